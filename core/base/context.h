@@ -1,0 +1,55 @@
+// What belongs to one rank and not to the process.
+//
+// Ranks may be threads of one process (the loopback backend), so nothing that a rank owns is
+// global: its number, its seed, the microbatches it is working on. They hang off a Context that is
+// thread-local and inherited by the streams and pool tasks that the rank starts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tessera {
+
+/// The microbatches of a global batch that the rank's current pass runs, see docs/determinism.md.
+struct Pass {
+  std::int64_t grain = 1;         ///< microbatches in the global batch, a power of two
+  std::int64_t first = 0;         ///< index of the pass's first microbatch in [0, grain)
+  std::int64_t count = 1;         ///< microbatches in the pass
+  std::int64_t first_sample = 0;  ///< index in the global batch of the pass's first sample
+  std::int64_t samples = 0;       ///< samples in the pass; 0 when no loader announced a pass
+  bool last = true;               ///< the rank's last pass of the step
+};
+
+/// State of one rank.
+struct Context {
+  int rank = 0;
+  int world_size = 1;
+  std::uint64_t seed = 0;
+  std::uint64_t models_made = 0;  ///< root models made since the seed was set
+  std::uint64_t step = 0;         ///< global batches begun
+  Pass pass;
+  std::string log_prefix;         ///< "[rank 1] ", empty when alone
+
+  /// The calling thread's context; every thread starts with one process-wide default.
+  static Context& current();
+  /// The same, shared, to be handed to a thread that works for this rank.
+  static std::shared_ptr<Context> current_shared();
+};
+
+/// Makes `context` the calling thread's current one until the scope ends.
+class ContextScope {
+ public:
+  explicit ContextScope(std::shared_ptr<Context> context);
+  ~ContextScope();
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  std::shared_ptr<Context> previous_;
+};
+
+/// Sets the seed from which initialisation, dropout and data order follow.
+void set_seed(std::uint64_t seed);
+
+}  // namespace tessera

@@ -1,0 +1,95 @@
+// The exceptions that Tessera throws, and `check`, which throws the commonest of them.
+//
+// Callers decide by type, people by text. The text has the form
+//   op: what is wrong; got X, expected Y
+// and library code never calls exit or abort.
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace tessera {
+
+/// Root of everything that Tessera throws.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The caller's mistake: a shape, dtype, device, option or name that cannot be meant.
+struct InvalidArgument : Error {
+  using Error::Error;
+};
+
+/// Legal, but nothing here can do it; the text lists what can.
+struct Unsupported : Error {
+  using Error::Error;
+};
+
+/// A collective failed; the text names rank, group, collective number and parameter.
+struct CommError : Error {
+  using Error::Error;
+};
+
+/// A collective did not finish before its deadline.
+struct Timeout : CommError {
+  using CommError::CommError;
+};
+
+/// A rank of the group is gone.
+struct PeerLost : CommError {
+  using CommError::CommError;
+};
+
+/// Ranks of one group disagree about what they are doing.
+struct Desync : CommError {
+  using CommError::CommError;
+};
+
+/// A device or its vendor library failed; the text holds the vendor's own.
+struct DeviceError : Error {
+  using Error::Error;
+};
+
+/// A file or socket failed or holds something unexpected.
+struct IoError : Error {
+  using Error::Error;
+};
+
+/// An invariant of Tessera broke: a bug to be reported.
+struct InternalError : Error {
+  using Error::Error;
+};
+
+namespace detail {
+
+template <class... Parts>
+std::string concat(const Parts&... parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  return text.str();
+}
+
+template <class E, class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void raise(const Parts&... parts) {
+  throw E(concat(parts...));
+}
+
+}  // namespace detail
+
+/// Throws `E` with the concatenation of `parts` unless `holds`. The parts are formatted only on
+/// failure, but they are evaluated always: pass cheap ones.
+template <class E = InvalidArgument, class... Parts>
+inline void check(bool holds, const Parts&... parts) {
+  if (!holds) [[unlikely]] {
+    detail::raise<E>(parts...);
+  }
+}
+
+/// Throws `E` with the concatenation of `parts`.
+template <class E, class... Parts>
+[[noreturn]] void fail(const Parts&... parts) {
+  detail::raise<E>(parts...);
+}
+
+}  // namespace tessera

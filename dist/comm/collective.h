@@ -1,0 +1,60 @@
+// A collective as a value: what to do with which memory, and nothing about how.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <tessera/core/tensor/dtype.h>
+#include <tessera/dist/reduce/tree.h>
+
+namespace tessera::dist {
+
+enum class CollectiveKind : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  send,
+  receive,
+  barrier,
+};
+
+enum class ReduceOp : std::uint8_t { sum, min, max };
+
+/// What one rank contributes to a collective and receives from it. Memory is contiguous, owned by
+/// the caller through `keep_alive`, and must not be touched before the returned Work is done.
+///
+/// | kind | send holds | receive holds afterwards |
+/// |---|---|---|
+/// | all_reduce | count elements | count: the reduction over ranks |
+/// | all_gather | count | size * count, in rank order |
+/// | reduce_scatter | size * count | count: this rank's part of the reduction |
+/// | all_to_all | size * count | size * count: part r from rank r |
+/// | broadcast | count on `peer` | count, equal on all ranks |
+/// | send / receive | count / nothing | nothing / count |
+/// | barrier | nothing | nothing |
+///
+/// `send == receive` means in place. Sums are taken along the balanced binary tree over ranks, in
+/// f32 for f16, bf16 and f32, so that the bits depend neither on the backend nor on timing.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::barrier;
+  ReduceOp reduce = ReduceOp::sum;
+  DType dtype = DType::f32;
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::size_t count = 0;        ///< elements, see the table
+  int peer = -1;                ///< root of a broadcast, partner of a send or receive
+  std::uint64_t sequence = 0;   ///< number of the call in its group, set by the communicator
+  std::string label;            ///< parameter or bucket, for errors and traces
+  /// all_reduce and reduce_scatter: the order of the sum, null for one block a rank. With a tree
+  /// of b blocks on this rank, `send` holds b consecutive blocks, each as the table says.
+  std::shared_ptr<const ReductionTree> tree;
+  std::shared_ptr<const void> keep_alive;  ///< owner of the memory, held until the work is done
+};
+
+[[nodiscard]] const char* to_string(CollectiveKind) noexcept;
+
+}  // namespace tessera::dist
