@@ -1,6 +1,28 @@
-# One library from the object libraries of the rooms: objects, so that self-registering files
-# survive linking.
-add_library(tessera SHARED)
+# One library from the objects of the rooms. Objects, so that files which register themselves and
+# are named by nobody survive linking; a static library is linked whole for the same reason.
+get_property(rooms GLOBAL PROPERTY TESSERA_ROOMS)
+get_property(TESSERA_LINKS GLOBAL PROPERTY TESSERA_LINKS)
+list(REMOVE_DUPLICATES TESSERA_LINKS)
+
+add_library(tessera_all)
+foreach(room IN LISTS rooms)
+  if(TARGET tessera_${room})
+    target_sources(tessera_all PRIVATE $<TARGET_OBJECTS:tessera_${room}>)
+  endif()
+endforeach()
+target_link_libraries(tessera_all PUBLIC Threads::Threads PRIVATE ${TESSERA_LINKS})
+target_include_directories(tessera_all PUBLIC
+  $<BUILD_INTERFACE:${TESSERA_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(tessera_all PUBLIC cxx_std_20)
+set_target_properties(tessera_all PROPERTIES OUTPUT_NAME tessera LINKER_LANGUAGE CXX
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+add_library(tessera INTERFACE)
 add_library(tessera::tessera ALIAS tessera)
-target_link_libraries(tessera PUBLIC tessera_core tessera_kernels tessera_nn tessera_dist Threads::Threads)
-target_include_directories(tessera PUBLIC $<BUILD_INTERFACE:${TESSERA_INCLUDE_DIR}> $<INSTALL_INTERFACE:include>)
+if(BUILD_SHARED_LIBS)
+  target_link_libraries(tessera INTERFACE tessera_all)
+else()
+  target_link_libraries(tessera INTERFACE
+    $<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,tessera_all>>
+    $<INSTALL_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,tessera::tessera_all>>)
+endif()

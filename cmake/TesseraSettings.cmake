@@ -8,15 +8,33 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
-if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
-endif()
-
+option(BUILD_SHARED_LIBS "Build tessera as a shared library" ON)
 option(TESSERA_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_WERROR "Treat warnings as errors" OFF)
 set(TESSERA_SANITIZE "" CACHE STRING "Empty, address (with undefined) or thread")
+set_property(CACHE TESSERA_SANITIZE PROPERTY STRINGS "" address thread)
+
+if(TESSERA_SANITIZE STREQUAL "address")
+  set(TESSERA_SANITIZE_FLAGS -fsanitize=address,undefined -fno-sanitize-recover=all)
+elseif(TESSERA_SANITIZE STREQUAL "thread")
+  set(TESSERA_SANITIZE_FLAGS -fsanitize=thread)
+elseif(NOT TESSERA_SANITIZE STREQUAL "")
+  message(FATAL_ERROR "TESSERA_SANITIZE: got ${TESSERA_SANITIZE}, expected address or thread")
+endif()
+
+if(TESSERA_SANITIZE)
+  set(TESSERA_DEFAULT_BUILD_TYPE Sanitize)
+  set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer" CACHE STRING "Flags of sanitizer builds")
+  add_compile_options(${TESSERA_SANITIZE_FLAGS})
+  add_link_options(${TESSERA_SANITIZE_FLAGS})
+else()
+  set(TESSERA_DEFAULT_BUILD_TYPE Release)
+endif()
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE ${TESSERA_DEFAULT_BUILD_TYPE} CACHE STRING "Release, Debug, RelWithDebInfo or Sanitize" FORCE)
+endif()
 
 find_program(TESSERA_CCACHE ccache)
 if(TESSERA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -27,14 +45,5 @@ add_library(tessera_flags INTERFACE)
 target_compile_options(tessera_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
   -ffp-contract=off   # a fused multiply-add must be asked for: bits may not depend on the optimizer
+  $<$<STREQUAL:${TESSERA_SANITIZE},thread>:-Wno-tsan>   # Asio's and libstdc++'s fences
   $<$<BOOL:${TESSERA_WERROR}>:-Werror>)
-
-if(TESSERA_SANITIZE STREQUAL "address")
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
-  add_link_options(-fsanitize=address,undefined)
-elseif(TESSERA_SANITIZE STREQUAL "thread")
-  add_compile_options(-fsanitize=thread -Wno-tsan -fno-omit-frame-pointer -g1)
-  add_link_options(-fsanitize=thread)
-elseif(NOT TESSERA_SANITIZE STREQUAL "")
-  message(FATAL_ERROR "TESSERA_SANITIZE: got ${TESSERA_SANITIZE}, expected address or thread")
-endif()

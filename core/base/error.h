@@ -80,7 +80,7 @@ template <class E, class... Parts>
 /// Throws `E` with the concatenation of `parts` unless `holds`. The parts are formatted only on
 /// failure, but they are evaluated always: pass cheap ones.
 template <class E = InvalidArgument, class... Parts>
-inline void check(bool holds, const Parts&... parts) {
+constexpr void check(bool holds, const Parts&... parts) {
   if (!holds) [[unlikely]] {
     detail::raise<E>(parts...);
   }

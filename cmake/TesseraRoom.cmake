@@ -1,0 +1,37 @@
+# tessera_room(NAME [PACKAGE REGEX]...): the .cpp files below this folder as the object library
+# tessera_NAME. Files whose path in the folder matches REGEX are built only with PACKAGE, and are
+# linked with its target; this is the one place that decides what an absent package takes away.
+# tests/NAME mirrors the folder and leaves out the same paths.
+function(tessera_room name)
+  set_property(GLOBAL APPEND PROPERTY TESSERA_ROOMS ${name})
+  set_property(GLOBAL PROPERTY TESSERA_NEEDS_${name} "${ARGN}")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
+  tessera_without_absent(sources ${ARGN})
+  if(NOT sources)
+    return()
+  endif()
+  add_library(tessera_${name} OBJECT ${sources})
+  target_link_libraries(tessera_${name} PRIVATE tessera_flags)
+  set(needs ${ARGN})
+  while(needs)
+    list(POP_FRONT needs package regex)
+    string(TOLOWER tessera_${package} target)
+    if(TESSERA_HAVE_${package} AND TARGET ${target})
+      target_link_libraries(tessera_${name} PRIVATE ${target})
+      set_property(GLOBAL APPEND PROPERTY TESSERA_LINKS ${target})
+    endif()
+  endwhile()
+endfunction()
+
+# Removes from the list named LIST what an absent package takes away.
+function(tessera_without_absent list)
+  set(files ${${list}})
+  set(needs ${ARGN})
+  while(needs)
+    list(POP_FRONT needs package regex)
+    if(NOT TESSERA_HAVE_${package})
+      list(FILTER files EXCLUDE REGEX "^(${regex})")
+    endif()
+  endwhile()
+  set(${list} ${files} PARENT_SCOPE)
+endfunction()

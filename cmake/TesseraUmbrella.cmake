@@ -1,0 +1,28 @@
+# <tessera/tessera.h>: every public header of every room. Not public: headers ending in _impl.h,
+# those below a folder named detail, the kernels, and those that name a package's own headers.
+function(tessera_public_headers room out)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${room}/*.h)
+  get_property(needs GLOBAL PROPERTY TESSERA_NEEDS_${room})
+  list(TRANSFORM headers REPLACE "^${room}/" "")
+  tessera_without_absent(headers ${needs})
+  list(FILTER headers EXCLUDE REGEX "_impl\\.h$|(^|/)detail/")
+  set(public "")
+  foreach(header IN LISTS headers)
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${room}/${header} foreign
+      REGEX "#include <(mpi|hdf5|dnnl|oneapi/|xxhash|nlohmann/|boost/|cuda|nccl|cudnn)")
+    if(NOT foreign)
+      list(APPEND public ${room}/${header})
+    endif()
+  endforeach()
+  list(SORT public)
+  set(${out} ${public} PARENT_SCOPE)
+endfunction()
+
+set(TESSERA_UMBRELLA "// All of Tessera. Generated: one line for every public header.\n#pragma once\n\n")
+foreach(room core nn dist launch)
+  tessera_public_headers(${room} headers)
+  foreach(header IN LISTS headers)
+    string(APPEND TESSERA_UMBRELLA "#include <tessera/${header}>\n")
+  endforeach()
+endforeach()
+file(CONFIGURE OUTPUT ${TESSERA_INCLUDE_DIR}/tessera/tessera.h CONTENT "${TESSERA_UMBRELLA}" @ONLY)

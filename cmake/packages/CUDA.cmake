@@ -1,0 +1,11 @@
+# CUDA's toolkit: looked for and reported; no room is built with it yet.
+macro(tessera_find_CUDA)
+  find_package(CUDAToolkit 12 QUIET)
+  set(TESSERA_FOUND_CUDA ${CUDAToolkit_FOUND})
+  set(TESSERA_DETAIL_CUDA "no toolkit, version 12 or newer, found")
+  if(CUDAToolkit_FOUND)
+    set(TESSERA_CUDA_LIBRARY_DIR ${CUDAToolkit_LIBRARY_DIR} CACHE INTERNAL "where NCCL and cuDNN may lie too")
+    set(TESSERA_DETAIL_CUDA "${CUDAToolkit_VERSION}, found but nothing is built with it yet")
+  endif()
+endmacro()
+tessera_package(CUDA "kernels for GPUs")

@@ -1,0 +1,11 @@
+# CUDNN: looked for and reported; no room is built with it yet.
+macro(tessera_find_CUDNN)
+  find_library(TESSERA_CUDNN_LIBRARY cudnn HINTS ${TESSERA_CUDA_LIBRARY_DIR})
+  mark_as_advanced(TESSERA_CUDNN_LIBRARY)
+  set(TESSERA_DETAIL_CUDNN "no libcudnn found")
+  if(TESSERA_CUDNN_LIBRARY)
+    set(TESSERA_FOUND_CUDNN TRUE)
+    set(TESSERA_DETAIL_CUDNN "${TESSERA_CUDNN_LIBRARY}, found but nothing is built with it yet")
+  endif()
+endmacro()
+tessera_package(CUDNN "attention and convolution on GPUs")

@@ -1,0 +1,16 @@
+# MPI's C interface, called from C++.
+macro(tessera_find_MPI)
+  find_package(MPI QUIET COMPONENTS C)
+  set(TESSERA_FOUND_MPI ${MPI_C_FOUND})
+  set(TESSERA_DETAIL_MPI "no MPI compiler wrapper or library (Debian: libopenmpi-dev openmpi-bin)")
+  if(MPI_C_FOUND)
+    set(TESSERA_DETAIL_MPI "MPI ${MPI_C_VERSION}, ${MPI_C_LIBRARIES}")
+    if(NOT TARGET tessera_mpi)
+      add_library(tessera_mpi INTERFACE IMPORTED GLOBAL)
+      target_link_libraries(tessera_mpi INTERFACE MPI::MPI_C)
+      # The C++ bindings of old would need symbols that MPI_C does not link.
+      target_compile_definitions(tessera_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    endif()
+  endif()
+endmacro()
+tessera_package(MPI "ranks as processes")

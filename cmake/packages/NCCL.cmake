@@ -1,0 +1,11 @@
+# NCCL: looked for and reported; no room is built with it yet.
+macro(tessera_find_NCCL)
+  find_library(TESSERA_NCCL_LIBRARY nccl HINTS ${TESSERA_CUDA_LIBRARY_DIR})
+  mark_as_advanced(TESSERA_NCCL_LIBRARY)
+  set(TESSERA_DETAIL_NCCL "no libnccl found")
+  if(TESSERA_NCCL_LIBRARY)
+    set(TESSERA_FOUND_NCCL TRUE)
+    set(TESSERA_DETAIL_NCCL "${TESSERA_NCCL_LIBRARY}, found but nothing is built with it yet")
+  endif()
+endmacro()
+tessera_package(NCCL "ranks on GPUs")

@@ -1,0 +1,16 @@
+# tests/e2e and tests/lint: every executable file is a test. It finds the build folder in
+# TESSERA_BUILD and the sources in TESSERA_SOURCE, and skips by printing "skipped: reason" and
+# ending with 77.
+find_program(executable_files find REQUIRED)
+foreach(kind e2e lint)
+  execute_process(COMMAND ${executable_files} ${CMAKE_CURRENT_SOURCE_DIR}/${kind} -maxdepth 1 -type f -perm -u+x
+    OUTPUT_VARIABLE scripts ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  string(REPLACE "\n" ";" scripts "${scripts}")
+  file(GLOB watch CONFIGURE_DEPENDS ${kind}/*)   # a new script runs this file again
+  list(SORT scripts)
+  foreach(script IN LISTS scripts)
+    get_filename_component(name ${script} NAME_WE)
+    tessera_test(${kind}_${name} 2 ${script})
+    set_property(TEST ${kind}_${name} PROPERTY LABELS ${kind})
+  endforeach()
+endforeach()

@@ -1,0 +1,47 @@
+# What every program of tests is made of.
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/support/*.cpp)
+list(FILTER sources EXCLUDE REGEX "main\\.cpp$")
+add_library(test_support INTERFACE)
+target_include_directories(test_support INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})   # "support/..."
+target_compile_definitions(test_support INTERFACE TESSERA_TEST_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}")
+target_link_libraries(test_support INTERFACE tessera tessera_flags GTest::gtest GTest::gmock)
+if(sources)
+  add_library(test_support_objects OBJECT ${sources})   # objects: what registers itself must stay
+  target_link_libraries(test_support_objects PRIVATE test_support)
+endif()
+
+# tessera_test_program(NAME SOURCE...): a program in build/bin.
+function(tessera_test_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE test_support)
+  if(TARGET test_support_objects)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:test_support_objects>)
+  endif()
+endfunction()
+
+# tessera_test(NAME PROCESSORS COMMAND...): an entry of ctest whose results are recorded, test by
+# test, in build/reports/NAME.
+function(tessera_test name processors)
+  add_test(NAME ${name} COMMAND ${record} ${PROJECT_BINARY_DIR}/reports/${name} ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${TESSERA_TEST_TIMEOUT} PROCESSORS ${processors}
+    ENVIRONMENT "TESSERA_BUILD=${PROJECT_BINARY_DIR};TESSERA_SOURCE=${PROJECT_SOURCE_DIR}")
+endfunction()
+
+# tessera_unit_tests(FOLDER): test_FOLDER, without the files of absent packages.
+function(tessera_unit_tests folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/${folder} ${folder}/*.cpp)
+  get_property(needs GLOBAL PROPERTY TESSERA_NEEDS_${folder})
+  tessera_without_absent(sources ${needs})
+  if(NOT sources)
+    return()
+  endif()
+  list(TRANSFORM sources PREPEND ${folder}/)
+  tessera_test_program(test_${folder} support/main.cpp ${sources})
+  math(EXPR last "${TESSERA_TEST_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    tessera_test(${folder}_${shard} 1 $<TARGET_FILE:test_${folder}>)
+    set_property(TEST ${folder}_${shard} APPEND PROPERTY ENVIRONMENT
+      GTEST_TOTAL_SHARDS=${TESSERA_TEST_SHARDS} GTEST_SHARD_INDEX=${shard})
+    set_property(TEST ${folder}_${shard} PROPERTY LABELS unit)
+  endforeach()
+endfunction()
