@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/settings.h>
+
+namespace tessera {
+namespace {
+
+class SettingsTest : public testing::Test {
+ protected:
+  void TearDown() override { unsetenv("TESSERA_TEST_SETTING"); }
+  static void give(const char* text) { setenv("TESSERA_TEST_SETTING", text, 1); }
+};
+
+TEST_F(SettingsTest, DefaultWithoutVariable) {
+  const Setting<int> setting{"TESSERA_TEST_SETTING", 7, "doc"};
+  EXPECT_EQ(setting.get(), 7);
+}
+
+TEST_F(SettingsTest, ReadsEachType) {
+  give("-12");
+  EXPECT_EQ((Setting<std::int64_t>{"TESSERA_TEST_SETTING", 0, ""}.get()), -12);
+  give("2.5");
+  EXPECT_EQ((Setting<double>{"TESSERA_TEST_SETTING", 0, ""}.get()), 2.5);
+  give("a b");
+  EXPECT_EQ((Setting<std::string>{"TESSERA_TEST_SETTING", "", ""}.get()), "a b");
+  give("off");
+  EXPECT_FALSE((Setting<bool>{"TESSERA_TEST_SETTING", true, ""}.get()));
+  give("1");
+  EXPECT_TRUE((Setting<bool>{"TESSERA_TEST_SETTING", false, ""}.get()));
+}
+
+TEST_F(SettingsTest, SaysWhatItGotAndWhatItWants) {
+  for (const char* bad : {"", "12x", "1.5", " 3", "99999999999999999999"}) {
+    give(bad);
+    const Setting<int> setting{"TESSERA_TEST_SETTING", 7, "doc"};
+    try {
+      (void)setting.get();
+      ADD_FAILURE() << "accepted \"" << bad << '"';
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(error.what(), "TESSERA_TEST_SETTING: cannot be read; got \"" + std::string(bad) +
+                                  "\", expected a whole number");
+    }
+  }
+  give("maybe");
+  EXPECT_THROW((void)(Setting<bool>{"TESSERA_TEST_SETTING", true, ""}.get()), InvalidArgument);
+}
+
+TEST_F(SettingsTest, EnvironmentIsReadOnceAndSetOverridesIt) {
+  give("3");
+  Setting<int> setting{"TESSERA_TEST_SETTING", 7, "doc"};
+  EXPECT_EQ(setting.get(), 3);
+  give("4");
+  EXPECT_EQ(setting.get(), 3);
+  setting.set(5);
+  EXPECT_EQ(setting.get(), 5);
+  setting.reset();
+  EXPECT_EQ(setting.get(), 4);
+}
+
+TEST_F(SettingsTest, TablePrintsEverySettingAndSurvivesBadValues) {
+  give("lots");
+  const Setting<int> setting{"TESSERA_TEST_SETTING", 7, "how many"};
+  std::ostringstream out;
+  print_settings(out);
+  EXPECT_NE(out.str().find("TESSERA_TEST_SETTING"), std::string::npos);
+  EXPECT_NE(out.str().find("(default 7)  how many"), std::string::npos);
+  EXPECT_NE(out.str().find("got \"lots\""), std::string::npos);
+}
+
+TEST_F(SettingsTest, UnknownVariablesAreNamed) {
+  give("1");
+  const auto holds = [](const std::vector<std::string>& names) {
+    return std::ranges::find(names, "TESSERA_TEST_SETTING") != names.end();
+  };
+  EXPECT_TRUE(holds(unknown_settings()));
+  const Setting<int> setting{"TESSERA_TEST_SETTING", 7, "doc"};
+  EXPECT_FALSE(holds(unknown_settings()));
+}
+
+TEST(Settings, NamesAreUniqueAndWellFormedAndDocumented) {
+  std::string_view previous;
+  for (const SettingEntry* setting : all_settings()) {
+    const std::string_view name = setting->name();
+    EXPECT_TRUE(name.starts_with("TESSERA_")) << name;
+    EXPECT_NE(name, previous);
+    EXPECT_GT(std::string_view(setting->doc()).size(), 10U) << name;
+    previous = name;
+  }
+}
+
+}  // namespace
+}  // namespace tessera
