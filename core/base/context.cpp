@@ -13,14 +13,20 @@ std::shared_ptr<Context>& slot() {
 
 }  // namespace
 
-Context& Context::current() { return *slot(); }
+Context& Context::current() {
+  return *slot();
+}
 
-std::shared_ptr<Context> Context::current_shared() { return slot(); }
+std::shared_ptr<Context> Context::current_shared() {
+  return slot();
+}
 
 ContextScope::ContextScope(std::shared_ptr<Context> context)
     : previous_(std::exchange(slot(), std::move(context))) {}
 
-ContextScope::~ContextScope() { slot() = std::move(previous_); }
+ContextScope::~ContextScope() {
+  slot() = std::move(previous_);
+}
 
 void set_seed(std::uint64_t seed) {
   Context& context = Context::current();

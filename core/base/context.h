@@ -29,7 +29,7 @@ struct Context {
   std::uint64_t models_made = 0;  ///< root models made since the seed was set
   std::uint64_t step = 0;         ///< global batches begun
   Pass pass;
-  std::string log_prefix;         ///< "[rank 1] ", empty when alone
+  std::string log_prefix;  ///< "[rank 1] ", empty when alone
 
   /// The calling thread's context; every thread starts with one process-wide default.
   static Context& current();

@@ -24,7 +24,9 @@ constexpr std::array<Row, kDTypeCount> kRows{{{"bool", 1},
                                               {"c64", 8},
                                               {"c128", 16}}};
 
-const Row& row(DType t) { return kRows[static_cast<std::size_t>(t)]; }
+const Row& row(DType t) {
+  return kRows[static_cast<std::size_t>(t)];
+}
 
 DType promote_floating(DType a, DType b) {
   const bool both_half = a != b && std::max(a, b) == DType::bf16;  // f16 with bf16 fits neither
@@ -33,9 +35,13 @@ DType promote_floating(DType a, DType b) {
 
 }  // namespace
 
-std::size_t size_of(DType t) noexcept { return row(t).size; }
+std::size_t size_of(DType t) noexcept {
+  return row(t).size;
+}
 
-std::string_view to_string(DType t) noexcept { return row(t).name; }
+std::string_view to_string(DType t) noexcept {
+  return row(t).name;
+}
 
 DType parse_dtype(std::string_view name) {
   const auto found = std::ranges::find(kRows, name, &Row::name);
@@ -66,6 +72,8 @@ DType real_of(DType t) noexcept {
   return t == DType::c128 ? DType::f64 : t;
 }
 
-std::ostream& operator<<(std::ostream& out, DType t) { return out << to_string(t); }
+std::ostream& operator<<(std::ostream& out, DType t) {
+  return out << to_string(t);
+}
 
 }  // namespace tessera

@@ -29,8 +29,12 @@ inline constexpr int kDTypeCount = 12;
   return t >= DType::f16 && t <= DType::f64;
 }
 /// Floating or complex: what can require a gradient.
-[[nodiscard]] constexpr bool is_differentiable(DType t) noexcept { return t >= DType::f16; }
-[[nodiscard]] constexpr bool is_integral(DType t) noexcept { return t <= DType::i64; }
+[[nodiscard]] constexpr bool is_differentiable(DType t) noexcept {
+  return t >= DType::f16;
+}
+[[nodiscard]] constexpr bool is_integral(DType t) noexcept {
+  return t <= DType::i64;
+}
 
 /// The dtype of an operation between two tensors of at least one dimension, by PyTorch's rules:
 /// the higher category (bool, integer, floating, complex) wins, inside it the smallest type that
@@ -43,10 +47,10 @@ std::ostream& operator<<(std::ostream&, DType);
 
 template <class T>
 struct DTypeOf;
-#define TESSERA_DTYPE(type, name)                     \
-  template <>                                         \
-  struct DTypeOf<type> {                              \
-    static constexpr DType value = DType::name;       \
+#define TESSERA_DTYPE(type, name)               \
+  template <>                                   \
+  struct DTypeOf<type> {                        \
+    static constexpr DType value = DType::name; \
   }
 TESSERA_DTYPE(bool, boolean);
 TESSERA_DTYPE(std::uint8_t, u8);
@@ -69,18 +73,30 @@ inline constexpr DType dtype_of = DTypeOf<T>::value;
 template <class F>
 decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::boolean: return f.template operator()<bool>();
-    case DType::u8: return f.template operator()<std::uint8_t>();
-    case DType::i8: return f.template operator()<std::int8_t>();
-    case DType::i16: return f.template operator()<std::int16_t>();
-    case DType::i32: return f.template operator()<std::int32_t>();
-    case DType::i64: return f.template operator()<std::int64_t>();
-    case DType::f16: return f.template operator()<Float16>();
-    case DType::bf16: return f.template operator()<BFloat16>();
-    case DType::f32: return f.template operator()<float>();
-    case DType::f64: return f.template operator()<double>();
-    case DType::c64: return f.template operator()<std::complex<float>>();
-    case DType::c128: return f.template operator()<std::complex<double>>();
+    case DType::boolean:
+      return f.template operator()<bool>();
+    case DType::u8:
+      return f.template operator()<std::uint8_t>();
+    case DType::i8:
+      return f.template operator()<std::int8_t>();
+    case DType::i16:
+      return f.template operator()<std::int16_t>();
+    case DType::i32:
+      return f.template operator()<std::int32_t>();
+    case DType::i64:
+      return f.template operator()<std::int64_t>();
+    case DType::f16:
+      return f.template operator()<Float16>();
+    case DType::bf16:
+      return f.template operator()<BFloat16>();
+    case DType::f32:
+      return f.template operator()<float>();
+    case DType::f64:
+      return f.template operator()<double>();
+    case DType::c64:
+      return f.template operator()<std::complex<float>>();
+    case DType::c128:
+      return f.template operator()<std::complex<double>>();
   }
   fail<InternalError>("visit_dtype: unknown dtype");
 }
