@@ -1,14 +1,12 @@
 # One library from the objects of the rooms. Objects, so that files which register themselves and
 # are named by nobody survive linking; a static library is linked whole for the same reason.
-get_property(rooms GLOBAL PROPERTY TESSERA_ROOMS)
+get_property(objects GLOBAL PROPERTY TESSERA_OBJECTS)
 get_property(TESSERA_LINKS GLOBAL PROPERTY TESSERA_LINKS)
 list(REMOVE_DUPLICATES TESSERA_LINKS)
 
 add_library(tessera_all)
-foreach(room IN LISTS rooms)
-  if(TARGET tessera_${room})
-    target_sources(tessera_all PRIVATE $<TARGET_OBJECTS:tessera_${room}>)
-  endif()
+foreach(target IN LISTS objects)
+  target_sources(tessera_all PRIVATE $<TARGET_OBJECTS:${target}>)
 endforeach()
 target_link_libraries(tessera_all PUBLIC Threads::Threads PRIVATE ${TESSERA_LINKS})
 target_include_directories(tessera_all PUBLIC

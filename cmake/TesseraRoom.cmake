@@ -1,7 +1,8 @@
 # tessera_room(NAME [PACKAGE REGEX]...): the .cpp files below this folder as the object library
 # tessera_NAME. Files whose path in the folder matches REGEX are built only with PACKAGE, and are
 # linked with its target; this is the one place that decides what an absent package takes away.
-# tests/NAME mirrors the folder and leaves out the same paths.
+# tests/NAME mirrors the folder and leaves out the same paths. A REGEX under NEVER is left to an
+# object library of its own, made with tessera_objects().
 function(tessera_room name)
   set_property(GLOBAL APPEND PROPERTY TESSERA_ROOMS ${name})
   set_property(GLOBAL PROPERTY TESSERA_NEEDS_${name} "${ARGN}")
@@ -10,8 +11,7 @@ function(tessera_room name)
   if(NOT sources)
     return()
   endif()
-  add_library(tessera_${name} OBJECT ${sources})
-  target_link_libraries(tessera_${name} PRIVATE tessera_flags)
+  tessera_objects(tessera_${name} ${sources})
   set(needs ${ARGN})
   while(needs)
     list(POP_FRONT needs package regex)
@@ -34,4 +34,11 @@ function(tessera_without_absent list)
     endif()
   endwhile()
   set(${list} ${files} PARENT_SCOPE)
+endfunction()
+
+# tessera_objects(TARGET SOURCE...): an object library that becomes part of tessera.
+function(tessera_objects target)
+  add_library(${target} OBJECT ${ARGN})
+  target_link_libraries(${target} PRIVATE tessera_flags)
+  set_property(GLOBAL APPEND PROPERTY TESSERA_OBJECTS ${target})
 endfunction()
