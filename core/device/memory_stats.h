@@ -1,0 +1,71 @@
+// How much memory the process's tensors take, and what for.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <string_view>
+
+namespace tessera {
+
+/// What a block of memory is for.
+enum class MemoryCategory : std::uint8_t {
+  parameter,
+  gradient,
+  activation,
+  optimizer,
+  workspace,
+  communication,
+  other
+};
+
+inline constexpr std::size_t kMemoryCategoryCount = 7;
+
+[[nodiscard]] std::string_view to_string(MemoryCategory) noexcept;
+
+/// Bytes, over all threads of the process (ranks that are threads share them).
+struct MemoryStats {
+  std::size_t current = 0;   ///< in blocks that are allocated now, as they were asked for
+  std::size_t peak = 0;      ///< largest `current` since `reset_peak`, exact to 64 KiB a thread
+  std::size_t reserved = 0;  ///< taken from the system by the cache; at least what blocks occupy
+  std::array<std::size_t, kMemoryCategoryCount> by_category{};  ///< parts of `current`
+
+  [[nodiscard]] std::size_t operator[](MemoryCategory category) const {
+    return by_category[static_cast<std::size_t>(category)];
+  }
+};
+
+/// Exact when no other thread allocates or frees meanwhile.
+[[nodiscard]] MemoryStats memory_stats();
+/// Makes the current use the peak.
+void reset_peak();
+
+/// Prints the totals and the categories that are not empty, in MiB, on one line.
+std::ostream& operator<<(std::ostream&, const MemoryStats&);
+
+/// Category of what the calling thread allocates; `other` outside any CategoryScope.
+[[nodiscard]] MemoryCategory current_category() noexcept;
+
+/// Sets the calling thread's category until the scope ends.
+class CategoryScope {
+ public:
+  explicit CategoryScope(MemoryCategory category) noexcept;
+  ~CategoryScope();
+  CategoryScope(const CategoryScope&) = delete;
+  CategoryScope& operator=(const CategoryScope&) = delete;
+
+ private:
+  MemoryCategory previous_;
+};
+
+/// Counts `nbytes` (negative: gives back) of memory that did not come from `allocate`, such as a
+/// mapping shared between processes.
+void count_memory(MemoryCategory category, std::ptrdiff_t nbytes);
+
+namespace detail {
+/// The same for memory that the cache took from the system.
+void count_reserved(std::ptrdiff_t nbytes) noexcept;
+}  // namespace detail
+
+}  // namespace tessera
