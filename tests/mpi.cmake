@@ -10,6 +10,7 @@ foreach(ranks 2 4)
   tessera_test(mpi_${ranks} 2 ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:test_mpi>)
   set_property(TEST mpi_${ranks} APPEND PROPERTY ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 OMP_NUM_THREADS=1)
+    OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 OMP_NUM_THREADS=1
+    ASAN_OPTIONS=fast_unwind_on_malloc=0)
   set_property(TEST mpi_${ranks} PROPERTY LABELS mpi)
 endforeach()

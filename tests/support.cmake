@@ -19,12 +19,20 @@ function(tessera_test_program name)
   endif()
 endfunction()
 
+# What sanitizers are told. Short stacks would not match the suppressions: MPI's plug-ins are
+# unloaded before leaks are looked for.
+set(sanitizer_environment
+  UBSAN_OPTIONS=print_stacktrace=1
+  LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/support/leaks.supp:print_suppressions=0
+  "TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/support/races.supp ignore_noninstrumented_modules=1")
+
 # tessera_test(NAME PROCESSORS COMMAND...): an entry of ctest whose results are recorded, test by
 # test, in build/reports/NAME.
 function(tessera_test name processors)
   add_test(NAME ${name} COMMAND ${record} ${PROJECT_BINARY_DIR}/reports/${name} ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${TESSERA_TEST_TIMEOUT} PROCESSORS ${processors}
-    ENVIRONMENT "TESSERA_BUILD=${PROJECT_BINARY_DIR};TESSERA_SOURCE=${PROJECT_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${TESSERA_TEST_TIMEOUT} PROCESSORS ${processors})
+  set_property(TEST ${name} PROPERTY ENVIRONMENT
+    TESSERA_BUILD=${PROJECT_BINARY_DIR} TESSERA_SOURCE=${PROJECT_SOURCE_DIR} ${sanitizer_environment})
 endfunction()
 
 # tessera_unit_tests(FOLDER): test_FOLDER, without the files of absent packages.
