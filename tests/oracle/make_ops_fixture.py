@@ -1,0 +1,47 @@
+"""Makes tests/fixtures/ops.json: what PyTorch gives where finite differences are no oracle.
+
+    venv/bin/python tests/oracle/make_ops_fixture.py     (packages as for make_gpt_fixture.py)
+
+The format is in tests/fixtures/README.md.
+"""
+
+import collections
+import json
+import pathlib
+
+from ops import attention, casts, dtypes, losses, norms, optimizers, pointwise, reductions
+
+TARGET = pathlib.Path(__file__).resolve().parent.parent / "fixtures" / "ops.json"
+
+
+def collect(pairs):
+    found = collections.defaultdict(list)
+    for name, record in pairs:
+        found[name].append(record)
+    return dict(sorted(found.items()))
+
+
+def compact(value, depth):
+    """JSON with one line an entry down to `depth`."""
+    if depth == 0 or not isinstance(value, (dict, list)):
+        return json.dumps(value, separators=(",", ":"))
+    if isinstance(value, list):
+        return "[" + ",\n".join(compact(part, depth - 1) for part in value) + "]"
+    parts = (json.dumps(key) + ":" + compact(part, depth - 1) for key, part in value.items())
+    return "{" + ",\n".join(parts) + "}"
+
+
+def main():
+    modules = (attention, losses, norms, pointwise, reductions)
+    fixture = {
+        "dtypes": dtypes.rules(),
+        "casts": casts.casts(),
+        "optimizers": collect(optimizers.runs()),
+        "ops": collect(pair for module in modules for pair in module.cases()),
+    }
+    TARGET.write_text(compact(fixture, depth=3) + "\n")
+    print({name: len(found) for name, found in fixture["ops"].items()})
+
+
+if __name__ == "__main__":
+    main()
