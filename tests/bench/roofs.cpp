@@ -4,7 +4,6 @@
 //   bench_roofs --serve    one sample for every line of standard input, such as "fma_f32 2"
 #include "roofs.h"
 
-#include <algorithm>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -34,14 +33,14 @@ bool answer(const std::string& line) {
   std::string name;
   int threads = 1;
   words >> name >> threads;
-  const auto* roof = std::ranges::find(
-      bench::kRoofs, name, [](bench::Roof roof) { return std::string(bench::to_string(roof)); });
-  if (roof == bench::kRoofs.end()) {
-    std::cerr << "bench_roofs: no such roof; got " << name << ", expected fma_f32, ...\n";
-    return false;
+  for (bench::Roof roof : bench::kRoofs) {
+    if (bench::to_string(roof) == name) {
+      std::cout << "{\"value\": " << bench::measure(roof, threads) / kGiga << "}" << std::endl;
+      return true;
+    }
   }
-  std::cout << "{\"value\": " << bench::measure(*roof, threads) / kGiga << "}" << std::endl;
-  return true;
+  std::cerr << "bench_roofs: no such roof; got " << name << ", expected fma_f32, ...\n";
+  return false;
 }
 
 int serve() {
