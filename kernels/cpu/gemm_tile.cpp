@@ -1,0 +1,196 @@
+#include <algorithm>
+
+#include <tessera/kernels/cpu/gemm_tile.h>
+#include <tessera/kernels/cpu/scratch.h>
+
+namespace tessera::cpu {
+namespace {
+
+struct Area {
+  std::int64_t row, rows, column, columns;
+};
+
+class TileRun {
+ public:
+  TileRun(const GemmBlock& block, const Area& area)
+      : block_(block), g_(*block.gemm), kernel_(*block.kernel), area_(area) {
+    stride_ = round_up(area.columns, kernel_.columns);
+    size_ = round_up(area.rows, kernel_.rows) * stride_;
+  }
+
+  void run();
+
+ private:
+  void run_direct();
+  void run_pieces();
+  void pack(const Segment&);
+  void multiply(const Segment&, float* sums, std::int64_t stride, bool add);
+  void multiply_in_place(const Segment&, bool first, bool last);
+  void end_piece(bool first_of_cut);
+  void end_cut(std::int64_t cut);
+  void merge();
+  void write(const float* sums, std::int64_t cut);
+  [[nodiscard]] float* buffer(std::size_t i) { return buffers_ + static_cast<std::int64_t>(i) * size_; }
+  [[nodiscard]] TileOut out_at(std::int64_t row, std::int64_t column) const;
+
+  const GemmBlock& block_;
+  const Gemm& g_;
+  const ProductKernel& kernel_;
+  Area area_;
+  std::int64_t stride_ = 0, size_ = 0;
+  std::uint32_t* packed_ = nullptr;
+  float* buffers_ = nullptr;
+  std::vector<std::int64_t> weights_;  // microbatches in each finished subtree, buffers below it
+};
+
+void TileRun::run() {
+  std::int64_t most = 0;
+  for (const Segment& s : block_.plan->segments) {
+    most = std::max(most, s.words);
+  }
+  packed_ = scratch_array<std::uint32_t>(Scratch::panels, most * stride_);
+  if (block_.plan->direct) {
+    run_direct();
+  } else {
+    run_pieces();
+  }
+}
+
+void TileRun::pack(const Segment& s) {
+  const Matrix& b = g_.b;
+  const std::int64_t at = s.begin * b.row_stride + area_.column * b.column_stride;
+  const char* data = static_cast<const char*>(b.data) + at * static_cast<std::int64_t>(size_of(b.dtype));
+  kernel_.pack_columns({data, b.dtype, b.column_stride, b.row_stride, area_.columns, s.depth},
+                       packed_);
+}
+
+TileOut TileRun::out_at(std::int64_t row, std::int64_t column) const {
+  TileOut out;
+  const std::int64_t at = (block_.row + row) * g_.c_stride + column;
+  out.c = static_cast<char*>(g_.c) + at * static_cast<std::int64_t>(size_of(g_.c_dtype));
+  out.c_dtype = g_.c_dtype;
+  out.c_stride = g_.c_stride;
+  out.bias = g_.bias == nullptr ? nullptr : g_.bias + column;
+  out.accumulate = g_.accumulate;
+  return out;
+}
+
+// C itself holds the sums; register tiles that hang over its edge go through a buffer.
+void TileRun::multiply_in_place(const Segment& s, bool first, bool last) {
+  alignas(64) float edge[16 * 64];
+  const std::uint32_t* a = block_.packed_rows + s.offset * block_.rows +
+                           area_.row * s.words;
+  for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
+    const std::int64_t rows = std::min<std::int64_t>(kernel_.rows, area_.rows - i);
+    for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
+      const std::int64_t columns = std::min<std::int64_t>(kernel_.columns, area_.columns - j);
+      TileOut out = out_at(area_.row + i, area_.column + j);
+      auto* c = static_cast<float*>(out.c);
+      const bool whole = rows == kernel_.rows && columns == kernel_.columns;
+      float* sums = whole ? c : edge;
+      const std::int64_t stride = whole ? g_.c_stride : kernel_.columns;
+      for (std::int64_t r = 0; !whole && !first && r < rows; ++r) {
+        std::copy_n(c + r * g_.c_stride, columns, edge + r * kernel_.columns);
+      }
+      kernel_.tile(s.words, a + i * s.words, packed_ + j * s.words, sums, stride, !first);
+      if (!whole || (last && g_.bias != nullptr)) {
+        out.sums = sums;
+        out.stride = stride;
+        out.rows = rows;
+        out.columns = columns;
+        out.bias = last ? out.bias : nullptr;
+        block_.table->finish(out);
+      }
+    }
+  }
+}
+
+void TileRun::run_direct() {
+  const auto& segments = block_.plan->segments;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    pack(segments[i]);
+    multiply_in_place(segments[i], i == 0, i + 1 == segments.size());
+  }
+}
+
+void TileRun::multiply(const Segment& s, float* sums, std::int64_t stride, bool add) {
+  const std::uint32_t* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
+  for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
+    for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
+      kernel_.tile(s.words, a + i * s.words, packed_ + j * s.words, sums + i * stride + j, stride,
+                   add);
+    }
+  }
+}
+
+void TileRun::run_pieces() {
+  std::int64_t levels = 2;  // the piece in the making and its cut
+  for (std::int64_t n = g_.cuts; n > 0; n /= 2) {
+    ++levels;
+  }
+  buffers_ = scratch_array<float>(Scratch::tiles, levels * size_);
+  std::int64_t cut = 0;
+  bool cut_begun = false;
+  for (const Segment& s : block_.plan->segments) {
+    cut_begun = cut_begun && !s.starts_cut;
+    float* sums = buffer(weights_.size() + (cut_begun ? 1 : 0));
+    pack(s);
+    multiply(s, sums, stride_, !s.starts_piece);
+    if (s.ends_piece) {
+      end_piece(!cut_begun);
+      cut_begun = true;
+    }
+    if (s.ends_cut) {
+      end_cut(cut++);
+    }
+  }
+  while (weights_.size() > 1) {
+    merge();
+  }
+  if (!g_.stacked) {
+    write(buffer(0), 0);
+  }
+}
+
+void TileRun::end_piece(bool first_of_cut) {
+  if (!first_of_cut) {
+    block_.table->add(buffer(weights_.size()), buffer(weights_.size() + 1), size_);
+  }
+}
+
+void TileRun::end_cut(std::int64_t cut) {
+  if (g_.stacked) {
+    write(buffer(0), cut);
+    return;
+  }
+  weights_.push_back(1);
+  while (weights_.size() > 1 && weights_.back() == weights_[weights_.size() - 2]) {
+    merge();
+  }
+}
+
+void TileRun::merge() {
+  const std::size_t last = weights_.size() - 1;
+  block_.table->add(buffer(last - 1), buffer(last), size_);
+  weights_[last - 1] += weights_[last];
+  weights_.pop_back();
+}
+
+void TileRun::write(const float* sums, std::int64_t cut) {
+  TileOut out = out_at(area_.row, area_.column);
+  out.c = static_cast<char*>(out.c) + cut * g_.cut_stride * static_cast<std::int64_t>(size_of(g_.c_dtype));
+  out.sums = sums;
+  out.stride = stride_;
+  out.rows = area_.rows;
+  out.columns = area_.columns;
+  block_.table->finish(out);
+}
+
+}  // namespace
+
+void gemm_tile(const GemmBlock& block, std::int64_t row, std::int64_t rows, std::int64_t column,
+               std::int64_t columns) {
+  TileRun(block, {row, rows, column, columns}).run();
+}
+
+}  // namespace tessera::cpu

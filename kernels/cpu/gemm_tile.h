@@ -1,0 +1,25 @@
+// One tile of C: packs its part of B, multiplies, and adds pieces in their fixed order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <tessera/kernels/cpu/gemm_plan.h>
+#include <tessera/kernels/cpu/simd/matrix/product.h>
+
+namespace tessera::cpu {
+
+struct GemmBlock {
+  const Gemm* gemm = nullptr;
+  const GemmPlan* plan = nullptr;
+  const ProductKernel* kernel = nullptr;
+  const ProductTable* table = nullptr;
+  std::int64_t row = 0, rows = 0;            ///< of A, packed below
+  const std::uint32_t* packed_rows = nullptr;
+};
+
+/// Computes rows [row, row + rows) (relative to the block) and columns [column, column + columns).
+void gemm_tile(const GemmBlock&, std::int64_t row, std::int64_t rows, std::int64_t column,
+               std::int64_t columns);
+
+}  // namespace tessera::cpu

@@ -1,0 +1,74 @@
+#include <atomic>
+#include <cstdlib>
+
+#include <tessera/kernels/cpu/isa.h>
+
+namespace tessera::cpu {
+namespace {
+
+constexpr std::array<std::string_view, kIsaCount> kNames{"baseline", "avx2", "avx512",
+                                                         "avx512_bf16"};
+
+Isa initial_isa() {
+  const char* wanted = std::getenv("TESSERA_ISA");
+  if (wanted == nullptr || *wanted == '\0') {
+    return best_isa();
+  }
+  const Isa isa = parse_isa(wanted);
+  check<Unsupported>(isa <= best_isa(), "TESSERA_ISA: this CPU lacks it; got ", wanted,
+                     ", expected at most ", to_string(best_isa()));
+  return isa;
+}
+
+std::atomic<Isa>& active() {
+  static std::atomic<Isa> isa{initial_isa()};
+  return isa;
+}
+
+}  // namespace
+
+std::string_view to_string(Isa isa) noexcept { return kNames[static_cast<std::size_t>(isa)]; }
+
+Isa parse_isa(std::string_view name) {
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) {
+      return static_cast<Isa>(i);
+    }
+  }
+  fail<InvalidArgument>("TESSERA_ISA: unknown instruction set; got ", name,
+                        ", expected baseline, avx2, avx512 or avx512_bf16");
+}
+
+Isa best_isa() noexcept {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  if (avx512) {
+    return __builtin_cpu_supports("avx512bf16") ? Isa::avx512_bf16 : Isa::avx512;
+  }
+  return avx2 ? Isa::avx2 : Isa::baseline;
+#else
+  return Isa::baseline;
+#endif
+}
+
+std::vector<Isa> supported_isas() {
+  std::vector<Isa> all;
+  for (int i = 0; i <= static_cast<int>(best_isa()); ++i) {
+    all.push_back(static_cast<Isa>(i));
+  }
+  return all;
+}
+
+Isa active_isa() { return active().load(std::memory_order_relaxed); }
+
+void set_active_isa(Isa isa) {
+  check<Unsupported>(isa <= best_isa(), "set_active_isa: this CPU lacks it; got ", to_string(isa),
+                     ", expected at most ", to_string(best_isa()));
+  active().store(isa, std::memory_order_relaxed);
+}
+
+}  // namespace tessera::cpu

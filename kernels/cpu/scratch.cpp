@@ -1,0 +1,54 @@
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
+
+#include <tessera/kernels/cpu/scratch.h>
+
+namespace tessera::cpu {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+class Block {
+ public:
+  Block() = default;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block() { std::free(data_); }
+
+  void* at_least(std::size_t bytes) {
+    if (bytes > size_) {
+      grow(bytes);
+    }
+    return data_;
+  }
+
+ private:
+  void grow(std::size_t bytes) {
+    std::free(data_);
+    size_ = 0;
+    const std::size_t align = bytes >= kHugePage ? kHugePage : 4096;
+    const std::size_t rounded = (bytes + align - 1) / align * align;
+    data_ = std::aligned_alloc(align, rounded);
+    if (data_ == nullptr) {
+      throw std::bad_alloc();
+    }
+    size_ = rounded;
+    if (align == kHugePage) {
+      madvise(data_, rounded, MADV_HUGEPAGE);
+    }
+  }
+
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace
+
+void* scratch(Scratch purpose, std::size_t bytes) {
+  thread_local Block blocks[static_cast<std::size_t>(Scratch::count)];
+  return blocks[static_cast<std::size_t>(purpose)].at_least(bytes);
+}
+
+}  // namespace tessera::cpu

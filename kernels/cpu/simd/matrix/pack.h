@@ -1,0 +1,102 @@
+// Packing into panels. After simd/begin.h and words.h.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::cpu::TESSERA_ISA {
+
+[[gnu::always_inline]] inline void store_some(float* p, VF x, std::int64_t n) {
+  if (n >= kLanes) {
+    store(p, x);
+  } else if (n > 0) {
+    store_n(p, x, n);
+  }
+}
+
+/// Up to kLanes rows that are contiguous along k, transposed into a panel of `panel` words a step.
+template <class Words, class T>
+void pack_square(const T* src, std::int64_t stride, std::int64_t rows, std::int64_t depth,
+                 float* out, std::int64_t panel, std::int64_t room) {
+  constexpr std::int64_t kStep = kLanes * Words::kDepth;
+  for (std::int64_t k = 0; k < depth; k += kStep) {
+    VF r[kLanes];
+    for (int i = 0; i < kLanes; ++i) {
+      r[i] = i < rows ? Words::along(src + i * stride + k, depth - k) : zero();
+    }
+    transpose(r);
+    const std::int64_t words = (depth - k + Words::kDepth - 1) / Words::kDepth;
+    float* line = out + k / Words::kDepth * panel;
+    for (int i = 0; i < kLanes && i < words; ++i) {
+      store_some(line + i * panel, r[i], room);
+    }
+  }
+}
+
+/// Rows that are contiguous across the panel: each step of k is copied.
+template <class Words, class T, int kPanel>
+void pack_across(const T* src, std::int64_t depth_stride, std::int64_t width, std::int64_t depth,
+                 float* out) {
+  for (std::int64_t k = 0; k < depth; k += Words::kDepth) {
+    const T* p = src + k * depth_stride;
+    const T* q = Words::kDepth == 2 && k + 1 < depth ? p + depth_stride : nullptr;
+    for (int i = 0; i < kPanel; i += kLanes) {
+      const T* q_i = q == nullptr ? nullptr : q + i;
+      store_some(out + i, Words::across(p + i, q_i, width - i), kPanel - i);
+    }
+    out += kPanel;
+  }
+}
+
+/// Neither direction contiguous: gathers a step of k at a time.
+template <class Words, class T, int kPanel>
+void pack_gather(const T* src, std::int64_t width_stride, std::int64_t depth_stride,
+                 std::int64_t width, std::int64_t depth, float* out) {
+  T lines[2][kPanel + kLanes] = {};
+  for (std::int64_t k = 0; k < depth; k += Words::kDepth) {
+    const int count = static_cast<int>(depth - k < Words::kDepth ? depth - k : Words::kDepth);
+    for (int j = 0; j < count; ++j) {
+      for (std::int64_t i = 0; i < width; ++i) {
+        lines[j][i] = src[i * width_stride + (k + j) * depth_stride];
+      }
+    }
+    pack_across<Words, T, kPanel>(lines[0], lines[1] - lines[0], width, count, out);
+    out += kPanel;
+  }
+}
+
+template <class Words, class T, int kPanel>
+void pack_panel(const PackBlock& block, const T* src, std::int64_t width, float* out) {
+  if (block.width_stride == 1) {
+    pack_across<Words, T, kPanel>(src, block.depth_stride, width, block.depth, out);
+  } else if (block.depth_stride == 1) {
+    for (int i = 0; i < kPanel; i += kLanes) {
+      pack_square<Words>(src + i * block.width_stride, block.width_stride, width - i, block.depth,
+                         out + i, kPanel, kPanel - i);
+    }
+  } else {
+    pack_gather<Words, T, kPanel>(src, block.width_stride, block.depth_stride, width, block.depth,
+                                  out);
+  }
+}
+
+template <class Words, class T, int kPanel>
+void pack_typed(const PackBlock& block, std::uint32_t* panels) {
+  const std::int64_t words = (block.depth + Words::kDepth - 1) / Words::kDepth;
+  const T* src = static_cast<const T*>(block.data);
+  auto* out = reinterpret_cast<float*>(panels);
+  for (std::int64_t i = 0; i < block.width; i += kPanel) {
+    pack_panel<Words, T, kPanel>(block, src + i * block.width_stride, block.width - i, out);
+    out += words * kPanel;
+  }
+}
+
+template <class Words, int kPanel>
+void pack(const PackBlock& block, std::uint32_t* panels) {
+  if (block.dtype == DType::bf16) {
+    pack_typed<Words, BFloat16, kPanel>(block, panels);
+  } else {
+    pack_typed<Words, float, kPanel>(block, panels);
+  }
+}
+
+}  // namespace tessera::cpu::TESSERA_ISA

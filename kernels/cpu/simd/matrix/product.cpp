@@ -1,0 +1,79 @@
+#include <cstdint>
+
+#include <tessera/core/tensor/dtype.h>
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/simd/matrix/product.h>
+
+#include <tessera/kernels/cpu/simd/begin.h>
+#include <tessera/kernels/cpu/simd/matrix/words.h>
+#include <tessera/kernels/cpu/simd/matrix/pack.h>
+#include <tessera/kernels/cpu/simd/matrix/tile.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+namespace {
+
+template <class Product>
+void tile(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, float* c,
+          std::int64_t stride, bool add) {
+  multiply_tile<Product, kTileRows>(words, reinterpret_cast<const float*>(a), 1, kTileRows,
+                                    reinterpret_cast<const float*>(b), kTileColumns, c, stride,
+                                    add);
+}
+
+template <class Words, class Product>
+constexpr ProductKernel kernel() {
+  return {kTileRows, kTileColumns, Words::kDepth, pack<Words, kTileRows>,
+          pack<Words, kTileColumns>, tile<Product>};
+}
+
+template <class T>
+void finish_rows(const TileOut& out) {
+  for (std::int64_t i = 0; i < out.rows; ++i) {
+    const float* sums = out.sums + i * out.stride;
+    T* c = static_cast<T*>(out.c) + i * out.c_stride;
+    for (std::int64_t j = 0; j < out.columns; j += kLanes) {
+      const std::int64_t left = out.columns - j;
+      VF x = load_some(sums + j, left);
+      if (out.bias != nullptr) {
+        x = x + load_some(out.bias + j, left);
+      }
+      if (out.accumulate) {
+        x = load_some(c + j, left) + x;
+      }
+      if (left >= kLanes) {
+        store(c + j, x);
+      } else {
+        store_n(c + j, x, left);
+      }
+    }
+  }
+}
+
+void finish(const TileOut& out) {
+  if (out.c_dtype == DType::bf16) {
+    finish_rows<BFloat16>(out);
+  } else {
+    finish_rows<float>(out);
+  }
+}
+
+void add(float* into, const float* from, std::int64_t count) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    store(into + i, load(into + i) + load(from + i));
+  }
+  for (; i < count; ++i) {
+    into[i] += from[i];
+  }
+}
+
+#if TESSERA_ISA_LEVEL == 3
+constexpr ProductKernel kHalf = kernel<PairWords, PairProduct>();
+#else
+constexpr ProductKernel kHalf = kernel<RoundedWords, PlainProduct>();
+#endif
+constexpr ProductTable kTable{kernel<PlainWords, PlainProduct>(), kHalf, finish, add};
+[[maybe_unused]] const bool kAdded = IsaTable<ProductTable>::add(Isa::TESSERA_ISA, &kTable);
+
+}  // namespace
+}  // namespace tessera::cpu::TESSERA_ISA

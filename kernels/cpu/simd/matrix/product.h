@@ -1,0 +1,55 @@
+// The inner parts of matrix products: packing, the register tile, and the way out.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/kernels/cpu/gemm.h>
+
+namespace tessera::cpu {
+
+/// A block of `width` rows (of A) or columns (of B) and `depth` values of k, to be packed in panels.
+struct PackBlock {
+  const void* data = nullptr;
+  DType dtype = DType::f32;
+  std::int64_t width_stride = 0;
+  std::int64_t depth_stride = 0;
+  std::int64_t width = 0;
+  std::int64_t depth = 0;
+};
+
+/// How one kind of arithmetic multiplies. Packed data is 32-bit words: one word holds
+/// `depth_per_word` consecutive values of k. A panel is [words of k][panel width].
+struct ProductKernel {
+  int rows = 0;            ///< of the register tile
+  int columns = 0;         ///< of the register tile
+  int depth_per_word = 1;
+  /// Panels of `rows`, the last one padded with zeros.
+  void (*pack_rows)(const PackBlock&, std::uint32_t* panels) = nullptr;
+  /// Panels of `columns`, the last one padded with zeros.
+  void (*pack_columns)(const PackBlock&, std::uint32_t* panels) = nullptr;
+  /// tile[rows, columns] (rows `stride` apart) = or += A panel · B panel over `words` of k.
+  void (*tile)(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, float* tile,
+               std::int64_t stride, bool add) = nullptr;
+};
+
+/// A block of sums on its way to memory.
+struct TileOut {
+  const float* sums = nullptr;
+  std::int64_t stride = 0;
+  std::int64_t rows = 0, columns = 0;
+  const float* bias = nullptr;
+  void* c = nullptr;
+  DType c_dtype = DType::f32;
+  std::int64_t c_stride = 0;
+  bool accumulate = false;
+};
+
+struct ProductTable {
+  ProductKernel f32;
+  ProductKernel bf16;
+  void (*finish)(const TileOut&) = nullptr;
+  /// into[i] += from[i]
+  void (*add)(float* into, const float* from, std::int64_t count) = nullptr;
+};
+
+}  // namespace tessera::cpu

@@ -1,0 +1,69 @@
+// The register tile. After simd/begin.h and words.h.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::cpu::TESSERA_ISA {
+
+#if TESSERA_ISA_LEVEL >= 2
+inline constexpr int kTileRows = 12;  // 24 sums + 2 of B of 32 registers; A comes as broadcasts
+#elif TESSERA_ISA_LEVEL == 1
+inline constexpr int kTileRows = 6;   // 12 sums + 2 + 1 of 16 registers
+#else
+inline constexpr int kTileRows = 4;   // the product needs a register of its own
+#endif
+inline constexpr int kTileVectors = 2;
+inline constexpr int kTileColumns = kTileVectors * kLanes;
+
+struct PlainProduct {
+  [[gnu::always_inline]] static VF multiply_add(VF a, VF b, VF c) { return fma(a, b, c); }
+};
+#if TESSERA_ISA_LEVEL == 3
+struct PairProduct {
+  [[gnu::always_inline]] static VF multiply_add(VF a, VF b, VF c) {
+    return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b);
+  }
+};
+#endif
+
+/// The value of A for row i and step k lies at a[i * row_stride + k * step_stride].
+template <class Product, int kRows>
+[[gnu::always_inline]] inline void multiply_tile(std::int64_t words, const float* a,
+                                                 std::int64_t row_stride, std::int64_t step_stride,
+                                                 const float* b, std::int64_t b_stride, float* c,
+                                                 std::int64_t stride, bool add) {
+  VF sums[kRows][kTileVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 2
+    for (int j = 0; j < kTileVectors; ++j) {
+      sums[i][j] = add ? load(c + i * stride + j * kLanes) : zero();
+    }
+  }
+  for (std::int64_t k = 0; k < words; ++k) {
+    VF columns[kTileVectors];
+#pragma GCC unroll 2
+    for (int j = 0; j < kTileVectors; ++j) {
+      columns[j] = load(b + j * kLanes);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      const VF row = set1(a[i * row_stride]);
+#pragma GCC unroll 2
+      for (int j = 0; j < kTileVectors; ++j) {
+        sums[i][j] = Product::multiply_add(row, columns[j], sums[i][j]);
+      }
+    }
+    a += step_stride;
+    b += b_stride;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 2
+    for (int j = 0; j < kTileVectors; ++j) {
+      store(c + i * stride + j * kLanes, sums[i][j]);
+    }
+  }
+}
+
+}  // namespace tessera::cpu::TESSERA_ISA

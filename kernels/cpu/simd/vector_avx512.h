@@ -1,0 +1,113 @@
+// Vectors of 16 floats in AVX-512 registers.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include <tessera/core/tensor/half.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+
+inline constexpr int kLanes = 16;
+using VF = __m512;
+using VI = std::int32_t __attribute__((vector_size(64), may_alias));
+using VD = __m512d;
+
+[[gnu::always_inline]] inline __mmask16 first(std::int64_t n) {
+  return static_cast<__mmask16>((1U << n) - 1U);
+}
+[[gnu::always_inline]] inline VF set1(float x) { return _mm512_set1_ps(x); }
+[[gnu::always_inline]] inline VF zero() { return _mm512_setzero_ps(); }
+[[gnu::always_inline]] inline VF load(const float* p) { return _mm512_loadu_ps(p); }
+[[gnu::always_inline]] inline VF load_n(const float* p, std::int64_t n) {
+  return _mm512_maskz_loadu_ps(first(n), p);
+}
+[[gnu::always_inline]] inline void store(float* p, VF x) { _mm512_storeu_ps(p, x); }
+[[gnu::always_inline]] inline void store_n(float* p, VF x, std::int64_t n) {
+  _mm512_mask_storeu_ps(p, first(n), x);
+}
+/// Past the caches; p is aligned to the vector.
+[[gnu::always_inline]] inline void stream(float* p, VF x) { _mm512_stream_ps(p, x); }
+[[gnu::always_inline]] inline void stream_end() { _mm_sfence(); }
+
+[[gnu::always_inline]] inline VF widen(__m256i h) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
+}
+[[gnu::always_inline]] inline VF load(const BFloat16* p) {
+  return widen(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+[[gnu::always_inline]] inline VF load_n(const BFloat16* p, std::int64_t n) {
+  return widen(_mm256_maskz_loadu_epi16(first(n), p));
+}
+/// The bits of x rounded to bf16 (nearest, ties to even; NaN kept), in the upper half.
+[[gnu::always_inline]] inline __m512i round_bf16(VF x) {
+  const __m512i word = _mm512_castps_si512(x);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(word, 16), _mm512_set1_epi32(1));
+  const __m512i sum = _mm512_add_epi32(_mm512_add_epi32(word, _mm512_set1_epi32(0x7fff)), odd);
+  const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+  return _mm512_mask_or_epi32(sum, nan, word, _mm512_set1_epi32(0x400000));
+}
+[[gnu::always_inline]] inline VF as_bf16(VF x) {
+  return _mm512_castsi512_ps(
+      _mm512_and_si512(round_bf16(x), _mm512_set1_epi32(static_cast<int>(0xffff0000))));
+}
+[[gnu::always_inline]] inline void store(BFloat16* p, VF x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                      _mm512_cvtepi32_epi16(_mm512_srli_epi32(round_bf16(x), 16)));
+}
+[[gnu::always_inline]] inline void store_n(BFloat16* p, VF x, std::int64_t n) {
+  _mm512_mask_cvtepi32_storeu_epi16(p, first(n), _mm512_srli_epi32(round_bf16(x), 16));
+}
+
+[[gnu::always_inline]] inline VF fma(VF a, VF b, VF c) { return _mm512_fmadd_ps(a, b, c); }
+[[gnu::always_inline]] inline VF fnma(VF a, VF b, VF c) { return _mm512_fnmadd_ps(a, b, c); }
+/// a > b ? a : b, so b where either is NaN.
+[[gnu::always_inline]] inline VF max(VF a, VF b) { return _mm512_max_ps(a, b); }
+[[gnu::always_inline]] inline VF min(VF a, VF b) { return _mm512_min_ps(a, b); }
+[[gnu::always_inline]] inline VF sqrt(VF a) { return _mm512_sqrt_ps(a); }
+[[gnu::always_inline]] inline VF abs(VF a) { return _mm512_abs_ps(a); }
+/// |magnitude| with the sign bit of sign.
+[[gnu::always_inline]] inline VF copysign(VF magnitude, VF sign) {
+  const __m512 bit = _mm512_set1_ps(-0.0F);
+  return _mm512_or_ps(_mm512_andnot_ps(bit, magnitude), _mm512_and_ps(bit, sign));
+}
+/// a < b ? yes : no.
+[[gnu::always_inline]] inline VF select_less(VF a, VF b, VF yes, VF no) {
+  return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes);
+}
+/// Nearest integer, ties to even.
+[[gnu::always_inline]] inline VF round(VF a) {
+  return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+/// a · 2^n for integral n in [-126, 127].
+[[gnu::always_inline]] inline VF scale2(VF a, VF n) {
+  const __m512i e = _mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n),
+                                                       _mm512_set1_epi32(127)), 23);
+  return a * _mm512_castsi512_ps(e);
+}
+[[gnu::always_inline]] inline float sum_8(__m256 h) {
+  const __m128 q = _mm256_castps256_ps128(h) + _mm256_extractf128_ps(h, 1);
+  const __m128 d = q + _mm_movehl_ps(q, q);
+  return d[0] + d[1];
+}
+/// The sum of all lanes, halves first.
+[[gnu::always_inline]] inline float sum(VF a) {
+  return sum_8(_mm512_castps512_ps256(a) + _mm512_extractf32x8_ps(a, 1));
+}
+[[gnu::always_inline]] inline float largest(VF a) { return _mm512_reduce_max_ps(a); }
+
+[[gnu::always_inline]] inline VD zero_double() { return _mm512_setzero_pd(); }
+[[gnu::always_inline]] inline VD low_double(VF a) {
+  return _mm512_cvtps_pd(_mm512_castps512_ps256(a));
+}
+[[gnu::always_inline]] inline VD high_double(VF a) {
+  return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1));
+}
+[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) { return _mm512_fmadd_pd(a, b, c); }
+[[gnu::always_inline]] inline double sum(VD a) {
+  const __m256d h = _mm512_castpd512_pd256(a) + _mm512_extractf64x4_pd(a, 1);
+  return (h[0] + h[2]) + (h[1] + h[3]);
+}
+
+}  // namespace tessera::cpu::TESSERA_ISA
