@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::int64_t kFlopsWorthATask = std::int64_t{1} << 19;  // ~5 us: a pool task costs 1
 
-bool is_known(DType t) { return t == DType::f32 || t == DType::bf16; }
+bool is_known(DType t) {
+  return t == DType::f32 || t == DType::bf16;
+}
 
 void check_gemm(const Gemm& g) {
   check(is_known(g.a.dtype) && is_known(g.b.dtype) && is_known(g.c_dtype) && is_known(g.compute),

@@ -23,14 +23,14 @@ struct Matrix {
 
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
-  Matrix a;                       ///< [m, k]
-  Matrix b;                       ///< [k, n]
-  void* c = nullptr;              ///< [m, n], rows `c_stride` apart, columns contiguous
-  DType c_dtype = DType::f32;     ///< f32 or bf16
+  Matrix a;                    ///< [m, k]
+  Matrix b;                    ///< [k, n]
+  void* c = nullptr;           ///< [m, n], rows `c_stride` apart, columns contiguous
+  DType c_dtype = DType::f32;  ///< f32 or bf16
   std::int64_t c_stride = 0;
-  const float* bias = nullptr;    ///< [n], added to every row last
-  DType compute = DType::f32;     ///< bf16: factors are rounded to bf16, sums are f32
-  bool accumulate = false;        ///< C += the sum, which is formed from 0 first; c_dtype f32
+  const float* bias = nullptr;  ///< [n], added to every row last
+  DType compute = DType::f32;   ///< bf16: factors are rounded to bf16, sums are f32
+  bool accumulate = false;      ///< C += the sum, which is formed from 0 first; c_dtype f32
 
   /// k is `cuts` equal parts, each summed by itself, added along the balanced binary tree.
   std::int64_t cuts = 1;

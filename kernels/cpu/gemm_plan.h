@@ -13,10 +13,10 @@ namespace tessera::cpu {
 struct Segment {
   std::int64_t begin = 0, depth = 0;
   std::int64_t words = 0;
-  std::int64_t offset = 0;      ///< words of k before it in packed data
-  bool starts_piece = false;    ///< sums begin at 0
+  std::int64_t offset = 0;    ///< words of k before it in packed data
+  bool starts_piece = false;  ///< sums begin at 0
   bool ends_piece = false;
-  bool starts_cut = false;      ///< first segment of one of the equal parts
+  bool starts_cut = false;  ///< first segment of one of the equal parts
   bool ends_cut = false;
 };
 
@@ -25,7 +25,7 @@ struct GemmPlan {
   std::int64_t words = 0;       ///< of all segments
   std::int64_t block_rows = 0;  ///< rows of A packed at a time
   std::int64_t tile_rows = 0, tile_columns = 0;
-  bool direct = false;          ///< sums may be formed in C itself
+  bool direct = false;  ///< sums may be formed in C itself
 };
 
 [[nodiscard]] GemmPlan plan_gemm(const Gemm&, const ProductKernel&);

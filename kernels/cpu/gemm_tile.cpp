@@ -30,7 +30,9 @@ class TileRun {
   void end_cut(std::int64_t cut);
   void merge();
   void write(const float* sums, std::int64_t cut);
-  [[nodiscard]] float* buffer(std::size_t i) { return buffers_ + static_cast<std::int64_t>(i) * size_; }
+  [[nodiscard]] float* buffer(std::size_t i) {
+    return buffers_ + static_cast<std::int64_t>(i) * size_;
+  }
   [[nodiscard]] TileOut out_at(std::int64_t row, std::int64_t column) const;
 
   const GemmBlock& block_;
@@ -59,7 +61,8 @@ void TileRun::run() {
 void TileRun::pack(const Segment& s) {
   const Matrix& b = g_.b;
   const std::int64_t at = s.begin * b.row_stride + area_.column * b.column_stride;
-  const char* data = static_cast<const char*>(b.data) + at * static_cast<std::int64_t>(size_of(b.dtype));
+  const char* data =
+      static_cast<const char*>(b.data) + at * static_cast<std::int64_t>(size_of(b.dtype));
   kernel_.pack_columns({data, b.dtype, b.column_stride, b.row_stride, area_.columns, s.depth},
                        packed_);
 }
@@ -78,8 +81,7 @@ TileOut TileRun::out_at(std::int64_t row, std::int64_t column) const {
 // C itself holds the sums; register tiles that hang over its edge go through a buffer.
 void TileRun::multiply_in_place(const Segment& s, bool first, bool last) {
   alignas(64) float edge[16 * 64];
-  const std::uint32_t* a = block_.packed_rows + s.offset * block_.rows +
-                           area_.row * s.words;
+  const std::uint32_t* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
   for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
     const std::int64_t rows = std::min<std::int64_t>(kernel_.rows, area_.rows - i);
     for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
@@ -178,7 +180,8 @@ void TileRun::merge() {
 
 void TileRun::write(const float* sums, std::int64_t cut) {
   TileOut out = out_at(area_.row, area_.column);
-  out.c = static_cast<char*>(out.c) + cut * g_.cut_stride * static_cast<std::int64_t>(size_of(g_.c_dtype));
+  out.c = static_cast<char*>(out.c) +
+          cut * g_.cut_stride * static_cast<std::int64_t>(size_of(g_.c_dtype));
   out.sums = sums;
   out.stride = stride_;
   out.rows = area_.rows;

@@ -14,7 +14,7 @@ struct GemmBlock {
   const GemmPlan* plan = nullptr;
   const ProductKernel* kernel = nullptr;
   const ProductTable* table = nullptr;
-  std::int64_t row = 0, rows = 0;            ///< of A, packed below
+  std::int64_t row = 0, rows = 0;  ///< of A, packed below
   const std::uint32_t* packed_rows = nullptr;
 };
 

@@ -27,7 +27,9 @@ std::atomic<Isa>& active() {
 
 }  // namespace
 
-std::string_view to_string(Isa isa) noexcept { return kNames[static_cast<std::size_t>(isa)]; }
+std::string_view to_string(Isa isa) noexcept {
+  return kNames[static_cast<std::size_t>(isa)];
+}
 
 Isa parse_isa(std::string_view name) {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
@@ -63,7 +65,9 @@ std::vector<Isa> supported_isas() {
   return all;
 }
 
-Isa active_isa() { return active().load(std::memory_order_relaxed); }
+Isa active_isa() {
+  return active().load(std::memory_order_relaxed);
+}
 
 void set_active_isa(Isa isa) {
   check<Unsupported>(isa <= best_isa(), "set_active_isa: this CPU lacks it; got ", to_string(isa),

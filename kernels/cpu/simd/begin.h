@@ -1,10 +1,12 @@
-// The last include of every file in this folder: everything after it is compiled for TESSERA_ISA.
+// The last include of every file in this folder: what follows, up to simd/end.h, is compiled for
+// TESSERA_ISA.
 //
 // The target is switched on here and not on the command line so that inline functions of the
 // standard library, included before, stay at the baseline: the linker keeps one copy of them for
 // the whole program, and on an old CPU it must not be one with new instructions.
 #pragma once
 
+#pragma GCC push_options
 #if TESSERA_ISA_LEVEL == 3
 #pragma GCC target( \
     "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,prefer-vector-width=512")

@@ -19,19 +19,31 @@ using VD = __m256d;
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)),
                             _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-[[gnu::always_inline]] inline VF set1(float x) { return _mm256_set1_ps(x); }
-[[gnu::always_inline]] inline VF zero() { return _mm256_setzero_ps(); }
-[[gnu::always_inline]] inline VF load(const float* p) { return _mm256_loadu_ps(p); }
+[[gnu::always_inline]] inline VF set1(float x) {
+  return _mm256_set1_ps(x);
+}
+[[gnu::always_inline]] inline VF zero() {
+  return _mm256_setzero_ps();
+}
+[[gnu::always_inline]] inline VF load(const float* p) {
+  return _mm256_loadu_ps(p);
+}
 [[gnu::always_inline]] inline VF load_n(const float* p, std::int64_t n) {
   return _mm256_maskload_ps(p, first(n));
 }
-[[gnu::always_inline]] inline void store(float* p, VF x) { _mm256_storeu_ps(p, x); }
+[[gnu::always_inline]] inline void store(float* p, VF x) {
+  _mm256_storeu_ps(p, x);
+}
 [[gnu::always_inline]] inline void store_n(float* p, VF x, std::int64_t n) {
   _mm256_maskstore_ps(p, first(n), x);
 }
 /// Past the caches; p is aligned to the vector.
-[[gnu::always_inline]] inline void stream(float* p, VF x) { _mm256_stream_ps(p, x); }
-[[gnu::always_inline]] inline void stream_end() { _mm_sfence(); }
+[[gnu::always_inline]] inline void stream(float* p, VF x) {
+  _mm256_stream_ps(p, x);
+}
+[[gnu::always_inline]] inline void stream_end() {
+  _mm_sfence();
+}
 
 [[gnu::always_inline]] inline VF load(const BFloat16* p) {
   const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
@@ -57,7 +69,8 @@ using VD = __m256d;
 }
 [[gnu::always_inline]] inline void store(BFloat16* p, VF x) {
   const __m256i h = _mm256_srli_epi32(round_bf16(x), 16);
-  const __m128i packed = _mm_packus_epi32(_mm256_castsi256_si128(h), _mm256_extracti128_si256(h, 1));
+  const __m128i packed =
+      _mm_packus_epi32(_mm256_castsi256_si128(h), _mm256_extracti128_si256(h, 1));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), packed);
 }
 [[gnu::always_inline]] inline void store_n(BFloat16* p, VF x, std::int64_t n) {
@@ -66,13 +79,25 @@ using VD = __m256d;
   std::memcpy(p, copy, static_cast<std::size_t>(n) * sizeof(BFloat16));
 }
 
-[[gnu::always_inline]] inline VF fma(VF a, VF b, VF c) { return _mm256_fmadd_ps(a, b, c); }
-[[gnu::always_inline]] inline VF fnma(VF a, VF b, VF c) { return _mm256_fnmadd_ps(a, b, c); }
+[[gnu::always_inline]] inline VF fma(VF a, VF b, VF c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+[[gnu::always_inline]] inline VF fnma(VF a, VF b, VF c) {
+  return _mm256_fnmadd_ps(a, b, c);
+}
 /// a > b ? a : b, so b where either is NaN.
-[[gnu::always_inline]] inline VF max(VF a, VF b) { return _mm256_max_ps(a, b); }
-[[gnu::always_inline]] inline VF min(VF a, VF b) { return _mm256_min_ps(a, b); }
-[[gnu::always_inline]] inline VF sqrt(VF a) { return _mm256_sqrt_ps(a); }
-[[gnu::always_inline]] inline VF abs(VF a) { return _mm256_andnot_ps(set1(-0.0F), a); }
+[[gnu::always_inline]] inline VF max(VF a, VF b) {
+  return _mm256_max_ps(a, b);
+}
+[[gnu::always_inline]] inline VF min(VF a, VF b) {
+  return _mm256_min_ps(a, b);
+}
+[[gnu::always_inline]] inline VF sqrt(VF a) {
+  return _mm256_sqrt_ps(a);
+}
+[[gnu::always_inline]] inline VF abs(VF a) {
+  return _mm256_andnot_ps(set1(-0.0F), a);
+}
 /// |magnitude| with the sign bit of sign.
 [[gnu::always_inline]] inline VF copysign(VF magnitude, VF sign) {
   return _mm256_or_ps(abs(magnitude), _mm256_and_ps(set1(-0.0F), sign));
@@ -103,14 +128,20 @@ using VD = __m256d;
   return d[0] > d[1] ? d[0] : d[1];
 }
 
-[[gnu::always_inline]] inline VD zero_double() { return _mm256_setzero_pd(); }
+[[gnu::always_inline]] inline VD zero_double() {
+  return _mm256_setzero_pd();
+}
 [[gnu::always_inline]] inline VD low_double(VF a) {
   return _mm256_cvtps_pd(_mm256_castps256_ps128(a));
 }
 [[gnu::always_inline]] inline VD high_double(VF a) {
   return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1));
 }
-[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) { return _mm256_fmadd_pd(a, b, c); }
-[[gnu::always_inline]] inline double sum(VD a) { return (a[0] + a[2]) + (a[1] + a[3]); }
+[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+[[gnu::always_inline]] inline double sum(VD a) {
+  return (a[0] + a[2]) + (a[1] + a[3]);
+}
 
 }  // namespace tessera::cpu::TESSERA_ISA

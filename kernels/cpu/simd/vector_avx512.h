@@ -17,19 +17,31 @@ using VD = __m512d;
 [[gnu::always_inline]] inline __mmask16 first(std::int64_t n) {
   return static_cast<__mmask16>((1U << n) - 1U);
 }
-[[gnu::always_inline]] inline VF set1(float x) { return _mm512_set1_ps(x); }
-[[gnu::always_inline]] inline VF zero() { return _mm512_setzero_ps(); }
-[[gnu::always_inline]] inline VF load(const float* p) { return _mm512_loadu_ps(p); }
+[[gnu::always_inline]] inline VF set1(float x) {
+  return _mm512_set1_ps(x);
+}
+[[gnu::always_inline]] inline VF zero() {
+  return _mm512_setzero_ps();
+}
+[[gnu::always_inline]] inline VF load(const float* p) {
+  return _mm512_loadu_ps(p);
+}
 [[gnu::always_inline]] inline VF load_n(const float* p, std::int64_t n) {
   return _mm512_maskz_loadu_ps(first(n), p);
 }
-[[gnu::always_inline]] inline void store(float* p, VF x) { _mm512_storeu_ps(p, x); }
+[[gnu::always_inline]] inline void store(float* p, VF x) {
+  _mm512_storeu_ps(p, x);
+}
 [[gnu::always_inline]] inline void store_n(float* p, VF x, std::int64_t n) {
   _mm512_mask_storeu_ps(p, first(n), x);
 }
 /// Past the caches; p is aligned to the vector.
-[[gnu::always_inline]] inline void stream(float* p, VF x) { _mm512_stream_ps(p, x); }
-[[gnu::always_inline]] inline void stream_end() { _mm_sfence(); }
+[[gnu::always_inline]] inline void stream(float* p, VF x) {
+  _mm512_stream_ps(p, x);
+}
+[[gnu::always_inline]] inline void stream_end() {
+  _mm_sfence();
+}
 
 [[gnu::always_inline]] inline VF widen(__m256i h) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
@@ -60,13 +72,25 @@ using VD = __m512d;
   _mm512_mask_cvtepi32_storeu_epi16(p, first(n), _mm512_srli_epi32(round_bf16(x), 16));
 }
 
-[[gnu::always_inline]] inline VF fma(VF a, VF b, VF c) { return _mm512_fmadd_ps(a, b, c); }
-[[gnu::always_inline]] inline VF fnma(VF a, VF b, VF c) { return _mm512_fnmadd_ps(a, b, c); }
+[[gnu::always_inline]] inline VF fma(VF a, VF b, VF c) {
+  return _mm512_fmadd_ps(a, b, c);
+}
+[[gnu::always_inline]] inline VF fnma(VF a, VF b, VF c) {
+  return _mm512_fnmadd_ps(a, b, c);
+}
 /// a > b ? a : b, so b where either is NaN.
-[[gnu::always_inline]] inline VF max(VF a, VF b) { return _mm512_max_ps(a, b); }
-[[gnu::always_inline]] inline VF min(VF a, VF b) { return _mm512_min_ps(a, b); }
-[[gnu::always_inline]] inline VF sqrt(VF a) { return _mm512_sqrt_ps(a); }
-[[gnu::always_inline]] inline VF abs(VF a) { return _mm512_abs_ps(a); }
+[[gnu::always_inline]] inline VF max(VF a, VF b) {
+  return _mm512_max_ps(a, b);
+}
+[[gnu::always_inline]] inline VF min(VF a, VF b) {
+  return _mm512_min_ps(a, b);
+}
+[[gnu::always_inline]] inline VF sqrt(VF a) {
+  return _mm512_sqrt_ps(a);
+}
+[[gnu::always_inline]] inline VF abs(VF a) {
+  return _mm512_abs_ps(a);
+}
 /// |magnitude| with the sign bit of sign.
 [[gnu::always_inline]] inline VF copysign(VF magnitude, VF sign) {
   const __m512 bit = _mm512_set1_ps(-0.0F);
@@ -82,8 +106,8 @@ using VD = __m512d;
 }
 /// a · 2^n for integral n in [-126, 127].
 [[gnu::always_inline]] inline VF scale2(VF a, VF n) {
-  const __m512i e = _mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n),
-                                                       _mm512_set1_epi32(127)), 23);
+  const __m512i e =
+      _mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127)), 23);
   return a * _mm512_castsi512_ps(e);
 }
 [[gnu::always_inline]] inline float sum_8(__m256 h) {
@@ -95,16 +119,22 @@ using VD = __m512d;
 [[gnu::always_inline]] inline float sum(VF a) {
   return sum_8(_mm512_castps512_ps256(a) + _mm512_extractf32x8_ps(a, 1));
 }
-[[gnu::always_inline]] inline float largest(VF a) { return _mm512_reduce_max_ps(a); }
+[[gnu::always_inline]] inline float largest(VF a) {
+  return _mm512_reduce_max_ps(a);
+}
 
-[[gnu::always_inline]] inline VD zero_double() { return _mm512_setzero_pd(); }
+[[gnu::always_inline]] inline VD zero_double() {
+  return _mm512_setzero_pd();
+}
 [[gnu::always_inline]] inline VD low_double(VF a) {
   return _mm512_cvtps_pd(_mm512_castps512_ps256(a));
 }
 [[gnu::always_inline]] inline VD high_double(VF a) {
   return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1));
 }
-[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) { return _mm512_fmadd_pd(a, b, c); }
+[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
+  return _mm512_fmadd_pd(a, b, c);
+}
 [[gnu::always_inline]] inline double sum(VD a) {
   const __m256d h = _mm512_castpd512_pd256(a) + _mm512_extractf64x4_pd(a, 1);
   return (h[0] + h[2]) + (h[1] + h[3]);

@@ -16,8 +16,12 @@ using VI = std::int32_t __attribute__((vector_size(16), may_alias));
 using VU = std::uint32_t __attribute__((vector_size(16), may_alias));
 using VD = double __attribute__((vector_size(16), may_alias));
 
-[[gnu::always_inline]] inline VF set1(float x) { return VF{x, x, x, x}; }
-[[gnu::always_inline]] inline VF zero() { return VF{}; }
+[[gnu::always_inline]] inline VF set1(float x) {
+  return VF{x, x, x, x};
+}
+[[gnu::always_inline]] inline VF zero() {
+  return VF{};
+}
 [[gnu::always_inline]] inline VF load_n(const float* p, std::int64_t n) {
   VF x{};
   std::memcpy(&x, p, static_cast<std::size_t>(n) * sizeof(float));
@@ -28,11 +32,15 @@ using VD = double __attribute__((vector_size(16), may_alias));
   std::memcpy(&x, p, sizeof(x));
   return x;
 }
-[[gnu::always_inline]] inline void store(float* p, VF x) { std::memcpy(p, &x, sizeof(x)); }
+[[gnu::always_inline]] inline void store(float* p, VF x) {
+  std::memcpy(p, &x, sizeof(x));
+}
 [[gnu::always_inline]] inline void store_n(float* p, VF x, std::int64_t n) {
   std::memcpy(p, &x, static_cast<std::size_t>(n) * sizeof(float));
 }
-[[gnu::always_inline]] inline void stream(float* p, VF x) { store(p, x); }
+[[gnu::always_inline]] inline void stream(float* p, VF x) {
+  store(p, x);
+}
 [[gnu::always_inline]] inline void stream_end() {}
 
 [[gnu::always_inline]] inline VF load(const BFloat16* p) {
@@ -50,48 +58,78 @@ using VD = double __attribute__((vector_size(16), may_alias));
   const VU nan = (VU)(x != x);
   return (nan & (word | 0x400000U)) | (~nan & rounded);
 }
-[[gnu::always_inline]] inline VF as_bf16(VF x) { return (VF)(round_bf16(x) & 0xffff0000U); }
+[[gnu::always_inline]] inline VF as_bf16(VF x) {
+  return (VF)(round_bf16(x) & 0xffff0000U);
+}
 [[gnu::always_inline]] inline void store_n(BFloat16* p, VF x, std::int64_t n) {
   const VU word = round_bf16(x) >> 16;
   for (std::int64_t i = 0; i < n; ++i) {
     p[i].bits = static_cast<std::uint16_t>(word[i]);
   }
 }
-[[gnu::always_inline]] inline void store(BFloat16* p, VF x) { store_n(p, x, kLanes); }
+[[gnu::always_inline]] inline void store(BFloat16* p, VF x) {
+  store_n(p, x, kLanes);
+}
 
-[[gnu::always_inline]] inline VF fma(VF a, VF b, VF c) { return a * b + c; }
-[[gnu::always_inline]] inline VF fnma(VF a, VF b, VF c) { return c - a * b; }
+[[gnu::always_inline]] inline VF fma(VF a, VF b, VF c) {
+  return a * b + c;
+}
+[[gnu::always_inline]] inline VF fnma(VF a, VF b, VF c) {
+  return c - a * b;
+}
 /// a > b ? a : b, so b where either is NaN.
-[[gnu::always_inline]] inline VF max(VF a, VF b) { return a > b ? a : b; }
-[[gnu::always_inline]] inline VF min(VF a, VF b) { return a < b ? a : b; }
+[[gnu::always_inline]] inline VF max(VF a, VF b) {
+  return a > b ? a : b;
+}
+[[gnu::always_inline]] inline VF min(VF a, VF b) {
+  return a < b ? a : b;
+}
 [[gnu::always_inline]] inline VF sqrt(VF a) {
   return VF{std::sqrt(a[0]), std::sqrt(a[1]), std::sqrt(a[2]), std::sqrt(a[3])};
 }
-[[gnu::always_inline]] inline VF abs(VF a) { return (VF)((VU)a & 0x7fffffffU); }
+[[gnu::always_inline]] inline VF abs(VF a) {
+  return (VF)((VU)a & 0x7fffffffU);
+}
 /// |magnitude| with the sign bit of sign.
 [[gnu::always_inline]] inline VF copysign(VF magnitude, VF sign) {
   return (VF)(((VU)magnitude & 0x7fffffffU) | ((VU)sign & 0x80000000U));
 }
 /// a < b ? yes : no.
-[[gnu::always_inline]] inline VF select_less(VF a, VF b, VF yes, VF no) { return a < b ? yes : no; }
+[[gnu::always_inline]] inline VF select_less(VF a, VF b, VF yes, VF no) {
+  return a < b ? yes : no;
+}
 /// Nearest integer, ties to even, for |a| < 2^22: the sum's last bit is worth one.
-[[gnu::always_inline]] inline VF round(VF a) { return (a + 0x1.8p23F) - 0x1.8p23F; }
+[[gnu::always_inline]] inline VF round(VF a) {
+  return (a + 0x1.8p23F) - 0x1.8p23F;
+}
 /// a · 2^n for integral n in [-126, 127].
 [[gnu::always_inline]] inline VF scale2(VF a, VF n) {
   return a * (VF)((__builtin_convertvector(n, VI) + 127) << 23);
 }
 /// The sum of all lanes, halves first.
-[[gnu::always_inline]] inline float sum(VF a) { return (a[0] + a[2]) + (a[1] + a[3]); }
+[[gnu::always_inline]] inline float sum(VF a) {
+  return (a[0] + a[2]) + (a[1] + a[3]);
+}
 [[gnu::always_inline]] inline float largest(VF a) {
   const float even = a[0] > a[2] ? a[0] : a[2];
   const float odd = a[1] > a[3] ? a[1] : a[3];
   return even > odd ? even : odd;
 }
 
-[[gnu::always_inline]] inline VD zero_double() { return VD{}; }
-[[gnu::always_inline]] inline VD low_double(VF a) { return VD{a[0], a[1]}; }
-[[gnu::always_inline]] inline VD high_double(VF a) { return VD{a[2], a[3]}; }
-[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) { return a * b + c; }
-[[gnu::always_inline]] inline double sum(VD a) { return a[0] + a[1]; }
+[[gnu::always_inline]] inline VD zero_double() {
+  return VD{};
+}
+[[gnu::always_inline]] inline VD low_double(VF a) {
+  return VD{a[0], a[1]};
+}
+[[gnu::always_inline]] inline VD high_double(VF a) {
+  return VD{a[2], a[3]};
+}
+[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
+  return a * b + c;
+}
+[[gnu::always_inline]] inline double sum(VD a) {
+  return a[0] + a[1];
+}
 
 }  // namespace tessera::cpu::TESSERA_ISA

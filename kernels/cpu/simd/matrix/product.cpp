@@ -5,9 +5,9 @@
 #include <tessera/kernels/cpu/simd/matrix/product.h>
 
 #include <tessera/kernels/cpu/simd/begin.h>
-#include <tessera/kernels/cpu/simd/matrix/words.h>
 #include <tessera/kernels/cpu/simd/matrix/pack.h>
 #include <tessera/kernels/cpu/simd/matrix/tile.h>
+#include <tessera/kernels/cpu/simd/matrix/words.h>
 
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
@@ -22,8 +22,9 @@ void tile(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, fl
 
 template <class Words, class Product>
 constexpr ProductKernel kernel() {
-  return {kTileRows, kTileColumns, Words::kDepth, pack<Words, kTileRows>,
-          pack<Words, kTileColumns>, tile<Product>};
+  return {
+      kTileRows,    kTileColumns, Words::kDepth, pack<Words, kTileRows>, pack<Words, kTileColumns>,
+      tile<Product>};
 }
 
 template <class T>
@@ -73,7 +74,12 @@ constexpr ProductKernel kHalf = kernel<PairWords, PairProduct>();
 constexpr ProductKernel kHalf = kernel<RoundedWords, PlainProduct>();
 #endif
 constexpr ProductTable kTable{kernel<PlainWords, PlainProduct>(), kHalf, finish, add};
-[[maybe_unused]] const bool kAdded = IsaTable<ProductTable>::add(Isa::TESSERA_ISA, &kTable);
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
+
+#include <tessera/kernels/cpu/simd/end.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+[[maybe_unused]] const bool kAdded = IsaTable<ProductTable>::add(Isa::TESSERA_ISA, &kTable);
+}

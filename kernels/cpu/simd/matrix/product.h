@@ -7,7 +7,8 @@
 
 namespace tessera::cpu {
 
-/// A block of `width` rows (of A) or columns (of B) and `depth` values of k, to be packed in panels.
+/// A block of `width` rows (of A) or columns (of B) and `depth` values of k, to be packed in
+/// panels.
 struct PackBlock {
   const void* data = nullptr;
   DType dtype = DType::f32;
@@ -20,8 +21,8 @@ struct PackBlock {
 /// How one kind of arithmetic multiplies. Packed data is 32-bit words: one word holds
 /// `depth_per_word` consecutive values of k. A panel is [words of k][panel width].
 struct ProductKernel {
-  int rows = 0;            ///< of the register tile
-  int columns = 0;         ///< of the register tile
+  int rows = 0;     ///< of the register tile
+  int columns = 0;  ///< of the register tile
   int depth_per_word = 1;
   /// Panels of `rows`, the last one padded with zeros.
   void (*pack_rows)(const PackBlock&, std::uint32_t* panels) = nullptr;

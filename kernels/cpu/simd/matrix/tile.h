@@ -8,9 +8,9 @@ namespace tessera::cpu::TESSERA_ISA {
 #if TESSERA_ISA_LEVEL >= 2
 inline constexpr int kTileRows = 12;  // 24 sums + 2 of B of 32 registers; A comes as broadcasts
 #elif TESSERA_ISA_LEVEL == 1
-inline constexpr int kTileRows = 6;   // 12 sums + 2 + 1 of 16 registers
+inline constexpr int kTileRows = 6;  // 12 sums + 2 + 1 of 16 registers
 #else
-inline constexpr int kTileRows = 4;   // the product needs a register of its own
+inline constexpr int kTileRows = 4;  // the product needs a register of its own
 #endif
 inline constexpr int kTileVectors = 2;
 inline constexpr int kTileColumns = kTileVectors * kLanes;

@@ -48,9 +48,9 @@ struct PairWords {
   [[gnu::always_inline]] static VF along(const float* p, std::int64_t n) {
     const __m512i low = round_bf16(load_some(p, n));
     const __m512i high = round_bf16(load_some(p + kLanes, n - kLanes));
-    const __m512i odd_halves = _mm512_set_epi16(
-        63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25, 23, 21,
-        19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+    const __m512i odd_halves =
+        _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27,
+                         25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
     return _mm512_castsi512_ps(_mm512_permutex2var_epi16(low, odd_halves, high));
   }
   [[gnu::always_inline]] static VF along(const BFloat16* p, std::int64_t n) {

@@ -1,0 +1,277 @@
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <tessera/kernels/cpu/gemm.h>
+
+#include "support.h"
+
+namespace tessera::cpu {
+namespace {
+
+using test::random_values;
+
+struct Case {
+  std::int64_t m, n, k;
+  bool a_transposed, b_transposed;
+};
+
+const Case kCases[] = {{1, 1, 1, false, false},     {1, 50, 33, false, true},
+                       {13, 31, 7, false, false},   {64, 64, 64, true, false},
+                       {37, 129, 515, false, true}, {530, 140, 300, true, true},
+                       {12, 32, 1030, true, false}, {5, 3, 0, false, false}};
+
+Matrix matrix(const std::vector<float>& values, bool transposed, std::int64_t rows,
+              std::int64_t columns) {
+  return transposed ? Matrix{values.data(), DType::f32, 1, rows}
+                    : Matrix{values.data(), DType::f32, columns, 1};
+}
+
+float at(const Matrix& x, std::int64_t i, std::int64_t j) {
+  return static_cast<const float*>(x.data)[i * x.row_stride + j * x.column_stride];
+}
+
+double expected(const Gemm& g, std::int64_t i, std::int64_t j) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < g.k; ++k) {
+    float a = at(g.a, i, k);
+    float b = at(g.b, k, j);
+    if (g.compute == DType::bf16) {
+      a = test::rounded(a);
+      b = test::rounded(b);
+    }
+    sum += static_cast<double>(a) * b;
+  }
+  return sum + (g.bias == nullptr ? 0.0 : g.bias[j]);
+}
+
+void compare(const Case& c, DType compute, bool with_bias) {
+  const auto a = random_values(c.m * c.k, 1);
+  const auto b = random_values(c.k * c.n, 2);
+  const auto bias = random_values(c.n, 3);
+  std::vector<float> out(static_cast<std::size_t>(c.m * c.n), 77.0F);
+  Gemm g;
+  g.m = c.m, g.n = c.n, g.k = c.k;
+  g.a = matrix(a, c.a_transposed, c.m, c.k);
+  g.b = matrix(b, c.b_transposed, c.k, c.n);
+  g.c = out.data();
+  g.c_stride = c.n;
+  g.bias = with_bias ? bias.data() : nullptr;
+  g.compute = compute;
+  gemm(g);
+  const double tolerance = 1e-6 * std::sqrt(static_cast<double>(c.k) + 1) * 4;
+  for (std::int64_t i = 0; i < c.m; ++i) {
+    for (std::int64_t j = 0; j < c.n; ++j) {
+      ASSERT_NEAR(out[static_cast<std::size_t>(i * c.n + j)], expected(g, i, j), tolerance)
+          << "at " << i << ", " << j << " of " << c.m << " x " << c.n << " x " << c.k;
+    }
+  }
+}
+
+TEST(Gemm, EqualsSumInDouble) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const Case& c : kCases) {
+      for (const DType compute : {DType::f32, DType::bf16}) {
+        compare(c, compute, false);
+        compare(c, compute, true);
+      }
+    }
+  });
+}
+
+TEST(Gemm, ReadsAndWritesBf16) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const std::int64_t m = 29, n = 70, k = 601;
+    for (const bool transposed : {false, true}) {
+      const auto a = random_values<BFloat16>(m * k, 4);
+      const auto b = random_values<BFloat16>(k * n, 5);
+      std::vector<float> wide_a(a.begin(), a.end()), wide_b;
+      std::vector<float> whole(static_cast<std::size_t>(m * n));
+      std::vector<BFloat16> half(whole.size());
+      Gemm g;
+      g.m = m, g.n = n, g.k = k;
+      g.a = transposed ? Matrix{a.data(), DType::bf16, 1, m} : Matrix{a.data(), DType::bf16, k, 1};
+      g.b = transposed ? Matrix{b.data(), DType::bf16, 1, k} : Matrix{b.data(), DType::bf16, n, 1};
+      g.compute = DType::bf16;
+      g.c = whole.data();
+      g.c_stride = n;
+      gemm(g);
+      g.c = half.data();
+      g.c_dtype = DType::bf16;
+      gemm(g);
+      for (std::int64_t i = 0; i < m * n; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        EXPECT_EQ(half[at].bits, BFloat16(whole[at]).bits);
+      }
+      double sum = 0;
+      for (std::int64_t i = 0; i < k; ++i) {
+        sum += static_cast<double>(static_cast<float>(
+                   a[static_cast<std::size_t>(transposed ? i * m + 3 : 3 * k + i)])) *
+               static_cast<float>(b[static_cast<std::size_t>(transposed ? 7 * k + i : i * n + 7)]);
+      }
+      EXPECT_NEAR(whole[static_cast<std::size_t>(3 * n + 7)], sum, 1e-4);
+    }
+  });
+}
+
+std::vector<float> weight_gradient(std::int64_t tokens, std::int64_t rows, std::int64_t columns,
+                                   std::int64_t cuts, std::int64_t chunk, bool stacked,
+                                   DType compute, std::int64_t from = 0, std::int64_t total = 0) {
+  total = total == 0 ? tokens : total;
+  const auto dy = random_values(total * rows, 6);
+  const auto x = random_values(total * columns, 7);
+  std::vector<float> out(static_cast<std::size_t>(rows * columns * (stacked ? cuts : 1)));
+  Gemm g;
+  g.m = rows, g.n = columns, g.k = tokens;
+  g.a = {dy.data() + from * rows, DType::f32, 1, rows};
+  g.b = {x.data() + from * columns, DType::f32, columns, 1};
+  g.c = out.data();
+  g.c_stride = columns;
+  g.compute = compute;
+  g.cuts = cuts;
+  g.chunk = chunk;
+  g.stacked = stacked;
+  g.cut_stride = rows * columns;
+  gemm(g);
+  return out;
+}
+
+TEST(Gemm, CutsAreAddedAlongTheTree) {
+  const std::int64_t rows = 50, columns = 70, part = 21;
+  test::on_every_isa([&](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const DType compute : {DType::f32, DType::bf16}) {
+      for (const std::int64_t cuts : {1, 2, 4, 8, 3, 6}) {
+        const auto whole = weight_gradient(cuts * part, rows, columns, cuts, 0, false, compute);
+        const auto pieces = weight_gradient(cuts * part, rows, columns, cuts, 0, true, compute);
+        const auto piece = [&](std::int64_t i, std::size_t at) {
+          return pieces[static_cast<std::size_t>(i * rows * columns) + at];
+        };
+        for (std::size_t at = 0; at < whole.size(); ++at) {
+          float sum = piece(0, at);
+          if (cuts == 2)
+            sum = piece(0, at) + piece(1, at);
+          if (cuts == 3)
+            sum = (piece(0, at) + piece(1, at)) + piece(2, at);
+          if (cuts >= 4)
+            sum = (piece(0, at) + piece(1, at)) + (piece(2, at) + piece(3, at));
+          if (cuts == 6)
+            sum = sum + (piece(4, at) + piece(5, at));
+          if (cuts == 8) {
+            sum = sum + ((piece(4, at) + piece(5, at)) + (piece(6, at) + piece(7, at)));
+          }
+          ASSERT_EQ(whole[at], sum) << cuts << " cuts";
+        }
+        for (std::int64_t i = 0; i < cuts; ++i) {
+          const auto alone =
+              weight_gradient(part, rows, columns, 1, 0, false, compute, i * part, cuts * part);
+          for (std::size_t at = 0; at < alone.size(); ++at) {
+            ASSERT_EQ(alone[at], piece(i, at)) << "piece " << i << " of " << cuts;
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Gemm, ChunksAreAddedInOrder) {
+  const std::int64_t rows = 20, columns = 40;
+  const auto whole = weight_gradient(100, rows, columns, 1, 32, false, DType::f32);
+  std::vector<float> sum;
+  for (std::int64_t begin = 0; begin < 100; begin += 32) {
+    const std::int64_t count = std::min<std::int64_t>(32, 100 - begin);
+    const auto part = weight_gradient(count, rows, columns, 1, 0, false, DType::f32, begin, 100);
+    if (sum.empty()) {
+      sum = part;
+      continue;
+    }
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      sum[i] += part[i];
+    }
+  }
+  EXPECT_TRUE(test::same_bits(whole, sum));
+}
+
+TEST(Gemm, AccumulatesOntoWhatIsThere) {
+  const auto a = random_values(40 * 300, 8);
+  const auto b = random_values(300 * 50, 9);
+  std::vector<float> fresh(40 * 50), onto(40 * 50, 0.5F);
+  Gemm g{
+      40,           50,         300, {a.data(), DType::f32, 300, 1}, {b.data(), DType::f32, 50, 1},
+      fresh.data(), DType::f32, 50};
+  gemm(g);
+  g.c = onto.data();
+  g.accumulate = true;
+  gemm(g);
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    EXPECT_EQ(onto[i], 0.5F + fresh[i]);
+  }
+}
+
+TEST(Gemm, SameBitsForAnyNumberOfThreads) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const DType compute : {DType::f32, DType::bf16}) {
+      std::vector<float> first;
+      test::with_every_thread_count([&](int threads) {
+        const auto now = weight_gradient(8192, 40, 64, 8, 256, false, compute);
+        if (threads == 1) {
+          first = now;
+        }
+        EXPECT_TRUE(test::same_bits(first, now)) << threads << " threads";
+      });
+    }
+  });
+}
+
+TEST(Gemm, RowsDoNotDependOnTheirNumber) {
+  const std::int64_t m = 600, n = 150, k = 700;
+  const auto a = random_values(m * k, 10);
+  const auto b = random_values(n * k, 11);
+  test::on_every_isa([&](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const DType compute : {DType::f32, DType::bf16}) {
+      std::vector<float> all(static_cast<std::size_t>(m * n)), one(static_cast<std::size_t>(n));
+      Gemm g{m,          n,          k, {a.data(), DType::f32, k, 1}, {b.data(), DType::f32, 1, k},
+             all.data(), DType::f32, n};
+      g.compute = compute;
+      gemm(g);
+      for (const std::int64_t row : {0, 11, 12, 300, 599}) {
+        g.m = 1;
+        g.a.data = a.data() + row * k;
+        g.c = one.data();
+        gemm(g);
+        for (std::int64_t j = 0; j < n; ++j) {
+          ASSERT_EQ(one[static_cast<std::size_t>(j)], all[static_cast<std::size_t>(row * n + j)]);
+        }
+      }
+    }
+  });
+}
+
+TEST(Gemm, Batches) {
+  const auto a = random_values(10 * 4 * 6, 12);
+  const auto b = random_values(10 * 6 * 5, 13);
+  std::vector<float> all(10 * 4 * 5), one(4 * 5);
+  Gemm g{4,          5,          6, {a.data(), DType::f32, 6, 1}, {b.data(), DType::f32, 5, 1},
+         all.data(), DType::f32, 5};
+  gemm(GemmBatch{g, 10, 24, 30, 20});
+  g.a.data = a.data() + 7 * 24;
+  g.b.data = b.data() + 7 * 30;
+  g.c = one.data();
+  gemm(g);
+  EXPECT_TRUE(std::equal(one.begin(), one.end(), all.begin() + 7 * 20));
+}
+
+TEST(Gemm, RefusesUnequalCuts) {
+  Gemm g;
+  g.k = 10;
+  g.cuts = 3;
+  EXPECT_THROW(gemm(g), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace tessera::cpu

@@ -1,0 +1,59 @@
+// What the tests of kernels share: filled buffers, instruction sets, numbers of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <tessera/core/device/thread_pool.h>
+#include <tessera/core/tensor/half.h>
+#include <tessera/kernels/cpu/isa.h>
+
+namespace tessera::cpu::test {
+
+/// Uniform in [-1, 1), the same for the same seed.
+template <class T = float>
+std::vector<T> random_values(std::int64_t count, std::uint64_t seed, float scale = 1.0F) {
+  std::vector<T> values(static_cast<std::size_t>(count));
+  std::uint64_t state = seed * 0x9e3779b97f4a7c15ULL + 0x1234567ULL;
+  for (T& v : values) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    v = T(scale * (static_cast<float>(state >> 40) * 0x1p-23F - 1.0F));
+  }
+  return values;
+}
+
+inline float rounded(float x) {
+  return static_cast<float>(BFloat16(x));
+}
+
+/// Runs `body` once under every instruction set of this CPU, then restores the active one.
+template <class Body>
+void on_every_isa(Body&& body) {
+  const Isa before = active_isa();
+  for (const Isa isa : supported_isas()) {
+    set_active_isa(isa);
+    body(isa);
+  }
+  set_active_isa(before);
+}
+
+/// Runs `body` with 1, 2, 3 and 16 threads, then restores the number.
+template <class Body>
+void with_every_thread_count(Body&& body) {
+  const int before = num_threads();
+  for (const int n : {1, 2, 3, 16}) {
+    set_num_threads(n);
+    body(n);
+  }
+  set_num_threads(before);
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::equal(reinterpret_cast<const char*>(a.data()),
+                                            reinterpret_cast<const char*>(a.data() + a.size()),
+                                            reinterpret_cast<const char*>(b.data()));
+}
+
+}  // namespace tessera::cpu::test
