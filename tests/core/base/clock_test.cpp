@@ -1,0 +1,113 @@
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/clock.h>
+#include <tessera/core/base/error.h>
+
+namespace tessera {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+
+TEST(RealClock, GoesForwardAndWaitsLongEnough) {
+  RealClock real;
+  const Time before = real.now();
+  real.sleep_for(milliseconds(5));
+  EXPECT_GE(real.now() - before, milliseconds(5));
+  std::mutex mutex;
+  std::condition_variable never;
+  std::unique_lock lock(mutex);
+  const Time deadline = real.now() + milliseconds(5);
+  while (real.wait_until(never, lock, deadline)) {
+  }
+  EXPECT_GE(real.now(), deadline);
+}
+
+TEST(SimulatedClock, SleepingJumps) {
+  SimulatedClock simulated;
+  const ClockScope scope(simulated);
+  const Time before = clock().now();
+  const WallTime wall = clock().wall_time();
+  clock().sleep_for(hours(5));
+  EXPECT_EQ(clock().now() - before, hours(5));
+  EXPECT_EQ(clock().wall_time() - wall, hours(5));
+  clock().sleep_until(before);
+  EXPECT_EQ(clock().now() - before, hours(5));
+  EXPECT_THROW(simulated.advance(milliseconds(-1)), InvalidArgument);
+}
+
+TEST(SimulatedClock, SleepersWaitForTheirTime) {
+  SimulatedClock simulated(SimulatedClock::Sleep::waits);
+  std::atomic<int> woken = 0;
+  std::thread sleeper([&] {
+    simulated.sleep_for(hours(2));
+    ++woken;
+  });
+  while (simulated.waiting() == 0) {
+    std::this_thread::yield();
+  }
+  simulated.advance(hours(1));
+  EXPECT_EQ(woken, 0);
+  simulated.advance(hours(1));
+  sleeper.join();
+  EXPECT_EQ(woken, 1);
+}
+
+TEST(SimulatedClock, TimedWaitEndsAtItsDeadlineOrBySignal) {
+  SimulatedClock simulated(SimulatedClock::Sleep::waits);
+  std::mutex mutex;
+  std::condition_variable condition;
+  const Time deadline = simulated.now() + hours(1);
+  bool in_time = true;
+  std::thread waiter([&] {
+    std::unique_lock lock(mutex);
+    while (simulated.wait_until(condition, lock, deadline)) {
+    }
+    in_time = false;
+  });
+  while (simulated.waiting() == 0) {
+    std::this_thread::yield();
+  }
+  simulated.advance(hours(1));
+  waiter.join();
+  EXPECT_FALSE(in_time);
+  EXPECT_EQ(simulated.waiting(), 0);
+}
+
+TEST(ClockScope, GivesBackTheRealClock) {
+  SimulatedClock simulated;
+  Clock* const real = &clock();
+  {
+    const ClockScope scope(simulated);
+    EXPECT_EQ(&clock(), &simulated);
+  }
+  EXPECT_EQ(&clock(), real);
+}
+
+// Whatever in core/ asks the system for the time cannot be simulated.
+TEST(ClockSeam, NothingElseInCoreReadsAClock) {
+  const auto root = std::filesystem::path(__FILE__).parent_path() / "../../../core";
+  ASSERT_TRUE(std::filesystem::exists(root / "base/clock.cpp"));
+  const std::set<std::string> allowed{"clock.cpp"};
+  const std::regex direct(R"((_clock::now\(|sleep_for\(std|this_thread::sleep|clock_gettime\())");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    if (!entry.is_regular_file() || allowed.contains(entry.path().filename().string())) {
+      continue;
+    }
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    EXPECT_FALSE(std::regex_search(text.str(), direct)) << entry.path();
+  }
+}
+
+}  // namespace
+}  // namespace tessera
