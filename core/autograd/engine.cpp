@@ -1,0 +1,309 @@
+#include <tessera/core/autograd/engine.h>
+
+#include <algorithm>
+#include <queue>
+
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/pass_tree.h>
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/microbatches.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera {
+namespace {
+
+/// Where `grad` wants a gradient delivered.
+struct Capture {
+  TapeNode* node;
+  std::uint32_t output;
+  Tensor gradient;
+};
+
+struct NewestFirst {
+  bool operator()(const Ref<OpNode>& a, const Ref<OpNode>& b) const {
+    return a->sequence < b->sequence;
+  }
+};
+
+/// One run of backward.
+class BackwardRun {
+ public:
+  BackwardRun(const BackwardOptions& options, std::vector<Capture>* captures)
+      : keep_(options.keep_graph || options.create_graph),
+        create_graph_(options.create_graph),
+        captures_(captures),
+        previous_(current_) {
+    current_ = this;
+    run_ = ++run_counter_;
+  }
+  ~BackwardRun() { current_ = previous_; }
+
+  void start(const Edge& root, const Tensor& seed);
+  void run();
+  void finish();
+
+  static BackwardRun* current() { return current_; }
+  std::vector<std::function<void()>> callbacks;
+
+ private:
+  void discover(const Edge& root);
+  void visit(TapeNode& node);
+  void prune();
+  void execute(OpNode& node);
+  [[nodiscard]] BatchSum batch_sum_of(const OpNode& node) const;
+  void deliver(const Edge& edge, Tensor gradient);
+  void deliver(LeafNode& leaf, const Edge& edge, Tensor gradient, bool last);
+  void capture(const Edge& edge, const Tensor& gradient);
+
+  bool keep_;
+  bool create_graph_;
+  std::vector<Capture>* captures_;  ///< null in an ordinary backward
+  BackwardRun* previous_;
+  std::uint64_t run_ = 0;
+  std::vector<OpNode*> found_;
+  std::vector<std::pair<Edge, Tensor>> roots_;
+  std::priority_queue<Ref<OpNode>, std::vector<Ref<OpNode>>, NewestFirst> ready_;
+
+  static thread_local BackwardRun* current_;
+  static std::atomic<std::uint64_t> run_counter_;
+};
+
+thread_local BackwardRun* BackwardRun::current_ = nullptr;
+std::atomic<std::uint64_t> BackwardRun::run_counter_{0};
+
+void BackwardRun::start(const Edge& root, const Tensor& seed) {
+  if (root.node) {
+    discover(root);
+    roots_.emplace_back(root, seed);
+  }
+}
+
+/// Resets a node's scratch at its first sight in this run.
+void BackwardRun::visit(TapeNode& node) {
+  if (node.run == run_) {
+    return;
+  }
+  node.run = run_;
+  node.pending = 0;
+  node.uses = 0;
+  if (OpNode* op = node.as_op(); op != nullptr) {
+    check(!op->released, op->op->info.name,
+          ": backward ran through this graph before; use keep_graph to run it again");
+    op->gradients.clear();
+    op->gradients.resize(op->outputs.size());
+    found_.push_back(op);
+  }
+}
+
+/// Counts, for every node below `root`, the contributions that will arrive.
+void BackwardRun::discover(const Edge& root) {
+  std::size_t next = found_.size();
+  visit(*root.node);
+  ++root.node->pending;
+  ++root.node->uses;
+  for (; next < found_.size(); ++next) {
+    for (const Edge& edge : found_[next]->edges) {
+      if (edge.node) {
+        visit(*edge.node);
+        ++edge.node->pending;
+        ++edge.node->uses;
+      }
+    }
+  }
+}
+
+/// For `grad`: marks the nodes that lead to a captured input.
+void BackwardRun::prune() {
+  std::ranges::sort(found_, {}, &OpNode::sequence);  // inputs come before what was made of them
+  const auto wanted = [&](const Edge& edge) {
+    OpNode* op = edge.node ? edge.node->as_op() : nullptr;
+    return (op != nullptr && op->reaches) ||
+           std::ranges::any_of(*captures_, [&](const Capture& c) {
+             return c.node == edge.node.get() && c.output == edge.output;
+           });
+  };
+  for (OpNode* node : found_) {
+    node->reaches = std::ranges::any_of(node->edges, wanted);
+  }
+}
+
+void BackwardRun::run() {
+  if (captures_ != nullptr) {
+    prune();
+  }
+  for (auto& [edge, seed] : std::exchange(roots_, {})) {
+    deliver(edge, seed);
+  }
+  while (!ready_.empty()) {
+    const Ref<OpNode> node = ready_.top();
+    ready_.pop();
+    execute(*node);
+  }
+}
+
+/// A sum over the batch may be taken at once only where nothing is added to it afterwards but whole
+/// sums: directly at a leaf with one use. See docs/determinism.md.
+BatchSum BackwardRun::batch_sum_of(const OpNode& node) const {
+  for (std::size_t i = 0; i < node.edges.size(); ++i) {
+    if (!node.edges[i].node || node.inputs[i].cut) {
+      continue;
+    }
+    LeafNode* leaf = node.edges[i].node->as_leaf();
+    if (leaf == nullptr || leaf->uses != 1) {
+      return BatchSum::stack;
+    }
+  }
+  return BatchSum::tree;
+}
+
+void BackwardRun::execute(OpNode& node) {
+  for (std::size_t i = 0; i < node.hooks.size(); ++i) {
+    if (node.hooks[i] != nullptr && node.gradients[i].defined()) {
+      node.gradients[i] = node.hooks[i]->apply(std::move(node.gradients[i]));
+    }
+  }
+  for (std::size_t i = 0; captures_ != nullptr && i < node.gradients.size(); ++i) {
+    capture({Ref<TapeNode>(&node), static_cast<std::uint32_t>(i)}, node.gradients[i]);
+  }
+  const bool any = std::ranges::any_of(node.gradients, &Tensor::defined);
+  Vjp vjp(node);
+  if (any && (captures_ == nullptr || node.reaches)) {
+    const ModeGuard<&Modes::batch_sum> sum(batch_sum_of(node));
+    node.op->vjp(vjp, node.attrs.get());
+  }
+  node.gradients.clear();
+  if (!keep_) {
+    node.released = true;
+    node.saved_inputs.clear();
+    node.saved_outputs.clear();
+  }
+  for (std::size_t i = 0; i < node.edges.size(); ++i) {
+    deliver(node.edges[i], std::move(vjp.results()[i]));
+  }
+}
+
+void BackwardRun::capture(const Edge& edge, const Tensor& gradient) {
+  for (Capture& c : *captures_) {
+    if (c.node == edge.node.get() && c.output == edge.output) {
+      c.gradient = gradient;
+    }
+  }
+}
+
+/// Adds a contribution, undefined for none, and lets the target run when it was the last one.
+void BackwardRun::deliver(const Edge& edge, Tensor gradient) {
+  if (!edge.node) {
+    return;
+  }
+  TapeNode& target = *edge.node;
+  const bool last = --target.pending == 0;
+  OpNode* op = target.as_op();
+  if (op == nullptr) {
+    deliver(*target.as_leaf(), edge, std::move(gradient), last);
+    return;
+  }
+  Tensor& sum = op->gradients[edge.output];
+  if (gradient.defined() && sum.defined()) {
+    accumulate(sum, gradient);
+  } else if (gradient.defined()) {
+    sum = std::move(gradient);
+  }
+  if (last) {
+    ready_.push(Ref<OpNode>(op));
+  }
+}
+
+void BackwardRun::deliver(LeafNode& leaf, const Edge& edge, Tensor gradient, bool last) {
+  if (gradient.defined()) {
+    leaf.add(std::move(gradient));
+  }
+  if (!last || (!leaf.sum.defined() && leaf.rows.empty())) {
+    return;
+  }
+  if (captures_ == nullptr) {
+    leaf.complete();
+    return;
+  }
+  Tensor total = std::move(leaf.sum);
+  leaf.sum = Tensor();
+  if (total.defined() && total.cut().stacked) {
+    total = sum_microbatches(total);
+  }
+  capture(edge, leaf.rows.empty() ? total
+                                  : add_rows(total, std::exchange(leaf.rows, {}), leaf.meta));
+}
+
+void BackwardRun::finish() {
+  if (captures_ == nullptr && Context::current().pass.last) {
+    complete_open_leaves();
+  }
+  for (const std::function<void()>& callback : callbacks) {
+    callback();
+  }
+}
+
+Tensor seed_for(const Tensor& root, const Tensor& seed, bool scale) {
+  if (seed.defined()) {
+    check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
+          seed.shape(), ", expected ", root.shape());
+    return seed;
+  }
+  const bool per_microbatch = root.cut().stacked && root.ndim() == 1;
+  check(root.numel() == 1 || per_microbatch,
+        "backward: needs a gradient for a tensor of several elements; got shape ", root.shape());
+  const Pass& pass = Context::current().pass;
+  const double microbatches = per_microbatch ? 1 : static_cast<double>(pass.count);
+  const double weight = scale ? microbatches / static_cast<double>(pass.grain) : 1;
+  Tensor ones = full(root.shape(), weight, {.dtype = root.dtype(), .device = root.device()});
+  ones.get().cut = root.cut();
+  return ones;
+}
+
+}  // namespace
+
+void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
+              const BackwardOptions& options) {
+  const ModeGuard<&Modes::record> recording(options.create_graph);
+  BackwardRun run(options, nullptr);
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    check(roots[i].requires_grad(), "backward: the tensor requires no gradient");
+    run.start(edge_of(roots[i]), seed_for(roots[i], seeds[i], true));
+  }
+  run.run();
+  run.finish();
+}
+
+std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
+                         std::span<const Tensor> seeds, const BackwardOptions& options) {
+  std::vector<Capture> captures;
+  for (const Tensor& x : inputs) {
+    check(x.requires_grad(), "grad: an input requires no gradient");
+    const Edge edge = edge_of(x);
+    captures.push_back({edge.node.get(), edge.output, {}});
+  }
+  const ModeGuard<&Modes::record> recording(options.create_graph);
+  BackwardRun run(options, &captures);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    check(outputs[i].requires_grad(), "grad: an output requires no gradient");
+    run.start(edge_of(outputs[i]),
+              seed_for(outputs[i], seeds.empty() ? Tensor() : seeds[i], false));
+  }
+  run.run();
+  run.finish();
+  std::vector<Tensor> gradients;
+  for (Capture& c : captures) {
+    gradients.push_back(std::move(c.gradient));
+  }
+  return gradients;
+}
+
+void at_end_of_backward(std::function<void()> callback) {
+  BackwardRun* run = BackwardRun::current();
+  check<InternalError>(run != nullptr, "at_end_of_backward: no backward pass is under way");
+  run->callbacks.push_back(std::move(callback));
+}
+
+}  // namespace tessera

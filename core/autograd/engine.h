@@ -1,0 +1,34 @@
+// Backward: walks the tape from the newest op to the oldest.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera {
+
+struct BackwardOptions {
+  bool keep_graph = false;    ///< keep what was saved, so that backward can run again
+  bool create_graph = false;  ///< record the gradient computation too; implies keep_graph
+};
+
+/// Adds the gradients of `roots`, weighted with `seeds` (undefined: see Tensor::backward), to the
+/// leaves they were computed from.
+void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
+              const BackwardOptions& options = {});
+
+/// Gradients of `outputs` with respect to `inputs`, returned and added to no leaf. An input that
+/// the outputs do not depend on has an undefined gradient. `seeds` as in `backward`, but without
+/// the factor of the grain; empty means ones.
+[[nodiscard]] std::vector<Tensor> grad(std::span<const Tensor> outputs,
+                                       std::span<const Tensor> inputs,
+                                       std::span<const Tensor> seeds = {},
+                                       const BackwardOptions& options = {});
+
+/// Runs `callback` when the backward pass that is under way on this thread ends, after all
+/// gradients are complete. Throws InternalError outside one.
+void at_end_of_backward(std::function<void()> callback);
+
+}  // namespace tessera

@@ -1,0 +1,110 @@
+#include <tessera/core/autograd/leaf.h>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/pass_tree.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/microbatches.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/add_rows.h>
+#include <tessera/core/ops/cast.h>
+
+namespace tessera {
+namespace {
+
+std::vector<Ref<LeafNode>>& open_leaves() {
+  thread_local std::vector<Ref<LeafNode>> leaves;
+  return leaves;
+}
+
+/// The gradient becomes `grad` itself when nobody else holds it.
+void add_to_grad(LeafNode& leaf, Tensor gradient) {
+  if (leaf.grad.defined()) {
+    accumulate(leaf.grad, gradient);
+    return;
+  }
+  const bool exclusive =
+      gradient.impl()->use_count() == 1 && gradient.impl()->storage->use_count() == 1;
+  leaf.grad = exclusive || grad_enabled() ? std::move(gradient) : clone(gradient);
+}
+
+void finish(LeafNode& leaf, const Contribution& total) {
+  Tensor gradient = total.rows.empty() ? total.dense : add_rows(total.dense, total.rows, leaf.meta);
+  add_to_grad(leaf, std::move(gradient));
+}
+
+/// The default sink. In a step of several passes it waits for the last one.
+void add_pass(LeafNode& leaf, Contribution contribution) {
+  const Pass& pass = Context::current().pass;
+  if (pass.samples == 0 || pass.count == pass.grain) {
+    finish(leaf, contribution);
+    return;
+  }
+  if (leaf.passes == nullptr) {
+    leaf.passes = std::make_shared<PassTree>();
+  }
+  if (leaf.passes->empty()) {
+    open_leaves().push_back(Ref<LeafNode>(&leaf));
+  }
+  for (RowGradient& rows : contribution.rows) {
+    leaf.passes->add_rows(std::move(rows));
+  }
+  if (contribution.dense.defined()) {
+    leaf.passes->add(std::move(contribution.dense), pass.first, pass.count);
+  }
+}
+
+}  // namespace
+
+void complete_open_leaves() {
+  const Pass& pass = Context::current().pass;
+  for (const Ref<LeafNode>& leaf : std::exchange(open_leaves(), {})) {
+    finish(*leaf, leaf->passes->take(pass.grain));
+    for (const auto& [id, hook] : leaf->ready_hooks) {
+      hook(*leaf);
+    }
+  }
+}
+
+void LeafNode::add(Tensor gradient) {
+  if (!sum.defined()) {
+    sum = std::move(gradient);
+  } else {
+    accumulate(sum, gradient);
+  }
+}
+
+void LeafNode::complete() {
+  Contribution total{.dense = std::move(sum), .rows = std::move(rows)};
+  sum = Tensor();
+  rows.clear();
+  if (total.dense.defined() && total.dense.cut().stacked) {
+    total.dense = sum_microbatches(total.dense, sink ? sink->destination(*this) : Tensor());
+  }
+  if (hooks != nullptr && !hooks->hooks.empty()) {
+    if (!total.rows.empty()) {
+      total.dense = add_rows(total.dense, std::exchange(total.rows, {}), meta);
+    }
+    total.dense = hooks->apply(std::move(total.dense));
+  }
+  if (sink != nullptr) {
+    sink->complete(*this, std::move(total));
+  } else {
+    add_pass(*this, std::move(total));
+  }
+  for (const auto& [id, hook] : ready_hooks) {
+    hook(*this);
+  }
+}
+
+Tensor add_rows(const Tensor& dense, const std::vector<RowGradient>& rows,
+                const TensorMeta& parameter) {
+  Tensor total = dense;
+  for (const RowGradient& use : rows) {
+    const std::int32_t parts = use.ids.cut() ? use.ids.cut().parts : 1;
+    total = add_rows(total, use.ids, use.values,
+                     {.rows = parameter.shape[0], .parts = parts});
+  }
+  return total;
+}
+
+}  // namespace tessera

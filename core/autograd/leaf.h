@@ -1,0 +1,69 @@
+// The node at which gradients of a parameter end.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <tessera/core/autograd/node.h>
+
+namespace tessera {
+
+/// The gradient of an embedding's rows, kept compact: `values`[i] belongs to row `ids`[i] of the
+/// parameter. Both carry the cut into microbatches in dim 0.
+struct RowGradient {
+  Tensor ids;     ///< (n,) i64
+  Tensor values;  ///< (n, width) f32
+};
+
+/// What one backward pass contributed to a leaf.
+struct Contribution {
+  Tensor dense;  ///< in the parameter's shape, summed over the pass's microbatches; may be undefined
+  std::vector<RowGradient> rows;
+};
+
+/// Takes the gradients of one leaf. The default one adds them to `grad`; data parallel installs its
+/// own, whose memory lies in buckets.
+///
+/// Called on the thread that runs backward, and never blocks on communication.
+class GradientSink {
+ public:
+  virtual ~GradientSink() = default;
+  /// Memory that the pass's sum may be written to directly, or undefined. It must hold nothing of
+  /// value: it is overwritten.
+  [[nodiscard]] virtual Tensor destination(LeafNode& leaf) = 0;
+  /// Called once per backward, after the last contribution to the leaf.
+  virtual void complete(LeafNode& leaf, Contribution contribution) = 0;
+};
+
+/// Accumulates contributions to one leaf. Fires exactly once per backward that reaches the leaf,
+/// after the last contribution, tied uses included.
+class LeafNode final : public TapeNode, public Pooled<LeafNode> {
+ public:
+  explicit LeafNode(TensorMeta of) : meta(std::move(of)) {}
+  [[nodiscard]] LeafNode* as_leaf() noexcept override { return this; }
+
+  TensorMeta meta;
+  Tensor grad;
+  std::shared_ptr<GradientSink> sink;    ///< null: add to `grad`
+  std::shared_ptr<GradientHooks> hooks;  ///< see the sum over uses, may replace it
+  /// Run after `grad` has the pass's gradient.
+  std::vector<std::pair<std::uint64_t, std::function<void(LeafNode&)>>> ready_hooks;
+  std::uint64_t next_ready_hook = 0;
+
+  Tensor sum;                     ///< scratch: dense contributions of this backward so far
+  std::vector<RowGradient> rows;  ///< scratch: row contributions of this backward
+  std::shared_ptr<class PassTree> passes;  ///< sums of earlier passes of the step, see leaf.cpp
+
+  /// Adds one use's gradient.
+  void add(Tensor gradient);
+  /// Hands the finished sum to the sink and runs the hooks.
+  void complete();
+};
+
+/// Adds `rows` to `dense`, which may be undefined for zero: per row of the parameter the values are
+/// summed in order inside a microbatch, along the tree over microbatches, and added to `dense` last.
+[[nodiscard]] Tensor add_rows(const Tensor& dense, const std::vector<RowGradient>& rows,
+                              const TensorMeta& parameter);
+
+}  // namespace tessera

@@ -1,0 +1,74 @@
+// Thread-local switches of the call pipeline, and the guards that set them for a scope.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+namespace tessera {
+
+class SavedTensorHooks;  // core/autograd/saved_tensor.h
+
+/// How an op that sums over the batch hands over its sum while a gradient is computed.
+enum class BatchSum : std::uint8_t {
+  stack,  ///< one piece a microbatch, stacked: what forward does, and backward below shared uses
+  tree,   ///< one sum, added along the tree over microbatches
+};
+
+struct Modes {
+  bool record = true;      ///< ops go on the tape
+  bool inference = false;  ///< results can never go on a tape
+  BatchSum batch_sum = BatchSum::stack;
+  SavedTensorHooks* saved_hooks = nullptr;  ///< replaces how the tape keeps tensors
+
+  static Modes& current() noexcept {
+    thread_local Modes modes;
+    return modes;
+  }
+};
+
+/// Sets one field of the thread's modes until the scope ends.
+template <auto Field>
+class ModeGuard {
+ public:
+  using Value = std::remove_reference_t<decltype(std::declval<Modes&>().*Field)>;
+  explicit ModeGuard(Value value) : previous_(std::exchange(Modes::current().*Field, value)) {}
+  ~ModeGuard() { Modes::current().*Field = previous_; }
+  ModeGuard(const ModeGuard&) = delete;
+  ModeGuard& operator=(const ModeGuard&) = delete;
+
+ private:
+  Value previous_;
+};
+
+/// Ops are not recorded while it lives.
+class NoGradGuard {
+ public:
+  NoGradGuard() = default;
+
+ private:
+  ModeGuard<&Modes::record> guard_{false};
+};
+
+/// Ops are recorded while it lives, also inside a NoGradGuard.
+class EnableGradGuard {
+ public:
+  EnableGradGuard() = default;
+
+ private:
+  ModeGuard<&Modes::record> guard_{true};
+};
+
+/// Like NoGradGuard, and what is made while it lives can never go on a tape: cheapest for
+/// evaluation.
+class InferenceGuard {
+ public:
+  InferenceGuard() = default;
+
+ private:
+  ModeGuard<&Modes::record> record_{false};
+  ModeGuard<&Modes::inference> inference_{true};
+};
+
+[[nodiscard]] inline bool grad_enabled() noexcept { return Modes::current().record; }
+
+}  // namespace tessera

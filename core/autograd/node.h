@@ -1,0 +1,83 @@
+// The tape: what was called, on what, in which order.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <tessera/core/autograd/saved_tensor.h>
+#include <tessera/core/base/inline_vector.h>
+#include <tessera/core/base/pooled.h>
+#include <tessera/core/dispatch/op.h>
+
+namespace tessera {
+
+class OpNode;
+class LeafNode;
+
+/// What gradients flow into: a recorded op, or the leaf at which they end.
+class TapeNode : public RefCounted {
+ public:
+  virtual ~TapeNode() = default;
+  /// Note [Iterative release]. A chain of 200,000 ops is a linked list of nodes; deleting it by
+  /// recursion overflows the stack. The outermost release drains a list that inner ones append to.
+  static void release(TapeNode* node) noexcept;
+
+  [[nodiscard]] virtual OpNode* as_op() noexcept { return nullptr; }
+  [[nodiscard]] virtual LeafNode* as_leaf() noexcept { return nullptr; }
+
+  // Scratch of the backward pass numbered `run`: contributions still to come, and in all.
+  std::uint64_t run = 0;
+  std::int32_t pending = 0;
+  std::int32_t uses = 0;
+};
+
+/// Where the gradient of one input goes: output `output` of `node`. Null: nowhere.
+struct Edge {
+  Ref<TapeNode> node;
+  std::uint32_t output = 0;
+};
+
+/// Everything about a tensor but its elements.
+struct TensorMeta {
+  Shape shape;
+  DType dtype = DType::f32;
+  Device device{};
+  Cut cut;
+
+  static TensorMeta of(const TensorImpl& x) { return {x.shape, x.dtype, x.device, x.cut}; }
+};
+
+/// Gets the gradient of a tensor and may return another one in its place.
+using GradientHook = std::function<Tensor(const Tensor& gradient)>;
+
+/// Hooks on one tensor's gradient; shared, so that a handle can remove one.
+struct GradientHooks {
+  std::vector<std::pair<std::uint64_t, GradientHook>> hooks;
+  std::uint64_t next_id = 0;
+
+  [[nodiscard]] Tensor apply(Tensor gradient) const;
+};
+
+/// A recorded op.
+class OpNode final : public TapeNode, public Pooled<OpNode> {
+ public:
+  OpNode(const OpDef& def, const void* attributes) : op(&def), attrs(*def.attrs, attributes) {}
+  [[nodiscard]] OpNode* as_op() noexcept override { return this; }
+
+  const OpDef* op;
+  AttrsBox attrs;
+  std::uint64_t sequence = 0;  ///< newer calls have larger numbers
+  bool released = false;       ///< saved tensors are gone: backward ran already
+  bool reaches = false;        ///< scratch: leads to an input that `grad` asks for
+  InlineVector<Edge, 3> edges;  ///< one an input
+  InlineVector<TensorMeta, 3> inputs;
+  InlineVector<TensorMeta, 1> outputs;
+  InlineVector<SavedTensor, 3> saved_inputs;
+  InlineVector<SavedTensor, 1> saved_outputs;
+  InlineVector<Tensor, 1> gradients;  ///< scratch: gradients of the outputs so far
+  InlineVector<std::shared_ptr<GradientHooks>, 1> hooks;  ///< one an output, null for none
+};
+
+}  // namespace tessera

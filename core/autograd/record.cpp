@@ -1,0 +1,84 @@
+#include <tessera/core/autograd/record.h>
+
+#include <tessera/core/autograd/meta.h>
+
+namespace tessera {
+namespace {
+
+thread_local std::uint64_t next_sequence = 1;
+
+TensorMeta meta_or_none(const Tensor& x) {
+  if (x.defined()) {
+    return TensorMeta::of(x.get());
+  }
+  TensorMeta none;
+  none.device.index = -1;  // marks an input that was not given
+  return none;
+}
+
+void save(OpNode& node, std::span<const TensorRef> inputs, const Outputs& outputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool wanted = (node.op->info.saved_inputs >> i & 1U) != 0 && inputs[i]->defined();
+    node.saved_inputs.push_back(wanted ? SavedTensor(*inputs[i]) : SavedTensor());
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    // Detached: an output that knew its producer would keep the node alive in a cycle.
+    const bool wanted = (node.op->info.saved_outputs >> i & 1U) != 0;
+    node.saved_outputs.push_back(wanted ? SavedTensor(outputs[i].detach()) : SavedTensor());
+  }
+}
+
+void attach(const Ref<OpNode>& node, Tensor& output, std::uint32_t index) {
+  TensorImpl& y = output.get();
+  if (!is_differentiable(y.dtype) || y.inference) {
+    return;
+  }
+  if (y.autograd == nullptr) {
+    y.autograd = std::make_unique<AutogradMeta>();
+  }
+  y.autograd->producer = node;
+  y.autograd->output = index;
+}
+
+}  // namespace
+
+void record(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
+            Outputs& outputs) {
+  const auto node = make_ref<OpNode>(op, attrs);
+  node->sequence = next_sequence++;
+  for (const Tensor& x : inputs) {
+    node->edges.push_back(x.defined() ? edge_of(x) : Edge{});
+    node->inputs.push_back(meta_or_none(x));
+  }
+  for (const Tensor& y : outputs) {
+    node->outputs.push_back(TensorMeta::of(y.get()));
+  }
+  save(*node, inputs, outputs);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    attach(node, outputs[i], static_cast<std::uint32_t>(i));
+  }
+}
+
+Edge edge_of(const Tensor& x) {
+  const TensorImpl& impl = x.get();
+  if (impl.autograd == nullptr) {
+    return {};
+  }
+  AutogradMeta& meta = *impl.autograd;
+  if (meta.producer) {
+    return {Ref<TapeNode>(meta.producer.get()), meta.output};
+  }
+  return meta.requires_grad ? Edge{Ref<TapeNode>(&leaf_of(x)), 0} : Edge{};
+}
+
+LeafNode& leaf_of(const Tensor& x) {
+  check(x.is_leaf() && x.requires_grad(),
+        "leaf: needs a tensor that requires a gradient and that no op computed");
+  AutogradMeta& meta = *x.get().autograd;
+  if (!meta.leaf) {
+    meta.leaf = make_ref<LeafNode>(TensorMeta::of(x.get()));
+  }
+  return *meta.leaf;
+}
+
+}  // namespace tessera

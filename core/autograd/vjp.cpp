@@ -1,0 +1,53 @@
+#include <tessera/core/autograd/vjp.h>
+
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera {
+
+Tensor Vjp::gradient(int i) const {
+  const Tensor& arrived = node_.gradients[index(i)];
+  if (arrived.defined()) {
+    return arrived;
+  }
+  const TensorMeta& meta = output_meta(i);
+  Tensor none = zeros(meta.shape, {.dtype = meta.dtype, .device = meta.device});
+  none.get().cut = meta.cut;
+  return none;
+}
+
+Tensor Vjp::input(int i) const {
+  const SavedTensor& saved = node_.saved_inputs[index(i)];
+  check<InternalError>((node_.op->info.saved_inputs >> i & 1U) != 0, node_.op->info.name,
+                       ": the gradient reads input ", i, ", which is not saved");
+  return saved.unpack(node_.op->info.name);
+}
+
+Tensor Vjp::output(int i) const {
+  check<InternalError>((node_.op->info.saved_outputs >> i & 1U) != 0, node_.op->info.name,
+                       ": the gradient reads output ", i, ", which is not saved");
+  Tensor saved = node_.saved_outputs[index(i)].unpack(node_.op->info.name).detach();
+  auto meta = std::make_unique<AutogradMeta>();
+  meta->producer = Ref<OpNode>(&node_);
+  meta->output = static_cast<std::uint32_t>(i);
+  saved.get().autograd = std::move(meta);
+  return saved;
+}
+
+Tensor Vjp::destination(int i) const {
+  TapeNode* target = node_.edges[index(i)].node.get();
+  LeafNode* leaf = target != nullptr ? target->as_leaf() : nullptr;
+  const bool only_use = leaf != nullptr && leaf->uses == 1 && leaf->sink != nullptr;
+  return only_use ? leaf->sink->destination(*leaf) : Tensor();
+}
+
+void Vjp::set_rows(int i, const Tensor& ids, const Tensor& values) {
+  LeafNode* leaf = node_.edges[index(i)].node->as_leaf();
+  if (leaf != nullptr) {
+    leaf->rows.push_back({ids, values});
+    return;
+  }
+  set(i, add_rows({}, {{ids, values}}, input_meta(i)));
+}
+
+}  // namespace tessera

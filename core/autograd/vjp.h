@@ -1,0 +1,48 @@
+// What an op's gradient sees and sets: the vector-Jacobian product.
+#pragma once
+
+#include <tessera/core/autograd/leaf.h>
+#include <tessera/core/autograd/node.h>
+
+namespace tessera {
+
+/// Gradients of a recorded call's outputs come in, gradients of its inputs go out. Gradients are
+/// written with public ops, so that gradients of gradients come free.
+class Vjp {
+ public:
+  explicit Vjp(OpNode& node) : node_(node) { results_.resize(node.edges.size()); }
+
+  /// The gradient of output `i`; zeros when none arrived.
+  [[nodiscard]] Tensor gradient(int i = 0) const;
+  [[nodiscard]] bool has_gradient(int i) const { return node_.gradients[index(i)].defined(); }
+  /// True when somebody wants the gradient of input `i`: compute no others.
+  [[nodiscard]] bool needs(int i) const { return static_cast<bool>(node_.edges[index(i)].node); }
+  /// A saved input or output. Throws InternalError for one that `OpInfo` does not name.
+  [[nodiscard]] Tensor input(int i = 0) const;
+  [[nodiscard]] Tensor output(int i = 0) const;
+  [[nodiscard]] int input_count() const { return static_cast<int>(node_.inputs.size()); }
+  [[nodiscard]] const TensorMeta& input_meta(int i = 0) const { return node_.inputs[index(i)]; }
+  [[nodiscard]] const TensorMeta& output_meta(int i = 0) const { return node_.outputs[index(i)]; }
+  /// True when input `i` was given.
+  [[nodiscard]] bool has_input(int i) const {
+    return i < input_count() && node_.inputs[index(i)].device.index >= 0;
+  }
+
+  /// Memory for the gradient of input `i`, to be handed to `call_into`: a bucket, when the input is
+  /// a parameter with this one use; otherwise undefined.
+  [[nodiscard]] Tensor destination(int i) const;
+  /// Sets the gradient of input `i`, in that input's shape (stacked pieces have one dim more).
+  void set(int i, Tensor gradient) { results_[index(i)] = std::move(gradient); }
+  /// Sets the gradient of input `i`, a matrix, as rows to be added. See RowGradient.
+  void set_rows(int i, const Tensor& ids, const Tensor& values);
+
+  [[nodiscard]] InlineVector<Tensor, 3>& results() { return results_; }
+
+ private:
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+  OpNode& node_;
+  InlineVector<Tensor, 3> results_;
+};
+
+}  // namespace tessera

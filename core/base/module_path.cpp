@@ -1,0 +1,29 @@
+#include <tessera/core/base/module_path.h>
+
+#include <vector>
+
+namespace tessera {
+namespace {
+
+std::vector<std::string_view>& path() {
+  thread_local std::vector<std::string_view> names;
+  return names;
+}
+
+}  // namespace
+
+ModulePathScope::ModulePathScope(std::string_view name) { path().push_back(name); }
+
+ModulePathScope::~ModulePathScope() { path().pop_back(); }
+
+std::string current_module_path() {
+  std::string text;
+  for (const std::string_view name : path()) {
+    if (!name.empty()) {
+      text.append(text.empty() ? "" : ".").append(name);
+    }
+  }
+  return text;
+}
+
+}  // namespace tessera

@@ -1,0 +1,150 @@
+#include <tessera/core/dispatch/cut_stage.h>
+
+#include <vector>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/module_path.h>
+#include <tessera/core/ops/microbatches.h>
+
+namespace tessera {
+namespace {
+
+[[noreturn]] void fail_mixing(const char* op, const char* why) {
+  const std::string module = current_module_path();
+  fail<Unsupported>(op, ": ", why, module.empty() ? "" : " in module ", module,
+                    "; several microbatches cannot run in one pass, use --at-once 1");
+}
+
+/// True when an elementwise op can treat the dim of pieces as one more dim of its operands.
+bool broadcasts_over_pieces(std::span<const TensorRef> inputs) {
+  int stacked_ndim = -1;
+  for (const Tensor& x : inputs) {
+    if (x.defined() && x.cut().stacked) {
+      if (stacked_ndim >= 0 && x.ndim() != stacked_ndim) {
+        return false;
+      }
+      stacked_ndim = x.ndim();
+    }
+  }
+  for (const Tensor& x : inputs) {
+    const bool fits = !x.defined() || x.cut().stacked || (!x.cut() && x.ndim() < stacked_ndim);
+    if (!fits) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::int32_t common_parts(const char* op, std::span<const TensorRef> inputs) {
+  std::int32_t parts = 0;
+  for (const Tensor& x : inputs) {
+    if (x.defined() && x.cut()) {
+      check(parts == 0 || parts == x.cut().parts, op,
+            ": inputs hold different numbers of microbatches; got ", parts, " and ",
+            x.cut().parts);
+      parts = x.cut().parts;
+    }
+  }
+  return parts;
+}
+
+/// The label along which the inputs are cut.
+std::int8_t cut_label(const OpDef& op, const ShardRule& rule, std::span<const TensorRef> inputs) {
+  std::int8_t label = DimLabels::kWhole;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]->defined() || !inputs[i]->cut()) {
+      continue;
+    }
+    const std::int8_t found = rule.inputs[i][inputs[i]->cut().dim];
+    if (found == DimLabels::kWhole) {
+      fail_mixing(op.info.name, "mixes samples");
+    }
+    if (label != DimLabels::kWhole && found != label) {
+      fail_mixing(op.info.name, "meets samples along two different dims");
+    }
+    label = found;
+  }
+  return label;
+}
+
+}  // namespace
+
+CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs) {
+  CutPlan plan;
+  plan.parts = common_parts(op.info.name, inputs);
+  for (const Tensor& x : inputs) {
+    plan.stacked_inputs |= x.defined() && x.cut().stacked;
+  }
+  if (plan.stacked_inputs) {
+    plan.loop = !op.info.elementwise || !broadcasts_over_pieces(inputs);
+    return plan;
+  }
+  if (op.shard == nullptr) {
+    fail_mixing(op.info.name, "has no rule for microbatches");
+  }
+  Infer infer(op.info.name, inputs);
+  op.infer(infer, attrs);
+  const ShardRule rule = op.shard(infer, attrs);
+  const std::int8_t label = cut_label(op, rule, inputs);
+  bool sums = false;
+  for (const DimLabels& output : rule.outputs) {
+    plan.output_dims.push_back(static_cast<std::int8_t>(output.find(label)));
+    sums |= plan.output_dims.back() < 0;
+  }
+  if (sums && op.info.cuts_sums) {
+    plan.sum_parts = plan.parts;
+    plan.stack = Modes::current().batch_sum == BatchSum::stack;
+  }
+  plan.loop = sums && !op.info.cuts_sums;
+  return plan;
+}
+
+void CutPlan::apply(Infer& infer) const {
+  if (parts == 1) {
+    return;
+  }
+  const Cut pieces{.parts = parts, .dim = 0, .stacked = true};
+  const std::span<OutputSpec> specs = infer.outputs();
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (stacked_inputs) {
+      specs[i].cut = pieces;
+    } else if (output_dims[i] >= 0) {
+      specs[i].cut = {.parts = parts, .dim = output_dims[i], .stacked = false};
+    } else if (stack) {
+      specs[i].shape.insert(0, parts);
+      specs[i].cut = pieces;
+    }
+  }
+}
+
+void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
+                        Outputs& outputs, const CutPlan& plan) {
+  std::vector<Outputs> slices;  // of each input, one a microbatch
+  for (const Tensor& x : inputs) {
+    slices.push_back(x.defined() && x.cut() ? unbind_microbatches(x) : Outputs{});
+  }
+  std::vector<Outputs> results;
+  for (std::int32_t m = 0; m < plan.parts; ++m) {
+    std::vector<TensorRef> piece;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      piece.push_back(slices[i].empty() ? inputs[i]
+                                        : TensorRef(slices[i][static_cast<std::size_t>(m)]));
+    }
+    call(op, piece, attrs, results.emplace_back());
+  }
+  const Outputs destinations = outputs;
+  outputs.clear();
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    std::vector<TensorRef> pieces;
+    for (const Outputs& result : results) {
+      pieces.emplace_back(result[i]);
+    }
+    const int dim = plan.stacked_inputs ? -1 : plan.output_dims[i];
+    Tensor joined = join_microbatches(pieces, dim);
+    const bool add = dim < 0 && Modes::current().batch_sum == BatchSum::tree;
+    const Tensor destination = i < destinations.size() ? destinations[i] : Tensor();
+    outputs.push_back(add ? sum_microbatches(joined, destination) : std::move(joined));
+  }
+}
+
+}  // namespace tessera

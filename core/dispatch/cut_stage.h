@@ -1,0 +1,31 @@
+// Stage 1 of the call pipeline for tensors that hold several microbatches: how their borders pass
+// through an op. See docs/determinism.md.
+#pragma once
+
+#include <tessera/core/dispatch/call.h>
+
+namespace tessera {
+
+/// What happens to microbatch borders in one call.
+struct CutPlan {
+  /// Per output: the dim that carries the cut on, or -1 when the op sums over it.
+  InlineVector<std::int8_t, 3> output_dims;
+  std::int32_t parts = 1;
+  std::int32_t sum_parts = 1;  ///< what the kernel is told: pieces of its sums
+  bool stack = false;           ///< sums are wanted one a microbatch, in a new dim 0
+  bool stacked_inputs = false;  ///< elementwise on values that exist once a microbatch
+  bool loop = false;            ///< run the op on each microbatch alone
+
+  /// Sets the cuts of the outputs, and gives stacked sums their dim of pieces.
+  void apply(Infer& infer) const;
+};
+
+/// Decides. Throws Unsupported, naming op and --at-once 1, when the op mixes samples.
+[[nodiscard]] CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs,
+                               const void* attrs);
+
+/// Runs `op` on each microbatch's slices and joins the results: always right, never fast.
+void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
+                        Outputs& outputs, const CutPlan& plan);
+
+}  // namespace tessera

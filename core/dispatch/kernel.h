@@ -1,0 +1,49 @@
+// What a kernel sees: inputs, outputs that the runtime allocated, and microbatch borders.
+#pragma once
+
+#include <span>
+
+#include <tessera/core/tensor/tensor_impl.h>
+
+namespace tessera {
+
+/// Arguments of a kernel. Kernels read inputs, write every element of every output, and do nothing
+/// else: they allocate no outputs, know no autograd, and wait for nothing.
+class Kernel {
+ public:
+  Kernel(const char* op, std::span<TensorImpl* const> inputs, std::span<TensorImpl* const> outputs)
+      : op_(op), inputs_(inputs), outputs_(outputs) {}
+
+  [[nodiscard]] const char* op() const { return op_; }
+  [[nodiscard]] int input_count() const { return static_cast<int>(inputs_.size()); }
+  [[nodiscard]] int output_count() const { return static_cast<int>(outputs_.size()); }
+  [[nodiscard]] bool has_input(int i) const {
+    return i < input_count() && inputs_[static_cast<std::size_t>(i)] != nullptr;
+  }
+  [[nodiscard]] const TensorImpl& input(int i = 0) const {
+    return *inputs_[static_cast<std::size_t>(i)];
+  }
+  [[nodiscard]] TensorImpl& output(int i = 0) const {
+    return *outputs_[static_cast<std::size_t>(i)];
+  }
+
+  /// Number of microbatches that a sum over the batch must be cut into; 1 means one plain sum. More
+  /// than 1 only for ops that declare `cuts_sums`. The cut dims of the inputs are in their `cut`.
+  [[nodiscard]] std::int32_t cuts() const { return cuts_; }
+  /// True when the pieces are wanted one by one, as a new dim 0 of the reduced outputs; otherwise
+  /// they are added along the balanced binary tree over microbatches.
+  [[nodiscard]] bool stacked() const { return stacked_; }
+  void set_cuts(std::int32_t cuts, bool stacked) {
+    cuts_ = cuts;
+    stacked_ = stacked;
+  }
+
+ private:
+  const char* op_;
+  std::span<TensorImpl* const> inputs_;
+  std::span<TensorImpl* const> outputs_;
+  std::int32_t cuts_ = 1;
+  bool stacked_ = false;
+};
+
+}  // namespace tessera

@@ -1,0 +1,145 @@
+// An op as a table of functions, and how a struct becomes one.
+//
+// An op is a struct with fixed static members:
+//
+//   struct Relu {
+//     static constexpr OpInfo info{.name = "relu", .doc = "max(x, 0)", ...};
+//     struct Attrs { friend bool operator==(const Attrs&, const Attrs&) = default; };
+//     static void infer(Infer&, const Attrs&);            // shape rule
+//     static void reference(Kernel&, const Attrs&);       // naive kernel, any dtype
+//     static void vjp(Vjp&, const Attrs&);                // gradient, written with public ops
+//     static ShardRule shard(const Infer&, const Attrs&); // along what it can be cut
+//   };
+//   const Register<Relu> registered;
+//
+// An op without gradient leaves out `vjp` and says so with `differentiable = false`. See
+// docs/ops.md for a worked example.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <tessera/core/dispatch/attrs.h>
+#include <tessera/core/dispatch/infer.h>
+#include <tessera/core/dispatch/kernel.h>
+#include <tessera/core/dispatch/shard_rule.h>
+
+namespace tessera {
+
+class Vjp;  // core/autograd/vjp.h
+
+/// Properties of an op. Passes and the pipeline ask these; nobody keeps lists of ops.
+struct OpInfo {
+  const char* name;
+  const char* doc;                  ///< one line
+  bool differentiable = true;
+  bool elementwise = false;         ///< output element i depends on (broadcast) input elements i
+  bool in_place = false;            ///< may write into its first input
+  bool view = false;                ///< the output shares the first input's storage
+  bool cuts_sums = false;           ///< its kernels cut sums at microbatch borders themselves
+  bool sees_cut = false;            ///< works on microbatch borders: the pipeline leaves them alone
+  std::uint32_t saved_inputs = 0;   ///< bit i: the gradient reads input i
+  std::uint32_t saved_outputs = 0;  ///< bit i: the gradient reads output i
+};
+
+struct OpDef {
+  /// A fast kernel; returns false to leave these arguments to the reference kernel.
+  using KernelFunction = bool (*)(Kernel&, const void* attrs);
+
+  OpInfo info;
+  const AttrsType* attrs;
+  void (*infer)(Infer&, const void* attrs) = nullptr;
+  void (*reference)(Kernel&, const void* attrs) = nullptr;  ///< null for views
+  /// Views only: strides and offset of output `index`, whose shape `infer` set.
+  void (*alias)(const TensorImpl& input, TensorImpl& output, int index,
+                const void* attrs) = nullptr;
+  void (*vjp)(Vjp&, const void* attrs) = nullptr;               ///< null: not differentiable
+  ShardRule (*shard)(const Infer&, const void* attrs) = nullptr;  ///< null: cannot be cut
+  KernelFunction kernels[kDeviceTypeCount]{};                   ///< fast kernels by device type
+};
+
+template <class Op>
+concept ViewOp = Op::info.view && requires(const TensorImpl& in, TensorImpl& out,
+                                           const typename Op::Attrs& attrs) {
+  Op::alias(in, out, 0, attrs);
+};
+
+template <class Op>
+concept ComputingOp = !Op::info.view && requires(Kernel& k, const typename Op::Attrs& attrs) {
+  Op::reference(k, attrs);
+};
+
+template <class Op>
+concept OpStruct = (ViewOp<Op> || ComputingOp<Op>) &&
+                   requires(Infer& infer, const typename Op::Attrs& attrs) {
+                     { Op::info } -> std::convertible_to<const OpInfo&>;
+                     { attrs == attrs } -> std::convertible_to<bool>;
+                     Op::infer(infer, attrs);
+                   };
+
+namespace detail {
+
+template <class Op>
+const typename Op::Attrs& attrs_of(const void* attrs) {
+  return *static_cast<const typename Op::Attrs*>(attrs);
+}
+
+template <OpStruct Op>
+OpDef make_op_def() {
+  OpDef def{.info = Op::info, .attrs = &kAttrsType<typename Op::Attrs>};
+  def.infer = [](Infer& c, const void* attrs) { Op::infer(c, attrs_of<Op>(attrs)); };
+  if constexpr (ViewOp<Op>) {
+    def.alias = [](const TensorImpl& in, TensorImpl& out, int index, const void* attrs) {
+      Op::alias(in, out, index, attrs_of<Op>(attrs));
+    };
+  } else {
+    def.reference = [](Kernel& k, const void* attrs) { Op::reference(k, attrs_of<Op>(attrs)); };
+  }
+  if constexpr (Op::info.differentiable) {
+    def.vjp = [](Vjp& v, const void* attrs) { Op::vjp(v, attrs_of<Op>(attrs)); };
+  }
+  if constexpr (requires(const Infer& c, const typename Op::Attrs& a) { Op::shard(c, a); }) {
+    def.shard = [](const Infer& c, const void* attrs) {
+      return Op::shard(c, attrs_of<Op>(attrs));
+    };
+  }
+  return def;
+}
+
+void register_op(OpDef& def);
+
+}  // namespace detail
+
+/// The table of `Op`, made at its first use.
+template <OpStruct Op>
+OpDef& op_def() {
+  static OpDef def = detail::make_op_def<Op>();
+  return def;
+}
+
+/// All registered ops, sorted by name.
+[[nodiscard]] std::vector<const OpDef*> registered_ops();
+/// Throws Unsupported for an unknown name.
+[[nodiscard]] const OpDef& find_op(std::string_view name);
+
+/// Puts `Op` into the registry; one constant of this type stands at the end of an op's file.
+template <OpStruct Op>
+struct Register {
+  Register() { detail::register_op(op_def<Op>()); }
+};
+
+/// Gives `Op` a fast kernel on a device: RegisterKernel<Gelu, gelu_cpu> registered{DeviceType::cpu}.
+/// `function` returns false to leave its arguments to the reference kernel.
+template <OpStruct Op, bool (*function)(Kernel&, const typename Op::Attrs&)>
+struct RegisterKernel {
+  explicit RegisterKernel(DeviceType device) {
+    op_def<Op>().kernels[static_cast<std::size_t>(device)] = [](Kernel& k, const void* attrs) {
+      return function(k, detail::attrs_of<Op>(attrs));
+    };
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,50 @@
+// Along which directions an op can be cut, as data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <tessera/core/base/inline_vector.h>
+#include <tessera/core/tensor/shape.h>
+
+namespace tessera {
+
+/// One label a dim. Dims that share a label are cut together; `kWhole` dims cannot be cut.
+struct DimLabels {
+  static constexpr std::int8_t kWhole = -1;
+
+  std::array<std::int8_t, kMaxDims> labels{};
+  std::int8_t size = 0;
+
+  DimLabels() = default;
+  explicit DimLabels(int ndim) : size(static_cast<std::int8_t>(ndim)) { labels.fill(kWhole); }
+  std::int8_t& operator[](int dim) { return labels[static_cast<std::size_t>(dim)]; }
+  std::int8_t operator[](int dim) const { return labels[static_cast<std::size_t>(dim)]; }
+  /// The dim that carries `label`, or -1.
+  [[nodiscard]] int find(std::int8_t label) const {
+    for (int i = 0; i < size; ++i) {
+      if ((*this)[i] == label) {
+        return i;
+      }
+    }
+    return -1;
+  }
+};
+
+/// How an op's inputs and outputs may be cut, like the letters of an einsum: cutting every dim that
+/// carries a label cuts the computation into independent pieces. If an output has the label, its
+/// pieces are concatenated there. If an output lacks it, the pieces are combined by `reduction`.
+///
+/// matmul is {ik, kj} -> ij: i and j cut the output, k makes partial sums.
+struct ShardRule {
+  enum class Reduction : std::uint8_t {
+    none,  ///< pieces of outputs without the label cannot be combined
+    sum,   ///< they are partial sums
+  };
+
+  InlineVector<DimLabels, 4> inputs;
+  InlineVector<DimLabels, 3> outputs;
+  Reduction reduction = Reduction::none;
+};
+
+}  // namespace tessera

@@ -1,0 +1,84 @@
+#include <tessera/core/ops/add_rows.h>
+
+#include <map>
+#include <vector>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/embedding.h>
+#include <tessera/core/ops/support/microbatch_sum.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+
+// Inputs: values, ids, x. The first one is never absent.
+void AddRows::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& values = c.input(0);
+  const Tensor& ids = c.input(1);
+  check(values.ndim() >= 1, "add_rows: values need a last dim; got ", values.shape());
+  const std::int64_t width = values.shape().back();
+  check(is_integral(ids.dtype()) && values.numel() == ids.numel() * width,
+        "add_rows: ids do not fit the values; got ", ids.shape(), " ", ids.dtype(), " and ",
+        values.shape());
+  const Shape shape{attrs.rows, width};
+  check(!c.has_input(2) || c.input(2).shape() == shape, "add_rows: wrong matrix; got ",
+        c.has_input(2) ? c.input(2).shape() : shape, ", expected ", shape);
+  c.add_output(shape, c.has_input(2) ? c.input(2).dtype() : values.dtype());
+}
+
+void AddRows::reference(Kernel& k, const Attrs& attrs) {
+  const TensorImpl& values = k.input(0);
+  const TensorImpl& ids = k.input(1);
+  const std::int64_t width = values.shape.back();
+  const std::int64_t per_part = ids.numel() / attrs.parts;
+  std::map<std::int64_t, std::vector<double>> sums;  // of a row: one block a microbatch
+  StridedCounter<1> at_id(ids.shape, {ids.strides});
+  StridedCounter<1> at_value(values.shape, {values.strides});
+  for (std::int64_t i = 0; i < ids.numel(); ++i, at_id.next()) {
+    const auto id = load_as<std::int64_t>(ids, at_id.offsets[0]);
+    check(id >= 0 && id < attrs.rows, "add_rows: id out of range; got ", id, ", expected [0, ",
+          attrs.rows, ")");
+    std::vector<double>& blocks = sums[id];
+    blocks.resize(static_cast<std::size_t>(attrs.parts * width));
+    for (std::int64_t j = 0; j < width; ++j, at_value.next()) {
+      blocks[static_cast<std::size_t>(i / per_part * width + j)] +=
+          load_as<double>(values, at_value.offsets[0]);
+    }
+  }
+  TensorImpl& out = k.output();
+  StridedCounter<1> at(out.shape, {out.strides});
+  for (std::int64_t i = 0; i < out.numel(); ++i, at.next()) {
+    const double base =
+        k.has_input(2)
+            ? load_as<double>(k.input(2), at.index()[0] * k.input(2).strides[0] +
+                                              at.index()[1] * k.input(2).strides[1])
+            : 0.0;
+    store_as(out, at.offsets[0], base);
+  }
+  for (auto& [id, blocks] : sums) {
+    tree_sum(blocks, attrs.parts, width);
+    for (std::int64_t j = 0; j < width; ++j) {
+      const std::int64_t to = id * out.strides[0] + j * out.strides[1];
+      store_as(out, to, load_as<double>(out, to) + blocks[static_cast<std::size_t>(j)]);
+    }
+  }
+}
+
+void AddRows::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set(0, embedding(v.gradient(), v.input(1)));
+  }
+  if (v.needs(2)) {
+    v.set(2, v.gradient());
+  }
+}
+
+Tensor add_rows(const Tensor& x, const Tensor& ids, const Tensor& values,
+                const AddRows::Attrs& attrs) {
+  return call<AddRows>({values, ids, x}, attrs);
+}
+
+namespace {
+const Register<AddRows> registered;
+}
+
+}  // namespace tessera

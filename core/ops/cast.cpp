@@ -1,0 +1,39 @@
+#include <tessera/core/ops/cast.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/support/elementwise.h>
+
+namespace tessera {
+
+void Cast::infer(Infer& c, const Attrs& attrs) { infer_elementwise(c, attrs.dtype); }
+
+void Cast::reference(Kernel& k, const Attrs&) {
+  const TensorImpl& x = k.input();
+  TensorImpl& y = k.output();
+  StridedCounter<2> at(x.shape, {x.strides, y.strides});
+  visit_dtype(x.dtype, [&]<class From>() {
+    visit_dtype(y.dtype, [&]<class To>() {
+      for (std::int64_t n = x.numel(); n > 0; --n, at.next()) {
+        y.data<To>()[at.offsets[1]] = convert<To>(x.data<From>()[at.offsets[0]]);
+      }
+    });
+  });
+}
+
+void Cast::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set(0, cast(v.gradient(), v.input_meta().dtype));
+  }
+}
+
+ShardRule Cast::shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
+
+Tensor cast(const Tensor& x, DType dtype, bool copy) {
+  return x.dtype() == dtype && !copy ? x : call<Cast>({x}, {dtype});
+}
+
+namespace {
+const Register<Cast> registered;
+}
+
+}  // namespace tessera

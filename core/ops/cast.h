@@ -1,0 +1,31 @@
+// Conversion between dtypes.
+#pragma once
+
+#include <tessera/core/dispatch/call.h>
+
+namespace tessera {
+
+struct Cast {
+  static constexpr OpInfo info{
+      .name = "cast", .doc = "the elements of x in another dtype", .elementwise = true};
+  struct Attrs {
+    DType dtype = DType::f32;
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs& attrs);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs& attrs);
+};
+
+/// x in `dtype`, rounded to nearest; x itself when it has that dtype already. Always a fresh tensor
+/// with `copy`.
+[[nodiscard]] Tensor cast(const Tensor& x, DType dtype, bool copy = false);
+/// A dense copy of x, on the tape.
+[[nodiscard]] inline Tensor clone(const Tensor& x) { return cast(x, x.dtype(), true); }
+/// x itself when it is dense and row-major, else a dense copy.
+[[nodiscard]] inline Tensor contiguous(const Tensor& x) {
+  return x.is_contiguous() ? x : clone(x);
+}
+
+}  // namespace tessera

@@ -1,0 +1,34 @@
+#include <tessera/core/ops/conj.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/support/elementwise.h>
+
+namespace tessera {
+
+void Conj::infer(Infer& c, const Attrs&) { infer_elementwise(c, c.input().dtype()); }
+
+void Conj::reference(Kernel& k, const Attrs&) {
+  map_elements<1>(k, k.output().dtype, [](auto x) {
+    if constexpr (std::is_same_v<decltype(x), std::complex<double>>) {
+      return std::conj(x);
+    } else {
+      return x;
+    }
+  });
+}
+
+void Conj::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set(0, conj(v.gradient()));
+  }
+}
+
+ShardRule Conj::shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
+
+Tensor conj(const Tensor& x) { return is_complex(x.dtype()) ? call<Conj>({x}) : x; }
+
+namespace {
+const Register<Conj> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,64 @@
+#include <tessera/core/ops/embedding.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+
+void Embedding::infer(Infer& c, const Attrs&) {
+  const Tensor& weight = c.input(0);
+  const Tensor& ids = c.input(1);
+  check(weight.ndim() == 2, "embedding: weight must be 2-D; got ", weight.shape());
+  check(is_integral(ids.dtype()), "embedding: ids must be integers; got ", ids.dtype());
+  Shape shape = ids.shape();
+  shape.push_back(weight.shape()[1]);
+  c.add_output(shape, weight.dtype());
+}
+
+void Embedding::reference(Kernel& k, const Attrs&) {
+  const TensorImpl& weight = k.input(0);
+  const TensorImpl& ids = k.input(1);
+  TensorImpl& out = k.output();
+  const std::int64_t width = weight.shape[1];
+  StridedCounter<1> at_id(ids.shape, {ids.strides});
+  visit_dtype(out.dtype, [&]<class T>() {
+    T* to = out.data<T>();
+    for (std::int64_t i = 0; i < ids.numel(); ++i, at_id.next()) {
+      const auto id = load_as<std::int64_t>(ids, at_id.offsets[0]);
+      check(id >= 0 && id < weight.shape[0], "embedding: id out of range; got ", id,
+            ", expected [0, ", weight.shape[0], ")");
+      for (std::int64_t j = 0; j < width; ++j) {
+        *to++ = weight.data<T>()[id * weight.strides[0] + j * weight.strides[1]];
+      }
+    }
+  });
+}
+
+void Embedding::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set_rows(0, v.input(1), v.gradient());
+  }
+}
+
+ShardRule Embedding::shard(const Infer& c, const Attrs&) {
+  const int ids_ndim = c.input(1).ndim();
+  const auto width_label = static_cast<std::int8_t>(ids_ndim);
+  ShardRule rule;
+  DimLabels& weight = rule.inputs.emplace_back(2);
+  weight[1] = width_label;
+  DimLabels& ids = rule.inputs.emplace_back(ids_ndim);
+  DimLabels& out = rule.outputs.emplace_back(ids_ndim + 1);
+  for (int d = 0; d < ids_ndim; ++d) {
+    ids[d] = out[d] = static_cast<std::int8_t>(d);
+  }
+  out[ids_ndim] = width_label;
+  return rule;
+}
+
+Tensor embedding(const Tensor& weight, const Tensor& ids) { return call<Embedding>({weight, ids}); }
+
+namespace {
+const Register<Embedding> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,25 @@
+// Rows of a matrix by number.
+#pragma once
+
+#include <tessera/core/dispatch/call.h>
+
+namespace tessera {
+
+struct Embedding {
+  static constexpr OpInfo info{.name = "embedding",
+                               .doc = "the rows of `weight` that `ids` name",
+                               .saved_inputs = 0b10};
+  struct Attrs {
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs&);
+  static void reference(Kernel& k, const Attrs&);
+  static void vjp(Vjp& v, const Attrs&);
+  static ShardRule shard(const Infer& c, const Attrs&);
+};
+
+/// weight (rows, width), ids (...) of any integer dtype -> (..., width). The gradient of the weight
+/// is kept as rows (RowGradient). Throws InvalidArgument for an id outside [0, rows).
+[[nodiscard]] Tensor embedding(const Tensor& weight, const Tensor& ids);
+
+}  // namespace tessera

@@ -1,0 +1,55 @@
+#include <tessera/core/ops/expand.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+
+void Expand::infer(Infer& c, const Attrs& attrs) {
+  const Shape& from = c.input().shape();
+  const int offset = attrs.shape.size() - from.size();
+  check(offset >= 0, "expand: fewer dims than the input; got ", attrs.shape, " for ", from);
+  Shape shape = attrs.shape;
+  for (int d = 0; d < shape.size(); ++d) {
+    const std::int64_t size = d < offset ? 1 : from[d - offset];
+    shape[d] = shape[d] == -1 ? size : shape[d];
+    check(size == 1 || size == shape[d], "expand: shape does not fit; got ", attrs.shape, " for ",
+          from);
+  }
+  c.add_output(shape, c.input().dtype());
+}
+
+void Expand::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
+  out.strides = broadcast_strides(in, out.shape);
+  out.offset = in.offset;
+}
+
+void Expand::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set(0, sum_to(v.gradient(), v.input_meta(), v.destination(0)));
+  }
+}
+
+ShardRule Expand::shard(const Infer& c, const Attrs&) {
+  const Shape& to = c.outputs()[0].shape;
+  const Shape& from = c.input().shape();
+  ShardRule rule;
+  DimLabels& in = rule.inputs.emplace_back(from.size());
+  DimLabels& out = rule.outputs.emplace_back(to.size());
+  for (int d = 0; d < from.size(); ++d) {
+    const int at = d + to.size() - from.size();
+    if (from[d] == to[at]) {  // a repeated dim stays whole: its pieces would need their own shape
+      in[d] = out[at] = static_cast<std::int8_t>(d);
+    }
+  }
+  return rule;
+}
+
+Tensor expand(const Tensor& x, const Shape& shape) { return call<Expand>({x}, {shape}); }
+
+namespace {
+const Register<Expand> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,24 @@
+// Broadcasting as a view.
+#pragma once
+
+#include <tessera/core/dispatch/call.h>
+
+namespace tessera {
+
+struct Expand {
+  static constexpr OpInfo info{
+      .name = "expand", .doc = "x repeated along dims of size 1, without a copy", .view = true};
+  struct Attrs {
+    Shape shape;
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs& attrs);
+  static void alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs& attrs);
+};
+
+/// A view of `x` in a shape that x broadcasts to; -1 keeps a dim's size.
+[[nodiscard]] Tensor expand(const Tensor& x, const Shape& shape);
+
+}  // namespace tessera

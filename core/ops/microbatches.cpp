@@ -1,0 +1,167 @@
+#include <tessera/core/ops/microbatches.h>
+
+#include <complex>
+#include <vector>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/support/microbatch_sum.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+
+void UnbindMicrobatches::infer(Infer& c, const Attrs&) {
+  const Tensor& x = c.input();
+  const Cut cut = x.cut();
+  check(static_cast<bool>(cut), "unbind_microbatches: the tensor has no microbatches; got shape ",
+        x.shape());
+  Shape shape = x.shape();
+  if (cut.stacked) {
+    shape.erase(0);
+  } else {
+    shape[cut.dim] /= cut.parts;
+  }
+  for (std::int32_t m = 0; m < cut.parts; ++m) {
+    c.add_output(shape, x.dtype());
+  }
+}
+
+void UnbindMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs&) {
+  const Cut cut = in.cut;
+  out.strides = in.strides;
+  out.offset = in.offset + index * (in.shape[cut.dim] / cut.parts) * in.strides[cut.dim];
+  if (cut.stacked) {
+    out.strides.erase(0);
+  }
+}
+
+void UnbindMicrobatches::vjp(Vjp& v, const Attrs&) {
+  std::vector<Tensor> gradients;
+  for (std::int32_t m = 0; m < v.input_meta().cut.parts; ++m) {
+    gradients.push_back(v.gradient(m));
+  }
+  const std::vector<TensorRef> pieces(gradients.begin(), gradients.end());
+  const Cut& cut = v.input_meta().cut;
+  v.set(0, join_microbatches(pieces, cut.stacked ? -1 : cut.dim));
+}
+
+void JoinMicrobatches::infer(Infer& c, const Attrs& attrs) {
+  Shape shape = c.input().shape();
+  const auto parts = static_cast<std::int32_t>(c.input_count());
+  for (int i = 1; i < parts; ++i) {
+    check(c.input(i).shape() == shape && c.input(i).dtype() == c.input().dtype(),
+          "join_microbatches: microbatches differ; got ", shape, " and ", c.input(i).shape());
+  }
+  const bool stacked = attrs.dim < 0;
+  if (stacked) {
+    shape.insert(0, parts);
+  } else {
+    shape[attrs.dim] *= parts;
+  }
+  c.add_output(shape, c.input().dtype(),
+               {.parts = parts,
+                .dim = static_cast<std::int8_t>(stacked ? 0 : attrs.dim),
+                .stacked = stacked});
+}
+
+void JoinMicrobatches::reference(Kernel& k, const Attrs& attrs) {
+  TensorImpl& out = k.output();
+  Strides to = out.strides;
+  const int dim = attrs.dim < 0 ? 0 : attrs.dim;
+  std::int64_t step = out.strides[dim];
+  if (attrs.dim < 0) {
+    to.erase(0);
+  } else {
+    step *= k.input().shape[dim];
+  }
+  visit_dtype(out.dtype, [&]<class T>() {
+    for (int m = 0; m < k.input_count(); ++m) {
+      const TensorImpl& piece = k.input(m);
+      StridedCounter<2> at(piece.shape, {piece.strides, to});
+      for (std::int64_t n = piece.numel(); n > 0; --n, at.next()) {
+        out.data<T>()[m * step + at.offsets[1]] = piece.data<T>()[at.offsets[0]];
+      }
+    }
+  });
+}
+
+void JoinMicrobatches::vjp(Vjp& v, const Attrs&) {
+  Tensor gradient = v.gradient();
+  if (!gradient.cut()) {  // pieces of one microbatch alone have none
+    gradient.get().cut = v.output_meta().cut;
+  }
+  const Outputs pieces = unbind_microbatches(gradient);
+  for (int m = 0; m < v.input_count(); ++m) {
+    v.set(m, pieces[static_cast<std::size_t>(m)]);
+  }
+}
+
+void SumMicrobatches::infer(Infer& c, const Attrs&) {
+  const Tensor& x = c.input();
+  check(x.cut().stacked, "sum_microbatches: needs stacked pieces; got shape ", x.shape());
+  Shape shape = x.shape();
+  shape.erase(0);
+  c.add_output(shape, x.dtype());
+}
+
+void SumMicrobatches::reference(Kernel& k, const Attrs&) {
+  const TensorImpl& x = k.input();
+  const std::int64_t parts = x.shape[0];
+  visit_dtype(x.dtype, [&]<class T>() {
+    using Sum = decltype([] {
+      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+        return float{};
+      } else if constexpr (std::is_integral_v<T>) {
+        return std::int64_t{};
+      } else {
+        return T{};
+      }
+    }());
+    std::vector<Sum> blocks;
+    for_each_element(x, [&](std::int64_t at) { blocks.push_back(convert<Sum>(x.data<T>()[at])); });
+    tree_sum(blocks, parts, x.numel() / parts);
+    std::size_t next = 0;
+    TensorImpl& out = k.output();
+    for_each_element(out, [&](std::int64_t at) { out.data<T>()[at] = convert<T>(blocks[next++]); });
+  });
+}
+
+void SumMicrobatches::vjp(Vjp& v, const Attrs&) {
+  v.set(0, repeat_microbatches(v.gradient(), v.input_meta().cut.parts));
+}
+
+void RepeatMicrobatches::infer(Infer& c, const Attrs& attrs) {
+  Shape shape = c.input().shape();
+  shape.insert(0, attrs.parts);
+  c.add_output(shape, c.input().dtype(), {.parts = attrs.parts, .dim = 0, .stacked = true});
+}
+
+void RepeatMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
+  out.strides = in.strides;
+  out.strides.insert(0, 0);
+  out.offset = in.offset;
+}
+
+void RepeatMicrobatches::vjp(Vjp& v, const Attrs&) { v.set(0, sum_microbatches(v.gradient())); }
+
+Outputs unbind_microbatches(const Tensor& x) { return call_all<UnbindMicrobatches>({x}); }
+
+Tensor join_microbatches(std::span<const TensorRef> pieces, int dim) {
+  return call<JoinMicrobatches>(pieces, {dim});
+}
+
+Tensor sum_microbatches(const Tensor& x, const Tensor& destination) {
+  return call_into<SumMicrobatches>(destination, {x});
+}
+
+Tensor repeat_microbatches(const Tensor& x, std::int32_t parts) {
+  return call<RepeatMicrobatches>({x}, {parts});
+}
+
+namespace {
+const Register<UnbindMicrobatches> registered_unbind;
+const Register<JoinMicrobatches> registered_join;
+const Register<SumMicrobatches> registered_sum;
+const Register<RepeatMicrobatches> registered_repeat;
+}  // namespace
+
+}  // namespace tessera

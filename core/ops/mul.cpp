@@ -1,0 +1,37 @@
+#include <tessera/core/ops/mul.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/conj.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/elementwise.h>
+#include <tessera/core/ops/support/in_place.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera {
+
+void Mul::infer(Infer& c, const Attrs&) { infer_elementwise(c, promoted_dtype(c)); }
+
+void Mul::reference(Kernel& k, const Attrs&) {
+  map_elements<2>(k, k.output().dtype, [](auto x, auto y) { return x * y; });
+}
+
+void Mul::vjp(Vjp& v, const Attrs&) {
+  for (int i = 0; i < 2; ++i) {
+    if (v.needs(i)) {
+      v.set(i, sum_to(v.gradient() * conj(v.input(1 - i)), v.input_meta(i)));
+    }
+  }
+}
+
+ShardRule Mul::shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
+
+Tensor operator*(const Tensor& x, const Tensor& y) { return call<Mul>({x, y}); }
+Tensor operator*(const Tensor& x, double y) { return x * scalar(y, {.dtype = DType::f64}); }
+Tensor operator*(double x, const Tensor& y) { return scalar(x, {.dtype = DType::f64}) * y; }
+const Tensor& mul_(const Tensor& x, const Tensor& y) { return call_in_place<Mul>(x, {x, y}); }
+
+namespace {
+const Register<Mul> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,30 @@
+// Multiplication.
+#pragma once
+
+#include <tessera/core/dispatch/call.h>
+
+namespace tessera {
+
+struct Mul {
+  static constexpr OpInfo info{.name = "mul",
+                               .doc = "x * y, broadcast; bools are combined with and",
+                               .elementwise = true,
+                               .in_place = true,
+                               .saved_inputs = 0b11};
+  struct Attrs {
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs&);
+  static void reference(Kernel& k, const Attrs&);
+  static void vjp(Vjp& v, const Attrs&);
+  static ShardRule shard(const Infer& c, const Attrs&);
+};
+
+/// x * y with broadcasting and promotion.
+[[nodiscard]] Tensor operator*(const Tensor& x, const Tensor& y);
+[[nodiscard]] Tensor operator*(const Tensor& x, double y);
+[[nodiscard]] Tensor operator*(double x, const Tensor& y);
+/// x *= y; the result must have the shape and dtype of x.
+const Tensor& mul_(const Tensor& x, const Tensor& y);
+
+}  // namespace tessera

@@ -1,0 +1,79 @@
+#include <tessera/core/ops/sum_to.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/support/microbatch_sum.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+
+void SumTo::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& x = c.input();
+  const int offset = x.ndim() - attrs.shape.size();
+  bool fits = offset >= 0;
+  for (int d = 0; fits && d < attrs.shape.size(); ++d) {
+    fits = attrs.shape[d] == 1 || attrs.shape[d] == x.shape()[d + offset];
+  }
+  check(fits, "sum_to: shape does not broadcast to the input; got ", attrs.shape, " and ",
+        x.shape());
+  c.add_output(attrs.shape, x.dtype());
+}
+
+void SumTo::reference(Kernel& k, const Attrs& attrs) {
+  const TensorImpl& x = k.input();
+  // Strides of the output as seen from x: zero where it is summed over.
+  const int offset = x.shape.size() - attrs.shape.size();
+  Strides to = Dims::filled(x.shape.size(), 0);
+  const Strides dense = contiguous_strides(attrs.shape);
+  for (int d = 0; d < attrs.shape.size(); ++d) {
+    to[d + offset] = attrs.shape[d] == 1 ? 0 : dense[d];
+  }
+  sum_by_microbatch(k, to);
+}
+
+void SumTo::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set(0, expand(v.gradient(), v.input_meta().shape));
+  }
+}
+
+ShardRule SumTo::shard(const Infer& c, const Attrs& attrs) {
+  const Shape& from = c.input().shape();
+  const int offset = from.size() - attrs.shape.size();
+  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  DimLabels& in = rule.inputs.emplace_back(from.size());
+  DimLabels& out = rule.outputs.emplace_back(attrs.shape.size());
+  for (int d = 0; d < from.size(); ++d) {
+    in[d] = static_cast<std::int8_t>(d);
+    const bool kept = d >= offset && attrs.shape[d - offset] == from[d];
+    if (kept) {
+      out[d - offset] = static_cast<std::int8_t>(d);
+    }
+  }
+  return rule;
+}
+
+Tensor sum_to(const Tensor& x, const Shape& shape, const Tensor& destination) {
+  return call_into<SumTo>(destination, {x}, {shape});
+}
+
+Tensor sum_to(const Tensor& gradient, const TensorMeta& like, const Tensor& destination) {
+  // Stacked pieces stay apart until their leaf adds them: only what is behind dim 0 counts.
+  Shape have = gradient.shape();
+  Shape want = like.shape;
+  if (gradient.cut().stacked) {
+    have.erase(0);
+  }
+  if (like.cut.stacked) {
+    want.erase(0);
+  }
+  Tensor result = have == want ? gradient : sum_to(gradient, want, destination);
+  return result.dtype() == like.dtype ? result : cast(result, like.dtype);
+}
+
+namespace {
+const Register<SumTo> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,32 @@
+// The gradient of broadcasting.
+#pragma once
+
+#include <tessera/core/autograd/node.h>
+#include <tessera/core/dispatch/call.h>
+
+namespace tessera {
+
+struct SumTo {
+  static constexpr OpInfo info{.name = "sum_to",
+                               .doc = "sum over the dims along which `shape` broadcasts to x",
+                               .cuts_sums = true};
+  struct Attrs {
+    Shape shape;
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs& attrs);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs& attrs);
+};
+
+/// Sums `x` to `shape`, which must broadcast to the shape of x: dims that x has in front and dims
+/// where `shape` has 1 are summed over.
+[[nodiscard]] Tensor sum_to(const Tensor& x, const Shape& shape, const Tensor& destination = {});
+
+/// A gradient brought to the shape, dtype and microbatch borders of the tensor it belongs to: what
+/// the gradient of an op with broadcasting inputs ends in.
+[[nodiscard]] Tensor sum_to(const Tensor& gradient, const TensorMeta& like,
+                            const Tensor& destination = {});
+
+}  // namespace tessera

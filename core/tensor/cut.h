@@ -1,0 +1,21 @@
+// Microbatch borders: where a tensor that holds several microbatches is cut into them.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera {
+
+/// A pass may run several microbatches at once (docs/determinism.md). A tensor that depends on the
+/// samples then carries its cut: dim `dim` holds `parts` equal pieces in microbatch order. When an
+/// op reduces that dim away, the value exists once a microbatch: it gets a new dim 0 of size
+/// `parts`, and the cut is `stacked`. Tensors without a cut are equal for all microbatches.
+struct Cut {
+  std::int32_t parts = 1;
+  std::int8_t dim = -1;
+  bool stacked = false;
+
+  explicit operator bool() const noexcept { return dim >= 0; }
+  friend bool operator==(const Cut&, const Cut&) = default;
+};
+
+}  // namespace tessera

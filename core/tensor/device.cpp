@@ -1,0 +1,45 @@
+#include <tessera/core/tensor/device.h>
+
+#include <array>
+#include <charconv>
+
+#include <tessera/core/base/error.h>
+
+namespace tessera {
+namespace {
+
+constexpr std::array<std::string_view, kDeviceTypeCount> kNames{"cpu", "cuda", "meta"};
+
+}  // namespace
+
+Device Device::parse(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  Device device;
+  bool known = false;
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) {
+      device.type = static_cast<DeviceType>(i);
+      known = true;
+    }
+  }
+  if (known && colon != std::string_view::npos) {
+    const char* first = text.data() + colon + 1;
+    const char* last = text.data() + text.size();
+    const auto [end, code] = std::from_chars(first, last, device.index);
+    known = code == std::errc() && end == last && device.index >= 0;
+  }
+  check(known, "device: cannot be read; got \"", text, "\", expected cpu, cuda:N or meta");
+  return device;
+}
+
+std::ostream& operator<<(std::ostream& out, DeviceType type) {
+  return out << kNames[static_cast<std::size_t>(type)];
+}
+
+std::ostream& operator<<(std::ostream& out, const Device& device) {
+  out << device.type;
+  return device.type == DeviceType::cuda ? out << ':' << int{device.index} : out;
+}
+
+}  // namespace tessera

@@ -1,0 +1,106 @@
+#include <tessera/core/tensor/factories.h>
+
+#include <cmath>
+#include <numbers>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/philox.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+namespace {
+
+template <class F>
+Tensor generate(const Shape& shape, const TensorOptions& options, F&& value_at) {
+  Tensor result = empty(shape, {.dtype = options.dtype, .device = options.device});
+  if (options.device.type != DeviceType::meta) {
+    TensorImpl& x = result.get();
+    visit_dtype(x.dtype, [&]<class T>() {
+      T* data = x.data<T>();
+      for (std::int64_t i = 0; i < x.numel(); ++i) {
+        data[i] = convert<T>(value_at(i));
+      }
+    });
+  }
+  return result.set_requires_grad(options.requires_grad);
+}
+
+RandomStream next_draw() {
+  thread_local std::uint64_t draws = 0;
+  return {.key = mix(Context::current().seed, hash_name("factories")), .high = draws++};
+}
+
+}  // namespace
+
+Tensor empty(const Shape& shape, const TensorOptions& options) {
+  for (const std::int64_t size : shape) {
+    check(size >= 0, "empty: negative size; got ", shape);
+  }
+  Ref<Storage> storage;
+  if (options.device.type != DeviceType::meta) {
+    storage = make_ref<Storage>(
+        static_cast<std::size_t>(numel_of(shape)) * size_of(options.dtype), options.device);
+  }
+  auto impl = make_ref<TensorImpl>(std::move(storage), shape, options.dtype, options.device);
+  impl->inference = Modes::current().inference;
+  Tensor result(std::move(impl));
+  return options.requires_grad ? result.set_requires_grad(true) : result;
+}
+
+Tensor zeros(const Shape& shape, const TensorOptions& options) { return full(shape, 0, options); }
+
+Tensor ones(const Shape& shape, const TensorOptions& options) { return full(shape, 1, options); }
+
+Tensor full(const Shape& shape, double value, const TensorOptions& options) {
+  return generate(shape, options, [value](std::int64_t) { return value; });
+}
+
+Tensor scalar(double value, const TensorOptions& options) { return full({}, value, options); }
+
+Tensor scalar(std::complex<double> value, DType dtype) {
+  return generate({}, {.dtype = dtype}, [value](std::int64_t) { return value; });
+}
+
+Tensor arange(std::int64_t n, const TensorOptions& options) {
+  return generate({n}, options, [](std::int64_t i) { return i; });
+}
+
+Tensor arange(double start, double end, double step, const TensorOptions& options) {
+  check(step != 0 && (end - start) / step >= 0, "arange: step does not lead from start to end; got ",
+        start, ", ", end, ", ", step);
+  const auto n = static_cast<std::int64_t>(std::ceil((end - start) / step));
+  return generate({n}, options,
+                  [=](std::int64_t i) { return start + static_cast<double>(i) * step; });
+}
+
+Tensor eye(std::int64_t n, const TensorOptions& options) {
+  return generate({n, n}, options, [n](std::int64_t i) { return i / n == i % n ? 1.0 : 0.0; });
+}
+
+Tensor from_memory(void* data, const Shape& shape, DType dtype,
+                   std::shared_ptr<const void> owner) {
+  const std::size_t nbytes = static_cast<std::size_t>(numel_of(shape)) * size_of(dtype);
+  auto storage =
+      make_ref<Storage>(static_cast<std::byte*>(data), nbytes, Device{}, std::move(owner));
+  return Tensor(make_ref<TensorImpl>(std::move(storage), shape, dtype, Device{}));
+}
+
+Tensor rand(const Shape& shape, const TensorOptions& options) {
+  const RandomStream stream = next_draw();
+  return generate(shape, options, [&](std::int64_t i) {
+    return to_uniform(stream.word(static_cast<std::uint64_t>(i)));
+  });
+}
+
+Tensor randn(const Shape& shape, const TensorOptions& options) {
+  const RandomStream stream = next_draw();
+  return generate(shape, options, [&](std::int64_t i) {
+    // Box and Muller; two words an element keep elements independent of their neighbours.
+    const PhiloxBlock block = stream.block(static_cast<std::uint64_t>(i));
+    const double radius = std::sqrt(-2 * std::log(1 - double{to_uniform(block[0])}));
+    return radius * std::cos(2 * std::numbers::pi * double{to_uniform(block[1])});
+  });
+}
+
+}  // namespace tessera

@@ -1,0 +1,67 @@
+// Making tensors.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera {
+
+/// Uninitialised memory.
+[[nodiscard]] Tensor empty(const Shape& shape, const TensorOptions& options = {});
+[[nodiscard]] Tensor zeros(const Shape& shape, const TensorOptions& options = {});
+[[nodiscard]] Tensor ones(const Shape& shape, const TensorOptions& options = {});
+[[nodiscard]] Tensor full(const Shape& shape, double value, const TensorOptions& options = {});
+/// A 0-d tensor.
+[[nodiscard]] Tensor scalar(double value, const TensorOptions& options = {});
+[[nodiscard]] Tensor scalar(std::complex<double> value, DType dtype = DType::c64);
+/// 0, 1, ..., n - 1.
+[[nodiscard]] Tensor arange(std::int64_t n, const TensorOptions& options = {.dtype = DType::i64});
+/// start, start + step, ... up to but without `end`.
+[[nodiscard]] Tensor arange(double start, double end, double step,
+                            const TensorOptions& options = {});
+[[nodiscard]] Tensor eye(std::int64_t n, const TensorOptions& options = {});
+/// A copy of `values`, whose number must be that of `shape`.
+template <class T>
+[[nodiscard]] Tensor from_values(std::span<const T> values, const Shape& shape);
+template <class T>
+[[nodiscard]] Tensor from_values(std::initializer_list<T> values, const Shape& shape) {
+  return from_values(std::span<const T>(values.begin(), values.size()), shape);
+}
+/// One-dimensional: tensor({1.F, 2.F}).
+template <class T>
+[[nodiscard]] Tensor tensor(std::initializer_list<T> values) {
+  return from_values(values, {static_cast<std::int64_t>(values.size())});
+}
+/// A tensor on memory of somebody else's, kept alive through `owner`; `data` is dense, row-major.
+[[nodiscard]] Tensor from_memory(void* data, const Shape& shape, DType dtype,
+                                 std::shared_ptr<const void> owner = {});
+
+/// Uniform in [0, 1) and standard normal, from the context's seed and a running draw number.
+[[nodiscard]] Tensor rand(const Shape& shape, const TensorOptions& options = {});
+[[nodiscard]] Tensor randn(const Shape& shape, const TensorOptions& options = {});
+
+[[nodiscard]] inline Tensor empty_like(const Tensor& x) {
+  return empty(x.shape(), {.dtype = x.dtype(), .device = x.device()});
+}
+[[nodiscard]] inline Tensor zeros_like(const Tensor& x) {
+  return zeros(x.shape(), {.dtype = x.dtype(), .device = x.device()});
+}
+[[nodiscard]] inline Tensor ones_like(const Tensor& x) {
+  return ones(x.shape(), {.dtype = x.dtype(), .device = x.device()});
+}
+
+template <class T>
+Tensor from_values(std::span<const T> values, const Shape& shape) {
+  check(numel_of(shape) == static_cast<std::int64_t>(values.size()),
+        "from_values: wrong number of values; got ", values.size(), ", expected ",
+        numel_of(shape), " for shape ", shape);
+  Tensor result = empty(shape, {.dtype = dtype_of<T>});
+  std::copy(values.begin(), values.end(), result.get().template data<T>());
+  return result;
+}
+
+}  // namespace tessera

@@ -1,0 +1,34 @@
+#include <tessera/core/tensor/storage.h>
+
+#include <cstdlib>
+
+#include <tessera/core/base/error.h>
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+std::byte* allocate(std::size_t nbytes) {
+  const std::size_t rounded = (nbytes + kAlignment - 1) / kAlignment * kAlignment;
+  return static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded));
+}
+
+}  // namespace
+
+Storage::Storage(std::size_t nbytes, Device device)
+    : data_(allocate(nbytes)), nbytes_(nbytes), device_(device), owned_(true) {
+  check<Unsupported>(device.type == DeviceType::cpu, "storage: no allocator for device ", device);
+}
+
+Storage::Storage(std::byte* data, std::size_t nbytes, Device device,
+                 std::shared_ptr<const void> owner)
+    : data_(data), nbytes_(nbytes), device_(device), owned_(false), owner_(std::move(owner)) {}
+
+Storage::~Storage() {
+  if (owned_) {
+    std::free(data_);
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,47 @@
+// The memory behind tensors. Views share one storage.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <tessera/core/base/pooled.h>
+#include <tessera/core/base/ref.h>
+#include <tessera/core/tensor/device.h>
+
+namespace tessera {
+
+struct StorageSync;  // events of the last write and reads, see core/device/stream.h
+
+/// A block of device memory, its version counter, and the events that order access to it.
+class Storage : public RefCounted, public Pooled<Storage> {
+ public:
+  /// Fresh, uninitialised memory from the device's allocator.
+  Storage(std::size_t nbytes, Device device);
+  /// Memory that belongs to `owner`, which is kept alive.
+  Storage(std::byte* data, std::size_t nbytes, Device device, std::shared_ptr<const void> owner);
+  ~Storage();
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t nbytes() const noexcept { return nbytes_; }
+  [[nodiscard]] Device device() const noexcept { return device_; }
+
+  /// Counts writes that autograd must notice.
+  [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
+  void bump_version() noexcept { ++version_; }
+
+  /// Null until a stream other than the inline one touches the storage.
+  [[nodiscard]] StorageSync* sync() const noexcept { return sync_.get(); }
+  StorageSync& ensure_sync();
+
+ private:
+  std::byte* data_;
+  std::size_t nbytes_;
+  Device device_;
+  bool owned_;
+  std::uint32_t version_ = 0;
+  std::shared_ptr<const void> owner_;
+  std::shared_ptr<StorageSync> sync_;
+};
+
+}  // namespace tessera

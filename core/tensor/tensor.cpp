@@ -1,0 +1,118 @@
+#include <tessera/core/tensor/tensor.h>
+
+#include <tessera/core/autograd/engine.h>
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+
+TensorImpl::TensorImpl(Ref<Storage> memory, const Shape& dims, DType element, Device where)
+    : storage(std::move(memory)),
+      shape(dims),
+      strides(contiguous_strides(dims)),
+      dtype(element),
+      device(where) {}
+
+TensorImpl::~TensorImpl() = default;
+
+std::int64_t Tensor::size(int dim) const { return shape()[normalize_dim("size", dim, ndim())]; }
+
+std::size_t Tensor::nbytes() const {
+  return static_cast<std::size_t>(numel()) * size_of(dtype());
+}
+
+bool Tensor::shares_storage(const Tensor& other) const {
+  return get().storage == other.get().storage;
+}
+
+void* Tensor::raw_data() const {
+  const TensorImpl& x = get();
+  check<InvalidArgument>(static_cast<bool>(x.storage), "data: a meta tensor has no elements");
+  return x.storage->data() + x.offset * static_cast<std::int64_t>(size_of(x.dtype));
+}
+
+double Tensor::item_as_double() const {
+  const TensorImpl& x = get();
+  const std::int64_t values = x.cut.stacked ? x.cut.parts : 1;
+  check(x.numel() == values, "item: needs a single element; got shape ", x.shape);
+  std::vector<double> level = to_vector<double>();
+  while (level.size() > 1) {  // the tree over microbatches
+    for (std::size_t i = 0; i + 1 < level.size(); i += 2) {
+      level[i / 2] = level[i] + level[i + 1];
+    }
+    level.resize(level.size() / 2);
+  }
+  return level[0] / static_cast<double>(values);
+}
+
+template <class T>
+std::vector<T> Tensor::to_vector() const {
+  const TensorImpl& x = get();
+  static_cast<void>(raw_data());
+  std::vector<T> values;
+  values.reserve(static_cast<std::size_t>(x.numel()));
+  for_each_element(x, [&](std::int64_t at) { values.push_back(load_as<T>(x, at)); });
+  return values;
+}
+template std::vector<bool> Tensor::to_vector() const;
+template std::vector<float> Tensor::to_vector() const;
+template std::vector<double> Tensor::to_vector() const;
+template std::vector<std::int32_t> Tensor::to_vector() const;
+template std::vector<std::int64_t> Tensor::to_vector() const;
+template std::vector<std::complex<double>> Tensor::to_vector() const;
+
+bool Tensor::requires_grad() const noexcept {
+  if (!defined() || impl_->autograd == nullptr) {
+    return false;
+  }
+  return impl_->autograd->requires_grad || static_cast<bool>(impl_->autograd->producer);
+}
+
+Tensor& Tensor::set_requires_grad(bool on) {
+  TensorImpl& x = get();
+  check(is_leaf(), "set_requires_grad: the tensor was computed; call detach() first");
+  check(!on || is_differentiable(x.dtype),
+        "set_requires_grad: needs a floating or complex dtype; got ", x.dtype);
+  if (x.autograd == nullptr && on) {
+    x.autograd = std::make_unique<AutogradMeta>();
+  }
+  if (x.autograd != nullptr) {
+    x.autograd->requires_grad = on;
+  }
+  return *this;
+}
+
+bool Tensor::is_leaf() const noexcept {
+  return !defined() || impl_->autograd == nullptr || !impl_->autograd->producer;
+}
+
+Tensor Tensor::grad() const {
+  const TensorImpl& x = get();
+  return x.autograd != nullptr && x.autograd->leaf ? x.autograd->leaf->grad : Tensor();
+}
+
+void Tensor::set_grad(Tensor gradient) const {
+  check(!gradient.defined() || gradient.shape() == shape(), "set_grad: wrong shape; got ",
+        gradient.defined() ? gradient.shape() : shape(), ", expected ", shape());
+  leaf_of(*this).grad = std::move(gradient);
+}
+
+void Tensor::backward(const Tensor& gradient) const {
+  tessera::backward(std::span(this, 1), std::span(&gradient, 1));
+}
+
+Tensor Tensor::detach() const {
+  const TensorImpl& x = get();
+  auto copy = make_ref<TensorImpl>(x.storage, x.shape, x.dtype, x.device);
+  copy->strides = x.strides;
+  copy->offset = x.offset;
+  copy->cut = x.cut;
+  return Tensor(std::move(copy));
+}
+
+std::uint32_t Tensor::version() const {
+  const TensorImpl& x = get();
+  return x.storage ? x.storage->version() : 0;
+}
+
+}  // namespace tessera
