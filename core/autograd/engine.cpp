@@ -8,8 +8,8 @@
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
-#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -120,8 +120,7 @@ void BackwardRun::prune() {
   std::ranges::sort(found_, {}, &OpNode::sequence);  // inputs come before what was made of them
   const auto wanted = [&](const Edge& edge) {
     OpNode* op = edge.node ? edge.node->as_op() : nullptr;
-    return (op != nullptr && op->reaches) ||
-           std::ranges::any_of(*captures_, [&](const Capture& c) {
+    return (op != nullptr && op->reaches) || std::ranges::any_of(*captures_, [&](const Capture& c) {
              return c.node == edge.node.get() && c.output == edge.output;
            });
   };
@@ -232,8 +231,8 @@ void BackwardRun::deliver(LeafNode& leaf, const Edge& edge, Tensor gradient, boo
   if (total.defined() && total.cut().stacked) {
     total = sum_microbatches(total);
   }
-  capture(edge, leaf.rows.empty() ? total
-                                  : add_rows(total, std::exchange(leaf.rows, {}), leaf.meta));
+  capture(edge,
+          leaf.rows.empty() ? total : add_rows(total, std::exchange(leaf.rows, {}), leaf.meta));
 }
 
 void BackwardRun::finish() {

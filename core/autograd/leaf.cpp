@@ -3,10 +3,10 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/base/context.h>
-#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/add_rows.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/microbatches.h>
 
 namespace tessera {
 namespace {
@@ -101,8 +101,7 @@ Tensor add_rows(const Tensor& dense, const std::vector<RowGradient>& rows,
   Tensor total = dense;
   for (const RowGradient& use : rows) {
     const std::int32_t parts = use.ids.cut() ? use.ids.cut().parts : 1;
-    total = add_rows(total, use.ids, use.values,
-                     {.rows = parameter.shape[0], .parts = parts});
+    total = add_rows(total, use.ids, use.values, {.rows = parameter.shape[0], .parts = parts});
   }
   return total;
 }

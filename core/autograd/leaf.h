@@ -18,7 +18,8 @@ struct RowGradient {
 
 /// What one backward pass contributed to a leaf.
 struct Contribution {
-  Tensor dense;  ///< in the parameter's shape, summed over the pass's microbatches; may be undefined
+  Tensor
+      dense;  ///< in the parameter's shape, summed over the pass's microbatches; may be undefined
   std::vector<RowGradient> rows;
 };
 
@@ -51,8 +52,8 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   std::vector<std::pair<std::uint64_t, std::function<void(LeafNode&)>>> ready_hooks;
   std::uint64_t next_ready_hook = 0;
 
-  Tensor sum;                     ///< scratch: dense contributions of this backward so far
-  std::vector<RowGradient> rows;  ///< scratch: row contributions of this backward
+  Tensor sum;                              ///< scratch: dense contributions of this backward so far
+  std::vector<RowGradient> rows;           ///< scratch: row contributions of this backward
   std::shared_ptr<class PassTree> passes;  ///< sums of earlier passes of the step, see leaf.cpp
 
   /// Adds one use's gradient.
@@ -62,7 +63,8 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
 };
 
 /// Adds `rows` to `dense`, which may be undefined for zero: per row of the parameter the values are
-/// summed in order inside a microbatch, along the tree over microbatches, and added to `dense` last.
+/// summed in order inside a microbatch, along the tree over microbatches, and added to `dense`
+/// last.
 [[nodiscard]] Tensor add_rows(const Tensor& dense, const std::vector<RowGradient>& rows,
                               const TensorMeta& parameter);
 

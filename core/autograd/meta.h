@@ -9,10 +9,10 @@
 namespace tessera {
 
 struct AutogradMeta : Pooled<AutogradMeta> {
-  bool requires_grad = false;    ///< of a leaf
-  Ref<LeafNode> leaf;            ///< of a leaf that collects gradients
-  Ref<OpNode> producer;          ///< the recorded op that computed the tensor, null for leaves
-  std::uint32_t output = 0;      ///< which of its outputs this is
+  bool requires_grad = false;  ///< of a leaf
+  Ref<LeafNode> leaf;          ///< of a leaf that collects gradients
+  Ref<OpNode> producer;        ///< the recorded op that computed the tensor, null for leaves
+  std::uint32_t output = 0;    ///< which of its outputs this is
 };
 
 /// Where gradients with respect to `x` go; null when it requires none.

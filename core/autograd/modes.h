@@ -69,6 +69,8 @@ class InferenceGuard {
   ModeGuard<&Modes::inference> inference_{true};
 };
 
-[[nodiscard]] inline bool grad_enabled() noexcept { return Modes::current().record; }
+[[nodiscard]] inline bool grad_enabled() noexcept {
+  return Modes::current().record;
+}
 
 }  // namespace tessera

@@ -68,9 +68,9 @@ class OpNode final : public TapeNode, public Pooled<OpNode> {
 
   const OpDef* op;
   AttrsBox attrs;
-  std::uint64_t sequence = 0;  ///< newer calls have larger numbers
-  bool released = false;       ///< saved tensors are gone: backward ran already
-  bool reaches = false;        ///< scratch: leads to an input that `grad` asks for
+  std::uint64_t sequence = 0;   ///< newer calls have larger numbers
+  bool released = false;        ///< saved tensors are gone: backward ran already
+  bool reaches = false;         ///< scratch: leads to an input that `grad` asks for
   InlineVector<Edge, 3> edges;  ///< one an input
   InlineVector<TensorMeta, 3> inputs;
   InlineVector<TensorMeta, 1> outputs;

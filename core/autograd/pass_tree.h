@@ -30,8 +30,8 @@ class PassTree {
   std::vector<RowGradient> rows_;
 };
 
-/// Completes the gradients of leaves that earlier passes of the step contributed to and the last one
-/// did not. The engine calls it at the end of backward in the last pass.
+/// Completes the gradients of leaves that earlier passes of the step contributed to and the last
+/// one did not. The engine calls it at the end of backward in the last pass.
 void complete_open_leaves();
 
 /// Adds `value` to `into` in place when nobody else can see `into`, else out of place.

@@ -9,7 +9,9 @@ namespace tessera {
 SavedTensorHooksScope::SavedTensorHooksScope(SavedTensorHooks& hooks)
     : previous_(std::exchange(Modes::current().saved_hooks, &hooks)) {}
 
-SavedTensorHooksScope::~SavedTensorHooksScope() { Modes::current().saved_hooks = previous_; }
+SavedTensorHooksScope::~SavedTensorHooksScope() {
+  Modes::current().saved_hooks = previous_;
+}
 
 SavedTensor::SavedTensor(const Tensor& tensor) {
   if (SavedTensorHooks* hooks = Modes::current().saved_hooks; hooks != nullptr) [[unlikely]] {

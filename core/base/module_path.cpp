@@ -12,9 +12,13 @@ std::vector<std::string_view>& path() {
 
 }  // namespace
 
-ModulePathScope::ModulePathScope(std::string_view name) { path().push_back(name); }
+ModulePathScope::ModulePathScope(std::string_view name) {
+  path().push_back(name);
+}
 
-ModulePathScope::~ModulePathScope() { path().pop_back(); }
+ModulePathScope::~ModulePathScope() {
+  path().pop_back();
+}
 
 std::string current_module_path() {
   std::string text;

@@ -20,7 +20,7 @@ namespace detail {
 
 template <class A>
 constexpr auto attrs_printer() -> void (*)(std::ostream&, const void*) {
-  if constexpr (requires(std::ostream& out, const A& a) { out << a; }) {
+  if constexpr (requires(std::ostream & out, const A& a) { out << a; }) {
     return [](std::ostream& out, const void* a) { out << *static_cast<const A*>(a); };
   } else {
     return nullptr;
@@ -34,10 +34,8 @@ inline constexpr AttrsType kAttrsType{
     .size = sizeof(A),
     .copy = [](void* to, const void* from) { ::new (to) A(*static_cast<const A*>(from)); },
     .destroy = [](void* attrs) { static_cast<A*>(attrs)->~A(); },
-    .equal =
-        [](const void* a, const void* b) {
-          return *static_cast<const A*>(a) == *static_cast<const A*>(b);
-        },
+    .equal = [](const void* a,
+                const void* b) { return *static_cast<const A*>(a) == *static_cast<const A*>(b); },
     .print = detail::attrs_printer<A>()};
 
 /// A copy of some op's attributes; small ones live inline.

@@ -97,8 +97,7 @@ void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* att
 
 }  // namespace
 
-void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
-          Outputs& outputs) {
+void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs, Outputs& outputs) {
   const Traits traits = traits_of(inputs);
   if (!traits.any_cut || op.info.sees_cut) [[likely]] {
     compute(op, inputs, attrs, outputs, CutPlan{}, traits.any_gradient);

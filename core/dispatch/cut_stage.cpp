@@ -40,8 +40,7 @@ std::int32_t common_parts(const char* op, std::span<const TensorRef> inputs) {
   for (const Tensor& x : inputs) {
     if (x.defined() && x.cut()) {
       check(parts == 0 || parts == x.cut().parts, op,
-            ": inputs hold different numbers of microbatches; got ", parts, " and ",
-            x.cut().parts);
+            ": inputs hold different numbers of microbatches; got ", parts, " and ", x.cut().parts);
       parts = x.cut().parts;
     }
   }

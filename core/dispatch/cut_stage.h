@@ -11,7 +11,7 @@ struct CutPlan {
   /// Per output: the dim that carries the cut on, or -1 when the op sums over it.
   InlineVector<std::int8_t, 3> output_dims;
   std::int32_t parts = 1;
-  std::int32_t sum_parts = 1;  ///< what the kernel is told: pieces of its sums
+  std::int32_t sum_parts = 1;   ///< what the kernel is told: pieces of its sums
   bool stack = false;           ///< sums are wanted one a microbatch, in a new dim 0
   bool stacked_inputs = false;  ///< elementwise on values that exist once a microbatch
   bool loop = false;            ///< run the op on each microbatch alone

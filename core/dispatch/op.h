@@ -34,7 +34,7 @@ class Vjp;  // core/autograd/vjp.h
 /// Properties of an op. Passes and the pipeline ask these; nobody keeps lists of ops.
 struct OpInfo {
   const char* name;
-  const char* doc;                  ///< one line
+  const char* doc;  ///< one line
   bool differentiable = true;
   bool elementwise = false;         ///< output element i depends on (broadcast) input elements i
   bool in_place = false;            ///< may write into its first input
@@ -56,29 +56,29 @@ struct OpDef {
   /// Views only: strides and offset of output `index`, whose shape `infer` set.
   void (*alias)(const TensorImpl& input, TensorImpl& output, int index,
                 const void* attrs) = nullptr;
-  void (*vjp)(Vjp&, const void* attrs) = nullptr;               ///< null: not differentiable
+  void (*vjp)(Vjp&, const void* attrs) = nullptr;                 ///< null: not differentiable
   ShardRule (*shard)(const Infer&, const void* attrs) = nullptr;  ///< null: cannot be cut
-  KernelFunction kernels[kDeviceTypeCount]{};                   ///< fast kernels by device type
+  KernelFunction kernels[kDeviceTypeCount]{};                     ///< fast kernels by device type
 };
 
 template <class Op>
-concept ViewOp = Op::info.view && requires(const TensorImpl& in, TensorImpl& out,
-                                           const typename Op::Attrs& attrs) {
+concept ViewOp = Op::info.view&& requires(const TensorImpl& in, TensorImpl& out,
+                                          const typename Op::Attrs& attrs) {
   Op::alias(in, out, 0, attrs);
 };
 
 template <class Op>
-concept ComputingOp = !Op::info.view && requires(Kernel& k, const typename Op::Attrs& attrs) {
+concept ComputingOp = !Op::info.view && requires(Kernel & k, const typename Op::Attrs& attrs) {
   Op::reference(k, attrs);
 };
 
 template <class Op>
-concept OpStruct = (ViewOp<Op> || ComputingOp<Op>) &&
-                   requires(Infer& infer, const typename Op::Attrs& attrs) {
-                     { Op::info } -> std::convertible_to<const OpInfo&>;
-                     { attrs == attrs } -> std::convertible_to<bool>;
-                     Op::infer(infer, attrs);
-                   };
+concept OpStruct = (ViewOp<Op> || ComputingOp<Op>)&&requires(Infer& infer,
+                                                             const typename Op::Attrs& attrs) {
+  { Op::info } -> std::convertible_to<const OpInfo&>;
+  { attrs == attrs } -> std::convertible_to<bool>;
+  Op::infer(infer, attrs);
+};
 
 namespace detail {
 
@@ -102,9 +102,7 @@ OpDef make_op_def() {
     def.vjp = [](Vjp& v, const void* attrs) { Op::vjp(v, attrs_of<Op>(attrs)); };
   }
   if constexpr (requires(const Infer& c, const typename Op::Attrs& a) { Op::shard(c, a); }) {
-    def.shard = [](const Infer& c, const void* attrs) {
-      return Op::shard(c, attrs_of<Op>(attrs));
-    };
+    def.shard = [](const Infer& c, const void* attrs) { return Op::shard(c, attrs_of<Op>(attrs)); };
   }
   return def;
 }
@@ -131,8 +129,9 @@ struct Register {
   Register() { detail::register_op(op_def<Op>()); }
 };
 
-/// Gives `Op` a fast kernel on a device: RegisterKernel<Gelu, gelu_cpu> registered{DeviceType::cpu}.
-/// `function` returns false to leave its arguments to the reference kernel.
+/// Gives `Op` a fast kernel on a device: RegisterKernel<Gelu, gelu_cpu>
+/// registered{DeviceType::cpu}. `function` returns false to leave its arguments to the reference
+/// kernel.
 template <OpStruct Op, bool (*function)(Kernel&, const typename Op::Attrs&)>
 struct RegisterKernel {
   explicit RegisterKernel(DeviceType device) {

@@ -23,8 +23,8 @@ namespace detail {
 void register_op(OpDef& def) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  check<InternalError>(all.ops.emplace(def.info.name, &def).second,
-                       "register: two ops are named ", def.info.name);
+  check<InternalError>(all.ops.emplace(def.info.name, &def).second, "register: two ops are named ",
+                       def.info.name);
 }
 
 }  // namespace detail

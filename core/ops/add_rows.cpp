@@ -47,11 +47,10 @@ void AddRows::reference(Kernel& k, const Attrs& attrs) {
   TensorImpl& out = k.output();
   StridedCounter<1> at(out.shape, {out.strides});
   for (std::int64_t i = 0; i < out.numel(); ++i, at.next()) {
-    const double base =
-        k.has_input(2)
-            ? load_as<double>(k.input(2), at.index()[0] * k.input(2).strides[0] +
-                                              at.index()[1] * k.input(2).strides[1])
-            : 0.0;
+    const double base = k.has_input(2)
+                            ? load_as<double>(k.input(2), at.index()[0] * k.input(2).strides[0] +
+                                                              at.index()[1] * k.input(2).strides[1])
+                            : 0.0;
     store_as(out, at.offsets[0], base);
   }
   for (auto& [id, blocks] : sums) {

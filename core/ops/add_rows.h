@@ -22,7 +22,8 @@ struct AddRows {
 
 /// `x` (rows, width), or zeros when undefined, with `values` (..., width) added to the rows that
 /// `ids` (...) name. Values of one row are added in order inside a microbatch, the microbatches'
-/// sums along the tree, and the total to x last. Throws InvalidArgument for an id outside [0, rows).
+/// sums along the tree, and the total to x last. Throws InvalidArgument for an id outside [0,
+/// rows).
 [[nodiscard]] Tensor add_rows(const Tensor& x, const Tensor& ids, const Tensor& values,
                               const AddRows::Attrs& attrs);
 

@@ -5,7 +5,9 @@
 
 namespace tessera {
 
-void Cast::infer(Infer& c, const Attrs& attrs) { infer_elementwise(c, attrs.dtype); }
+void Cast::infer(Infer& c, const Attrs& attrs) {
+  infer_elementwise(c, attrs.dtype);
+}
 
 void Cast::reference(Kernel& k, const Attrs&) {
   const TensorImpl& x = k.input();
@@ -26,7 +28,9 @@ void Cast::vjp(Vjp& v, const Attrs&) {
   }
 }
 
-ShardRule Cast::shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
+ShardRule Cast::shard(const Infer& c, const Attrs&) {
+  return elementwise_rule(c);
+}
 
 Tensor cast(const Tensor& x, DType dtype, bool copy) {
   return x.dtype() == dtype && !copy ? x : call<Cast>({x}, {dtype});

@@ -22,7 +22,9 @@ struct Cast {
 /// with `copy`.
 [[nodiscard]] Tensor cast(const Tensor& x, DType dtype, bool copy = false);
 /// A dense copy of x, on the tape.
-[[nodiscard]] inline Tensor clone(const Tensor& x) { return cast(x, x.dtype(), true); }
+[[nodiscard]] inline Tensor clone(const Tensor& x) {
+  return cast(x, x.dtype(), true);
+}
 /// x itself when it is dense and row-major, else a dense copy.
 [[nodiscard]] inline Tensor contiguous(const Tensor& x) {
   return x.is_contiguous() ? x : clone(x);

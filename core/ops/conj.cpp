@@ -5,7 +5,9 @@
 
 namespace tessera {
 
-void Conj::infer(Infer& c, const Attrs&) { infer_elementwise(c, c.input().dtype()); }
+void Conj::infer(Infer& c, const Attrs&) {
+  infer_elementwise(c, c.input().dtype());
+}
 
 void Conj::reference(Kernel& k, const Attrs&) {
   map_elements<1>(k, k.output().dtype, [](auto x) {
@@ -23,9 +25,13 @@ void Conj::vjp(Vjp& v, const Attrs&) {
   }
 }
 
-ShardRule Conj::shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
+ShardRule Conj::shard(const Infer& c, const Attrs&) {
+  return elementwise_rule(c);
+}
 
-Tensor conj(const Tensor& x) { return is_complex(x.dtype()) ? call<Conj>({x}) : x; }
+Tensor conj(const Tensor& x) {
+  return is_complex(x.dtype()) ? call<Conj>({x}) : x;
+}
 
 namespace {
 const Register<Conj> registered;

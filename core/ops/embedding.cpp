@@ -55,7 +55,9 @@ ShardRule Embedding::shard(const Infer& c, const Attrs&) {
   return rule;
 }
 
-Tensor embedding(const Tensor& weight, const Tensor& ids) { return call<Embedding>({weight, ids}); }
+Tensor embedding(const Tensor& weight, const Tensor& ids) {
+  return call<Embedding>({weight, ids});
+}
 
 namespace {
 const Register<Embedding> registered;

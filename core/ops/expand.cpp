@@ -1,6 +1,9 @@
 #include <tessera/core/ops/expand.h>
 
+#include <vector>
+
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/elements.h>
 
@@ -27,7 +30,7 @@ void Expand::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
 
 void Expand::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
-    v.set(0, sum_to(v.gradient(), v.input_meta(), v.destination(0)));
+    v.set(0, gradient_like(v.gradient(), v.input_meta(), v.destination(0)));
   }
 }
 
@@ -46,7 +49,28 @@ ShardRule Expand::shard(const Infer& c, const Attrs&) {
   return rule;
 }
 
-Tensor expand(const Tensor& x, const Shape& shape) { return call<Expand>({x}, {shape}); }
+Tensor expand(const Tensor& x, const Shape& shape) {
+  return call<Expand>({x}, {shape});
+}
+
+Tensor expand_like(const Tensor& gradient, const TensorMeta& like) {
+  Shape shape = like.shape;
+  if (!gradient.cut().stacked || !like.cut) {
+    return expand(gradient, shape);
+  }
+  if (like.cut.stacked) {
+    shape.erase(0);
+    return expand(gradient, shape);
+  }
+  shape[like.cut.dim] /= like.cut.parts;
+  Outputs pieces = unbind_microbatches(gradient);
+  std::vector<TensorRef> expanded;
+  for (Tensor& piece : pieces) {
+    piece = expand(piece, shape);
+    expanded.emplace_back(piece);
+  }
+  return join_microbatches(expanded, like.cut.dim);
+}
 
 namespace {
 const Register<Expand> registered;

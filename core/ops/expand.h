@@ -1,6 +1,7 @@
 // Broadcasting as a view.
 #pragma once
 
+#include <tessera/core/autograd/node.h>
 #include <tessera/core/dispatch/call.h>
 
 namespace tessera {
@@ -20,5 +21,9 @@ struct Expand {
 
 /// A view of `x` in a shape that x broadcasts to; -1 keeps a dim's size.
 [[nodiscard]] Tensor expand(const Tensor& x, const Shape& shape);
+
+/// `gradient` of a sum, repeated to the shape of what was summed; one piece a microbatch goes to
+/// the samples of its microbatch.
+[[nodiscard]] Tensor expand_like(const Tensor& gradient, const TensorMeta& like);
 
 }  // namespace tessera

@@ -141,9 +141,13 @@ void RepeatMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int, const
   out.offset = in.offset;
 }
 
-void RepeatMicrobatches::vjp(Vjp& v, const Attrs&) { v.set(0, sum_microbatches(v.gradient())); }
+void RepeatMicrobatches::vjp(Vjp& v, const Attrs&) {
+  v.set(0, sum_microbatches(v.gradient()));
+}
 
-Outputs unbind_microbatches(const Tensor& x) { return call_all<UnbindMicrobatches>({x}); }
+Outputs unbind_microbatches(const Tensor& x) {
+  return call_all<UnbindMicrobatches>({x});
+}
 
 Tensor join_microbatches(std::span<const TensorRef> pieces, int dim) {
   return call<JoinMicrobatches>(pieces, {dim});

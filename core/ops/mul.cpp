@@ -9,7 +9,9 @@
 
 namespace tessera {
 
-void Mul::infer(Infer& c, const Attrs&) { infer_elementwise(c, promoted_dtype(c)); }
+void Mul::infer(Infer& c, const Attrs&) {
+  infer_elementwise(c, promoted_dtype(c));
+}
 
 void Mul::reference(Kernel& k, const Attrs&) {
   map_elements<2>(k, k.output().dtype, [](auto x, auto y) { return x * y; });
@@ -18,17 +20,27 @@ void Mul::reference(Kernel& k, const Attrs&) {
 void Mul::vjp(Vjp& v, const Attrs&) {
   for (int i = 0; i < 2; ++i) {
     if (v.needs(i)) {
-      v.set(i, sum_to(v.gradient() * conj(v.input(1 - i)), v.input_meta(i)));
+      v.set(i, gradient_like(v.gradient() * conj(v.input(1 - i)), v.input_meta(i)));
     }
   }
 }
 
-ShardRule Mul::shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
+ShardRule Mul::shard(const Infer& c, const Attrs&) {
+  return elementwise_rule(c);
+}
 
-Tensor operator*(const Tensor& x, const Tensor& y) { return call<Mul>({x, y}); }
-Tensor operator*(const Tensor& x, double y) { return x * scalar(y, {.dtype = DType::f64}); }
-Tensor operator*(double x, const Tensor& y) { return scalar(x, {.dtype = DType::f64}) * y; }
-const Tensor& mul_(const Tensor& x, const Tensor& y) { return call_in_place<Mul>(x, {x, y}); }
+Tensor operator*(const Tensor& x, const Tensor& y) {
+  return call<Mul>({x, y});
+}
+Tensor operator*(const Tensor& x, double y) {
+  return x * scalar(y, {.dtype = DType::f64});
+}
+Tensor operator*(double x, const Tensor& y) {
+  return scalar(x, {.dtype = DType::f64}) * y;
+}
+const Tensor& mul_(const Tensor& x, const Tensor& y) {
+  return call_in_place<Mul>(x, {x, y});
+}
 
 namespace {
 const Register<Mul> registered;

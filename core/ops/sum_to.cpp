@@ -34,7 +34,7 @@ void SumTo::reference(Kernel& k, const Attrs& attrs) {
 
 void SumTo::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
-    v.set(0, expand(v.gradient(), v.input_meta().shape));
+    v.set(0, expand_like(v.gradient(), v.input_meta()));
   }
 }
 
@@ -58,7 +58,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape, const Tensor& destination) {
   return call_into<SumTo>(destination, {x}, {shape});
 }
 
-Tensor sum_to(const Tensor& gradient, const TensorMeta& like, const Tensor& destination) {
+Tensor gradient_like(const Tensor& gradient, const TensorMeta& like, const Tensor& destination) {
   // Stacked pieces stay apart until their leaf adds them: only what is behind dim 0 counts.
   Shape have = gradient.shape();
   Shape want = like.shape;

@@ -26,7 +26,7 @@ struct SumTo {
 
 /// A gradient brought to the shape, dtype and microbatch borders of the tensor it belongs to: what
 /// the gradient of an op with broadcasting inputs ends in.
-[[nodiscard]] Tensor sum_to(const Tensor& gradient, const TensorMeta& like,
-                            const Tensor& destination = {});
+[[nodiscard]] Tensor gradient_like(const Tensor& gradient, const TensorMeta& like,
+                                   const Tensor& destination = {});
 
 }  // namespace tessera

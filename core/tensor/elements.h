@@ -82,8 +82,9 @@ template <class To, class From>
     }
   } else if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, BFloat16>) {
     return To(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<To, std::complex<float>>) {
-    return To(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, std::complex<float>> ||
+                       std::is_same_v<To, std::complex<double>>) {
+    return To(static_cast<typename To::value_type>(value));
   } else if constexpr (std::is_same_v<To, bool>) {
     return value != From(0);
   } else {

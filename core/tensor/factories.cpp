@@ -39,8 +39,8 @@ Tensor empty(const Shape& shape, const TensorOptions& options) {
   }
   Ref<Storage> storage;
   if (options.device.type != DeviceType::meta) {
-    storage = make_ref<Storage>(
-        static_cast<std::size_t>(numel_of(shape)) * size_of(options.dtype), options.device);
+    storage = make_ref<Storage>(static_cast<std::size_t>(numel_of(shape)) * size_of(options.dtype),
+                                options.device);
   }
   auto impl = make_ref<TensorImpl>(std::move(storage), shape, options.dtype, options.device);
   impl->inference = Modes::current().inference;
@@ -48,15 +48,21 @@ Tensor empty(const Shape& shape, const TensorOptions& options) {
   return options.requires_grad ? result.set_requires_grad(true) : result;
 }
 
-Tensor zeros(const Shape& shape, const TensorOptions& options) { return full(shape, 0, options); }
+Tensor zeros(const Shape& shape, const TensorOptions& options) {
+  return full(shape, 0, options);
+}
 
-Tensor ones(const Shape& shape, const TensorOptions& options) { return full(shape, 1, options); }
+Tensor ones(const Shape& shape, const TensorOptions& options) {
+  return full(shape, 1, options);
+}
 
 Tensor full(const Shape& shape, double value, const TensorOptions& options) {
   return generate(shape, options, [value](std::int64_t) { return value; });
 }
 
-Tensor scalar(double value, const TensorOptions& options) { return full({}, value, options); }
+Tensor scalar(double value, const TensorOptions& options) {
+  return full({}, value, options);
+}
 
 Tensor scalar(std::complex<double> value, DType dtype) {
   return generate({}, {.dtype = dtype}, [value](std::int64_t) { return value; });
@@ -67,8 +73,8 @@ Tensor arange(std::int64_t n, const TensorOptions& options) {
 }
 
 Tensor arange(double start, double end, double step, const TensorOptions& options) {
-  check(step != 0 && (end - start) / step >= 0, "arange: step does not lead from start to end; got ",
-        start, ", ", end, ", ", step);
+  check(step != 0 && (end - start) / step >= 0,
+        "arange: step does not lead from start to end; got ", start, ", ", end, ", ", step);
   const auto n = static_cast<std::int64_t>(std::ceil((end - start) / step));
   return generate({n}, options,
                   [=](std::int64_t i) { return start + static_cast<double>(i) * step; });
@@ -78,8 +84,7 @@ Tensor eye(std::int64_t n, const TensorOptions& options) {
   return generate({n, n}, options, [n](std::int64_t i) { return i / n == i % n ? 1.0 : 0.0; });
 }
 
-Tensor from_memory(void* data, const Shape& shape, DType dtype,
-                   std::shared_ptr<const void> owner) {
+Tensor from_memory(void* data, const Shape& shape, DType dtype, std::shared_ptr<const void> owner) {
   const std::size_t nbytes = static_cast<std::size_t>(numel_of(shape)) * size_of(dtype);
   auto storage =
       make_ref<Storage>(static_cast<std::byte*>(data), nbytes, Device{}, std::move(owner));

@@ -57,8 +57,8 @@ template <class T>
 template <class T>
 Tensor from_values(std::span<const T> values, const Shape& shape) {
   check(numel_of(shape) == static_cast<std::int64_t>(values.size()),
-        "from_values: wrong number of values; got ", values.size(), ", expected ",
-        numel_of(shape), " for shape ", shape);
+        "from_values: wrong number of values; got ", values.size(), ", expected ", numel_of(shape),
+        " for shape ", shape);
   Tensor result = empty(shape, {.dtype = dtype_of<T>});
   std::copy(values.begin(), values.end(), result.get().template data<T>());
   return result;

@@ -11,7 +11,8 @@ constexpr std::size_t kAlignment = 64;
 
 std::byte* allocate(std::size_t nbytes) {
   const std::size_t rounded = (nbytes + kAlignment - 1) / kAlignment * kAlignment;
-  return static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded));
+  return static_cast<std::byte*>(
+      std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded));
 }
 
 }  // namespace

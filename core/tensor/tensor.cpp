@@ -15,7 +15,9 @@ TensorImpl::TensorImpl(Ref<Storage> memory, const Shape& dims, DType element, De
 
 TensorImpl::~TensorImpl() = default;
 
-std::int64_t Tensor::size(int dim) const { return shape()[normalize_dim("size", dim, ndim())]; }
+std::int64_t Tensor::size(int dim) const {
+  return shape()[normalize_dim("size", dim, ndim())];
+}
 
 std::size_t Tensor::nbytes() const {
   return static_cast<std::size_t>(numel()) * size_of(dtype());

@@ -36,17 +36,20 @@ void map_as(Kernel& k, const F& f) {
   StridedCounter<N + 1> at(out.shape, strides);
   for (std::int64_t n = out.numel(); n > 0; --n, at.next()) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      store_as(out, at.offsets[N],
-               f(load_as<C>(k.input(static_cast<int>(I)), at.offsets[I])...));
-    }(std::make_index_sequence<N>{});
+      store_as(out, at.offsets[N], f(load_as<C>(k.input(static_cast<int>(I)), at.offsets[I])...));
+    }
+    (std::make_index_sequence<N>{});
   }
 }
 
 template <class F, class C, int N>
 constexpr bool accepts() {
   return []<std::size_t... I>(std::index_sequence<I...>) {
-    return requires(const F& f, C x) { f(((void)I, x)...); };
-  }(std::make_index_sequence<N>{});
+    return requires(const F& f, C x) {
+      f(((void)I, x)...);
+    };
+  }
+  (std::make_index_sequence<N>{});
 }
 
 template <class C, int N, class F>
@@ -61,8 +64,8 @@ void map_if_accepted(Kernel& k, const F& f) {
 }  // namespace detail
 
 /// out[i] = f(in0[i], ..., inN-1[i]) over broadcast inputs. Elements are handed to `f` as int64_t
-/// when `computing` is an integer or bool, as double when floating, as complex<double> when complex.
-/// A domain that `f` does not accept throws Unsupported.
+/// when `computing` is an integer or bool, as double when floating, as complex<double> when
+/// complex. A domain that `f` does not accept throws Unsupported.
 ///
 /// Rounding through double gives the bits of f32 arithmetic for +, -, *, / and sqrt.
 template <int N, class F>
