@@ -1,7 +1,9 @@
-// Packing into panels. After simd/begin.h and words.h.
+// Packing into panels. After simd/begin.h.
 #pragma once
 
 #include <cstdint>
+
+#include <tessera/kernels/cpu/simd/matrix/words.h>
 
 namespace tessera::cpu::TESSERA_ISA {
 

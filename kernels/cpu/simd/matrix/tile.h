@@ -1,7 +1,9 @@
-// The register tile. After simd/begin.h and words.h.
+// The register tile. After simd/begin.h.
 #pragma once
 
 #include <cstdint>
+
+#include <tessera/kernels/cpu/simd/matrix/words.h>
 
 namespace tessera::cpu::TESSERA_ISA {
 
