@@ -12,7 +12,7 @@ using namespace tessera;
 
 struct Problem {
   Tensor x = from_values({-1.0F, -0.5F, 0.25F, 0.75F, 1.0F, 1.25F}, {6, 1});
-  Tensor y = outside::cube(x * tensor({0.5F, -0.75F, 1.0F}));
+  Tensor y = outside::cube(x * tensor({0.5F, 0.75F, 1.0F}));
 
   [[nodiscard]] Tensor loss(const Tensor& w) const {
     const Tensor error = outside::cube(x * w) + -1.0 * y;
@@ -32,14 +32,14 @@ bool gradient_is_right(const Problem& problem) {
 }
 
 double train(const Problem& problem) {
-  const Tensor w = full({3}, 0.25).set_requires_grad(true);
+  const Tensor w = full({3}, 0.4).set_requires_grad(true);
   double last = 0;
   for (int step = 0; step < 2000; ++step) {
     const Tensor loss = problem.loss(w);
     last = loss.item();
     loss.backward();
     const NoGradGuard guard;
-    w.copy_(w + -0.02 * w.grad());
+    add_(w, -0.01 * w.grad());
     w.set_grad({});
   }
   return last;
