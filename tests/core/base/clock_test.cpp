@@ -94,7 +94,7 @@ TEST(ClockScope, GivesBackTheRealClock) {
 
 // Whatever in core/ asks the system for the time cannot be simulated.
 TEST(ClockSeam, NothingElseInCoreReadsAClock) {
-  const auto root = std::filesystem::path(__FILE__).parent_path() / "../../../core";
+  const auto root = std::filesystem::path(TESSERA_TEST_FOLDER) / "../core";
   const auto allowed = root / "base/clock.cpp";
   ASSERT_TRUE(std::filesystem::exists(allowed));
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
