@@ -248,7 +248,9 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, bool scale) {
   if (seed.defined()) {
     check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
           seed.shape(), ", expected ", root.shape());
-    return seed;
+    Tensor weights = seed.detach();
+    weights.get().cut = root.cut();
+    return weights;
   }
   const bool per_microbatch = root.cut().stacked && root.ndim() == 1;
   check(root.numel() == 1 || per_microbatch,
