@@ -11,11 +11,17 @@ thread_local int depth = 0;
 
 }  // namespace
 
-Construction::Construction() { ++depth; }
+Construction::Construction() {
+  ++depth;
+}
 
-Construction::~Construction() { --depth; }
+Construction::~Construction() {
+  --depth;
+}
 
-bool Construction::outermost() const { return depth == 1; }
+bool Construction::outermost() const {
+  return depth == 1;
+}
 
 std::string demangle(const char* name) {
   int status = 0;
@@ -28,6 +34,8 @@ std::string demangle(const char* name) {
   return scope == std::string::npos ? result : result.substr(scope + 2);
 }
 
-bool hooks_are_off() { return false; }
+bool hooks_are_off() {
+  return false;
+}
 
 }  // namespace tessera::nn::detail

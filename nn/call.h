@@ -46,8 +46,7 @@ auto call_with_hooks(const M& module, const ForwardHooks& hooks, A&... arguments
   // Braces fix the order in which arguments take their tensors.
   std::tuple<decltype(replace(tensors, next, arguments))...> replaced{
       replace(tensors, next, arguments)...};
-  auto output =
-      std::apply([&](auto&&... given) { return module.forward(given...); }, replaced);
+  auto output = std::apply([&](auto&&... given) { return module.forward(given...); }, replaced);
   if constexpr (kIsTensor<decltype(output)>) {
     return hooks.after(module, tensors, std::move(output));
   } else {

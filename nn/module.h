@@ -81,7 +81,8 @@ class Module : public std::enable_shared_from_this<Module> {
   /// All parameters and persistent buffers: detached handles on the modules' own memory.
   [[nodiscard]] StateDict state_dict() const;
   /// Copies into the existing tensors. Everything is checked before anything is changed. Throws
-  /// InvalidArgument listing every wrong shape and, when `strict`, every missing and unexpected key.
+  /// InvalidArgument listing every wrong shape and, when `strict`, every missing and unexpected
+  /// key.
   LoadResult load_state_dict(const StateDict& state, bool strict = true);
 
   // --- hooks ----------------------------------------------------------------------------------

@@ -18,8 +18,7 @@ void indent(std::ostream& out, const std::string& text) {
 std::ostream& operator<<(std::ostream& out, const Module& module) {
   const std::string extra = module.extra_repr();
   out << module.class_name() << '(';
-  const bool inline_extra =
-      module.children().empty() && extra.find('\n') == std::string::npos;
+  const bool inline_extra = module.children().empty() && extra.find('\n') == std::string::npos;
   if (inline_extra) {
     return out << extra << ')';
   }

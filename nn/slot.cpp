@@ -14,9 +14,13 @@ std::vector<Frame*>& frames() {
 
 }  // namespace
 
-FrameScope::FrameScope(Frame& frame) { frames().push_back(&frame); }
+FrameScope::FrameScope(Frame& frame) {
+  frames().push_back(&frame);
+}
 
-FrameScope::~FrameScope() { frames().pop_back(); }
+FrameScope::~FrameScope() {
+  frames().pop_back();
+}
 
 Tensor read_slot(const Slot& slot) {
   const std::vector<Frame*>& stack = frames();

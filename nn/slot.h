@@ -30,15 +30,15 @@ struct Slot {
   Shape shape;
   DType dtype = DType::f32;
   Initializer initializer;
-  Tensor value;  ///< undefined until the root model is made
+  Tensor value;                                ///< undefined until the root model is made
   std::shared_ptr<Synchronizer> synchronizer;  ///< keeps the ranks' values equal; null when alone
 };
 
 using SlotPtr = std::shared_ptr<Slot>;
 
 /// Answers reads of slots and takes writes to them while it is on the thread's stack of frames:
-/// what makes a module a pure function, or runs it with other weights. The newest frame that knows a
-/// slot wins; below the last, the slot itself answers.
+/// what makes a module a pure function, or runs it with other weights. The newest frame that knows
+/// a slot wins; below the last, the slot itself answers.
 class Frame {
  public:
   virtual ~Frame() = default;
@@ -57,7 +57,8 @@ class FrameScope {
   FrameScope& operator=(const FrameScope&) = delete;
 };
 
-/// What `slot` holds, as the thread's frames see it. Throws InvalidArgument before the model is made.
+/// What `slot` holds, as the thread's frames see it. Throws InvalidArgument before the model is
+/// made.
 [[nodiscard]] Tensor read_slot(const Slot& slot);
 /// Gives `slot` a new value, through the thread's frames; without one the value is stored detached
 /// and keeps the slot's dtype. Throws InvalidArgument for another shape.

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -56,8 +57,8 @@ LoadResult Module::load_state_dict(const StateDict& state, bool strict) {
       continue;
     }
     if (found->second.shape() != slot->shape) {
-      sizes.push_back(detail::concat("size mismatch for ", name, ": got ", found->second.shape(),
-                                     ", expected ", slot->shape));
+      sizes.push_back(tessera::detail::concat("size mismatch for ", name, ": got ",
+                                              found->second.shape(), ", expected ", slot->shape));
     }
     copies.emplace_back(slot, found->second);
     given.erase(found);
@@ -71,7 +72,7 @@ LoadResult Module::load_state_dict(const StateDict& state, bool strict) {
   check(problems.empty(), "load_state_dict: errors for ", class_name_, ":", problems);
   const NoGradGuard no_grad;
   for (const auto& [slot, tensor] : copies) {
-    slot->value.copy_(tensor);
+    static_cast<void>(call_into<Cast>(slot->value, {tensor}, {slot->value.dtype()}));
   }
   return result;
 }

@@ -26,8 +26,8 @@ inline constexpr std::int64_t kNormBlock = 65536;
 /// a slot without one is trained by this process alone.
 ///
 /// A step: `ready` says whether the last pass ran; `finish_gradients` waits for the reductions;
-/// the optimizer updates the elements in `own_range` of each parameter; `publish` brings them to all
-/// ranks and consumes the gradients.
+/// the optimizer updates the elements in `own_range` of each parameter; `publish` brings them to
+/// all ranks and consumes the gradients.
 class Synchronizer {
  public:
   virtual ~Synchronizer() = default;
