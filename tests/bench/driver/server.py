@@ -100,6 +100,8 @@ def take_turns(servers, options, between=lambda: None, command="step"):
                 programs.note(f"{name}: {error}")
                 servers.pop(name).__exit__()
 
+    if not servers:
+        return
     for _ in range(options.warmup):
         step_all(servers)
     for server in servers.values():

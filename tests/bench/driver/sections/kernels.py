@@ -9,7 +9,8 @@ KERNELS = ("layer_norm", "softmax", "adamw", "cross_entropy")
 def figure(kernel, threads, found, roof):
     value = found.value(name=kernel, threads=threads)
     copy = roof.median("dram_copy", threads)
-    return Figure(f"{kernel}, {threads} threads: share of the copy bandwidth", ratio(value, copy),
+    where = "1 thread" if threads == 1 else f"{threads} threads"
+    return Figure(f"{kernel}, {where}: share of the copy bandwidth", ratio(value, copy),
                   0.80, 0.92, "%", versus(value, copy, "GB/s"))
 
 
