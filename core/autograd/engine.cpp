@@ -46,7 +46,6 @@ class BackwardRun {
   void finish();
 
   static BackwardRun* current() { return current_; }
-  [[nodiscard]] std::uint64_t number() const { return run_; }
   std::vector<std::function<void()>> callbacks;
 
  private:
@@ -232,8 +231,8 @@ void BackwardRun::deliver(LeafNode& leaf, const Edge& edge, Tensor gradient, boo
   if (total.defined() && total.cut().stacked) {
     total = sum_microbatches(total);
   }
-  const RowGradient rows = merge_uses(std::exchange(leaf.rows, {}));
-  capture(edge, rows.defined() ? add_rows(total, rows, leaf.meta) : total);
+  capture(edge,
+          leaf.rows.empty() ? total : add_rows(total, std::exchange(leaf.rows, {}), leaf.meta));
 }
 
 void BackwardRun::finish() {
@@ -249,9 +248,7 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, bool scale) {
   if (seed.defined()) {
     check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
           seed.shape(), ", expected ", root.shape());
-    Tensor weights = seed.detach();
-    weights.get().cut = root.cut();
-    return weights;
+    return seed;
   }
   const bool per_microbatch = root.cut().stacked && root.ndim() == 1;
   check(root.numel() == 1 || per_microbatch,
@@ -300,11 +297,6 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
     gradients.push_back(std::move(c.gradient));
   }
   return gradients;
-}
-
-std::uint64_t current_backward() {
-  const BackwardRun* run = BackwardRun::current();
-  return run != nullptr ? run->number() : 0;
 }
 
 void at_end_of_backward(std::function<void()> callback) {

@@ -4,6 +4,7 @@
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/add_rows.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
 
@@ -26,16 +27,16 @@ void add_to_grad(LeafNode& leaf, Tensor gradient) {
   leaf.grad = exclusive || grad_enabled() ? std::move(gradient) : clone(gradient);
 }
 
-void finish(LeafNode& leaf, Contribution total) {
-  add_to_grad(leaf, total.rows.defined() ? add_rows(total.dense, total.rows, leaf.meta)
-                                         : std::move(total.dense));
+void finish(LeafNode& leaf, const Contribution& total) {
+  Tensor gradient = total.rows.empty() ? total.dense : add_rows(total.dense, total.rows, leaf.meta);
+  add_to_grad(leaf, std::move(gradient));
 }
 
 /// The default sink. In a step of several passes it waits for the last one.
 void add_pass(LeafNode& leaf, Contribution contribution) {
   const Pass& pass = Context::current().pass;
   if (pass.samples == 0 || pass.count == pass.grain) {
-    finish(leaf, std::move(contribution));
+    finish(leaf, contribution);
     return;
   }
   if (leaf.passes == nullptr) {
@@ -44,8 +45,8 @@ void add_pass(LeafNode& leaf, Contribution contribution) {
   if (leaf.passes->empty()) {
     open_leaves().push_back(Ref<LeafNode>(&leaf));
   }
-  if (contribution.rows.defined()) {
-    leaf.passes->add_rows(std::move(contribution.rows));
+  for (RowGradient& rows : contribution.rows) {
+    leaf.passes->add_rows(std::move(rows));
   }
   if (contribution.dense.defined()) {
     leaf.passes->add(std::move(contribution.dense), pass.first, pass.count);
@@ -73,14 +74,14 @@ void LeafNode::add(Tensor gradient) {
 }
 
 void LeafNode::complete() {
-  Contribution total{.dense = std::move(sum), .rows = merge_uses(rows)};
+  Contribution total{.dense = std::move(sum), .rows = std::move(rows)};
   sum = Tensor();
   rows.clear();
   if (total.dense.defined() && total.dense.cut().stacked) {
     total.dense = sum_microbatches(total.dense, sink ? sink->destination(*this) : Tensor());
   }
   if (hooks != nullptr && !hooks->hooks.empty()) {
-    if (total.rows.defined()) {
+    if (!total.rows.empty()) {
       total.dense = add_rows(total.dense, std::exchange(total.rows, {}), meta);
     }
     total.dense = hooks->apply(std::move(total.dense));
@@ -93,6 +94,16 @@ void LeafNode::complete() {
   for (const auto& [id, hook] : ready_hooks) {
     hook(*this);
   }
+}
+
+Tensor add_rows(const Tensor& dense, const std::vector<RowGradient>& rows,
+                const TensorMeta& parameter) {
+  Tensor total = dense;
+  for (const RowGradient& use : rows) {
+    const std::int32_t parts = use.ids.cut() ? use.ids.cut().parts : 1;
+    total = add_rows(total, use.ids, use.values, {.rows = parameter.shape[0], .parts = parts});
+  }
+  return total;
 }
 
 }  // namespace tessera

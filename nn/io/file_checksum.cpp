@@ -1,0 +1,135 @@
+#include <tessera/nn/io/file_checksum.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include <tessera/core/base/error.h>
+#include <tessera/core/base/hash.h>
+#include <tessera/core/device/thread_pool.h>
+#include <tessera/nn/io/aligned_buffer.h>
+
+namespace tessera::nn {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
+
+constexpr std::array<char, 8> kMagic{'T', 'E', 'S', 'S', 'E', 'R', 'A', '\n'};
+constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kSmallestBlock = 4096;
+constexpr std::uint64_t kLargestBlock = std::uint64_t{1} << 30;
+
+struct Header {
+  std::array<char, 8> magic = kMagic;
+  std::uint64_t version = kVersion;
+  std::uint64_t block_size = 0;
+  std::uint64_t file_size = 0;
+  std::uint64_t ranges = 0;
+  std::uint64_t block_hash = 0;            // of the block with this field zero
+  std::array<char, 8> end_magic = kMagic;  // damage to one of the two does not hide the block
+};
+static_assert(sizeof(Header) == 56 && sizeof(HashedRange) == 16);
+
+std::uint64_t hash_of_block(std::span<const std::byte> block) {
+  std::vector<std::byte> copy(block.begin(), block.end());
+  const std::uint64_t zero = 0;
+  std::memcpy(copy.data() + offsetof(Header, block_hash), &zero, sizeof zero);
+  return hash_bytes(copy);
+}
+
+std::uint64_t total_length(std::uint64_t block_size, std::span<const HashedRange> ranges) {
+  std::uint64_t size = block_size;
+  for (const HashedRange& range : ranges) {
+    size += range.length;
+  }
+  return size;
+}
+
+bool is_ours(const Header& header) {
+  return header.magic == kMagic || header.end_magic == kMagic;
+}
+
+void check_header(const Header& header, std::uint64_t size, const std::string& path) {
+  check<IoError>(header.magic == header.end_magic, "load: '", path,
+                 "' is damaged: its checksum block does not match its own checksum");
+  check<IoError>(header.version <= kVersion, "load: '", path,
+                 "' was written by a newer Tessera; got file format ", header.version,
+                 ", expected at most ", kVersion);
+  check<IoError>(header.file_size == size, "load: '", path, "' is truncated or damaged; got ", size,
+                 " bytes, expected ", header.file_size);
+  const bool fits = header.block_size >= kSmallestBlock && header.block_size <= kLargestBlock &&
+                    header.block_size <= size &&
+                    header.ranges <= (header.block_size - sizeof(Header)) / sizeof(HashedRange);
+  check<IoError>(fits, "load: '", path, "' is damaged: its checksum block has impossible sizes");
+}
+
+}  // namespace
+
+std::uint64_t checksum_block_size(std::uint64_t ranges) {
+  return std::max(kSmallestBlock, std::bit_ceil(sizeof(Header) + ranges * sizeof(HashedRange)));
+}
+
+std::vector<std::byte> make_checksum_block(std::uint64_t block_size,
+                                           std::span<const HashedRange> ranges) {
+  check<InternalError>(checksum_block_size(ranges.size()) <= block_size,
+                       "checksum block: too small for ", ranges.size(), " ranges");
+  std::vector<std::byte> block(block_size);
+  Header header;
+  header.block_size = block_size;
+  header.file_size = total_length(block_size, ranges);
+  header.ranges = ranges.size();
+  std::memcpy(block.data(), &header, sizeof header);
+  std::memcpy(block.data() + sizeof header, ranges.data(), ranges.size_bytes());
+  header.block_hash = hash_of_block(block);
+  std::memcpy(block.data(), &header, sizeof header);
+  return block;
+}
+
+ChecksumTable read_checksum_block(File& file, const std::string& path) {
+  Header header;
+  const auto header_bytes = std::as_writable_bytes(std::span(&header, 1));
+  if (file.read_at(header_bytes, 0) < sizeof header || !is_ours(header)) {
+    return {};
+  }
+  check_header(header, file.size(), path);
+  std::vector<std::byte> block(header.block_size);
+  const bool whole = file.read_at(block, 0) == block.size();
+  check<IoError>(whole && hash_of_block(block) == header.block_hash, "load: '", path,
+                 "' is damaged: its checksum block does not match its own checksum");
+  ChecksumTable table{header.block_size, std::vector<HashedRange>(header.ranges)};
+  std::memcpy(table.ranges.data(), block.data() + sizeof header,
+              table.ranges.size() * sizeof(HashedRange));
+  check<IoError>(total_length(table.block_size, table.ranges) == header.file_size, "load: '", path,
+                 "' is damaged: its checksums do not cover it");
+  return table;
+}
+
+std::vector<ByteRange> find_damage(File& file, const std::string& path,
+                                   const ChecksumTable& table) {
+  std::vector<ByteRange> places;
+  std::uint64_t at = table.block_size;
+  for (const HashedRange& range : table.ranges) {
+    places.push_back({at, at + range.length});
+    at += range.length;
+  }
+  std::vector<char> damaged(places.size());
+  parallel_for(static_cast<std::int64_t>(places.size()), [&](std::int64_t task) {
+    const auto i = static_cast<std::size_t>(task);
+    const HashedRange& range = table.ranges[i];
+    thread_local AlignedBuffer buffer;
+    const std::span<std::byte> bytes = buffer.resized(range.length);
+    const std::size_t got = file.read_at(bytes, places[i].begin);
+    check<IoError>(got == bytes.size(), "load: '", path, "' shrank while it was read");
+    damaged[i] = hash_bytes(bytes) != range.hash;
+  });
+  std::vector<ByteRange> result;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (damaged[i]) {
+      result.push_back(places[i]);
+    }
+  }
+  return result;
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,152 @@
+#include <tessera/nn/io/hdf5_catalog.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <tessera/nn/io/hdf5_attributes.h>
+#include <tessera/nn/io/hdf5_types.h>
+
+namespace tessera::nn {
+namespace {
+
+constexpr const char* kOp = "load";
+constexpr int kDeepestGroup = 32;
+
+class Walk {
+ public:
+  explicit Walk(const std::string& path) : path_(path) {}
+
+  void group(hid_t id, const std::string& name, int depth);
+  Hdf5Catalog result;
+
+ private:
+  [[nodiscard]] std::string at(const std::string& name) const {
+    return "'" + path_ + "': '" + name + "'";
+  }
+  [[nodiscard]] std::vector<std::string> names_in(hid_t group, const std::string& name) const;
+  void member(hid_t group, const std::string& link, const std::string& name, int depth);
+  void dataset(hid_t id, const std::string& name, haddr_t address);
+  [[nodiscard]] Shape shape_of(hid_t id, const std::string& name) const;
+  [[nodiscard]] std::optional<std::uint64_t> place_of(hid_t id, const std::string& name, bool exact,
+                                                      std::size_t nbytes) const;
+
+  std::string path_;
+  std::map<haddr_t, std::string> first_names_;
+  std::set<haddr_t> open_groups_;
+};
+
+/// In the order of making where the file kept it, else by name.
+std::vector<std::string> Walk::names_in(hid_t group, const std::string& name) const {
+  const Hdf5Handle properties =
+      hdf5_own(H5Gget_create_plist(group), kOp, at(name) + " cannot be read");
+  unsigned order = 0;
+  H5Pget_link_creation_order(properties, &order);
+  std::vector<std::string> names;
+  const auto visit = [](hid_t, const char* link, const H5L_info_t*, void* data) -> herr_t {
+    try {
+      static_cast<std::vector<std::string>*>(data)->emplace_back(link);
+      return 0;
+    } catch (...) {
+      return -1;
+    }
+  };
+  const bool kept = (order & H5P_CRT_ORDER_INDEXED) != 0;
+  hdf5_check(H5Literate(group, kept ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME, H5_ITER_INC, nullptr,
+                        visit, &names),
+             kOp, at(name) + " cannot be listed");
+  return names;
+}
+
+void Walk::group(hid_t id, const std::string& name, int depth) {
+  check<IoError>(depth <= kDeepestGroup, kOp, ": ", at(name), " lies too deep; expected at most ",
+                 kDeepestGroup, " groups in each other");
+  read_hdf5_attributes(id, name, result.attributes);
+  for (const std::string& link : names_in(id, name)) {
+    member(id, link, name.empty() ? link : name + "/" + link, depth);
+  }
+}
+
+void Walk::member(hid_t group_id, const std::string& link, const std::string& name, int depth) {
+  H5L_info_t link_info;
+  hdf5_check(H5Lget_info(group_id, link.c_str(), &link_info, H5P_DEFAULT), kOp,
+             at(name) + " cannot be read");
+  check<IoError>(link_info.type == H5L_TYPE_HARD, kOp, ": ", at(name),
+                 " is a soft or external link; expected an array or group");
+  const Hdf5Handle object =
+      hdf5_own(H5Oopen(group_id, link.c_str(), H5P_DEFAULT), kOp, at(name) + " cannot be opened");
+  H5O_info_t info;
+  hdf5_check(H5Oget_info2(object, &info, H5O_INFO_BASIC), kOp, at(name) + " cannot be read");
+  if (info.type == H5O_TYPE_GROUP) {
+    check<IoError>(open_groups_.insert(info.addr).second, kOp, ": ", at(name),
+                   " is a group that contains itself");
+    group(object, name, depth + 1);
+    open_groups_.erase(info.addr);
+    return;
+  }
+  check<IoError>(info.type == H5O_TYPE_DATASET, kOp, ": ", at(name), " is no array and no group");
+  dataset(object, name, info.addr);
+}
+
+Shape Walk::shape_of(hid_t id, const std::string& name) const {
+  const Hdf5Handle space = hdf5_own(H5Dget_space(id), kOp, at(name) + " has no shape");
+  check<IoError>(H5Sget_simple_extent_type(space) != H5S_NULL, kOp, ": ", at(name),
+                 " has no shape");
+  const int dims = hdf5_check(H5Sget_simple_extent_ndims(space), kOp, at(name) + " has no shape");
+  check<IoError>(dims <= kMaxDims, kOp, ": ", at(name), " has too many dims; got ", dims,
+                 ", expected at most ", kMaxDims);
+  std::vector<hsize_t> sizes(static_cast<std::size_t>(dims));
+  hdf5_check(H5Sget_simple_extent_dims(space, sizes.data(), nullptr), kOp,
+             at(name) + " has no shape");
+  Shape shape;
+  double numel = 1;
+  for (const hsize_t size : sizes) {
+    numel *= static_cast<double>(size);
+    shape.push_back(static_cast<std::int64_t>(size));
+  }
+  check<IoError>(numel < 0x1p58, kOp, ": ", at(name), " is larger than any memory");
+  return shape;
+}
+
+std::optional<std::uint64_t> Walk::place_of(hid_t id, const std::string& name, bool exact,
+                                            std::size_t nbytes) const {
+  const Hdf5Handle properties =
+      hdf5_own(H5Dget_create_plist(id), kOp, at(name) + " cannot be read");
+  const H5D_layout_t layout = H5Pget_layout(properties);
+  check<IoError>(layout != H5D_VIRTUAL, kOp, ": ", at(name),
+                 " is a virtual dataset; expected an array kept in this file");
+  check<IoError>(H5Pget_external_count(properties) == 0, kOp, ": ", at(name),
+                 " is kept in another file; expected an array kept in this one");
+  const haddr_t place = layout == H5D_CONTIGUOUS && exact ? H5Dget_offset(id) : HADDR_UNDEF;
+  if (place == HADDR_UNDEF || H5Dget_storage_size(id) != nbytes) {
+    return {};
+  }
+  return place;
+}
+
+void Walk::dataset(hid_t id, const std::string& name, haddr_t address) {
+  const Hdf5Handle type = hdf5_own(H5Dget_type(id), kOp, at(name) + " has no type");
+  const std::optional<Hdf5TypeMatch> match = match_hdf5_type(type);
+  check<IoError>(match.has_value(), kOp, ": ", at(name),
+                 " has a type that no dtype holds; expected bool, u8, i8, i16, i32, i64, f16, "
+                 "bf16, f32, f64, c64 or c128");
+  const auto [first, fresh] = first_names_.emplace(address, name);
+  ArrayInfo info{name, match->dtype, shape_of(id, name), fresh ? "" : first->second};
+  result.places.push_back(place_of(id, name, match->exact, info.nbytes()));
+  result.arrays.push_back(std::move(info));
+  if (fresh) {
+    read_hdf5_attributes(id, name, result.attributes);
+  }
+}
+
+}  // namespace
+
+Hdf5Catalog read_hdf5_catalog(hid_t file, const std::string& path) {
+  Walk walk(path);
+  const Hdf5Handle root =
+      hdf5_own(H5Gopen2(file, "/", H5P_DEFAULT), kOp, "'" + path + "' has no groups");
+  walk.group(root, "", 0);
+  return std::move(walk.result);
+}
+
+}  // namespace tessera::nn

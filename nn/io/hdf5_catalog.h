@@ -1,0 +1,27 @@
+// What an HDF5 file holds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tessera/nn/io/array_file.h>
+#include <tessera/nn/io/hdf5_handle.h>
+
+namespace tessera::nn {
+
+/// Names, types and places of all arrays of an open file, and all attributes.
+struct Hdf5Catalog {
+  std::vector<ArrayInfo> arrays;
+  /// For each array, where its bytes lie when they can be read as they are.
+  std::vector<std::optional<std::uint64_t>> places;
+  std::vector<ArrayAttribute> attributes;
+};
+
+/// Walks through the file. Throws IoError naming `path` and the object for: links that lead
+/// elsewhere (soft, external), arrays kept outside the file (external storage, virtual datasets),
+/// types that no dtype holds, more than 8 dims, groups that contain themselves.
+[[nodiscard]] Hdf5Catalog read_hdf5_catalog(hid_t file, const std::string& path);
+
+}  // namespace tessera::nn

@@ -1,0 +1,94 @@
+#include <tessera/nn/io/hdf5_types.h>
+
+#include <array>
+
+namespace tessera::nn {
+namespace {
+
+constexpr const char* kOp = "hdf5 type";
+
+Hdf5Handle copy_of(hid_t type) {
+  return hdf5_own(H5Tcopy(type), kOp, "cannot copy");
+}
+
+Hdf5Handle make_bool() {
+  Hdf5Handle type = hdf5_own(H5Tenum_create(H5T_STD_I8LE), kOp, "cannot make bool");
+  for (const std::int8_t value : std::array<std::int8_t, 2>{0, 1}) {
+    hdf5_check(H5Tenum_insert(type, value == 0 ? "FALSE" : "TRUE", &value), kOp,
+               "cannot make bool");
+  }
+  return type;
+}
+
+/// A sign bit, then the exponent, then the mantissa. The order of the calls matters.
+Hdf5Handle make_half(std::size_t exponent_bits, std::size_t bias) {
+  const std::size_t mantissa_bits = 15 - exponent_bits;
+  Hdf5Handle type = copy_of(H5T_IEEE_F32LE);
+  const bool made = H5Tset_fields(type, 15, mantissa_bits, exponent_bits, 0, mantissa_bits) >= 0 &&
+                    H5Tset_precision(type, 16) >= 0 && H5Tset_size(type, 2) >= 0 &&
+                    H5Tset_ebias(type, bias) >= 0;
+  hdf5_check(made ? 0 : -1, kOp, "cannot make a 16-bit float");
+  return type;
+}
+
+Hdf5Handle make_complex(hid_t part) {
+  const std::size_t size = H5Tget_size(part);
+  Hdf5Handle type = hdf5_own(H5Tcreate(H5T_COMPOUND, 2 * size), kOp, "cannot make complex");
+  hdf5_check(H5Tinsert(type, "r", 0, part), kOp, "cannot make complex");
+  hdf5_check(H5Tinsert(type, "i", size, part), kOp, "cannot make complex");
+  return type;
+}
+
+}  // namespace
+
+Hdf5Handle hdf5_type(DType dtype) {
+  switch (dtype) {
+    case DType::boolean:
+      return make_bool();
+    case DType::u8:
+      return copy_of(H5T_STD_U8LE);
+    case DType::i8:
+      return copy_of(H5T_STD_I8LE);
+    case DType::i16:
+      return copy_of(H5T_STD_I16LE);
+    case DType::i32:
+      return copy_of(H5T_STD_I32LE);
+    case DType::i64:
+      return copy_of(H5T_STD_I64LE);
+    case DType::f16:
+      return make_half(5, 15);
+    case DType::bf16:
+      return make_half(8, 127);
+    case DType::f32:
+      return copy_of(H5T_IEEE_F32LE);
+    case DType::f64:
+      return copy_of(H5T_IEEE_F64LE);
+    case DType::c64:
+      return make_complex(H5T_IEEE_F32LE);
+    case DType::c128:
+      return make_complex(H5T_IEEE_F64LE);
+  }
+  fail<InternalError>("hdf5_type: unknown dtype");
+}
+
+std::optional<Hdf5TypeMatch> match_hdf5_type(hid_t type) {
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    const Hdf5Handle ours = hdf5_type(dtype);
+    if (H5Tequal(type, ours) > 0) {
+      return Hdf5TypeMatch{dtype, true};
+    }
+    const H5T_class_t kind = H5Tget_class(type);
+    const bool number = kind == H5T_INTEGER || kind == H5T_FLOAT;
+    if (number && H5Tget_order(type) == H5T_ORDER_BE) {
+      const Hdf5Handle swapped = copy_of(type);
+      H5Tset_order(swapped, H5T_ORDER_LE);
+      if (H5Tequal(swapped, ours) > 0) {
+        return Hdf5TypeMatch{dtype, false};
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace tessera::nn

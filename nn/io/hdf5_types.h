@@ -1,0 +1,23 @@
+// HDF5's types for our dtypes, as h5py knows them.
+#pragma once
+
+#include <optional>
+
+#include <tessera/core/tensor/dtype.h>
+#include <tessera/nn/io/hdf5_handle.h>
+
+namespace tessera::nn {
+
+/// The type in files, little-endian: bool as h5py's enum of FALSE and TRUE, complex as its compound
+/// of r and i, bf16 as a 16-bit floating-point type of 8 exponent and 7 mantissa bits.
+[[nodiscard]] Hdf5Handle hdf5_type(DType dtype);
+
+/// The dtype that holds `type`, if one does. `exact`: the file's bytes are the array's; otherwise
+/// HDF5 has to convert (the other byte order).
+struct Hdf5TypeMatch {
+  DType dtype = DType::f32;
+  bool exact = true;
+};
+[[nodiscard]] std::optional<Hdf5TypeMatch> match_hdf5_type(hid_t type);
+
+}  // namespace tessera::nn

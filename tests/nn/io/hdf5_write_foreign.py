@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""hdf5_write_foreign.py FOLDER: HDF5 files as other programs write them, good ones and strange ones."""
+
+import os
+import sys
+
+import h5py
+import numpy as np
+
+
+def good(file):
+    six = np.arange(6, dtype="<f4").reshape(2, 3)
+    file.attrs["fixed"] = np.bytes_(b"abc")
+    file["plain"] = six
+    file["plain"].attrs["n"] = np.int32(3)
+    file["big_endian"] = six.astype(">f4")
+    file.create_dataset("chunked", data=six, chunks=(1, 3), compression="gzip")
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_layout(h5py.h5d.COMPACT)
+    space = h5py.h5s.create_simple((2, 3))
+    compact = h5py.h5d.create(file.id, b"compact", h5py.h5t.IEEE_F32LE, space, properties)
+    compact.write(h5py.h5s.ALL, h5py.h5s.ALL, six)
+    group = file.create_group("group")
+    group["bool"] = np.array([True, False])
+    group["complex"] = np.array([1 + 2j])
+    group["half"] = np.array([0.5], dtype="<f2")
+
+
+def external_link(file):
+    file["there"] = h5py.ExternalLink("good.h5", "/plain")
+
+
+def soft_link(file):
+    file["there"] = h5py.SoftLink("/nowhere")
+
+
+def virtual(file):
+    layout = h5py.VirtualLayout(shape=(2, 3), dtype="<f4")
+    layout[:] = h5py.VirtualSource("good.h5", "plain", shape=(2, 3))
+    file.create_virtual_dataset("v", layout)
+
+
+def external_storage(file):
+    file.create_dataset("e", shape=(4,), dtype="<f4", external=[("/etc/passwd", 0, 16)])
+
+
+def compound(file):
+    file["c"] = np.zeros(2, dtype=[("x", "<f4"), ("y", "<i4")])
+
+
+def cycle(file):
+    group = file.create_group("g")
+    group["again"] = group
+
+
+os.chdir(sys.argv[1])
+for make in (good, external_link, soft_link, virtual, external_storage, compound, cycle):
+    with h5py.File(make.__name__ + ".h5", "w") as opened:
+        make(opened)
+with open("no_hdf5.h5", "wb") as text:
+    text.write(b"this is no HDF5 file\n" * 1000)
