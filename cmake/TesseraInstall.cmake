@@ -10,7 +10,8 @@ foreach(room IN LISTS rooms)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera
     FILES_MATCHING PATTERN "*.h")
 endforeach()
-install(FILES ${TESSERA_INCLUDE_DIR}/tessera/tessera.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
+install(FILES ${TESSERA_INCLUDE_DIR}/tessera/tessera.h ${TESSERA_INCLUDE_DIR}/tessera/ops.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
 
 set(TESSERA_USED "")
 foreach(package MPI ONEDNN HDF5)

@@ -1,4 +1,4 @@
-# <tessera/tessera.h>: every public header of every room. Not public: headers ending in _impl.h,
+# <tessera/tessera.h>: every public header of every room; <tessera/ops.h>: those of all ops. Not public: headers ending in _impl.h,
 # those below a folder named detail, the kernels, and those that name a package's own headers.
 function(tessera_public_headers room out)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${room}/*.h)
@@ -18,11 +18,20 @@ function(tessera_public_headers room out)
   set(${out} ${public} PARENT_SCOPE)
 endfunction()
 
-set(TESSERA_UMBRELLA "// All of Tessera. Generated: one line for every public header.\n#pragma once\n\n")
+# tessera_umbrella(NAME "what it is" HEADER...): include/tessera/NAME.
+function(tessera_umbrella name what)
+  set(text "// ${what} Generated: one line for every public header.\n#pragma once\n\n")
+  foreach(header IN LISTS ARGN)
+    string(APPEND text "#include <tessera/${header}>\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${TESSERA_INCLUDE_DIR}/tessera/${name} CONTENT "${text}" @ONLY)
+endfunction()
+
+set(all "")
 foreach(room core nn dist launch)
   tessera_public_headers(${room} headers)
-  foreach(header IN LISTS headers)
-    string(APPEND TESSERA_UMBRELLA "#include <tessera/${header}>\n")
-  endforeach()
+  list(APPEND all ${headers})
 endforeach()
-file(CONFIGURE OUTPUT ${TESSERA_INCLUDE_DIR}/tessera/tessera.h CONTENT "${TESSERA_UMBRELLA}" @ONLY)
+tessera_umbrella(tessera.h "All of Tessera." ${all})
+list(FILTER all INCLUDE REGEX "^core/ops/[^/]*$")
+tessera_umbrella(ops.h "All ops." ${all})

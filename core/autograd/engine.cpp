@@ -46,6 +46,7 @@ class BackwardRun {
   void finish();
 
   static BackwardRun* current() { return current_; }
+  [[nodiscard]] std::uint64_t number() const { return run_; }
   std::vector<std::function<void()>> callbacks;
 
  private:
@@ -231,8 +232,8 @@ void BackwardRun::deliver(LeafNode& leaf, const Edge& edge, Tensor gradient, boo
   if (total.defined() && total.cut().stacked) {
     total = sum_microbatches(total);
   }
-  capture(edge,
-          leaf.rows.empty() ? total : add_rows(total, std::exchange(leaf.rows, {}), leaf.meta));
+  const RowGradient rows = merge_uses(std::exchange(leaf.rows, {}));
+  capture(edge, rows.defined() ? add_rows(total, rows, leaf.meta) : total);
 }
 
 void BackwardRun::finish() {
@@ -248,7 +249,9 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, bool scale) {
   if (seed.defined()) {
     check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
           seed.shape(), ", expected ", root.shape());
-    return seed;
+    Tensor weights = seed.detach();
+    weights.get().cut = root.cut();
+    return weights;
   }
   const bool per_microbatch = root.cut().stacked && root.ndim() == 1;
   check(root.numel() == 1 || per_microbatch,
@@ -297,6 +300,11 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
     gradients.push_back(std::move(c.gradient));
   }
   return gradients;
+}
+
+std::uint64_t current_backward() {
+  const BackwardRun* run = BackwardRun::current();
+  return run != nullptr ? run->number() : 0;
 }
 
 void at_end_of_backward(std::function<void()> callback) {

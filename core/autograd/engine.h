@@ -27,6 +27,9 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
                                        std::span<const Tensor> seeds = {},
                                        const BackwardOptions& options = {});
 
+/// Number of the backward pass that is under way on this thread, 0 outside one.
+[[nodiscard]] std::uint64_t current_backward();
+
 /// Runs `callback` when the backward pass that is under way on this thread ends, after all
 /// gradients are complete. Throws InternalError outside one.
 void at_end_of_backward(std::function<void()> callback);

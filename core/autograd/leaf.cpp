@@ -4,7 +4,6 @@
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
-#include <tessera/core/ops/add_rows.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
 
@@ -27,16 +26,16 @@ void add_to_grad(LeafNode& leaf, Tensor gradient) {
   leaf.grad = exclusive || grad_enabled() ? std::move(gradient) : clone(gradient);
 }
 
-void finish(LeafNode& leaf, const Contribution& total) {
-  Tensor gradient = total.rows.empty() ? total.dense : add_rows(total.dense, total.rows, leaf.meta);
-  add_to_grad(leaf, std::move(gradient));
+void finish(LeafNode& leaf, Contribution total) {
+  add_to_grad(leaf, total.rows.defined() ? add_rows(total.dense, total.rows, leaf.meta)
+                                         : std::move(total.dense));
 }
 
 /// The default sink. In a step of several passes it waits for the last one.
 void add_pass(LeafNode& leaf, Contribution contribution) {
   const Pass& pass = Context::current().pass;
   if (pass.samples == 0 || pass.count == pass.grain) {
-    finish(leaf, contribution);
+    finish(leaf, std::move(contribution));
     return;
   }
   if (leaf.passes == nullptr) {
@@ -45,8 +44,8 @@ void add_pass(LeafNode& leaf, Contribution contribution) {
   if (leaf.passes->empty()) {
     open_leaves().push_back(Ref<LeafNode>(&leaf));
   }
-  for (RowGradient& rows : contribution.rows) {
-    leaf.passes->add_rows(std::move(rows));
+  if (contribution.rows.defined()) {
+    leaf.passes->add_rows(std::move(contribution.rows));
   }
   if (contribution.dense.defined()) {
     leaf.passes->add(std::move(contribution.dense), pass.first, pass.count);
@@ -74,14 +73,14 @@ void LeafNode::add(Tensor gradient) {
 }
 
 void LeafNode::complete() {
-  Contribution total{.dense = std::move(sum), .rows = std::move(rows)};
+  Contribution total{.dense = std::move(sum), .rows = merge_uses(rows)};
   sum = Tensor();
   rows.clear();
   if (total.dense.defined() && total.dense.cut().stacked) {
     total.dense = sum_microbatches(total.dense, sink ? sink->destination(*this) : Tensor());
   }
   if (hooks != nullptr && !hooks->hooks.empty()) {
-    if (!total.rows.empty()) {
+    if (total.rows.defined()) {
       total.dense = add_rows(total.dense, std::exchange(total.rows, {}), meta);
     }
     total.dense = hooks->apply(std::move(total.dense));
@@ -94,16 +93,6 @@ void LeafNode::complete() {
   for (const auto& [id, hook] : ready_hooks) {
     hook(*this);
   }
-}
-
-Tensor add_rows(const Tensor& dense, const std::vector<RowGradient>& rows,
-                const TensorMeta& parameter) {
-  Tensor total = dense;
-  for (const RowGradient& use : rows) {
-    const std::int32_t parts = use.ids.cut() ? use.ids.cut().parts : 1;
-    total = add_rows(total, use.ids, use.values, {.rows = parameter.shape[0], .parts = parts});
-  }
-  return total;
 }
 
 }  // namespace tessera

@@ -6,21 +6,15 @@
 #include <vector>
 
 #include <tessera/core/autograd/node.h>
+#include <tessera/core/autograd/row_gradient.h>
 
 namespace tessera {
-
-/// The gradient of an embedding's rows, kept compact: `values`[i] belongs to row `ids`[i] of the
-/// parameter. Both carry the cut into microbatches in dim 0.
-struct RowGradient {
-  Tensor ids;     ///< (n,) i64
-  Tensor values;  ///< (n, width) f32
-};
 
 /// What one backward pass contributed to a leaf.
 struct Contribution {
   Tensor
       dense;  ///< in the parameter's shape, summed over the pass's microbatches; may be undefined
-  std::vector<RowGradient> rows;
+  RowGradient rows;
 };
 
 /// Takes the gradients of one leaf. The default one adds them to `grad`; data parallel installs its
@@ -61,11 +55,5 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   /// Hands the finished sum to the sink and runs the hooks.
   void complete();
 };
-
-/// Adds `rows` to `dense`, which may be undefined for zero: per row of the parameter the values are
-/// summed in order inside a microbatch, along the tree over microbatches, and added to `dense`
-/// last.
-[[nodiscard]] Tensor add_rows(const Tensor& dense, const std::vector<RowGradient>& rows,
-                              const TensorMeta& parameter);
 
 }  // namespace tessera

@@ -32,7 +32,7 @@ void PassTree::merge_siblings() {
 }
 
 Contribution PassTree::take(std::int64_t grain) {
-  Contribution total{.dense = {}, .rows = std::move(rows_)};
+  Contribution total{.dense = {}, .rows = append_passes(rows_)};
   rows_.clear();
   // Climbing the tree, a block without sibling takes its parent's place: its sum stays as it is.
   for (std::int64_t size = 1; size < grain && !blocks_.empty(); size *= 2) {

@@ -42,12 +42,13 @@ Tensor Vjp::destination(int i) const {
 }
 
 void Vjp::set_rows(int i, const Tensor& ids, const Tensor& values) {
+  const RowGradient rows{ids, values, ids.cut() ? ids.cut().parts : 1};
   LeafNode* leaf = node_.edges[index(i)].node->as_leaf();
   if (leaf != nullptr) {
-    leaf->rows.push_back({ids, values});
+    leaf->rows.push_back(rows);
     return;
   }
-  set(i, add_rows({}, {{ids, values}}, input_meta(i)));
+  set(i, add_rows({}, rows, input_meta(i)));
 }
 
 }  // namespace tessera

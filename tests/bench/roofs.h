@@ -42,7 +42,7 @@ inline constexpr double kSampleSeconds = 0.03;
 inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 inline double sample_flops(FlopLoop loop, int threads) {
-  constexpr long kRounds = 2'500'000;
+  constexpr long kRounds = 10'000'000;
   const double done = loop(1) * static_cast<double>(kRounds) * threads;
   const auto warm = [&](int) { loop(kRounds / 10); };
   return done / seconds_together(threads, warm, [&](int) { loop(kRounds); });

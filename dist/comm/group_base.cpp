@@ -1,0 +1,65 @@
+#include <tessera/dist/comm/group_base.h>
+
+#include <utility>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/validate.h>
+
+namespace tessera::dist {
+namespace {
+
+/// The collective with everything that its coroutine refers to.
+struct Held {
+  Collective collective;
+  std::shared_ptr<GroupCore> core;
+};
+
+std::shared_ptr<Lane> in(std::map<int, std::shared_ptr<Lane>>& lanes, int peer) {
+  std::shared_ptr<Lane>& lane = lanes[peer];
+  if (lane == nullptr) {
+    lane = std::make_shared<Lane>();
+  }
+  return lane;
+}
+
+}  // namespace
+
+GroupBase::GroupBase(int rank, int size, std::string name, std::shared_ptr<GroupCore> core,
+                     std::shared_ptr<Health> health, std::shared_ptr<Progress> progress)
+    : rank_(rank),
+      size_(size),
+      name_(std::move(name)),
+      core_(std::move(core)),
+      health_(std::move(health)),
+      progress_(std::move(progress)) {}
+
+GroupBase::~GroupBase() {
+  const auto gone = std::make_exception_ptr(
+      CommError("launch: the communicator '" + name_ + "' was destroyed before its work was done"));
+  progress_->cancel(collectives_, gone);
+  for (auto* lanes : {&sends_, &receives_}) {
+    for (const auto& [peer, lane] : *lanes) {
+      progress_->cancel(lane, gone);
+    }
+  }
+}
+
+std::shared_ptr<Lane> GroupBase::lane_of(const Collective& c) {
+  if (c.kind == CollectiveKind::send) {
+    return in(sends_, c.peer);
+  }
+  return c.kind == CollectiveKind::receive ? in(receives_, c.peer) : collectives_;
+}
+
+Work GroupBase::launch(Collective collective) {
+  validate(collective, rank_, size_);
+  health_->require();
+  collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
+  auto held = std::make_shared<Held>(Held{std::move(collective), core_});
+  auto operation = std::make_shared<Operation>(progress_, health_, held);
+  operation->task = core_->start(held->collective);
+  progress_->submit(lane_of(held->collective), operation);
+  return Work(std::move(operation));
+}
+
+}  // namespace tessera::dist

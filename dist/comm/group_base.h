@@ -1,0 +1,56 @@
+// What communicators whose ranks share memory have in common: validation, lanes, failure.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/comm/health.h>
+#include <tessera/dist/comm/progress.h>
+#include <tessera/dist/comm/status_board.h>
+
+namespace tessera::dist {
+
+/// Everything that operations under way refer to; it outlives the communicator as long as they do.
+class GroupCore {
+ public:
+  virtual ~GroupCore() = default;
+  virtual Task start(const Collective&) = 0;
+};
+
+/// A communicator that carries out its collectives as coroutines of a GroupCore.
+class GroupBase : public Communicator {
+ public:
+  ~GroupBase() override;
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  Work launch(Collective) override;
+  void abort(std::exception_ptr cause) noexcept override { health_->fail(cause); }
+
+  [[nodiscard]] const std::shared_ptr<Health>& health() const { return health_; }
+
+ protected:
+  GroupBase(int rank, int size, std::string name, std::shared_ptr<GroupCore> core,
+            std::shared_ptr<Health> health, std::shared_ptr<Progress> progress);
+  [[nodiscard]] const std::shared_ptr<Progress>& progress() const { return progress_; }
+
+ private:
+  std::shared_ptr<Lane> lane_of(const Collective&);
+
+  int rank_;
+  int size_;
+  std::string name_;
+  std::shared_ptr<GroupCore> core_;
+  std::shared_ptr<Health> health_;
+  std::shared_ptr<Progress> progress_;
+  std::shared_ptr<Lane> collectives_ = std::make_shared<Lane>();
+  std::map<int, std::shared_ptr<Lane>> sends_;
+  std::map<int, std::shared_ptr<Lane>> receives_;
+  std::uint64_t launched_ = 0;
+};
+
+}  // namespace tessera::dist

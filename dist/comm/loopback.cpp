@@ -1,0 +1,177 @@
+#include <tessera/dist/comm/loopback.h>
+
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/anonymous_memory.h>
+#include <tessera/dist/comm/group_base.h>
+#include <tessera/dist/comm/membership.h>
+#include <tessera/dist/comm/shared/shared_group.h>
+#include <tessera/dist/comm/validate.h>
+
+namespace tessera::dist {
+namespace {
+
+/// What the ranks of a group have in common.
+class Meeting {
+ public:
+  explicit Meeting(int size)
+      : memory_(anonymous_memory(ControlBlock::bytes(size, size))),
+        block_(memory_.data, size, size) {}
+
+  [[nodiscard]] const ControlBlock& block() const { return block_; }
+
+  /// The group of `color` in the split number `split`, made by whoever comes first.
+  std::shared_ptr<Meeting> child(std::uint64_t split, int color, int size) {
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<Meeting>& known = children_[{split, color}];
+    std::shared_ptr<Meeting> meeting = known.lock();
+    if (meeting == nullptr) {
+      known = meeting = std::make_shared<Meeting>(size);
+    }
+    return meeting;
+  }
+
+ private:
+  CommBuffer memory_;
+  ControlBlock block_;
+  std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, int>, std::weak_ptr<Meeting>> children_;
+};
+
+class LoopbackCore final : public GroupCore {
+ public:
+  LoopbackCore(std::shared_ptr<Meeting> meeting, int rank, const std::string& name, bool direct)
+      : meeting_(std::move(meeting)), group_(meeting_->block(), rank, name, addresses(direct)) {}
+
+  Task start(const Collective& c) override {
+    if (is_point_to_point(c.kind)) {
+      return c.kind == CollectiveKind::send ? group_.send(c) : group_.receive(c);
+    }
+    return group_.run(c);
+  }
+
+ private:
+  static std::shared_ptr<const AddressSpace> addresses(bool direct) {
+    if (direct) {
+      return std::make_shared<OneProcess>();
+    }
+    return std::make_shared<NothingShared>();
+  }
+  std::shared_ptr<Meeting> meeting_;
+  SharedGroup group_;
+};
+
+class LoopbackCommunicator final : public GroupBase {
+ public:
+  LoopbackCommunicator(std::shared_ptr<Meeting> meeting, int rank, std::string name,
+                       std::shared_ptr<Health> parent, std::shared_ptr<Progress> shared_progress,
+                       LoopbackOptions options)
+      : GroupBase(rank, meeting->block().members(), name,
+                  std::make_shared<LoopbackCore>(meeting, rank, name, options.direct),
+                  std::make_shared<Health>(meeting->block().failure(), rank, std::move(parent)),
+                  std::move(shared_progress)),
+        meeting_(std::move(meeting)),
+        options_(options) {}
+
+  [[nodiscard]] std::string transport(int peer) const override {
+    return peer == rank() ? "self" : "thread";
+  }
+  [[nodiscard]] std::string host(int) const override { return host_name(); }
+
+  CommBuffer allocate(std::size_t nbytes) override {
+    agree_on_size(*this, nbytes);
+    return anonymous_memory(nbytes);
+  }
+
+  std::shared_ptr<Communicator> split(int color, int key, std::string name) override {
+    const Membership part = agree_on_split(*this, color, key);
+    auto meeting = meeting_->child(splits_++, color, static_cast<int>(part.members.size()));
+    auto group = std::make_shared<LoopbackCommunicator>(
+        std::move(meeting), part.rank, std::move(name), health(), progress(), options_);
+    // Until everyone has joined, the meeting lives by those who have.
+    barrier_on(*group);
+    return group;
+  }
+
+ private:
+  static void barrier_on(Communicator& group) { group.launch({}).wait(); }
+
+  std::shared_ptr<Meeting> meeting_;
+  LoopbackOptions options_;
+  std::uint64_t splits_ = 0;
+};
+
+std::shared_ptr<Context> context_of(int rank, int size, std::uint64_t seed) {
+  auto context = std::make_shared<Context>();
+  context->rank = rank;
+  context->world_size = size;
+  context->seed = seed;
+  if (size > 1) {
+    context->log_prefix = detail::concat("[rank ", rank, "] ");
+  }
+  return context;
+}
+
+/// The first exception of any thread.
+class FirstFailure {
+ public:
+  void record(std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) {
+      error_ = std::move(error);
+    }
+  }
+  void rethrow() const {
+    if (error_) {
+      std::rethrow_exception(error_);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+std::vector<std::shared_ptr<Communicator>> make_loopback(int size, LoopbackOptions options) {
+  check(size >= 1, "loopback: too few ranks; got ", size, ", expected at least 1");
+  const auto meeting = std::make_shared<Meeting>(size);
+  std::vector<std::shared_ptr<Communicator>> ranks;
+  for (int rank = 0; rank < size; ++rank) {
+    ranks.push_back(std::make_shared<LoopbackCommunicator>(meeting, rank, "world", nullptr,
+                                                           std::make_shared<Progress>(), options));
+  }
+  return ranks;
+}
+
+void run_ranks(int ranks, const std::function<void(Communicator&)>& body, LoopbackOptions options) {
+  std::vector<std::shared_ptr<Communicator>> world = make_loopback(ranks, options);
+  FirstFailure first;
+  const std::uint64_t seed = Context::current().seed;
+  const auto run = [&](int rank) {
+    const ContextScope scope(context_of(rank, ranks, seed));
+    Communicator& comm = *world[static_cast<std::size_t>(rank)];
+    try {
+      body(comm);
+    } catch (...) {
+      first.record(std::current_exception());
+      comm.abort(std::current_exception());
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back(run, rank);
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  first.rethrow();
+}
+
+}  // namespace tessera::dist

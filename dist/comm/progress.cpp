@@ -1,0 +1,216 @@
+#include <tessera/dist/comm/progress.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <tessera/dist/comm/backoff.h>
+
+namespace tessera::dist {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Between polls without news the thread sleeps, so that it takes little from the compute beside it.
+constexpr std::chrono::microseconds kShortestDoze{20};
+constexpr std::chrono::microseconds kLongestDoze{200};
+constexpr int kIdleDozes = 100;  // then it sleeps until something is launched
+
+}  // namespace
+
+bool Operation::wait_until(Clock::time_point deadline) {
+  return done() || progress_->drive(*this, deadline);
+}
+
+std::chrono::nanoseconds Operation::duration() const {
+  return done() ? duration_ : std::chrono::nanoseconds{0};
+}
+
+Task::Progress Operation::advance() {
+  if (started_ == Clock::time_point{}) {
+    started_ = Clock::now();
+  }
+  if (health_->failed()) {
+    finish(health_->cause());
+    return Task::Progress::done;
+  }
+  try {
+    const Task::Progress progress = task.advance();
+    if (progress == Task::Progress::done) {
+      finish(nullptr);
+    }
+    return progress;
+  } catch (...) {
+    health_->fail(std::current_exception());
+    finish(health_->cause());
+    return Task::Progress::done;
+  }
+}
+
+void Operation::finish(std::exception_ptr error) noexcept {
+  duration_ = Clock::now() - started_;
+  error_ = std::move(error);
+  task = Task();
+  keep_alive_.reset();
+  done_.store(true, std::memory_order_release);
+}
+
+Progress::~Progress() {
+  if (!thread_.joinable()) {
+    return;
+  }
+  {
+    const std::lock_guard lock(sleep_mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Progress::submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Operation> operation) {
+  unfinished_.fetch_add(1);
+  Operation& launched = *operation;
+  if (runner_.try_lock()) {
+    const std::lock_guard lock(runner_, std::adopt_lock);
+    take_inbox();
+    enlist({lane, std::move(operation)});
+    poll_lane(*lane);
+  } else {  // somebody is in the middle of a sum: do not wait for it
+    const std::lock_guard lock(inbox_mutex_);
+    inbox_.push_back({lane, std::move(operation)});
+    inbox_filled_.store(true, std::memory_order_release);
+  }
+  if (!launched.done()) {
+    ensure_thread();
+  }
+}
+
+void Progress::cancel(const std::shared_ptr<Lane>& lane, const std::exception_ptr& error) {
+  const std::lock_guard lock(runner_);
+  take_inbox();
+  while (!lane->queue_.empty()) {
+    retire(*lane, error);
+  }
+}
+
+bool Progress::drive(Operation& operation, Clock::time_point deadline) {
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  Backoff backoff;
+  for (unsigned round = 1; !operation.done(); ++round) {
+    bool moved = false;
+    if (runner_.try_lock()) {
+      const std::lock_guard lock(runner_, std::adopt_lock);
+      take_inbox();
+      moved = poll_all();
+    }
+    if (moved) {
+      backoff.reset();
+    } else {
+      backoff.pause();
+    }
+    if (round % 32 == 0 && deadline != Clock::time_point::max() && Clock::now() >= deadline) {
+      break;
+    }
+  }
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return operation.done();
+}
+
+void Progress::enlist(Launch launch) {
+  if (!std::exchange(launch.lane->listed_, true)) {
+    lanes_.push_back(launch.lane);
+  }
+  launch.lane->queue_.push_back(std::move(launch.operation));
+}
+
+void Progress::take_inbox() {
+  if (!inbox_filled_.load(std::memory_order_acquire)) {
+    return;
+  }
+  const std::lock_guard lock(inbox_mutex_);
+  for (Launch& launch : inbox_) {
+    enlist(std::move(launch));
+  }
+  inbox_.clear();
+  inbox_filled_.store(false, std::memory_order_relaxed);
+}
+
+void Progress::retire(Lane& lane, std::exception_ptr error) {
+  const std::shared_ptr<Operation> operation = std::move(lane.queue_.front());
+  lane.queue_.pop_front();
+  if (!operation->done()) {
+    operation->finish(std::move(error));
+  }
+  unfinished_.fetch_sub(1);
+}
+
+/// Advances the lane's first operation, and the next ones as long as they end at once.
+bool Progress::poll_lane(Lane& lane) {
+  bool moved = false;
+  while (!lane.queue_.empty()) {
+    const Task::Progress progress = lane.queue_.front()->advance();
+    moved = moved || progress != Task::Progress::waiting;
+    if (progress != Task::Progress::done) {
+      break;
+    }
+    retire(lane, nullptr);
+  }
+  return moved;
+}
+
+bool Progress::poll_all() {
+  bool moved = false;
+  for (const std::shared_ptr<Lane>& lane : lanes_) {
+    moved = poll_lane(*lane) || moved;
+  }
+  std::erase_if(lanes_, [](const std::shared_ptr<Lane>& lane) {
+    lane->listed_ = !lane->queue_.empty();
+    return !lane->listed_;
+  });
+  return moved;
+}
+
+void Progress::ensure_thread() {
+  std::call_once(thread_started_, [this] {
+    thread_ = std::thread([this, context = Context::current_shared()] {
+      const ContextScope scope(context);
+      run();
+    });
+  });
+  if (asleep_.load()) {
+    const std::lock_guard lock(sleep_mutex_);
+    wake_.notify_one();
+  }
+}
+
+void Progress::sleep_until_needed() {
+  std::unique_lock lock(sleep_mutex_);
+  asleep_ = true;
+  wake_.wait(lock, [this] { return stop_ || unfinished_.load() > 0; });
+  asleep_ = false;
+}
+
+void Progress::run() {
+  auto doze = kShortestDoze;
+  int idle = 0;
+  while (!stop_) {
+    bool moved = false;
+    if (waiting_.load(std::memory_order_relaxed) == 0 && runner_.try_lock()) {
+      const std::lock_guard lock(runner_, std::adopt_lock);
+      take_inbox();
+      moved = poll_all();
+    }
+    idle = unfinished_.load() > 0 ? 0 : idle + 1;
+    if (idle > kIdleDozes) {
+      sleep_until_needed();
+      idle = 0;
+      doze = kShortestDoze;
+    } else if (moved) {
+      doze = kShortestDoze;
+    } else {
+      std::this_thread::sleep_for(doze);
+      doze = std::min(doze * 2, kLongestDoze);
+    }
+  }
+}
+
+}  // namespace tessera::dist

@@ -1,0 +1,107 @@
+// Carries out launched collectives: by the thread that waits for one, else by a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <tessera/core/base/context.h>
+#include <tessera/dist/comm/health.h>
+#include <tessera/dist/comm/task.h>
+#include <tessera/dist/comm/work.h>
+
+namespace tessera::dist {
+
+class Progress;
+
+/// A launched collective: the coroutine, what keeps its memory alive, and how it ended.
+class Operation final : public WorkState {
+ public:
+  Operation(std::shared_ptr<Progress> progress, std::shared_ptr<Health> health,
+            std::shared_ptr<const void> keep_alive)
+      : progress_(std::move(progress)),
+        health_(std::move(health)),
+        keep_alive_(std::move(keep_alive)) {}
+
+  /// Set before the operation is submitted.
+  Task task;
+
+  bool wait_until(std::chrono::steady_clock::time_point deadline) override;
+  [[nodiscard]] bool done() const override { return done_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::exception_ptr error() const override { return done() ? error_ : nullptr; }
+  [[nodiscard]] std::chrono::nanoseconds duration() const override;
+
+ private:
+  friend class Progress;
+  Task::Progress advance();
+  void finish(std::exception_ptr error) noexcept;
+
+  std::shared_ptr<Progress> progress_;
+  std::shared_ptr<Health> health_;
+  std::shared_ptr<const void> keep_alive_;
+  std::chrono::steady_clock::time_point started_{};
+  std::chrono::nanoseconds duration_{0};
+  std::exception_ptr error_;
+  std::atomic<bool> done_{false};
+};
+
+/// Operations that must be carried out one after another; different lanes run side by side.
+class Lane {
+  friend class Progress;
+  std::deque<std::shared_ptr<Operation>> queue_;
+  bool listed_ = false;
+};
+
+/// One per rank, shared by its communicators. The thread starts with the first operation that
+/// nobody waits for at once.
+class Progress {
+ public:
+  Progress() = default;
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Queues an operation and lets it run as far as it gets without waiting. The lane must outlive
+  /// its operations.
+  void submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Operation> operation);
+  /// Ends what is still queued in `lane` with `error`; later operations are unaffected.
+  void cancel(const std::shared_ptr<Lane>& lane, const std::exception_ptr& error);
+  /// Polls until `operation` is done; false when the deadline came first.
+  bool drive(Operation& operation, std::chrono::steady_clock::time_point deadline);
+
+ private:
+  struct Launch {
+    std::shared_ptr<Lane> lane;
+    std::shared_ptr<Operation> operation;
+  };
+  void enlist(Launch launch);
+  void take_inbox();
+  bool poll_all();
+  bool poll_lane(Lane& lane);
+  void retire(Lane& lane, std::exception_ptr error);
+  void ensure_thread();
+  void run();
+  void sleep_until_needed();
+
+  std::mutex runner_;  ///< held while operations are advanced
+  std::vector<std::shared_ptr<Lane>> lanes_;
+  std::atomic<int> waiting_{0};
+
+  std::mutex inbox_mutex_;
+  std::vector<Launch> inbox_;
+  std::atomic<bool> inbox_filled_{false};
+
+  std::atomic<int> unfinished_{0};
+  std::atomic<bool> asleep_{true};
+  std::mutex sleep_mutex_;
+  std::condition_variable wake_;
+  std::atomic<bool> stop_{false};
+  std::once_flag thread_started_;
+  std::thread thread_;
+};
+
+}  // namespace tessera::dist

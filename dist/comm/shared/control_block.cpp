@@ -1,0 +1,52 @@
+#include <tessera/dist/comm/shared/control_block.h>
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+/// Hands out consecutive page-aligned areas.
+class Carver {
+ public:
+  explicit Carver(std::byte* memory) : memory_(memory) {}
+
+  template <class T>
+  T* take(std::size_t n) {
+    std::byte* area = memory_ + offset_;
+    offset_ += (n * sizeof(T) + kPage - 1) / kPage * kPage;
+    return reinterpret_cast<T*>(area);
+  }
+  [[nodiscard]] std::size_t offset() const { return offset_; }
+
+ private:
+  std::byte* memory_;
+  std::size_t offset_ = 0;
+};
+
+}  // namespace
+
+ControlBlock::ControlBlock(std::byte* memory, int members, int ranks)
+    : base_(memory), members_(members) {
+  const auto m = static_cast<std::size_t>(members);
+  Carver carver(memory);
+  carver.take<FailureRecord>(1);
+  status_ = carver.take<StatusCell>(static_cast<std::size_t>(ranks));
+  flags_ = carver.take<Flag>(m);
+  posts_ = carver.take<Post>(m * 2);
+  slots_ = carver.take<std::byte>(m * 2 * kSlotBytes);
+  mail_ = carver.take<Mailbox>(m * m);
+}
+
+std::size_t ControlBlock::bytes(int members, int ranks) {
+  const auto m = static_cast<std::size_t>(members);
+  Carver carver(nullptr);
+  carver.take<FailureRecord>(1);
+  carver.take<StatusCell>(static_cast<std::size_t>(ranks));
+  carver.take<Flag>(m);
+  carver.take<Post>(m * 2);
+  carver.take<std::byte>(m * 2 * kSlotBytes);
+  carver.take<Mailbox>(m * m);
+  return carver.offset();
+}
+
+}  // namespace tessera::dist

@@ -1,0 +1,83 @@
+// The memory through which ranks of one address space or one host meet: flags, descriptions of
+// collectives, staging room. It lies on the heap for threads and in a shared segment for processes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <tessera/dist/comm/health.h>
+#include <tessera/dist/comm/signature.h>
+#include <tessera/dist/comm/status_board.h>
+
+namespace tessera::dist {
+
+/// Memory as another rank can find it. `segment` 0: private memory, which only its owner reaches.
+struct Reference {
+  std::uint64_t segment = 0;
+  std::uint64_t offset = 0;
+};
+
+/// Stands for memory that nobody reads or writes.
+inline constexpr Reference kNothing{1, 0};
+
+inline constexpr std::size_t kInlineBytes = 2048;
+inline constexpr std::size_t kSlotBytes = 256 * 1024;
+inline constexpr std::size_t kMailBytes = 64 * 1024;
+inline constexpr int kMailSlots = 2;
+
+/// What a rank says about the collective it launched; payloads up to kInlineBytes travel along.
+struct Post {
+  Signature signature;
+  Reference send;
+  Reference receive;
+  alignas(64) std::byte data[kInlineBytes];
+};
+
+/// Counts the steps a rank has taken: `phase` n means that everything before step n is visible.
+struct alignas(128) Flag {
+  std::atomic<std::uint64_t> phase{0};
+};
+
+/// One direction between two ranks: a ring of two pieces.
+struct Mailbox {
+  alignas(64) std::atomic<std::uint64_t> written{0};
+  alignas(64) std::atomic<std::uint64_t> taken{0};
+  Signature signature[kMailSlots];
+  alignas(64) std::byte data[kMailSlots][kMailBytes];
+};
+
+/// View of the control block of a group: `members` ranks share it, of a group of `ranks`.
+/// Zero-filled memory is a valid block at rest.
+class ControlBlock {
+ public:
+  ControlBlock() = default;
+  ControlBlock(std::byte* memory, int members, int ranks);
+
+  [[nodiscard]] static std::size_t bytes(int members, int ranks);
+
+  [[nodiscard]] FailureRecord& failure() const { return *reinterpret_cast<FailureRecord*>(base_); }
+  [[nodiscard]] StatusCell& status(int rank) const { return status_[rank]; }
+  [[nodiscard]] Flag& flag(int member) const { return flags_[member]; }
+  /// Posts alternate: a rank that posts collective n + 2 has seen every rank post n + 1, which
+  /// they do after reading the posts of n.
+  [[nodiscard]] Post& post(int member, std::uint64_t sequence) const {
+    return posts_[static_cast<std::uint64_t>(member) * 2 + sequence % 2];
+  }
+  [[nodiscard]] std::byte* slot(int member, std::uint64_t parity) const {
+    return slots_ + (static_cast<std::uint64_t>(member) * 2 + parity % 2) * kSlotBytes;
+  }
+  [[nodiscard]] Mailbox& mailbox(int from, int to) const { return mail_[from * members_ + to]; }
+  [[nodiscard]] int members() const { return members_; }
+
+ private:
+  std::byte* base_ = nullptr;
+  int members_ = 0;
+  StatusCell* status_ = nullptr;
+  Flag* flags_ = nullptr;
+  Post* posts_ = nullptr;
+  std::byte* slots_ = nullptr;
+  Mailbox* mail_ = nullptr;
+};
+
+}  // namespace tessera::dist

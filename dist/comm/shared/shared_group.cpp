@@ -1,0 +1,216 @@
+#include <tessera/dist/comm/shared/shared_group.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/validate.h>
+
+namespace tessera::dist {
+namespace {
+
+bool overlaps(const std::byte* a, std::size_t a_size, const std::byte* b, std::size_t b_size) {
+  return a < b + b_size && b < a + a_size;
+}
+
+/// Whether a rank may write its result while others still read its contribution in place.
+bool is_safe_in_place(const Collective& c, int rank, int size) {
+  if (c.kind == CollectiveKind::all_reduce || c.kind == CollectiveKind::broadcast) {
+    return true;  // all_reduce: each element has one reader and writer; broadcast: one writes
+  }
+  const std::size_t element = size_of(c.dtype);
+  const auto* send = static_cast<const std::byte*>(c.send);
+  const auto* receive = static_cast<const std::byte*>(c.receive);
+  if (!overlaps(send, send_count(c, rank, size) * element, receive,
+                receive_count(c, size) * element)) {
+    return true;
+  }
+  const std::size_t own_part = static_cast<std::size_t>(rank) * c.count * element;
+  return (c.kind == CollectiveKind::all_gather && send == receive + own_part) ||
+         (c.kind == CollectiveKind::reduce_scatter && receive == send + own_part);
+}
+
+}  // namespace
+
+Part part_of(std::size_t count, int parts, int index) {
+  constexpr std::size_t kUnit = 64;  // whole cache lines for every dtype
+  const std::size_t units = (count + kUnit - 1) / kUnit;
+  const auto at = [&](int i) {
+    return std::min(count,
+                    units * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts) * kUnit);
+  };
+  return {at(index), at(index + 1) - at(index)};
+}
+
+SharedGroup::SharedGroup(ControlBlock block, int rank, std::string name,
+                         std::shared_ptr<const AddressSpace> addresses)
+    : block_(block),
+      rank_(rank),
+      size_(block.members()),
+      name_(std::move(name)),
+      addresses_(std::move(addresses)),
+      default_tree_(std::make_shared<ReductionTree>(ReductionTree::over_ranks(size_))) {}
+
+void SharedGroup::arrive() {
+  block_.flag(rank_).phase.store(++phase_, std::memory_order_release);
+}
+
+bool SharedGroup::all_at(std::uint64_t phase) const {
+  for (int rank = 0; rank < size_; ++rank) {
+    if (block_.flag(rank).phase.load(std::memory_order_acquire) < phase) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Reference SharedGroup::sharable_send(const Collective& c) const {
+  const std::size_t nbytes = send_count(c, rank_, size_) * size_of(c.dtype);
+  if (nbytes == 0) {
+    return kNothing;
+  }
+  return is_safe_in_place(c, rank_, size_) ? addresses_->describe(c.send, nbytes) : Reference{};
+}
+
+void SharedGroup::post(const Collective& c) {
+  Post& post = block_.post(rank_, ++posted_);
+  post.signature = signature_of(c);
+  const std::size_t nbytes = send_count(c, rank_, size_) * size_of(c.dtype);
+  if (fits_inline(c)) {
+    if (nbytes > 0) {
+      std::memcpy(post.data, c.send, nbytes);
+    }
+  } else {
+    post.send = sharable_send(c);
+    const bool writes_to_all = c.kind == CollectiveKind::all_reduce;
+    post.receive =
+        writes_to_all ? addresses_->describe(c.receive, c.count * size_of(c.dtype)) : kNothing;
+  }
+  arrive();
+}
+
+void SharedGroup::require_agreement() const {
+  const Signature& own = post_of(rank_).signature;
+  bool equal = true;
+  for (int rank = 0; rank < size_; ++rank) {
+    equal = equal && own.matches(post_of(rank).signature);
+  }
+  if (equal) {
+    return;
+  }
+  std::vector<RankSignature> signatures;
+  for (int rank = 0; rank < size_; ++rank) {
+    signatures.push_back({rank, &post_of(rank).signature});
+  }
+  require_match(name_, signatures);
+}
+
+bool SharedGroup::fits_inline(const Collective& c) const {
+  const int blocks = is_reduction(c.kind) ? tree_of(c).max_blocks() : 1;
+  const bool parts =
+      c.kind == CollectiveKind::reduce_scatter || c.kind == CollectiveKind::all_to_all;
+  const std::size_t pieces =
+      static_cast<std::size_t>(blocks) * static_cast<std::size_t>(parts ? size_ : 1);
+  return c.count <= kInlineBytes && c.count * pieces * size_of(c.dtype) <= kInlineBytes;
+}
+
+bool SharedGroup::is_direct() const {
+  for (int rank = 0; rank < size_; ++rank) {
+    if (post_of(rank).send.segment == 0 || post_of(rank).receive.segment == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Task SharedGroup::run(const Collective& c) {
+  post(c);
+  const bool inlined = fits_inline(c);
+  if (!inlined) {
+    co_await Breath{};  // launching returns at once; the sum is for whoever polls next
+  }
+  co_await Until{[this] { return all_at(phase_); }};
+  require_agreement();
+  if (inlined) {
+    pull(c, inline_window(c), 0, 0, c.count);
+    co_return;
+  }
+  const bool all_reduce = c.kind == CollectiveKind::all_reduce;
+  Task rest = is_direct()  ? run_direct(c)
+              : all_reduce ? run_staged_all_reduce(c)
+                           : run_staged_pull(c);
+  co_await Finish(rest);
+}
+
+SharedGroup::Window SharedGroup::inline_window(const Collective& c) const {
+  Window window{{}, c.count};
+  for (int rank = 0; rank < size_; ++rank) {
+    window.bases.push_back(post_of(rank).data);
+  }
+  return window;
+}
+
+SharedGroup::Window SharedGroup::direct_window(const Collective& c) const {
+  Window window{{}, c.count};
+  for (int rank = 0; rank < size_; ++rank) {
+    const Reference& send = post_of(rank).send;
+    window.bases.push_back(send.segment == kNothing.segment ? nullptr : addresses_->resolve(send));
+  }
+  return window;
+}
+
+SharedGroup::Window SharedGroup::slot_window(std::uint64_t piece, std::size_t stride) const {
+  Window window{{}, stride};
+  for (int rank = 0; rank < size_; ++rank) {
+    window.bases.push_back(block_.slot(rank, piece));
+  }
+  return window;
+}
+
+void SharedGroup::pull(const Collective& c, const Window& window, std::size_t from, std::size_t to,
+                       std::size_t n) const {
+  const std::size_t element = size_of(c.dtype);
+  auto* receive = static_cast<std::byte*>(c.receive);
+  const auto copy = [&](int source, std::size_t piece, std::size_t part) {
+    const std::byte* begin =
+        window.bases[static_cast<std::size_t>(source)] + (piece * window.stride + from) * element;
+    std::byte* out = receive + (part * c.count + to) * element;
+    if (n > 0 && receive != nullptr && out != begin) {
+      std::memmove(out, begin, n * element);
+    }
+  };
+  if (is_reduction(c.kind)) {
+    pull_reduced(c, window, from, receive + to * element, n);
+  } else if (c.kind == CollectiveKind::broadcast) {
+    copy(c.peer, 0, 0);
+  } else if (c.kind != CollectiveKind::barrier) {
+    const bool own_piece = c.kind == CollectiveKind::all_to_all;
+    for (int source = 0; source < size_; ++source) {
+      copy(source, own_piece ? static_cast<std::size_t>(rank_) : 0,
+           static_cast<std::size_t>(source));
+    }
+  }
+}
+
+void SharedGroup::pull_reduced(const Collective& c, const Window& window, std::size_t from,
+                               std::byte* out, std::size_t n) const {
+  if (n == 0) {
+    return;
+  }
+  const bool scatter = c.kind == CollectiveKind::reduce_scatter;
+  const std::size_t parts = scatter ? static_cast<std::size_t>(size_) : 1;
+  const std::size_t part = scatter ? static_cast<std::size_t>(rank_) : 0;
+  const ReductionTree& tree = tree_of(c);
+  InlineVector<TreeSource, 16> sources;
+  for (const TreeLeaf& leaf : tree.leaves()) {
+    const std::size_t piece = static_cast<std::size_t>(leaf.slot) * parts + part;
+    sources.push_back({window.bases[static_cast<std::size_t>(leaf.rank)] +
+                           (piece * window.stride + from) * size_of(c.dtype),
+                       false});
+  }
+  void* destination = out;
+  tree_reduce(c.reduce, c.dtype, tree.steps(), {sources.data(), sources.size()}, {&destination, 1},
+              n);
+}
+
+}  // namespace tessera::dist

@@ -1,0 +1,98 @@
+#include <tessera/dist/comm/signature.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/validate.h>
+#include <tessera/dist/reduce/tree_sum.h>
+
+namespace tessera::dist {
+namespace {
+
+// FNV-1a over words: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
+constexpr std::uint64_t kBasis = 0xcbf29ce484222325ULL;
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+  return (hash ^ word) * 0x100000001b3ULL;
+}
+
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = kBasis;
+  for (const char c : text) {
+    hash = mix(hash, static_cast<unsigned char>(c));
+  }
+  return hash;
+}
+
+std::uint64_t hash_of(const ReductionTree& tree) {
+  std::uint64_t hash = kBasis;
+  for (const TreeLeaf& leaf : tree.leaves()) {
+    hash = mix(hash, static_cast<std::uint64_t>(leaf.rank));
+    hash = mix(hash, static_cast<std::uint64_t>(leaf.first));
+    hash = mix(hash, static_cast<std::uint64_t>(leaf.size));
+  }
+  return hash;
+}
+
+}  // namespace
+
+Signature signature_of(const Collective& c) {
+  Signature s;
+  s.sequence = c.sequence;
+  s.count = c.count;
+  s.label_hash = hash_of(c.label);
+  s.tree_hash = c.tree == nullptr ? 0 : hash_of(*c.tree);
+  s.peer = c.kind == CollectiveKind::broadcast ? c.peer : -1;
+  s.kind = c.kind;
+  s.reduce = is_reduction(c.kind) ? c.reduce : ReduceOp::sum;
+  s.dtype = c.kind == CollectiveKind::barrier ? DType::f32 : c.dtype;
+  std::memcpy(s.label, c.label.data(), std::min(c.label.size(), sizeof s.label - 1));
+  return s;
+}
+
+bool Signature::matches(const Signature& other) const noexcept {
+  return count == other.count && label_hash == other.label_hash && tree_hash == other.tree_hash &&
+         peer == other.peer && kind == other.kind && reduce == other.reduce && dtype == other.dtype;
+}
+
+std::string Signature::to_string() const {
+  std::string text = dist::to_string(kind);
+  if (is_reduction(kind)) {
+    text += detail::concat(" (", dist::to_string(reduce), ")");
+  }
+  if (kind != CollectiveKind::barrier) {
+    text += detail::concat(" of ", count, " ", dtype);
+  }
+  if (peer >= 0) {
+    text += detail::concat(" from rank ", peer);
+  }
+  if (label[0] != '\0') {
+    text += detail::concat(" '", label, "'");
+  }
+  return text;
+}
+
+void require_match(const std::string& group, std::span<const RankSignature> signatures) {
+  const Signature& expected = *signatures[0].signature;
+  std::string differing;
+  const Signature* first_other = nullptr;
+  for (const auto& [rank, signature] : signatures) {
+    if (signature->matches(expected)) {
+      continue;
+    }
+    differing += detail::concat(differing.empty() ? "" : ", ", "rank ", rank, " launched ",
+                                signature->to_string());
+    first_other = first_other == nullptr ? signature : first_other;
+  }
+  if (first_other == nullptr) {
+    return;
+  }
+  const bool same_text = first_other->to_string() == expected.to_string();
+  fail<Desync>("desync: ranks of group '", group, "' disagree about collective ", expected.sequence,
+               "; got ", differing, ", expected ", expected.to_string(), " as rank ",
+               signatures[0].rank, " did",
+               same_text ? " (in the tail of the label or in the reduction tree)" : "");
+}
+
+}  // namespace tessera::dist

@@ -1,0 +1,40 @@
+// What ranks must agree on when they launch a collective, in a form that can be sent to a peer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <tessera/dist/comm/collective.h>
+
+namespace tessera::dist {
+
+/// Plain data. Two ranks' collectives match when their signatures do.
+struct Signature {
+  std::uint64_t sequence = 0;
+  std::uint64_t count = 0;
+  std::uint64_t label_hash = 0;
+  std::uint64_t tree_hash = 0;
+  std::int32_t peer = -1;  ///< the root of a broadcast, else -1
+  CollectiveKind kind = CollectiveKind::barrier;
+  ReduceOp reduce = ReduceOp::sum;
+  DType dtype = DType::f32;
+  char label[49] = {};  ///< its beginning, for messages
+
+  [[nodiscard]] bool matches(const Signature& other) const noexcept;
+  /// "all_reduce of 1024 f32 'bucket 3'"
+  [[nodiscard]] std::string to_string() const;
+};
+
+[[nodiscard]] Signature signature_of(const Collective&);
+
+/// One rank's signature, as found by a peer.
+struct RankSignature {
+  int rank = 0;
+  const Signature* signature = nullptr;
+};
+
+/// Throws Desync, naming the ranks and the difference, unless all signatures match.
+void require_match(const std::string& group, std::span<const RankSignature> signatures);
+
+}  // namespace tessera::dist

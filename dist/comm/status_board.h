@@ -1,0 +1,62 @@
+// Where the ranks of a group say what they are doing, so that a silent one can be named.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <tessera/dist/comm/collective.h>
+
+namespace tessera::dist {
+
+/// A short text that one rank writes and others may read meanwhile: a torn text is harmless.
+template <std::size_t kWords>
+class SharedText {
+ public:
+  void store(std::string_view text) noexcept {
+    for (std::size_t w = 0; w < kWords; ++w) {
+      std::uint64_t word = 0;
+      for (std::size_t b = 0; b < 8 && w * 8 + b < text.size(); ++b) {
+        word |= static_cast<std::uint64_t>(static_cast<unsigned char>(text[w * 8 + b])) << (8 * b);
+      }
+      words_[w].store(word, std::memory_order_relaxed);
+      if (w * 8 >= text.size()) {
+        break;  // the word of zeros ends the text
+      }
+    }
+  }
+  [[nodiscard]] std::string load() const {
+    std::string text;
+    for (const auto& cell : words_) {
+      const std::uint64_t word = cell.load(std::memory_order_relaxed);
+      for (int shift = 0; shift < 64; shift += 8) {
+        const char c = static_cast<char>((word >> shift) & 0xff);
+        if (c == '\0') {
+          return text;
+        }
+        text += c;
+      }
+    }
+    return text;
+  }
+
+ private:
+  std::array<std::atomic<std::uint64_t>, kWords> words_{};
+};
+
+/// One rank's line on the board. Zero-filled memory is a rank that has done nothing yet.
+struct alignas(128) StatusCell {
+  std::atomic<std::uint64_t> launched{0};  ///< collectives launched so far
+  std::atomic<std::uint64_t> finished{0};
+  std::atomic<std::uint64_t> beats{0};  ///< grows while the rank's process lives
+  std::atomic<std::uint32_t> busy{0};   ///< above 0: the rank says that it saves or loads
+  std::atomic<std::uint32_t> left{0};   ///< 1: the rank has ended its part
+  std::atomic<std::uint8_t> kind{0};
+  SharedText<7> label;     ///< of the last collective launched
+  SharedText<6> activity;  ///< what a busy rank does
+  SharedText<6> host;
+};
+
+}  // namespace tessera::dist

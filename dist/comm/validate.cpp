@@ -1,0 +1,98 @@
+#include <tessera/dist/comm/validate.h>
+
+#include <algorithm>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/reduce/tree_sum.h>
+
+namespace tessera::dist {
+namespace {
+
+void validate_peer(const Collective& c, int rank, int size) {
+  if (c.kind != CollectiveKind::broadcast && !is_point_to_point(c.kind)) {
+    return;
+  }
+  check(c.peer >= 0 && c.peer < size, to_string(c.kind), ": peer outside the group; got ", c.peer,
+        ", expected 0 to ", size - 1);
+  check(c.kind == CollectiveKind::broadcast || c.peer != rank, to_string(c.kind),
+        ": a rank cannot be its own peer; got ", c.peer);
+}
+
+void validate_tree(const Collective& c, int size) {
+  if (!is_reduction(c.kind)) {
+    check(c.tree == nullptr, to_string(c.kind), ": only reductions take a tree");
+    return;
+  }
+  check_reducible(c.reduce, c.dtype);
+  if (c.tree == nullptr) {
+    return;
+  }
+  int ranks = 0;
+  for (const TreeLeaf& leaf : c.tree->leaves()) {
+    ranks = std::max(ranks, leaf.rank + 1);
+  }
+  check(ranks == size, to_string(c.kind), ": the tree is of another group; got one over ", ranks,
+        " ranks, expected ", size);
+}
+
+}  // namespace
+
+void validate(const Collective& c, int rank, int size) {
+  validate_peer(c, rank, size);
+  validate_tree(c, size);
+  if (c.kind == CollectiveKind::barrier || c.count == 0) {
+    return;
+  }
+  check(send_count(c, rank, size) == 0 || c.send != nullptr, to_string(c.kind),
+        ": send is null; got count ", c.count);
+  const bool root = c.kind == CollectiveKind::broadcast && c.peer == rank;
+  check(root || receive_count(c, size) == 0 || c.receive != nullptr, to_string(c.kind),
+        ": receive is null; got count ", c.count);
+}
+
+int blocks_of(const Collective& c, int rank) {
+  if (c.tree == nullptr) {
+    return 1;
+  }
+  return static_cast<int>(std::ranges::count(c.tree->leaves(), rank, &TreeLeaf::rank));
+}
+
+std::size_t send_count(const Collective& c, int rank, int size) {
+  const auto ranks = static_cast<std::size_t>(size);
+  switch (c.kind) {
+    case CollectiveKind::all_reduce:
+      return c.count * static_cast<std::size_t>(blocks_of(c, rank));
+    case CollectiveKind::reduce_scatter:
+      return c.count * ranks * static_cast<std::size_t>(blocks_of(c, rank));
+    case CollectiveKind::all_to_all:
+      return c.count * ranks;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::send:
+      return c.count;
+    case CollectiveKind::broadcast:
+      return c.peer == rank ? c.count : 0;
+    case CollectiveKind::receive:
+    case CollectiveKind::barrier:
+      return 0;
+  }
+  return 0;
+}
+
+std::size_t receive_count(const Collective& c, int size) {
+  switch (c.kind) {
+    case CollectiveKind::all_gather:
+    case CollectiveKind::all_to_all:
+      return c.count * static_cast<std::size_t>(size);
+    case CollectiveKind::all_reduce:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::receive:
+      return c.count;
+    case CollectiveKind::send:
+    case CollectiveKind::barrier:
+      return 0;
+  }
+  return 0;
+}
+
+}  // namespace tessera::dist

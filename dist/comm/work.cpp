@@ -1,0 +1,33 @@
+#include <tessera/dist/comm/work.h>
+
+#include <tessera/core/base/error.h>
+
+namespace tessera::dist {
+
+void Work::wait() const {
+  if (state_ == nullptr) {
+    return;
+  }
+  state_->wait_until(std::chrono::steady_clock::time_point::max());
+  if (const std::exception_ptr error = state_->error()) {
+    std::rethrow_exception(error);
+  }
+}
+
+void Work::wait(std::chrono::steady_clock::duration timeout) const {
+  if (state_ == nullptr) {
+    return;
+  }
+  const bool done = state_->wait_until(std::chrono::steady_clock::now() + timeout);
+  check<Timeout>(done, "wait: the collective is still under way; got a deadline of ",
+                 std::chrono::duration<double>(timeout).count(), " s");
+  if (const std::exception_ptr error = state_->error()) {
+    std::rethrow_exception(error);
+  }
+}
+
+std::chrono::nanoseconds Work::duration() const {
+  return state_ == nullptr ? std::chrono::nanoseconds{0} : state_->duration();
+}
+
+}  // namespace tessera::dist

@@ -1,0 +1,52 @@
+#include <tessera/dist/parallel/bucket_layout.h>
+
+#include <ranges>
+
+#include <tessera/core/base/error.h>
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::int64_t kAlignment = 16;  // elements: one cache line of f32
+
+void close(Bucket& bucket, std::size_t index) {
+  const std::string& first = bucket.entries.front().slot->name;
+  const std::string& last = bucket.entries.back().slot->name;
+  bucket.label = tessera::detail::concat("bucket ", index, " (", first,
+                                         first == last ? "" : " to " + last, ")");
+}
+
+}  // namespace
+
+std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
+                                 const BucketOptions& options) {
+  std::vector<Bucket> buckets;
+  std::int64_t offset = 0;
+  bool open = false;
+  for (const nn::Parameter& parameter : parameters | std::views::reverse) {
+    const nn::SlotPtr& slot = parameter.slot();
+    check<Unsupported>(slot->dtype == DType::f32, "data_parallel: ", slot->name,
+                       " must be f32 in memory; got ", slot->dtype,
+                       " (compute in another dtype with AutocastScope)");
+    if (!open) {
+      buckets.push_back({.offset = offset});
+      open = true;
+    }
+    Bucket& bucket = buckets.back();
+    const std::int64_t count = numel_of(slot->shape);
+    bucket.entries.push_back({slot.get(), offset, count});
+    offset += (count + kAlignment - 1) / kAlignment * kAlignment;
+    bucket.count = offset - bucket.offset;
+    const std::size_t limit = buckets.size() == 1 ? options.first_bytes : options.bytes;
+    if (static_cast<std::size_t>(bucket.count) * sizeof(float) >= limit) {
+      close(bucket, buckets.size() - 1);
+      open = false;
+    }
+  }
+  if (open) {
+    close(buckets.back(), buckets.size() - 1);
+  }
+  return buckets;
+}
+
+}  // namespace tessera::dist

@@ -1,0 +1,38 @@
+// Which parameter's gradient lies where: buckets, each reduced by one collective.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <tessera/nn/parameter.h>
+
+namespace tessera::dist {
+
+struct BucketOptions {
+  std::size_t first_bytes = std::size_t{1} << 20;  ///< small, so that communication starts early
+  std::size_t bytes = std::size_t{25} << 20;
+};
+
+/// One parameter's place in the flat space of all parameters.
+struct BucketEntry {
+  nn::Slot* slot = nullptr;  ///< outlives the buckets, which it owns through its synchronizer
+  std::int64_t offset = 0;   ///< in elements, from the start of the flat space
+  std::int64_t count = 0;
+};
+
+struct Bucket {
+  std::int64_t offset = 0;  ///< in elements, from the start of the flat space
+  std::int64_t count = 0;   ///< elements, padding included
+  std::vector<BucketEntry> entries;
+  std::string label;  ///< for errors and traces
+};
+
+/// Cuts parameters into buckets in reverse order of registration, which is the order in which
+/// backward completes them. Every parameter starts at a multiple of 16 elements. (Limits as in
+/// PyTorch's DistributedDataParallel: a bucket closes when it reaches its limit.)
+/// Throws Unsupported for parameters that are not f32.
+[[nodiscard]] std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
+                                               const BucketOptions& options);
+
+}  // namespace tessera::dist

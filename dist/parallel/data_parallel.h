@@ -1,0 +1,30 @@
+// Data parallel training: every rank holds the whole model and runs its own microbatches.
+//
+// Gradients are views into buckets. When the last gradient of a bucket is complete, in the rank's
+// last pass of a step, the bucket's reduction starts while backward goes on; reductions start in
+// index order on every rank alike. After backward `grad` is the mean over the global batch.
+#pragma once
+
+#include <memory>
+
+#include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/parallel/bucket_layout.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::dist {
+
+struct DataParallelOptions {
+  std::int64_t grain = 1;  ///< microbatches in a global batch; at least the number of ranks
+  BucketOptions buckets;
+};
+
+/// Makes `model` train data parallel over `comm`. Its parameters move into memory that ranks of one
+/// host share; slots stay the same. Collective.
+///
+/// Throws Desync naming ranks and parameter when the ranks' models differ, InvalidArgument when the
+/// grain does not fit the ranks. Every rank must run backward once a pass.
+std::shared_ptr<class GradientReducer> data_parallel(nn::Module& model,
+                                                     const std::shared_ptr<Communicator>& comm,
+                                                     const DataParallelOptions& options);
+
+}  // namespace tessera::dist

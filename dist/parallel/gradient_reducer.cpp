@@ -1,0 +1,314 @@
+#include <tessera/dist/parallel/gradient_reducer.h>
+
+#include <algorithm>
+
+#include <tessera/core/autograd/engine.h>
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/base/clock.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/parallel/row_exchange.h>
+
+namespace tessera::dist {
+namespace {
+
+std::shared_ptr<Communicator> ranks_of_host(Communicator& comm) {
+  int first = 0;
+  while (comm.host(first) != comm.host(comm.rank())) {
+    ++first;
+  }
+  return comm.split(first, comm.rank(), comm.name() + "/host");
+}
+
+std::size_t bytes_of(const std::vector<Bucket>& buckets) {
+  const std::int64_t count = buckets.empty() ? 0 : buckets.back().offset + buckets.back().count;
+  return static_cast<std::size_t>(count) * sizeof(float);
+}
+
+/// Columns of the table that ranks exchange at the end of backward, one row a parameter.
+enum Column : std::size_t { used, rows, columns };
+
+}  // namespace
+
+GradientReducer::GradientReducer(const std::vector<nn::Parameter>& parameters,
+                                 std::shared_ptr<Communicator> comm,
+                                 const DataParallelOptions& options)
+    : comm_(std::move(comm)),
+      host_(ranks_of_host(*comm_)),
+      grain_(options.grain),
+      tree_(
+          std::make_shared<ReductionTree>(ReductionTree::over_grain(options.grain, comm_->size()))),
+      blocks_(tree_->of_rank(comm_->rank())),
+      buckets_(make_buckets(parameters, options.buckets)),
+      borders_(deal_out(buckets_, host_->size())),
+      parameters_(comm_->allocate(bytes_of(buckets_))),
+      gradients_(
+          comm_->allocate(bytes_of(buckets_) * static_cast<std::size_t>(tree_->max_blocks()))) {
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    for (const BucketEntry& entry : buckets_[b].entries) {
+      places_.push_back({entry, b});
+    }
+  }
+  states_given_.resize(places_.size());
+  progress_.resize(places_.size());
+  for (Progress& p : progress_) {
+    p.trees.resize(blocks_.size());
+    p.filled.resize(blocks_.size());
+  }
+  pending_.resize(buckets_.size());
+  move_parameters(buckets_, parameters_);
+}
+
+Tensor GradientReducer::gradient_at(std::size_t index, std::size_t block) const {
+  const Place& place = places_[index];
+  const Bucket& bucket = buckets_[place.bucket];
+  const auto most = static_cast<std::int64_t>(tree_->max_blocks());
+  const std::int64_t at = bucket.offset * most + static_cast<std::int64_t>(block) * bucket.count +
+                          place.entry.offset - bucket.offset;
+  return tensor_at(gradients_, at, place.entry.slot->shape);
+}
+
+std::size_t GradientReducer::current_block() const {
+  const Pass& pass = Context::current().pass;
+  const auto found = std::ranges::find_if(blocks_, [&](const TreeLeaf& block) {
+    return pass.first >= block.first && pass.first + pass.count <= block.first + block.size;
+  });
+  check(found != blocks_.end() && pass.grain == grain_,
+        "data_parallel: the pass does not fit the rank's microbatches; got ", pass.first, " to ",
+        pass.first + pass.count, " of ", pass.grain, ", expected a part of ", blocks_[0].first,
+        " to ", blocks_.back().first + blocks_.back().size, " of ", grain_);
+  return static_cast<std::size_t>(found - blocks_.begin());
+}
+
+bool GradientReducer::pass_covers(std::size_t block) const {
+  return Context::current().pass.count == blocks_[block].size;
+}
+
+Tensor GradientReducer::destination(std::size_t index) {
+  begin_backward();
+  const std::size_t block = current_block();
+  return pass_covers(block) ? gradient_at(index, block) : Tensor();
+}
+
+void GradientReducer::begin_backward() {
+  if (backward_ == current_backward()) {
+    return;
+  }
+  backward_ = current_backward();
+  keep_previous();
+  if (Context::current().pass.last) {
+    begin_last_pass();
+  }
+}
+
+/// A second backward before the optimizer's step overwrites the buckets: what they hold is set
+/// aside and added to its sum.
+void GradientReducer::keep_previous() {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const Tensor grad = places_[i].entry.slot->value.grad();
+    if (!grad.defined()) {
+      continue;
+    }
+    previous_.resize(bytes_of(buckets_) / sizeof(float));
+    std::copy_n(grad.data<float>(), grad.numel(), previous_.data() + places_[i].entry.offset);
+  }
+}
+
+void GradientReducer::begin_last_pass() {
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    pending_[b] = buckets_[b].entries.size();
+  }
+  for (Progress& p : progress_) {
+    p.complete = false;
+  }
+  next_bucket_ = 0;
+  works_.clear();
+  at_end_of_backward([this] { end_backward(); });
+}
+
+void GradientReducer::store(std::size_t index, std::size_t block, const Tensor& sum) {
+  const Tensor place = gradient_at(index, block);
+  if (sum.raw_data() != place.raw_data()) {
+    static_cast<void>(call_into<Cast>(place, {sum}, {DType::f32}));
+  }
+  progress_[index].filled[block] = 1;
+}
+
+void GradientReducer::complete(std::size_t index, Contribution contribution) {
+  begin_backward();
+  const Pass& pass = Context::current().pass;
+  const std::size_t block = current_block();
+  Progress& p = progress_[index];
+  if (contribution.rows.defined()) {
+    p.rows.push_back(std::move(contribution.rows));
+  }
+  if (contribution.dense.defined() && pass_covers(block)) {
+    store(index, block, contribution.dense);
+  } else if (contribution.dense.defined()) {
+    p.trees[block].add(std::move(contribution.dense), pass.first, pass.count);
+  }
+  if (pass.last) {
+    settle(index);
+    launch_ready();
+  }
+}
+
+/// Brings every block of a parameter into its bucket; absent ones count as +0.
+void GradientReducer::settle(std::size_t index) {
+  Progress& p = progress_[index];
+  for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    if (!p.trees[block].empty()) {
+      store(index, block, p.trees[block].take(grain_).dense);
+    }
+    if (p.filled[block] == 0) {
+      const Tensor place = gradient_at(index, block);
+      std::fill_n(place.data<float>(), place.numel(), 0.0F);
+    }
+  }
+  p.complete = true;
+  --pending_[places_[index].bucket];
+}
+
+void GradientReducer::launch_ready() {
+  while (next_bucket_ < buckets_.size() && pending_[next_bucket_] == 0) {
+    launch(buckets_[next_bucket_++]);
+  }
+}
+
+void GradientReducer::launch(const Bucket& bucket) {
+  auto* data = reinterpret_cast<float*>(gradients_.data) +
+               bucket.offset * static_cast<std::int64_t>(tree_->max_blocks());
+  Collective c = collective_of<float>(CollectiveKind::all_reduce, data, data,
+                                      static_cast<std::size_t>(bucket.count), bucket.label);
+  c.tree = tree_;
+  c.keep_alive = gradients_.owner;
+  works_.push_back(comm_->launch(std::move(c)));
+}
+
+void GradientReducer::end_backward() {
+  std::vector<std::int64_t> mine(places_.size() * columns);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    Progress& p = progress_[i];
+    if (!p.complete) {
+      const bool any = std::ranges::any_of(p.trees, [](const auto& t) { return !t.empty(); });
+      mine[i * columns + used] = any || std::ranges::any_of(p.filled, std::identity{});
+      settle(i);
+    } else {
+      mine[i * columns + used] = 1;
+    }
+    for (const RowGradient& use : p.rows) {
+      mine[i * columns + rows] += use.count();
+    }
+  }
+  launch_ready();
+  std::vector<std::int64_t> table(mine.size() * static_cast<std::size_t>(comm_->size()));
+  const Work exchanged = all_gather<std::int64_t>(*comm_, mine, table, "used parameters");
+  for (const Work& work : works_) {
+    wait(work);
+  }
+  wait(exchanged);
+  add_gathered_rows(table);
+  set_gradients(table);
+}
+
+void GradientReducer::add_gathered_rows(const std::vector<std::int64_t>& table) {
+  const std::size_t stride = places_.size() * columns;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    std::vector<std::int64_t> counts;
+    for (std::size_t at = i * columns + rows; at < table.size(); at += stride) {
+      counts.push_back(table[at]);
+    }
+    if (std::ranges::max(counts) == 0) {
+      continue;
+    }
+    const nn::Slot& slot = *places_[i].entry.slot;
+    const std::int64_t width = slot.shape.back();
+    RowGradient all = gather_rows(*comm_, flatten_rows(append_passes(progress_[i].rows)), counts,
+                                  width, slot.name);
+    all.parts = static_cast<std::int32_t>(grain_);
+    const Tensor gradient = gradient_at(i, 0);
+    static_cast<void>(add_rows(gradient, all, TensorMeta::of(slot.value.get()), gradient));
+  }
+}
+
+/// A parameter that no rank used has no gradient and is left untouched.
+void GradientReducer::set_gradients(const std::vector<std::int64_t>& table) {
+  const std::size_t stride = places_.size() * columns;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    bool any = false;
+    for (std::size_t at = i * columns + used; at < table.size(); at += stride) {
+      any |= table[at] != 0;
+    }
+    Progress& p = progress_[i];
+    std::ranges::fill(p.filled, 0);
+    p.rows.clear();
+    LeafNode& leaf = leaf_of(places_[i].entry.slot->value);
+    const bool before = leaf.grad.defined();
+    leaf.grad = any || before ? gradient_at(i, 0) : Tensor();
+    if (before) {
+      float* sum = leaf.grad.data<float>();
+      const float* earlier = previous_.data() + places_[i].entry.offset;
+      for (std::int64_t j = 0; j < places_[i].entry.count; ++j) {
+        sum[j] = earlier[j] + sum[j];
+      }
+    }
+  }
+}
+
+void GradientReducer::wait(const Work& work) {
+  const Time begin = clock().now();
+  work.wait();
+  time_.exposed += clock().now() - begin;
+  time_.total += work.duration();
+}
+
+nn::ElementRange GradientReducer::own_range(const nn::Slot& slot) const {
+  const auto place =
+      std::ranges::find_if(places_, [&](const Place& p) { return p.entry.slot == &slot; });
+  check<InternalError>(place != places_.end(),
+                       "data_parallel: not a parameter of the model: ", slot.name);
+  const auto rank = static_cast<std::size_t>(host_->rank());
+  const BucketEntry& entry = place->entry;
+  const std::int64_t first =
+      std::clamp(borders_[rank] - entry.offset, std::int64_t{0}, entry.count);
+  const std::int64_t last =
+      std::clamp(borders_[rank + 1] - entry.offset, std::int64_t{0}, entry.count);
+  return {.first = first, .count = last - first};
+}
+
+/// States lie in flat buffers like the parameters; pages that other ranks own stay untouched.
+Tensor GradientReducer::make_state(const nn::Slot& slot) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].entry.slot == &slot) {
+      const std::size_t number = states_given_[i]++;
+      if (number == states_.size()) {
+        states_.push_back(comm_->allocate(bytes_of(buckets_)));
+      }
+      return tensor_at(states_[number], places_[i].entry.offset, slot.shape);
+    }
+  }
+  fail<InternalError>("data_parallel: not a parameter of the model: ", slot.name);
+}
+
+void GradientReducer::share(std::span<double> values) {
+  wait(all_reduce<double>(*host_, values, ReduceOp::sum, "gradient norm"));
+}
+
+void GradientReducer::publish() {
+  auto* data = reinterpret_cast<float*>(parameters_.data);
+  for (int r = 0; r < host_->size(); ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    const auto count = static_cast<std::size_t>(borders_[at + 1] - borders_[at]);
+    if (count > 0) {
+      wait(broadcast<float>(*host_, std::span(data + borders_[at], count), r, "weights"));
+    }
+  }
+  for (const Place& place : places_) {
+    const Tensor& value = place.entry.slot->value;
+    value.get().storage->bump_version();
+    leaf_of(value).grad = Tensor();
+  }
+}
+
+}  // namespace tessera::dist

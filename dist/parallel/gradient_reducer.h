@@ -1,0 +1,98 @@
+// Reduces gradients in buckets while backward runs.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <tessera/core/autograd/leaf.h>
+#include <tessera/core/autograd/pass_tree.h>
+#include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/parallel/bucket_layout.h>
+#include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/parameter_memory.h>
+#include <tessera/dist/reduce/tree.h>
+#include <tessera/nn/synchronizer.h>
+
+namespace tessera::dist {
+
+/// Where a step's time went in communication.
+struct CommunicationTime {
+  std::chrono::nanoseconds total{};    ///< sum of the collectives' own durations
+  std::chrono::nanoseconds exposed{};  ///< what the rank waited for them
+};
+
+/// The synchronizer of data parallel training, see data_parallel.h.
+///
+/// Note [Issue order]. Every rank launches the same collectives in the same order: buckets strictly
+/// by index, however gradients arrive, then the table of used parameters, then rows. This order is
+/// what prevents deadlock.
+class GradientReducer final : public nn::Synchronizer {
+ public:
+  GradientReducer(const std::vector<nn::Parameter>& parameters, std::shared_ptr<Communicator> comm,
+                  const DataParallelOptions& options);
+
+  void finish_gradients() override {}
+  [[nodiscard]] nn::ElementRange own_range(const nn::Slot& slot) const override;
+  [[nodiscard]] Tensor make_state(const nn::Slot& slot) override;
+  void share(std::span<double> values) override;
+  void publish() override;
+
+  [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
+  /// The communication since the last call.
+  [[nodiscard]] CommunicationTime take_time() { return std::exchange(time_, {}); }
+
+  // For the sinks of the parameters' leaves.
+  [[nodiscard]] Tensor destination(std::size_t index);
+  void complete(std::size_t index, Contribution contribution);
+
+ private:
+  /// What one step has brought for one parameter on this rank.
+  struct Progress {
+    std::vector<PassTree> trees;  ///< one a block, for passes smaller than it
+    std::vector<char> filled;     ///< one a block: the bucket holds the block's sum
+    std::vector<RowGradient> rows;
+    bool complete = false;  ///< in this backward of the last pass
+  };
+  struct Place {
+    BucketEntry entry;
+    std::size_t bucket = 0;
+  };
+
+  [[nodiscard]] Tensor gradient_at(std::size_t index, std::size_t block) const;
+  [[nodiscard]] std::size_t current_block() const;
+  [[nodiscard]] bool pass_covers(std::size_t block) const;
+  void begin_backward();
+  void begin_last_pass();
+  void keep_previous();
+  void store(std::size_t index, std::size_t block, const Tensor& sum);
+  void settle(std::size_t index);
+  void launch_ready();
+  void launch(const Bucket& bucket);
+  void end_backward();
+  void add_gathered_rows(const std::vector<std::int64_t>& table);
+  void set_gradients(const std::vector<std::int64_t>& table);
+  void wait(const Work& work);
+
+  std::shared_ptr<Communicator> comm_;
+  std::shared_ptr<Communicator> host_;  ///< the ranks of this host
+  std::int64_t grain_;
+  std::shared_ptr<const ReductionTree> tree_;
+  std::vector<TreeLeaf> blocks_;  ///< this rank's aligned blocks of microbatches
+  std::vector<Bucket> buckets_;
+  std::vector<Place> places_;
+  std::vector<std::int64_t> borders_;
+  CommBuffer parameters_;
+  CommBuffer gradients_;
+  std::vector<CommBuffer> states_;
+  std::vector<std::size_t> states_given_;  ///< by place: flat state buffers in use
+  std::vector<float> previous_;  ///< sums of earlier backwards of the step, by flat offset
+  std::vector<Progress> progress_;
+  std::vector<std::size_t> pending_;  ///< by bucket: parameters still to complete
+  std::size_t next_bucket_ = 0;
+  std::vector<Work> works_;
+  std::uint64_t backward_ = 0;
+  CommunicationTime time_;
+};
+
+}  // namespace tessera::dist

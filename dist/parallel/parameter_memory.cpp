@@ -1,0 +1,45 @@
+#include <tessera/dist/parallel/parameter_memory.h>
+
+#include <algorithm>
+
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/synchronizer.h>
+
+namespace tessera::dist {
+
+Tensor tensor_at(const CommBuffer& buffer, std::int64_t offset, const Shape& shape) {
+  auto* data = reinterpret_cast<float*>(buffer.data) + offset;
+  return from_memory(data, shape, DType::f32, buffer.owner);
+}
+
+void move_parameters(const std::vector<Bucket>& buckets, const CommBuffer& buffer) {
+  for (const Bucket& bucket : buckets) {
+    for (const BucketEntry& entry : bucket.entries) {
+      Tensor moved = tensor_at(buffer, entry.offset, entry.slot->shape);
+      static_cast<void>(call_into<Cast>(moved, {entry.slot->value.detach()}, {DType::f32}));
+      entry.slot->value = moved.set_requires_grad(true);
+    }
+  }
+}
+
+std::vector<std::int64_t> deal_out(const std::vector<Bucket>& buckets, int ranks) {
+  const std::int64_t total = buckets.empty() ? 0 : buckets.back().offset + buckets.back().count;
+  std::vector<std::int64_t> borders;
+  for (int r = 0; r <= ranks; ++r) {
+    borders.push_back(total / ranks * r + total % ranks * r / ranks);
+  }
+  for (const Bucket& bucket : buckets) {
+    for (const BucketEntry& entry : bucket.entries) {
+      for (std::int64_t& border : borders) {
+        if (border > entry.offset && border < entry.offset + entry.count) {
+          border -= (border - entry.offset) % nn::kNormBlock;
+        }
+      }
+    }
+  }
+  return borders;
+}
+
+}  // namespace tessera::dist

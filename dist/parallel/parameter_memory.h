@@ -1,0 +1,22 @@
+// Flat memory for parameters and what belongs to them, shared by the ranks of a host.
+#pragma once
+
+#include <vector>
+
+#include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/parallel/bucket_layout.h>
+
+namespace tessera::dist {
+
+/// A tensor of `slot`'s shape on f32 memory of `buffer`, `offset` elements from its start.
+[[nodiscard]] Tensor tensor_at(const CommBuffer& buffer, std::int64_t offset, const Shape& shape);
+
+/// Moves the parameters of `buckets` into `buffer`, at their offsets. Slots stay the same.
+void move_parameters(const std::vector<Bucket>& buckets, const CommBuffer& buffer);
+
+/// How the flat space of all parameters is dealt out among the ranks of a host: part r is
+/// [borders[r], borders[r + 1]). Borders lie at multiples of kNormBlock within a parameter, so that
+/// every block of a gradient norm is one rank's.
+[[nodiscard]] std::vector<std::int64_t> deal_out(const std::vector<Bucket>& buckets, int ranks);
+
+}  // namespace tessera::dist

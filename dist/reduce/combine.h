@@ -1,0 +1,109 @@
+// The innermost loops of reductions, compiled for each instruction set and chosen at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace tessera::dist {
+
+struct Sum {
+  template <class T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {  // unsigned: overflow wraps
+      using U = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<U>(static_cast<U>(a) + static_cast<U>(b)));
+    } else {
+      return a + b;
+    }
+  }
+};
+
+/// A NaN on either side wins.
+struct Min {
+  template <class T>
+  static T apply(T a, T b) {
+    return (b < a || b != b) && a == a ? b : a;
+  }
+};
+
+struct Max {
+  template <class T>
+  static T apply(T a, T b) {
+    return (b > a || b != b) && a == a ? b : a;
+  }
+};
+
+namespace detail {
+
+template <class Op, class T>
+[[gnu::always_inline]] inline void combine_loop(const T* a, const T* b, T* out, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) {
+    out[i] = Op::apply(a[i], b[i]);
+  }
+}
+
+template <class To, class From>
+[[gnu::always_inline]] inline void convert_loop(const From* from, To* to, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) {
+    to[i] = To(static_cast<float>(from[i]));
+  }
+}
+
+#if defined(__x86_64__)
+enum class VectorUnit { baseline, avx2, avx512 };
+
+inline VectorUnit vector_unit() {
+  static const VectorUnit unit = __builtin_cpu_supports("avx512f") ? VectorUnit::avx512
+                                 : __builtin_cpu_supports("avx2")  ? VectorUnit::avx2
+                                                                   : VectorUnit::baseline;
+  return unit;
+}
+
+template <class Op, class T>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] void combine_avx512(
+    const T* a, const T* b, T* out, std::size_t n) {
+  combine_loop<Op>(a, b, out, n);
+}
+template <class Op, class T>
+[[gnu::target("avx2")]] void combine_avx2(const T* a, const T* b, T* out, std::size_t n) {
+  combine_loop<Op>(a, b, out, n);
+}
+template <class To, class From>
+[[gnu::target("avx2")]] void convert_avx2(const From* from, To* to, std::size_t n) {
+  convert_loop(from, to, n);
+}
+#endif
+
+}  // namespace detail
+
+/// out[i] = Op(a[i], b[i]); `out` may be `a` or `b`.
+template <class Op, class T>
+void combine(const T* a, const T* b, T* out, std::size_t n) {
+#if defined(__x86_64__)
+  switch (detail::vector_unit()) {
+    case detail::VectorUnit::avx512:
+      return detail::combine_avx512<Op>(a, b, out, n);
+    case detail::VectorUnit::avx2:
+      return detail::combine_avx2<Op>(a, b, out, n);
+    case detail::VectorUnit::baseline:
+      break;
+  }
+#endif
+  detail::combine_loop<Op>(a, b, out, n);
+}
+
+/// to[i] = from[i], between a 16-bit float and float.
+template <class To, class From>
+void convert(const From* from, To* to, std::size_t n) {
+#if defined(__x86_64__)
+  if (detail::vector_unit() != detail::VectorUnit::baseline) {
+    return detail::convert_avx2(from, to, n);
+  }
+#endif
+  detail::convert_loop(from, to, n);
+}
+
+}  // namespace tessera::dist

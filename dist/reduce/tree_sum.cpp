@@ -1,0 +1,196 @@
+#include <tessera/dist/reduce/tree_sum.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <tessera/core/base/inline_vector.h>
+#include <tessera/dist/reduce/combine.h>
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::size_t kTile = 2048;  // elements: the tiles of a small tree stay in the L1 cache
+
+template <class T>
+struct AccumulatorOf {
+  using type = T;
+};
+template <>
+struct AccumulatorOf<Float16> {
+  using type = float;
+};
+template <>
+struct AccumulatorOf<BFloat16> {
+  using type = float;
+};
+
+/// Room for one tile a source, kept by the thread between calls.
+std::byte* scratch(std::size_t nbytes) {
+  struct Release {
+    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{64}); }
+  };
+  thread_local std::unique_ptr<std::byte, Release> memory;
+  thread_local std::size_t capacity = 0;
+  if (capacity < nbytes) {
+    memory.reset(static_cast<std::byte*>(::operator new (nbytes, std::align_val_t{64})));
+    capacity = nbytes;
+  }
+  return memory.get();
+}
+
+template <class T, class Op>
+class Reducer {
+  using A = typename AccumulatorOf<T>::type;
+  static constexpr bool kWidens = !std::is_same_v<T, A>;
+
+ public:
+  Reducer(std::span<const TreeStep> steps, std::span<const TreeSource> sources,
+          std::span<void* const> destinations, bool partial_result)
+      : steps_(steps),
+        sources_(sources),
+        destinations_(destinations),
+        rounds_(kWidens && !partial_result),
+        tiles_(reinterpret_cast<A*>(scratch(sources.size() * kTile * sizeof(A)))) {
+    current_.resize(sources.size());
+  }
+
+  void run(std::size_t count) {
+    for (std::size_t first = 0; first < count; first += kTile) {
+      run_tile(first, std::min(kTile, count - first));
+    }
+  }
+
+ private:
+  void run_tile(std::size_t first, std::size_t n) {
+    std::fill(current_.begin(), current_.end(), nullptr);
+    const A* result = nullptr;
+    A* direct = rounds_ ? nullptr : static_cast<A*>(destinations_[0]) + first;
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      const auto [into, from] = steps_[s];
+      const bool last = s + 1 == steps_.size();
+      A* out = last && direct != nullptr ? direct : tile(into);
+      combine<Op>(load(into, first, n), load(from, first, n), out, n);
+      current_[static_cast<std::size_t>(into)] = result = out;
+    }
+    store(steps_.empty() ? load(0, first, n) : result, first, n);
+  }
+
+  A* tile(int source) const { return tiles_ + static_cast<std::size_t>(source) * kTile; }
+
+  const A* load(int index, std::size_t first, std::size_t n) {
+    const A*& known = current_[static_cast<std::size_t>(index)];
+    if (known != nullptr) {
+      return known;
+    }
+    const TreeSource& source = sources_[static_cast<std::size_t>(index)];
+    if constexpr (kWidens) {
+      if (!source.partial) {
+        convert(static_cast<const T*>(source.data) + first, tile(index), n);
+        return known = tile(index);
+      }
+    }
+    return known = static_cast<const A*>(source.data) + first;
+  }
+
+  void store(const A* result, std::size_t first, std::size_t n) const {
+    if constexpr (kWidens) {
+      if (rounds_) {
+        T* rounded = static_cast<T*>(destinations_[0]) + first;
+        convert(result, rounded, n);
+        copy_to(rounded, first, n);
+        return;
+      }
+    }
+    copy_to(result, first, n);
+  }
+
+  template <class U>
+  void copy_to(const U* result, std::size_t first, std::size_t n) const {
+    for (void* destination : destinations_) {
+      U* out = static_cast<U*>(destination) + first;
+      if (out != result) {
+        std::memcpy(out, result, n * sizeof(U));
+      }
+    }
+  }
+
+  std::span<const TreeStep> steps_;
+  std::span<const TreeSource> sources_;
+  std::span<void* const> destinations_;
+  bool rounds_;
+  A* tiles_;
+  InlineVector<const A*, 16> current_;
+};
+
+/// Complex numbers are added as pairs of reals, bools are ordered as bytes.
+DType as_real(DType dtype) {
+  return dtype == DType::boolean ? DType::u8 : real_of(dtype);
+}
+
+template <class Op>
+void dispatch(DType dtype, std::span<const TreeStep> steps, std::span<const TreeSource> sources,
+              std::span<void* const> destinations, std::size_t count, bool partial_result) {
+  visit_dtype(as_real(dtype), [&]<class T>() {
+    if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, std::complex<float>> &&
+                  !std::is_same_v<T, std::complex<double>>) {
+      Reducer<T, Op>(steps, sources, destinations, partial_result).run(count);
+    }
+  });
+}
+
+}  // namespace
+
+DType accumulator_of(DType dtype) noexcept {
+  return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
+}
+
+const char* to_string(ReduceOp op) noexcept {
+  switch (op) {
+    case ReduceOp::sum:
+      return "sum";
+    case ReduceOp::min:
+      return "min";
+    case ReduceOp::max:
+      return "max";
+  }
+  return "?";
+}
+
+void check_reducible(ReduceOp op, DType dtype) {
+  check(op != ReduceOp::sum || dtype != DType::boolean,
+        "reduce: bools have no sum; got sum, expected max (any) or min (all)");
+  check(op == ReduceOp::sum || !is_complex(dtype), "reduce: complex numbers have no order; got ",
+        to_string(op), " of ", dtype, ", expected sum");
+}
+
+void tree_reduce(ReduceOp op, DType dtype, std::span<const TreeStep> steps,
+                 std::span<const TreeSource> sources, std::span<void* const> destinations,
+                 std::size_t count, bool partial_result) {
+  check_reducible(op, dtype);
+  if (is_complex(dtype)) {
+    count *= 2;
+  }
+  switch (op) {
+    case ReduceOp::sum:
+      return dispatch<Sum>(dtype, steps, sources, destinations, count, partial_result);
+    case ReduceOp::min:
+      return dispatch<Min>(dtype, steps, sources, destinations, count, partial_result);
+    case ReduceOp::max:
+      return dispatch<Max>(dtype, steps, sources, destinations, count, partial_result);
+  }
+}
+
+void tree_sum(const ReductionTree& tree, std::span<const void* const> sources, void* dst,
+              std::size_t count, DType dtype) {
+  check(sources.size() == tree.leaves().size(), "tree_sum: one source a leaf; got ", sources.size(),
+        ", expected ", tree.leaves().size());
+  std::vector<TreeSource> blocks;
+  for (const void* source : sources) {
+    blocks.push_back({source, false});
+  }
+  tree_reduce(ReduceOp::sum, dtype, tree.steps(), blocks, std::span<void* const>(&dst, 1), count);
+}
+
+}  // namespace tessera::dist

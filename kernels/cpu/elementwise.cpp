@@ -1,0 +1,74 @@
+#include <tessera/kernels/cpu/elementwise.h>
+
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/ranges.h>
+#include <tessera/kernels/cpu/simd/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+
+constexpr std::int64_t kStep = 32768;
+
+int index_of(DType dtype) {
+  check<Unsupported>(dtype == DType::f32 || dtype == DType::bf16,
+                     "elementwise kernel: dtype not supported; got ", dtype,
+                     ", expected f32 or bf16");
+  return dtype == DType::bf16 ? 1 : 0;
+}
+
+const char* at(const void* p, std::int64_t i, DType dtype) {
+  return static_cast<const char*>(p) + i * static_cast<std::int64_t>(size_of(dtype));
+}
+char* at(void* p, std::int64_t i, DType dtype) {
+  return static_cast<char*>(p) + i * static_cast<std::int64_t>(size_of(dtype));
+}
+
+}  // namespace
+
+void map(Unary f, DType dtype, const void* x, void* y, std::int64_t count) {
+  const auto run = IsaTable<ElementwiseTable>::get().unary[index_of(dtype)][static_cast<int>(f)];
+  for_ranges(count, kStep,
+             [&](std::int64_t i, std::int64_t n) { run(at(x, i, dtype), at(y, i, dtype), n); });
+}
+
+void map_gradient(UnaryGradient f, DType dtype, const void* x, const void* g, void* y,
+                  std::int64_t count) {
+  const auto run = IsaTable<ElementwiseTable>::get().gradient[index_of(dtype)][static_cast<int>(f)];
+  for_ranges(count, kStep, [&](std::int64_t i, std::int64_t n) {
+    run(at(x, i, dtype), at(g, i, dtype), at(y, i, dtype), n);
+  });
+}
+
+void map(Binary f, DType dtype, const void* a, const void* b, void* y, std::int64_t count) {
+  const auto run = IsaTable<ElementwiseTable>::get().binary[index_of(dtype)][static_cast<int>(f)];
+  for_ranges(count, kStep, [&](std::int64_t i, std::int64_t n) {
+    run(at(a, i, dtype), at(b, i, dtype), at(y, i, dtype), n);
+  });
+}
+
+void map_rows(Binary f, DType dtype, const void* a, const void* b, void* y, std::int64_t rows,
+              std::int64_t columns) {
+  const auto run = IsaTable<ElementwiseTable>::get().binary[index_of(dtype)][static_cast<int>(f)];
+  for_ranges(rows, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
+    for (std::int64_t r = first; r < first + n; ++r) {
+      run(at(a, r * columns, dtype), b, at(y, r * columns, dtype), columns);
+    }
+  });
+}
+
+void map_scalar(Binary f, DType dtype, const void* a, float b, void* y, std::int64_t count) {
+  const auto run = IsaTable<ElementwiseTable>::get().scalar[index_of(dtype)][static_cast<int>(f)];
+  for_ranges(count, kStep,
+             [&](std::int64_t i, std::int64_t n) { run(at(a, i, dtype), b, at(y, i, dtype), n); });
+}
+
+void cast(DType from, const void* x, DType to, void* y, std::int64_t count) {
+  const ElementwiseTable& table = IsaTable<ElementwiseTable>::get();
+  check<Unsupported>(from != to && index_of(from) + index_of(to) == 1, "cast kernel: got ", from,
+                     " to ", to, ", expected f32 and bf16");
+  const auto run = to == DType::bf16 ? table.to_bf16 : table.to_f32;
+  for_ranges(count, kStep,
+             [&](std::int64_t i, std::int64_t n) { run(at(x, i, from), at(y, i, to), n); });
+}
+
+}  // namespace tessera::cpu

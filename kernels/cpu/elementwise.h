@@ -1,0 +1,45 @@
+// Fast elementwise kernels on contiguous arrays of f32 or bf16.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/core/tensor/dtype.h>
+
+namespace tessera::cpu {
+
+enum class Unary : std::uint8_t {
+  exp,
+  tanh,
+  erf,
+  sigmoid,
+  relu,
+  silu,
+  gelu_tanh,
+  gelu_erf,
+  negate,
+  square_root,
+  absolute,
+  square,
+  reciprocal,
+  reciprocal_square_root,
+  count
+};
+enum class Binary : std::uint8_t { add, subtract, multiply, divide, count };
+/// Gradient of an input x from the gradient g of the output: f'(x) · g.
+enum class UnaryGradient : std::uint8_t { relu, silu, gelu_tanh, gelu_erf, count };
+
+/// y[i] = f(x[i]); y may be x.
+void map(Unary, DType, const void* x, void* y, std::int64_t count);
+/// y[i] = f'(x[i]) · g[i]; y may be g or x.
+void map_gradient(UnaryGradient, DType, const void* x, const void* g, void* y, std::int64_t count);
+/// y[i] = f(a[i], b[i]); y may be a or b.
+void map(Binary, DType, const void* a, const void* b, void* y, std::int64_t count);
+/// y[r, i] = f(a[r, i], b[i]) for `rows` rows of `columns`; b is in a's dtype.
+void map_rows(Binary, DType, const void* a, const void* b, void* y, std::int64_t rows,
+              std::int64_t columns);
+/// y[i] = f(a[i], b); b is rounded to the dtype first.
+void map_scalar(Binary, DType, const void* a, float b, void* y, std::int64_t count);
+/// Between f32 and bf16.
+void cast(DType from, const void* x, DType to, void* y, std::int64_t count);
+
+}  // namespace tessera::cpu

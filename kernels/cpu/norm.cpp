@@ -1,0 +1,38 @@
+#include <tessera/kernels/cpu/norm.h>
+
+#include <algorithm>
+
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/ranges.h>
+#include <tessera/kernels/cpu/row_sums.h>
+#include <tessera/kernels/cpu/scratch.h>
+#include <tessera/kernels/cpu/simd/rows.h>
+
+namespace tessera::cpu {
+
+void norm_forward(const NormForward& n) {
+  const auto run = IsaTable<NormTable>::get().forward[n.dtype == DType::bf16 ? 1 : 0];
+  for_ranges(n.rows, rows_per_task(n.columns),
+             [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
+}
+
+void norm_backward(const NormBackward& n) {
+  const auto run = IsaTable<NormTable>::get().backward[n.dtype == DType::bf16 ? 1 : 0];
+  const RowBlocks blocks(n.rows, n.cuts);
+  const std::int64_t width = 2 * n.columns;
+  float* sums = scratch_array<float>(Scratch::rows, blocks.count() * width);
+  parallel_for(blocks.count(), [&](std::int64_t block) {
+    float* dscale = sums + block * width;
+    std::fill_n(dscale, width, 0.0F);
+    run(n, blocks.first_row(block), blocks.rows_of(block), n.dscale == nullptr ? nullptr : dscale,
+        n.dshift == nullptr ? nullptr : dscale + n.columns);
+  });
+  if (n.dscale != nullptr) {
+    add_blocks(blocks, sums, width, n.columns, n.stacked, n.dscale);
+  }
+  if (n.dshift != nullptr) {
+    add_blocks(blocks, sums + n.columns, width, n.columns, n.stacked, n.dshift);
+  }
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,44 @@
+// Layer norm and RMS norm over the last dim, forward and backward.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/core/tensor/dtype.h>
+
+namespace tessera::cpu {
+
+/// [rows, columns] in f32 or bf16; statistics, scale and shift are f32.
+struct NormForward {
+  std::int64_t rows = 0, columns = 0;
+  DType dtype = DType::f32;
+  float epsilon = 1e-5F;
+  bool centered = true;  ///< layer norm; false: RMS norm (no mean, no shift)
+  const void* x = nullptr;
+  const float* scale = nullptr;  ///< [columns], may be null
+  const float* shift = nullptr;  ///< [columns], may be null
+  void* y = nullptr;
+  float* mean = nullptr;     ///< [rows], only when centered; may be null
+  float* inverse = nullptr;  ///< [rows], 1 / sqrt(variance + epsilon); may be null
+};
+void norm_forward(const NormForward&);
+
+/// Gradients. Those of scale and shift are sums over rows, cut into `cuts` equal parts that are
+/// added along the tree, or written as [cuts, columns] when `stacked`.
+struct NormBackward {
+  std::int64_t rows = 0, columns = 0;
+  DType dtype = DType::f32;
+  bool centered = true;
+  const void* x = nullptr;
+  const void* dy = nullptr;
+  const float* scale = nullptr;
+  const float* mean = nullptr;
+  const float* inverse = nullptr;
+  void* dx = nullptr;       ///< may be null, may be dy
+  float* dscale = nullptr;  ///< may be null
+  float* dshift = nullptr;  ///< may be null
+  std::int64_t cuts = 1;
+  bool stacked = false;
+};
+void norm_backward(const NormBackward&);
+
+}  // namespace tessera::cpu

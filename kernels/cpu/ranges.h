@@ -1,0 +1,29 @@
+// Spreading elementwise and row work over the thread pool in pieces of fixed size.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <tessera/core/device/thread_pool.h>
+
+namespace tessera::cpu {
+
+/// Calls `body(begin, count)` on consecutive ranges of [0, total), at most `step` long each.
+template <class Body>
+void for_ranges(std::int64_t total, std::int64_t step, Body&& body) {
+  if (total <= step) {
+    if (total > 0) {
+      body(std::int64_t{0}, total);
+    }
+    return;
+  }
+  parallel_for((total + step - 1) / step,
+               [&](std::int64_t i) { body(i * step, std::min(step, total - i * step)); });
+}
+
+/// Rows of `columns` elements in blocks of about 64 KiB of f32.
+[[nodiscard]] constexpr std::int64_t rows_per_task(std::int64_t columns) {
+  return std::max<std::int64_t>(1, std::int64_t{16384} / std::max<std::int64_t>(1, columns));
+}
+
+}  // namespace tessera::cpu

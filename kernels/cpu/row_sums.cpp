@@ -1,0 +1,59 @@
+#include <tessera/kernels/cpu/row_sums.h>
+
+#include <algorithm>
+
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/ranges.h>
+#include <tessera/kernels/cpu/scratch.h>
+#include <tessera/kernels/cpu/simd/rows.h>
+
+namespace tessera::cpu {
+
+RowBlocks::RowBlocks(std::int64_t rows, std::int64_t cuts_in)
+    : cuts(cuts_in),
+      rows_per_cut(rows / cuts_in),
+      blocks_per_cut(std::max<std::int64_t>(1, (rows_per_cut + kRowBlock - 1) / kRowBlock)) {
+  check(rows % cuts == 0, "sum over rows: cannot be cut into equal parts; got ", rows,
+        " rows, cuts ", cuts, ", expected a divisor");
+}
+
+void add_blocks(const RowBlocks& blocks, float* sums, std::int64_t stride, std::int64_t columns,
+                bool stacked, float* out) {
+  const auto add = IsaTable<NormTable>::get().add;
+  const std::int64_t cut_stride = blocks.blocks_per_cut * stride;
+  constexpr std::int64_t kColumns = 1024;
+  for_ranges(columns, kColumns, [&](std::int64_t first, std::int64_t count) {
+    float* part = sums + first;
+    for (std::int64_t cut = 0; cut < blocks.cuts; ++cut) {
+      for (std::int64_t b = 1; b < blocks.blocks_per_cut; ++b) {
+        add(part + cut * cut_stride, part + cut * cut_stride + b * stride, count);
+      }
+      if (stacked) {
+        std::copy_n(part + cut * cut_stride, count, out + cut * columns + first);
+      }
+    }
+    for (std::int64_t step = 1; step < blocks.cuts && !stacked; step *= 2) {
+      for (std::int64_t left = 0; left + step < blocks.cuts; left += 2 * step) {
+        add(part + left * cut_stride, part + (left + step) * cut_stride, count);
+      }
+    }
+    if (!stacked) {
+      std::copy_n(part, count, out + first);
+    }
+  });
+}
+
+void sum_rows(DType dtype, const void* x, std::int64_t rows, std::int64_t columns,
+              std::int64_t cuts, bool stacked, float* out) {
+  const auto run = IsaTable<NormTable>::get().sum_rows[dtype == DType::bf16 ? 1 : 0];
+  const RowBlocks blocks(rows, cuts);
+  float* sums = scratch_array<float>(Scratch::rows, blocks.count() * columns);
+  const auto row_bytes = columns * static_cast<std::int64_t>(size_of(dtype));
+  parallel_for(blocks.count(), [&](std::int64_t block) {
+    run(static_cast<const char*>(x) + blocks.first_row(block) * row_bytes, blocks.rows_of(block),
+        columns, sums + block * columns);
+  });
+  add_blocks(blocks, sums, columns, columns, stacked, out);
+}
+
+}  // namespace tessera::cpu

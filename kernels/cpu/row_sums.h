@@ -1,0 +1,40 @@
+// Sums over rows in an order that depends on the shape of a microbatch alone.
+//
+// A microbatch's rows are taken in blocks of kRowBlock; a block is summed row by row, blocks are
+// added in order, microbatches along the balanced binary tree.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/core/tensor/dtype.h>
+
+namespace tessera::cpu {
+
+inline constexpr std::int64_t kRowBlock = 32;
+
+/// How `rows` rows in `cuts` equal parts fall into blocks.
+struct RowBlocks {
+  RowBlocks(std::int64_t rows, std::int64_t cuts);
+
+  std::int64_t cuts, rows_per_cut, blocks_per_cut;
+
+  [[nodiscard]] std::int64_t count() const { return cuts * blocks_per_cut; }
+  [[nodiscard]] std::int64_t first_row(std::int64_t block) const {
+    return block / blocks_per_cut * rows_per_cut + block % blocks_per_cut * kRowBlock;
+  }
+  [[nodiscard]] std::int64_t rows_of(std::int64_t block) const {
+    const std::int64_t left = rows_per_cut - block % blocks_per_cut * kRowBlock;
+    return left < kRowBlock ? left : kRowBlock;
+  }
+};
+
+/// Adds block sums[block * stride + i], i in [0, columns): into out[columns], or
+/// out[cuts, columns] when `stacked`. Destroys `sums`.
+void add_blocks(const RowBlocks&, float* sums, std::int64_t stride, std::int64_t columns,
+                bool stacked, float* out);
+
+/// out[columns] = sum over rows of x[rows, columns] (f32 or bf16), e.g. the gradient of a bias.
+void sum_rows(DType, const void* x, std::int64_t rows, std::int64_t columns, std::int64_t cuts,
+              bool stacked, float* out);
+
+}  // namespace tessera::cpu

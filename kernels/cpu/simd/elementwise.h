@@ -1,0 +1,23 @@
+// Serial elementwise kernels on ranges, as each instruction set has them.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/kernels/cpu/elementwise.h>
+
+namespace tessera::cpu {
+
+struct ElementwiseTable {
+  using UnaryRange = void (*)(const void* x, void* y, std::int64_t count);
+  using BinaryRange = void (*)(const void* a, const void* b, void* y, std::int64_t count);
+  using ScalarRange = void (*)(const void* a, float b, void* y, std::int64_t count);
+
+  UnaryRange unary[2][static_cast<int>(Unary::count)];  ///< [0] f32, [1] bf16
+  BinaryRange gradient[2][static_cast<int>(UnaryGradient::count)];
+  BinaryRange binary[2][static_cast<int>(Binary::count)];
+  ScalarRange scalar[2][static_cast<int>(Binary::count)];
+  UnaryRange to_bf16;
+  UnaryRange to_f32;
+};
+
+}  // namespace tessera::cpu

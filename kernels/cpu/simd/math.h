@@ -1,0 +1,85 @@
+// exp, log, tanh, erf and the logistic function on vectors, good to about 2 units in the last
+// place. Polynomials are minimax fits. After simd/begin.h.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace tessera::cpu::TESSERA_ISA {
+
+/// c[0] + c[1] x + ..., highest power first in the chain.
+template <std::size_t N>
+[[gnu::always_inline]] inline VF polynomial(VF x, const std::array<float, N>& c) {
+  VF sum = set1(c[N - 1]);
+#pragma GCC unroll 16
+  for (std::size_t i = N - 1; i > 0; --i) {
+    sum = fma(sum, x, set1(c[i - 1]));
+  }
+  return sum;
+}
+
+inline constexpr float kLn2High = 0x1.62e4p-1F;         // ln 2, whose multiples are exact
+inline constexpr float kLn2Low = 0x1.7f7d1cp-20F;       // ln 2 minus that
+inline constexpr float kSmallestExponent = -87.33654F;  // below, e^x is subnormal: taken as 0
+
+/// e^x; 0 below -87.3, infinity above 88.7.
+[[gnu::always_inline]] inline VF exp(VF x) {
+  constexpr std::array<float, 8> kTaylor{1.0F,          1.0F,          1.0F / 2.0F,
+                                         1.0F / 6.0F,   1.0F / 24.0F,  1.0F / 120.0F,
+                                         1.0F / 720.0F, 1.0F / 5040.0F};
+  const VF in_range = max(set1(kSmallestExponent), min(set1(88.8F), x));
+  const VF n = round(in_range * set1(0x1.715476p0F));
+  const VF r = fnma(n, set1(kLn2Low), fnma(n, set1(kLn2High), in_range));
+  // 2^n in two factors: n = 128 is the last power before infinity.
+  const VF half = round(n * set1(0.5F));
+  const VF y = scale2(scale2(polynomial(r, kTaylor), half), n - half);
+  return select_less(x, set1(kSmallestExponent), zero(), y);
+}
+
+/// ln x for normal x > 0.
+[[gnu::always_inline]] inline VF log(VF x) {
+  constexpr std::array<float, 9> kSeries{0x1.555548p-2F,  -0x1.000006p-2F, 0x1.99a4b6p-3F,
+                                         -0x1.555c4ep-3F, 0x1.233754p-3F,  -0x1.fc21bap-4F,
+                                         0x1.e6f14cp-4F,  -0x1.de3e6ep-4F, 0x1.145892p-4F};
+  constexpr int kRootHalf = 0x3f3504f3;  // x = m 2^e with m in [sqrt(1/2), sqrt(2))
+  const VI bits = (VI)x;
+  const VI e = (bits - kRootHalf) >> 23;
+  const VF r = (VF)(bits - (e << 23)) - set1(1.0F);
+  const VF square = r * r;
+  const VF exponent = (VF) __builtin_convertvector(e, VF);
+  const VF tail = fma(r * square, polynomial(r, kSeries), exponent * set1(kLn2Low));
+  return fma(exponent, set1(kLn2High), fma(set1(-0.5F), square, tail) + r);
+}
+
+/// 1 / (1 + e^-x)
+[[gnu::always_inline]] inline VF logistic(VF x) {
+  return set1(1.0F) / (set1(1.0F) + exp(-x));
+}
+
+[[gnu::always_inline]] inline VF tanh(VF x) {
+  constexpr std::array<float, 6> kSmall{-0x1.555554p-2F, 0x1.111066p-3F,  -0x1.b9ee8ep-5F,
+                                        0x1.638b44p-6F,  -0x1.0bf494p-7F, 0x1.18e04ep-9F};
+  const VF t = abs(x);
+  const VF square = x * x;
+  const VF small = fma(x * square, polynomial(square, kSmall), x);
+  const VF large = set1(1.0F) - set1(2.0F) / (exp(t + t) + set1(1.0F));
+  return select_less(t, set1(0.625F), small, copysign(large, x));
+}
+
+/// erf(x): odd polynomial below 1, 1 - e^q(|x|) above, where q fits log(erfc) on [1, 4].
+[[gnu::always_inline]] inline VF erf(VF x) {
+  constexpr std::array<float, 8> kSmall{0x1.20dd76p+0F,  -0x1.812746p-2F, 0x1.ce2f08p-4F,
+                                        -0x1.b829a8p-6F, 0x1.5628f0p-8F,  -0x1.bcbea4p-11F,
+                                        0x1.d826b0p-14F, -0x1.43841cp-17F};
+  constexpr std::array<float, 8> kTail{0x1.8a59a4p-13F, -0x1.212c0ep+0F, -0x1.443566p-1F,
+                                       -0x1.bc1520p-4F, 0x1.9d031ap-6F,  -0x1.138cdap-8F,
+                                       0x1.cec65cp-12F, -0x1.6bd858p-16F};
+  const VF t = abs(x);
+  const VF square = x * x;
+  const VF small = x * polynomial(square, kSmall);
+  const VF clamped = min(set1(4.0F), t);
+  const VF large = copysign(set1(1.0F) - exp(polynomial(clamped, kTail)), x);
+  return select_less(t, set1(1.0F), small, large);
+}
+
+}  // namespace tessera::cpu::TESSERA_ISA

@@ -1,0 +1,98 @@
+#include <tessera/kernels/cpu/softmax.h>
+
+#include <type_traits>
+
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/ranges.h>
+#include <tessera/kernels/cpu/simd/rows.h>
+
+namespace tessera::cpu {
+namespace {
+
+std::size_t index_of(DType dtype) {
+  return dtype == DType::bf16 ? 1 : 0;
+}
+
+template <class P>
+P* row_of(P* data, std::int64_t row, std::int64_t stride, DType dtype) {
+  using Byte = std::conditional_t<std::is_const_v<P>, const char, char>;
+  return static_cast<Byte*>(data) + row * stride * static_cast<std::int64_t>(size_of(dtype));
+}
+
+float value_at(const void* row, std::int64_t column, DType dtype) {
+  return dtype == DType::bf16 ? static_cast<float>(static_cast<const BFloat16*>(row)[column])
+                              : static_cast<const float*>(row)[column];
+}
+
+void check_targets(const CrossEntropy& c) {
+  for (std::int64_t r = 0; r < c.rows; ++r) {
+    const std::int64_t t = c.targets[r];
+    check(t == c.ignore_index || (t >= 0 && t < c.columns),
+          "cross_entropy: target is no class; got ", t, " in row ", r, ", expected 0 to ",
+          c.columns - 1, " or ignore_index ", c.ignore_index);
+  }
+}
+
+}  // namespace
+
+void softmax_forward(DType dtype, const void* x, void* y, std::int64_t rows, std::int64_t columns,
+                     bool logarithm) {
+  const auto run = IsaTable<SoftmaxTable>::get().forward[index_of(dtype)];
+  for_ranges(rows, rows_per_task(columns), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t r = first; r < first + count; ++r) {
+      run(row_of(x, r, columns, dtype), row_of(y, r, columns, dtype), columns, logarithm);
+    }
+  });
+}
+
+void softmax_backward(DType dtype, const void* y, const void* dy, void* dx, std::int64_t rows,
+                      std::int64_t columns, bool logarithm) {
+  const auto run = IsaTable<SoftmaxTable>::get().backward[index_of(dtype)];
+  for_ranges(rows, rows_per_task(columns), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t r = first; r < first + count; ++r) {
+      run(row_of(y, r, columns, dtype), row_of(dy, r, columns, dtype),
+          row_of(dx, r, columns, dtype), columns, logarithm);
+    }
+  });
+}
+
+void cross_entropy_forward(const CrossEntropy& c, float* losses, float* log_sum_exp) {
+  check_targets(c);
+  const auto run = IsaTable<SoftmaxTable>::get().statistics[index_of(c.dtype)];
+  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t r = first; r < first + count; ++r) {
+      const void* row = row_of(c.logits, r, c.columns, c.dtype);
+      const RowStatistics s = run(row, c.columns);
+      if (log_sum_exp != nullptr) {
+        log_sum_exp[r] = s.log_sum_exp;
+      }
+      losses[r] = 0;
+      if (c.targets[r] != c.ignore_index) {
+        const float at_target = value_at(row, c.targets[r], c.dtype);
+        const float mean = s.sum / static_cast<float>(c.columns);
+        losses[r] = s.log_sum_exp - (1.0F - c.smoothing) * at_target - c.smoothing * mean;
+      }
+    }
+  });
+}
+
+void cross_entropy_backward(const CrossEntropy& c, const float* log_sum_exp, const float* dlosses,
+                            DType gradient_dtype, void* dlogits, std::int64_t gradient_stride) {
+  check_targets(c);
+  const auto& table = IsaTable<SoftmaxTable>::get();
+  const auto run = table.cross_entropy_gradient[index_of(c.dtype)][index_of(gradient_dtype)];
+  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t r = first; r < first + count; ++r) {
+      CrossEntropyRow row;
+      row.log_sum_exp = log_sum_exp[r];
+      row.target = c.targets[r];
+      row.factor = row.target == c.ignore_index ? 0.0F : dlosses[r];
+      row.spread = c.smoothing / static_cast<float>(c.columns);
+      row.peak = 1.0F - c.smoothing;
+      run(row_of(c.logits, r, c.columns, c.dtype),
+          row_of(dlogits, r, gradient_stride, gradient_dtype), c.columns, row);
+    }
+  });
+}
+
+}  // namespace tessera::cpu

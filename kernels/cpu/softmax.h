@@ -1,0 +1,49 @@
+// Softmax, log-softmax and cross entropy over the last dim, forward and backward.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/core/tensor/dtype.h>
+
+namespace tessera::cpu {
+
+/// y = softmax(x), or its logarithm, over rows of [rows, columns]; y may be x.
+void softmax_forward(DType, const void* x, void* y, std::int64_t rows, std::int64_t columns,
+                     bool logarithm);
+/// dx from the output y and dy; dx may be dy.
+void softmax_backward(DType, const void* y, const void* dy, void* dx, std::int64_t rows,
+                      std::int64_t columns, bool logarithm);
+
+struct RowStatistics {
+  float log_sum_exp = 0;
+  float sum = 0;
+};
+
+/// One row's part of the gradient of cross entropy.
+struct CrossEntropyRow {
+  float log_sum_exp = 0;
+  float factor = 0;  ///< gradient of the row's loss; 0 for an ignored row
+  float spread = 0;  ///< label smoothing / columns
+  float peak = 1;    ///< 1 - label smoothing
+  std::int64_t target = 0;
+};
+
+/// Losses of rows of logits[rows, columns] (f32 or bf16):
+///   lse(x) - (1 - smoothing) x[target] - smoothing mean(x), and 0 where target == ignore_index.
+struct CrossEntropy {
+  std::int64_t rows = 0, columns = 0;
+  DType dtype = DType::f32;
+  const void* logits = nullptr;
+  const std::int64_t* targets = nullptr;
+  std::int64_t ignore_index = -100;
+  float smoothing = 0;
+};
+/// losses[rows]; log_sum_exp[rows] may be null. Throws InvalidArgument for a target that is no
+/// class, naming row and value.
+void cross_entropy_forward(const CrossEntropy&, float* losses, float* log_sum_exp);
+/// dlogits (of `gradient_dtype`) = d(loss of row r)/d(logits) · dlosses[r]. It may lie on the
+/// logits: every row of f32 begins where it did, rows of bf16 are `gradient_stride` apart.
+void cross_entropy_backward(const CrossEntropy&, const float* log_sum_exp, const float* dlosses,
+                            DType gradient_dtype, void* dlogits, std::int64_t gradient_stride);
+
+}  // namespace tessera::cpu

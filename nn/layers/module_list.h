@@ -1,0 +1,33 @@
+// A list of modules of one type.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+/// Children named "0", "1", ... in order. It has no forward: the owner loops over it.
+///
+///   nn::Child<nn::ModuleList<Block>> blocks{this, "h"};
+///   MyModel(int n) { for (int i = 0; i < n; ++i) blocks->add(width); }
+///   ... for (const auto& block : *blocks) x = block(x);
+template <std::derived_from<Module> M>
+class ModuleList : public Module {
+ public:
+  /// Constructs one more module at the end.
+  template <class... A>
+  void add(A&&... arguments) {
+    items_.emplace_back(this, std::to_string(items_.size()), std::forward<A>(arguments)...);
+  }
+  [[nodiscard]] std::size_t size() const { return items_.size(); }
+  const Child<M>& operator[](std::size_t i) const { return items_[i]; }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+
+ private:
+  std::vector<Child<M>> items_;
+};
+
+}  // namespace tessera::nn

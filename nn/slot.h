@@ -1,0 +1,67 @@
+// Slots: the identity of one piece of a module's state.
+//
+// Names point to slots; two names for one slot are tied weights. A slot stays the same through
+// casts, moves, sharding and loading, so optimizers and ties stay valid.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <tessera/core/base/philox.h>
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera::nn {
+
+class Synchronizer;  // nn/synchronizer.h
+
+/// Fills a fresh parameter. Element i of the whole tensor takes its randomness from element i of
+/// `stream` alone, so that any shard can be made by itself.
+using Initializer = std::function<void(const Tensor& value, const RandomStream& stream)>;
+
+struct Slot {
+  enum class Kind : std::uint8_t { parameter, buffer };
+
+  Kind kind = Kind::parameter;
+  bool persistent = true;     ///< buffers: part of the state dict
+  bool requires_grad = true;  ///< parameters
+  std::string name;           ///< full name in the root model that made it
+  Shape shape;
+  DType dtype = DType::f32;
+  Initializer initializer;
+  Tensor value;                                ///< undefined until the root model is made
+  std::shared_ptr<Synchronizer> synchronizer;  ///< keeps the ranks' values equal; null when alone
+};
+
+using SlotPtr = std::shared_ptr<Slot>;
+
+/// Answers reads of slots and takes writes to them while it is on the thread's stack of frames:
+/// what makes a module a pure function, or runs it with other weights. The newest frame that knows
+/// a slot wins; below the last, the slot itself answers.
+class Frame {
+ public:
+  virtual ~Frame() = default;
+  /// The value to read in place of the slot's, or nothing to ask the next frame out.
+  [[nodiscard]] virtual std::optional<Tensor> read(const Slot& slot) = 0;
+  /// True when the frame took the write.
+  virtual bool write(const SlotPtr& slot, const Tensor& value) = 0;
+};
+
+/// Puts `frame` on the calling thread's stack until the scope ends, by exception or not.
+class FrameScope {
+ public:
+  explicit FrameScope(Frame& frame);
+  ~FrameScope();
+  FrameScope(const FrameScope&) = delete;
+  FrameScope& operator=(const FrameScope&) = delete;
+};
+
+/// What `slot` holds, as the thread's frames see it. Throws InvalidArgument before the model is
+/// made.
+[[nodiscard]] Tensor read_slot(const Slot& slot);
+/// Gives `slot` a new value, through the thread's frames; without one the value is stored detached
+/// and keeps the slot's dtype. Throws InvalidArgument for another shape.
+void write_slot(const SlotPtr& slot, const Tensor& value);
+
+}  // namespace tessera::nn

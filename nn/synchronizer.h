@@ -1,0 +1,48 @@
+// How an optimizer learns which part of the parameters is its rank's, without knowing of ranks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tessera/core/tensor/tensor.h>
+#include <tessera/nn/slot.h>
+
+namespace tessera::nn {
+
+/// A run of consecutive elements of one parameter.
+struct ElementRange {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// Elements in one block of a gradient norm: sums of squares are taken over blocks of this size,
+/// counted from each tensor's first element, whoever computes them.
+inline constexpr std::int64_t kNormBlock = 65536;
+
+/// Keeps parameters equal on all ranks that train them. Data parallel installs one on every slot;
+/// a slot without one is trained by this process alone.
+///
+/// A step: `ready` says whether the last pass ran; `finish_gradients` waits for the reductions;
+/// the optimizer updates the elements in `own_range` of each parameter; `publish` brings them to
+/// all ranks and consumes the gradients.
+class Synchronizer {
+ public:
+  virtual ~Synchronizer() = default;
+  /// Blocks until every gradient holds the mean over the global batch. Throws CommError.
+  virtual void finish_gradients() = 0;
+  /// The elements of `slot` that this rank updates; cut at multiples of kNormBlock.
+  [[nodiscard]] virtual ElementRange own_range(const Slot& slot) const = 0;
+  /// Memory for optimizer state of `slot`, of the parameter's shape, zeroed. On ranks that share
+  /// memory it is one tensor for all of them, of which each writes its own range.
+  [[nodiscard]] virtual Tensor make_state(const Slot& slot) = 0;
+  /// Adds up numbers that ranks computed for disjoint positions of `values`: on return all ranks
+  /// hold all of them. Positions of other ranks are zero before.
+  virtual void share(std::span<double> values) = 0;
+  /// Makes every rank's values those that the owners wrote.
+  virtual void publish() = 0;
+};
+
+}  // namespace tessera::nn

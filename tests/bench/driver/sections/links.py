@@ -1,0 +1,95 @@
+"""A step over slow links: 4 hosts as network namespaces, one rank a host, the rate chosen so that
+compute alone and communication alone take about as long."""
+
+from driver import hosts, inputs, programs, server
+from driver.figures import Figure, ratio, versus
+
+HOSTS = 4
+MODEL = dict(layers=4, heads=8, width=512, vocab=4096, positions=256, context=256, batch=16)
+KINDS = {"step": "real", "compute alone": "none", "communication alone": "only"}
+NEAR = 1.25
+BARS = {  # (whole step by the larger part, communication alone by the links' least time)
+    "untied": ((1.15, 1.05), (1.15, 1.05)),
+    "tied": ((1.15, 1.15), (1.15, 1.05)),
+}
+
+
+def gradient_bytes(untied):
+    """f32, every parameter once."""
+    width = MODEL["width"]
+    block = 12 * width * width + 13 * width
+    tables = MODEL["vocab"] * (2 if untied else 1) + MODEL["positions"] + 2
+    return 4 * (MODEL["layers"] * block + tables * width)
+
+
+def least_bytes(untied):
+    """What each host must send to sum the gradients of all."""
+    return 2 * (HOSTS - 1) / HOSTS * gradient_bytes(untied)
+
+
+def start(network, untied):
+    arguments = MODEL | dict(threads=1, data=inputs.tokens(MODEL["vocab"]))
+    if untied:
+        arguments["untied"] = True
+    commands = {}
+    for name, comm in KINDS.items():
+        program = inputs.ours(*inputs.flags(arguments | dict(comm=comm)))
+        commands[name] = (network.command(program), None)
+    return server.start(commands)
+
+
+def seconds(one, steps):
+    """The last of a few steps."""
+    for _ in range(steps):
+        record = one.step()
+    return record["ms"] * 1e-3
+
+
+def balance(network, servers, untied):
+    """Shapes the links so that both parts take about as long; returns bits/s."""
+    compute = seconds(servers["compute alone"], 3)
+    rate = 8 * least_bytes(untied) / compute
+    network.shape(rate)
+    communication = seconds(servers["communication alone"], 3)
+    if not 1 / NEAR <= communication / compute <= NEAR:
+        rate *= communication / compute
+        network.shape(rate)
+    return rate
+
+
+def measure(network, kind, options):
+    """Milliseconds by part, and the rate."""
+    servers = start(network, kind == "untied")
+    try:
+        if servers.keys() != KINDS.keys():
+            return {}
+        rate = balance(network, servers, kind == "untied")
+        for one in servers.values():
+            one.records.clear()
+        server.take_turns(servers, options)
+        return {n: server.median(s, skip=options.warmup) for n, s in servers.items()} | {"rate": rate}
+    finally:
+        server.stop(servers)
+
+
+def figures_of(kind, found):
+    step, compute, communication = (found.get(name) for name in KINDS)
+    larger = max(compute, communication) if step else None
+    least = 8e3 * least_bytes(kind == "untied") / found["rate"] if step else None
+    parts = ", ".join(f"{name} {found[name]:.0f} ms" for name in KINDS if name in found)
+    yield Figure(f"step over {HOSTS} slow links, {kind}: by its larger part", ratio(step, larger),
+                 *BARS[kind][0], "x", parts)
+    yield Figure(f"communication alone there, {kind}: by bytes / rate",
+                 ratio(communication, least), *BARS[kind][1], "x", versus(communication, least, "ms"))
+
+
+def run(options):
+    reason = hosts.why_not() or (None if programs.bench("bench_gpt") else "no bench_gpt")
+    if reason:
+        programs.note(f"links: {reason}")
+        return [figure for kind in BARS for figure in figures_of(kind, {})], {"absent": reason}
+    record = {}
+    for kind in BARS:
+        with hosts.Hosts(HOSTS) as network:
+            record[kind] = measure(network, kind, options)
+    return [figure for kind in BARS for figure in figures_of(kind, record[kind])], record

@@ -1,0 +1,117 @@
+#include <tessera/kernels/cpu/softmax.h>
+
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace tessera::cpu {
+namespace {
+
+using test::random_values;
+
+std::vector<double> truth(const float* x, std::int64_t columns) {
+  std::vector<double> p(x, x + columns);
+  double total = 0;
+  for (double& v : p) {
+    total += v = std::exp(v);
+  }
+  for (double& v : p) {
+    v /= total;
+  }
+  return p;
+}
+
+TEST(Softmax, EqualsDouble) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const std::int64_t columns : {1, 3, 16, 50, 1027}) {
+      const std::int64_t rows = 5;
+      const auto x = random_values(rows * columns, 1, 20.0F);
+      const auto dy = random_values(rows * columns, 2);
+      std::vector<float> y(x.size()), z(x.size()), dx(x.size()), dz(x.size());
+      softmax_forward(DType::f32, x.data(), y.data(), rows, columns, false);
+      softmax_forward(DType::f32, x.data(), z.data(), rows, columns, true);
+      softmax_backward(DType::f32, y.data(), dy.data(), dx.data(), rows, columns, false);
+      softmax_backward(DType::f32, z.data(), dy.data(), dz.data(), rows, columns, true);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const auto p = truth(x.data() + r * columns, columns);
+        double dot = 0, total = 0;
+        for (std::int64_t j = 0; j < columns; ++j) {
+          const double g = dy[static_cast<std::size_t>(r * columns + j)];
+          dot += g * p[static_cast<std::size_t>(j)];
+          total += g;
+        }
+        for (std::int64_t j = 0; j < columns; ++j) {
+          const auto i = static_cast<std::size_t>(r * columns + j);
+          const double q = p[static_cast<std::size_t>(j)];
+          ASSERT_NEAR(y[i], q, 4e-6 * q + 1e-9);
+          ASSERT_NEAR(z[i], std::log(q), 8e-6);
+          ASSERT_NEAR(dx[i], (dy[i] - dot) * q, 2e-6);
+          ASSERT_NEAR(dz[i], dy[i] - q * total, 2e-5);
+        }
+      }
+    }
+  });
+}
+
+TEST(Softmax, WorksInPlaceAndSeesMinusInfinity) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    std::vector<float> x{0.0F, -INFINITY, 0.0F};
+    softmax_forward(DType::f32, x.data(), x.data(), 1, 3, false);
+    EXPECT_EQ(x, (std::vector<float>{0.5F, 0.0F, 0.5F}));
+  });
+}
+
+TEST(CrossEntropy, LossAndGradient) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const std::int64_t rows = 6, columns = 101;
+    const auto x = random_values(rows * columns, 3, 5.0F);
+    const std::vector<std::int64_t> targets{0, 100, -100, 7, 50, 99};
+    const auto dlosses = random_values(rows, 4);
+    for (const float smoothing : {0.0F, 0.1F}) {
+      CrossEntropy c;
+      c.rows = rows, c.columns = columns, c.logits = x.data(), c.targets = targets.data();
+      c.smoothing = smoothing;
+      std::vector<float> losses(6), lse(6), dx(x.size());
+      cross_entropy_forward(c, losses.data(), lse.data());
+      cross_entropy_backward(c, lse.data(), dlosses.data(), DType::f32, dx.data(), columns);
+      std::vector<float> wide = x;  // the gradient in bf16, over the logits
+      c.logits = wide.data();
+      cross_entropy_backward(c, lse.data(), dlosses.data(), DType::bf16, wide.data(), 2 * columns);
+      const auto* half = reinterpret_cast<const BFloat16*>(wide.data());
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const auto p = truth(x.data() + r * columns, columns);
+        const std::int64_t t = targets[static_cast<std::size_t>(r)];
+        double loss = 0;
+        for (std::int64_t j = 0; j < columns; ++j) {
+          const double want =
+              smoothing / static_cast<double>(columns) + (j == t ? 1.0 - smoothing : 0.0);
+          const double q = p[static_cast<std::size_t>(j)];
+          loss -= t < 0 ? 0.0 : want * std::log(q);
+          const double g = t < 0 ? 0.0 : (q - want) * dlosses[static_cast<std::size_t>(r)];
+          const float got = dx[static_cast<std::size_t>(r * columns + j)];
+          ASSERT_NEAR(got, g, 1e-6);
+          ASSERT_EQ(half[2 * r * columns + j].bits, BFloat16(got).bits);
+        }
+        ASSERT_NEAR(losses[static_cast<std::size_t>(r)], loss, 1e-5);
+      }
+    }
+  });
+}
+
+TEST(CrossEntropy, NamesABadTarget) {
+  const std::vector<float> x(10);
+  const std::vector<std::int64_t> targets{1, 5};
+  CrossEntropy c;
+  c.rows = 2, c.columns = 5, c.logits = x.data(), c.targets = targets.data();
+  std::vector<float> losses(2);
+  EXPECT_THROW(cross_entropy_forward(c, losses.data(), nullptr), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace tessera::cpu
