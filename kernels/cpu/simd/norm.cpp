@@ -175,13 +175,14 @@ void sum_rows(const void* x_in, std::int64_t rows, std::int64_t columns, float* 
   constexpr std::int64_t kAtOnce = 4;  // loads and stores of the sums are shared by four rows
   for (std::int64_t r = 0; r < rows; r += kAtOnce) {
     const std::int64_t now = rows - r < kAtOnce ? rows - r : kAtOnce;
-    each_column(columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
-      VF s = r == 0 ? zero() : load_up_to(sums + j, w);
-      for (std::int64_t i = 0; i < now; ++i) {
-        s = s + load_up_to(x + (r + i) * columns + j, w);
-      }
-      store_up_to(sums + j, s, w);
-    });
+    each_column(
+        columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
+          VF s = r == 0 ? zero() : load_up_to(sums + j, w);
+          for (std::int64_t i = 0; i < now; ++i) {
+            s = s + load_up_to(x + (r + i) * columns + j, w);
+          }
+          store_up_to(sums + j, s, w);
+        });
   }
 }
 

@@ -1,0 +1,132 @@
+#include <tessera/kernels/cpu/embedding.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <vector>
+
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/ranges.h>
+#include <tessera/kernels/cpu/scratch.h>
+#include <tessera/kernels/cpu/simd/elementwise.h>
+#include <tessera/kernels/cpu/simd/rows.h>
+
+namespace tessera::cpu {
+namespace {
+
+void check_ids(const std::int64_t* ids, std::int64_t count, std::int64_t rows) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    check(ids[i] >= 0 && ids[i] < rows, "embedding: id is no row of the table; got ", ids[i],
+          " at position ", i, ", expected 0 to ", rows - 1);
+  }
+}
+
+/// Sums one id's rows.
+class IdSum {
+ public:
+  using Place = const std::int64_t*;
+
+  explicit IdSum(const EmbeddingGradient& e)
+      : e_(e),
+        add_(IsaTable<NormTable>::get().add),
+        widen_(IsaTable<ElementwiseTable>::get().to_f32),
+        per_cut_(e.count / e.cuts) {
+    const auto levels =
+        static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(e.cuts)));
+    buffers_ = scratch_array<float>(Scratch::rows, (levels + 3) * e.columns);
+  }
+
+  /// [begin, end): the id's positions, ascending.
+  void run(Place begin, Place end) {
+    subtree(0, e_.cuts, begin, end, 1);
+    add_(e_.gradient + e_.ids[*begin] * e_.columns, buffer(1), e_.columns);
+  }
+
+ private:
+  float* buffer(std::int64_t i) { return buffers_ + i * e_.columns; }
+
+  /// The sum over microbatches [first, last) into buffer `level`; there is at least one position.
+  void subtree(std::int64_t first, std::int64_t last, Place begin, Place end, std::int64_t level) {
+    if (last - first == 1) {
+      piece(begin, end, buffer(level));
+      return;
+    }
+    const auto size = static_cast<std::uint64_t>(last - first);
+    const std::int64_t middle = first + static_cast<std::int64_t>(std::bit_floor(size - 1));
+    const Place split = std::lower_bound(begin, end, middle * per_cut_);
+    if (split == begin) {
+      subtree(middle, last, begin, end, level);
+      return;
+    }
+    subtree(first, middle, begin, split, level);
+    if (split != end) {
+      subtree(middle, last, split, end, level + 1);
+      add_(buffer(level), buffer(level + 1), e_.columns);
+    }
+  }
+
+  void piece(Place begin, Place end, float* sum) {
+    std::fill_n(sum, e_.columns, 0.0F);
+    for (Place place = begin; place != end; ++place) {
+      const std::int64_t at = *place * e_.columns;
+      if (e_.dtype == DType::f32) {
+        add_(sum, static_cast<const float*>(e_.dy) + at, e_.columns);
+      } else {
+        widen_(static_cast<const BFloat16*>(e_.dy) + at, buffer(0), e_.columns);
+        add_(sum, buffer(0), e_.columns);
+      }
+    }
+  }
+
+  const EmbeddingGradient& e_;
+  void (*add_)(float*, const float*, std::int64_t);
+  void (*widen_)(const void*, void*, std::int64_t);
+  std::int64_t per_cut_;
+  float* buffers_ = nullptr;
+};
+
+}  // namespace
+
+void embedding_forward(const float* table, std::int64_t table_rows, std::int64_t columns,
+                       const std::int64_t* ids, std::int64_t count, DType dtype, void* y) {
+  check_ids(ids, count, table_rows);
+  const auto round = IsaTable<ElementwiseTable>::get().to_bf16;
+  for_ranges(count, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
+    for (std::int64_t i = first; i < first + n; ++i) {
+      const float* row = table + ids[i] * columns;
+      if (dtype == DType::bf16) {
+        round(row, static_cast<BFloat16*>(y) + i * columns, columns);
+      } else {
+        std::copy_n(row, columns, static_cast<float*>(y) + i * columns);
+      }
+    }
+  });
+}
+
+void embedding_backward(const EmbeddingGradient& e) {
+  check_ids(e.ids, e.count, e.table_rows);
+  check(e.cuts >= 1 && e.count % e.cuts == 0,
+        "embedding: tokens cannot be cut into equal parts; got ", e.count, ", cuts ", e.cuts,
+        ", expected a divisor");
+  std::vector<std::int64_t> places(static_cast<std::size_t>(e.count));
+  std::iota(places.begin(), places.end(), std::int64_t{0});
+  std::stable_sort(places.begin(), places.end(),
+                   [&](std::int64_t a, std::int64_t b) { return e.ids[a] < e.ids[b]; });
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i == 0 || e.ids[places[i]] != e.ids[places[i - 1]]) {
+      starts.push_back(i);
+    }
+  }
+  starts.push_back(places.size());
+  constexpr std::int64_t kIdsPerTask = 16;
+  for_ranges(static_cast<std::int64_t>(starts.size()) - 1, kIdsPerTask,
+             [&](std::int64_t first, std::int64_t n) {
+               IdSum sum(e);
+               for (auto i = static_cast<std::size_t>(first); n > 0; ++i, --n) {
+                 sum.run(places.data() + starts[i], places.data() + starts[i + 1]);
+               }
+             });
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,30 @@
+// Rows of a table by id, and the gradient of that: rows summed by id.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/core/tensor/dtype.h>
+
+namespace tessera::cpu {
+
+/// y[i, :] = table[ids[i], :], the f32 table converted to y's dtype. Throws InvalidArgument for an
+/// id outside [0, table_rows), naming place and value.
+void embedding_forward(const float* table, std::int64_t table_rows, std::int64_t columns,
+                       const std::int64_t* ids, std::int64_t count, DType dtype, void* y);
+
+/// Adds rows dy[i, :] to gradient[ids[i], :].
+///
+/// For each id the rows of a microbatch (`count / cuts` tokens) are summed in token order, and the
+/// sums of microbatches in which the id occurs along the balanced binary tree (absent ones count
+/// as +0); that total is then added to what `gradient` holds.
+struct EmbeddingGradient {
+  const std::int64_t* ids = nullptr;  ///< [count]
+  const void* dy = nullptr;           ///< [count, columns], f32 or bf16
+  DType dtype = DType::f32;
+  std::int64_t count = 0, columns = 0, table_rows = 0;
+  std::int64_t cuts = 1;
+  float* gradient = nullptr;  ///< [table_rows, columns]
+};
+void embedding_backward(const EmbeddingGradient&);
+
+}  // namespace tessera::cpu

@@ -1,0 +1,77 @@
+#include <tessera/kernels/cpu/optimizer.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <tessera/core/device/thread_pool.h>
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/ranges.h>
+#include <tessera/kernels/cpu/simd/optimizer.h>
+
+namespace tessera::cpu {
+namespace {
+
+constexpr std::int64_t kPiece = 65536;
+
+ParameterRange part(const ParameterRange& r, std::int64_t first, std::int64_t count) {
+  const auto move = [first](auto* p) { return p == nullptr ? nullptr : p + first; };
+  return {r.parameter + first, r.gradient + first, move(r.first),
+          move(r.second),      move(r.shadow),     count};
+}
+
+/// Cuts all ranges into pieces, so that many small ones cost one round of the pool.
+std::vector<ParameterRange> cut(std::span<const ParameterRange> ranges) {
+  std::vector<ParameterRange> pieces;
+  for (const ParameterRange& r : ranges) {
+    for (std::int64_t i = 0; i < r.count; i += kPiece) {
+      pieces.push_back(part(r, i, std::min(kPiece, r.count - i)));
+    }
+  }
+  return pieces;
+}
+
+template <class Factors>
+void run(void (*kernel)(const Factors&, const ParameterRange&), const Factors& factors,
+         std::span<const ParameterRange> ranges) {
+  const std::vector<ParameterRange> pieces = cut(ranges);
+  parallel_for(static_cast<std::int64_t>(pieces.size()),
+               [&](std::int64_t i) { kernel(factors, pieces[static_cast<std::size_t>(i)]); });
+}
+
+}  // namespace
+
+void adamw_step(const AdamWStep& s, std::span<const ParameterRange> ranges) {
+  const auto t = static_cast<double>(s.step);
+  AdamWFactors f;
+  f.keep = static_cast<float>(1 - s.learning_rate * s.weight_decay);
+  f.beta1 = static_cast<float>(s.beta1);
+  f.rest1 = static_cast<float>(1 - s.beta1);
+  f.beta2 = static_cast<float>(s.beta2);
+  f.rest2 = static_cast<float>(1 - s.beta2);
+  f.rate = static_cast<float>(s.learning_rate / (1 - std::pow(s.beta1, t)));
+  f.root_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(s.beta2, t)));
+  f.epsilon = static_cast<float>(s.epsilon);
+  f.gradient_scale = static_cast<float>(s.gradient_scale);
+  run(IsaTable<OptimizerTable>::get().adamw, f, ranges);
+}
+
+void sgd_step(const SgdStep& s, std::span<const ParameterRange> ranges) {
+  SgdFactors f;
+  f.rate = static_cast<float>(s.learning_rate);
+  f.momentum = static_cast<float>(s.momentum);
+  f.decay = static_cast<float>(s.weight_decay);
+  f.gradient_scale = static_cast<float>(s.gradient_scale);
+  f.nesterov = s.nesterov;
+  f.first_step = s.first_step;
+  run(IsaTable<OptimizerTable>::get().sgd, f, ranges);
+}
+
+void sum_of_squares(const float* x, std::int64_t count, double* sums) {
+  const auto kernel = IsaTable<OptimizerTable>::get().sum_of_squares;
+  for_ranges(count, kSquareBlock, [&](std::int64_t first, std::int64_t n) {
+    sums[first / kSquareBlock] = kernel(x + first, n);
+  });
+}
+
+}  // namespace tessera::cpu

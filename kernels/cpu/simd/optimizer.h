@@ -1,0 +1,31 @@
+// Serial optimizer kernels on ranges, as each instruction set has them.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/kernels/cpu/optimizer.h>
+
+namespace tessera::cpu {
+
+/// What AdamW computes with, derived once a step in double.
+struct AdamWFactors {
+  float keep = 1;                                    ///< 1 - learning rate * weight decay
+  float beta1 = 0, rest1 = 0, beta2 = 0, rest2 = 0;  ///< rest = 1 - beta
+  float rate = 0;                                    ///< learning rate / (1 - beta1^step)
+  float root_scale = 1;                              ///< 1 / sqrt(1 - beta2^step)
+  float epsilon = 0;
+  float gradient_scale = 1;
+};
+
+struct SgdFactors {
+  float rate = 0, momentum = 0, decay = 0, gradient_scale = 1;
+  bool nesterov = false, first_step = false;
+};
+
+struct OptimizerTable {
+  void (*adamw)(const AdamWFactors&, const ParameterRange&);
+  void (*sgd)(const SgdFactors&, const ParameterRange&);
+  double (*sum_of_squares)(const float* x, std::int64_t count);
+};
+
+}  // namespace tessera::cpu

@@ -1,0 +1,93 @@
+#include <tessera/kernels/cpu/optimizer.h>
+
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support.h"
+
+namespace tessera::cpu {
+namespace {
+
+using test::random_values;
+
+TEST(Optimizer, AdamWFollowsTheFormula) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const std::int64_t n = 70001;
+    auto p = random_values(n, 1);
+    std::vector<float> m(p.size()), v(p.size());
+    std::vector<BFloat16> shadow(p.size());
+    std::vector<double> q(p.begin(), p.end()), a(p.size()), b(p.size());
+    AdamWStep s{.learning_rate = 1e-2, .beta2 = 0.95, .weight_decay = 0.1, .gradient_scale = 0.5};
+    for (s.step = 1; s.step <= 3; ++s.step) {
+      const auto g = random_values(n, 10 + static_cast<std::uint64_t>(s.step));
+      const std::vector<ParameterRange> ranges{
+          {p.data(), g.data(), m.data(), v.data(), shadow.data(), 1000},
+          {p.data() + 1000, g.data() + 1000, m.data() + 1000, v.data() + 1000, nullptr, n - 1000}};
+      adamw_step(s, ranges);
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        const double h = 0.5 * g[i];
+        a[i] = 0.9 * a[i] + 0.1 * h;
+        b[i] = 0.95 * b[i] + 0.05 * h * h;
+        const double first = a[i] / (1 - std::pow(0.9, s.step));
+        const double second = b[i] / (1 - std::pow(0.95, s.step));
+        q[i] = q[i] * (1 - 1e-3) - 1e-2 * first / (std::sqrt(second) + 1e-8);
+      }
+    }
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      ASSERT_NEAR(p[i], q[i], 1e-6);
+    }
+    for (std::size_t i = 0; i < 1000; ++i) {
+      ASSERT_EQ(shadow[i].bits, BFloat16(p[i]).bits);
+    }
+  });
+}
+
+TEST(Optimizer, SgdFollowsTheFormula) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const std::int64_t n = 1003;
+    for (const bool nesterov : {false, true}) {
+      auto p = random_values(n, 1);
+      std::vector<float> m(p.size(), NAN);
+      std::vector<double> q(p.begin(), p.end()), b(p.size());
+      SgdStep s{.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = nesterov};
+      for (int step = 0; step < 3; ++step) {
+        s.first_step = step == 0;
+        const auto g = random_values(n, 10 + static_cast<std::uint64_t>(step));
+        const ParameterRange range{p.data(), g.data(), m.data(), nullptr, nullptr, n};
+        sgd_step(s, {&range, 1});
+        for (std::size_t i = 0; i < p.size(); ++i) {
+          const double d = g[i] + 0.01 * q[i];
+          b[i] = step == 0 ? d : 0.9 * b[i] + d;
+          q[i] -= 0.1 * (nesterov ? d + 0.9 * b[i] : b[i]);
+        }
+      }
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        ASSERT_NEAR(p[i], q[i], 2e-6);
+      }
+    }
+  });
+}
+
+TEST(Optimizer, SquaresAreSummedByBlock) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const std::int64_t n = 2 * kSquareBlock + 77;
+    const auto x = random_values(n, 5);
+    std::vector<double> sums(3), alone(1);
+    sum_of_squares(x.data(), n, sums.data());
+    sum_of_squares(x.data() + kSquareBlock, kSquareBlock, alone.data());
+    EXPECT_EQ(sums[1], alone[0]);
+    double whole = 0;
+    for (const float v : x) {
+      whole += static_cast<double>(v) * v;
+    }
+    EXPECT_NEAR(sums[0] + sums[1] + sums[2], whole, 1e-9 * whole);
+  });
+}
+
+}  // namespace
+}  // namespace tessera::cpu
