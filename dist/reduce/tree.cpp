@@ -4,24 +4,10 @@
 #include <bit>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/grain.h>
 
 namespace tessera::dist {
 namespace {
-
-/// The largest aligned block that starts at `first` and ends at or before `end`.
-std::int64_t aligned_block(std::int64_t first, std::int64_t end) {
-  const std::int64_t room = end - first;
-  const auto fits = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(room)));
-  return first == 0 ? fits : std::min(fits, first & -first);
-}
-
-void append_blocks(std::vector<TreeLeaf>& leaves, int rank, std::int64_t first, std::int64_t end) {
-  for (int slot = 0; first < end; ++slot) {
-    const std::int64_t size = aligned_block(first, end);
-    leaves.push_back({rank, slot, first, size});
-    first += size;
-  }
-}
 
 /// Appends the additions that sum the leaves inside [first, first + size), children before parents.
 /// Returns the leaf that holds the sum, -1 when no leaf lies there.
@@ -65,14 +51,12 @@ ReductionTree ReductionTree::over_grain(std::int64_t grain, int ranks) {
         "reduction tree: grain is no power of two; got ", grain);
   check(ranks >= 1 && ranks <= grain, "reduction tree: more ranks than microbatches; got ", ranks,
         " ranks, expected 1 to ", grain);
-  const std::int64_t share = grain / ranks;
-  const std::int64_t longer = grain % ranks;  // the first ranks hold one more
   std::vector<TreeLeaf> leaves;
-  std::int64_t first = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    const std::int64_t end = first + share + (rank < longer ? 1 : 0);
-    append_blocks(leaves, rank, first, end);
-    first = end;
+    int slot = 0;
+    for (const MicrobatchRange& block : aligned_blocks(share_of_rank(grain, ranks, rank))) {
+      leaves.push_back({rank, slot++, block.first, block.count});
+    }
   }
   return ReductionTree(std::move(leaves));
 }

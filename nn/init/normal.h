@@ -1,0 +1,12 @@
+// Values drawn from the normal distribution.
+#pragma once
+
+#include <tessera/nn/slot.h>
+
+namespace tessera::nn::init {
+
+/// Normal with `mean` and `deviation` (the standard deviation), by the transform of Box and Muller
+/// (1958): elements 2i and 2i+1 come from random words 2i and 2i+1.
+[[nodiscard]] Initializer normal(double mean, double deviation);
+
+}  // namespace tessera::nn::init

@@ -1,0 +1,202 @@
+#include <tessera/nn/data/data_loader.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include <tessera/core/base/error.h>
+
+namespace tessera::data {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Tokens 0, 1, 2, ...: a token names its own position.
+TokenSequence counting(std::int64_t n) {
+  std::vector<std::uint16_t> tokens;
+  for (std::int64_t i = 0; i < n; ++i) {
+    tokens.push_back(static_cast<std::uint16_t>(i));
+  }
+  return TokenSequence(std::move(tokens));
+}
+
+/// A sample as the loader gave it: its place in the global batch, and the number of its window.
+struct Seen {
+  std::uint64_t step;
+  std::int64_t sample;
+  std::int64_t window;
+  auto operator<=>(const Seen&) const = default;
+};
+
+/// What one rank sees; also checks that samples are whole windows.
+std::vector<Seen> run(DataLoader& loader) {
+  std::vector<Seen> seen;
+  for (auto& [x, y] : loader) {
+    const Context& context = Context::current();
+    const std::int64_t length = loader.options().context;
+    EXPECT_EQ(x.size(0), context.pass.samples);
+    EXPECT_EQ(x.cut(), y.cut());
+    EXPECT_EQ(x.cut().parts, context.pass.count);
+    EXPECT_EQ(static_cast<bool>(x.cut()), context.pass.count > 1);
+    const auto inputs = x.to_vector<std::int64_t>();
+    const auto targets = y.to_vector<std::int64_t>();
+    for (std::int64_t i = 0; i < x.size(0); ++i) {
+      const auto start = static_cast<std::size_t>(i * length);
+      EXPECT_EQ(inputs[start] % length, 0);
+      for (std::size_t t = 0; t < static_cast<std::size_t>(length); ++t) {
+        EXPECT_EQ(inputs[start + t], inputs[start] + static_cast<std::int64_t>(t));
+        EXPECT_EQ(targets[start + t], inputs[start + t] + 1);
+      }
+      seen.push_back({context.step, context.pass.first_sample + i, inputs[start] / length});
+    }
+  }
+  return seen;
+}
+
+/// What all ranks see together, in order.
+std::vector<Seen> run_ranks(LoaderOptions options, int ranks) {
+  std::vector<Seen> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    options.rank = rank;
+    options.ranks = ranks;
+    DataLoader loader(counting(100), options);
+    const auto seen = run(loader);
+    all.insert(all.end(), seen.begin(), seen.end());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+TEST(DataLoader, sequential_order_is_a_plain_loop) {
+  const auto seen =
+      run_ranks({.batch = 8, .context = 3, .order = Order::sequential, .steps = 6}, 1);
+  ASSERT_EQ(seen.size(), 48U);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_EQ(seen[i].step, i / 8 + 1);
+    EXPECT_EQ(seen[i].sample, static_cast<std::int64_t>(i % 8));
+    EXPECT_EQ(seen[i].window, static_cast<std::int64_t>(i % 33));  // 99 / 3 whole windows
+  }
+}
+
+TEST(DataLoader, any_number_of_ranks_and_passes_sees_the_same_samples) {
+  for (const Order order : {Order::sequential, Order::shuffled}) {
+    LoaderOptions options{.batch = 16, .context = 3, .grain = 8, .order = order, .steps = 5};
+    const auto alone = run_ranks(options, 1);
+    EXPECT_EQ(alone.size(), 80U);
+    for (int ranks = 1; ranks <= 8; ++ranks) {
+      for (const std::int64_t at_once : {0, 1, 2, 3}) {
+        options.at_once = at_once;
+        EXPECT_EQ(run_ranks(options, ranks), alone) << ranks << " ranks, " << at_once;
+      }
+    }
+  }
+}
+
+TEST(DataLoader, each_epoch_has_every_window_in_an_order_of_its_own) {
+  const auto seen = run_ranks({.batch = 11, .context = 3, .steps = 6}, 1);  // two epochs of 33
+  std::vector<std::int64_t> first;
+  std::vector<std::int64_t> second;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    (i < 33 ? first : second).push_back(seen[i].window);
+  }
+  EXPECT_EQ(std::set(first.begin(), first.end()).size(), 33U);
+  EXPECT_EQ(std::set(second.begin(), second.end()).size(), 33U);
+  EXPECT_NE(first, second);
+  const auto other = run_ranks({.batch = 11, .context = 3, .seed = 1, .steps = 6}, 1);
+  EXPECT_NE(other, seen);
+}
+
+TEST(DataLoader, passes_are_aligned_and_the_last_is_marked) {
+  DataLoader loader(
+      counting(100),
+      {.batch = 8, .context = 3, .grain = 8, .at_once = 2, .steps = 2, .rank = 0, .ranks = 1});
+  std::vector<bool> last;
+  for ([[maybe_unused]] auto& batch : loader) {
+    const Pass& pass = Context::current().pass;
+    EXPECT_EQ(pass.count, 2);
+    EXPECT_EQ(pass.first % 2, 0);
+    EXPECT_EQ(loader.position(), pass.last ? Context::current().step : Context::current().step - 1);
+    last.push_back(pass.last);
+  }
+  EXPECT_EQ(last, (std::vector<bool>{false, false, false, true, false, false, false, true}));
+  EXPECT_EQ(Context::current().pass.samples, 0);  // as before the loop
+}
+
+TEST(DataLoader, resumes_exactly_on_other_ranks) {
+  LoaderOptions options{.batch = 16, .context = 3, .grain = 8, .steps = 9};
+  const auto whole = run_ranks(options, 1);
+  options.steps = 4;
+  DataLoader before(counting(100), options);
+  auto joined = run(before);
+  options.steps = 9;
+  for (int rank = 0; rank < 3; ++rank) {
+    options.rank = rank;
+    options.ranks = 3;
+    DataLoader after(counting(100), options);
+    after.load_state(before.state());
+    const auto rest = run(after);
+    joined.insert(joined.end(), rest.begin(), rest.end());
+  }
+  std::ranges::sort(joined);
+  EXPECT_EQ(joined, whole);
+}
+
+TEST(DataLoader, goes_back_inside_a_run) {
+  DataLoader loader(counting(100), {.batch = 4, .context = 3, .steps = 5});
+  const LoaderState start = loader.state();
+  for ([[maybe_unused]] auto& batch : loader) {
+    if (loader.position() == 2) {
+      break;
+    }
+  }
+  EXPECT_EQ(loader.position(), 2);
+  loader.load_state(start);
+  EXPECT_EQ(run(loader).size(), 20U);
+}
+
+TEST(DataLoader, evaluation_leaves_the_step_alone) {
+  Context::current().step = 17;
+  DataLoader loader(counting(100), {.batch = 4, .context = 3, .steps = 2, .counts_steps = false});
+  for ([[maybe_unused]] auto& batch : loader) {
+    EXPECT_EQ(Context::current().step, 17U);
+  }
+}
+
+template <class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "nothing thrown";
+}
+
+TEST(DataLoader, refuses_what_cannot_be_meant) {
+  const auto making = [](std::int64_t tokens, const LoaderOptions& options) {
+    return message_of([&] { const DataLoader loader(counting(tokens), options); });
+  };
+  EXPECT_EQ(making(9, {.context = 8}), "nothing thrown");
+  EXPECT_THAT(making(8, {.context = 8}),
+              HasSubstr("got 8 tokens, expected at least 9 for context 8, or a context of at most "
+                        "7"));
+  EXPECT_THAT(making(0, {.context = 8}), HasSubstr("got 0 tokens, expected at least 9"));
+  EXPECT_THAT(making(20, {.context = 8, .vocab = 10}), HasSubstr("token 10 at position 10"));
+  EXPECT_THAT(making(20, {.batch = 6, .context = 8, .grain = 4}), HasSubstr("batch 4 or 8"));
+  EXPECT_THAT(making(20, {.batch = 2, .context = 8, .rank = 0, .ranks = 3}),
+              HasSubstr("grain 4 (which needs batch 4)"));
+}
+
+TEST(DataLoader, refuses_the_state_of_another_run) {
+  DataLoader loader(counting(100), {.batch = 8, .context = 3});
+  DataLoader other(counting(100), {.batch = 4, .context = 3});
+  EXPECT_THAT(message_of([&] { loader.load_state(other.state()); }),
+              HasSubstr("batch differs from the saved one; got 8, expected 4"));
+  DataLoader longer(counting(101), {.batch = 8, .context = 3});
+  EXPECT_THAT(message_of([&] { loader.load_state(longer.state()); }),
+              HasSubstr("length of the data differs"));
+}
+
+}  // namespace
+}  // namespace tessera::data
