@@ -1,0 +1,50 @@
+// Scaled dot product attention in tiles of 64 x 64: memory grows with the length, not its square.
+// After Dao et al., FlashAttention (arXiv:2205.14135); only the log of the sum of exponentials is
+// kept for the gradient.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/core/tensor/dtype.h>
+
+namespace tessera::cpu {
+
+/// [batch, heads, length, head_dim] with any strides (in elements) but a contiguous last dim.
+struct Heads {
+  void* data = nullptr;
+  std::int64_t batch_stride = 0, head_stride = 0, row_stride = 0;
+};
+
+enum class MaskKind : std::uint8_t { none, boolean, additive };
+
+/// [batch, heads, query length, key length], broadcast by strides of 0, last dim contiguous.
+struct AttentionMask {
+  MaskKind kind = MaskKind::none;
+  const void* data = nullptr;  ///< bool (true: may be seen) or f32 (added to the scores)
+  std::int64_t batch_stride = 0, head_stride = 0, row_stride = 0;
+};
+
+struct Attention {
+  std::int64_t batch = 0, heads = 0, key_heads = 0;  ///< heads is a multiple of key_heads
+  std::int64_t queries = 0, keys = 0, head_dim = 0;
+  DType dtype = DType::f32;  ///< of q, k, v and out: f32 or bf16
+  float scale = 1;
+  bool causal = false;  ///< query i sees keys up to i + causal_offset
+  std::int64_t causal_offset = 0;
+  AttentionMask mask;
+  Heads q, k, v, out;
+  float* log_sum_exp = nullptr;  ///< [batch, heads, queries]; written by forward unless null
+};
+
+/// out = softmax(scale q k^T + mask) v. A query that sees no key gives zeros.
+void attention_forward(const Attention&);
+
+/// Gradients from `forward` (out and log_sum_exp as forward left them) and dout. One task for each
+/// pair of batch and key head adds up in a fixed order.
+struct AttentionGradient {
+  Attention forward;
+  Heads dout, dq, dk, dv;
+};
+void attention_backward(const AttentionGradient&);
+
+}  // namespace tessera::cpu

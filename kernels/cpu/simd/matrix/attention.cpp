@@ -1,0 +1,41 @@
+#include <tessera/kernels/cpu/simd/matrix/attention.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include <tessera/core/tensor/dtype.h>
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/scratch.h>
+#include <tessera/kernels/cpu/simd/matrix/product.h>
+
+#include <tessera/kernels/cpu/simd/begin.h>
+#include <tessera/kernels/cpu/simd/matrix/attention_backward.h>
+#include <tessera/kernels/cpu/simd/matrix/attention_forward.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+namespace {
+
+template <class T>
+void forward(const Attention& a, std::int64_t batch, std::int64_t key_head, std::int64_t part,
+             std::int64_t parts) {
+  ForwardHead<T>(a, batch, key_head).run(part, parts);
+}
+
+template <class T>
+void backward(const AttentionGradient& g, std::int64_t batch, std::int64_t key_head) {
+  BackwardHead<T>(g, batch, key_head).run();
+}
+
+constexpr AttentionTable kTable{{forward<float>, forward<BFloat16>},
+                                {backward<float>, backward<BFloat16>}};
+
+}  // namespace
+}  // namespace tessera::cpu::TESSERA_ISA
+
+#include <tessera/kernels/cpu/simd/end.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+[[maybe_unused]] const bool kAttentionAdded =
+    IsaTable<AttentionTable>::add(Isa::TESSERA_ISA, &kTable);
+}

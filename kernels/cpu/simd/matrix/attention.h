@@ -1,0 +1,19 @@
+// Serial attention kernels, as each instruction set has them.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/kernels/cpu/attention.h>
+
+namespace tessera::cpu {
+
+inline constexpr std::int64_t kAttentionTile = 64;
+
+struct AttentionTable {
+  /// Query tiles part, part + parts, ... of all heads that share a key head. [0] f32, [1] bf16.
+  void (*forward[2])(const Attention&, std::int64_t batch, std::int64_t key_head, std::int64_t part,
+                     std::int64_t parts);
+  void (*backward[2])(const AttentionGradient&, std::int64_t batch, std::int64_t key_head);
+};
+
+}  // namespace tessera::cpu

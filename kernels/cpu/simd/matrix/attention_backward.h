@@ -1,0 +1,162 @@
+// Attention backward for one key head. After simd/begin.h.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/kernels/cpu/scratch.h>
+#include <tessera/kernels/cpu/simd/matrix/attention_tile.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+
+// With P = e^(scores - lse), dP = dO V^T and delta = rowsum(dO * O): dS = P * (dP - delta) · scale,
+// dV = P^T dO, dK = dS^T Q, dQ = dS K. Query tiles are the outer loop, so dK and dV are added up
+// in memory in the order of heads and queries, dQ in the order of keys.
+template <class T>
+class BackwardHead {
+  using Math = TileMath<T>;
+
+ public:
+  BackwardHead(const AttentionGradient& g, std::int64_t batch, std::int64_t key_head)
+      : g_(g),
+        a_(g.forward),
+        batch_(batch),
+        key_head_(key_head),
+        columns_(Math::padded(a_.head_dim)) {
+    tiles_ = (a_.keys + kTile - 1) / kTile;
+    across_ = Math::words_of(a_.head_dim) * kTile;
+    down_ = Math::words_of(kTile) * columns_;
+    const std::int64_t left = kTile * Math::row_words(a_.head_dim);
+    const std::int64_t total = tiles_ * (2 * across_ + down_ + 2 * kTile * columns_) + 2 * left +
+                               2 * down_ + kTile * columns_ + 5 * kTile * kTile + kTile + 512;
+    Carver memory(scratch_array<float>(Scratch::attention, total));
+    keys_across_ = memory.take(tiles_ * across_);
+    values_across_ = memory.take(tiles_ * across_);
+    keys_down_ = memory.take(tiles_ * down_);
+    dk_ = memory.take(tiles_ * kTile * columns_);
+    dv_ = memory.take(tiles_ * kTile * columns_);
+    query_left_ = memory.take(left);
+    dout_left_ = memory.take(left);
+    query_down_ = memory.take(down_);
+    dout_down_ = memory.take(down_);
+    dq_ = memory.take(kTile * columns_);
+    p_ = memory.take(kTile * kTile);
+    ds_ = memory.take(kTile * kTile);
+    words_ = memory.take(kTile * kTile);
+    delta_ = memory.take(kTile);
+  }
+
+  void run() {
+    pack_keys();
+    const auto bytes = static_cast<std::size_t>(tiles_ * kTile * columns_) * sizeof(float);
+    std::memset(dk_, 0, bytes);
+    std::memset(dv_, 0, bytes);
+    const std::int64_t group = a_.heads / a_.key_heads;
+    for (std::int64_t head = key_head_ * group; head < (key_head_ + 1) * group; ++head) {
+      for (std::int64_t t = 0; t * kTile < a_.queries; ++t) {
+        query_tile(head, t);
+      }
+    }
+    for (std::int64_t row = 0; row < a_.keys; ++row) {
+      write_row(dk_ + row * columns_, row_at<T>(g_.dk, batch_, key_head_, row));
+      write_row(dv_ + row * columns_, row_at<T>(g_.dv, batch_, key_head_, row));
+    }
+  }
+
+ private:
+  void pack_keys() {
+    for (std::int64_t t = 0; t < tiles_; ++t) {
+      const std::int64_t rows = rows_in_tile(a_.keys, t);
+      const T* k = row_at<const T>(a_.k, batch_, key_head_, t * kTile);
+      const T* v = row_at<const T>(a_.v, batch_, key_head_, t * kTile);
+      Math::pack_columns(k, a_.k.row_stride, rows, a_.head_dim, keys_across_ + t * across_);
+      Math::pack_columns(v, a_.v.row_stride, rows, a_.head_dim, values_across_ + t * across_);
+      Math::pack_rows(k, a_.k.row_stride, rows, a_.head_dim, keys_down_ + t * down_);
+    }
+  }
+
+  void pack_queries(std::int64_t head, std::int64_t first, std::int64_t rows) {
+    const T* q = row_at<const T>(a_.q, batch_, head, first);
+    const T* d = row_at<const T>(g_.dout, batch_, head, first);
+    Math::pack_left(q, a_.q.row_stride, rows, a_.head_dim, query_left_);
+    Math::pack_left(d, g_.dout.row_stride, rows, a_.head_dim, dout_left_);
+    Math::pack_rows(q, a_.q.row_stride, rows, a_.head_dim, query_down_);
+    Math::pack_rows(d, g_.dout.row_stride, rows, a_.head_dim, dout_down_);
+    for (std::int64_t i = 0; i < kTile; ++i) {
+      delta_[i] = i < rows ? dot(d + i * g_.dout.row_stride,
+                                 row_at<const T>(a_.out, batch_, head, first + i))
+                           : 0.0F;
+    }
+  }
+
+  float dot(const T* a, const T* b) const {
+    VF s = zero();
+    for (std::int64_t j = 0; j < a_.head_dim; j += kLanes) {
+      s = fma(load_some(a + j, a_.head_dim - j), load_some(b + j, a_.head_dim - j), s);
+    }
+    return sum(s);
+  }
+
+  void query_tile(std::int64_t head, std::int64_t tile) {
+    const std::int64_t rows = rows_in_tile(a_.queries, tile);
+    pack_queries(head, tile * kTile, rows);
+    const std::int64_t key_tiles = visible_tiles(a_, tile);
+    std::memset(dq_, 0, static_cast<std::size_t>(kTile * columns_) * sizeof(float));
+    const std::int64_t depth = Math::words_of(a_.head_dim);
+    const std::int64_t left_stride = Math::row_words(a_.head_dim);
+    for (std::int64_t t = 0; t < key_tiles; ++t) {
+      Math::multiply(query_left_, left_stride, 1, keys_across_ + t * across_, depth, kTile, p_,
+                     false);
+      Math::multiply(dout_left_, left_stride, 1, values_across_ + t * across_, depth, kTile, ds_,
+                     false);
+      for (std::int64_t i = 0; i < kTile; ++i) {
+        score_row({batch_, head, tile * kTile + i, t * kTile}, i);
+      }
+      const std::int64_t queries = Math::words_of(rows);
+      Math::multiply(Math::transposed_words(p_, words_), 1, kTile, dout_down_, queries, columns_,
+                     dv_ + t * kTile * columns_, true);
+      Math::multiply(Math::transposed_words(ds_, words_), 1, kTile, query_down_, queries, columns_,
+                     dk_ + t * kTile * columns_, true);
+      Math::multiply(Math::left_words(ds_, words_), Math::kLeftStride, 1, keys_down_ + t * down_,
+                     Math::words_of(rows_in_tile(a_.keys, t)), columns_, dq_, true);
+    }
+    for (std::int64_t i = 0; i < rows; ++i) {
+      write_row(dq_ + i * columns_, row_at<T>(g_.dq, batch_, head, tile * kTile + i));
+    }
+  }
+
+  /// Scores become P, dP becomes dS.
+  void score_row(const ScoreRow& row, std::int64_t i) {
+    float* p = p_ + i * kTile;
+    float* ds = ds_ + i * kTile;
+    row.finish(a_, p);
+    float lse = 0;
+    if (row.query < a_.queries) {
+      lse = a_.log_sum_exp[(batch_ * a_.heads + row.head) * a_.queries + row.query];
+    }
+    const VF shift = set1(lse == -__builtin_inff() ? 0.0F : lse);
+    const VF delta = set1(delta_[i]);
+    const VF scale = set1(a_.scale);
+    for (std::int64_t j = 0; j < kTile; j += kLanes) {
+      const VF q = exp(load(p + j) - shift);
+      store(p + j, q);
+      store(ds + j, q * (load(ds + j) - delta) * scale);
+    }
+  }
+
+  void write_row(const float* sums, T* out) const {
+    for (std::int64_t j = 0; j < a_.head_dim; j += kLanes) {
+      const VF v = load(sums + j);
+      a_.head_dim - j >= kLanes ? store(out + j, v) : store_n(out + j, v, a_.head_dim - j);
+    }
+  }
+
+  const AttentionGradient& g_;
+  const Attention& a_;
+  std::int64_t batch_, key_head_, columns_;
+  std::int64_t tiles_ = 0, across_ = 0, down_ = 0;
+  float *keys_across_, *values_across_, *keys_down_, *dk_, *dv_;
+  float *query_left_, *dout_left_, *query_down_, *dout_down_, *dq_;
+  float *p_, *ds_, *words_, *delta_;
+};
+
+}  // namespace tessera::cpu::TESSERA_ISA

@@ -1,0 +1,124 @@
+// Attention forward for one key head. After simd/begin.h.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/kernels/cpu/scratch.h>
+#include <tessera/kernels/cpu/simd/matrix/attention_tile.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+
+template <class T>
+class ForwardHead {
+  using Math = TileMath<T>;
+
+ public:
+  ForwardHead(const Attention& a, std::int64_t batch, std::int64_t key_head)
+      : a_(a), batch_(batch), key_head_(key_head), columns_(Math::padded(a.head_dim)) {
+    const std::int64_t tiles = (a.keys + kTile - 1) / kTile;
+    key_size_ = Math::words_of(a.head_dim) * kTile;
+    value_size_ = Math::words_of(kTile) * columns_;
+    const std::int64_t tile_size = kTile * kTile;
+    const std::int64_t left = kTile * Math::row_words(a.head_dim);
+    const std::int64_t total = tiles * (key_size_ + value_size_) + left + 2 * tile_size +
+                               kTile * columns_ + 2 * kTile + 256;
+    Carver memory(scratch_array<float>(Scratch::attention, total));
+    keys_ = memory.take(tiles * key_size_);
+    values_ = memory.take(tiles * value_size_);
+    query_ = memory.take(left);
+    scores_ = memory.take(tile_size);
+    words_ = memory.take(tile_size);
+    sums_ = memory.take(kTile * columns_);
+    maximum_ = memory.take(kTile);
+    total_ = memory.take(kTile);
+  }
+
+  void run(std::int64_t part, std::int64_t parts) {
+    for (std::int64_t t = 0; t * kTile < a_.keys; ++t) {
+      const std::int64_t rows = rows_in_tile(a_.keys, t);
+      Math::pack_columns(row_at<const T>(a_.k, batch_, key_head_, t * kTile), a_.k.row_stride, rows,
+                         a_.head_dim, keys_ + t * key_size_);
+      Math::pack_rows(row_at<const T>(a_.v, batch_, key_head_, t * kTile), a_.v.row_stride, rows,
+                      a_.head_dim, values_ + t * value_size_);
+    }
+    const std::int64_t group = a_.heads / a_.key_heads;
+    for (std::int64_t head = key_head_ * group; head < (key_head_ + 1) * group; ++head) {
+      for (std::int64_t t = part; t * kTile < a_.queries; t += parts) {
+        query_tile(head, t);
+      }
+    }
+  }
+
+ private:
+  void query_tile(std::int64_t head, std::int64_t tile) {
+    const std::int64_t rows = rows_in_tile(a_.queries, tile);
+    Math::pack_left(row_at<const T>(a_.q, batch_, head, tile * kTile), a_.q.row_stride, rows,
+                    a_.head_dim, query_);
+    for (std::int64_t i = 0; i < kTile; ++i) {
+      maximum_[i] = -__builtin_inff();
+      total_[i] = 0;
+    }
+    const std::int64_t key_tiles = visible_tiles(a_, tile);
+    std::memset(sums_, 0, static_cast<std::size_t>(kTile * columns_) * sizeof(float));
+    for (std::int64_t t = 0; t < key_tiles; ++t) {
+      Math::multiply(query_, Math::row_words(a_.head_dim), 1, keys_ + t * key_size_,
+                     Math::words_of(a_.head_dim), kTile, scores_, false);
+      for (std::int64_t i = 0; i < kTile; ++i) {
+        softmax_row({batch_, head, tile * kTile + i, t * kTile}, i);
+      }
+      const float* left = Math::left_words(scores_, words_);
+      Math::multiply(left, Math::kLeftStride, 1, values_ + t * value_size_,
+                     Math::words_of(rows_in_tile(a_.keys, t)), columns_, sums_, true);
+    }
+    for (std::int64_t i = 0; i < rows; ++i) {
+      write_row(head, tile * kTile + i, i);
+    }
+  }
+
+  // Online softmax: sums so far are rescaled when the row's maximum grows.
+  void softmax_row(const ScoreRow& row, std::int64_t i) {
+    float* s = scores_ + i * kTile;
+    row.finish(a_, s);
+    VF top = set1(maximum_[i]);
+    for (std::int64_t j = 0; j < kTile; j += kLanes) {
+      top = max(load(s + j), top);
+    }
+    const float maximum = largest(top);
+    const VF shift = set1(maximum == -__builtin_inff() ? 0.0F : maximum);
+    VF sum_of_row = zero();
+    for (std::int64_t j = 0; j < kTile; j += kLanes) {
+      const VF p = exp(load(s + j) - shift);
+      store(s + j, p);
+      sum_of_row = sum_of_row + p;
+    }
+    const VF keep = exp(set1(maximum_[i]) - shift);
+    total_[i] = total_[i] * keep[0] + sum(sum_of_row);
+    if (maximum != maximum_[i]) {
+      float* out = sums_ + i * columns_;
+      for (std::int64_t j = 0; j < columns_; j += kLanes) {
+        store(out + j, load(out + j) * keep);
+      }
+      maximum_[i] = maximum;
+    }
+  }
+
+  void write_row(std::int64_t head, std::int64_t query, std::int64_t i) {
+    T* out = row_at<T>(a_.out, batch_, head, query);
+    const VF factor = set1(total_[i] > 0 ? 1.0F / total_[i] : 0.0F);
+    for (std::int64_t j = 0; j < a_.head_dim; j += kLanes) {
+      const VF v = load(sums_ + i * columns_ + j) * factor;
+      a_.head_dim - j >= kLanes ? store(out + j, v) : store_n(out + j, v, a_.head_dim - j);
+    }
+    if (a_.log_sum_exp != nullptr) {
+      a_.log_sum_exp[(batch_ * a_.heads + head) * a_.queries + query] =
+          total_[i] > 0 ? maximum_[i] + log(set1(total_[i]))[0] : -__builtin_inff();
+    }
+  }
+
+  const Attention& a_;
+  std::int64_t batch_, key_head_, columns_;
+  std::int64_t key_size_ = 0, value_size_ = 0;
+  float *keys_, *values_, *query_, *scores_, *words_, *sums_, *maximum_, *total_;
+};
+
+}  // namespace tessera::cpu::TESSERA_ISA

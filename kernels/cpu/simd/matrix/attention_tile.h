@@ -1,0 +1,198 @@
+// What forward and backward attention share: packing of tiles, products of tiles, scores.
+// After simd/begin.h.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include <tessera/kernels/cpu/simd/math.h>
+#include <tessera/kernels/cpu/simd/matrix/attention.h>
+#include <tessera/kernels/cpu/simd/matrix/pack.h>
+#include <tessera/kernels/cpu/simd/matrix/tile.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+
+inline constexpr std::int64_t kTile = kAttentionTile;
+#if TESSERA_ISA_LEVEL >= 2
+inline constexpr int kBlockRows = 8;  // divides the tile; 16 sums hide the latency
+#else
+inline constexpr int kBlockRows = 4;
+#endif
+
+/// How attention multiplies values of type T.
+template <class T>
+struct Arithmetic {
+  using Words = PlainWords;
+  using Product = PlainProduct;
+};
+#if TESSERA_ISA_LEVEL == 3
+template <>
+struct Arithmetic<BFloat16> {
+  using Words = PairWords;
+  using Product = PairProduct;
+};
+#endif
+
+/// Hands out parts of one block of working memory.
+class Carver {
+ public:
+  explicit Carver(void* memory) : next_(static_cast<float*>(memory)) {}
+  float* take(std::int64_t count) {
+    float* p = next_;
+    next_ += (count + 15) / 16 * 16;
+    return p;
+  }
+
+ private:
+  float* next_;
+};
+
+template <class T>
+struct TileMath {
+  using Words = typename Arithmetic<T>::Words;
+  using Product = typename Arithmetic<T>::Product;
+  static constexpr int kDepth = Words::kDepth;
+
+  static constexpr std::int64_t words_of(std::int64_t depth) {
+    return (depth + kDepth - 1) / kDepth;
+  }
+  /// Words of one row of a left factor: whole vectors.
+  static constexpr std::int64_t row_words(std::int64_t depth) {
+    return (words_of(depth) + kLanes - 1) / kLanes * kLanes;
+  }
+  static constexpr std::int64_t padded(std::int64_t columns) {
+    return (columns + kTileColumns - 1) / kTileColumns * kTileColumns;
+  }
+
+  /// Rows as a left factor [kTile][row_words(depth)]; missing rows are zeros.
+  static void pack_left(const T* src, std::int64_t stride, std::int64_t rows, std::int64_t depth,
+                        float* out) {
+    const std::int64_t words = row_words(depth);
+    for (std::int64_t i = 0; i < kTile; ++i) {
+      for (std::int64_t w = 0; w < words; w += kLanes) {
+        const std::int64_t k = w * kDepth;
+        store(out + i * words + w,
+              i < rows ? Words::along(src + i * stride + k, depth - k) : zero());
+      }
+    }
+  }
+  /// Rows as columns of a right factor: out[depth][kTile].
+  static void pack_columns(const T* src, std::int64_t stride, std::int64_t rows, std::int64_t depth,
+                           float* out) {
+    std::memset(out, 0, static_cast<std::size_t>(words_of(depth) * kTile) * sizeof(float));
+    pack<Words, kTileColumns>({src, dtype_of<T>, stride, 1, rows, depth},
+                              reinterpret_cast<std::uint32_t*>(out));
+  }
+  /// Rows as rows of a right factor: out[rows][padded(columns)].
+  static void pack_rows(const T* src, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                        float* out) {
+    pack<Words, kTileColumns>({src, dtype_of<T>, 1, stride, columns, rows},
+                              reinterpret_cast<std::uint32_t*>(out));
+  }
+
+  /// c[kTile, columns] = or += left · right over `words` of depth.
+  static void multiply(const float* left, std::int64_t row_stride, std::int64_t step_stride,
+                       const float* right, std::int64_t words, std::int64_t columns, float* c,
+                       bool add) {
+    for (std::int64_t j = 0; j < columns; j += kTileColumns) {
+      for (std::int64_t i = 0; i < kTile; i += kBlockRows) {
+        multiply_tile<Product, kBlockRows>(words, left + i * row_stride, row_stride, step_stride,
+                                           right + j * words, kTileColumns, c + i * columns + j,
+                                           columns, add);
+      }
+    }
+  }
+
+  /// A tile [kTile][kTile] of floats as a left factor, in place or to `out`.
+  static const float* left_words(const float* tile, float* out) {
+    if constexpr (kDepth == 1) {
+      return tile;
+    } else {
+      for (std::int64_t w = 0; w < kTile * kTile / kDepth; w += kLanes) {
+        store(out + w, Words::along(tile + w * kDepth, kDepth * kLanes));
+      }
+      return out;
+    }
+  }
+  static constexpr std::int64_t kLeftStride = kTile / kDepth;
+
+  /// The transpose of a tile as a left factor: step k is row k (or rows k and k + 1) of the tile.
+  static const float* transposed_words(const float* tile, float* out) {
+    if constexpr (kDepth == 1) {
+      return tile;
+    } else {
+      for (std::int64_t k = 0; k < kTile; k += kDepth) {
+        for (std::int64_t j = 0; j < kTile; j += kLanes) {
+          store(out + k / kDepth * kTile + j,
+                Words::across(tile + k * kTile + j, tile + (k + 1) * kTile + j, kLanes));
+        }
+      }
+      return out;
+    }
+  }
+};
+
+/// Scores of one query row against one tile of keys: scaled, masked, hidden ones -infinity.
+struct ScoreRow {
+  std::int64_t batch, head, query, first_key;
+
+  /// Number of keys of the tile before the end and the diagonal.
+  [[nodiscard]] std::int64_t visible(const Attention& a) const {
+    std::int64_t last = a.keys;
+    if (a.causal && query + a.causal_offset + 1 < last) {
+      last = query + a.causal_offset + 1;
+    }
+    const std::int64_t count = query < a.queries ? last - first_key : 0;
+    return count < 0 ? 0 : (count > kTile ? kTile : count);
+  }
+
+  void finish(const Attention& a, float* scores) const {
+    const VF scale = set1(a.scale);
+    for (std::int64_t j = 0; j < kTile; j += kLanes) {
+      store(scores + j, load(scores + j) * scale);
+    }
+    const std::int64_t count = visible(a);
+    if (a.mask.kind != MaskKind::none && count > 0) {
+      apply_mask(a.mask, scores, count);
+    }
+    for (std::int64_t j = count; j < kTile; ++j) {
+      scores[j] = -__builtin_inff();
+    }
+  }
+
+ private:
+  void apply_mask(const AttentionMask& mask, float* scores, std::int64_t count) const {
+    const std::int64_t at =
+        batch * mask.batch_stride + head * mask.head_stride + query * mask.row_stride + first_key;
+    for (std::int64_t j = 0; j < count; ++j) {
+      if (mask.kind == MaskKind::additive) {
+        scores[j] += static_cast<const float*>(mask.data)[at + j];
+      } else if (!static_cast<const bool*>(mask.data)[at + j]) {
+        scores[j] = -__builtin_inff();
+      }
+    }
+  }
+};
+
+/// Tiles of keys that a tile of queries sees at all.
+inline std::int64_t visible_tiles(const Attention& a, std::int64_t query_tile) {
+  std::int64_t keys = a.keys;
+  if (a.causal) {
+    const std::int64_t end = (query_tile + 1) * kTile + a.causal_offset;
+    keys = end < keys ? end : keys;
+  }
+  return keys <= 0 ? 0 : (keys + kTile - 1) / kTile;
+}
+
+template <class T>
+T* row_at(const Heads& h, std::int64_t batch, std::int64_t head, std::int64_t row) {
+  return static_cast<T*>(h.data) + batch * h.batch_stride + head * h.head_stride +
+         row * h.row_stride;
+}
+
+inline std::int64_t rows_in_tile(std::int64_t length, std::int64_t tile) {
+  const std::int64_t left = length - tile * kTile;
+  return left < kTile ? left : kTile;
+}
+
+}  // namespace tessera::cpu::TESSERA_ISA
