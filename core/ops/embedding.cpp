@@ -1,6 +1,7 @@
 #include <tessera/core/ops/embedding.h>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
@@ -35,9 +36,14 @@ void Embedding::reference(Kernel& k, const Attrs&) {
 }
 
 void Embedding::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set_rows(0, v.input(1), v.gradient());
+  if (!v.needs(0)) {
+    return;
   }
+  const Tensor gradient = v.gradient();
+  const Tensor ids = v.input(1);
+  // Ids that all microbatches share (positions) are looked up once and have a gradient for each.
+  const bool shared = gradient.cut().stacked && !ids.cut();
+  v.set_rows(0, shared ? repeat_microbatches(ids, gradient.cut().parts) : ids, gradient);
 }
 
 ShardRule Embedding::shard(const Infer& c, const Attrs&) {
