@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/stream.h>
 
 namespace tessera {
 namespace {
@@ -25,6 +26,13 @@ Storage::Storage(std::size_t nbytes, Device device)
 Storage::Storage(std::byte* data, std::size_t nbytes, Device device,
                  std::shared_ptr<const void> owner)
     : data_(data), nbytes_(nbytes), device_(device), owned_(false), owner_(std::move(owner)) {}
+
+StorageSync& Storage::ensure_sync() {
+  if (sync_ == nullptr) {
+    sync_ = std::make_shared<StorageSync>();
+  }
+  return *sync_;
+}
 
 Storage::~Storage() {
   if (owned_) {
