@@ -11,6 +11,8 @@
 
 namespace tessera::dist {
 
+class StatusBoard;
+
 /// Memory from a communicator's allocator. Ranks of one host can read it directly when the backend
 /// supports that, which makes collectives on it several times faster. Zero-filled, page-aligned.
 struct CommBuffer {
@@ -48,6 +50,8 @@ class Communicator {
   virtual std::shared_ptr<Communicator> split(int color, int key, std::string name) = 0;
   /// Fails everything under way, here and on the peers that can be told, with `cause`.
   virtual void abort(std::exception_ptr cause) noexcept = 0;
+  /// Where the group's ranks say what they are doing; null where the backend has no such place.
+  virtual std::shared_ptr<StatusBoard> board() { return nullptr; }
 };
 
 }  // namespace tessera::dist

@@ -31,8 +31,10 @@ struct FailureRecord {
 /// Health of a communicator as one rank sees it. A group fails with its parent.
 class Health {
  public:
-  Health(FailureRecord& shared, int rank, std::shared_ptr<Health> parent)
-      : shared_(&shared), rank_(rank), parent_(std::move(parent)) {}
+  /// `shared` lives as long as `owner`; `parent` may be null.
+  Health(FailureRecord& shared, int rank, std::shared_ptr<Health> parent,
+         std::shared_ptr<const void> owner)
+      : shared_(&shared), rank_(rank), parent_(std::move(parent)), owner_(std::move(owner)) {}
 
   /// Cheap: asked at every poll.
   [[nodiscard]] bool failed() const noexcept {
@@ -52,6 +54,7 @@ class Health {
   FailureRecord* shared_;
   int rank_;
   std::shared_ptr<Health> parent_;
+  std::shared_ptr<const void> owner_;
   mutable std::mutex mutex_;
   std::exception_ptr own_;  ///< the exception itself when this rank failed first
 };

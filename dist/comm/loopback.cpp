@@ -71,17 +71,23 @@ class LoopbackCommunicator final : public GroupBase {
   LoopbackCommunicator(std::shared_ptr<Meeting> meeting, int rank, std::string name,
                        std::shared_ptr<Health> parent, std::shared_ptr<Progress> shared_progress,
                        LoopbackOptions options)
-      : GroupBase(rank, meeting->block().members(), name,
-                  std::make_shared<LoopbackCore>(meeting, rank, name, options.direct),
-                  std::make_shared<Health>(meeting->block().failure(), rank, std::move(parent)),
-                  std::move(shared_progress)),
+      : GroupBase(
+            rank, meeting->block().members(), name,
+            std::make_shared<LoopbackCore>(meeting, rank, name, options.direct),
+            std::make_shared<Health>(meeting->block().failure(), rank, std::move(parent), meeting),
+            std::move(shared_progress)),
+        board_(std::make_shared<StatusBoard>(
+            &meeting->block().status(0), meeting->block().failure(), rank, this->size(), meeting)),
         meeting_(std::move(meeting)),
-        options_(options) {}
+        options_(options) {
+    board_->own().host.store(host_name());
+  }
 
   [[nodiscard]] std::string transport(int peer) const override {
     return peer == rank() ? "self" : "thread";
   }
   [[nodiscard]] std::string host(int) const override { return host_name(); }
+  [[nodiscard]] std::shared_ptr<StatusBoard> board() override { return board_; }
 
   CommBuffer allocate(std::size_t nbytes) override {
     agree_on_size(*this, nbytes);
@@ -101,6 +107,7 @@ class LoopbackCommunicator final : public GroupBase {
  private:
   static void barrier_on(Communicator& group) { group.launch({}).wait(); }
 
+  std::shared_ptr<StatusBoard> board_;
   std::shared_ptr<Meeting> meeting_;
   LoopbackOptions options_;
   std::uint64_t splits_ = 0;

@@ -4,10 +4,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
-#include <tessera/dist/comm/collective.h>
+#include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/comm/health.h>
 
 namespace tessera::dist {
 
@@ -58,5 +60,47 @@ struct alignas(128) StatusCell {
   SharedText<6> activity;  ///< what a busy rank does
   SharedText<6> host;
 };
+
+/// The lines of a group's ranks, as this rank sees them.
+class StatusBoard {
+ public:
+  /// `cells` are the lines of all ranks; they and `failure` live as long as `owner`.
+  StatusBoard(StatusCell* cells, FailureRecord& failure, int rank, int size,
+              std::shared_ptr<const void> owner);
+  virtual ~StatusBoard() = default;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] StatusCell& cell(int rank) const { return cells_[rank]; }
+  [[nodiscard]] StatusCell& own() const { return cells_[rank_]; }
+  /// The group's first failure.
+  [[nodiscard]] FailureRecord& failure() const { return *failure_; }
+  /// Carries lines between hosts, where that takes messages. Called every now and then by a
+  /// thread of its own; returns at once.
+  virtual void exchange() {}
+
+ private:
+  StatusCell* cells_;
+  FailureRecord* failure_;
+  int rank_;
+  int size_;
+  std::shared_ptr<const void> owner_;
+};
+
+/// While it lives, this rank is busy with something long, such as saving, and its silence in
+/// `comm` is no reason for a timeout as long as its process shows signs of life.
+class BusyScope {
+ public:
+  BusyScope(Communicator& comm, std::string_view activity);
+  ~BusyScope();
+  BusyScope(const BusyScope&) = delete;
+  BusyScope& operator=(const BusyScope&) = delete;
+
+ private:
+  std::shared_ptr<StatusBoard> board_;
+};
+
+/// "it is at 16, broadcast 'weights'", the last collective that `cell`'s rank launched.
+[[nodiscard]] std::string describe_position(const StatusCell& cell);
 
 }  // namespace tessera::dist

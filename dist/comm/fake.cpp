@@ -1,0 +1,62 @@
+#include <tessera/dist/comm/fake.h>
+
+#include <utility>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/anonymous_memory.h>
+#include <tessera/dist/comm/validate.h>
+
+namespace tessera::dist {
+namespace {
+
+class Done final : public WorkState {
+ public:
+  bool wait_until(std::chrono::steady_clock::time_point) override { return true; }
+  [[nodiscard]] bool done() const override { return true; }
+  [[nodiscard]] std::exception_ptr error() const override { return nullptr; }
+  [[nodiscard]] std::chrono::nanoseconds duration() const override { return {}; }
+};
+
+class FakeCommunicator final : public Communicator {
+ public:
+  FakeCommunicator(int rank, int size, std::string name)
+      : rank_(rank), size_(size), name_(std::move(name)) {}
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] std::string transport(int peer) const override {
+    return peer == rank_ ? "self" : "fake";
+  }
+  [[nodiscard]] std::string host(int) const override { return "fake"; }
+
+  Work launch(Collective c) override {
+    validate(c, rank_, size_);
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+    return Work(std::make_shared<Done>());
+  }
+  CommBuffer allocate(std::size_t nbytes) override { return anonymous_memory(nbytes); }
+  std::shared_ptr<Communicator> split(int, int, std::string name) override {
+    return std::make_shared<FakeCommunicator>(rank_, size_, std::move(name));
+  }
+  void abort(std::exception_ptr cause) noexcept override {
+    failure_ = failure_ ? failure_ : std::move(cause);
+  }
+
+ private:
+  int rank_;
+  int size_;
+  std::string name_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+std::shared_ptr<Communicator> make_fake(int rank, int size) {
+  check(size >= 1 && rank >= 0 && rank < size, "fake: no such rank; got rank ", rank, " of ", size);
+  return std::make_shared<FakeCommunicator>(rank, size, "world");
+}
+
+}  // namespace tessera::dist

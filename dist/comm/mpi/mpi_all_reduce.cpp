@@ -1,0 +1,157 @@
+// All-reduce across hosts: how flights follow each other.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/mpi/mpi_exchange.h>
+#include <tessera/dist/comm/validate.h>
+
+namespace tessera::dist::mpi {
+namespace {
+
+constexpr std::size_t kUnderWay = 3;  // flights whose parts go out, are added and come back
+
+}  // namespace
+
+void HostsCore::arrive() {
+  block_.flag(topology_.local_rank()).phase.store(++phase_, std::memory_order_release);
+}
+
+bool HostsCore::all_here() const {
+  for (int member = 0; member < block_.members(); ++member) {
+    if (block_.flag(member).phase.load(std::memory_order_acquire) < phase_) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void HostsCore::post(const Collective& c) {
+  Post& post = block_.post(topology_.local_rank(), ++posted_);
+  const std::size_t element = size_of(c.dtype);
+  post.send = addresses_->describe(
+      c.send, send_count(c, topology_.rank, static_cast<int>(topology_.host_of.size())) * element);
+  post.receive = addresses_->describe(c.receive, c.count * element);
+  arrive();
+}
+
+Task HostsCore::all_reduce(const Collective& c, bool reachable) {
+  const ReductionTree& tree = c.tree == nullptr ? *default_tree_ : *c.tree;
+  const int lane = topology_.local_rank() < lanes_ ? topology_.local_rank() : -1;
+  Exchange x{c,
+             tree,
+             plan_for_hosts(tree, topology_.host_of, topology_.host_count()),
+             topology_.host_count(),
+             lanes_,
+             topology_.host(),
+             lane,
+             {},
+             {}};
+  post(c);
+  co_await Until{[this] { return all_here(); }};
+  Task rest = reachable ? exchange_directly(x) : exchange_staged(x);
+  co_await Finish(rest);
+}
+
+/// Buffers of this host's ranks are read and written in place. While flight k goes out, k - 1 is
+/// added and k - 2 comes back, so that links stay busy in both directions.
+Task HostsCore::exchange_directly(Exchange& x) {
+  const Collective& c = x.collective;
+  const bool alone = block_.members() == 1;
+  for (const TreeLeaf& leaf : x.tree.leaves()) {
+    const bool here = topology_.host_of[static_cast<std::size_t>(leaf.rank)] == x.host;
+    const int member = topology_.local_rank_of[static_cast<std::size_t>(leaf.rank)];
+    const std::byte* base = !here   ? nullptr
+                            : alone ? static_cast<const std::byte*>(c.send)
+                                    : addresses_->resolve(block_.post(member, posted_).send);
+    x.leaves.push_back(here ? base + static_cast<std::size_t>(leaf.slot) * c.count * x.element()
+                            : nullptr);
+  }
+  for (int member = 0; member < block_.members(); ++member) {
+    x.results.push_back(alone ? static_cast<std::byte*>(c.receive)
+                              : addresses_->resolve(block_.post(member, posted_).receive));
+  }
+  const std::size_t step = kPieceBytes / x.element() * static_cast<std::size_t>(x.hosts * x.lanes);
+  const std::size_t flights = x.lane < 0 ? 0 : (c.count + step - 1) / step;
+  std::array<Flight, kUnderWay> ring;
+  for (std::size_t t = 0; flights > 0 && t < flights + 2; ++t) {
+    if (t < flights) {
+      Flight& flight = ring[t % kUnderWay];
+      flight = {};
+      flight.first = t * step;
+      flight.count = std::min(step, c.count - flight.first);
+      begin(x, flight);
+    }
+    if (t >= 1 && t - 1 < flights) {
+      Flight& flight = ring[(t - 1) % kUnderWay];
+      co_await Until{[&flight] { return test_all(flight.scatter_receives); }};
+      combine(x, flight);
+    }
+    if (t >= 2) {
+      Flight& flight = ring[(t - 2) % kUnderWay];
+      co_await Until{[&flight] { return test_all(flight.gather_receives); }};
+      deliver(x, flight);
+      co_await Until{[&flight] { return test_all(flight.sends); }};
+    }
+  }
+  arrive();
+  co_await Until{[this] { return all_here(); }};
+}
+
+void HostsCore::stage(const Exchange& x, std::size_t first, std::size_t n) const {
+  const Collective& c = x.collective;
+  std::byte* slot = block_.slot(topology_.local_rank(), 0);
+  for (std::size_t b = 0; b < static_cast<std::size_t>(blocks_of(c, topology_.rank)); ++b) {
+    std::memcpy(slot + b * n * x.element(),
+                static_cast<const std::byte*>(c.send) + (b * c.count + first) * x.element(),
+                n * x.element());
+  }
+}
+
+void HostsCore::collect(const Exchange& x, std::size_t first, std::size_t n) const {
+  std::memcpy(static_cast<std::byte*>(x.collective.receive) + first * x.element(),
+              block_.slot(topology_.local_rank(), 1), n * x.element());
+}
+
+/// Private buffers pass through slots, one piece at a time: slot 0 of a rank holds what it gives,
+/// slot 1 what it gets.
+Task HostsCore::exchange_staged(Exchange& x) {
+  const Collective& c = x.collective;
+  const auto blocks = static_cast<std::size_t>(x.tree.max_blocks());
+  const std::size_t step = kSlotBytes / (blocks * x.element());
+  for (int member = 0; member < block_.members(); ++member) {
+    x.results.push_back(block_.slot(member, 1));
+  }
+  for (std::size_t first = 0; first < c.count; first += step) {
+    const std::size_t n = std::min(step, c.count - first);
+    stage(x, first, n);
+    arrive();
+    co_await Until{[this] { return all_here(); }};
+    if (x.lane >= 0) {
+      x.origin = first;
+      x.leaves.clear();
+      for (const TreeLeaf& leaf : x.tree.leaves()) {
+        const bool here = topology_.host_of[static_cast<std::size_t>(leaf.rank)] == x.host;
+        const int member = topology_.local_rank_of[static_cast<std::size_t>(leaf.rank)];
+        x.leaves.push_back(here ? block_.slot(member, 0) +
+                                      static_cast<std::size_t>(leaf.slot) * n * x.element()
+                                : nullptr);
+      }
+      Flight flight;
+      flight.first = first;
+      flight.count = n;
+      begin(x, flight);
+      co_await Until{[&flight] { return test_all(flight.scatter_receives); }};
+      combine(x, flight);
+      co_await Until{[&flight] { return test_all(flight.gather_receives); }};
+      deliver(x, flight);
+      co_await Until{[&flight] { return test_all(flight.sends); }};
+    }
+    arrive();
+    co_await Until{[this] { return all_here(); }};
+    collect(x, first, n);
+  }
+}
+
+}  // namespace tessera::dist::mpi

@@ -1,0 +1,61 @@
+// MPI as a way to form a world: registers itself.
+#include <cstdlib>
+#include <memory>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/backend.h>
+#include <tessera/dist/comm/mpi/mpi_communicator.h>
+
+namespace tessera::dist::mpi {
+namespace {
+
+class MpiBackend final : public Backend {
+ public:
+  [[nodiscard]] std::string name() const override { return "mpi"; }
+
+  [[nodiscard]] bool launched() const override {
+#if defined(OPEN_MPI)
+    // mpirun sets the first; any launcher that speaks PMIx, such as srun --mpi=pmix, the second.
+    return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMIX_RANK") != nullptr;
+#else
+    return std::getenv("PMI_SIZE") != nullptr || std::getenv("PMI_RANK") != nullptr ||
+           std::getenv("PMIX_RANK") != nullptr;
+#endif
+  }
+
+  std::shared_ptr<Communicator> connect() override {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    owns_ = initialized == 0;
+    int provided = MPI_THREAD_SINGLE;
+    if (owns_) {
+      require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+    } else {
+      MPI_Query_thread(&provided);
+    }
+    check<Unsupported>(provided == MPI_THREAD_MULTIPLE,
+                       "mpi: the library does not let several threads call it; got level ",
+                       provided, ", expected MPI_THREAD_MULTIPLE");
+    return MpiCommunicator::make(Group::duplicate(MPI_COMM_WORLD), "world", Family{}, {}, nullptr);
+  }
+
+  void disconnect() noexcept override {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (owns_ && finalized == 0) {
+      MPI_Finalize();
+    }
+  }
+
+  void kill(int exit_code) noexcept override {
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+  }
+
+ private:
+  bool owns_ = false;
+};
+
+const bool kRegistered = register_backend(std::make_unique<MpiBackend>());
+
+}  // namespace
+}  // namespace tessera::dist::mpi

@@ -1,0 +1,90 @@
+#include <tessera/dist/comm/mpi/mpi_call.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/backoff.h>
+
+namespace tessera::dist::mpi {
+
+void require(int code, const char* call) {
+  if (code == MPI_SUCCESS) {
+    return;
+  }
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  fail<CommError>(call, ": ", std::string(text.data(), static_cast<std::size_t>(length)));
+}
+
+Group::Group(MPI_Comm handle) : handle_(handle) {
+  MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN);
+}
+
+Group::Group(Group&& other) noexcept : handle_(std::exchange(other.handle_, MPI_COMM_NULL)) {}
+
+Group& Group::operator=(Group&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+
+Group::~Group() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (handle_ != MPI_COMM_NULL && finalized == 0) {
+    // MPI_Comm_free is collective, and a peer may be gone: the handle is left to MPI_Finalize.
+    handle_ = MPI_COMM_NULL;
+  }
+}
+
+Group Group::duplicate(MPI_Comm comm) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  require(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup");
+  return Group(copy);
+}
+
+Group Group::split(MPI_Comm comm, int color, int key) {
+  MPI_Comm part = MPI_COMM_NULL;
+  require(MPI_Comm_split(comm, color, key, &part), "MPI_Comm_split");
+  return Group(part);
+}
+
+Group Group::split_by_host(MPI_Comm comm) {
+  int rank = 0;
+  require(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  MPI_Comm part = MPI_COMM_NULL;
+  require(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &part),
+          "MPI_Comm_split_type");
+  return Group(part);
+}
+
+int Group::rank() const {
+  int rank = 0;
+  require(MPI_Comm_rank(handle_, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+int Group::size() const {
+  int size = 0;
+  require(MPI_Comm_size(handle_, &size), "MPI_Comm_size");
+  return size;
+}
+
+void wait(MPI_Request& request) {
+  Backoff backoff;
+  while (!test_all({&request, 1})) {
+    backoff.pause();
+  }
+}
+
+bool test_all(std::span<MPI_Request> requests) {
+  int done = 0;
+  require(
+      MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+      "MPI_Testall");
+  return done != 0;
+}
+
+}  // namespace tessera::dist::mpi

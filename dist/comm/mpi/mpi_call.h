@@ -1,0 +1,55 @@
+// MPI's C interface with exceptions and without spinning.
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+#include <vector>
+
+namespace tessera::dist::mpi {
+
+/// Throws CommError with MPI's own text unless `code` is success.
+void require(int code, const char* call);
+
+/// A communicator, freed on destruction when MPI is still up. Errors come back as codes.
+class Group {
+ public:
+  Group() = default;
+  explicit Group(MPI_Comm handle);
+  Group(Group&& other) noexcept;
+  Group& operator=(Group&& other) noexcept;
+  ~Group();
+
+  [[nodiscard]] static Group duplicate(MPI_Comm);
+  [[nodiscard]] static Group split(MPI_Comm, int color, int key);
+  /// Ranks of the same host, in the order of `comm`.
+  [[nodiscard]] static Group split_by_host(MPI_Comm);
+
+  [[nodiscard]] MPI_Comm get() const { return handle_; }
+  [[nodiscard]] int rank() const;
+  [[nodiscard]] int size() const;
+
+ private:
+  MPI_Comm handle_ = MPI_COMM_NULL;
+};
+
+/// Waits for a request with yields and naps between polls.
+void wait(MPI_Request& request);
+/// True once all are done; they become null then.
+[[nodiscard]] bool test_all(std::span<MPI_Request> requests);
+
+/// Blocking all-gather of one trivially copyable value a rank, for setting things up.
+template <class T>
+std::vector<T> gather_values(MPI_Comm comm, const T& value) {
+  int size = 0;
+  require(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  std::vector<T> all(static_cast<std::size_t>(size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  require(
+      MPI_Iallgather(&value, sizeof(T), MPI_BYTE, all.data(), sizeof(T), MPI_BYTE, comm, &request),
+      "MPI_Iallgather");
+  wait(request);
+  return all;
+}
+
+}  // namespace tessera::dist::mpi

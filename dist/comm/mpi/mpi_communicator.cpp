@@ -1,0 +1,126 @@
+#include <tessera/dist/comm/mpi/mpi_communicator.h>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/membership.h>
+#include <tessera/dist/comm/mpi/mpi_hosts_core.h>
+#include <tessera/dist/comm/mpi/mpi_status_board.h>
+#include <tessera/dist/comm/shared/shared_group.h>
+#include <tessera/dist/comm/validate.h>
+
+namespace tessera::dist::mpi {
+namespace {
+
+/// A group inside one host.
+class OneHostCore final : public GroupCore {
+ public:
+  OneHostCore(std::shared_ptr<SharedSegment> control, const ControlBlock& block, int rank,
+              std::string name, std::shared_ptr<const AddressSpace> addresses)
+      : control_(std::move(control)), group_(block, rank, std::move(name), std::move(addresses)) {}
+
+  Task start(const Collective& c) override {
+    if (is_point_to_point(c.kind)) {
+      return c.kind == CollectiveKind::send ? group_.send(c) : group_.receive(c);
+    }
+    return group_.run(c);
+  }
+
+ private:
+  std::shared_ptr<SharedSegment> control_;
+  SharedGroup group_;
+};
+
+constexpr std::size_t kAlignment = 4096;
+
+}  // namespace
+
+struct MpiCommunicator::Parts {
+  Group comm;
+  LocalSetup setup;
+  std::string name;
+  Family family;
+  std::set<int> groups;
+  int number = 0;
+  std::shared_ptr<GroupCore> core;
+  std::shared_ptr<Health> health;
+};
+
+std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string name, Family family,
+                                                       std::set<int> ancestors,
+                                                       std::shared_ptr<Health> parent) {
+  Parts parts;
+  parts.comm = std::move(comm);
+  parts.name = std::move(name);
+  parts.family = std::move(family);
+  parts.groups = std::move(ancestors);
+  parts.setup = set_up_local(parts.comm.get());
+  parts.number = parts.family.segments->new_group();
+  parts.groups.insert(parts.number);
+  const LocalSetup& setup = parts.setup;
+  const auto addresses = std::make_shared<SegmentSpace>(parts.family.segments, parts.groups);
+  if (setup.topology.host_count() == 1) {
+    parts.core = std::make_shared<OneHostCore>(setup.control, setup.block, setup.topology.rank,
+                                               parts.name, addresses);
+  } else {
+    parts.core = std::make_shared<HostsCore>(parts.comm.get(), setup.block, setup.topology,
+                                             parts.name, addresses);
+  }
+  parts.health = std::make_shared<Health>(setup.block.failure(), setup.topology.rank,
+                                          std::move(parent), setup.control);
+  return std::shared_ptr<MpiCommunicator>(new MpiCommunicator(std::move(parts)));
+}
+
+MpiCommunicator::MpiCommunicator(Parts parts)
+    : GroupBase(parts.setup.topology.rank, static_cast<int>(parts.setup.topology.host_of.size()),
+                parts.name, std::move(parts.core), std::move(parts.health), parts.family.progress),
+      comm_(std::move(parts.comm)),
+      local_(std::move(parts.setup.local)),
+      topology_(std::move(parts.setup.topology)),
+      family_(std::move(parts.family)),
+      groups_(std::move(parts.groups)),
+      number_(parts.number) {
+  if (topology_.host_count() == 1) {
+    board_ =
+        std::make_shared<StatusBoard>(&parts.setup.block.status(0), parts.setup.block.failure(),
+                                      rank(), size(), parts.setup.control);
+  } else {
+    board_ = std::make_shared<MpiStatusBoard>(comm_.get(), parts.setup.block, topology_,
+                                              parts.setup.control);
+  }
+  board_->own().host.store(topology_.names[static_cast<std::size_t>(rank())]);
+}
+
+MpiCommunicator::~MpiCommunicator() = default;
+
+std::string MpiCommunicator::transport(int peer) const {
+  if (peer == rank()) {
+    return "self";
+  }
+  return topology_.host_of[static_cast<std::size_t>(peer)] == topology_.host() ? "shm" : "mpi";
+}
+
+std::string MpiCommunicator::host(int peer) const {
+  return topology_.names[static_cast<std::size_t>(peer)];
+}
+
+CommBuffer MpiCommunicator::allocate(std::size_t nbytes) {
+  agree_on_size(*this, nbytes);
+  const std::size_t room =
+      (std::max<std::size_t>(nbytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  const auto members = topology_.local_ranks().size();
+  const auto segment = make_segment(local_.get(), room * members);
+  std::byte* own = segment->data() + room * static_cast<std::size_t>(topology_.local_rank());
+  madvise(own, room, MADV_POPULATE_WRITE);  // one call instead of a fault a page; may be refused
+  return {own, nbytes, SegmentTable::add(family_.segments, segment, number_)};
+}
+
+std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key, std::string name) {
+  check(color >= 0, "split: color below 0; got ", color);
+  return make(Group::split(comm_.get(), color, key), std::move(name), family_, groups_, health());
+}
+
+}  // namespace tessera::dist::mpi

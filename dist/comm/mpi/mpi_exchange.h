@@ -1,0 +1,40 @@
+// What an all-reduce across hosts keeps while it is under way.
+#pragma once
+
+#include <tessera/dist/comm/mpi/mpi_hosts_core.h>
+#include <tessera/dist/comm/shared/shared_group.h>
+
+namespace tessera::dist::mpi {
+
+/// Bytes of a piece that one host sends to another at a time.
+inline constexpr std::size_t kPieceBytes = 1 << 20;
+
+struct HostsCore::Exchange {
+  const Collective& collective;
+  const ReductionTree& tree;
+  HostPlan plan;
+  int hosts;
+  int lanes;
+  int host;
+  int lane;  ///< -1: this rank does not talk to other hosts
+  /// Where elements begin in memory: of every leaf on this host, null for the others, and of every
+  /// result on this host. `origin` is the element that the first byte is.
+  std::vector<const std::byte*> leaves;
+  std::vector<std::byte*> results;
+  std::size_t origin = 0;
+
+  [[nodiscard]] std::size_t element() const { return size_of(collective.dtype); }
+  /// Bytes of an element of the partial sums of `from`.
+  [[nodiscard]] std::size_t wire_element(int from) const {
+    return size_of(plan.is_partial(from) ? accumulator_of(collective.dtype) : collective.dtype);
+  }
+  [[nodiscard]] std::size_t root_count(int from) const {
+    return plan.roots[static_cast<std::size_t>(from)].size();
+  }
+  /// The elements of a flight that host `owner` adds and this rank's lane carries.
+  [[nodiscard]] Part part(const Flight& flight, int owner) const {
+    return part_of(flight.count, hosts * lanes, owner * lanes + lane);
+  }
+};
+
+}  // namespace tessera::dist::mpi

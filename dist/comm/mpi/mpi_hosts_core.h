@@ -1,0 +1,87 @@
+// Collectives of a group that spans several hosts.
+//
+// All-reduce: the ranks of a host read each other's buffers, add what the tree lets them add alone,
+// and exchange those partial sums in pieces; every piece has one owner among the hosts, which adds
+// the parts in tree order and sends the sum back, and each host writes it to all of its ranks. So a
+// link carries what a ring would, and the bits are those of the tree. The other collectives move
+// bytes only and are MPI's own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tessera/dist/comm/group_base.h>
+#include <tessera/dist/comm/mpi/mpi_call.h>
+#include <tessera/dist/comm/mpi/mpi_host_plan.h>
+#include <tessera/dist/comm/mpi/mpi_topology.h>
+#include <tessera/dist/comm/shared/address_space.h>
+
+namespace tessera::dist::mpi {
+
+/// Sent ahead of every collective by every rank.
+struct Header {
+  Signature signature;
+  std::uint8_t reachable = 0;  ///< 1: the ranks of its host reach this rank's buffers
+};
+
+/// A range of elements under way: the pieces that this rank sends, receives and adds.
+struct Flight {
+  std::size_t first = 0;  ///< element of the collective
+  std::size_t count = 0;
+  std::vector<std::byte> out;   ///< this host's partial sums, for each owner
+  std::vector<std::byte> in;    ///< other hosts' partial sums of the part owned here
+  std::vector<std::byte> sums;  ///< finished parts, of every owner
+  std::vector<MPI_Request> scatter_receives;
+  std::vector<MPI_Request> gather_receives;
+  std::vector<MPI_Request> sends;
+};
+
+class HostsCore final : public GroupCore {
+ public:
+  HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, std::string name,
+            std::shared_ptr<const AddressSpace> addresses);
+
+  Task start(const Collective&) override;
+
+ private:
+  struct Exchange;  ///< one all-reduce under way
+
+  Task run(const Collective&);
+  Task move_bytes(const Collective&);
+  Task reduce_scatter(const Collective&);
+  Task all_reduce(const Collective&, bool reachable);
+  Task exchange_directly(Exchange&);
+  Task exchange_staged(Exchange&);
+  Task send(const Collective&);
+  Task receive(const Collective&);
+
+  [[nodiscard]] Header header_of(const Collective&) const;
+  void require_agreement(const std::vector<Header>&) const;
+  [[nodiscard]] MPI_Request start_moving(const Collective&, std::vector<std::byte>& copy) const;
+
+  void post(const Collective&);
+  void arrive();
+  [[nodiscard]] bool all_here() const;
+  void begin(Exchange&, Flight&) const;
+  void pack_roots(const Exchange&, Flight&) const;
+  void combine(const Exchange&, Flight&) const;
+  void deliver(const Exchange&, const Flight&) const;
+  void stage(const Exchange&, std::size_t first, std::size_t n) const;
+  void collect(const Exchange&, std::size_t first, std::size_t n) const;
+
+  Group scatter_;  ///< partial sums
+  Group gather_;   ///< finished sums
+  Group moves_;    ///< MPI's own collectives
+  Group pairs_;    ///< send and receive
+  ControlBlock block_;
+  Topology topology_;
+  std::string name_;
+  std::shared_ptr<const AddressSpace> addresses_;
+  std::shared_ptr<const ReductionTree> default_tree_;
+  int lanes_;  ///< ranks of each host that talk to other hosts
+  std::uint64_t phase_ = 0;
+  std::uint64_t posted_ = 0;
+};
+
+}  // namespace tessera::dist::mpi

@@ -1,0 +1,146 @@
+#include <tessera/dist/comm/mpi/mpi_status_board.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace tessera::dist::mpi {
+
+/// One rank's cell, as it travels.
+struct MpiStatusBoard::Line {
+  std::int32_t rank = 0;
+  std::uint32_t busy = 0;
+  std::uint32_t left = 0;
+  std::uint32_t kind = 0;
+  std::uint64_t launched = 0;
+  std::uint64_t finished = 0;
+  std::uint64_t beats = 0;
+  std::array<char, 57> label{};
+  std::array<char, 49> activity{};
+  std::array<char, 49> host{};
+};
+
+namespace {
+
+struct FailureCopy {
+  std::uint32_t state = 0;
+  std::uint32_t type = 0;
+  std::int32_t rank = 0;
+  char text[FailureRecord::kTextSize] = {};
+};
+
+template <std::size_t N>
+void copy_text(std::array<char, N>& to, const std::string& from) {
+  std::memcpy(to.data(), from.data(), std::min(from.size(), N - 1));
+}
+
+}  // namespace
+
+MpiStatusBoard::MpiStatusBoard(MPI_Comm comm, const ControlBlock& block, Topology topology,
+                               std::shared_ptr<const void> owner)
+    : StatusBoard(&block.status(0), block.failure(), topology.rank,
+                  static_cast<int>(topology.host_of.size()), std::move(owner)),
+      comm_(Group::duplicate(comm)),
+      topology_(std::move(topology)) {
+  if (topology_.local_rank() != 0) {
+    return;
+  }
+  for (const std::vector<int>& ranks : topology_.hosts) {
+    if (ranks.front() != topology_.rank) {
+      mails_.emplace_back().peer = ranks.front();
+      mails_.back().in.resize(sizeof(FailureCopy) + ranks.size() * sizeof(Line));
+    }
+  }
+  for (Mail& mail : mails_) {
+    listen(mail);
+  }
+}
+
+MpiStatusBoard::~MpiStatusBoard() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  for (Mail& mail : mails_) {
+    if (finalized == 0 && mail.received != MPI_REQUEST_NULL) {
+      MPI_Cancel(&mail.received);
+      MPI_Request_free(&mail.received);
+    }
+    if (finalized == 0 && mail.sent != MPI_REQUEST_NULL) {
+      wait(mail.sent);  // small: it only has to leave this process
+    }
+  }
+}
+
+void MpiStatusBoard::listen(Mail& mail) const {
+  require(MPI_Irecv(mail.in.data(), static_cast<int>(mail.in.size()), MPI_BYTE, mail.peer, 0,
+                    comm_.get(), &mail.received),
+          "MPI_Irecv");
+}
+
+void MpiStatusBoard::exchange() {
+  for (Mail& mail : mails_) {
+    while (test_all({&mail.received, 1})) {
+      unpack(mail.in);
+      listen(mail);
+    }
+    if (test_all({&mail.sent, 1})) {
+      mail.out = pack();
+      require(MPI_Isend(mail.out.data(), static_cast<int>(mail.out.size()), MPI_BYTE, mail.peer, 0,
+                        comm_.get(), &mail.sent),
+              "MPI_Isend");
+    }
+  }
+}
+
+std::vector<std::byte> MpiStatusBoard::pack() const {
+  FailureCopy failure;
+  if (StatusBoard::failure().written()) {
+    failure.state = 1;
+    failure.type = StatusBoard::failure().type;
+    failure.rank = StatusBoard::failure().rank;
+    std::memcpy(failure.text, StatusBoard::failure().text, sizeof failure.text);
+  }
+  const std::vector<int>& ranks = topology_.local_ranks();
+  std::vector<std::byte> packet(sizeof failure + ranks.size() * sizeof(Line));
+  std::memcpy(packet.data(), &failure, sizeof failure);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const StatusCell& from = cell(ranks[i]);
+    Line line;
+    line.rank = ranks[i];
+    line.busy = from.busy;
+    line.left = from.left;
+    line.kind = from.kind;
+    line.launched = from.launched;
+    line.finished = from.finished;
+    line.beats = from.beats;
+    copy_text(line.label, from.label.load());
+    copy_text(line.activity, from.activity.load());
+    copy_text(line.host, from.host.load());
+    std::memcpy(packet.data() + sizeof failure + i * sizeof line, &line, sizeof line);
+  }
+  return packet;
+}
+
+void MpiStatusBoard::unpack(const std::vector<std::byte>& packet) const {
+  FailureCopy failure;
+  std::memcpy(&failure, packet.data(), sizeof failure);
+  if (failure.state != 0) {
+    StatusBoard::failure().write(failure.type, failure.rank, failure.text);
+  }
+  for (std::size_t at = sizeof failure; at + sizeof(Line) <= packet.size(); at += sizeof(Line)) {
+    Line line;
+    std::memcpy(&line, packet.data() + at, sizeof line);
+    StatusCell& to = cell(line.rank);
+    to.busy = line.busy;
+    to.left = line.left;
+    to.kind = static_cast<std::uint8_t>(line.kind);
+    to.finished = line.finished;
+    to.label.store(line.label.data());
+    to.activity.store(line.activity.data());
+    to.host.store(line.host.data());
+    to.launched = line.launched;
+    to.beats = line.beats;
+  }
+}
+
+}  // namespace tessera::dist::mpi

@@ -1,0 +1,40 @@
+// The status board of a group of several hosts: inside a host lines lie in shared memory, and the
+// first rank of each host sends its host's lines to the others.
+#pragma once
+
+#include <vector>
+
+#include <tessera/dist/comm/health.h>
+#include <tessera/dist/comm/mpi/mpi_call.h>
+#include <tessera/dist/comm/mpi/mpi_topology.h>
+#include <tessera/dist/comm/status_board.h>
+
+namespace tessera::dist::mpi {
+
+/// Also carries the first failure from host to host.
+class MpiStatusBoard final : public StatusBoard {
+ public:
+  MpiStatusBoard(MPI_Comm comm, const ControlBlock& block, Topology topology,
+                 std::shared_ptr<const void> owner);
+  ~MpiStatusBoard() override;
+  void exchange() override;
+
+ private:
+  struct Line;
+  struct Mail {  ///< to and from one other host
+    int peer = 0;
+    std::vector<std::byte> out;
+    std::vector<std::byte> in;
+    MPI_Request sent = MPI_REQUEST_NULL;
+    MPI_Request received = MPI_REQUEST_NULL;
+  };
+  [[nodiscard]] std::vector<std::byte> pack() const;
+  void unpack(const std::vector<std::byte>& packet) const;
+  void listen(Mail& mail) const;
+
+  Group comm_;
+  Topology topology_;
+  std::vector<Mail> mails_;
+};
+
+}  // namespace tessera::dist::mpi

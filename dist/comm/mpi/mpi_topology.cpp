@@ -1,0 +1,94 @@
+#include <tessera/dist/comm/mpi/mpi_topology.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/membership.h>
+
+namespace tessera::dist::mpi {
+namespace {
+
+struct Residence {
+  std::int32_t leader = 0;  ///< rank in the group of the first rank of the host
+  std::array<char, 64> name{};
+};
+
+Topology survey(MPI_Comm world, MPI_Comm local) {
+  Topology topology;
+  require(MPI_Comm_rank(world, &topology.rank), "MPI_Comm_rank");
+  Residence mine;
+  mine.leader = gather_values(local, topology.rank).front();
+  const std::string name = host_name();
+  std::memcpy(mine.name.data(), name.data(), std::min(name.size(), mine.name.size() - 1));
+  std::vector<int> leaders;
+  for (const Residence& residence : gather_values(world, mine)) {
+    const int rank = static_cast<int>(topology.names.size());
+    const auto known = std::ranges::find(leaders, residence.leader);
+    const auto host = static_cast<std::size_t>(known - leaders.begin());
+    if (known == leaders.end()) {
+      leaders.push_back(residence.leader);
+      topology.hosts.emplace_back();
+    }
+    topology.host_of.push_back(static_cast<int>(host));
+    topology.local_rank_of.push_back(static_cast<int>(topology.hosts[host].size()));
+    topology.hosts[host].push_back(rank);
+    topology.names.emplace_back(residence.name.data());
+  }
+  return topology;
+}
+
+}  // namespace
+
+std::shared_ptr<SharedSegment> make_segment(MPI_Comm local, std::size_t nbytes) {
+  int rank = 0;
+  require(MPI_Comm_rank(local, &rank), "MPI_Comm_rank");
+  std::shared_ptr<SharedSegment> segment;
+  SegmentAddress mine;
+  std::string trouble;
+  const auto attempt = [&](auto&& action) {
+    try {
+      action();
+    } catch (const DeviceError& error) {
+      trouble = error.what();
+    }
+  };
+  if (rank == 0) {
+    attempt([&] { segment = SharedSegment::create(nbytes); });
+    mine = segment == nullptr ? SegmentAddress{} : segment->address();
+  }
+  const SegmentAddress address = gather_values(local, mine).front();
+  if (rank != 0 && address.nbytes > 0) {
+    attempt([&] { segment = SharedSegment::open(address); });
+  }
+  const std::vector<char> mapped = gather_values<char>(local, segment != nullptr);
+  check<DeviceError>(
+      std::ranges::find(mapped, 0) == mapped.end(),
+      trouble.empty() ? "shared memory: a rank of this host cannot map it" : trouble);
+  segment->seal();
+  return segment;
+}
+
+LocalSetup set_up_local(MPI_Comm world) {
+  LocalSetup setup;
+  setup.local = Group::split_by_host(world);
+  int ranks = 0;
+  int rank = 0;
+  require(MPI_Comm_size(world, &ranks), "MPI_Comm_size");
+  require(MPI_Comm_rank(world, &rank), "MPI_Comm_rank");
+  const auto make_control = [&] {
+    setup.control = make_segment(setup.local.get(), ControlBlock::bytes(setup.local.size(), ranks));
+  };
+  try {
+    make_control();
+  } catch (const DeviceError&) {  // on all its ranks alike: the host falls apart into hosts of one
+    setup.local = Group::split(setup.local.get(), rank, 0);
+    make_control();
+  }
+  setup.block = ControlBlock(setup.control->data(), setup.local.size(), ranks);
+  setup.topology = survey(world, setup.local.get());
+  return setup;
+}
+
+}  // namespace tessera::dist::mpi

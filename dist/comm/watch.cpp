@@ -1,0 +1,184 @@
+#include <tessera/dist/comm/watch.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/validate.h>
+
+namespace tessera::dist {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLongestInterval{200};
+constexpr milliseconds kSignOfLife{2000};  // a process without one for longer stands still
+
+double seconds(Duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+
+}  // namespace
+
+Watch::Watch(std::shared_ptr<Communicator> comm, milliseconds deadline)
+    : comm_(std::move(comm)),
+      board_(comm_->board()),
+      deadline_(deadline),
+      pulses_(static_cast<std::size_t>(comm_->size())) {}
+
+Watch::Entry Watch::announce(const Collective& c) {
+  Entry entry;
+  entry.kind = c.kind;
+  entry.peer = c.peer;
+  entry.label = c.label;
+  if (!is_point_to_point(c.kind)) {
+    StatusCell& own = board_->own();
+    own.label.store(c.label);
+    own.kind.store(static_cast<std::uint8_t>(c.kind), std::memory_order_relaxed);
+    entry.number = own.launched.load(std::memory_order_relaxed) + 1;
+    own.launched.store(entry.number, std::memory_order_release);
+  }
+  return entry;
+}
+
+void Watch::watch(Entry entry) {
+  if (entry.work.done()) {
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (!under_way_.empty() && under_way_.front().work.done()) {
+    under_way_.pop_front();  // so that the list stays short between looks
+    waiting_since_ = {};
+  }
+  under_way_.push_back(std::move(entry));
+}
+
+/// True when the oldest is another one than at the last look.
+bool Watch::drop_finished() {
+  const std::size_t before = under_way_.size();
+  std::erase_if(under_way_, [](const Entry& entry) { return entry.work.done(); });
+  return under_way_.size() != before || waiting_since_ == Time{};
+}
+
+void Watch::listen(Time now) {
+  for (int rank = 0; rank < board_->size(); ++rank) {
+    Pulse& pulse = pulses_[static_cast<std::size_t>(rank)];
+    const std::uint64_t beats = board_->cell(rank).beats.load(std::memory_order_relaxed);
+    if (beats != pulse.beats || pulse.seen == Time{}) {
+      pulse = {beats, now};
+    }
+  }
+}
+
+bool Watch::shows_life(int rank, Time now) const {
+  return now - pulses_[static_cast<std::size_t>(rank)].seen <
+         std::min<Duration>(kSignOfLife, deadline_ / 2);
+}
+
+/// The ranks that keep `oldest` from ending.
+std::vector<int> Watch::missing(const Entry& oldest) const {
+  if (is_point_to_point(oldest.kind)) {
+    return {oldest.peer};
+  }
+  std::vector<int> ranks;
+  for (int rank = 0; rank < board_->size(); ++rank) {
+    if (board_->cell(rank).launched.load(std::memory_order_acquire) < oldest.number) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks, Time now) const {
+  std::string text;
+  for (const int rank : ranks) {
+    const StatusCell& cell = board_->cell(rank);
+    const Duration silence = now - pulses_[static_cast<std::size_t>(rank)].seen;
+    text += detail::concat(text.empty() ? "" : "; ", "rank ", rank, " (host ", cell.host.load(),
+                           ", ", describe_position(cell),
+                           cell.busy > 0 ? ", busy with " + cell.activity.load() : std::string(),
+                           shows_life(rank, now)
+                               ? ""
+                               : detail::concat(", no sign of life for ", seconds(silence), " s"),
+                           ")");
+  }
+  return detail::concat(
+      "timeout: group '", comm_->name(), "' waited ", seconds(deadline_), " s in ",
+      to_string(oldest.kind), oldest.number > 0 ? detail::concat(" ", oldest.number) : "",
+      oldest.label.empty() ? "" : " '" + oldest.label + "'", "; ",
+      text.empty() ? "all ranks launched it, none of them ended it" : "missing: " + text);
+}
+
+void Watch::look(Time now) {
+  board_->own().beats.fetch_add(1, std::memory_order_relaxed);
+  board_->exchange();
+  listen(now);
+  std::unique_lock lock(mutex_);
+  const Duration since_last = last_look_ == Time{} ? Duration{} : now - last_look_;
+  last_look_ = now;
+  if (drop_finished()) {
+    waiting_since_ = now;
+  }
+  if (under_way_.empty()) {
+    return;
+  }
+  const Entry oldest = under_way_.front();
+  lock.unlock();
+  std::vector<int> ranks = missing(oldest);
+  const auto excused = [&](int rank) {
+    return board_->cell(rank).busy.load() > 0 && shows_life(rank, now);
+  };
+  if ((!ranks.empty() && std::ranges::all_of(ranks, excused)) || since_last > deadline_ / 2) {
+    waiting_since_ += since_last;  // busy, or this very process stood still: that does not count
+  }
+  if (now - waiting_since_ < deadline_) {
+    return;
+  }
+  if (ranks.empty()) {  // everybody arrived: then somebody stopped in the middle
+    for (int rank = 0; rank < board_->size(); ++rank) {
+      if (!shows_life(rank, now)) {
+        ranks.push_back(rank);
+      }
+    }
+  }
+  comm_->abort(std::make_exception_ptr(Timeout(complaint(oldest, ranks, now))));
+}
+
+WatchThread::WatchThread(milliseconds deadline)
+    : deadline_(deadline), thread_([this, context = Context::current_shared()] {
+        const ContextScope scope(context);
+        run();
+      }) {}
+
+WatchThread::~WatchThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void WatchThread::add(std::shared_ptr<Watch> watch) {
+  const std::lock_guard lock(mutex_);
+  watches_.push_back(std::move(watch));
+}
+
+void WatchThread::remove(const std::shared_ptr<Watch>& watch) {
+  const std::lock_guard lock(mutex_);
+  std::erase(watches_, watch);
+}
+
+void WatchThread::run() {
+  const Duration interval = std::min<Duration>(kLongestInterval, deadline_ / 10);
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    for (const auto& watch : watches_) {
+      watch->look(clock().now());
+    }
+    clock().wait_until(wake_, lock, clock().now() + interval);
+  }
+}
+
+}  // namespace tessera::dist

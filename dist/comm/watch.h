@@ -1,0 +1,83 @@
+// The watchdog's inside: what is watched, and the thread that looks.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <tessera/core/base/clock.h>
+#include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/comm/status_board.h>
+
+namespace tessera::dist {
+
+/// The collectives of one communicator that are not done, and since when the oldest is.
+class Watch {
+ public:
+  struct Entry {
+    std::uint64_t number = 0;  ///< of collectives; 0 for send and receive
+    CollectiveKind kind = CollectiveKind::barrier;
+    int peer = -1;
+    std::string label;
+    Work work;
+  };
+  Watch(std::shared_ptr<Communicator> comm, std::chrono::milliseconds deadline);
+
+  /// Says on the board what this rank is about to launch.
+  Entry announce(const Collective& c);
+  void watch(Entry entry);
+  /// Shows a sign of life, looks for one of the others, and fails the communicator when the oldest
+  /// collective has waited too long.
+  void look(Time now);
+
+ private:
+  struct Pulse {  ///< when a rank last showed a sign of life
+    std::uint64_t beats = 0;
+    Time seen{};
+  };
+  void listen(Time now);
+  [[nodiscard]] bool shows_life(int rank, Time now) const;
+  [[nodiscard]] std::vector<int> missing(const Entry& oldest) const;
+  [[nodiscard]] std::string complaint(const Entry& oldest, const std::vector<int>& ranks,
+                                      Time now) const;
+  bool drop_finished();
+
+  std::shared_ptr<Communicator> comm_;
+  std::shared_ptr<StatusBoard> board_;
+  std::chrono::milliseconds deadline_;
+  std::vector<Pulse> pulses_;
+  std::mutex mutex_;
+  std::deque<Entry> under_way_;
+  Time waiting_since_{};
+  Time last_look_{};
+};
+
+/// One per rank. Looks at every watch several times within the deadline.
+class WatchThread {
+ public:
+  explicit WatchThread(std::chrono::milliseconds deadline);
+  ~WatchThread();
+  WatchThread(const WatchThread&) = delete;
+  WatchThread& operator=(const WatchThread&) = delete;
+
+  [[nodiscard]] std::chrono::milliseconds deadline() const { return deadline_; }
+  void add(std::shared_ptr<Watch> watch);
+  void remove(const std::shared_ptr<Watch>& watch);
+
+ private:
+  void run();
+
+  std::chrono::milliseconds deadline_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::shared_ptr<Watch>> watches_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tessera::dist

@@ -1,0 +1,56 @@
+#include <tessera/dist/launcher.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include <tessera/core/base/error.h>
+
+namespace tessera::dist {
+namespace {
+
+struct Launcher {
+  const char* variable;
+  const char* name;
+};
+
+// mpirun inside a batch job sees the job's variables too, so it comes first; srun's own step comes
+// before the whole job's.
+constexpr std::array<Launcher, 5> kLaunchers{{{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun"},
+                                              {"PMI_SIZE", "MPICH's mpirun"},
+                                              {"WORLD_SIZE", "torchrun"},
+                                              {"SLURM_STEP_NUM_TASKS", "srun"},
+                                              {"SLURM_NTASKS", "srun"}}};
+
+/// 0 when the variable is unset or no number.
+int number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  int number = 0;
+  if (text != nullptr) {
+    std::from_chars(text, text + std::strlen(text), number);
+  }
+  return number;
+}
+
+}  // namespace
+
+Announcement announced_world() {
+  for (const auto& [variable, name] : kLaunchers) {
+    if (const int ranks = number_in(variable); ranks > 0) {
+      return {ranks, variable, name};
+    }
+  }
+  return {};
+}
+
+void require_delivered(const Announcement& announced, int delivered,
+                       const std::string& transports) {
+  check(announced.ranks <= delivered, "world: ", announced.launcher, " announces ", announced.ranks,
+        " ranks (", announced.variable, "=", announced.ranks, ") but ", delivered,
+        delivered == 1 ? " was" : " were", " formed with ", transports,
+        "; start it with: mpirun -n ", announced.ranks, " --bind-to none PROGRAM",
+        announced.launcher == "srun" ? " (or srun --mpi=pmix PROGRAM)" : "");
+}
+
+}  // namespace tessera::dist

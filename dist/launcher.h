@@ -1,0 +1,22 @@
+// What the environment says about who started this process, and with how many others.
+#pragma once
+
+#include <string>
+
+namespace tessera::dist {
+
+struct Announcement {
+  int ranks = 1;
+  std::string variable;  ///< the variable that says so, empty when none does
+  std::string launcher;  ///< who sets it
+};
+
+/// Reads the variables of Open MPI's mpirun, MPICH's, torchrun and srun; the nearest launcher that
+/// speaks counts. Without any: one rank.
+[[nodiscard]] Announcement announced_world();
+
+/// Throws InvalidArgument, naming both numbers and the right command, when more ranks were
+/// announced than `delivered`. `transports` says what this build could have used.
+void require_delivered(const Announcement& announced, int delivered, const std::string& transports);
+
+}  // namespace tessera::dist
