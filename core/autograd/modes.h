@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
+
+#include <tessera/core/tensor/dtype.h>
 
 namespace tessera {
 
@@ -19,6 +22,8 @@ struct Modes {
   bool inference = false;  ///< results can never go on a tape
   BatchSum batch_sum = BatchSum::stack;
   SavedTensorHooks* saved_hooks = nullptr;  ///< replaces how the tape keeps tensors
+  std::optional<DType> autocast;            ///< see core/dispatch/autocast.h
+  bool recomputing = false;                 ///< see core/autograd/checkpoint.h
 
   static Modes& current() noexcept {
     thread_local Modes modes;

@@ -9,6 +9,8 @@
 #include <memory>
 #include <string>
 
+#include <tessera/core/base/random_scope.h>
+
 namespace tessera {
 
 /// The microbatches of a global batch that the rank's current pass runs, see docs/determinism.md.
@@ -29,6 +31,7 @@ struct Context {
   std::uint64_t models_made = 0;  ///< root models made since the seed was set
   std::uint64_t step = 0;         ///< global batches begun
   Pass pass;
+  RandomDraws draws;       ///< see random_scope.h
   std::string log_prefix;  ///< "[rank 1] ", empty when alone
 
   /// The calling thread's context; every thread starts with one process-wide default.

@@ -1,0 +1,34 @@
+#include <tessera/core/base/random_scope.h>
+
+#include <utility>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/module_path.h>
+#include <tessera/core/base/philox.h>
+
+namespace tessera {
+
+std::uint64_t next_random_key() {
+  const Context& context = Context::current();
+  RandomDraws& draws = Context::current().draws;
+  if (draws.seed != context.seed || draws.step != context.step ||
+      draws.first != context.pass.first) {
+    draws = {.counts = {}, .seed = context.seed, .step = context.step, .first = context.pass.first};
+  }
+  const std::uint64_t path = hash_name(current_module_path());
+  const std::uint64_t draw = draws.counts[path]++;
+  return mix(mix(mix(context.seed, context.step), path), draw);
+}
+
+void begin_random_pass() {
+  Context::current().draws.counts.clear();
+}
+
+RandomScope::RandomScope(RandomDraws draws)
+    : previous_(std::exchange(Context::current().draws, std::move(draws))) {}
+
+RandomScope::~RandomScope() {
+  Context::current().draws = std::move(previous_);
+}
+
+}  // namespace tessera

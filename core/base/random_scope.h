@@ -1,0 +1,42 @@
+// Keys of random numbers that a forward pass draws, as dropout does.
+//
+// A draw is keyed by (seed, step, module path, how many draws that path made since the pass began),
+// and inside a draw every element by its sample's index in the global batch. So bits depend neither
+// on how samples are dealt to ranks and passes nor on what other modules draw.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+namespace tessera {
+
+/// Draws made since the pass began, by hash of the module path. Part of the Context.
+struct RandomDraws {
+  std::unordered_map<std::uint64_t, std::uint64_t> counts;
+  /// The pass that they belong to; another one begins at zero.
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;
+  std::int64_t first = 0;
+};
+
+/// The key of the running module's next draw in this pass. Counts it.
+[[nodiscard]] std::uint64_t next_random_key();
+
+/// A new pass begins: every path's draws count from zero again. Loaders call it; without it a pass
+/// begins where the context's seed, step or first microbatch changes.
+void begin_random_pass();
+
+/// Puts the counters back to `draws` until the scope ends: recomputation draws what its forward
+/// drew.
+class RandomScope {
+ public:
+  explicit RandomScope(RandomDraws draws);
+  ~RandomScope();
+  RandomScope(const RandomScope&) = delete;
+  RandomScope& operator=(const RandomScope&) = delete;
+
+ private:
+  RandomDraws previous_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,173 @@
+#include <tessera/core/ops/cross_entropy.h>
+
+#include <cmath>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/softmax.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/loss_rows.h>
+#include <tessera/core/ops/support/row_sums.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera {
+namespace {
+
+Shape row_shape(const Tensor& logits) {
+  Shape shape = logits.shape();
+  shape.erase(shape.size() - 1);
+  return shape;
+}
+
+/// One number a row, in a last dim of size 1 so that it broadcasts over the classes.
+Shape column_shape(const Tensor& logits) {
+  Shape shape = row_shape(logits);
+  shape.push_back(1);
+  return shape;
+}
+
+/// g (...) as (..., 1).
+Tensor as_column(const Tensor& rows) {
+  Tensor column = rows.detach();
+  column.get().shape.push_back(1);
+  column.get().strides.push_back(1);
+  return column;
+}
+
+DimLabels row_labels(int ndim, bool with_last) {
+  DimLabels labels(with_last ? ndim + 1 : ndim);
+  for (int d = 0; d < ndim; ++d) {
+    labels[d] = static_cast<std::int8_t>(d);
+  }
+  return labels;
+}
+
+}  // namespace
+
+void CrossEntropy::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& logits = c.input(0);
+  const Tensor& targets = c.input(1);
+  check(logits.ndim() >= 1 && logits.shape().back() > 0, "cross_entropy: logits need classes; got ",
+        logits.shape());
+  check(is_floating(logits.dtype()), "cross_entropy: logits need a floating dtype; got ",
+        logits.dtype());
+  check(is_integral(targets.dtype()) && targets.dtype() != DType::boolean,
+        "cross_entropy: targets must be integers; got ", targets.dtype());
+  check(targets.shape() == row_shape(logits), "cross_entropy: targets do not fit; got ",
+        targets.shape(), ", expected ", row_shape(logits));
+  check(attrs.label_smoothing >= 0 && attrs.label_smoothing <= 1,
+        "cross_entropy: wrong label smoothing; got ", attrs.label_smoothing,
+        ", expected one in [0, 1]");
+  check(targets.device() == logits.device(), "cross_entropy: inputs on different devices; got ",
+        logits.device(), " and ", targets.device());
+  const DType dtype = logits.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  c.add_output(attrs.reduction == LossReduction::none ? targets.shape() : Shape{}, dtype);
+  c.add_output(column_shape(logits), dtype);
+  c.add_output(column_shape(logits), dtype);
+}
+
+void CrossEntropy::reference(Kernel& k, const Attrs& attrs) {
+  const auto classes = static_cast<std::size_t>(k.input(0).shape.back());
+  const std::vector<double> logits = dense_values<double>(k.input(0));
+  const std::vector<std::int64_t> targets = dense_values<std::int64_t>(k.input(1));
+  LossRows rows(targets, microbatch_of_rows(k, k.input(0)), k.cuts(), attrs);
+  std::vector<double> totals;
+  for (std::size_t row = 0; row < targets.size(); ++row) {
+    const std::span line(logits.data() + row * classes, classes);
+    totals.push_back(rows.add(row, line));
+  }
+  store_values(k.output(1), totals);
+  store_values(k.output(2), rows.factors());
+  if (attrs.reduction == LossReduction::none) {
+    store_values(k.output(0), rows.losses());
+  } else {
+    store_microbatch_sums(k, k.output(0), rows.reduced());
+  }
+}
+
+void CrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
+  check<Unsupported>(!v.has_gradient(1) && !v.has_gradient(2),
+                     "cross_entropy: only the loss has a gradient");
+  if (v.needs(0)) {
+    const Tensor factors = v.output(2).detach();
+    const bool reduced = attrs.reduction != LossReduction::none;
+    const Tensor rows =
+        reduced ? expand_like(v.gradient(), v.output_meta(2)) : as_column(v.gradient());
+    v.set(0,
+          call<CrossEntropyBackward>({rows * factors, v.input(0), v.input(1), v.output(1).detach()},
+                                     {attrs.label_smoothing}));
+  }
+}
+
+ShardRule CrossEntropy::shard(const Infer& c, const Attrs& attrs) {
+  const int ndim = c.input(1).ndim();
+  ShardRule rule;
+  rule.inputs.push_back(row_labels(ndim, true));
+  rule.inputs.push_back(row_labels(ndim, false));
+  rule.outputs.push_back(row_labels(attrs.reduction == LossReduction::none ? ndim : 0, false));
+  rule.outputs.push_back(row_labels(ndim, true));
+  rule.outputs.push_back(row_labels(ndim, true));
+  return rule;
+}
+
+void CrossEntropyBackward::infer(Infer& c, const Attrs&) {
+  for (const int i : {0, 2, 3}) {
+    const Shape expected = i == 2 ? row_shape(c.input(1)) : column_shape(c.input(1));
+    check(c.input(i).shape() == expected, "cross_entropy_backward: input ", i,
+          " does not fit; got ", c.input(i).shape(), ", expected ", expected);
+  }
+  c.add_output(c.input(1).shape(), c.input(1).dtype());
+}
+
+void CrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
+  const auto classes = static_cast<std::size_t>(k.input(1).shape.back());
+  const std::vector<double> gradients = dense_values<double>(k.input(0));
+  std::vector<double> values = dense_values<double>(k.input(1));
+  const std::vector<std::int64_t> targets = dense_values<std::int64_t>(k.input(2));
+  const std::vector<double> totals = dense_values<double>(k.input(3));
+  for (std::size_t row = 0; row < targets.size(); ++row) {
+    const std::span line(values.data() + row * classes, classes);
+    loss_gradient(line, totals[row], targets[row], gradients[row], attrs.label_smoothing);
+  }
+  store_values(k.output(), values);
+}
+
+void CrossEntropyBackward::vjp(Vjp& v, const Attrs& attrs) {
+  const Tensor up = v.gradient();
+  const Tensor logits = v.input(1);
+  if (v.needs(0)) {
+    const TensorMeta& rows = v.input_meta(0);
+    Tensor one = ones(rows.shape, {.dtype = rows.dtype, .device = rows.device});
+    one.get().cut = rows.cut;
+    const Tensor each = call<CrossEntropyBackward>({one, logits, v.input(2), v.input(3)}, attrs);
+    v.set(0, gradient_like(up * each, rows));
+  }
+  if (v.needs(1)) {
+    const int last = logits.ndim() - 1;
+    v.set(1, gradient_like(call<SoftmaxBackward>({up, softmax(logits, last)}, {last}) * v.input(0),
+                           v.input_meta(1)));
+  }
+}
+
+ShardRule CrossEntropyBackward::shard(const Infer& c, const Attrs&) {
+  const int ndim = c.input(2).ndim();
+  ShardRule rule;
+  for (int i = 0; i < 4; ++i) {
+    rule.inputs.push_back(row_labels(ndim, i != 2));
+  }
+  rule.outputs.push_back(row_labels(ndim, true));
+  return rule;
+}
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
+                     const CrossEntropy::Attrs& options) {
+  return call_all<CrossEntropy>({logits, targets}, options)[0];
+}
+
+namespace {
+const Register<CrossEntropy> registered;
+const Register<CrossEntropyBackward> registered_backward;
+}  // namespace
+
+}  // namespace tessera

@@ -1,0 +1,79 @@
+#include <tessera/core/ops/log_softmax.h>
+
+#include <cmath>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/softmax.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/rows_along.h>
+
+namespace tessera {
+
+void LogSoftmax::infer(Infer& c, const Attrs& attrs) {
+  infer_along(c, attrs.dim);
+}
+
+void LogSoftmax::reference(Kernel& k, const Attrs& attrs) {
+  map_along(k, attrs.dim, [](std::vector<double>& x, const std::vector<double>&) {
+    const double total = log_sum_exp(x);
+    for (double& value : x) {
+      value -= total;
+    }
+  });
+}
+
+void LogSoftmax::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    v.set(0, call<LogSoftmaxBackward>({v.gradient(), v.output()}, attrs));
+  }
+}
+
+ShardRule LogSoftmax::shard(const Infer& c, const Attrs& attrs) {
+  return rule_along(c, attrs.dim);
+}
+
+void LogSoftmaxBackward::infer(Infer& c, const Attrs& attrs) {
+  infer_along(c, attrs.dim);
+}
+
+void LogSoftmaxBackward::reference(Kernel& k, const Attrs& attrs) {
+  map_along(k, attrs.dim, [](std::vector<double>& gradient, const std::vector<double>& y) {
+    double sum = 0;
+    for (const double g : gradient) {
+      sum += g;
+    }
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      gradient[i] -= std::exp(y[i]) * sum;
+    }
+  });
+}
+
+void LogSoftmaxBackward::vjp(Vjp& v, const Attrs& attrs) {
+  const Tensor up = v.gradient();
+  const Tensor p = softmax(v.input(1), attrs.dim);  // of a log-softmax: its exponential
+  Shape line = up.shape();
+  line[attrs.dim] = 1;
+  if (v.needs(0)) {
+    v.set(0, up + sum_to(up * p, line) * -1.0);
+  }
+  if (v.needs(1)) {
+    v.set(1, up * p * sum_to(v.input(0), line) * -1.0);
+  }
+}
+
+ShardRule LogSoftmaxBackward::shard(const Infer& c, const Attrs& attrs) {
+  return rule_along(c, attrs.dim);
+}
+
+Tensor log_softmax(const Tensor& x, int dim) {
+  return call<LogSoftmax>({x}, {normalize_dim("log_softmax", dim, x.ndim())});
+}
+
+namespace {
+const Register<LogSoftmax> registered;
+const Register<LogSoftmaxBackward> registered_backward;
+}  // namespace
+
+}  // namespace tessera

@@ -1,0 +1,176 @@
+#include <tessera/core/ops/matmul.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/conj.h>
+#include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/dense.h>
+
+namespace tessera {
+namespace {
+
+/// Rows and columns of the matrices in `shape`, read transposed or not.
+struct Sides {
+  std::int64_t rows;
+  std::int64_t columns;
+};
+
+Sides sides(const Shape& shape, bool transposed) {
+  const std::int64_t last = shape[shape.size() - 1];
+  const std::int64_t before = shape[shape.size() - 2];
+  return transposed ? Sides{last, before} : Sides{before, last};
+}
+
+Shape batch_of(Shape shape) {
+  shape.erase(shape.size() - 1);
+  shape.erase(shape.size() - 1);
+  return shape;
+}
+
+/// Strides, counted in matrices, through a dense operand read in the batch shape `batch`.
+Strides batch_strides(const Shape& own, const Shape& batch) {
+  Strides strides = Dims::filled(batch.size(), 0);
+  const Strides dense = contiguous_strides(own);
+  const int offset = batch.size() - own.size();
+  for (int d = 0; d < own.size(); ++d) {
+    strides[d + offset] = own[d] == 1 ? 0 : dense[d];
+  }
+  return strides;
+}
+
+/// to[n, m] = a[n, k] b[k, m], each sum in ascending order of k.
+template <class C>
+void multiply(const C* a, const C* b, C* to, Sides size_a, Sides size_b,
+              const Matmul::Attrs& attrs) {
+  const std::int64_t inner = size_a.columns;
+  const std::int64_t a_row = attrs.transpose_a ? 1 : inner;
+  const std::int64_t a_column = attrs.transpose_a ? size_a.rows : 1;
+  const std::int64_t b_row = attrs.transpose_b ? 1 : size_b.columns;
+  const std::int64_t b_column = attrs.transpose_b ? inner : 1;
+  for (std::int64_t i = 0; i < size_a.rows; ++i) {
+    for (std::int64_t j = 0; j < size_b.columns; ++j) {
+      C sum(0);
+      for (std::int64_t p = 0; p < inner; ++p) {
+        sum += a[i * a_row + p * a_column] * b[p * b_row + j * b_column];
+      }
+      *to++ = sum;
+    }
+  }
+}
+
+Tensor product(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b, DType dtype,
+               DType result) {
+  return call<Matmul>({a, b}, {transpose_a, transpose_b, dtype, result});
+}
+
+Tensor gradient_of_a(const Tensor& gradient, const Tensor& b, const Matmul::Attrs& attrs,
+                     DType result) {
+  return attrs.transpose_a ? product(b, gradient, attrs.transpose_b, true, attrs.dtype, result)
+                           : product(gradient, b, false, !attrs.transpose_b, attrs.dtype, result);
+}
+
+Tensor gradient_of_b(const Tensor& gradient, const Tensor& a, const Matmul::Attrs& attrs,
+                     DType result) {
+  return attrs.transpose_b ? product(gradient, a, true, attrs.transpose_a, attrs.dtype, result)
+                           : product(a, gradient, !attrs.transpose_a, false, attrs.dtype, result);
+}
+
+}  // namespace
+
+void Matmul::infer(Infer& c, const Attrs& attrs) {
+  const Shape& a = c.input(0).shape();
+  const Shape& b = c.input(1).shape();
+  check(a.size() >= 2 && b.size() >= 2, "matmul: needs matrices; got ", a, " and ", b);
+  check(c.input(0).device() == c.input(1).device(), "matmul: inputs on different devices; got ",
+        c.input(0).device(), " and ", c.input(1).device());
+  const Sides left = sides(a, attrs.transpose_a);
+  const Sides right = sides(b, attrs.transpose_b);
+  check(left.columns == right.rows, "matmul: inner sizes differ; got ", left.columns, " and ",
+        right.rows, " in shapes ", a, " and ", b);
+  Shape shape = broadcast_shapes("matmul", batch_of(a), batch_of(b));
+  shape.push_back(left.rows);
+  shape.push_back(right.columns);
+  c.add_output(shape, attrs.result);
+}
+
+void Matmul::reference(Kernel& k, const Attrs& attrs) {
+  const Sides left = sides(k.input(0).shape, attrs.transpose_a);
+  const Sides right = sides(k.input(1).shape, attrs.transpose_b);
+  const Shape batch = batch_of(k.output().shape);
+  StridedCounter<2> at(batch, {batch_strides(batch_of(k.input(0).shape), batch),
+                               batch_strides(batch_of(k.input(1).shape), batch)});
+  with_computing_type(attrs.dtype, [&]<class C>() {
+    const std::vector<C> a = dense_values<C>(k.input(0), attrs.dtype);
+    const std::vector<C> b = dense_values<C>(k.input(1), attrs.dtype);
+    std::vector<C> to(static_cast<std::size_t>(k.output().numel()));
+    C* next = to.data();
+    for (std::int64_t n = numel_of(batch); n > 0; --n, at.next()) {
+      multiply(a.data() + at.offsets[0] * left.rows * left.columns,
+               b.data() + at.offsets[1] * right.rows * right.columns, next, left, right, attrs);
+      next += left.rows * right.columns;
+    }
+    store_values(k.output(), to);
+  });
+}
+
+void Matmul::vjp(Vjp& v, const Attrs& attrs) {
+  const Tensor gradient = v.gradient();
+  if (v.needs(0)) {
+    const Tensor result = gradient_of_a(gradient, conj(v.input(1)), attrs, v.input_meta(0).dtype);
+    v.set(0, gradient_like(result, v.input_meta(0)));
+  }
+  if (!v.needs(1)) {
+    return;
+  }
+  const TensorMeta& meta = v.input_meta(1);
+  const Tensor a = conj(v.input(0));
+  // One matrix for the whole batch, as a layer's weight is: its gradient sums over all rows.
+  if (meta.shape.size() == 2 && !meta.cut && !attrs.transpose_a) {
+    v.set(1, attrs.transpose_b
+                 ? linear_grad_weight(gradient, a, attrs.dtype, meta.dtype, v.destination(1))
+                 : linear_grad_weight(a, gradient, attrs.dtype, meta.dtype, v.destination(1)));
+    return;
+  }
+  v.set(1, gradient_like(gradient_of_b(gradient, a, attrs, meta.dtype), meta));
+}
+
+ShardRule Matmul::shard(const Infer& c, const Attrs& attrs) {
+  const Shape& out = c.outputs()[0].shape;
+  const auto row = static_cast<std::int8_t>(out.size() - 2);
+  const auto column = static_cast<std::int8_t>(out.size() - 1);
+  const auto inner = static_cast<std::int8_t>(out.size());
+  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  for (int i = 0; i < 2; ++i) {
+    const Shape& shape = c.input(i).shape();
+    DimLabels& labels = rule.inputs.emplace_back(shape.size());
+    const int offset = out.size() - shape.size();
+    for (int d = 0; d < shape.size() - 2; ++d) {
+      const bool whole = shape[d] != out[d + offset];
+      labels[d] = whole ? DimLabels::kWhole : static_cast<std::int8_t>(d + offset);
+    }
+    const bool transposed = i == 0 ? attrs.transpose_a : attrs.transpose_b;
+    labels[shape.size() - (transposed ? 1 : 2)] = i == 0 ? row : inner;
+    labels[shape.size() - (transposed ? 2 : 1)] = i == 0 ? inner : column;
+  }
+  DimLabels& labels = rule.outputs.emplace_back(out.size());
+  for (int d = 0; d < out.size(); ++d) {
+    labels[d] = static_cast<std::int8_t>(d);
+  }
+  return rule;
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
+  const DType dtype = compute_dtype(promote(a.dtype(), b.dtype()));
+  return product(a, b, transpose_a, transpose_b, dtype, dtype);
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  return matmul(a, b, false, false);
+}
+
+namespace {
+const Register<Matmul> registered;
+}
+
+}  // namespace tessera

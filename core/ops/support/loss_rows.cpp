@@ -1,0 +1,87 @@
+#include <tessera/core/ops/support/loss_rows.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <tessera/core/ops/support/rows_along.h>
+
+namespace tessera {
+
+LossRows::LossRows(const std::vector<std::int64_t>& targets, std::vector<std::int32_t> microbatches,
+                   std::int32_t cuts, const CrossEntropy::Attrs& attrs)
+    : targets_(targets),
+      microbatches_(std::move(microbatches)),
+      attrs_(attrs),
+      losses_(targets.size()),
+      counted_(static_cast<std::size_t>(cuts)) {
+  for (std::size_t row = 0; row < targets.size(); ++row) {
+    counted_[static_cast<std::size_t>(microbatches_[row])] += counts(row) ? 1 : 0;
+  }
+}
+
+double LossRows::add(std::size_t row, std::span<const double> logits) {
+  const double total = log_sum_exp({logits.begin(), logits.end()});
+  if (!counts(row)) {
+    return total;
+  }
+  const std::int64_t target = targets_[row];
+  const auto classes = static_cast<std::int64_t>(logits.size());
+  check(target >= 0 && target < classes, "cross_entropy: target out of range; got ", target,
+        " in row ", row, ", expected [0, ", classes, ")");
+  const double smoothing = attrs_.label_smoothing;
+  double loss = total - (1 - smoothing) * logits[static_cast<std::size_t>(target)];
+  if (smoothing > 0) {
+    loss -= smoothing * std::accumulate(logits.begin(), logits.end(), 0.0) /
+            static_cast<double>(classes);
+  }
+  losses_[row] = loss;
+  return total;
+}
+
+std::vector<double> LossRows::factors() const {
+  std::vector<double> factors;
+  for (std::size_t row = 0; row < targets_.size(); ++row) {
+    const double rows = counted_[static_cast<std::size_t>(microbatches_[row])];
+    const double factor = attrs_.reduction == LossReduction::mean ? 1 / rows : 1;
+    factors.push_back(counts(row) ? factor : 0);
+  }
+  return factors;
+}
+
+std::vector<double> LossRows::reduced() const {
+  std::vector<double> sums(counted_.size());
+  std::vector<double> block(counted_.size());
+  std::vector<std::size_t> seen(counted_.size());
+  for (std::size_t row = 0; row < targets_.size(); ++row) {
+    const auto part = static_cast<std::size_t>(microbatches_[row]);
+    block[part] += losses_[row];
+    if (++seen[part] % kBlock == 0) {
+      sums[part] += std::exchange(block[part], 0);
+    }
+  }
+  for (std::size_t part = 0; part < sums.size(); ++part) {
+    sums[part] += block[part];
+    if (attrs_.reduction == LossReduction::mean) {
+      sums[part] /= counted_[part];
+    }
+  }
+  return sums;
+}
+
+void loss_gradient(std::span<double> logits, double log_sum_exp, std::int64_t target,
+                   double gradient, double label_smoothing) {
+  const auto classes = static_cast<std::int64_t>(logits.size());
+  if (gradient == 0 || target < 0 || target >= classes) {
+    std::ranges::fill(logits, 0.0);
+    return;
+  }
+  for (double& value : logits) {
+    const double p = std::exp(value - log_sum_exp);
+    value = (p - label_smoothing / static_cast<double>(classes)) * gradient;
+  }
+  logits[static_cast<std::size_t>(target)] -= (1 - label_smoothing) * gradient;
+}
+
+}  // namespace tessera

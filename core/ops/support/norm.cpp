@@ -1,0 +1,189 @@
+#include <tessera/core/ops/support/norm.h>
+
+#include <cmath>
+
+#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/support/row_sums.h>
+
+namespace tessera {
+namespace {
+
+void check_parameter(const Infer& c, int i, const char* name) {
+  const Shape expected{c.input(0).shape().back()};
+  if (!c.has_input(i)) {
+    return;
+  }
+  check(c.input(i).shape() == expected, c.op(), ": wrong ", name, "; got ", c.input(i).shape(),
+        ", expected ", expected);
+  check(c.input(i).device() == c.input(0).device(), c.op(), ": inputs on different devices; got ",
+        c.input(0).device(), " and ", c.input(i).device());
+}
+
+Shape with_last_dim(Shape shape, std::int64_t size) {
+  shape[shape.size() - 1] = size;
+  return shape;
+}
+
+DimLabels labels_of(int ndim, bool last) {
+  DimLabels labels(ndim);
+  for (int d = 0; d + 1 < ndim; ++d) {
+    labels[d] = static_cast<std::int8_t>(d);
+  }
+  if (last) {
+    labels[ndim - 1] = DimLabels::kWhole;
+  }
+  return labels;
+}
+
+struct Statistics {
+  double mean = 0;
+  double inverse = 0;
+};
+
+Statistics statistics_of(const double* row, std::int64_t width, double epsilon, bool centered) {
+  Statistics s;
+  for (std::int64_t i = 0; centered && i < width; ++i) {
+    s.mean += row[i];
+  }
+  s.mean /= static_cast<double>(width);
+  double squares = 0;
+  for (std::int64_t i = 0; i < width; ++i) {
+    squares += (row[i] - s.mean) * (row[i] - s.mean);
+  }
+  s.inverse = 1 / std::sqrt(squares / static_cast<double>(width) + epsilon);
+  return s;
+}
+
+std::vector<double> parameter_or(const Kernel& k, int i, std::int64_t width, double value) {
+  return k.has_input(i) ? dense_values<double>(k.input(i))
+                        : std::vector<double>(static_cast<std::size_t>(width), value);
+}
+
+}  // namespace
+
+DType norm_dtype(const Tensor& x) {
+  return compute_dtype(x.dtype());
+}
+
+void infer_norm(Infer& c, const NormAttrs& attrs, bool centered) {
+  const Tensor& x = c.input(0);
+  check(x.ndim() >= 1 && x.shape().back() > 0, c.op(), ": needs a last dim; got ", x.shape());
+  check(is_floating(x.dtype()), c.op(), ": needs a floating dtype; got ", x.dtype());
+  check(attrs.epsilon >= 0, c.op(), ": epsilon must not be negative; got ", attrs.epsilon);
+  check_parameter(c, 1, "weight");
+  check_parameter(c, 2, "bias");
+  check(!c.has_input(2) || c.has_input(1), c.op(), ": a bias needs a weight");
+  const DType statistics = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  c.add_output(x.shape(), attrs.dtype);
+  c.add_output(with_last_dim(x.shape(), 1), statistics);
+  if (centered) {
+    c.add_output(with_last_dim(x.shape(), 1), statistics);
+  }
+}
+
+void reference_norm(Kernel& k, const NormAttrs& attrs, bool centered) {
+  const std::int64_t width = k.input(0).shape.back();
+  const std::vector<double> weight = parameter_or(k, 1, width, 1);
+  const std::vector<double> bias = parameter_or(k, 2, width, 0);
+  std::vector<double> values = dense_values<double>(k.input(0));
+  std::vector<double> means;
+  std::vector<double> inverses;
+  for (std::size_t row = 0; row < values.size(); row += static_cast<std::size_t>(width)) {
+    const Statistics s = statistics_of(values.data() + row, width, attrs.epsilon, centered);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(width); ++i) {
+      values[row + i] = (values[row + i] - s.mean) * s.inverse * weight[i] + bias[i];
+    }
+    means.push_back(s.mean);
+    inverses.push_back(s.inverse);
+  }
+  store_values(k.output(0), values);
+  store_values(k.output(1), inverses);
+  if (centered) {
+    store_values(k.output(2), means);
+  }
+}
+
+ShardRule norm_rule(const Infer& c) {
+  const int ndim = c.input(0).ndim();
+  ShardRule rule;
+  rule.inputs.push_back(labels_of(ndim, true));
+  for (int i = 1; i < c.input_count(); ++i) {
+    rule.inputs.emplace_back(c.has_input(i) ? 1 : 0);
+  }
+  for (std::size_t i = 0; i < c.outputs().size(); ++i) {
+    rule.outputs.push_back(labels_of(ndim, true));
+  }
+  return rule;
+}
+
+void infer_norm_backward(Infer& c, const NormBackwardAttrs& attrs) {
+  const Tensor& x = c.input(1);
+  check(c.input(0).shape() == x.shape(), c.op(), ": the gradient does not fit; got ",
+        c.input(0).shape(), ", expected ", x.shape());
+  check(c.input(2).shape() == with_last_dim(x.shape(), 1), c.op(), ": wrong statistics; got ",
+        c.input(2).shape(), ", expected ", with_last_dim(x.shape(), 1));
+  c.add_output(x.shape(), x.dtype());
+  for (int i = 0; i < attrs.weight + attrs.bias; ++i) {
+    c.add_output({x.shape().back()}, attrs.parameters);
+  }
+}
+
+void reference_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool centered) {
+  const auto width = static_cast<std::size_t>(k.input(1).shape.back());
+  const std::vector<double> gradient = dense_values<double>(k.input(0));
+  const std::vector<double> x = dense_values<double>(k.input(1));
+  const std::vector<double> inverse = dense_values<double>(k.input(2));
+  const std::vector<double> weight = parameter_or(k, 3, static_cast<std::int64_t>(width), 1);
+  const std::vector<double> mean =
+      centered ? dense_values<double>(k.input(4)) : std::vector<double>(inverse.size(), 0);
+  const std::vector<std::int32_t> parts = microbatch_of_rows(k, k.input(1));
+  const std::size_t wanted = static_cast<std::size_t>(k.cuts()) * width;
+  std::vector<double> to_weight(attrs.weight ? wanted : 0);
+  std::vector<double> to_bias(attrs.bias ? wanted : 0);
+  std::vector<double> to_x(x.size());
+  for (std::size_t row = 0; row < inverse.size(); ++row) {
+    const auto h = [&](std::size_t i) { return (x[row * width + i] - mean[row]) * inverse[row]; };
+    double sum = 0;
+    double along = 0;
+    for (std::size_t i = 0; i < width; ++i) {
+      const double a = gradient[row * width + i] * weight[i];
+      sum += centered ? a : 0;
+      along += a * h(i);
+    }
+    const auto n = static_cast<double>(width);
+    const std::size_t part = static_cast<std::size_t>(parts[row]) * width;
+    for (std::size_t i = 0; i < width; ++i) {
+      const double g = gradient[row * width + i];
+      to_x[row * width + i] = inverse[row] * (g * weight[i] - sum / n - h(i) * along / n);
+      if (attrs.weight) {
+        to_weight[part + i] += g * h(i);
+      }
+      if (attrs.bias) {
+        to_bias[part + i] += g;
+      }
+    }
+  }
+  store_values(k.output(0), to_x);
+  if (attrs.weight) {
+    store_microbatch_sums(k, k.output(1), std::move(to_weight));
+  }
+  if (attrs.bias) {
+    store_microbatch_sums(k, k.output(2), std::move(to_bias));
+  }
+}
+
+ShardRule norm_backward_rule(const Infer& c) {
+  const int ndim = c.input(1).ndim();
+  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  for (int i = 0; i < c.input_count(); ++i) {
+    rule.inputs.push_back(i == 3 ? DimLabels(c.has_input(3) ? 1 : 0)
+                                 : labels_of(c.has_input(i) ? ndim : 0, c.has_input(i)));
+  }
+  rule.outputs.push_back(labels_of(ndim, true));
+  for (std::size_t i = 1; i < c.outputs().size(); ++i) {
+    rule.outputs.emplace_back(1);
+  }
+  return rule;
+}
+
+}  // namespace tessera

@@ -1,0 +1,44 @@
+#include <tessera/core/ops/support/rows_along.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera {
+
+void infer_along(Infer& c, int dim) {
+  const Tensor& x = c.input(0);
+  check(is_floating(x.dtype()), c.op(), ": needs a floating dtype; got ", x.dtype());
+  check(dim >= 0 && dim < x.ndim(), c.op(), ": no such dim; got ", dim, " for shape ", x.shape());
+  for (int i = 1; i < c.input_count(); ++i) {
+    check(c.input(i).shape() == x.shape(), c.op(), ": shapes differ; got ", c.input(i).shape(),
+          ", expected ", x.shape());
+  }
+  c.add_output(x.shape(), x.dtype());
+}
+
+ShardRule rule_along(const Infer& c, int dim) {
+  DimLabels labels(c.input(0).ndim());
+  for (int d = 0; d < c.input(0).ndim(); ++d) {
+    labels[d] = d == dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
+  }
+  ShardRule rule;
+  for (int i = 0; i < c.input_count(); ++i) {
+    rule.inputs.push_back(labels);
+  }
+  rule.outputs.push_back(labels);
+  return rule;
+}
+
+double log_sum_exp(const std::vector<double>& line) {
+  const double top = *std::ranges::max_element(line);
+  if (std::isinf(top)) {
+    return top;
+  }
+  double sum = 0;
+  for (const double value : line) {
+    sum += std::exp(value - top);
+  }
+  return top + std::log(sum);
+}
+
+}  // namespace tessera

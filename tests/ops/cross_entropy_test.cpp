@@ -1,0 +1,69 @@
+#include <tessera/core/ops/cross_entropy.h>
+
+#include <gtest/gtest.h>
+
+#include <tessera/core/ops/linear.h>
+
+#include "ops/gradients.h"
+
+namespace tessera {
+namespace {
+
+using testing::expect_gradients;
+using testing::expect_second_gradients;
+using testing::Inputs;
+using testing::numbers;
+
+TEST(CrossEntropy, is_the_logarithm_of_the_classes_for_equal_logits) {
+  const Tensor loss = cross_entropy(zeros({2, 3, 7}), zeros({2, 3}, {.dtype = DType::i64}));
+  EXPECT_EQ(loss.shape(), Shape{});
+  EXPECT_FLOAT_EQ(loss.item<float>(), std::log(7.F));
+}
+
+TEST(CrossEntropy, gradients_for_all_options) {
+  const Tensor targets = from_values<std::int64_t>({1, -100, 0, 3, 2, 2}, {2, 3});
+  for (const auto reduction : {LossReduction::mean, LossReduction::sum, LossReduction::none}) {
+    for (const double smoothing : {0.0, 0.1}) {
+      const CrossEntropy::Attrs options{.label_smoothing = smoothing, .reduction = reduction};
+      const auto f = [&](const Inputs& x) { return cross_entropy(x[0], targets, options); };
+      expect_gradients(f, {numbers({2, 3, 4}, 1)});
+      if (reduction != LossReduction::none) {
+        expect_second_gradients(f, {numbers({2, 3, 4}, 1)});
+      }
+    }
+  }
+}
+
+TEST(CrossEntropy, ignored_rows_count_nothing) {
+  const Tensor logits = numbers({3, 4}, 1);
+  const Tensor targets = from_values<std::int64_t>({1, 9, 0}, {3});
+  const Tensor loss =
+      cross_entropy(logits, targets, {.ignore_index = 9, .reduction = LossReduction::none});
+  const Tensor mean = cross_entropy(logits, targets, {.ignore_index = 9});
+  const std::vector<double> rows = loss.to_vector<double>();
+  EXPECT_EQ(rows[1], 0);
+  EXPECT_DOUBLE_EQ(mean.item(), (rows[0] + rows[2]) / 2);
+}
+
+TEST(CrossEntropy, bits_do_not_depend_on_passes) {
+  Tensor targets = empty({8, 3}, {.dtype = DType::i64});
+  for (std::int64_t i = 0; i < 24; ++i) {
+    targets.data<std::int64_t>()[i] = i % 5 == 4 ? -100 : i % 7;
+  }
+  testing::expect_same_bits_for_all_passes(
+      [](const Inputs& p, const Inputs& x) { return cross_entropy(linear(x[0], p[0]), x[1]); },
+      {numbers({7, 5}, 2, DType::f32)}, {numbers({8, 3, 5}, 1, DType::f32), targets});
+}
+
+TEST(CrossEntropy, names_row_and_class_of_a_wrong_target) {
+  const Tensor targets = tensor<std::int64_t>({1, 4});
+  try {
+    static_cast<void>(cross_entropy(zeros({2, 4}), targets));
+    FAIL();
+  } catch (const InvalidArgument& e) {
+    EXPECT_STREQ(e.what(), "cross_entropy: target out of range; got 4 in row 1, expected [0, 4)");
+  }
+}
+
+}  // namespace
+}  // namespace tessera

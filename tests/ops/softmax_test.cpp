@@ -1,0 +1,48 @@
+#include <tessera/core/ops/softmax.h>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include <tessera/core/ops/log_softmax.h>
+
+#include "ops/gradients.h"
+
+namespace tessera {
+namespace {
+
+using testing::expect_gradients;
+using testing::expect_second_gradients;
+using testing::Inputs;
+using testing::numbers;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+TEST(Softmax, does_not_overflow) {
+  const Tensor y = softmax(tensor({1000.F, 1000.F, -kInf}), 0);
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{0.5F, 0.5F, 0}));
+  const Tensor z = log_softmax(tensor({1000.F, 1000.F, -kInf}), 0);
+  EXPECT_FLOAT_EQ(z.to_vector<float>()[0], -std::log(2.F));
+  EXPECT_EQ(z.to_vector<float>()[2], -kInf);
+}
+
+TEST(Softmax, gradients_along_any_dim) {
+  for (const int dim : {0, 1, -1}) {
+    const auto f = [&](const Inputs& x) { return softmax(x[0], dim); };
+    const auto g = [&](const Inputs& x) { return log_softmax(x[0], dim); };
+    const Inputs inputs{numbers({2, 3, 4}, 1)};
+    expect_gradients(f, inputs);
+    expect_gradients(g, inputs);
+    expect_second_gradients(f, inputs);
+    expect_second_gradients(g, inputs);
+  }
+}
+
+TEST(Softmax, names_a_dim_that_is_not_there) {
+  EXPECT_THROW(static_cast<void>(softmax(zeros({2}), 1)), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(log_softmax(zeros({2}, {.dtype = DType::i64}), 0)),
+               InvalidArgument);
+}
+
+}  // namespace
+}  // namespace tessera
