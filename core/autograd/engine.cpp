@@ -33,7 +33,6 @@ class BackwardRun {
  public:
   BackwardRun(const BackwardOptions& options, std::vector<Capture>* captures)
       : keep_(options.keep_graph || options.create_graph),
-        create_graph_(options.create_graph),
         captures_(captures),
         previous_(current_) {
     current_ = this;
@@ -60,7 +59,6 @@ class BackwardRun {
   void capture(const Edge& edge, const Tensor& gradient);
 
   bool keep_;
-  bool create_graph_;
   std::vector<Capture>* captures_;  ///< null in an ordinary backward
   BackwardRun* previous_;
   std::uint64_t run_ = 0;

@@ -68,7 +68,7 @@ class LoopbackCore final : public GroupCore {
 
 class LoopbackCommunicator final : public GroupBase {
  public:
-  LoopbackCommunicator(std::shared_ptr<Meeting> meeting, int rank, std::string name,
+  LoopbackCommunicator(std::shared_ptr<Meeting> meeting, int rank, const std::string& name,
                        std::shared_ptr<Health> parent, std::shared_ptr<Progress> shared_progress,
                        LoopbackOptions options)
       : GroupBase(
