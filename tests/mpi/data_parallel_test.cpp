@@ -1,0 +1,29 @@
+// Data parallel training between processes: the bits of one process.
+#include <gtest/gtest.h>
+
+#include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+
+#include "support/toy_model.h"
+#include "world.h"
+
+namespace tessera::dist {
+namespace {
+
+TEST(DataParallelOverMpi, gives_the_bits_of_one_process) {
+  const World& world = test_world();
+  for (const std::int64_t at_once : {toy::kGrain, std::int64_t{1}}) {
+    const toy::Gradients expected = toy::alone(toy::kGrain);
+    set_seed(3);
+    const auto model = nn::make<toy::Model>();
+    const auto reducer =
+        data_parallel(*model, world.communicator(),
+                      {.grain = toy::kGrain, .buckets = {.first_bytes = 32, .bytes = 64}});
+    const auto blocks = ReductionTree::over_grain(toy::kGrain, world.size()).of_rank(world.rank());
+    toy::run_passes(model, blocks, at_once);
+    EXPECT_EQ(toy::gradients_of(*model), expected) << at_once << " at once";
+  }
+}
+
+}  // namespace
+}  // namespace tessera::dist
