@@ -1,0 +1,27 @@
+// The norm of all gradients, the same bits however the parameters are shared out.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <tessera/nn/synchronizer.h>
+
+namespace tessera::optim {
+
+/// A gradient and the part of it that this rank looks at.
+struct GradientPart {
+  Tensor gradient;
+  nn::ElementRange range;  ///< begins at a multiple of kNormBlock
+};
+
+/// Sums of squares over blocks of kNormBlock elements, block after block of tensor after tensor;
+/// zero for blocks outside the ranges. A block is summed in f64 in sixteen lanes, by the place of
+/// the element in the block, and the lanes in a fixed order.
+[[nodiscard]] std::vector<double> block_squares(std::span<const GradientPart> parts);
+
+/// Number of blocks of a tensor of `numel` elements.
+[[nodiscard]] constexpr std::int64_t norm_blocks(std::int64_t numel) {
+  return (numel + nn::kNormBlock - 1) / nn::kNormBlock;
+}
+
+}  // namespace tessera::optim

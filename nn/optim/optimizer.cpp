@@ -1,0 +1,208 @@
+#include <tessera/nn/optim/optimizer.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/error.h>
+#include <tessera/core/base/trace.h>
+#include <tessera/core/device/allocator.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/optim/flat_range.h>
+#include <tessera/nn/optim/gradient_norm.h>
+
+namespace tessera::optim {
+namespace {
+
+nn::ElementRange own_range(const nn::Slot& slot) {
+  return slot.synchronizer != nullptr ? slot.synchronizer->own_range(slot)
+                                      : nn::ElementRange{0, numel_of(slot.shape)};
+}
+
+/// The number of the step under way, counted from 1: the loader's, if there is one.
+std::uint64_t step_number(std::int64_t steps) {
+  const Context& context = Context::current();
+  return context.pass.samples > 0 ? context.step : static_cast<std::uint64_t>(steps) + 1;
+}
+
+/// What gradients are multiplied with so that their norm is at most `limit`; as in PyTorch.
+double clip_factor(double norm, double limit) {
+  return limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0;
+}
+
+}  // namespace
+
+struct Optimizer::Work {
+  Item* item;
+  Tensor gradient;
+  nn::Synchronizer* synchronizer;  ///< null when this process trains alone
+};
+
+void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std::size_t group) {
+  for (const nn::Parameter& parameter : parameters) {
+    const nn::SlotPtr& slot = parameter.slot();
+    check(slot != nullptr && slot->value.defined(),
+          "optimizer: a parameter has no value yet; construct models with nn::make");
+    const bool known =
+        std::ranges::any_of(items_, [&](const Item& item) { return item.slot == slot; });
+    check(!known, "optimizer: the parameter ", slot->name, " is in a group already");
+    items_.push_back({.slot = slot, .group = group, .steps = 0, .state = {}});
+  }
+}
+
+void Optimizer::clip_grad_norm(double max_norm) {
+  check(max_norm >= 0, "clip_grad_norm: the norm is negative; got ", max_norm, ", expected 0 (off)",
+        " or more");
+  clip_ = max_norm;
+}
+
+void Optimizer::set_lr(double lr) {
+  for (std::size_t group = 0; group < group_count(); ++group) {
+    set_lr(group, lr);
+  }
+}
+
+void Optimizer::zero_grad() {
+  for (const Item& item : items_) {
+    item.slot->value.set_grad({});
+  }
+}
+
+std::vector<nn::Synchronizer*> Optimizer::synchronizers() const {
+  std::vector<nn::Synchronizer*> found;
+  for (const Item& item : items_) {
+    nn::Synchronizer* synchronizer = item.slot->synchronizer.get();
+    if (synchronizer != nullptr && std::ranges::find(found, synchronizer) == found.end()) {
+      found.push_back(synchronizer);
+    }
+  }
+  return found;
+}
+
+/// The parameters that have a gradient, in order: the same ones on all ranks.
+std::vector<Optimizer::Work> Optimizer::collect() {
+  std::vector<Work> work;
+  for (Item& item : items_) {
+    const Tensor gradient = item.slot->value.grad();
+    if (gradient.defined()) {
+      work.push_back({&item, contiguous(gradient.detach()), item.slot->synchronizer.get()});
+    }
+  }
+  return work;
+}
+
+/// Sum of squares of each gradient.
+std::vector<double> Optimizer::squares_of(const std::vector<Work>& work) const {
+  std::vector<double> squares(work.size(), 0.0);
+  std::vector<nn::Synchronizer*> sharing = synchronizers();
+  sharing.push_back(nullptr);
+  for (nn::Synchronizer* synchronizer : sharing) {
+    std::vector<GradientPart> parts;
+    for (const Work& w : work) {
+      if (w.synchronizer == synchronizer) {
+        parts.push_back({w.gradient, own_range(*w.item->slot)});
+      }
+    }
+    std::vector<double> blocks = block_squares(parts);
+    if (synchronizer != nullptr) {
+      synchronizer->share(blocks);
+    }
+    auto block = blocks.begin();
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      if (work[i].synchronizer == synchronizer) {
+        for (std::int64_t n = norm_blocks(work[i].gradient.numel()); n > 0; --n) {
+          squares[i] += *block++;
+        }
+      }
+    }
+  }
+  return squares;
+}
+
+void Optimizer::ensure_state(Item& item) const {
+  if (!item.state.empty() || !has_state(item.group)) {
+    return;
+  }
+  const CategoryScope category(MemoryCategory::optimizer);
+  for (std::size_t i = 0; i < state_names_.size(); ++i) {
+    item.state.push_back(item.slot->synchronizer != nullptr
+                             ? item.slot->synchronizer->make_state(*item.slot)
+                             : zeros_like(item.slot->value));
+  }
+}
+
+void Optimizer::update_all(const std::vector<Work>& work) {
+  const TraceRange trace("update", "optimizer");
+  std::map<std::pair<std::size_t, std::int64_t>, std::vector<Range>> batches;
+  for (const Work& w : work) {
+    Item& item = *w.item;
+    ensure_state(item);
+    ++item.steps;
+    nn::ElementRange own = own_range(*item.slot);
+    if (!elementwise()) {
+      own = {0, own.first == 0 && own.count > 0 ? w.gradient.numel() : 0};
+    }
+    if (own.count > 0) {
+      Range range{flat_range(item.slot->value, own), flat_range(w.gradient, own), {}};
+      for (const Tensor& state : item.state) {
+        range.state.push_back(flat_range(state, own));
+      }
+      batches[{item.group, item.steps}].push_back(std::move(range));
+    }
+  }
+  const double scale = clip_factor(gradient_norm_, clip_);
+  for (const auto& [key, ranges] : batches) {
+    update(key.first, key.second, ranges, scale);
+  }
+  for (const Work& w : work) {
+    w.item->slot->value.get().storage->bump_version();
+  }
+  ++steps_;
+}
+
+/// Ends the step: weights are brought to all ranks, gradients are gone.
+void Optimizer::consume() {
+  for (nn::Synchronizer* synchronizer : synchronizers()) {
+    synchronizer->publish();
+  }
+  zero_grad();
+}
+
+StepResult Optimizer::step() {
+  Context& context = Context::current();
+  if (!context.pass.last) {
+    return {};
+  }
+  const NoGradGuard no_grad;
+  for (nn::Synchronizer* synchronizer : synchronizers()) {
+    synchronizer->finish_gradients();
+  }
+  const std::vector<Work> work = collect();
+  const std::vector<double> squares = squares_of(work);
+  double sum = 0;
+  for (const double square : squares) {
+    sum += square;
+  }
+  gradient_norm_ = std::sqrt(sum);
+  StepResult result{.ended = true, .skipped = false, .gradient_norm = gradient_norm_, .reason = ""};
+  const auto bad = std::ranges::find_if(squares, [](double x) { return !std::isfinite(x); });
+  if (bad != squares.end()) {
+    const Item& item = *work[static_cast<std::size_t>(bad - squares.begin())].item;
+    result.reason = tessera::detail::concat("optimizer: gradient is not finite in step ",
+                                            step_number(steps_), "; first in ", item.slot->name);
+    check<NonFiniteGradient>(non_finite_ == NonFinite::skip, result.reason);
+    result.skipped = true;
+  } else {
+    update_all(work);
+  }
+  consume();
+  if (context.pass.samples == 0) {
+    ++context.step;  // no loader counts
+  }
+  return result;
+}
+
+}  // namespace tessera::optim

@@ -1,0 +1,121 @@
+// What all optimizers share: groups of parameters, steps, clipping, state.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tessera/nn/optim/non_finite.h>
+#include <tessera/nn/optim/state.h>
+#include <tessera/nn/parameter.h>
+#include <tessera/nn/synchronizer.h>
+
+namespace tessera::optim {
+
+/// What a call of `step` did.
+struct StepResult {
+  bool ended = false;        ///< false: passes of this step are still to come, nothing was done
+  bool skipped = false;      ///< the gradients were not finite and were dropped
+  double gradient_norm = 0;  ///< of all gradients, before clipping
+  std::string reason;        ///< of `skipped`: names the step and the first parameter
+};
+
+/// Updates parameters from their gradients.
+///
+/// Each rank updates its own range of every parameter (nn/synchronizer.h), so the work is shared
+/// out; the bits are those of one process. Not for use from several threads.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// Takes the step that the gradients call for, and consumes them: no zero_grad is needed. A
+  /// parameter without gradient is left untouched. Before the last pass of a step of several passes
+  /// this does nothing. Throws NonFiniteGradient, see `on_non_finite`, and CommError.
+  StepResult step();
+  /// Drops all gradients.
+  void zero_grad();
+
+  /// From now on steps scale gradients down so that the norm of all of them is at most `max_norm`;
+  /// 0 turns it off, which is the default. Throws InvalidArgument when negative.
+  void clip_grad_norm(double max_norm);
+  /// What to do about gradients that are not finite; the default is to stop.
+  void on_non_finite(NonFinite action) { non_finite_ = action; }
+  /// Of all gradients of the last step, before clipping.
+  [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
+  /// Updates made, which skipped steps are not.
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+  /// Learning rate of a group of parameters.
+  [[nodiscard]] virtual double lr(std::size_t group = 0) const = 0;
+  virtual void set_lr(std::size_t group, double lr) = 0;
+  /// Sets the learning rate of all groups.
+  void set_lr(double lr);
+  [[nodiscard]] virtual std::size_t group_count() const = 0;
+
+  /// Valid between steps.
+  [[nodiscard]] OptimizerState state() const;
+  /// Copies `state` in, options included. Checks everything before anything is changed: throws
+  /// InvalidArgument naming a tensor that is missing, unknown, or of another shape.
+  void load_state(const OptimizerState& state);
+
+ protected:
+  /// One parameter and what the optimizer knows of it.
+  struct Item {
+    nn::SlotPtr slot;
+    std::size_t group = 0;
+    std::int64_t steps = 0;     ///< updates made
+    std::vector<Tensor> state;  ///< one per name of `state_names`, empty until the first update
+  };
+
+  /// `state_names`: the kinds of state tensors; literals.
+  explicit Optimizer(std::vector<std::string_view> state_names)
+      : state_names_(std::move(state_names)) {}
+  void add_parameters(const std::vector<nn::Parameter>& parameters, std::size_t group);
+
+  /// Part of a parameter to be updated: flat tensors on the memory of the whole ones.
+  struct Range {
+    Tensor parameter;
+    Tensor gradient;
+    std::vector<Tensor> state;  ///< as `state_names`; empty for groups without state
+  };
+  /// Updates parameters and states of one group for the `step`-th time, counted from 1. Gradients
+  /// are to be multiplied with `scale`.
+  virtual void update(std::size_t group, std::int64_t step, std::span<const Range> ranges,
+                      double scale) = 0;
+  /// False when a group needs no state tensors.
+  [[nodiscard]] virtual bool has_state(std::size_t /*group*/) const { return true; }
+  /// False when an update needs whole tensors: then one rank, the owner of a parameter's first
+  /// element, updates all of it.
+  [[nodiscard]] virtual bool elementwise() const { return true; }
+  /// Calls `field(name, number)` for every option of a group.
+  using ReadField = std::function<void(std::string_view name, double value)>;
+  using WriteField = std::function<double(std::string_view name, double value)>;
+  virtual void read_options(std::size_t group, const ReadField& field) const = 0;
+  /// Sets every option to what `field(name, current)` returns.
+  virtual void write_options(std::size_t group, const WriteField& field) = 0;
+
+ private:
+  struct Work;  // a parameter that has a gradient
+  [[nodiscard]] std::vector<nn::Synchronizer*> synchronizers() const;
+  [[nodiscard]] std::vector<Work> collect();
+  [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work) const;
+  void update_all(const std::vector<Work>& work);
+  void consume();
+  void ensure_state(Item& item) const;
+  [[nodiscard]] std::vector<std::pair<Tensor, Tensor>> match_tensors(const OptimizerState& state);
+  void load_numbers(const OptimizerState& state);
+
+  std::vector<std::string_view> state_names_;
+  std::vector<Item> items_;
+  std::int64_t steps_ = 0;
+  double clip_ = 0;
+  double gradient_norm_ = 0;
+  NonFinite non_finite_ = NonFinite::stop;
+};
+
+}  // namespace tessera::optim

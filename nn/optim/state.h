@@ -1,0 +1,21 @@
+// What a checkpoint keeps of an optimizer.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera::optim {
+
+struct OptimizerState {
+  /// Named KIND/PARAMETER ("exp_avg/h.0.attn.c_attn.weight"), each of its parameter's shape:
+  /// handles on the optimizer's own memory.
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  /// Counters and options: "steps", "group.0.lr", and "steps/PARAMETER" for each parameter that was
+  /// not updated in every step.
+  std::vector<std::pair<std::string, double>> numbers;
+};
+
+}  // namespace tessera::optim

@@ -1,0 +1,96 @@
+// Ranks as threads that share parameters: the smallest thing that can be called a synchronizer.
+#pragma once
+
+#include <algorithm>
+#include <barrier>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/module.h>
+#include <tessera/nn/synchronizer.h>
+
+namespace tessera::optim {
+
+/// What the ranks of one test share.
+struct SharedRanks {
+  explicit SharedRanks(int count) : size(count), barrier(count) {}
+  int size;
+  std::barrier<> barrier;
+  std::mutex mutex;
+  std::vector<double> sums;
+  std::map<std::pair<std::string, int>, Tensor> states;  ///< by parameter and number
+};
+
+/// Every rank holds a handle on the same parameters and owns a run of each, cut at norm blocks.
+class SharedRank : public nn::Synchronizer {
+ public:
+  SharedRank(SharedRanks& ranks, int rank, const nn::Module& model)
+      : ranks_(ranks), rank_(rank), parameters_(model.parameters()) {}
+
+  void finish_gradients() override { ranks_.barrier.arrive_and_wait(); }
+  nn::ElementRange own_range(const nn::Slot& slot) const override {
+    const std::int64_t numel = numel_of(slot.shape);
+    const std::int64_t blocks = (numel + nn::kNormBlock - 1) / nn::kNormBlock;
+    const auto border = [&](int rank) {
+      return std::min(numel, blocks * rank / ranks_.size * nn::kNormBlock);
+    };
+    return {border(rank_), border(rank_ + 1) - border(rank_)};
+  }
+  Tensor make_state(const nn::Slot& slot) override {
+    const std::lock_guard lock(ranks_.mutex);
+    Tensor& state = ranks_.states[{slot.name, made_[slot.name]++}];
+    if (!state.defined()) {
+      state = zeros(slot.shape, {.dtype = slot.dtype});
+    }
+    return state;
+  }
+  void share(std::span<double> values) override {
+    {
+      const std::lock_guard lock(ranks_.mutex);
+      ranks_.sums.resize(values.size(), 0.0);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        ranks_.sums[i] += values[i];
+      }
+    }
+    ranks_.barrier.arrive_and_wait();
+    std::copy_n(ranks_.sums.begin(), values.size(), values.begin());
+    ranks_.barrier.arrive_and_wait();
+    if (rank_ == 0) {
+      ranks_.sums.clear();
+    }
+    ranks_.barrier.arrive_and_wait();
+  }
+  void publish() override {
+    ranks_.barrier.arrive_and_wait();
+    for (const nn::Parameter& parameter : parameters_) {
+      parameter.slot()->value.set_grad({});
+    }
+  }
+
+ private:
+  SharedRanks& ranks_;
+  int rank_;
+  std::vector<nn::Parameter> parameters_;
+  std::map<std::string, int> made_;
+};
+
+/// Runs `body(rank)` on `count` threads, each with a context of its own.
+inline void on_ranks(int count, const std::function<void(int)>& body) {
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < count; ++rank) {
+    threads.emplace_back([&, rank] {
+      const ContextScope scope(std::make_shared<Context>());
+      body(rank);
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+}  // namespace tessera::optim
