@@ -37,7 +37,7 @@ void map(Binary, DType, const void* a, const void* b, void* y, std::int64_t coun
 /// y[r, i] = f(a[r, i], b[i]) for `rows` rows of `columns`; b is in a's dtype.
 void map_rows(Binary, DType, const void* a, const void* b, void* y, std::int64_t rows,
               std::int64_t columns);
-/// y[i] = f(a[i], b); b is rounded to the dtype first.
+/// y[i] = f(a[i], b), rounded once.
 void map_scalar(Binary, DType, const void* a, float b, void* y, std::int64_t count);
 /// Between f32 and bf16.
 void cast(DType from, const void* x, DType to, void* y, std::int64_t count);

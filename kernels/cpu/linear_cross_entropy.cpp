@@ -180,7 +180,7 @@ class Head {
     g.b = {h_.weight, DType::f32, 1, h_.columns};
     g.c = logits_, g.c_stride = h_.classes, g.compute = h_.dtype;
     gemm(g);
-    CrossEntropy c;
+    CrossEntropyRows c;
     c.rows = rows, c.columns = h_.classes, c.logits = logits_, c.targets = h_.targets + first;
     c.ignore_index = h_.ignore_index, c.smoothing = h_.smoothing;
     auto* log_sum_exp = scratch_array<float>(Scratch::rows, rows);

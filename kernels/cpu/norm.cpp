@@ -9,15 +9,22 @@
 #include <tessera/kernels/cpu/simd/rows.h>
 
 namespace tessera::cpu {
+namespace {
+
+std::size_t index_of(DType dtype) {
+  return dtype == DType::bf16 ? 1 : 0;
+}
+
+}  // namespace
 
 void norm_forward(const NormForward& n) {
-  const auto run = IsaTable<NormTable>::get().forward[n.dtype == DType::bf16 ? 1 : 0];
+  const auto run = IsaTable<NormTable>::get().forward[index_of(n.dtype)][index_of(n.y_dtype)];
   for_ranges(n.rows, rows_per_task(n.columns),
              [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
 }
 
 void norm_backward(const NormBackward& n) {
-  const auto run = IsaTable<NormTable>::get().backward[n.dtype == DType::bf16 ? 1 : 0];
+  const auto run = IsaTable<NormTable>::get().backward[index_of(n.dtype)][index_of(n.dy_dtype)];
   const RowBlocks blocks(n.rows, n.cuts);
   const std::int64_t width = 2 * n.columns;
   float* sums = scratch_array<float>(Scratch::rows, blocks.count() * width);

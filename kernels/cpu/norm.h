@@ -7,10 +7,11 @@
 
 namespace tessera::cpu {
 
-/// [rows, columns] in f32 or bf16; statistics, scale and shift are f32.
+/// [rows, columns], x and y each in f32 or bf16; statistics, scale and shift are f32.
 struct NormForward {
   std::int64_t rows = 0, columns = 0;
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;  ///< of x
+  DType y_dtype = DType::f32;
   float epsilon = 1e-5F;
   bool centered = true;  ///< layer norm; false: RMS norm (no mean, no shift)
   const void* x = nullptr;
@@ -26,14 +27,15 @@ void norm_forward(const NormForward&);
 /// added along the tree, or written as [cuts, columns] when `stacked`.
 struct NormBackward {
   std::int64_t rows = 0, columns = 0;
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;  ///< of x and dx
+  DType dy_dtype = DType::f32;
   bool centered = true;
   const void* x = nullptr;
   const void* dy = nullptr;
   const float* scale = nullptr;
   const float* mean = nullptr;
   const float* inverse = nullptr;
-  void* dx = nullptr;       ///< may be null, may be dy
+  void* dx = nullptr;       ///< may be null; may be dy when the dtypes agree
   float* dscale = nullptr;  ///< may be null
   float* dshift = nullptr;  ///< may be null
   std::int64_t cuts = 1;

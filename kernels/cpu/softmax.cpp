@@ -24,7 +24,7 @@ float value_at(const void* row, std::int64_t column, DType dtype) {
                               : static_cast<const float*>(row)[column];
 }
 
-void check_targets(const CrossEntropy& c) {
+void check_targets(const CrossEntropyRows& c) {
   for (std::int64_t r = 0; r < c.rows; ++r) {
     const std::int64_t t = c.targets[r];
     check(t == c.ignore_index || (t >= 0 && t < c.columns),
@@ -56,7 +56,7 @@ void softmax_backward(DType dtype, const void* y, const void* dy, void* dx, std:
   });
 }
 
-void cross_entropy_forward(const CrossEntropy& c, float* losses, float* log_sum_exp) {
+void cross_entropy_forward(const CrossEntropyRows& c, float* losses, float* log_sum_exp) {
   check_targets(c);
   const auto run = IsaTable<SoftmaxTable>::get().statistics[index_of(c.dtype)];
   for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
@@ -76,9 +76,9 @@ void cross_entropy_forward(const CrossEntropy& c, float* losses, float* log_sum_
   });
 }
 
-void cross_entropy_backward(const CrossEntropy& c, const float* log_sum_exp, const float* dlosses,
-                            DType gradient_dtype, void* dlogits, std::int64_t gradient_stride) {
-  check_targets(c);
+void cross_entropy_backward(const CrossEntropyRows& c, const float* log_sum_exp,
+                            const float* dlosses, DType gradient_dtype, void* dlogits,
+                            std::int64_t gradient_stride) {
   const auto& table = IsaTable<SoftmaxTable>::get();
   const auto run = table.cross_entropy_gradient[index_of(c.dtype)][index_of(gradient_dtype)];
   for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
@@ -86,7 +86,8 @@ void cross_entropy_backward(const CrossEntropy& c, const float* log_sum_exp, con
       CrossEntropyRow row;
       row.log_sum_exp = log_sum_exp[r];
       row.target = c.targets[r];
-      row.factor = row.target == c.ignore_index ? 0.0F : dlosses[r];
+      const bool counts = row.target != c.ignore_index && row.target >= 0 && row.target < c.columns;
+      row.factor = counts ? dlosses[r] : 0.0F;
       row.spread = c.smoothing / static_cast<float>(c.columns);
       row.peak = 1.0F - c.smoothing;
       run(row_of(c.logits, r, c.columns, c.dtype),

@@ -30,7 +30,7 @@ struct CrossEntropyRow {
 
 /// Losses of rows of logits[rows, columns] (f32 or bf16):
 ///   lse(x) - (1 - smoothing) x[target] - smoothing mean(x), and 0 where target == ignore_index.
-struct CrossEntropy {
+struct CrossEntropyRows {
   std::int64_t rows = 0, columns = 0;
   DType dtype = DType::f32;
   const void* logits = nullptr;
@@ -40,10 +40,11 @@ struct CrossEntropy {
 };
 /// losses[rows]; log_sum_exp[rows] may be null. Throws InvalidArgument for a target that is no
 /// class, naming row and value.
-void cross_entropy_forward(const CrossEntropy&, float* losses, float* log_sum_exp);
+void cross_entropy_forward(const CrossEntropyRows&, float* losses, float* log_sum_exp);
+/// Rows whose target is no class get zeros.
 /// dlogits (of `gradient_dtype`) = d(loss of row r)/d(logits) · dlosses[r]. It may lie on the
 /// logits: every row of f32 begins where it did, rows of bf16 are `gradient_stride` apart.
-void cross_entropy_backward(const CrossEntropy&, const float* log_sum_exp, const float* dlosses,
+void cross_entropy_backward(const CrossEntropyRows&, const float* log_sum_exp, const float* dlosses,
                             DType gradient_dtype, void* dlogits, std::int64_t gradient_stride);
 
 }  // namespace tessera::cpu

@@ -145,7 +145,7 @@ template <class T, class F>
 void scalar(const void* a_in, float b_in, void* y_out, std::int64_t count) {
   const T* a = static_cast<const T*>(a_in);
   T* y = static_cast<T*>(y_out);
-  const VF b = set1(static_cast<float>(T(b_in)));
+  const VF b = set1(b_in);
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     store(y + i, F::of(load(a + i), b));

@@ -62,12 +62,12 @@ template <class F>
   }
 }
 
-template <class T>
+template <class T, class Y>
 void forward(const NormForward& n, std::int64_t first, std::int64_t count) {
   const float size = static_cast<float>(n.columns);
   for (std::int64_t row = first; row < first + count; ++row) {
     const T* x = static_cast<const T*>(n.x) + row * n.columns;
-    T* y = static_cast<T*>(n.y) + row * n.columns;
+    Y* y = static_cast<Y*>(n.y) + row * n.columns;
     float mean = 0;
     if (n.centered) {
       mean = sum_columns(
@@ -103,11 +103,11 @@ void forward(const NormForward& n, std::int64_t first, std::int64_t count) {
   }
 }
 
-template <class T>
+template <class T, class G>
 struct BackwardRow {
   const NormBackward& n;
   const T* x;
-  const T* dy;
+  const G* dy;
   VF mean, inverse;
 
   [[gnu::always_inline]] VF normal(std::int64_t j, std::int64_t w) const {
@@ -119,8 +119,8 @@ struct BackwardRow {
   }
 };
 
-template <class T>
-void input_gradient(const BackwardRow<T>& r, T* dx) {
+template <class T, class G>
+void input_gradient(const BackwardRow<T, G>& r, T* dx) {
   const float size = static_cast<float>(r.n.columns);
   float average = 0;
   if (r.n.centered) {
@@ -143,13 +143,13 @@ void input_gradient(const BackwardRow<T>& r, T* dx) {
       });
 }
 
-template <class T>
+template <class T, class G>
 void backward(const NormBackward& n, std::int64_t first, std::int64_t count, float* dscale,
               float* dshift) {
   for (std::int64_t row = first; row < first + count; ++row) {
-    const T* dy = static_cast<const T*>(n.dy) + row * n.columns;
-    const BackwardRow<T> r{n, static_cast<const T*>(n.x) + row * n.columns, dy,
-                           set1(n.centered ? n.mean[row] : 0.0F), set1(n.inverse[row])};
+    const G* dy = static_cast<const G*>(n.dy) + row * n.columns;
+    const BackwardRow<T, G> r{n, static_cast<const T*>(n.x) + row * n.columns, dy,
+                              set1(n.centered ? n.mean[row] : 0.0F), set1(n.inverse[row])};
     if (dscale != nullptr) {
       each_column(
           n.columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
@@ -193,8 +193,10 @@ void add(float* into, const float* from, std::int64_t count) {
       });
 }
 
-constexpr NormTable kTable{{forward<float>, forward<BFloat16>},
-                           {backward<float>, backward<BFloat16>},
+constexpr NormTable kTable{{{forward<float, float>, forward<float, BFloat16>},
+                            {forward<BFloat16, float>, forward<BFloat16, BFloat16>}},
+                           {{backward<float, float>, backward<float, BFloat16>},
+                            {backward<BFloat16, float>, backward<BFloat16, BFloat16>}},
                            {sum_rows<float>, sum_rows<BFloat16>},
                            add};
 

@@ -9,11 +9,11 @@
 namespace tessera::cpu {
 
 struct NormTable {
-  /// Rows [first, first + count).
-  void (*forward[2])(const NormForward&, std::int64_t first, std::int64_t count);
+  /// Rows [first, first + count). Indices: dtype of x, dtype of y or dy.
+  void (*forward[2][2])(const NormForward&, std::int64_t first, std::int64_t count);
   /// The same; adds the rows' parts to dscale[columns] and dshift[columns] unless null.
-  void (*backward[2])(const NormBackward&, std::int64_t first, std::int64_t count, float* dscale,
-                      float* dshift);
+  void (*backward[2][2])(const NormBackward&, std::int64_t first, std::int64_t count, float* dscale,
+                         float* dshift);
   /// sums[i] = sum over `rows` rows of x, in row order.
   void (*sum_rows[2])(const void* x, std::int64_t rows, std::int64_t columns, float* sums);
   /// into[i] += from[i]

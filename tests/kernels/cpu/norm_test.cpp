@@ -156,7 +156,7 @@ TEST(Norm, HalfPrecisionRoundsTheResult) {
     NormForward f;
     f.rows = 9, f.columns = 70, f.x = wide.data(), f.scale = d.scale.data(), f.y = expected.data();
     norm_forward(f);
-    f.x = x.data(), f.y = y.data(), f.dtype = DType::bf16;
+    f.x = x.data(), f.y = y.data(), f.dtype = f.y_dtype = DType::bf16;
     norm_forward(f);
     for (std::size_t i = 0; i < y.size(); ++i) {
       ASSERT_EQ(y[i].bits, BFloat16(expected[i]).bits);

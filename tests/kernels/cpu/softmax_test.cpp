@@ -74,7 +74,7 @@ TEST(CrossEntropy, LossAndGradient) {
     const std::vector<std::int64_t> targets{0, 100, -100, 7, 50, 99};
     const auto dlosses = random_values(rows, 4);
     for (const float smoothing : {0.0F, 0.1F}) {
-      CrossEntropy c;
+      CrossEntropyRows c;
       c.rows = rows, c.columns = columns, c.logits = x.data(), c.targets = targets.data();
       c.smoothing = smoothing;
       std::vector<float> losses(6), lse(6), dx(x.size());
@@ -107,7 +107,7 @@ TEST(CrossEntropy, LossAndGradient) {
 TEST(CrossEntropy, NamesABadTarget) {
   const std::vector<float> x(10);
   const std::vector<std::int64_t> targets{1, 5};
-  CrossEntropy c;
+  CrossEntropyRows c;
   c.rows = 2, c.columns = 5, c.logits = x.data(), c.targets = targets.data();
   std::vector<float> losses(2);
   EXPECT_THROW(cross_entropy_forward(c, losses.data(), nullptr), InvalidArgument);

@@ -1,0 +1,54 @@
+#include <tessera/core/ops/add_rows.h>
+
+#include <cstring>
+
+#include <tessera/kernels/cpu/embedding.h>
+#include <tessera/kernels/cpu/ops/arguments.h>
+#include <tessera/kernels/cpu/ranges.h>
+
+namespace tessera::cpu {
+namespace {
+
+/// The output begins as x, or as zeros.
+void begin_with(const TensorImpl& out, const char* x) {
+  constexpr std::int64_t kBytes = std::int64_t{1} << 17;
+  const std::int64_t bytes = out.numel() * static_cast<std::int64_t>(sizeof(float));
+  for_ranges(bytes, kBytes, [&](std::int64_t i, std::int64_t n) {
+    if (x == nullptr) {
+      std::memset(bytes_of(out) + i, 0, static_cast<std::size_t>(n));
+    } else {
+      std::memcpy(bytes_of(out) + i, x + i, static_cast<std::size_t>(n));
+    }
+  });
+}
+
+bool add_rows_kernel(Kernel& k, const AddRows::Attrs& attrs) {
+  const TensorImpl& values = k.input(0);
+  const TensorImpl& ids = k.input(1);
+  const TensorImpl& out = k.output();
+  const bool has_x = k.has_input(2);
+  if (!is_fast(values) || !is_f32(out) || (has_x && !is_f32(k.input(2)))) {
+    return false;
+  }
+  const char* x = has_x ? bytes_of(k.input(2)) : nullptr;
+  if (x != bytes_of(out)) {
+    begin_with(out, x);
+  }
+  const Indices indices(ids);
+  EmbeddingGradient e;
+  e.ids = indices.data();
+  e.dy = bytes_of(values);
+  e.dtype = values.dtype;
+  e.count = ids.numel();
+  e.columns = values.shape.back();
+  e.table_rows = attrs.rows;
+  e.cuts = attrs.parts;
+  e.gradient = out.data<float>();
+  embedding_backward(e);
+  return true;
+}
+
+const RegisterKernel<AddRows, add_rows_kernel> registered{DeviceType::cpu};
+
+}  // namespace
+}  // namespace tessera::cpu

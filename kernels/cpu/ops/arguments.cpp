@@ -1,0 +1,53 @@
+#include <tessera/kernels/cpu/ops/arguments.h>
+
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera::cpu {
+
+bool has_fast_outputs(const Kernel& k) {
+  for (int i = 0; i < k.output_count(); ++i) {
+    if (!is_fast(k.output(i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::int64_t rows_of(const TensorImpl& x) {
+  std::int64_t rows = 1;
+  for (int d = 0; d + 1 < x.shape.size(); ++d) {
+    rows *= x.shape[d];
+  }
+  return rows;
+}
+
+bool cuts_rows(const Kernel& k, const TensorImpl& x) {
+  if (k.cuts() == 1) {
+    return true;
+  }
+  if (x.cut.dim < 0 || x.cut.dim + 1 >= x.shape.size()) {
+    return false;
+  }
+  for (int d = 0; d < x.cut.dim; ++d) {
+    if (x.shape[d] != 1) {
+      return false;
+    }
+  }
+  return rows_of(x) % k.cuts() == 0;
+}
+
+Matrix rows_matrix(const TensorImpl& x) {
+  return {bytes_of(x), x.dtype, x.shape.back(), 1};
+}
+
+Indices::Indices(const TensorImpl& x) {
+  if (x.dtype == DType::i64 && x.contiguous()) {
+    data_ = x.data<std::int64_t>();
+    return;
+  }
+  copy_.reserve(static_cast<std::size_t>(x.numel()));
+  for_each_element(x, [&](std::int64_t at) { copy_.push_back(load_as<std::int64_t>(x, at)); });
+  data_ = copy_.data();
+}
+
+}  // namespace tessera::cpu

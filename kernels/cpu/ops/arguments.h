@@ -1,0 +1,50 @@
+// What bindings of kernels to ops ask about their arguments.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <tessera/core/dispatch/op.h>
+#include <tessera/kernels/cpu/gemm.h>
+
+namespace tessera::cpu {
+
+[[nodiscard]] inline bool is_fast(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::bf16;
+}
+/// Dense, row-major, f32 or bf16.
+[[nodiscard]] inline bool is_fast(const TensorImpl& x) {
+  return is_fast(x.dtype) && x.contiguous();
+}
+[[nodiscard]] inline bool is_f32(const TensorImpl& x) {
+  return x.dtype == DType::f32 && x.contiguous();
+}
+/// True when all outputs are dense and of a fast dtype.
+[[nodiscard]] bool has_fast_outputs(const Kernel&);
+
+[[nodiscard]] inline char* bytes_of(const TensorImpl& x) {
+  return reinterpret_cast<char*>(x.storage->data()) +
+         x.offset * static_cast<std::int64_t>(size_of(x.dtype));
+}
+
+/// Product of all dims but the last; 1 for a single number.
+[[nodiscard]] std::int64_t rows_of(const TensorImpl&);
+
+/// True when the microbatches that the kernel's sums are cut at are equal runs of rows of `x`.
+[[nodiscard]] bool cuts_rows(const Kernel&, const TensorImpl& x);
+
+/// The rows of a dense tensor as a matrix [rows_of(x), last dim].
+[[nodiscard]] Matrix rows_matrix(const TensorImpl& x);
+
+/// Integers of any dtype and strides as a row-major array of int64.
+class Indices {
+ public:
+  explicit Indices(const TensorImpl&);
+  [[nodiscard]] const std::int64_t* data() const { return data_; }
+
+ private:
+  std::vector<std::int64_t> copy_;
+  const std::int64_t* data_;
+};
+
+}  // namespace tessera::cpu

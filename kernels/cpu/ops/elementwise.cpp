@@ -1,0 +1,63 @@
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+#include <tessera/core/tensor/elements.h>
+#include <tessera/kernels/cpu/ops/arguments.h>
+
+namespace tessera::cpu {
+namespace {
+
+/// True when `b` has the last dims of `a`, so that it repeats for every row of them.
+bool repeats(const TensorImpl& a, const TensorImpl& b) {
+  const int offset = a.shape.size() - b.shape.size();
+  bool same = offset >= 0;
+  for (int d = 0; same && d < b.shape.size(); ++d) {
+    same = a.shape[d + offset] == b.shape[d];
+  }
+  return same;
+}
+
+bool run_ordered(Kernel& k, Binary f, const TensorImpl& a, const TensorImpl& b) {
+  const TensorImpl& y = k.output();
+  if (a.dtype != y.dtype || !is_fast(a) || a.shape != y.shape) {
+    return false;
+  }
+  if (b.numel() == 1 && a.numel() != 1) {
+    const bool real = !is_complex(b.dtype);
+    if (real) {
+      map_scalar(f, y.dtype, bytes_of(a), load_as<float>(b, 0), bytes_of(y), y.numel());
+    }
+    return real;
+  }
+  if (b.dtype != y.dtype || !b.contiguous() || !repeats(a, b)) {
+    return false;
+  }
+  if (a.shape.size() == b.shape.size()) {
+    map(f, y.dtype, bytes_of(a), bytes_of(b), bytes_of(y), y.numel());
+  } else if (b.numel() > 0) {
+    map_rows(f, y.dtype, bytes_of(a), bytes_of(b), bytes_of(y), a.numel() / b.numel(), b.numel());
+  }
+  return true;
+}
+
+}  // namespace
+
+bool run_unary(Kernel& k, Unary f) {
+  const TensorImpl& x = k.input();
+  const TensorImpl& y = k.output();
+  if (!is_fast(x) || !is_fast(y) || x.dtype != y.dtype) {
+    return false;
+  }
+  map(f, x.dtype, bytes_of(x), bytes_of(y), x.numel());
+  return true;
+}
+
+bool run_binary(Kernel& k, Binary f) {
+  if (!is_fast(k.output())) {
+    return false;
+  }
+  const bool commutes = f == Binary::add || f == Binary::multiply;
+  return run_ordered(k, f, k.input(0), k.input(1)) ||
+         (commutes && run_ordered(k, f, k.input(1), k.input(0)));
+}
+
+}  // namespace tessera::cpu

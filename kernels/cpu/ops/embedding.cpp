@@ -1,0 +1,24 @@
+#include <tessera/core/ops/embedding.h>
+
+#include <tessera/kernels/cpu/embedding.h>
+#include <tessera/kernels/cpu/ops/arguments.h>
+
+namespace tessera::cpu {
+namespace {
+
+bool embedding_kernel(Kernel& k, const Embedding::Attrs&) {
+  const TensorImpl& weight = k.input(0);
+  const TensorImpl& ids = k.input(1);
+  if (!is_f32(weight) || !is_fast(k.output())) {
+    return false;
+  }
+  const Indices indices(ids);
+  embedding_forward(weight.data<float>(), weight.shape[0], weight.shape[1], indices.data(),
+                    ids.numel(), k.output().dtype, bytes_of(k.output()));
+  return true;
+}
+
+const RegisterKernel<Embedding, embedding_kernel> registered{DeviceType::cpu};
+
+}  // namespace
+}  // namespace tessera::cpu

@@ -1,0 +1,85 @@
+#include <tessera/core/ops/linear.h>
+
+#include <tessera/kernels/cpu/gemm.h>
+#include <tessera/kernels/cpu/ops/arguments.h>
+#include <tessera/kernels/cpu/row_sums.h>
+
+namespace tessera::cpu {
+namespace {
+
+/// A weight with any strides.
+Matrix weight_matrix(const TensorImpl& weight) {
+  return {bytes_of(weight), weight.dtype, weight.strides[0], weight.strides[1]};
+}
+
+bool linear_kernel(Kernel& k, const Linear::Attrs& attrs) {
+  const TensorImpl& x = k.input(0);
+  const TensorImpl& weight = k.input(1);
+  const bool has_bias = k.has_input(2);
+  if (!is_fast(x) || !is_fast(weight.dtype) || !is_fast(k.output()) || !is_fast(attrs.dtype) ||
+      (has_bias && !is_f32(k.input(2)))) {
+    return false;
+  }
+  Gemm g;
+  g.m = rows_of(x), g.n = weight.shape[0], g.k = weight.shape[1];
+  g.a = rows_matrix(x);
+  g.b = weight_matrix(weight).transposed();
+  g.c = bytes_of(k.output()), g.c_dtype = k.output().dtype, g.c_stride = g.n;
+  g.bias = has_bias ? k.input(2).data<float>() : nullptr;
+  g.compute = attrs.dtype;
+  gemm(g);
+  return true;
+}
+
+bool grad_input_kernel(Kernel& k, const LinearGradInput::Attrs& attrs) {
+  const TensorImpl& gradient = k.input(0);
+  const TensorImpl& weight = k.input(1);
+  if (!is_fast(gradient) || !is_fast(weight.dtype) || !is_fast(k.output()) ||
+      !is_fast(attrs.dtype)) {
+    return false;
+  }
+  Gemm g;
+  g.m = rows_of(gradient), g.n = weight.shape[1], g.k = weight.shape[0];
+  g.a = rows_matrix(gradient);
+  g.b = weight_matrix(weight);
+  g.c = bytes_of(k.output()), g.c_dtype = k.output().dtype, g.c_stride = g.n;
+  g.compute = attrs.dtype;
+  gemm(g);
+  return true;
+}
+
+bool grad_weight_kernel(Kernel& k, const LinearGradWeight::Attrs& attrs) {
+  const TensorImpl& gradient = k.input(0);
+  const TensorImpl& x = k.input(1);
+  if (!is_fast(gradient) || !is_fast(x) || !is_fast(k.output()) || !is_fast(attrs.dtype) ||
+      !cuts_rows(k, gradient) || (k.cuts() > 1 && k.output().dtype != DType::f32)) {
+    return false;
+  }
+  Gemm g;
+  g.m = gradient.shape.back(), g.n = x.shape.back(), g.k = rows_of(x);
+  g.a = rows_matrix(gradient).transposed();
+  g.b = rows_matrix(x);
+  g.c = bytes_of(k.output()), g.c_dtype = k.output().dtype, g.c_stride = g.n;
+  g.compute = attrs.dtype;
+  g.cuts = k.cuts(), g.stacked = k.stacked(), g.cut_stride = g.m * g.n;
+  gemm(g);
+  return true;
+}
+
+bool grad_bias_kernel(Kernel& k, const LinearGradBias::Attrs&) {
+  const TensorImpl& gradient = k.input();
+  if (!is_fast(gradient) || !is_f32(k.output()) || !cuts_rows(k, gradient)) {
+    return false;
+  }
+  sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(), k.cuts(),
+           k.stacked(), k.output().data<float>());
+  return true;
+}
+
+const RegisterKernel<Linear, linear_kernel> registered{DeviceType::cpu};
+const RegisterKernel<LinearGradInput, grad_input_kernel> registered_input{DeviceType::cpu};
+const RegisterKernel<LinearGradWeight, grad_weight_kernel> registered_weight{DeviceType::cpu};
+const RegisterKernel<LinearGradBias, grad_bias_kernel> registered_bias{DeviceType::cpu};
+
+}  // namespace
+}  // namespace tessera::cpu

@@ -1,0 +1,9 @@
+#include <tessera/core/ops/mul.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+const RegisterKernel<Mul, binary_kernel<Mul, Binary::multiply>> registered{DeviceType::cpu};
+}
+}  // namespace tessera::cpu

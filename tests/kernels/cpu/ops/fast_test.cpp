@@ -1,0 +1,157 @@
+// Every fast kernel against its op's reference kernel, through the call pipeline.
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/add_rows.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/cross_entropy.h>
+#include <tessera/core/ops/embedding.h>
+#include <tessera/core/ops/layer_norm.h>
+#include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/log_softmax.h>
+#include <tessera/core/ops/matmul.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/rms_norm.h>
+#include <tessera/core/ops/softmax.h>
+#include <tessera/core/tensor/factories.h>
+
+#include "../support.h"
+
+namespace tessera::cpu {
+namespace {
+
+bool took_fast_kernel = false;
+
+/// Runs `Op` with its fast kernel and without.
+template <OpStruct Op>
+void compare(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs = {},
+             double tolerance = 1e-5) {
+  auto& kernel = op_def<Op>().kernels[static_cast<std::size_t>(DeviceType::cpu)];
+  static const OpDef::KernelFunction fast = kernel;
+  ASSERT_NE(fast, nullptr) << Op::info.name;
+  took_fast_kernel = false;
+  kernel = [](Kernel& k, const void* a) { return took_fast_kernel = fast(k, a); };
+  const Outputs got = call_all<Op>(inputs, attrs);
+  kernel = nullptr;
+  const Outputs want = call_all<Op>(inputs, attrs);
+  kernel = fast;
+  EXPECT_TRUE(took_fast_kernel) << Op::info.name << " left it to the reference";
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const auto a = got[i].to_vector<double>(), b = want[i].to_vector<double>();
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t j = 0; j < a.size(); ++j) {
+      ASSERT_NEAR(a[j], b[j], tolerance * (1 + std::abs(b[j])))
+          << Op::info.name << ", output " << i << ", element " << j;
+    }
+  }
+}
+
+Tensor half(const Tensor& x) {
+  return cast(x, DType::bf16);
+}
+constexpr double kHalf = 1e-2;
+
+TEST(FastOps, Elementwise) {
+  const Tensor x = randn({3, 4, 17}), y = randn({3, 4, 17}), row = randn({17});
+  const Tensor number = scalar(0.3, {.dtype = DType::f64});
+  compare<Add>({x, y});
+  compare<Add>({row, x});
+  compare<Add>({half(x), half(row)}, {}, kHalf);
+  compare<Mul>({x, number});
+  compare<Mul>({half(x), number}, {}, kHalf);
+  compare<Cast>({x}, {DType::bf16}, 0);
+  compare<Cast>({half(x)}, {DType::f32}, 0);
+  compare<Cast>({x}, {DType::f32}, 0);
+}
+
+TEST(FastOps, Rows) {
+  const Tensor weight = randn({11, 7});
+  const Tensor ids = from_values<std::int64_t>({1, 10, 3, 1, 0, 1, 3, 3}, {2, 4});
+  const Tensor values = randn({2, 4, 7});
+  compare<Embedding>({weight, ids}, {}, 0);
+  compare<Embedding>({weight, cast(ids, DType::u8)}, {}, 0);
+  compare<AddRows>({values, ids, weight}, {.rows = 11, .parts = 4});
+  compare<AddRows>({values, ids}, {.rows = 11});
+  compare<AddRows>({half(values), ids, weight}, {.rows = 11, .parts = 2});
+}
+
+TEST(FastOps, Linear) {
+  const Tensor x = randn({4, 6, 20}), weight = randn({30, 20}), bias = randn({30});
+  const Tensor gradient = randn({4, 6, 30});
+  compare<Linear>({x, weight, bias});
+  compare<Linear>({x, weight});
+  compare<Linear>({half(x), weight, bias}, {DType::bf16}, kHalf);
+  compare<LinearGradInput>({gradient, weight});
+  compare<LinearGradInput>({half(gradient), weight}, {DType::bf16, DType::f32}, kHalf);
+  compare<LinearGradWeight>({gradient, x});
+  compare<LinearGradWeight>({half(gradient), half(x)}, {DType::bf16, DType::f32}, kHalf);
+  compare<LinearGradBias>({gradient});
+  compare<LinearGradBias>({half(gradient)});
+}
+
+TEST(FastOps, SumsInMicrobatches) {
+  const Tensor x = randn({4, 6, 20}), gradient = randn({4, 6, 30});
+  const Tensor inverse = randn({4, 6, 1}), mean = randn({4, 6, 1}), weight = randn({20});
+  const Tensor up = randn({4, 6, 20});
+  const Tensor targets = from_values<std::int64_t>(
+      {1, 2, 3, 4, 5, 6, 7, 8, 9, -100, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 6});
+  for (const Tensor& t : {x, gradient, inverse, mean, up, targets}) {
+    t.get().cut = {.parts = 4, .dim = 0};
+  }
+  compare<LinearGradWeight>({gradient, x});
+  compare<LinearGradBias>({gradient});
+  compare<LayerNormBackward>({up, x, inverse, weight, mean}, {.weight = true, .bias = true});
+  compare<CrossEntropy>({x, targets});
+}
+
+TEST(FastOps, Matmul) {
+  const Tensor a = randn({2, 3, 5, 7}), b = randn({2, 3, 7, 4}), one = randn({7, 4});
+  const Tensor a_t = randn({2, 3, 7, 5}), b_t = randn({2, 3, 4, 7});
+  compare<Matmul>({a, b});
+  compare<Matmul>({a, one});
+  compare<Matmul>({a_t, b}, {.transpose_a = true});
+  compare<Matmul>({a, b_t}, {.transpose_b = true});
+  compare<Matmul>({a_t, one}, {.transpose_a = true});
+  compare<Matmul>({randn({5, 7}), b});
+  compare<Matmul>({half(a), half(b)}, {.dtype = DType::bf16, .result = DType::bf16}, kHalf);
+}
+
+TEST(FastOps, SoftmaxAndLoss) {
+  const Tensor x = randn({3, 4, 21}), up = randn({3, 4, 21});
+  const Tensor y = softmax(x, 2), z = log_softmax(x, 2);
+  compare<Softmax>({x}, {2});
+  compare<SoftmaxBackward>({up, y}, {2});
+  compare<LogSoftmax>({x}, {2});
+  compare<LogSoftmaxBackward>({up, z}, {2});
+  const Tensor targets =
+      from_values<std::int64_t>({0, 1, 20, -100, 4, 5, 6, 7, 8, 9, 10, 11}, {3, 4});
+  for (const auto reduction : {LossReduction::mean, LossReduction::sum, LossReduction::none}) {
+    compare<CrossEntropy>({x, targets}, {.label_smoothing = 0.1, .reduction = reduction});
+  }
+  const Tensor rows = randn({3, 4, 1});
+  const Tensor lse = call_all<CrossEntropy>({x, targets})[1];
+  const Tensor some = cast(targets, DType::i32);
+  compare<CrossEntropyBackward>({rows, x, some, lse}, {0.1});
+}
+
+TEST(FastOps, Norms) {
+  const Tensor x = randn({3, 4, 21}), up = randn({3, 4, 21});
+  const Tensor weight = randn({21}), bias = randn({21});
+  compare<LayerNorm>({x, weight, bias});
+  compare<LayerNorm>({x});
+  compare<LayerNorm>({x, weight, bias}, {1e-5, DType::bf16}, kHalf);
+  compare<RmsNorm>({x, weight});
+  const Outputs saved = call_all<LayerNorm>({x, weight, bias});
+  compare<LayerNormBackward>({up, x, saved[1], weight, saved[2]}, {true, true});
+  compare<LayerNormBackward>({half(up), x, saved[1], weight, saved[2]}, {true, true}, 1e-4);
+  compare<LayerNormBackward>({up, x, saved[1], Tensor(), saved[2]});
+  const Outputs rms = call_all<RmsNorm>({x, weight});
+  compare<RmsNormBackward>({up, x, rms[1], weight, Tensor()}, {.weight = true});
+}
+
+}  // namespace
+}  // namespace tessera::cpu
