@@ -1,0 +1,200 @@
+#include <tessera/core/ops/attention.h>
+
+#include <limits>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/support/attention_options.h>
+#include <tessera/core/ops/support/dense.h>
+
+namespace tessera {
+namespace {
+
+Shape score_shape(const Shape& q, const Shape& k) {
+  return {q[0], q[1], q[2], k[2]};
+}
+
+/// What is added to the scores, in their shape; empty without a mask.
+std::vector<double> mask_values(const TensorImpl& mask, const Shape& scores) {
+  std::vector<double> values;
+  StridedCounter<1> at(scores, {broadcast_strides(mask, scores)});
+  for (std::int64_t n = numel_of(scores); n > 0; --n, at.next()) {
+    if (mask.dtype == DType::boolean) {
+      const bool seen = mask.data<bool>()[at.offsets[0]];
+      values.push_back(seen ? 0 : -std::numeric_limits<double>::infinity());
+    } else {
+      values.push_back(load_as<double>(mask, at.offsets[0]));
+    }
+  }
+  return values;
+}
+
+AttentionProblem problem_of(const TensorImpl& q, const TensorImpl& k, const TensorImpl* mask,
+                            const AttentionAttrs& attrs) {
+  AttentionProblem p{.attrs = attrs,
+                     .batch = q.shape[0],
+                     .heads = q.shape[1],
+                     .kv_heads = k.shape[1],
+                     .queries = q.shape[2],
+                     .keys = k.shape[2],
+                     .size = q.shape[3],
+                     .q = HeadLayout::dense(q.shape),
+                     .k = HeadLayout::dense(k.shape),
+                     .v = HeadLayout::dense(k.shape),
+                     .y = HeadLayout::dense(q.shape),
+                     .mask = {}};
+  if (mask != nullptr) {
+    p.mask = mask_values(*mask, score_shape(q.shape, k.shape));
+  }
+  return p;
+}
+
+void check_heads(const Shape& q, const Shape& k, const Shape& v) {
+  check(q.size() == 4 && k.size() == 4 && v.size() == 4,
+        "attention: needs (batch, heads, time, size); got ", q, ", ", k, " and ", v);
+  check(k == v && q[0] == k[0] && q[3] == k[3], "attention: shapes do not fit; got ", q, ", ", k,
+        " and ", v);
+  check(k[1] > 0 && q[1] % k[1] == 0, "attention: heads of keys must divide those of queries; got ",
+        k[1], " and ", q[1]);
+}
+
+void check_mask(const Tensor& mask, const Shape& scores) {
+  check(mask.dtype() == DType::boolean || is_floating(mask.dtype()),
+        "attention: the mask must be bool or floating; got ", mask.dtype());
+  check(!mask.requires_grad(), "attention: the mask gets no gradient; call detach()");
+  check(broadcast_shapes("attention", mask.shape(), scores) == scores,
+        "attention: the mask does not fit; got ", mask.shape(), ", expected ", scores);
+}
+
+DimLabels batch_and_heads(int ndim, bool heads) {
+  DimLabels labels(ndim);
+  labels[0] = 0;
+  if (heads) {
+    labels[1] = 1;
+  }
+  return labels;
+}
+
+DimLabels mask_labels(const Tensor& mask, const Tensor& q, bool heads) {
+  DimLabels labels(mask.ndim());
+  if (mask.ndim() == 4 && mask.shape()[0] == q.shape()[0]) {
+    labels[0] = 0;
+  }
+  const int head_dim = mask.ndim() - 3;
+  if (heads && head_dim >= 0 && mask.shape()[head_dim] == q.shape()[1]) {
+    labels[head_dim] = 1;
+  }
+  return labels;
+}
+
+}  // namespace
+
+void Attention::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& q = c.input(0);
+  const Tensor& k = c.input(1);
+  check_heads(q.shape(), k.shape(), c.input(2).shape());
+  check(is_floating(q.dtype()) && q.dtype() == k.dtype() && q.dtype() == c.input(2).dtype(),
+        "attention: needs one floating dtype; got ", q.dtype(), ", ", k.dtype(), " and ",
+        c.input(2).dtype());
+  if (c.has_input(3)) {
+    check_mask(c.input(3), score_shape(q.shape(), k.shape()));
+  }
+  c.add_output(q.shape(), attrs.dtype);
+  c.add_output({q.shape()[0], q.shape()[1], q.shape()[2]}, statistics_dtype(q.dtype()));
+}
+
+void Attention::reference(Kernel& k, const Attrs& attrs) {
+  const TensorImpl* mask = k.has_input(3) ? &k.input(3) : nullptr;
+  const AttentionProblem problem = problem_of(k.input(0), k.input(1), mask, attrs);
+  const AttentionData x{dense_values<double>(k.input(0), attrs.dtype),
+                        dense_values<double>(k.input(1), attrs.dtype),
+                        dense_values<double>(k.input(2), attrs.dtype)};
+  std::vector<double> y(x.q.size());
+  std::vector<double> log_sum_exp;
+  attention_forward(problem, x, y, log_sum_exp);
+  store_values(k.output(0), y);
+  store_values(k.output(1), log_sum_exp);
+}
+
+void Attention::vjp(Vjp& v, const Attrs& attrs) {
+  check<Unsupported>(!grad_enabled(), "attention: second derivatives are not supported; write the ",
+                     "product of matrices and softmax out");
+  const Tensor mask = v.has_input(3) ? v.input(3) : Tensor();
+  const Outputs results = call_all<AttentionBackward>(
+      {v.gradient(), v.input(0), v.input(1), v.input(2), v.output(0), v.output(1), mask}, attrs);
+  for (int i = 0; i < 3; ++i) {
+    if (v.needs(i)) {
+      v.set(i, results[static_cast<std::size_t>(i)]);
+    }
+  }
+}
+
+ShardRule Attention::shard(const Infer& c, const Attrs& attrs) {
+  // Dropout numbers the heads of a sample, so with it all heads stay together.
+  const bool heads = c.input(0).shape()[1] == c.input(1).shape()[1] && attrs.dropout == 0;
+  ShardRule rule;
+  for (int i = 0; i < 3; ++i) {
+    rule.inputs.push_back(batch_and_heads(4, heads));
+  }
+  if (c.input_count() > 3) {
+    rule.inputs.push_back(c.has_input(3) ? mask_labels(c.input(3), c.input(0), heads)
+                                         : DimLabels(0));
+  }
+  rule.outputs.push_back(batch_and_heads(4, heads));
+  rule.outputs.push_back(batch_and_heads(3, heads));
+  return rule;
+}
+
+void AttentionBackward::infer(Infer& c, const Attrs&) {
+  check_heads(c.input(1).shape(), c.input(2).shape(), c.input(3).shape());
+  check(c.input(0).shape() == c.input(1).shape(), "attention_backward: wrong gradient; got ",
+        c.input(0).shape(), ", expected ", c.input(1).shape());
+  for (int i = 1; i < 4; ++i) {
+    c.add_output(c.input(i).shape(), c.input(i).dtype());
+  }
+}
+
+void AttentionBackward::reference(Kernel& k, const Attrs& attrs) {
+  const TensorImpl* mask = k.has_input(6) ? &k.input(6) : nullptr;
+  const AttentionProblem problem = problem_of(k.input(1), k.input(2), mask, attrs);
+  const AttentionData x{dense_values<double>(k.input(1), attrs.dtype),
+                        dense_values<double>(k.input(2), attrs.dtype),
+                        dense_values<double>(k.input(3), attrs.dtype)};
+  AttentionData to{std::vector<double>(x.q.size()), std::vector<double>(x.k.size()),
+                   std::vector<double>(x.v.size())};
+  attention_backward(problem, x, dense_values<double>(k.input(0)), dense_values<double>(k.input(5)),
+                     to);
+  store_values(k.output(0), to.q);
+  store_values(k.output(1), to.k);
+  store_values(k.output(2), to.v);
+}
+
+ShardRule AttentionBackward::shard(const Infer& c, const Attrs& attrs) {
+  const bool heads = c.input(1).shape()[1] == c.input(2).shape()[1] && attrs.dropout == 0;
+  ShardRule rule;
+  for (int i = 0; i < 6; ++i) {
+    rule.inputs.push_back(batch_and_heads(i == 5 ? 3 : 4, heads));
+  }
+  if (c.input_count() > 6) {
+    rule.inputs.push_back(c.has_input(6) ? mask_labels(c.input(6), c.input(1), heads)
+                                         : DimLabels(0));
+  }
+  for (int i = 0; i < 3; ++i) {
+    rule.outputs.push_back(batch_and_heads(4, heads));
+  }
+  return rule;
+}
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+                 const Tensor& mask) {
+  return call_all<Attention>({q, k, v, mask}, attention_attrs(q, options))[0];
+}
+
+namespace {
+const Register<Attention> registered;
+const Register<AttentionBackward> registered_backward;
+}  // namespace
+
+}  // namespace tessera

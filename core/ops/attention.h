@@ -1,0 +1,49 @@
+// Scaled dot product attention, whole or causal, with grouped queries; memory linear in time.
+#pragma once
+
+#include <tessera/core/dispatch/call.h>
+#include <tessera/core/ops/support/attention.h>
+
+namespace tessera {
+
+/// Inputs: q (batch, heads, queries, size), k and v (batch, kv_heads, keys, size), optionally a
+/// mask that broadcasts to (batch, heads, queries, keys): bool, true where a query sees a key, or
+/// floating, added to the scores. Any strides. Outputs: y (batch, heads, queries, size) and the log
+/// of the sum of exponentials of scores (batch, heads, queries), f32 or f64.
+struct Attention {
+  static constexpr OpInfo info{.name = "attention",
+                               .doc = "softmax(scale q k^T + mask) v",
+                               .saved_inputs = 0b1111,
+                               .saved_outputs = 0b11};
+  using Attrs = AttentionAttrs;
+  static void infer(Infer& c, const Attrs& attrs);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs& attrs);
+};
+
+/// Inputs: gradient, q, k, v, y, log-sum-exp, optionally the mask. Outputs: the gradients of q, k
+/// and v in their dtypes.
+struct AttentionBackward {
+  static constexpr OpInfo info{
+      .name = "attention_backward", .doc = "the gradients of attention", .differentiable = false};
+  using Attrs = AttentionAttrs;
+  static void infer(Infer& c, const Attrs& attrs);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs& attrs);
+};
+
+struct AttentionOptions {
+  bool causal = false;  ///< query i sees keys j <= i
+  double scale = 0;     ///< of the scores; 0: 1 / sqrt(size of a head)
+  double dropout = 0;   ///< probability that a weight is zeroed; keyed as in dropout.h
+};
+
+/// Attention of q (batch, heads, queries, size) to k and v (batch, kv_heads, keys, size), where
+/// kv_heads divides heads. The mask, if defined, broadcasts to (batch, heads, queries, keys): bool,
+/// true where a query sees a key, or floating, added to the scores; it gets no gradient. A query
+/// that sees no key gives zeros.
+[[nodiscard]] Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                               const AttentionOptions& options = {}, const Tensor& mask = {});
+
+}  // namespace tessera

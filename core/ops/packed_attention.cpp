@@ -1,0 +1,125 @@
+#include <tessera/core/ops/packed_attention.h>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/support/attention_options.h>
+#include <tessera/core/ops/support/dense.h>
+
+namespace tessera {
+namespace {
+
+AttentionProblem problem_of(const TensorImpl& qkv, const PackedAttentionAttrs& attrs) {
+  const std::int64_t time = qkv.shape[1];
+  const std::int64_t width = qkv.shape[2];
+  const std::int64_t size = width / (attrs.heads + 2 * attrs.kv_heads);
+  const HeadLayout packed{.offset = 0, .batch = time * width, .head = size, .row = width};
+  AttentionProblem p{.attrs = attrs.attention,
+                     .batch = qkv.shape[0],
+                     .heads = attrs.heads,
+                     .kv_heads = attrs.kv_heads,
+                     .queries = time,
+                     .keys = time,
+                     .size = size,
+                     .q = packed,
+                     .k = packed,
+                     .v = packed,
+                     .y = {},
+                     .mask = {}};
+  p.k.offset = attrs.heads * size;
+  p.v.offset = (attrs.heads + attrs.kv_heads) * size;
+  p.y = {.offset = 0, .batch = time * attrs.heads * size, .head = size, .row = attrs.heads * size};
+  return p;
+}
+
+Shape output_shape(const Shape& qkv, const PackedAttentionAttrs& attrs) {
+  return {qkv[0], qkv[1], qkv[2] / (attrs.heads + 2 * attrs.kv_heads) * attrs.heads};
+}
+
+DimLabels batch_labels(int ndim) {
+  DimLabels labels(ndim);
+  labels[0] = 0;
+  return labels;
+}
+
+}  // namespace
+
+void PackedAttention::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& x = c.input(0);
+  const Shape& shape = x.shape();
+  const std::int64_t all_heads = attrs.heads + 2 * attrs.kv_heads;
+  check(shape.size() == 3, "packed_attention: needs (batch, time, width); got ", shape);
+  check(is_floating(x.dtype()), "packed_attention: needs a floating dtype; got ", x.dtype());
+  check(attrs.kv_heads > 0 && attrs.heads > 0 && attrs.heads % attrs.kv_heads == 0,
+        "packed_attention: heads of keys must divide those of queries; got ", attrs.kv_heads,
+        " and ", attrs.heads);
+  check(shape[2] % all_heads == 0, "packed_attention: width is not divisible by heads; got ",
+        shape[2], ", expected a multiple of ", all_heads);
+  c.add_output(output_shape(shape, attrs), attrs.attention.dtype);
+  c.add_output({shape[0], attrs.heads, shape[1]}, statistics_dtype(x.dtype()));
+}
+
+void PackedAttention::reference(Kernel& k, const Attrs& attrs) {
+  const std::vector<double> x = dense_values<double>(k.input(), attrs.attention.dtype);
+  std::vector<double> y(static_cast<std::size_t>(k.output().numel()));
+  std::vector<double> log_sum_exp;
+  attention_forward(problem_of(k.input(), attrs), {x, x, x}, y, log_sum_exp);
+  store_values(k.output(0), y);
+  store_values(k.output(1), log_sum_exp);
+}
+
+void PackedAttention::vjp(Vjp& v, const Attrs& attrs) {
+  check<Unsupported>(!grad_enabled(), "packed_attention: second derivatives are not supported; ",
+                     "write the product of matrices and softmax out");
+  if (v.needs(0)) {
+    v.set(0, call<PackedAttentionBackward>({v.gradient(), v.input(0), v.output(0), v.output(1)},
+                                           attrs));
+  }
+}
+
+ShardRule PackedAttention::shard(const Infer&, const Attrs&) {
+  ShardRule rule;
+  rule.inputs.push_back(batch_labels(3));
+  rule.outputs.push_back(batch_labels(3));
+  rule.outputs.push_back(batch_labels(3));
+  return rule;
+}
+
+void PackedAttentionBackward::infer(Infer& c, const Attrs& attrs) {
+  const Shape expected = output_shape(c.input(1).shape(), attrs);
+  check(c.input(0).shape() == expected, "packed_attention_backward: wrong gradient; got ",
+        c.input(0).shape(), ", expected ", expected);
+  c.add_output(c.input(1).shape(), c.input(1).dtype());
+}
+
+void PackedAttentionBackward::reference(Kernel& k, const Attrs& attrs) {
+  const std::vector<double> x = dense_values<double>(k.input(1), attrs.attention.dtype);
+  const std::vector<double> none(x.size());
+  AttentionData to{none, none, none};
+  attention_backward(problem_of(k.input(1), attrs), {x, x, x}, dense_values<double>(k.input(0)),
+                     dense_values<double>(k.input(3)), to);
+  for (std::size_t i = 0; i < x.size(); ++i) {  // each part is zero where the others lie
+    to.q[i] += to.k[i] + to.v[i];
+  }
+  store_values(k.output(), to.q);
+}
+
+ShardRule PackedAttentionBackward::shard(const Infer&, const Attrs&) {
+  ShardRule rule;
+  for (int i = 0; i < 4; ++i) {
+    rule.inputs.push_back(batch_labels(3));
+  }
+  rule.outputs.push_back(batch_labels(3));
+  return rule;
+}
+
+Tensor packed_attention(const Tensor& qkv, std::int64_t heads, std::int64_t kv_heads,
+                        const AttentionOptions& options) {
+  return call_all<PackedAttention>({qkv}, {heads, kv_heads, attention_attrs(qkv, options)})[0];
+}
+
+namespace {
+const Register<PackedAttention> registered;
+const Register<PackedAttentionBackward> registered_backward;
+}  // namespace
+
+}  // namespace tessera
