@@ -1,0 +1,25 @@
+// The affine map.
+#pragma once
+
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct LinearOptions {
+  bool bias = true;
+  Initializer weight_init = nullptr;  ///< without one kaiming_uniform(sqrt(5)), as in PyTorch
+  Initializer bias_init = nullptr;    ///< without one uniform in +-1 / sqrt(in_features)
+};
+
+/// x (..., in_features) -> x weight^T + bias (..., out_features).
+class Linear : public Module {
+ public:
+  Linear(std::int64_t in_features, std::int64_t out_features, const LinearOptions& options = {});
+  [[nodiscard]] Tensor forward(const Tensor& x) const;
+  [[nodiscard]] std::string extra_repr() const override;
+
+  Parameter weight;  ///< (out_features, in_features)
+  Parameter bias;    ///< (out_features); undefined without bias
+};
+
+}  // namespace tessera::nn

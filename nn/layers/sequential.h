@@ -1,0 +1,26 @@
+// Modules one after another.
+#pragma once
+
+#include <string>
+
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+/// Children named "0", "1", ... of which each gets the output of the one before. They take and give
+/// one tensor.
+///
+///   nn::Child<nn::Sequential> stack{this, "stack"};
+///   MyModel() { stack->add<nn::Linear>(4, 8); stack->add<nn::LayerNorm>(8); }
+class Sequential : public Module {
+ public:
+  /// Constructs one more module at the end.
+  template <std::derived_from<Module> M, class... A>
+  M& add(A&&... arguments) {
+    return *Child<M>(this, std::to_string(children().size()), std::forward<A>(arguments)...);
+  }
+  /// Throws Unsupported when a child's forward has another signature.
+  [[nodiscard]] Tensor forward(const Tensor& x) const;
+};
+
+}  // namespace tessera::nn
