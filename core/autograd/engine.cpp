@@ -104,11 +104,13 @@ void BackwardRun::discover(const Edge& root) {
   ++root.node->pending;
   ++root.node->uses;
   for (; next < found_.size(); ++next) {
-    for (const Edge& edge : found_[next]->edges) {
-      if (edge.node) {
+    const OpNode& node = *found_[next];
+    for (std::size_t i = 0; i < node.edges.size(); ++i) {
+      if (const Edge& edge = node.edges[i]; edge.node) {
+        const bool rows = (node.op->info.row_gradients >> i & 1U) != 0;
         visit(*edge.node);
         ++edge.node->pending;
-        ++edge.node->uses;
+        edge.node->uses += rows ? 0 : 1;  // rows are summed by themselves and added last
       }
     }
   }

@@ -27,6 +27,11 @@ class GradientSink {
   /// Memory that the pass's sum may be written to directly, or undefined. It must hold nothing of
   /// value: it is overwritten.
   [[nodiscard]] virtual Tensor destination(LeafNode& leaf) = 0;
+  /// Memory that a forward pass may write the gradient to already, for a backward that is still to
+  /// come; undefined, the default, for none. It is given to one holder at a time, until
+  /// nobody else holds the returned tensor's storage, and never while it holds a gradient that the
+  /// optimizer has not used yet.
+  [[nodiscard]] virtual Tensor early_destination(LeafNode&) { return {}; }
   /// Called once per backward, after the last contribution to the leaf.
   virtual void complete(LeafNode& leaf, Contribution contribution) = 0;
 };

@@ -27,7 +27,8 @@ class TapeNode : public RefCounted {
   [[nodiscard]] virtual OpNode* as_op() noexcept { return nullptr; }
   [[nodiscard]] virtual LeafNode* as_leaf() noexcept { return nullptr; }
 
-  // Scratch of the backward pass numbered `run`: contributions still to come, and in all.
+  // Scratch of the backward pass numbered `run`: contributions still to come, and dense ones in
+  // all.
   std::uint64_t run = 0;
   std::int32_t pending = 0;
   std::int32_t uses = 0;

@@ -41,6 +41,7 @@ struct OpInfo {
   bool view = false;                ///< the output shares the first input's storage
   bool cuts_sums = false;           ///< its kernels cut sums at microbatch borders themselves
   bool sees_cut = false;            ///< works on microbatch borders: the pipeline leaves them alone
+  std::uint32_t row_gradients = 0;  ///< bit i: the gradient of input i is kept as rows (set_rows)
   std::uint32_t saved_inputs = 0;   ///< bit i: the gradient reads input i
   std::uint32_t saved_outputs = 0;  ///< bit i: the gradient reads output i
 };

@@ -6,8 +6,10 @@
 namespace tessera {
 
 struct Embedding {
-  static constexpr OpInfo info{
-      .name = "embedding", .doc = "the rows of `weight` that `ids` name", .saved_inputs = 0b10};
+  static constexpr OpInfo info{.name = "embedding",
+                               .doc = "the rows of `weight` that `ids` name",
+                               .row_gradients = 0b01,
+                               .saved_inputs = 0b10};
   struct Attrs {
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };

@@ -35,7 +35,7 @@ void LinearGradWeight::infer(Infer& c, const Attrs& attrs) {
 void LinearGradWeight::reference(Kernel& k, const Attrs& attrs) {
   const std::int64_t out = k.input(0).shape.back();
   const std::int64_t in = k.input(1).shape.back();
-  const std::vector<std::int32_t> parts = microbatch_of_rows(k, k.input(0));
+  const std::vector<std::int32_t> parts = microbatch_of_rows(k.input(0), k.cuts());
   with_computing_type(attrs.dtype, [&]<class C>() {
     const std::vector<C> gradient = dense_values<C>(k.input(0), attrs.dtype);
     const std::vector<C> x = dense_values<C>(k.input(1), attrs.dtype);
@@ -86,7 +86,7 @@ void LinearGradBias::infer(Infer& c, const Attrs& attrs) {
 
 void LinearGradBias::reference(Kernel& k, const Attrs& attrs) {
   const std::int64_t out = k.input().shape.back();
-  const std::vector<std::int32_t> parts = microbatch_of_rows(k, k.input());
+  const std::vector<std::int32_t> parts = microbatch_of_rows(k.input(), k.cuts());
   with_computing_type(attrs.result, [&]<class C>() {
     const std::vector<C> gradient = dense_values<C>(k.input());
     std::vector<C> sums(static_cast<std::size_t>(k.cuts() * out), C(0));

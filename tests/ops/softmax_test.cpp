@@ -22,7 +22,7 @@ TEST(Softmax, does_not_overflow) {
   const Tensor y = softmax(tensor({1000.F, 1000.F, -kInf}), 0);
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{0.5F, 0.5F, 0}));
   const Tensor z = log_softmax(tensor({1000.F, 1000.F, -kInf}), 0);
-  EXPECT_FLOAT_EQ(z.to_vector<float>()[0], -std::log(2.F));
+  EXPECT_NEAR(z.to_vector<float>()[0], -std::log(2.F), 1e-4);  // 1000 + log 2 is rounded
   EXPECT_EQ(z.to_vector<float>()[2], -kInf);
 }
 

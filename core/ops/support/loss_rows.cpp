@@ -28,8 +28,8 @@ double LossRows::add(std::size_t row, std::span<const double> logits) {
   }
   const std::int64_t target = targets_[row];
   const auto classes = static_cast<std::int64_t>(logits.size());
-  check(target >= 0 && target < classes, "cross_entropy: target out of range; got ", target,
-        " in row ", row, ", expected [0, ", classes, ")");
+  check(target >= 0 && target < classes, "cross_entropy: target is no class; got ", target,
+        " in row ", row, ", expected 0 to ", classes - 1, " or ignore_index ", attrs_.ignore_index);
   const double smoothing = attrs_.label_smoothing;
   double loss = total - (1 - smoothing) * logits[static_cast<std::size_t>(target)];
   if (smoothing > 0) {

@@ -7,24 +7,24 @@
 
 #include <tessera/core/dispatch/kernel.h>
 #include <tessera/core/ops/support/dense.h>
-#include <tessera/core/ops/support/microbatch_sum.h>
 
 namespace tessera {
 
-/// The microbatch, in [0, k.cuts()), of every row of `x` (..., width), rows in row-major order.
-[[nodiscard]] std::vector<std::int32_t> microbatch_of_rows(const Kernel& k, const TensorImpl& x);
+/// The microbatch, in [0, parts), of every row of `x` (..., width), rows in row-major order.
+[[nodiscard]] std::vector<std::int32_t> microbatch_of_rows(const TensorImpl& x, std::int32_t parts);
 
-/// Writes sums that were formed once a microbatch, `pieces` [k.cuts()][count], into `out`: one by
-/// one when the kernel asks for them stacked, else added along the tree. Every piece is rounded
-/// once, to the dtype in which it is added: that of `out`, or f32 for 16-bit floats.
+/// Writes sums that were formed once a microbatch, `pieces` [parts][count], into `out`: one by one
+/// if `stacked`, else added along the tree. Every piece is rounded once, to the dtype in which it
+/// is added: that of `out`, or f32 for 16-bit floats.
 template <class C>
-void store_microbatch_sums(const Kernel& k, TensorImpl& out, std::vector<C> pieces) {
+void store_microbatch_sums(TensorImpl& out, std::vector<C> pieces, std::int32_t parts,
+                           bool stacked) {
   const DType adding = size_of(out.dtype) < 4 && is_floating(out.dtype) ? DType::f32 : out.dtype;
   round_values(pieces, adding);
-  if (k.cuts() > 1 && !k.stacked()) {
-    const auto count = static_cast<std::int64_t>(pieces.size()) / k.cuts();
-    for (std::int64_t step = 1; step < k.cuts(); step *= 2) {
-      for (std::int64_t left = 0; left + step < k.cuts(); left += 2 * step) {
+  if (!stacked) {
+    const auto count = static_cast<std::int64_t>(pieces.size()) / parts;
+    for (std::int64_t step = 1; step < parts; step *= 2) {
+      for (std::int64_t left = 0; left + step < parts; left += 2 * step) {
         for (std::int64_t i = 0; i < count; ++i) {
           pieces[static_cast<std::size_t>(left * count + i)] +=
               pieces[static_cast<std::size_t>((left + step) * count + i)];
@@ -35,6 +35,12 @@ void store_microbatch_sums(const Kernel& k, TensorImpl& out, std::vector<C> piec
     pieces.resize(static_cast<std::size_t>(count));
   }
   store_values(out, pieces);
+}
+
+/// The same for the microbatches and the form that the kernel is asked for.
+template <class C>
+void store_microbatch_sums(const Kernel& k, TensorImpl& out, std::vector<C> pieces) {
+  store_microbatch_sums(out, std::move(pieces), k.cuts(), k.stacked());
 }
 
 }  // namespace tessera

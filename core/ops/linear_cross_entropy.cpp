@@ -1,0 +1,225 @@
+#include <tessera/core/ops/linear_cross_entropy.h>
+
+#include <cmath>
+
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/settings.h>
+#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/cross_entropy.h>
+#include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/support/loss_head.h>
+#include <tessera/core/ops/support/row_sums.h>
+
+namespace tessera {
+namespace {
+
+const Setting<std::int64_t> head_bytes{
+    "TESSERA_HEAD_BYTES", std::int64_t{256} << 20,
+    "Most bytes of logits that linear_cross_entropy holds at a time (at least 256 rows)"};
+
+std::int32_t parts_of(const Tensor& x) {
+  return x.cut() ? x.cut().parts : 1;
+}
+
+Cut pieces(std::int32_t parts) {
+  return parts > 1 ? Cut{.parts = parts, .dim = 0, .stacked = true} : Cut{};
+}
+
+/// The factor from the gradients that forward assumed to those that arrived, if it is one power of
+/// two for all microbatches; else 0.
+double power_of_two_between(const std::vector<double>& arrived, double expected) {
+  const double factor = arrived[0] / expected;
+  int exponent = 0;
+  if (std::abs(std::frexp(factor, &exponent)) != 0.5) {
+    return 0;
+  }
+  for (const double gradient : arrived) {
+    if (gradient != arrived[0]) {
+      return 0;
+    }
+  }
+  return factor;
+}
+
+/// What backward does when it is recorded itself: the same from public ops.
+void differentiable_vjp(Vjp& v, const LinearCrossEntropyAttrs& attrs) {
+  const Tensor x = v.input(0);
+  const Tensor weight = v.input(1);
+  const Tensor logits = call<Linear>({x, weight, Tensor()}, {attrs.dtype});
+  const Outputs loss =
+      call_all<CrossEntropy>({logits, v.input(2)}, {attrs.ignore_index, attrs.label_smoothing});
+  const Tensor factors = loss[2].detach();
+  const Tensor rows = expand_like(v.gradient(), TensorMeta::of(factors.get())) * factors;
+  const Tensor to_logits = call<CrossEntropyBackward>({rows, logits, v.input(2), loss[1].detach()},
+                                                      {attrs.label_smoothing});
+  if (v.needs(0)) {
+    v.set(0, call<LinearGradInput>({to_logits, weight}, {attrs.dtype, x.dtype()}));
+  }
+  if (v.needs(1)) {
+    v.set(1, linear_grad_weight(to_logits, x, attrs.dtype, weight.dtype()));
+  }
+}
+
+void compute_anew(Vjp& v, const LinearCrossEntropyAttrs& attrs, bool stacked) {
+  Outputs results;
+  results.resize(2);
+  if (v.needs(1) && !stacked) {
+    results[1] = v.destination(1);
+  }
+  const Tensor gradient = v.gradient();
+  const Tensor x = v.input(0);
+  const Tensor weight = v.input(1);
+  const Tensor targets = v.input(2);
+  const TensorRef inputs[] = {gradient, x, weight, targets};
+  const LinearCrossEntropyBackward::Attrs backward{attrs, stacked};
+  call(op_def<LinearCrossEntropyBackward>(), inputs, &backward, results);
+  for (int i = 0; i < 2; ++i) {
+    if (v.needs(i)) {
+      v.set(i, results[static_cast<std::size_t>(i)]);
+    }
+  }
+}
+
+void check_inputs(const char* op, const Tensor& x, const Tensor& weight, const Tensor& targets) {
+  check(weight.ndim() == 2 && weight.shape()[0] > 0, op, ": weight must be (classes, width); got ",
+        weight.shape());
+  check(x.ndim() >= 1 && x.shape().back() == weight.shape()[1], op, ": weight does not fit; got ",
+        x.shape(), " and ", weight.shape());
+  check(is_floating(x.dtype()) && is_floating(weight.dtype()), op, ": needs floating dtypes; got ",
+        x.dtype(), " and ", weight.dtype());
+  Shape rows = x.shape();
+  rows.erase(rows.size() - 1);
+  check(targets.shape() == rows, op, ": targets do not fit; got ", targets.shape(), ", expected ",
+        rows);
+  check(is_integral(targets.dtype()) && targets.dtype() != DType::boolean, op,
+        ": targets must be integers; got ", targets.dtype());
+  check(x.device() == weight.device() && x.device() == targets.device(), op,
+        ": inputs on different devices; got ", x.device(), ", ", weight.device(), " and ",
+        targets.device());
+  check<Unsupported>(!x.cut().stacked && !weight.cut() && x.cut() == targets.cut(), op,
+                     ": x and targets must hold the same microbatches, along one of their dims, "
+                     "and the weight none");
+}
+
+}  // namespace
+
+void LinearCrossEntropy::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& x = c.input(0);
+  const Tensor& weight = c.input(1);
+  check_inputs(c.op(), x, weight, c.input(2));
+  check(attrs.label_smoothing >= 0 && attrs.label_smoothing <= 1, c.op(),
+        ": wrong label smoothing; got ", attrs.label_smoothing, ", expected one in [0, 1]");
+  const std::int32_t parts = parts_of(x);
+  const DType dtype = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  c.add_output(parts > 1 ? Shape{parts} : Shape{}, dtype, pieces(parts));
+  if (attrs.gradients) {
+    c.add_output(x.shape(), x.dtype(), x.cut());
+    c.add_output(weight.shape(), weight.dtype());
+  }
+}
+
+void LinearCrossEntropy::reference(Kernel& k, const Attrs& attrs) {
+  LossHead head(k.input(0), k.input(1), k.input(2), attrs);
+  const auto parts = static_cast<std::size_t>(head.parts());
+  head.run(attrs.gradients ? std::vector<double>(parts, attrs.expected) : std::vector<double>());
+  store_values(k.output(0), head.losses());
+  if (attrs.gradients) {
+    store_values(k.output(1), head.to_x());
+    store_microbatch_sums(k.output(2), std::move(head).to_weight(), k.input(0).cut.parts, false);
+  }
+}
+
+void LinearCrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
+  if (grad_enabled()) {
+    differentiable_vjp(v, attrs);
+    return;
+  }
+  // Only a leaf with one dense use gets a sum over microbatches; elsewhere they stay apart.
+  const bool cut = v.input_meta(0).cut.parts > 1;
+  const bool stacked = cut && v.needs(1) && Modes::current().batch_sum == BatchSum::stack;
+  const double factor = attrs.gradients && !stacked
+                            ? power_of_two_between(v.gradient().to_vector<double>(), attrs.expected)
+                            : 0;
+  if (factor == 0) {
+    compute_anew(v, attrs, stacked);
+    return;
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (v.needs(i)) {
+      Tensor made = v.output(i + 1).detach();
+      v.set(i, factor == 1 ? std::move(made) : made * factor);
+    }
+  }
+}
+
+ShardRule LinearCrossEntropy::shard(const Infer& c, const Attrs& attrs) {
+  const int ndim = c.input(0).ndim();
+  ShardRule rule;
+  for (int i = 0; i < 3; ++i) {
+    rule.inputs.emplace_back(c.input(i).ndim());
+  }
+  for (int d = 0; d + 1 < ndim; ++d) {
+    rule.inputs[0][d] = rule.inputs[2][d] = static_cast<std::int8_t>(d);
+  }
+  rule.outputs.emplace_back(0);
+  if (attrs.gradients) {
+    rule.outputs.push_back(rule.inputs[0]);
+    rule.outputs.emplace_back(2);
+  }
+  return rule;
+}
+
+void LinearCrossEntropyBackward::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& x = c.input(1);
+  const Tensor& weight = c.input(2);
+  check_inputs(c.op(), x, weight, c.input(3));
+  const std::int32_t parts = parts_of(x);
+  check(c.input(0).numel() == parts, c.op(), ": wrong gradient; got ", c.input(0).shape(),
+        ", expected ", parts, " numbers");
+  Shape shape = weight.shape();
+  if (attrs.stacked) {
+    shape.insert(0, parts);
+  }
+  c.add_output(x.shape(), x.dtype(), x.cut());
+  c.add_output(shape, weight.dtype(), attrs.stacked ? pieces(parts) : Cut{});
+}
+
+void LinearCrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
+  LossHead head(k.input(1), k.input(2), k.input(3), attrs.head);
+  head.run(dense_values<double>(k.input(0)));
+  store_values(k.output(0), head.to_x());
+  store_microbatch_sums(k.output(1), std::move(head).to_weight(), head.parts(), attrs.stacked);
+}
+
+Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
+                            const LinearCrossEntropyOptions& options) {
+  LinearCrossEntropyAttrs attrs{.ignore_index = options.ignore_index,
+                                .label_smoothing = options.label_smoothing,
+                                .max_bytes = head_bytes.get(),
+                                .dtype = compute_dtype(promote(x.dtype(), weight.dtype()))};
+  attrs.gradients = grad_enabled() && (x.requires_grad() || weight.requires_grad());
+  const Pass& pass = Context::current().pass;
+  const std::int64_t count = x.cut() ? 1 : pass.count;
+  attrs.expected = static_cast<double>(count) / static_cast<double>(pass.grain);
+  Outputs outputs;
+  if (attrs.gradients && weight.requires_grad() && weight.is_leaf()) {
+    LeafNode& leaf = leaf_of(weight);
+    outputs.resize(3);
+    outputs[2] = leaf.sink != nullptr ? leaf.sink->early_destination(leaf) : Tensor();
+  }
+  const TensorRef inputs[] = {x, weight, targets};
+  call(op_def<LinearCrossEntropy>(), inputs, &attrs, outputs);
+  return std::move(outputs[0]);
+}
+
+namespace {
+const Register<LinearCrossEntropy> registered;
+const Register<LinearCrossEntropyBackward> registered_backward;
+}  // namespace
+
+}  // namespace tessera

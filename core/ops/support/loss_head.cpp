@@ -1,0 +1,89 @@
+#include <tessera/core/ops/support/loss_head.h>
+
+#include <algorithm>
+
+#include <tessera/core/ops/support/dense.h>
+#include <tessera/core/ops/support/loss_rows.h>
+#include <tessera/core/ops/support/row_sums.h>
+
+namespace tessera {
+
+LossHead::LossHead(const TensorImpl& x, const TensorImpl& weight, const TensorImpl& targets,
+                   const LinearCrossEntropyAttrs& attrs)
+    : attrs_(attrs),
+      weight_dtype_(weight.dtype),
+      parts_(x.cut ? x.cut.parts : 1),
+      width_(static_cast<std::size_t>(weight.shape[1])),
+      classes_(static_cast<std::size_t>(weight.shape[0])),
+      x_(dense_values<double>(x, attrs.dtype)),
+      weight_(dense_values<double>(weight, attrs.dtype)),
+      targets_(dense_values<std::int64_t>(targets)),
+      part_of_row_(microbatch_of_rows(x, parts_)) {}
+
+void LossHead::run(const std::vector<double>& gradients) {
+  LossRows rows(targets_, part_of_row_, parts_,
+                {attrs_.ignore_index, attrs_.label_smoothing, LossReduction::mean});
+  const auto parts = static_cast<std::size_t>(parts_);
+  if (!gradients.empty()) {
+    to_x_.assign(x_.size(), 0);
+    to_weight_.assign(parts * weight_.size(), 0);
+    block_ = to_weight_;
+    rows_in_block_.assign(parts, 0);
+  }
+  const std::vector<double> factors = rows.factors();
+  std::vector<double> logits(classes_);
+  for (std::size_t row = 0; row < targets_.size(); ++row) {
+    logits_of(row, logits);
+    const double total = rows.add(row, logits);
+    if (!gradients.empty()) {
+      const double gradient = gradients[static_cast<std::size_t>(part_of_row_[row])];
+      loss_gradient(logits, total, targets_[row], factors[row] * gradient, attrs_.label_smoothing);
+      round_values(logits, attrs_.dtype);
+      add_gradients(row, logits);
+    }
+  }
+  for (std::size_t part = 0; !gradients.empty() && part < parts; ++part) {
+    end_block(part);
+  }
+  losses_ = rows.reduced();
+}
+
+void LossHead::logits_of(std::size_t row, std::vector<double>& logits) const {
+  for (std::size_t j = 0; j < classes_; ++j) {
+    logits[j] = 0;
+    for (std::size_t i = 0; i < width_; ++i) {
+      logits[j] += x_[row * width_ + i] * weight_[j * width_ + i];
+    }
+  }
+}
+
+void LossHead::add_gradients(std::size_t row, const std::vector<double>& of_logits) {
+  const auto part = static_cast<std::size_t>(part_of_row_[row]);
+  double* block = block_.data() + part * weight_.size();
+  for (std::size_t j = 0; j < classes_; ++j) {
+    for (std::size_t i = 0; i < width_; ++i) {
+      to_x_[row * width_ + i] += of_logits[j] * weight_[j * width_ + i];
+      *block++ += of_logits[j] * x_[row * width_ + i];
+    }
+  }
+  if (++rows_in_block_[part] == LossRows::kBlock) {
+    end_block(part);
+  }
+}
+
+/// Adds the rows since the last block's end to the microbatch's sum, in the weight's dtype.
+void LossHead::end_block(std::size_t part) {
+  const auto first = static_cast<std::ptrdiff_t>(part * weight_.size());
+  const auto count = static_cast<std::ptrdiff_t>(weight_.size());
+  std::vector<double> piece(block_.begin() + first, block_.begin() + first + count);
+  round_values(piece, weight_dtype_);
+  for (std::size_t i = 0; i < piece.size(); ++i) {
+    piece[i] += to_weight_[part * weight_.size() + i];
+  }
+  round_values(piece, weight_dtype_);
+  std::ranges::copy(piece, to_weight_.begin() + first);
+  std::fill_n(block_.begin() + first, count, 0.0);
+  rows_in_block_[part] = 0;
+}
+
+}  // namespace tessera

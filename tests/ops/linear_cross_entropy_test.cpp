@@ -1,0 +1,153 @@
+#include <tessera/core/ops/linear_cross_entropy.h>
+
+#include <gtest/gtest.h>
+
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/cross_entropy.h>
+#include <tessera/core/ops/embedding.h>
+#include <tessera/core/ops/linear.h>
+
+#include "ops/gradients.h"
+
+namespace tessera {
+namespace {
+
+using testing::expect_gradients;
+using testing::expect_second_gradients;
+using testing::Inputs;
+using testing::numbers;
+
+Tensor classes(const Shape& shape, std::int64_t count, bool ignore_some = true) {
+  Tensor targets = empty(shape, {.dtype = DType::i64});
+  for (std::int64_t i = 0; i < targets.numel(); ++i) {
+    targets.data<std::int64_t>()[i] = ignore_some && i % 5 == 4 ? -100 : i * i % count;
+  }
+  return targets;
+}
+
+TEST(LinearCrossEntropy, equals_linear_and_cross_entropy) {
+  const Tensor x = numbers({2, 5, 3}, 1);
+  const Tensor weight = numbers({7, 3}, 2);
+  const Tensor targets = classes({2, 5}, 7);
+  const Tensor fused = linear_cross_entropy(x, weight, targets, {.label_smoothing = 0.1});
+  const Tensor plain = cross_entropy(linear(x, weight), targets, {.label_smoothing = 0.1});
+  EXPECT_DOUBLE_EQ(fused.item(), plain.item());
+}
+
+TEST(LinearCrossEntropy, gradients) {
+  const Tensor targets = classes({2, 3}, 4);
+  const Inputs inputs{numbers({2, 3, 5}, 1), numbers({4, 5}, 2)};
+  const auto f = [&](const Inputs& x) {
+    return linear_cross_entropy(x[0], x[1], targets, {.label_smoothing = 0.1});
+  };
+  expect_gradients(f, inputs);
+  expect_second_gradients(f, inputs);
+  // Scaled by a power of two, and by something else: handed on, and computed anew.
+  expect_gradients([&](const Inputs& x) { return f(x) * -0.25; }, inputs);
+  expect_gradients([&](const Inputs& x) { return f(x) * 0.3; }, inputs);
+}
+
+TEST(LinearCrossEntropy, only_what_is_asked_for_gets_gradients) {
+  const Tensor targets = classes({3}, 4);
+  Tensor x = numbers({3, 2}, 1).set_requires_grad(true);
+  linear_cross_entropy(x, numbers({4, 2}, 2), targets).backward();
+  EXPECT_TRUE(x.grad().defined());
+  const NoGradGuard no_grad;
+  EXPECT_FALSE(linear_cross_entropy(x, numbers({4, 2}, 2), targets).requires_grad());
+}
+
+TEST(LinearCrossEntropy, bits_do_not_depend_on_passes) {
+  for (const double scale : {1.0, 0.5, 0.3}) {
+    testing::expect_same_bits_for_all_passes(
+        [&](const Inputs& p, const Inputs& x) {
+          return linear_cross_entropy(linear(x[0], p[0]), p[1], x[1]) * scale;
+        },
+        {numbers({4, 5}, 2, DType::f32), numbers({7, 4}, 3, DType::f32)},
+        {numbers({8, 3, 5}, 1, DType::f32), classes({8, 3}, 7)});
+  }
+}
+
+TEST(LinearCrossEntropy, bits_do_not_depend_on_passes_when_microbatches_have_several_blocks) {
+  testing::expect_same_bits_for_all_passes(
+      [&](const Inputs& p, const Inputs& x) { return linear_cross_entropy(x[0], p[0], x[1]); },
+      {numbers({5, 2}, 3, DType::f32)},
+      {numbers({4, 300, 2}, 1, DType::f32), classes({4, 300}, 5, false)}, 2);
+}
+
+TEST(LinearCrossEntropy, bits_do_not_depend_on_passes_for_shared_weights) {
+  testing::expect_same_bits_for_all_passes(
+      [&](const Inputs& p, const Inputs& x) {  // embedding, a dense use, and the head
+        const Tensor h = linear(linear(embedding(p[0], x[0]), p[0]), p[1]);
+        return linear_cross_entropy(h, p[0], x[1]);
+      },
+      {numbers({7, 4}, 2, DType::f32), numbers({4, 7}, 3, DType::f32)},
+      {classes({8, 3}, 7, false), classes({8, 3}, 7)});
+}
+
+TEST(LinearCrossEntropy, bits_do_not_depend_on_passes_for_a_tied_embedding) {
+  testing::expect_same_bits_for_all_passes(
+      [&](const Inputs& p, const Inputs& x) {
+        return linear_cross_entropy(embedding(p[0], x[0]), p[0], x[1]);
+      },
+      {numbers({7, 4}, 2, DType::f32)}, {classes({8, 3}, 7, false), classes({8, 3}, 7)});
+}
+
+/// Lends one piece of memory, and takes what backward brings.
+class LendingSink : public GradientSink {
+ public:
+  explicit LendingSink(Tensor memory) : memory_(std::move(memory)) {}
+  Tensor destination(LeafNode&) override { return {}; }
+  Tensor early_destination(LeafNode&) override {
+    return memory_.impl()->storage->use_count() > 1 ? Tensor() : memory_;
+  }
+  void complete(LeafNode&, Contribution contribution) override {
+    got.push_back(std::move(contribution.dense));
+  }
+  std::vector<Tensor> got;
+
+ private:
+  Tensor memory_;
+};
+
+TEST(LinearCrossEntropy, writes_the_gradient_of_the_weight_where_the_sink_says) {
+  const Tensor x = numbers({3, 2}, 1, DType::f32);
+  const Tensor weight = numbers({4, 2}, 2, DType::f32).set_requires_grad(true);
+  Tensor memory = zeros({4, 2});
+  const auto sink = std::make_shared<LendingSink>(memory.detach());
+  leaf_of(weight).sink = sink;
+  const float* place = memory.data<float>();
+  memory = Tensor();
+  const Tensor first = linear_cross_entropy(x, weight, classes({3}, 4));
+  const Tensor second = linear_cross_entropy(x, weight, classes({3}, 4));
+  first.backward();
+  second.backward();
+  ASSERT_EQ(sink->got.size(), 2U);
+  EXPECT_EQ(sink->got[0].data<float>(), place);
+  EXPECT_NE(sink->got[1].data<float>(), place);
+  EXPECT_EQ(sink->got[0].to_vector<float>(), sink->got[1].to_vector<float>());
+}
+
+TEST(LinearCrossEntropy, autocast_keeps_the_loss_and_gradients_of_parameters_in_f32) {
+  const AutocastScope autocast(DType::bf16);
+  const Tensor x = numbers({3, 2}, 1, DType::bf16).set_requires_grad(true);
+  const Tensor weight = numbers({4, 2}, 2, DType::f32).set_requires_grad(true);
+  const Tensor loss = linear_cross_entropy(x, weight, classes({3}, 4));
+  EXPECT_EQ(loss.dtype(), DType::f32);
+  loss.backward();
+  EXPECT_EQ(x.grad().dtype(), DType::bf16);
+  EXPECT_EQ(weight.grad().dtype(), DType::f32);
+}
+
+TEST(LinearCrossEntropy, names_what_does_not_fit) {
+  const Tensor x = zeros({3, 2});
+  const Tensor targets = zeros({3}, {.dtype = DType::i64});
+  EXPECT_THROW(static_cast<void>(linear_cross_entropy(x, zeros({4, 3}), targets)), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(linear_cross_entropy(x, zeros({4, 2}), zeros({3}))),
+               InvalidArgument);
+  const Tensor outside = full({3}, 4, {.dtype = DType::i64});
+  EXPECT_THROW(static_cast<void>(linear_cross_entropy(x, zeros({4, 2}), outside)), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace tessera
