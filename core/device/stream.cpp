@@ -1,27 +1,54 @@
 #include <tessera/core/device/stream.h>
 
+#include <atomic>
+#include <exception>
+#include <utility>
+
+#include <tessera/core/base/log.h>
 #include <tessera/core/base/trace.h>
-#include <tessera/core/tensor/storage.h>
 
 namespace tessera {
+
+struct Stream::Failure {
+  std::exception_ptr cause;
+  std::atomic<bool> seen = false;
+};
 
 struct Event::State {
   std::mutex mutex;
   std::condition_variable wake;
   bool done = false;
-  std::exception_ptr error;
+  std::shared_ptr<Stream::Failure> failure;
 
-  void finish(std::exception_ptr cause) {
+  void finish(std::shared_ptr<Stream::Failure> cause) {
     const std::lock_guard lock(mutex);
     done = true;
-    error = std::move(cause);
+    failure = std::move(cause);
     wake.notify_all();
+  }
+  std::shared_ptr<Stream::Failure> wait() {
+    std::unique_lock lock(mutex);
+    wake.wait(lock, [&] { return done; });
+    return failure;
   }
 };
 
 namespace {
 
-thread_local Stream* current_stream = nullptr;
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+std::string text_of(const std::exception_ptr& cause) {
+  try {
+    std::rethrow_exception(cause);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an unknown exception";
+  }
+}
 
 }  // namespace
 
@@ -37,12 +64,19 @@ void Event::wait() const {
   if (state_ == nullptr) {
     return;
   }
-  std::unique_lock lock(state_->mutex);
-  state_->wake.wait(lock, [&] { return state_->done; });
-  if (state_->error != nullptr) {
-    std::rethrow_exception(state_->error);
+  if (const std::shared_ptr<Stream::Failure> failure = state_->wait(); failure != nullptr) {
+    failure->seen = true;
+    std::rethrow_exception(failure->cause);
   }
 }
+
+void Event::wait_until_done() const noexcept {
+  if (state_ != nullptr) {
+    static_cast<void>(state_->wait());
+  }
+}
+
+Stream::Stream(bool inline_stream) : inline_(inline_stream), id_(next_id()) {}
 
 std::shared_ptr<Stream> Stream::make_worker(std::string name) {
   std::shared_ptr<Stream> stream(new Stream(false));
@@ -54,7 +88,7 @@ std::shared_ptr<Stream> Stream::make_worker(std::string name) {
 
 Stream& Stream::current() {
   static Stream inline_stream(true);  // shared by all threads: it has no state of its own
-  return current_stream != nullptr ? *current_stream : inline_stream;
+  return detail::worker_stream != nullptr ? *detail::worker_stream : inline_stream;
 }
 
 Stream::~Stream() {
@@ -67,6 +101,9 @@ Stream::~Stream() {
   }
   wake_.notify_one();
   worker_.join();
+  if (failure_ != nullptr && !failure_->seen) {
+    log_error("stream ", name_, ": failed, and nobody waited for it; ", text_of(failure_->cause));
+  }
 }
 
 void Stream::work_loop() {
@@ -78,121 +115,63 @@ void Stream::work_loop() {
     if (queue_.empty()) {
       return;
     }
-    const std::function<void()> work = std::move(queue_.front());
+    Item item = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    work();
+    run(std::move(item));
     lock.lock();
   }
 }
 
-void Stream::launch(std::function<void()> work) {
-  if (inline_) {
-    work();
-    return;
-  }
-  const std::lock_guard lock(mutex_);
-  queue_.emplace_back([this, work = std::move(work)] {
-    if (error_ != nullptr) {
-      return;
-    }
+void Stream::run(Item item) {
+  if (failure_ == nullptr && item.work) {
     try {
-      work();
+      item.work();
     } catch (...) {
-      error_ = std::current_exception();  // read by this worker alone
+      failure_ = std::make_shared<Failure>();
+      failure_->cause = std::current_exception();
     }
-  });
-  wake_.notify_one();
-}
-
-void Stream::wait_for(const Event& event) {
-  if (event.done()) {
-    return;
   }
-  launch([event] { event.wait(); });
+  item.work = nullptr;  // gives back what it kept alive before anybody is told
+  item.event->finish(failure_);
 }
 
-Event Stream::record() {
+Event Stream::launch(std::function<void()> work) {
   Event event;
   if (inline_) {
+    if (work) {
+      work();
+    }
     return event;
   }
   event.state_ = std::make_shared<Event::State>();
   const std::lock_guard lock(mutex_);
-  queue_.emplace_back([this, state = event.state_] { state->finish(error_); });
+  queue_.push_back({std::move(work), event.state_});
   wake_.notify_one();
   return event;
 }
 
-StreamScope::StreamScope(Stream& stream) : previous_(std::exchange(current_stream, &stream)) {}
+void Stream::wait_for(const Event& event) {
+  if (event.state_ != nullptr) {
+    launch([event] { event.wait(); });
+  }
+}
+
+void Stream::wait_until_done(const Event& event) {
+  if (!event.done()) {
+    launch([event] { event.wait_until_done(); });
+  }
+}
+
+Event Stream::record() {
+  return launch(nullptr);
+}
+
+StreamScope::StreamScope(Stream& stream)
+    : previous_(std::exchange(detail::worker_stream, stream.is_inline() ? nullptr : &stream)) {}
 
 StreamScope::~StreamScope() {
-  current_stream = previous_;
-}
-
-// Note [Hazards]. A read waits for the last write; a write waits for the last write and for every
-// read since; freeing counts as a write. Work on one stream is in order already, so only other
-// streams' events are waited for. The inline stream blocks the host instead.
-void before_read(Stream& stream, Storage& storage) {
-  StorageSync* sync = storage.sync();
-  if (sync == nullptr || sync->writer == &stream) {
-    return;
-  }
-  stream.wait_for(sync->last_write);
-}
-
-void before_write(Stream& stream, Storage& storage) {
-  StorageSync* sync = storage.sync();
-  if (sync == nullptr) {
-    return;
-  }
-  before_read(stream, storage);
-  for (const StorageSync::Read& read : sync->reads) {
-    if (read.stream != &stream) {
-      stream.wait_for(read.event);
-    }
-  }
-}
-
-void after_read(Stream& stream, Storage& storage, const Event& event) {
-  if (stream.is_inline()) {
-    return;
-  }
-  std::vector<StorageSync::Read>& reads = storage.ensure_sync().reads;
-  for (StorageSync::Read& read : reads) {
-    if (read.stream == &stream) {
-      read.event = event;
-      return;
-    }
-  }
-  reads.push_back({&stream, event});
-}
-
-void after_write(Stream& stream, Storage& storage, const Event& event) {
-  if (stream.is_inline() && storage.sync() == nullptr) {
-    return;
-  }
-  StorageSync& sync = storage.ensure_sync();
-  sync.last_write = event;
-  sync.writer = &stream;
-  sync.reads.clear();
-}
-
-void wait_until_readable(Storage& storage) {
-  if (StorageSync* sync = storage.sync(); sync != nullptr) {
-    sync->last_write.wait();
-  }
-}
-
-void wait_until_unused(Storage& storage) {
-  StorageSync* sync = storage.sync();
-  if (sync == nullptr) {
-    return;
-  }
-  wait_until_readable(storage);
-  for (const StorageSync::Read& read : sync->reads) {
-    read.event.wait();
-  }
+  detail::worker_stream = previous_;
 }
 
 }  // namespace tessera

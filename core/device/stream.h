@@ -1,26 +1,29 @@
 // Streams: queues of work in order. Events: points in them.
 //
 // A CPU stream is a worker thread that runs what it is given in order; the default stream runs
-// everything at once on the caller's thread. Storage remembers the event of its last write and, per
-// stream, of the last read since, so that kernels on different streams wait for each other exactly
-// where data demands it and users write no synchronisation.
+// everything at once on the caller's thread. How kernels on different streams wait for each other's
+// data is in core/device/hazards.h.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include <tessera/core/base/context.h>
 
 namespace tessera {
 
 class Stream;
+
+namespace detail {
+/// The worker stream that the calling thread's ops go to; null for the inline one.
+inline constinit thread_local Stream* worker_stream = nullptr;
+}  // namespace detail
 
 /// A point in a stream's queue, done once all work before it ran. Copyable; default-constructed it
 /// is done already.
@@ -31,6 +34,8 @@ class Event {
   [[nodiscard]] bool done() const;
   /// Blocks until done; rethrows the error of the work before it, if any.
   void wait() const;
+  /// Blocks until done and leaves the error to others.
+  void wait_until_done() const noexcept;
 
  private:
   friend class Stream;
@@ -41,6 +46,9 @@ class Event {
 /// A queue of work. Work given to one stream runs in order; streams run beside each other.
 ///
 /// Threading: any thread may launch; the order of launches is the order of work.
+///
+/// Errors: the first exception fails the stream. Work after it is dropped, and every wait for an
+/// event after it rethrows it; if nobody waits, the stream's end logs it.
 class Stream {
  public:
   /// A stream with a worker thread of its own, which inherits the caller's Context.
@@ -48,32 +56,46 @@ class Stream {
   /// The stream that ops of the calling thread go to; the inline one unless a scope changed it.
   static Stream& current();
 
+  /// Runs what was launched, then ends. Not to be called by the stream's own work.
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   [[nodiscard]] bool is_inline() const { return inline_; }
-  /// Runs `work` in order, on an inline stream before returning. An exception is kept and rethrown
-  /// by every later wait for an event of this stream; work after it is dropped.
-  void launch(std::function<void()> work);
-  /// Work launched from now on begins after `event`.
+  /// Unique in the process, also after the stream is gone.
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+  /// Runs `work` in order, on an inline stream before returning (and throws what it throws). The
+  /// event is done after `work` ran and was destroyed.
+  Event launch(std::function<void()> work);
+  /// Work launched from now on begins after `event`, and fails with its error.
   void wait_for(const Event& event);
+  /// The same, but begins whether the work before `event` failed or not.
+  void wait_until_done(const Event& event);
   /// An event after all work launched so far.
   [[nodiscard]] Event record();
   /// Blocks until all work launched so far is done; rethrows its error.
   void synchronize() { record().wait(); }
 
  private:
-  explicit Stream(bool inline_stream) : inline_(inline_stream) {}
+  struct Failure;
+  struct Item {
+    std::function<void()> work;
+    std::shared_ptr<Event::State> event;
+  };
+  friend class Event;
+
+  explicit Stream(bool inline_stream);
   void work_loop();
+  void run(Item item);
 
   const bool inline_;
+  const std::uint64_t id_;
   std::string name_;
   std::shared_ptr<Context> context_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::function<void()>> queue_;
-  std::exception_ptr error_;
+  std::deque<Item> queue_;
+  std::shared_ptr<Failure> failure_;  ///< the worker's, until it has ended
   bool closing_ = false;
   std::thread worker_;
 };
@@ -89,28 +111,5 @@ class StreamScope {
  private:
   Stream* previous_;
 };
-
-class Storage;
-
-/// The events that order access to one storage. See Note [Hazards] in stream.cpp.
-struct StorageSync {
-  struct Read {
-    Stream* stream;
-    Event event;
-  };
-  Event last_write;
-  Stream* writer = nullptr;
-  std::vector<Read> reads;  ///< since the last write, the newest of each stream
-};
-
-/// Makes `stream` wait for what it must before reading or writing `storage`.
-void before_read(Stream& stream, Storage& storage);
-void before_write(Stream& stream, Storage& storage);
-/// Notes that `stream` was given work that reads or writes `storage`.
-void after_read(Stream& stream, Storage& storage, const Event& event);
-void after_write(Stream& stream, Storage& storage, const Event& event);
-/// Blocks the host until `storage` may be read, or freed.
-void wait_until_readable(Storage& storage);
-void wait_until_unused(Storage& storage);
 
 }  // namespace tessera

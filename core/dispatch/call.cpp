@@ -3,6 +3,7 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/record.h>
 #include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/ordered_launch.h>
 
 namespace tessera {
 namespace {
@@ -61,9 +62,10 @@ void run_kernel(const OpDef& op, std::span<const TensorRef> inputs, const void* 
   }
   Kernel kernel(op.info.name, {in.data(), in.size()}, {out.data(), out.size()});
   kernel.set_cuts(plan.sum_parts, plan.stack);
-  const auto fast = op.kernels[static_cast<std::size_t>(outputs[0].device().type)];
-  if (fast == nullptr || !fast(kernel, attrs)) {
-    op.reference(kernel, attrs);
+  if (needs_order({in.data(), in.size()}, {out.data(), out.size()})) [[unlikely]] {
+    launch_ordered(op, kernel, attrs);
+  } else {
+    run_now(op, kernel, attrs, outputs[0].device().type);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/device/stream.h>
+#include <tessera/core/device/hazards.h>
 
 namespace tessera {
 namespace {
@@ -28,13 +28,18 @@ Storage::Storage(std::byte* data, std::size_t nbytes, Device device,
     : data_(data), nbytes_(nbytes), device_(device), owned_(false), owner_(std::move(owner)) {}
 
 StorageSync& Storage::ensure_sync() {
-  if (sync_ == nullptr) {
-    sync_ = std::make_shared<StorageSync>();
+  StorageSync* known = sync();
+  if (known == nullptr) {
+    auto fresh = std::make_unique<StorageSync>();
+    if (sync_.compare_exchange_strong(known, fresh.get(), std::memory_order_acq_rel)) {
+      known = fresh.release();
+    }
   }
-  return *sync_;
+  return *known;
 }
 
 Storage::~Storage() {
+  delete sync();  // no work is pending: it would hold a Ref
   if (owned_) {
     std::free(data_);
   }

@@ -1,6 +1,7 @@
 // The memory behind tensors. Views share one storage.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,7 +12,7 @@
 
 namespace tessera {
 
-struct StorageSync;  // events of the last write and reads, see core/device/stream.h
+struct StorageSync;  // events of the last write and reads, see core/device/hazards.h
 
 /// A block of device memory, its version counter, and the events that order access to it.
 class Storage : public RefCounted, public Pooled<Storage> {
@@ -31,7 +32,7 @@ class Storage : public RefCounted, public Pooled<Storage> {
   void bump_version() noexcept { ++version_; }
 
   /// Null until a stream other than the inline one touches the storage.
-  [[nodiscard]] StorageSync* sync() const noexcept { return sync_.get(); }
+  [[nodiscard]] StorageSync* sync() const noexcept { return sync_.load(std::memory_order_acquire); }
   StorageSync& ensure_sync();
 
  private:
@@ -41,7 +42,7 @@ class Storage : public RefCounted, public Pooled<Storage> {
   bool owned_;
   std::uint32_t version_ = 0;
   std::shared_ptr<const void> owner_;
-  std::shared_ptr<StorageSync> sync_;
+  std::atomic<StorageSync*> sync_ = nullptr;  ///< owned
 };
 
 }  // namespace tessera

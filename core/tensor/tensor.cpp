@@ -2,6 +2,7 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/meta.h>
+#include <tessera/core/device/hazards.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
@@ -30,6 +31,7 @@ bool Tensor::shares_storage(const Tensor& other) const {
 void* Tensor::raw_data() const {
   const TensorImpl& x = get();
   check<InvalidArgument>(static_cast<bool>(x.storage), "data: a meta tensor has no elements");
+  wait_until_writable(*x.storage);
   return x.storage->data() + x.offset * static_cast<std::int64_t>(size_of(x.dtype));
 }
 
@@ -50,7 +52,8 @@ double Tensor::item_as_double() const {
 template <class T>
 std::vector<T> Tensor::to_vector() const {
   const TensorImpl& x = get();
-  static_cast<void>(raw_data());
+  check<InvalidArgument>(static_cast<bool>(x.storage), "data: a meta tensor has no elements");
+  wait_until_readable(*x.storage);
   std::vector<T> values;
   values.reserve(static_cast<std::size_t>(x.numel()));
   for_each_element(x, [&](std::int64_t at) { values.push_back(load_as<T>(x, at)); });

@@ -1,0 +1,89 @@
+#include <tessera/core/device/hazards.h>
+
+#include <algorithm>
+
+namespace tessera {
+namespace {
+
+StorageSync::Access last_write_of(StorageSync& sync) {
+  const std::lock_guard lock(sync.mutex);
+  return sync.last_write;
+}
+
+std::vector<StorageSync::Access> reads_of(StorageSync& sync) {
+  const std::lock_guard lock(sync.mutex);
+  return sync.reads;
+}
+
+}  // namespace
+
+void before_read(Stream& stream, Storage& storage) {
+  StorageSync* sync = storage.sync();
+  if (sync == nullptr) {
+    return;
+  }
+  const StorageSync::Access write = last_write_of(*sync);
+  if (stream.is_inline()) {
+    write.event.wait();
+  } else if (write.stream != stream.id()) {
+    stream.wait_for(write.event);
+  }
+}
+
+void before_write(Stream& stream, Storage& storage) {
+  StorageSync* sync = storage.sync();
+  if (sync == nullptr) {
+    return;
+  }
+  before_read(stream, storage);
+  for (const StorageSync::Access& read : reads_of(*sync)) {
+    // A reader's failure is no business of the writer's.
+    if (stream.is_inline()) {
+      read.event.wait_until_done();
+    } else if (read.stream != stream.id()) {
+      stream.wait_until_done(read.event);
+    }
+  }
+}
+
+void after_read(Stream& stream, Storage& storage, const Event& event) {
+  if (stream.is_inline()) {
+    return;  // done already
+  }
+  StorageSync& sync = storage.ensure_sync();
+  const std::lock_guard lock(sync.mutex);
+  const auto known =
+      std::ranges::find(sync.reads, stream.id(), [](const auto& read) { return read.stream; });
+  if (known != sync.reads.end()) {
+    known->event = event;
+  } else {
+    sync.reads.push_back({stream.id(), event});
+  }
+}
+
+void after_write(Stream& stream, Storage& storage, const Event& event) {
+  if (stream.is_inline() && storage.sync() == nullptr) {
+    return;
+  }
+  StorageSync& sync = storage.ensure_sync();
+  const std::lock_guard lock(sync.mutex);
+  sync.last_write = {stream.id(), event};
+  sync.reads.clear();
+}
+
+void wait_until_readable(const Storage& storage) {
+  if (StorageSync* sync = storage.sync(); sync != nullptr) {
+    last_write_of(*sync).event.wait();
+  }
+}
+
+void wait_until_writable(const Storage& storage) {
+  wait_until_readable(storage);
+  if (StorageSync* sync = storage.sync(); sync != nullptr) {
+    for (const StorageSync::Access& read : reads_of(*sync)) {
+      read.event.wait_until_done();
+    }
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,40 @@
+// Launching a kernel where streams other than the inline one are in play.
+#pragma once
+
+#include <span>
+
+#include <tessera/core/device/stream.h>
+#include <tessera/core/dispatch/op.h>
+
+namespace tessera {
+
+/// True when a kernel on `operands` cannot simply be called: the thread's ops go to a worker
+/// stream, or some worker stream has touched an operand.
+[[nodiscard]] inline bool needs_order(std::span<TensorImpl* const> inputs,
+                                      std::span<TensorImpl* const> outputs) noexcept {
+  const auto touched = [](const TensorImpl* x) {
+    return x != nullptr && x->storage && x->storage->sync() != nullptr;
+  };
+  bool any = detail::worker_stream != nullptr;
+  for (const TensorImpl* x : inputs) {
+    any |= touched(x);
+  }
+  for (const TensorImpl* y : outputs) {
+    any |= touched(y);
+  }
+  return any;
+}
+
+/// Calls the fast kernel of `op`, or the reference kernel where that leaves the arguments to it.
+inline void run_now(const OpDef& op, Kernel& kernel, const void* attrs, DeviceType device) {
+  const auto fast = op.kernels[static_cast<std::size_t>(device)];
+  if (fast == nullptr || !fast(kernel, attrs)) {
+    op.reference(kernel, attrs);
+  }
+}
+
+/// Gives `kernel` to the thread's current stream, ordered after what its operands must wait for.
+/// Its operands' memory and a copy of `attrs` live until it ran. See Note [Hazards].
+void launch_ordered(const OpDef& op, const Kernel& kernel, const void* attrs);
+
+}  // namespace tessera
