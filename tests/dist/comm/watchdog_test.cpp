@@ -1,0 +1,126 @@
+// Hangs become errors that name who is missing; decorators pass the rest on.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/fake.h>
+#include <tessera/dist/comm/loopback.h>
+#include <tessera/dist/comm/recorder.h>
+#include <tessera/dist/comm/status_board.h>
+#include <tessera/dist/comm/watchdog.h>
+
+namespace tessera::dist {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Runs `body` on ranks whose communicators are watched with a short deadline.
+void run_watched(int ranks, std::chrono::milliseconds deadline,
+                 const std::function<void(Communicator&)>& body) {
+  run_ranks(ranks, [&](Communicator& comm) {
+    const auto shared = std::shared_ptr<Communicator>(&comm, [](Communicator*) {});
+    const auto watched = with_watchdog(shared, {deadline});
+    body(*watched);
+  });
+}
+
+TEST(Watchdog, NamesTheRankThatDidNotArriveAndWhereItIs) {
+  run_watched(3, 300ms, [](Communicator& comm) {
+    std::vector<float> values(4);
+    all_reduce<float>(comm, values, ReduceOp::sum, "first").wait();
+    if (comm.rank() == 2) {
+      while (!comm.board()->failure().written()) {  // computes for ever
+        std::this_thread::sleep_for(5ms);
+      }
+      return;
+    }
+    try {
+      all_reduce<float>(comm, values, ReduceOp::sum, "bucket 7").wait();
+      ADD_FAILURE() << "the collective cannot have ended";
+    } catch (const Timeout& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("group 'world'"), text.npos) << text;
+      EXPECT_NE(text.find("all_reduce 2 'bucket 7'"), text.npos) << text;
+      EXPECT_NE(text.find("missing: rank 2 (host "), text.npos) << text;
+      EXPECT_NE(text.find("its last is 1, all_reduce 'first'"), text.npos) << text;
+      EXPECT_EQ(text.find("rank 1 (host"), text.npos) << text;
+    }
+  });
+}
+
+TEST(Watchdog, NamesThePartnerOfAReceive) {
+  run_watched(2, 200ms, [](Communicator& comm) {
+    if (comm.rank() == 1) {
+      while (!comm.board()->failure().written()) {
+        std::this_thread::sleep_for(5ms);
+      }
+      return;
+    }
+    std::vector<float> values(1);
+    try {
+      receive<float>(comm, values, 1, "activations").wait();
+      ADD_FAILURE() << "nothing was sent";
+    } catch (const Timeout& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("receive 'activations'; missing: rank 1"), text.npos) << text;
+    }
+  });
+}
+
+TEST(Watchdog, ABusyRankIsWaitedFor) {
+  run_watched(2, 200ms, [](Communicator& comm) {
+    barrier(comm).wait();
+    if (comm.rank() == 1) {
+      const BusyScope busy(comm, "saving step 5");
+      std::this_thread::sleep_for(900ms);
+      barrier(comm, "saved").wait();
+    } else {
+      EXPECT_NO_THROW(barrier(comm, "saved").wait());
+    }
+  });
+}
+
+TEST(Watchdog, WatchesGroupsSplitOff) {
+  run_watched(2, 200ms, [](Communicator& comm) {
+    const auto group = comm.split(0, comm.rank(), "pair");
+    if (comm.rank() == 1) {
+      while (!group->board()->failure().written()) {
+        std::this_thread::sleep_for(5ms);
+      }
+      return;
+    }
+    EXPECT_THROW(barrier(*group).wait(), Timeout);
+    EXPECT_NO_THROW((void)barrier(comm));  // the parent is unharmed
+  });
+}
+
+TEST(Recorder, KeepsTheLastCollectives) {
+  Recorder comm(make_loopback(1).front(), 2);
+  std::vector<float> values(3);
+  barrier(comm).wait();
+  all_reduce<float>(comm, values, ReduceOp::max, "norm").wait();
+  broadcast<float>(comm, values, 0, "weights").wait();
+  ASSERT_EQ(comm.entries().size(), 2U);
+  EXPECT_EQ(comm.entries()[0].number, 2U);
+  const std::string report = comm.report();
+  EXPECT_NE(report.find("2 all_reduce (max) of 3 f32 'norm': "), report.npos) << report;
+  EXPECT_NE(report.find("3 broadcast of 3 f32 from rank 0 'weights': "), report.npos) << report;
+}
+
+TEST(Fake, IsAnyRankOfAnyWorldAndMovesNothing) {
+  const auto recorder = std::make_shared<Recorder>(make_fake(5, 1000));
+  EXPECT_EQ(recorder->rank(), 5);
+  EXPECT_EQ(recorder->size(), 1000);
+  std::vector<float> values{1.0F, 2.0F};
+  const Work work = all_reduce<float>(*recorder, values);
+  EXPECT_TRUE(work.done());
+  EXPECT_EQ(values, (std::vector<float>{1.0F, 2.0F}));
+  EXPECT_EQ(recorder->entries().size(), 1U);
+  EXPECT_THROW((void)broadcast<float>(*recorder, values, 1000), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace tessera::dist

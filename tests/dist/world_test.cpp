@@ -1,0 +1,74 @@
+// How a process finds its world, alone and under launchers that it cannot serve.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/world.h>
+
+namespace tessera::dist {
+namespace {
+
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+TEST(World, AloneIsRankZeroOfOne) {
+  const World world = World::start();
+  EXPECT_EQ(world.rank(), 0);
+  EXPECT_EQ(world.size(), 1);
+  EXPECT_EQ(world.local_rank(), 0);
+  EXPECT_EQ(world.local_size(), 1);
+  EXPECT_FALSE(world.host().empty());
+  EXPECT_EQ(Context::current().world_size, 1);
+  EXPECT_EQ(Context::current().log_prefix, "");
+  std::vector<float> values{3.0F};
+  all_reduce<float>(*world.communicator(), values).wait();
+  EXPECT_EQ(values[0], 3.0F);
+}
+
+class Launched : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, Launched,
+                         testing::Values("PMI_SIZE", "WORLD_SIZE", "SLURM_NTASKS",
+                                         "SLURM_STEP_NUM_TASKS"));
+
+TEST_P(Launched, MoreRanksThanAreReachedIsAnErrorThatNamesBothAndTheCommand) {
+  const Variable variable(GetParam(), "4");
+  try {
+    (void)World::start();
+    FAIL() << "four worlds of one";
+  } catch (const InvalidArgument& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("announces 4 ranks"), text.npos) << text;
+    EXPECT_NE(text.find("but 1 was"), text.npos) << text;
+    EXPECT_NE(text.find("mpirun -n 4"), text.npos) << text;
+  }
+}
+
+TEST_P(Launched, OneRankIsFine) {
+  const Variable variable(GetParam(), "1");
+  EXPECT_EQ(World::start().size(), 1);
+}
+
+TEST(World, UnknownBackendsAreRefused) {
+  EXPECT_THROW((void)World::start({.backend = "pigeons"}), Unsupported);
+}
+
+TEST(World, RunTurnsExceptionsIntoExitCodes) {
+  const World world = World::start();
+  EXPECT_EQ(world.run([] {}), 0);
+  EXPECT_EQ(World::start().run([] { fail<InvalidArgument>("no such option"); }), 2);
+  EXPECT_EQ(World::start().run([] { fail<InternalError>("a bug"); }), 1);
+}
+
+}  // namespace
+}  // namespace tessera::dist
