@@ -30,6 +30,8 @@ struct StepResult {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
+  Optimizer(Optimizer&&) = default;
+  Optimizer& operator=(Optimizer&&) = default;
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 

@@ -266,7 +266,8 @@ TEST(Optimizer, refuses_state_that_does_not_fit) {
 
 TEST(Optimizer, groups_have_options_of_their_own) {
   const auto model = nn::make<Model>();
-  AdamW optimizer;
+  AdamW made;
+  AdamW optimizer = std::move(made);
   optimizer.add_group({model->large}, {.lr = 0.1, .weight_decay = 0.1});
   optimizer.add_group({model->small}, {.lr = 0.2, .weight_decay = 0});
   EXPECT_EQ(optimizer.lr(1), 0.2);
