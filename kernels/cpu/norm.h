@@ -20,6 +20,7 @@ struct NormForward {
   void* y = nullptr;
   float* mean = nullptr;     ///< [rows], only when centered; may be null
   float* inverse = nullptr;  ///< [rows], 1 / sqrt(variance + epsilon); may be null
+  bool past_caches = false;  ///< set by norm_forward: y is written past the caches
 };
 void norm_forward(const NormForward&);
 

@@ -26,4 +26,10 @@ void for_ranges(std::int64_t total, std::int64_t step, Body&& body) {
   return std::max<std::int64_t>(1, std::int64_t{16384} / std::max<std::int64_t>(1, columns));
 }
 
+/// True for results so large that their beginning has left the caches before anyone reads it: they
+/// are written past the caches.
+[[nodiscard]] constexpr bool outlives_caches(std::int64_t bytes) {
+  return bytes >= std::int64_t{24} << 20;
+}
+
 }  // namespace tessera::cpu

@@ -38,9 +38,11 @@ void check_targets(const CrossEntropyRows& c) {
 void softmax_forward(DType dtype, const void* x, void* y, std::int64_t rows, std::int64_t columns,
                      bool logarithm) {
   const auto run = IsaTable<SoftmaxTable>::get().forward[index_of(dtype)];
+  const bool past =
+      x != y && outlives_caches(rows * columns * static_cast<std::int64_t>(size_of(dtype)));
   for_ranges(rows, rows_per_task(columns), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {
-      run(row_of(x, r, columns, dtype), row_of(y, r, columns, dtype), columns, logarithm);
+      run(row_of(x, r, columns, dtype), row_of(y, r, columns, dtype), columns, logarithm, past);
     }
   });
 }
@@ -62,7 +64,7 @@ void cross_entropy_forward(const CrossEntropyRows& c, float* losses, float* log_
   for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {
       const void* row = row_of(c.logits, r, c.columns, c.dtype);
-      const RowStatistics s = run(row, c.columns);
+      const RowStatistics s = run(row, c.columns, c.smoothing != 0);
       if (log_sum_exp != nullptr) {
         log_sum_exp[r] = s.log_sum_exp;
       }

@@ -22,18 +22,15 @@ inline constexpr float kLn2High = 0x1.62e4p-1F;         // ln 2, whose multiples
 inline constexpr float kLn2Low = 0x1.7f7d1cp-20F;       // ln 2 minus that
 inline constexpr float kSmallestExponent = -87.33654F;  // below, e^x is subnormal: taken as 0
 
-/// e^x; 0 below -87.3, infinity above 88.7.
+/// e^x; 0 where the result would be subnormal or less, infinity above 88.7.
 [[gnu::always_inline]] inline VF exp(VF x) {
-  constexpr std::array<float, 8> kTaylor{1.0F,          1.0F,          1.0F / 2.0F,
-                                         1.0F / 6.0F,   1.0F / 24.0F,  1.0F / 120.0F,
-                                         1.0F / 720.0F, 1.0F / 5040.0F};
+  constexpr std::array<float, 5> kSeries{0x1.fffffcp-2F, 0x1.555490p-3F, 0x1.5558f8p-5F,
+                                         0x1.123b14p-7F, 0x1.6a2282p-10F};
   const VF in_range = max(set1(kSmallestExponent), min(set1(88.8F), x));
   const VF n = round(in_range * set1(0x1.715476p0F));
   const VF r = fnma(n, set1(kLn2Low), fnma(n, set1(kLn2High), in_range));
-  // 2^n in two factors: n = 128 is the last power before infinity.
-  const VF half = round(n * set1(0.5F));
-  const VF y = scale2(scale2(polynomial(r, kTaylor), half), n - half);
-  return select_less(x, set1(kSmallestExponent), zero(), y);
+  const VF y = fma(r * r, polynomial(r, kSeries), r) + set1(1.0F);
+  return select_less(x, set1(kSmallestExponent), zero(), scale2(y, n));
 }
 
 /// ln x for normal x > 0.

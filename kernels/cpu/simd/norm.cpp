@@ -41,6 +41,16 @@ template <class T>
     store_n(p, x, n);
   }
 }
+[[gnu::always_inline]] inline void write(float* p, VF x, std::int64_t n, bool past) {
+  if (past && n == kLanes) {
+    stream(p, x);
+  } else {
+    store_up_to(p, x, n);
+  }
+}
+[[gnu::always_inline]] inline void write(BFloat16* p, VF x, std::int64_t n, bool) {
+  store_up_to(p, x, n);
+}
 /// Zero beyond n, where a shift by the mean would leave -mean.
 [[gnu::always_inline]] inline VF keep(VF x, std::int64_t n) {
   if (n == kLanes) {
@@ -78,9 +88,11 @@ void forward(const NormForward& n, std::int64_t first, std::int64_t count) {
     const VF center = set1(mean);
     const float square = sum_columns(
         n.columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
+          __builtin_prefetch(x + n.columns + j);  // while this row is worked on in the first cache
           const VF d = keep(load_up_to(x + j, w) - center, w);
           return d * d;
         });
+    const bool past = n.past_caches && reinterpret_cast<std::uintptr_t>(y) % sizeof(VF) == 0;
     const VF root = sqrt(set1(square / size + n.epsilon));
     const VF scale = set1(1.0F) / root;
     each_column(
@@ -92,7 +104,7 @@ void forward(const NormForward& n, std::int64_t first, std::int64_t count) {
           if (n.shift != nullptr) {
             v = v + load_up_to(n.shift + j, w);
           }
-          store_up_to(y + j, v, w);
+          write(y + j, v, w, past);
         });
     if (n.mean != nullptr) {
       n.mean[row] = mean;
@@ -100,6 +112,9 @@ void forward(const NormForward& n, std::int64_t first, std::int64_t count) {
     if (n.inverse != nullptr) {
       n.inverse[row] = scale[0];
     }
+  }
+  if (n.past_caches) {
+    stream_end();
   }
 }
 

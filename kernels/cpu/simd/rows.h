@@ -21,11 +21,12 @@ struct NormTable {
 };
 
 struct SoftmaxTable {
-  void (*forward[2])(const void* x, void* y, std::int64_t columns, bool logarithm);
+  /// With `past`, y is better not brought into the caches.
+  void (*forward[2])(const void* x, void* y, std::int64_t columns, bool logarithm, bool past);
   void (*backward[2])(const void* y, const void* dy, void* dx, std::int64_t columns,
                       bool logarithm);
-  /// Log of the sum of exponentials, and the plain sum, of one row.
-  RowStatistics (*statistics[2])(const void* x, std::int64_t columns);
+  /// Log of the sum of exponentials, and with_sum the plain sum, of one row.
+  RowStatistics (*statistics[2])(const void* x, std::int64_t columns, bool with_sum);
   /// dx[j] = (e^(x[j] - lse) - spread) · factor, and at `target` less `factor · peak` more.
   void (*cross_entropy_gradient[2][2])(const void* x, void* dx, std::int64_t columns,
                                        const CrossEntropyRow&);

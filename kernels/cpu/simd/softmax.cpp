@@ -72,23 +72,62 @@ float scalar_log(float x) {
   return log(set1(x))[0];
 }
 
+/// Rows up to this long keep their terms on the stack, and the output is written once.
+constexpr std::int64_t kShortRow = 4096;
+
+/// y = f(source), past the caches where that is possible: y is not read here.
+template <class T, class F>
+[[gnu::always_inline]] inline void write_row(const T* source, T* y, std::int64_t columns, bool past,
+                                             const F& f) {
+  std::int64_t j = 0;
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (past && reinterpret_cast<std::uintptr_t>(y) % sizeof(VF) == 0) {
+      for (; j + kLanes <= columns; j += kLanes) {
+        stream(y + j, f(load(source + j)));
+      }
+    }
+  }
+  for (; j < columns; j += kLanes) {
+    const std::int64_t left = columns - j;
+    if (left >= kLanes) {
+      store(y + j, f(load(source + j)));
+    } else {
+      store_n(y + j, f(load_n(source + j, left)), left);
+    }
+  }
+}
+
 template <class T>
-void forward(const void* x_in, void* y_out, std::int64_t columns, bool logarithm) {
+void forward(const void* x_in, void* y_out, std::int64_t columns, bool logarithm, bool past) {
   const T* x = static_cast<const T*>(x_in);
   T* y = static_cast<T*>(y_out);
   const float maximum = row_maximum(x, columns);
   // Terms of bf16 would be rounded twice: they are formed again instead of being stored.
-  constexpr bool kStoresTerms = sizeof(T) == 4;
-  const bool stores = kStoresTerms && !logarithm;
-  const float total = sum_exponentials(x, maximum, columns, stores ? y : nullptr);
+  constexpr bool kStoresTerms = sizeof(T) == sizeof(float);
+  alignas(64) T row[kStoresTerms ? kShortRow : 1];
+  T* terms = nullptr;
+  if (kStoresTerms && !logarithm) {
+    terms = columns <= kShortRow ? row : y;
+  }
+  const float total = sum_exponentials(x, maximum, columns, terms);
   const VF shift = set1(maximum + scalar_log(total));
   const VF m = set1(maximum);
   const VF factor = set1(1.0F / total);
-  for (std::int64_t j = 0; j < columns; j += kLanes) {
-    const std::int64_t left = columns - j;
-    VF v = left >= kLanes ? load((stores ? y : x) + j) : load_n((stores ? y : x) + j, left);
-    v = logarithm ? v - shift : (stores ? v : exp(v - m)) * factor;
-    left >= kLanes ? store(y + j, v) : store_n(y + j, v, left);
+  if (logarithm) {
+    write_row(
+        x, y, columns,
+        past && x != y, [&](VF v) __attribute__((always_inline)) { return v - shift; });
+  } else if (terms != nullptr) {
+    write_row(
+        terms, y, columns,
+        past && terms != y, [&](VF v) __attribute__((always_inline)) { return v * factor; });
+  } else {
+    write_row(
+        x, y, columns,
+        false, [&](VF v) __attribute__((always_inline)) { return exp(v - m) * factor; });
+  }
+  if (past) {
+    stream_end();
   }
 }
 
@@ -115,13 +154,14 @@ void backward(const void* y_in, const void* dy_in, void* dx_out, std::int64_t co
   }
 }
 
+/// The plain sum is formed only where label smoothing asks for it.
 template <class T>
-RowStatistics statistics(const void* x_in, std::int64_t columns) {
+RowStatistics statistics(const void* x_in, std::int64_t columns, bool with_sum) {
   const T* x = static_cast<const T*>(x_in);
   const float maximum = row_maximum(x, columns);
   const float total = sum_exponentials<T>(x, maximum, columns, nullptr);
   VF plain = zero();
-  for (std::int64_t j = 0; j < columns; j += kLanes) {
+  for (std::int64_t j = 0; with_sum && j < columns; j += kLanes) {
     const std::int64_t left = columns - j;
     plain = plain + (left >= kLanes ? load(x + j) : load_n(x + j, left));
   }

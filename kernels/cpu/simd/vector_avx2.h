@@ -110,11 +110,15 @@ using VD = __m256d;
 [[gnu::always_inline]] inline VF round(VF a) {
   return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-/// a · 2^n for integral n in [-126, 127].
+/// 2^e
+[[gnu::always_inline]] inline VF power_of_2(__m256i e) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(e, _mm256_set1_epi32(127)), 23));
+}
+/// a · 2^n for integral n in [-126, 128], in two factors: 2^128 itself is infinite.
 [[gnu::always_inline]] inline VF scale2(VF a, VF n) {
-  const __m256i e =
-      _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
-  return a * _mm256_castsi256_ps(e);
+  const __m256i whole = _mm256_cvtps_epi32(n);
+  const __m256i half = _mm256_srai_epi32(whole, 1);
+  return a * power_of_2(half) * power_of_2(_mm256_sub_epi32(whole, half));
 }
 /// The sum of all lanes, halves first.
 [[gnu::always_inline]] inline float sum(VF a) {

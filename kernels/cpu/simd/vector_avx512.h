@@ -104,11 +104,9 @@ using VD = __m512d;
 [[gnu::always_inline]] inline VF round(VF a) {
   return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-/// a · 2^n for integral n in [-126, 127].
+/// a · 2^n for integral n in [-126, 128].
 [[gnu::always_inline]] inline VF scale2(VF a, VF n) {
-  const __m512i e =
-      _mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127)), 23);
-  return a * _mm512_castsi512_ps(e);
+  return _mm512_scalef_ps(a, n);
 }
 [[gnu::always_inline]] inline float sum_8(__m256 h) {
   const __m128 q = _mm256_castps256_ps128(h) + _mm256_extractf128_ps(h, 1);

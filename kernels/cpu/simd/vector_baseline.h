@@ -102,9 +102,11 @@ using VD = double __attribute__((vector_size(16), may_alias));
 [[gnu::always_inline]] inline VF round(VF a) {
   return (a + 0x1.8p23F) - 0x1.8p23F;
 }
-/// a · 2^n for integral n in [-126, 127].
+/// a · 2^n for integral n in [-126, 128], in two factors: 2^128 itself is infinite.
 [[gnu::always_inline]] inline VF scale2(VF a, VF n) {
-  return a * (VF)((__builtin_convertvector(n, VI) + 127) << 23);
+  const VI whole = __builtin_convertvector(n, VI);
+  const VI half = whole >> 1;
+  return a * (VF)((half + 127) << 23) * (VF)((whole - half + 127) << 23);
 }
 /// The sum of all lanes, halves first.
 [[gnu::always_inline]] inline float sum(VF a) {

@@ -1,0 +1,203 @@
+// Prints the speed of single kernels as JSON rows, and on standard error as shares of the roofs
+// measured in turn with them.
+//
+//   bench_kernels            medians of 7 samples, with 1 thread and with 2
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <tessera/core/device/thread_pool.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/kernels/cpu/attention.h>
+#include <tessera/kernels/cpu/gemm.h>
+#include <tessera/kernels/cpu/norm.h>
+#include <tessera/kernels/cpu/optimizer.h>
+#include <tessera/kernels/cpu/softmax.h>
+
+#include "roofs.h"
+
+namespace {
+
+using tessera::DType;
+using tessera::Tensor;
+
+constexpr int kSamples = 7;
+
+/// One thing to measure: `work` is FLOPs or bytes of one call.
+struct Subject {
+  std::string name, labels;
+  bench::Roof roof;
+  double work;
+  std::function<void()> call;
+};
+
+double seconds_of(const std::function<void()>& call) {
+  const auto begin = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + values.size() / 2);
+  return values[values.size() / 2];
+}
+
+/// Measures with `threads` threads, kernel and roof in turn, and prints a row.
+void measure(const Subject& subject, int threads, const char*& separator) {
+  subject.call();
+  std::vector<double> speeds, roofs;
+  for (int i = 0; i < kSamples; ++i) {
+    speeds.push_back(subject.work / seconds_of(subject.call));
+    roofs.push_back(bench::measure(subject.roof, threads));
+  }
+  const double speed = median(speeds);
+  std::cout << separator << "{\"name\": \"" << subject.name << "\", " << subject.labels
+            << "\"threads\": " << threads << ", \"value\": " << speed / 1e9 << ", \"unit\": \""
+            << (bench::is_copy(subject.roof) ? "GB/s" : "GFLOP/s") << "\"}";
+  separator = ", ";
+  std::cerr << subject.name << " " << subject.labels << threads << " threads: " << speed / 1e9
+            << ", " << 100 * speed / median(roofs) << " % of " << bench::to_string(subject.roof)
+            << " " << median(roofs) / 1e9 << std::endl;
+}
+
+Tensor values(std::int64_t rows, std::int64_t columns) {
+  return tessera::full({rows, columns}, 0.25);
+}
+
+Subject layer_norm() {
+  constexpr std::int64_t kRows = 32768, kColumns = 768;
+  const Tensor x = values(kRows, kColumns), y = values(kRows, kColumns), w = values(1, kColumns);
+  return {"layer_norm", "", bench::Roof::dram_copy, 8.0 * kRows * kColumns, [=] {
+            tessera::cpu::NormForward n;
+            n.rows = kRows, n.columns = kColumns;
+            n.x = x.raw_data(), n.y = y.raw_data();
+            n.scale = n.shift = w.data<float>();
+            tessera::cpu::norm_forward(n);
+          }};
+}
+
+Subject softmax() {
+  constexpr std::int64_t kRows = 32768, kColumns = 1024;
+  const Tensor x = values(kRows, kColumns), y = values(kRows, kColumns);
+  return {"softmax", "", bench::Roof::dram_copy, 8.0 * kRows * kColumns, [=] {
+            tessera::cpu::softmax_forward(DType::f32, x.raw_data(), y.raw_data(), kRows, kColumns,
+                                          false);
+          }};
+}
+
+Subject adamw() {
+  constexpr std::int64_t kCount = std::int64_t{32} << 20;
+  const Tensor p = values(1, kCount), g = values(1, kCount), m = values(1, kCount);
+  const Tensor v = values(1, kCount);
+  return {"adamw", "", bench::Roof::dram_copy, 28.0 * kCount, [=] {
+            const tessera::cpu::ParameterRange range{p.data<float>(), g.data<float>(),
+                                                     m.data<float>(), v.data<float>(),
+                                                     nullptr,         kCount};
+            tessera::cpu::adamw_step({}, {&range, 1});
+          }};
+}
+
+/// Forward reads the logits; backward reads them again and overwrites them with their gradient.
+Subject cross_entropy() {
+  constexpr std::int64_t kRows = 512, kColumns = 50257;
+  const Tensor x = values(kRows, kColumns), losses = values(2, kRows);
+  const auto targets = std::make_shared<std::vector<std::int64_t>>(kRows, 17);
+  return {"cross_entropy", "", bench::Roof::dram_copy, 12.0 * kRows * kColumns, [=] {
+            tessera::cpu::CrossEntropyRows c;
+            c.rows = kRows, c.columns = kColumns;
+            c.logits = x.raw_data(), c.targets = targets->data();
+            float* of_rows = losses.data<float>();
+            tessera::cpu::cross_entropy_forward(c, of_rows, of_rows + kRows);
+            tessera::cpu::cross_entropy_backward(c, of_rows + kRows, of_rows, DType::f32,
+                                                 x.raw_data(), kColumns);
+          }};
+}
+
+Subject gemm(const char* kind, std::int64_t m, std::int64_t n, std::int64_t k, DType compute) {
+  const bool half = compute == DType::bf16;
+  const std::string shape = std::string(kind) + "_" + std::to_string(m) + "x" + std::to_string(n) +
+                            "x" + std::to_string(k);
+  const bool of_weight = kind == std::string("grad_weight");
+  const bool forward = kind == std::string("forward");
+  const Tensor a = tessera::full({m, k}, 0.5, {.dtype = compute});
+  const Tensor b = tessera::full({k, n}, 0.5, {.dtype = of_weight ? compute : DType::f32});
+  const Tensor c = values(m, n);
+  return {"gemm", "\"shape\": \"" + shape + "\", \"dtype\": \"" + (half ? "bf16" : "f32") + "\", ",
+          half ? bench::Roof::fma_bf16 : bench::Roof::fma_f32,
+          2.0 * static_cast<double>(m * n) * static_cast<double>(k), [=] {
+            tessera::cpu::Gemm g;
+            g.m = m, g.n = n, g.k = k, g.compute = compute;
+            g.a = {a.raw_data(), a.dtype(), of_weight ? 1 : k, of_weight ? m : 1};
+            g.b = {b.raw_data(), b.dtype(), forward ? 1 : n, forward ? k : 1};
+            g.c = c.raw_data(), g.c_stride = n;
+            tessera::cpu::gemm(g);
+          }};
+}
+
+/// Causal, forward and backward: 7 products over half of the square.
+Subject attention(std::int64_t batch, std::int64_t length, DType dtype) {
+  constexpr std::int64_t kHeads = 12, kDim = 64;
+  const auto make = [&] {
+    return tessera::full({batch, length, kHeads, kDim}, 0.1, {.dtype = dtype});
+  };
+  const std::vector<Tensor> all{make(), make(), make(), make(), make(), make(), make(), make()};
+  const Tensor lse = values(batch * kHeads, length);
+  const double square = static_cast<double>(batch * kHeads * length) * static_cast<double>(length);
+  const std::string name = tessera::to_string(dtype).data();
+  return {"attention", "\"length\": " + std::to_string(length) + ", \"dtype\": \"" + name + "\", ",
+          dtype == DType::bf16 ? bench::Roof::fma_bf16 : bench::Roof::fma_f32, 7 * square * kDim,
+          [=] {
+            const auto heads = [&](std::size_t i) {
+              return tessera::cpu::Heads{all[i].raw_data(), length * kHeads * kDim, kDim,
+                                         kHeads * kDim};
+            };
+            tessera::cpu::AttentionGradient g;
+            tessera::cpu::Attention& a = g.forward;
+            a.batch = batch, a.heads = a.key_heads = kHeads, a.head_dim = kDim, a.dtype = dtype;
+            a.queries = a.keys = length, a.scale = 0.125F, a.causal = true;
+            a.q = heads(0), a.k = heads(1), a.v = heads(2), a.out = heads(3);
+            a.log_sum_exp = lse.data<float>();
+            g.dout = heads(4), g.dq = heads(5), g.dk = heads(6), g.dv = heads(7);
+            tessera::cpu::attention_forward(a);
+            tessera::cpu::attention_backward(g);
+          }};
+}
+
+std::vector<std::function<Subject()>> subjects() {
+  std::vector<std::function<Subject()>> all{layer_norm, softmax, adamw, cross_entropy};
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const std::int64_t length : {256, 1024}) {
+      all.push_back([=] { return attention(1024 / length, length, dtype); });
+    }
+    const auto add = [&](const char* kind, std::int64_t m, std::int64_t n, std::int64_t k) {
+      all.push_back([=] { return gemm(kind, m, n, k, dtype); });
+    };
+    add("forward", 1024, 768, 768);
+    add("forward", 1024, 3072, 768);
+    add("forward", 1024, 768, 3072);
+    add("grad_input", 1024, 768, 3072);
+    add("grad_weight", 3072, 768, 1024);
+    add("forward", 1024, 50257, 768);
+    add("grad_input", 1024, 768, 50257);
+    add("grad_weight", 50257, 768, 1024);
+  }
+  return all;
+}
+
+}  // namespace
+
+int main() {
+  const char* separator = "";
+  std::cout << "{\"bench\": \"kernels\", \"rows\": [";
+  for (const int threads : {1, 2}) {
+    tessera::set_num_threads(threads);
+    for (const auto& make : subjects()) {
+      measure(make(), threads, separator);
+    }
+  }
+  std::cout << "]}" << std::endl;
+  return 0;
+}
