@@ -1,0 +1,34 @@
+#include <gtest/gtest.h>
+
+#include <tessera/core/device/peak.h>
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/peak.h>
+
+namespace tessera {
+namespace {
+
+TEST(Peak, is_known_for_the_types_that_products_are_computed_in) {
+  EXPECT_GT(peak_flops(DType::f32, 1), 1e8);
+  EXPECT_GT(peak_flops(DType::bf16, 1), 1e8);
+  EXPECT_GT(peak_flops(DType::f32, 2), 1e8);
+  EXPECT_EQ(peak_flops(DType::i32, 1), 0);
+  EXPECT_EQ(peak_flops(DType::f32, 0), 0);
+}
+
+TEST(Peak, is_measured_once) {
+  EXPECT_EQ(peak_flops(DType::f32, 1), peak_flops(DType::f32, 1));
+}
+
+TEST(Peak, loops_count_two_operations_for_each_multiply_add) {
+  for (const cpu::Isa isa : cpu::supported_isas()) {
+    cpu::set_active_isa(isa);
+    const cpu::PeakTable& table = cpu::IsaTable<cpu::PeakTable>::get();
+    EXPECT_EQ(table.f32(20), 20 * table.f32(1)) << to_string(isa);
+    const double more = isa == cpu::Isa::avx512_bf16 ? 2 : 1;
+    EXPECT_EQ(table.bf16(1), more * table.f32(1)) << to_string(isa);
+  }
+  cpu::set_active_isa(cpu::best_isa());
+}
+
+}  // namespace
+}  // namespace tessera
