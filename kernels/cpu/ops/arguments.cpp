@@ -21,8 +21,8 @@ std::int64_t rows_of(const TensorImpl& x) {
   return rows;
 }
 
-bool cuts_rows(const Kernel& k, const TensorImpl& x) {
-  if (k.cuts() == 1) {
+bool holds_runs_of_rows(const TensorImpl& x) {
+  if (x.cut.parts == 1) {
     return true;
   }
   if (x.cut.dim < 0 || x.cut.dim + 1 >= x.shape.size()) {
@@ -33,7 +33,11 @@ bool cuts_rows(const Kernel& k, const TensorImpl& x) {
       return false;
     }
   }
-  return rows_of(x) % k.cuts() == 0;
+  return rows_of(x) % x.cut.parts == 0;
+}
+
+bool cuts_rows(const Kernel& k, const TensorImpl& x) {
+  return k.cuts() == 1 || (x.cut.parts == k.cuts() && holds_runs_of_rows(x));
 }
 
 Matrix rows_matrix(const TensorImpl& x) {

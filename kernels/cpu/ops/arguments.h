@@ -33,6 +33,9 @@ namespace tessera::cpu {
 /// True when the microbatches that the kernel's sums are cut at are equal runs of rows of `x`.
 [[nodiscard]] bool cuts_rows(const Kernel&, const TensorImpl& x);
 
+/// True when `x`'s own microbatches are equal runs of its rows, or it has one only.
+[[nodiscard]] bool holds_runs_of_rows(const TensorImpl& x);
+
 /// The rows of a dense tensor as a matrix [rows_of(x), last dim].
 [[nodiscard]] Matrix rows_matrix(const TensorImpl& x);
 

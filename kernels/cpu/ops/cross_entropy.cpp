@@ -5,51 +5,11 @@
 #include <vector>
 
 #include <tessera/kernels/cpu/ops/arguments.h>
+#include <tessera/kernels/cpu/ops/loss_rows.h>
 #include <tessera/kernels/cpu/softmax.h>
 
 namespace tessera::cpu {
 namespace {
-
-/// Rows [begin, end) of a microbatch added in f64, in order inside blocks of 256, and so the
-/// blocks.
-double sum_of_losses(const float* losses, std::int64_t begin, std::int64_t end) {
-  constexpr std::int64_t kBlock = 256;
-  double sum = 0;
-  for (std::int64_t first = begin; first < end; first += kBlock) {
-    double block = 0;
-    for (std::int64_t r = first; r < end && r < first + kBlock; ++r) {
-      block += losses[r];
-    }
-    sum += block;
-  }
-  return sum;
-}
-
-struct Microbatches {
-  const std::int64_t* targets;
-  std::int64_t rows, cuts, ignore_index;
-  bool mean;
-
-  /// Sets the rows' factors; gives each microbatch's result.
-  [[nodiscard]] std::vector<float> reduce(const float* losses, float* factors) const {
-    std::vector<float> results;
-    const std::int64_t per_cut = rows / cuts;
-    for (std::int64_t cut = 0; cut < cuts; ++cut) {
-      const std::int64_t begin = cut * per_cut;
-      double counted = 0;
-      for (std::int64_t r = begin; r < begin + per_cut; ++r) {
-        counted += targets[r] != ignore_index ? 1 : 0;
-      }
-      for (std::int64_t r = begin; r < begin + per_cut; ++r) {
-        const double factor = mean ? 1 / counted : 1;
-        factors[r] = targets[r] != ignore_index ? static_cast<float>(factor) : 0.0F;
-      }
-      const double sum = sum_of_losses(losses, begin, begin + per_cut);
-      results.push_back(static_cast<float>(mean ? sum / counted : sum));
-    }
-    return results;
-  }
-};
 
 void store_reduced(Kernel& k, std::vector<float> results) {
   float* out = k.output(0).data<float>();
@@ -79,11 +39,11 @@ bool forward_kernel(Kernel& k, const CrossEntropy::Attrs& attrs) {
   std::vector<float> own(reduced ? static_cast<std::size_t>(c.rows) : 0);
   float* losses = reduced ? own.data() : k.output(0).data<float>();
   cross_entropy_forward(c, losses, k.output(1).data<float>());
-  const Microbatches all{targets.data(), c.rows, k.cuts(), attrs.ignore_index,
-                         attrs.reduction == LossReduction::mean};
-  std::vector<float> results = all.reduce(losses, k.output(2).data<float>());
+  const LossRows all{targets.data(), c.rows, k.cuts(), attrs.ignore_index,
+                     attrs.reduction == LossReduction::mean};
+  all.factors(k.output(2).data<float>());
   if (reduced) {
-    store_reduced(k, std::move(results));
+    store_reduced(k, all.reduce(losses));
   }
   return true;
 }

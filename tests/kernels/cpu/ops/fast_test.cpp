@@ -6,14 +6,17 @@
 
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/add_rows.h>
+#include <tessera/core/ops/attention.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/layer_norm.h>
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/linear_cross_entropy.h>
 #include <tessera/core/ops/log_softmax.h>
 #include <tessera/core/ops/matmul.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/packed_attention.h>
 #include <tessera/core/ops/rms_norm.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/tensor/factories.h>
@@ -151,6 +154,48 @@ TEST(FastOps, Norms) {
   compare<LayerNormBackward>({up, x, saved[1], Tensor(), saved[2]});
   const Outputs rms = call_all<RmsNorm>({x, weight});
   compare<RmsNormBackward>({up, x, rms[1], weight, Tensor()}, {.weight = true});
+}
+
+TEST(FastOps, AttentionOnHeads) {
+  const Tensor q = randn({2, 4, 70, 16}), k = randn({2, 2, 90, 16}), v = randn({2, 2, 90, 16});
+  const Tensor mask = randn({70, 90}), up = randn({2, 4, 70, 16});
+  AttentionAttrs attrs;
+  for (const bool causal : {false, true}) {
+    attrs.causal = causal;
+    compare<tessera::Attention>({q, k, v}, attrs);
+    compare<tessera::Attention>({q, k, v, mask}, attrs);
+    const Outputs saved = call_all<tessera::Attention>({q, k, v, mask}, attrs);
+    compare<AttentionBackward>({up, q, k, v, saved[0], saved[1], mask}, attrs, 1e-4);
+  }
+}
+
+TEST(FastOps, AttentionOnPackedHeads) {
+  const Tensor qkv = randn({2, 70, 8 * 16}), up = randn({2, 70, 4 * 16});
+  PackedAttentionAttrs attrs{.heads = 4, .kv_heads = 2};
+  attrs.attention.causal = true;
+  compare<PackedAttention>({qkv}, attrs);
+  const Outputs saved = call_all<PackedAttention>({qkv}, attrs);
+  compare<PackedAttentionBackward>({up, qkv, saved[0], saved[1]}, attrs, 1e-4);
+  attrs.attention.dtype = DType::bf16;
+  compare<PackedAttention>({half(qkv)}, attrs, 3e-2);
+}
+
+TEST(FastOps, FusedHead) {
+  const Tensor x = randn({4, 6, 20}), weight = randn({30, 20}), one = scalar(0.5);
+  const Tensor targets = from_values<std::int64_t>(
+      {1, 2, 3, 4, 5, 6, 7, 8, 9, -100, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 6});
+  LinearCrossEntropyAttrs attrs{.label_smoothing = 0.1, .max_bytes = 1 << 20};
+  compare<tessera::LinearCrossEntropy>({x, weight, targets}, attrs);
+  compare<LinearCrossEntropyBackward>({one, x, weight, targets}, {attrs, false});
+  attrs.gradients = true;
+  attrs.expected = 0.25;
+  compare<tessera::LinearCrossEntropy>({x, weight, targets}, attrs);
+  const Tensor each = randn({4});
+  x.get().cut = targets.get().cut = {.parts = 4, .dim = 0};
+  compare<tessera::LinearCrossEntropy>({x, weight, targets}, attrs);
+  for (const bool stacked : {false, true}) {
+    compare<LinearCrossEntropyBackward>({each, x, weight, targets}, {attrs, stacked});
+  }
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#include <cmath>
+
+#include <tessera/kernels/cpu/ops/arguments.h>
+#include <tessera/kernels/cpu/ops/attention.h>
+
+namespace tessera::cpu {
+
+bool can_attend(const AttentionAttrs& attrs, DType dtype) {
+  return attrs.dropout == 0 && is_fast(dtype) && attrs.dtype == dtype;
+}
+
+Attention attention_of(const AttentionAttrs& attrs, DType dtype, std::int64_t batch,
+                       std::int64_t heads, std::int64_t key_heads, std::int64_t queries,
+                       std::int64_t keys, std::int64_t size) {
+  Attention a;
+  a.batch = batch, a.heads = heads, a.key_heads = key_heads;
+  a.queries = queries, a.keys = keys, a.head_dim = size;
+  a.dtype = dtype, a.causal = attrs.causal;
+  const double scale = attrs.scale != 0 ? attrs.scale : 1 / std::sqrt(static_cast<double>(size));
+  a.scale = static_cast<float>(scale);
+  return a;
+}
+
+}  // namespace tessera::cpu

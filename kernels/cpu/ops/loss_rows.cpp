@@ -1,0 +1,49 @@
+#include <tessera/kernels/cpu/ops/loss_rows.h>
+
+#include <algorithm>
+
+namespace tessera::cpu {
+namespace {
+
+double sum_of_losses(const float* losses, std::int64_t count) {
+  constexpr std::int64_t kBlock = 256;
+  double sum = 0;
+  for (std::int64_t first = 0; first < count; first += kBlock) {
+    double block = 0;
+    for (std::int64_t r = first; r < std::min(count, first + kBlock); ++r) {
+      block += losses[r];
+    }
+    sum += block;
+  }
+  return sum;
+}
+
+}  // namespace
+
+double LossRows::counted(std::int64_t cut) const {
+  const std::int64_t size = rows / cuts;
+  const std::int64_t* first = targets + cut * size;
+  return static_cast<double>(size - std::count(first, first + size, ignore_index));
+}
+
+void LossRows::factors(float* factors) const {
+  const std::int64_t size = rows / cuts;
+  for (std::int64_t cut = 0; cut < cuts; ++cut) {
+    const double factor = mean ? 1 / counted(cut) : 1;
+    for (std::int64_t r = cut * size; r < (cut + 1) * size; ++r) {
+      factors[r] = targets[r] == ignore_index ? 0.0F : static_cast<float>(factor);
+    }
+  }
+}
+
+std::vector<float> LossRows::reduce(const float* losses) const {
+  std::vector<float> results;
+  const std::int64_t size = rows / cuts;
+  for (std::int64_t cut = 0; cut < cuts; ++cut) {
+    const double sum = sum_of_losses(losses + cut * size, size);
+    results.push_back(static_cast<float>(mean ? sum / counted(cut) : sum));
+  }
+  return results;
+}
+
+}  // namespace tessera::cpu
