@@ -15,9 +15,8 @@ struct GradientPart {
 };
 
 /// Sums of squares over blocks of kNormBlock elements, block after block of tensor after tensor;
-/// zero for blocks outside the ranges. A block is summed in f64 in sixteen lanes, by the place of
-/// the element in the block, and the lanes in a fixed order.
-[[nodiscard]] std::vector<double> block_squares(std::span<const GradientPart> parts);
+/// zero for blocks outside the ranges.
+[[nodiscard]] std::vector<double> sums_by_block(std::span<const GradientPart> parts);
 
 /// Number of blocks of a tensor of `numel` elements.
 [[nodiscard]] constexpr std::int64_t norm_blocks(std::int64_t numel) {

@@ -106,7 +106,7 @@ std::vector<double> Optimizer::squares_of(const std::vector<Work>& work) const {
         parts.push_back({w.gradient, own_range(*w.item->slot)});
       }
     }
-    std::vector<double> blocks = block_squares(parts);
+    std::vector<double> blocks = sums_by_block(parts);
     if (synchronizer != nullptr) {
       synchronizer->share(blocks);
     }

@@ -1,37 +1,9 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include <tessera/core/base/error.h>
-#include <tessera/nn/optim/pieces.h>
+#include <tessera/core/ops/sgd_step.h>
 
 namespace tessera::optim {
-namespace {
-
-/// The factors of one step, rounded to the parameter's type.
-template <class T>
-struct Factors {
-  T rate, momentum, rest, decay, scale;
-  bool nesterov, first;
-
-  Factors(const SgdOptions& o, std::int64_t step, double gradient_scale)
-      : rate(static_cast<T>(o.lr)),
-        momentum(static_cast<T>(o.momentum)),
-        rest(static_cast<T>(1 - o.dampening)),
-        decay(static_cast<T>(o.weight_decay)),
-        scale(static_cast<T>(gradient_scale)),
-        nesterov(o.nesterov),
-        first(step == 1) {}
-
-  void apply(T& parameter, T gradient, T* buffer) const {
-    T direction = gradient * scale + decay * parameter;
-    if (buffer != nullptr) {
-      *buffer = first ? direction : momentum * *buffer + rest * direction;
-      direction = nesterov ? direction + momentum * *buffer : *buffer;
-    }
-    parameter -= rate * direction;
-  }
-};
-
-}  // namespace
 
 void SgdOptions::validate() const {
   check(lr >= 0, "Sgd: lr is negative; got ", lr);
@@ -54,17 +26,19 @@ bool Sgd::has_state(std::size_t group) const {
 
 void Sgd::update(std::size_t group, std::int64_t step, std::span<const Range> ranges,
                  double scale) {
-  for (const Range& r : ranges) {
-    for_pieces(r.parameter, [&]<class T>(std::int64_t first, std::int64_t count) {
-      const Factors<T> factors(options(group), step, scale);
-      T* parameter = r.parameter.get().data<T>();
-      const T* gradient = r.gradient.get().data<T>();
-      T* buffer = r.state.empty() ? nullptr : r.state[0].get().data<T>();
-      for (std::int64_t i = first; i < first + count; ++i) {
-        factors.apply(parameter[i], gradient[i], buffer == nullptr ? nullptr : buffer + i);
-      }
-    });
+  const SgdOptions& o = options(group);
+  std::vector<SgdTensors> tensors;
+  for (const Range& range : ranges) {
+    tensors.push_back(
+        {range.parameter, range.gradient, range.state.empty() ? Tensor() : range.state[0]});
   }
+  sgd_step_(tensors, {.lr = o.lr,
+                      .momentum = o.momentum,
+                      .dampening = o.dampening,
+                      .weight_decay = o.weight_decay,
+                      .nesterov = o.nesterov,
+                      .first = step == 1,
+                      .gradient_scale = scale});
 }
 
 }  // namespace tessera::optim
