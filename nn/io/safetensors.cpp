@@ -1,0 +1,136 @@
+#include <tessera/nn/io/safetensors.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <set>
+
+#include <tessera/core/base/error.h>
+#include <tessera/core/base/file.h>
+#include <tessera/nn/io/json_cursor.h>
+#include <tessera/nn/io/safetensors_header.h>
+
+namespace tessera::nn {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
+
+constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kLongestHeader = 100'000'000;  // the format's own limit
+
+class SafetensorsReader final : public ArrayFileReader {
+ public:
+  explicit SafetensorsReader(const std::string& path)
+      : path_(path), file_(file_system().open(path, {})) {
+    const std::string text = read_header();
+    data_begin_ = kLengthBytes + text.size();
+    header_ = parse_safetensors_header(text, file_->size() - data_begin_, path);
+  }
+
+  const std::vector<ArrayInfo>& arrays() const override { return header_.arrays; }
+  std::vector<ArrayAttribute> attributes() override { return header_.metadata; }
+
+  void read(const std::string& path, std::span<std::byte> bytes) override {
+    const ArrayInfo* info = find(path);
+    check(info != nullptr, "load: '", path_, "' has no array '", path, "'");
+    check(info->nbytes() == bytes.size(), "load: '", path_, "': '", path,
+          "' has another size; got ", bytes.size(), " bytes, expected ", info->nbytes());
+    const auto index = static_cast<std::size_t>(info - header_.arrays.data());
+    const std::size_t got = file_->read_at(bytes, data_begin_ + header_.offsets[index]);
+    check<IoError>(got == bytes.size(), "load: '", path_, "' ends inside '", path, "'");
+  }
+
+ private:
+  std::string read_header() {
+    std::uint64_t length = 0;
+    const auto length_bytes = std::as_writable_bytes(std::span(&length, 1));
+    const std::uint64_t size = file_->size();
+    check<IoError>(file_->read_at(length_bytes, 0) == kLengthBytes, "load: '", path_,
+                   "' is no safetensors file: it has ", size, " bytes");
+    check<IoError>(length <= kLongestHeader && length <= size - kLengthBytes, "load: '", path_,
+                   "' is truncated or no safetensors file: its header would have ", length,
+                   " bytes, and ", size - kLengthBytes, " follow");
+    std::string text(length, '\0');
+    (void)file_->read_at(std::as_writable_bytes(std::span(text)), kLengthBytes);
+    return text;
+  }
+
+  std::string path_;
+  std::unique_ptr<File> file_;
+  std::uint64_t data_begin_ = 0;
+  SafetensorsHeader header_;
+};
+
+std::string array_entry(const ArraySource& array, std::uint64_t begin, std::uint64_t end) {
+  const auto word = safetensors_dtype(array.dtype);
+  check<Unsupported>(word.has_value(), "save: safetensors cannot hold '", array.path, "' of dtype ",
+                     array.dtype);
+  std::string shape;
+  for (const std::int64_t size : array.shape) {
+    shape += (shape.empty() ? "" : ",") + std::to_string(size);
+  }
+  return quote_json(array.path) + ":{\"dtype\":\"" + std::string(*word) + "\",\"shape\":[" + shape +
+         "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "]}";
+}
+
+std::string metadata_entry(const ArrayFileContents& contents) {
+  std::string members;
+  const auto add = [&](const std::string& name, const std::string& text) {
+    members += (members.empty() ? "" : ",") + quote_json(name) + ":" + quote_json(text);
+  };
+  for (const ArrayAttribute& attribute : contents.attributes) {
+    const auto* text = std::get_if<std::string>(&attribute.value);
+    check<Unsupported>(text != nullptr && attribute.owner.empty(),
+                       "save: safetensors holds texts "
+                       "of the file only; got the attribute '",
+                       attribute.name, "' of '", attribute.owner, "'");
+    add(attribute.name, *text);
+  }
+  for (const ArrayAlias& alias : contents.aliases) {
+    add(alias.path, alias.target);
+  }
+  return members.empty() ? "" : "\"__metadata__\":{" + members + "}";
+}
+
+std::size_t size_in_bytes(const ArraySource& array) {
+  return static_cast<std::size_t>(numel_of(array.shape)) * size_of(array.dtype);
+}
+
+std::string make_header(const ArrayFileContents& contents) {
+  std::string text = metadata_entry(contents);
+  std::set<std::string> names{"__metadata__"};
+  std::uint64_t at = 0;
+  for (const ArraySource& array : contents.arrays) {
+    check(names.insert(array.path).second, "save: two arrays have the name '", array.path, "'");
+    const std::uint64_t end = at + size_in_bytes(array);
+    text += (text.empty() ? "" : ",") + array_entry(array, at, end);
+    at = end;
+  }
+  text = "{" + text + "}";
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the arrays' bytes are aligned
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<ArrayFileReader> open_safetensors(const std::string& path) {
+  return std::make_unique<SafetensorsReader>(path);
+}
+
+void write_safetensors(const std::string& path, const ArrayFileContents& contents) {
+  const std::string header = make_header(contents);
+  const std::uint64_t length = header.size();
+  const auto file = file_system().open(path, {.create = true});
+  file->write_at(std::as_bytes(std::span(&length, 1)), 0);
+  file->write_at(std::as_bytes(std::span(header)), kLengthBytes);
+  std::uint64_t at = kLengthBytes + length;
+  for (const ArraySource& array : contents.arrays) {
+    const std::size_t size = size_in_bytes(array);
+    file->write_at({static_cast<const std::byte*>(array.data), size}, at);
+    at += size;
+  }
+  file->sync();
+}
+
+}  // namespace tessera::nn
