@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
+#include <initializer_list>
 #include <set>
+#include <string_view>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/file.h>
@@ -62,22 +63,30 @@ class SafetensorsReader final : public ArrayFileReader {
   SafetensorsHeader header_;
 };
 
+std::string concat(std::initializer_list<std::string_view> parts) {
+  std::string result;
+  for (const std::string_view part : parts) {
+    result += part;
+  }
+  return result;
+}
+
 std::string array_entry(const ArraySource& array, std::uint64_t begin, std::uint64_t end) {
   const auto word = safetensors_dtype(array.dtype);
   check<Unsupported>(word.has_value(), "save: safetensors cannot hold '", array.path, "' of dtype ",
                      array.dtype);
   std::string shape;
   for (const std::int64_t size : array.shape) {
-    shape += (shape.empty() ? "" : ",") + std::to_string(size);
+    shape += concat({shape.empty() ? "" : ",", std::to_string(size)});
   }
-  return quote_json(array.path) + ":{\"dtype\":\"" + std::string(*word) + "\",\"shape\":[" + shape +
-         "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "]}";
+  return concat({quote_json(array.path), ":{\"dtype\":\"", *word, "\",\"shape\":[", shape,
+                 "],\"data_offsets\":[", std::to_string(begin), ",", std::to_string(end), "]}"});
 }
 
 std::string metadata_entry(const ArrayFileContents& contents) {
   std::string members;
   const auto add = [&](const std::string& name, const std::string& text) {
-    members += (members.empty() ? "" : ",") + quote_json(name) + ":" + quote_json(text);
+    members += concat({members.empty() ? "" : ",", quote_json(name), ":", quote_json(text)});
   };
   for (const ArrayAttribute& attribute : contents.attributes) {
     const auto* text = std::get_if<std::string>(&attribute.value);
@@ -90,7 +99,7 @@ std::string metadata_entry(const ArrayFileContents& contents) {
   for (const ArrayAlias& alias : contents.aliases) {
     add(alias.path, alias.target);
   }
-  return members.empty() ? "" : "\"__metadata__\":{" + members + "}";
+  return members.empty() ? members : concat({"\"__metadata__\":{", members, "}"});
 }
 
 std::size_t size_in_bytes(const ArraySource& array) {
@@ -104,10 +113,10 @@ std::string make_header(const ArrayFileContents& contents) {
   for (const ArraySource& array : contents.arrays) {
     check(names.insert(array.path).second, "save: two arrays have the name '", array.path, "'");
     const std::uint64_t end = at + size_in_bytes(array);
-    text += (text.empty() ? "" : ",") + array_entry(array, at, end);
+    text += concat({text.empty() ? "" : ",", array_entry(array, at, end)});
     at = end;
   }
-  text = "{" + text + "}";
+  text = concat({"{", text, "}"});
   text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the arrays' bytes are aligned
   return text;
 }

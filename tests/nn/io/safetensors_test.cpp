@@ -90,7 +90,8 @@ TEST_F(Safetensors, RefusesBadLengths) {
   EXPECT_THAT(open_error(), HasSubstr("its header would have 1152921504606846976 bytes"));
   write("{}", 0, 3);
   EXPECT_THAT(open_error(), HasSubstr("'a' is truncated or no safetensors file"));
-  write_file("a", std::as_bytes(std::span(std::string("short"))));
+  const std::string tiny = "short";
+  write_file("a", std::as_bytes(std::span(tiny)));
   EXPECT_THAT(open_error(), HasSubstr("it has 5 bytes"));
 }
 
