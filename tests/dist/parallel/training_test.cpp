@@ -1,0 +1,104 @@
+// Whole training steps: data loader, model, data parallel and optimizer together.
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/cross_entropy.h>
+#include <tessera/dist/comm/loopback.h>
+#include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/layers/causal_self_attention.h>
+#include <tessera/nn/layers/embedding.h>
+#include <tessera/nn/layers/layer_norm.h>
+#include <tessera/nn/optim/adamw.h>
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::int64_t kVocab = 32;
+constexpr std::int64_t kSteps = 3;
+
+/// A small language model with dropout and a tied head.
+struct Model : nn::Module {
+  nn::Child<nn::Embedding> wte{this, "wte", kVocab, 8};
+  nn::Child<nn::CausalSelfAttention> attn{this, "attn", 8, 2,
+                                          nn::AttentionLayerOptions{.dropout = 0.1}};
+  nn::Child<nn::LayerNorm> ln_f{this, "ln_f", 8};
+  nn::Child<nn::Linear> head{this, "head", 8, kVocab, nn::LinearOptions{.bias = false}};
+  Model() { head->weight.tie(&*head, wte->weight); }
+  [[nodiscard]] Tensor forward(const Tensor& ids, const Tensor& targets) const {
+    return cross_entropy(head(ln_f(attn(wte(ids)))), targets);
+  }
+};
+
+data::TokenSequence text() {
+  std::vector<std::uint8_t> bytes;
+  for (int i = 0; i < 400; ++i) {
+    bytes.push_back(static_cast<std::uint8_t>(i * i / 3 % kVocab));
+  }
+  return data::TokenSequence(std::move(bytes));
+}
+
+using Values = std::vector<std::vector<float>>;
+
+/// The weights after a few steps, from the loop that users write. `wrap` makes the model parallel.
+template <class F>
+Values train(std::int64_t at_once, const F& wrap) {
+  set_seed(11);
+  const auto model = nn::make<Model>();
+  data::DataLoader loader(text(), {.batch = 16,
+                                   .context = 6,
+                                   .grain = 8,
+                                   .at_once = at_once,
+                                   .vocab = kVocab,
+                                   .steps = kSteps});
+  [[maybe_unused]] const auto reducer = wrap(*model, loader);
+  optim::AdamW optimizer(model->parameters(), {.lr = 0.01, .weight_decay = 0.1});
+  optimizer.clip_grad_norm(0.5);
+  for (auto& [x, y] : loader) {
+    const Tensor loss = model(x, y);
+    loss.backward();
+    optimizer.step();
+  }
+  EXPECT_EQ(optimizer.steps(), kSteps);
+  Values values;
+  for (const nn::Parameter& parameter : model->parameters()) {
+    values.push_back(parameter.value().to_vector<float>());
+  }
+  return values;
+}
+
+Values alone(std::int64_t at_once) {
+  return train(at_once, [](nn::Module&, const data::DataLoader&) { return 0; });
+}
+
+Values parallel(int ranks, std::int64_t at_once) {
+  Values of_last_rank;
+  run_ranks(ranks, [&](Communicator& comm) {
+    Context& context = Context::current();
+    context.rank = comm.rank();
+    context.world_size = comm.size();
+    const Values values = train(at_once, [&](nn::Module& model, const data::DataLoader& loader) {
+      const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
+      return data_parallel(model, borrowed, {.grain = loader.grain()});
+    });
+    if (comm.rank() == ranks - 1) {
+      of_last_rank = values;
+    }
+  });
+  return of_last_rank;
+}
+
+TEST(Training, gives_the_same_weights_on_any_number_of_ranks_and_passes) {
+  const Values expected = alone(0);
+  for (const std::int64_t at_once : {1, 2, 4}) {
+    EXPECT_EQ(alone(at_once), expected) << at_once << " at once";
+  }
+  for (const int ranks : {1, 2, 3, 4, 8}) {
+    EXPECT_EQ(parallel(ranks, 0), expected) << ranks << " ranks";
+    EXPECT_EQ(parallel(ranks, 1), expected) << ranks << " ranks, one microbatch at once";
+  }
+}
+
+}  // namespace
+}  // namespace tessera::dist
