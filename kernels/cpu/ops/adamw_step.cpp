@@ -2,38 +2,33 @@
 
 #include <vector>
 
-#include <tessera/kernels/cpu/ops/arguments.h>
-#include <tessera/kernels/cpu/optimizer.h>
+#include <tessera/kernels/cpu/ops/optimizer.h>
 
 namespace tessera::cpu {
 namespace {
 
-bool kernel(Kernel& k, const AdamwStep::Attrs& attrs) {
-  std::vector<ParameterRange> ranges;
-  for (int i = 0, o = 0; i < k.input_count(); i += 4, o += 3) {
-    const bool in_place = &k.input(i) == &k.output(o) && &k.input(i + 2) == &k.output(o + 1) &&
-                          &k.input(i + 3) == &k.output(o + 2);
-    if (!in_place || !is_f32(k.input(i))) {
-      return false;
-    }
-    ranges.push_back({.parameter = k.output(o).data<float>(),
-                      .gradient = k.input(i + 1).data<float>(),
-                      .first = k.output(o + 1).data<float>(),
-                      .second = k.output(o + 2).data<float>(),
-                      .count = k.input(i).numel()});
+bool adamw_kernel(Kernel& k, const AdamwStep::Attrs& attrs) {
+  constexpr int kIn = 4;
+  constexpr int kOut = 3;
+  if (!steps_in_place(k, kIn, kOut)) {
+    return false;
   }
-  adamw_step({.learning_rate = attrs.lr,
-              .beta1 = attrs.beta1,
-              .beta2 = attrs.beta2,
-              .epsilon = attrs.eps,
-              .weight_decay = attrs.weight_decay,
-              .step = attrs.step,
-              .gradient_scale = attrs.gradient_scale},
-             ranges);
+  std::vector<ParameterRange> ranges;
+  for (int i = 0; i * kIn < k.input_count(); ++i) {
+    const TensorImpl& parameter = k.input(i * kIn);
+    ranges.push_back({parameter.data<float>(), k.input(i * kIn + 1).data<float>(),
+                      k.input(i * kIn + 2).data<float>(), k.input(i * kIn + 3).data<float>(),
+                      nullptr, parameter.numel()});
+  }
+  AdamWStep step;
+  step.learning_rate = attrs.lr, step.beta1 = attrs.beta1, step.beta2 = attrs.beta2;
+  step.epsilon = attrs.eps, step.weight_decay = attrs.weight_decay;
+  step.step = attrs.step, step.gradient_scale = attrs.gradient_scale;
+  adamw_step(step, ranges);
   return true;
 }
 
-const RegisterKernel<AdamwStep, kernel> registered{DeviceType::cpu};
+const RegisterKernel<AdamwStep, adamw_kernel> registered{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

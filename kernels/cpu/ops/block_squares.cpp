@@ -8,20 +8,19 @@ namespace {
 
 static_assert(BlockSquares::kBlock == kSquareBlock);
 
-bool kernel(Kernel& k, const BlockSquares::Attrs&) {
+bool block_squares_kernel(Kernel& k, const BlockSquares::Attrs&) {
   for (int i = 0; i < k.input_count(); ++i) {
-    if (!is_f32(k.input(i))) {
+    if (!is_f32(k.input(i)) || !k.output(i).contiguous()) {
       return false;
     }
   }
   for (int i = 0; i < k.input_count(); ++i) {
-    const TensorImpl& x = k.input(i);
-    sum_of_squares(x.data<float>(), x.numel(), k.output(i).data<double>());
+    sum_of_squares(k.input(i).data<float>(), k.input(i).numel(), k.output(i).data<double>());
   }
   return true;
 }
 
-const RegisterKernel<BlockSquares, kernel> registered{DeviceType::cpu};
+const RegisterKernel<BlockSquares, block_squares_kernel> registered{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

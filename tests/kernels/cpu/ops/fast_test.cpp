@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/core/ops/adamw_step.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/add_rows.h>
 #include <tessera/core/ops/attention.h>
+#include <tessera/core/ops/block_squares.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/embedding.h>
@@ -18,6 +20,7 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/packed_attention.h>
 #include <tessera/core/ops/rms_norm.h>
+#include <tessera/core/ops/sgd_step.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/tensor/factories.h>
 
@@ -196,6 +199,49 @@ TEST(FastOps, FusedHead) {
   for (const bool stacked : {false, true}) {
     compare<LinearCrossEntropyBackward>({each, x, weight, targets}, {attrs, stacked});
   }
+}
+
+/// Some tensors after `step`, with the fast kernel and without.
+template <class Op, class Step>
+void compare_in_place(const Step& step) {
+  auto& kernel = op_def<Op>().kernels[static_cast<std::size_t>(DeviceType::cpu)];
+  static const OpDef::KernelFunction fast = kernel;
+  const auto make = [] {
+    std::vector<Tensor> all;
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      const auto values = test::random_values(70001, i + 1);
+      all.push_back(from_values<float>(std::span(values), {70001}) * (i == 3 ? 0.0 : 1.0));
+    }
+    return all;
+  };
+  const std::vector<Tensor> a = make(), b = make();
+  took_fast_kernel = false;
+  kernel = [](Kernel& k, const void* attrs) { return took_fast_kernel = fast(k, attrs); };
+  step(a);
+  EXPECT_TRUE(took_fast_kernel) << Op::info.name;
+  kernel = nullptr;
+  step(b);
+  kernel = fast;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto x = a[i].to_vector<double>(), y = b[i].to_vector<double>();
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      ASSERT_NEAR(x[j], y[j], 1e-6 * (1 + std::abs(y[j]))) << Op::info.name << ", tensor " << i;
+    }
+  }
+}
+
+TEST(FastOps, Optimizers) {
+  compare_in_place<AdamwStep>([](const std::vector<Tensor>& t) {
+    const AdamwTensors tensors{t[0], t[1], t[2], t[3]};
+    adamw_step_({&tensors, 1}, {.weight_decay = 0.1, .gradient_scale = 0.5});
+  });
+  for (const double momentum : {0.0, 0.9}) {
+    compare_in_place<tessera::SgdStep>([=](const std::vector<Tensor>& t) {
+      const SgdTensors tensors{t[0], t[1], momentum != 0 ? t[2] : Tensor()};
+      sgd_step_({&tensors, 1}, {.momentum = momentum, .weight_decay = 0.1});
+    });
+  }
+  compare<BlockSquares>({randn({70000}), randn({3, 5})}, {}, 1e-9);
 }
 
 }  // namespace
