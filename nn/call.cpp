@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include <tessera/core/autograd/checkpoint.h>
+
 namespace tessera::nn::detail {
 namespace {
 
@@ -35,7 +37,7 @@ std::string demangle(const char* name) {
 }
 
 bool hooks_are_off() {
-  return false;
+  return is_recomputing();
 }
 
 }  // namespace tessera::nn::detail

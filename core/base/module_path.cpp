@@ -1,5 +1,6 @@
 #include <tessera/core/base/module_path.h>
 
+#include <utility>
 #include <vector>
 
 namespace tessera {
@@ -18,6 +19,13 @@ ModulePathScope::ModulePathScope(std::string_view name) {
 
 ModulePathScope::~ModulePathScope() {
   path().pop_back();
+}
+
+ModulePathOverride::ModulePathOverride(std::string replacement)
+    : path_(std::move(replacement)), previous_(std::exchange(path(), {path_})) {}
+
+ModulePathOverride::~ModulePathOverride() {
+  path() = std::move(previous_);
 }
 
 std::string current_module_path() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera {
 
@@ -14,6 +15,20 @@ class ModulePathScope {
   ~ModulePathScope();
   ModulePathScope(const ModulePathScope&) = delete;
   ModulePathScope& operator=(const ModulePathScope&) = delete;
+};
+
+/// Replaces the whole path for a scope: what runs later as part of a module, outside its forward.
+class ModulePathOverride {
+ public:
+  /// `path` as current_module_path() gave it.
+  explicit ModulePathOverride(std::string path);
+  ~ModulePathOverride();
+  ModulePathOverride(const ModulePathOverride&) = delete;
+  ModulePathOverride& operator=(const ModulePathOverride&) = delete;
+
+ private:
+  std::string path_;
+  std::vector<std::string_view> previous_;
 };
 
 /// The dotted path of the running module, empty outside any.

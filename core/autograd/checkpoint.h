@@ -1,0 +1,29 @@
+// Activation checkpointing: trading computation for memory.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera {
+
+/// Runs `function` on `inputs` and keeps, of everything its gradients will read, the inputs and the
+/// leaves (parameters) only. When backward first needs something else, `function` runs once more,
+/// with the random numbers, module path, pass and autocast of the first time, and each tensor made
+/// anew is freed as soon as it was used. Gradients have the bits of the run without checkpointing.
+///
+/// `function` must compute the same both times and reach tensors from outside only as leaves or
+/// through `inputs`; it is kept until backward ran. Modules see `is_recomputing()` and leave out
+/// hooks and assignments. Throws InvalidArgument in backward when the second run saves other
+/// tensors than the first, and Unsupported for gradients of gradients.
+[[nodiscard]] Tensor checkpoint(std::function<Tensor(const Tensor&)> function, const Tensor& input);
+[[nodiscard]] std::vector<Tensor> checkpoint(
+    std::function<std::vector<Tensor>(std::span<const Tensor>)> function,
+    std::span<const Tensor> inputs);
+
+/// True while a checkpointed region runs for the second time on this thread.
+[[nodiscard]] bool is_recomputing() noexcept;
+
+}  // namespace tessera

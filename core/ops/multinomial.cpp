@@ -1,0 +1,91 @@
+#include <tessera/core/ops/multinomial.h>
+
+#include <algorithm>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/philox.h>
+#include <tessera/core/ops/support/dense.h>
+
+namespace tessera {
+namespace {
+
+/// The class at `point` in [0, 1) of the row's cumulated probabilities.
+std::int64_t class_at(const double* row, std::int64_t classes, double total, double point) {
+  double sum = 0;
+  std::int64_t last = 0;  // the point may lie beyond the sum by rounding
+  for (std::int64_t j = 0; j < classes; ++j) {
+    sum += row[j];
+    if (row[j] > 0) {
+      last = j;
+    }
+    if (sum > point * total) {
+      return j;
+    }
+  }
+  return last;
+}
+
+double total_of(const double* row, std::int64_t classes, std::int64_t number) {
+  double total = 0;
+  for (std::int64_t j = 0; j < classes; ++j) {
+    check(row[j] >= 0, "multinomial: wrong probability; got ", row[j], " for class ", j, " in row ",
+          number, ", expected one of at least 0");
+    total += row[j];
+  }
+  check(total > 0, "multinomial: row ", number, " has no probability above 0");
+  return total;
+}
+
+}  // namespace
+
+void Multinomial::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& x = c.input();
+  check(is_floating(x.dtype()), "multinomial: needs a floating dtype; got ", x.dtype());
+  check(x.ndim() >= 1 && x.shape().back() > 0, "multinomial: needs classes in the last dim; got ",
+        x.shape());
+  check(attrs.count >= 1, "multinomial: wrong number of draws; got ", attrs.count);
+  Shape shape = x.shape();
+  shape[shape.size() - 1] = attrs.count;
+  c.add_output(shape, DType::i64);
+}
+
+void Multinomial::reference(Kernel& k, const Attrs& attrs) {
+  const std::int64_t classes = k.input().shape.back();
+  const std::vector<double> rows = dense_values<double>(k.input());
+  std::vector<std::int64_t> drawn;
+  for (std::int64_t r = 0; r < k.input().numel() / classes; ++r) {
+    const double* row = rows.data() + r * classes;
+    const double total = total_of(row, classes, r);
+    const RandomStream stream{mix(attrs.key, static_cast<std::uint64_t>(attrs.first_row + r))};
+    for (std::int64_t i = 0; i < attrs.count; ++i) {
+      const double point = to_uniform(stream.word(static_cast<std::uint64_t>(i)));
+      drawn.push_back(class_at(row, classes, total, point));
+    }
+  }
+  store_values(k.output(), drawn);
+}
+
+/// Rows are numbered through, so only dim 0 may be cut, and there into microbatches alone.
+ShardRule Multinomial::shard(const Infer& c, const Attrs&) {
+  ShardRule rule;
+  for (DimLabels* labels : {&rule.inputs.emplace_back(c.input().ndim()),
+                            &rule.outputs.emplace_back(c.input().ndim())}) {
+    (*labels)[0] = c.input().ndim() > 1 ? std::int8_t{0} : DimLabels::kWhole;
+  }
+  return rule;
+}
+
+Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
+  const Pass& pass = Context::current().pass;
+  const std::int64_t classes = probabilities.ndim() > 0 ? probabilities.shape().back() : 1;
+  const std::int64_t rows = probabilities.numel() / std::max<std::int64_t>(classes, 1);
+  const std::int64_t first = pass.samples > 0 ? rows / pass.samples * pass.first_sample : 0;
+  return call<Multinomial>({probabilities},
+                           {.count = count, .key = next_random_key(), .first_row = first});
+}
+
+namespace {
+const Register<Multinomial> registered;
+}
+
+}  // namespace tessera

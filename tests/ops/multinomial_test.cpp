@@ -1,0 +1,37 @@
+#include <tessera/core/ops/multinomial.h>
+
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera {
+namespace {
+
+TEST(Multinomial, draws_classes_as_often_as_they_are_probable) {
+  const ContextScope context(std::make_shared<Context>());
+  const Tensor drawn = multinomial(tensor({1.F, 0.F, 3.F}), 10000);
+  std::vector<int> counts(3);
+  for (const std::int64_t c : drawn.to_vector<std::int64_t>()) {
+    ++counts[static_cast<std::size_t>(c)];
+  }
+  EXPECT_EQ(counts[1], 0);
+  EXPECT_NEAR(counts[0], 2500, 200);
+}
+
+TEST(Multinomial, draws_follow_from_the_seed) {
+  const ContextScope context(std::make_shared<Context>());
+  const Tensor p = ones({4, 50});
+  const auto first = multinomial(p).to_vector<std::int64_t>();
+  EXPECT_NE(multinomial(p).to_vector<std::int64_t>(), first);
+  begin_random_pass();
+  EXPECT_EQ(multinomial(p).to_vector<std::int64_t>(), first);
+}
+
+TEST(Multinomial, names_a_row_that_is_no_distribution) {
+  EXPECT_THROW(static_cast<void>(multinomial(zeros({2, 3}))), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(multinomial(tensor({1.F, -1.F}))), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace tessera
