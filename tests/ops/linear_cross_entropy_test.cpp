@@ -61,7 +61,8 @@ TEST(LinearCrossEntropy, bits_do_not_depend_on_passes) {
   for (const double scale : {1.0, 0.5, 0.3}) {
     testing::expect_same_bits_for_all_passes(
         [&](const Inputs& p, const Inputs& x) {
-          return linear_cross_entropy(linear(x[0], p[0]), p[1], x[1]) * scale;
+          const Tensor factor = scalar(scale, {.dtype = DType::f32});
+          return linear_cross_entropy(linear(x[0], p[0]), p[1], x[1]) * factor;
         },
         {numbers({4, 5}, 2, DType::f32), numbers({7, 4}, 3, DType::f32)},
         {numbers({8, 3, 5}, 1, DType::f32), classes({8, 3}, 7)});
