@@ -2,7 +2,9 @@
 
 #include <vector>
 
+#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/nn/buffer_step.h>
 
 namespace tessera::nn {
 namespace {
@@ -29,6 +31,11 @@ Tensor read_slot(const Slot& slot) {
       return *std::move(value);
     }
   }
+  if (slot.step != nullptr && !Modes::current().recomputing) {
+    if (std::optional<Tensor> own = slot.step->own()) {
+      return *std::move(own);
+    }
+  }
   check(slot.value.defined(), "parameter: its model is not made yet; ",
         "construct models with nn::make");
   return slot.value;
@@ -40,6 +47,13 @@ void write_slot(const SlotPtr& slot, const Tensor& value) {
     if ((*frame)->write(slot, value)) {
       return;
     }
+  }
+  if (Modes::current().recomputing) {
+    return;  // the forward did it
+  }
+  if (slot->kind == Slot::Kind::buffer && in_step_of_several()) {
+    write_in_step(slot, value);
+    return;
   }
   check(value.shape() == slot->shape, "assign: wrong shape for ", slot->name, "; got ",
         value.shape(), ", expected ", slot->shape);

@@ -15,6 +15,7 @@
 namespace tessera::nn {
 
 class Synchronizer;  // nn/synchronizer.h
+class BufferStep;    // nn/buffer_step.h
 
 /// Fills a fresh parameter. Element i of the whole tensor takes its randomness from element i of
 /// `stream` alone, so that any shard can be made by itself.
@@ -32,6 +33,7 @@ struct Slot {
   Initializer initializer;
   Tensor value;                                ///< undefined until the root model is made
   std::shared_ptr<Synchronizer> synchronizer;  ///< keeps the ranks' values equal; null when alone
+  std::shared_ptr<BufferStep> step;  ///< buffers: values assigned in the step under way, or null
 };
 
 using SlotPtr = std::shared_ptr<Slot>;
@@ -61,7 +63,10 @@ class FrameScope {
 /// made.
 [[nodiscard]] Tensor read_slot(const Slot& slot);
 /// Gives `slot` a new value, through the thread's frames; without one the value is stored detached
-/// and keeps the slot's dtype. Throws InvalidArgument for another shape.
+/// and keeps the slot's dtype. In a training step of several microbatches a buffer's value is kept
+/// until the step ends, see nn/buffer_step.h; while activation checkpointing repeats a forward,
+/// nothing is written and reads give the value from before the step. Throws InvalidArgument for
+/// another shape.
 void write_slot(const SlotPtr& slot, const Tensor& value);
 
 }  // namespace tessera::nn

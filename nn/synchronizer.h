@@ -41,6 +41,10 @@ class Synchronizer {
   /// Adds up numbers that ranks computed for disjoint positions of `values`: on return all ranks
   /// hold all of them. Positions of other ranks are zero before.
   virtual void share(std::span<double> values) = 0;
+  /// The buffers whose values it keeps equal, in the same order on all ranks.
+  [[nodiscard]] virtual std::vector<SlotPtr> buffers() const { return {}; }
+  /// Like `share`, over all ranks that train together: positions of others are zero before.
+  virtual void share_bytes(std::span<std::uint8_t> /*bytes*/) {}
   /// Makes every rank's values those that the owners wrote.
   virtual void publish() = 0;
 };

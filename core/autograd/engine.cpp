@@ -269,6 +269,7 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, bool scale) {
 void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
               const BackwardOptions& options) {
   const ModeGuard<&Modes::record> recording(options.create_graph);
+  count_backward_in_pass();
   BackwardRun run(options, nullptr);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     check(roots[i].requires_grad(), "backward: the tensor requires no gradient");

@@ -10,8 +10,9 @@
 namespace tessera {
 namespace {
 
-std::vector<Ref<LeafNode>>& open_leaves() {
-  thread_local std::vector<Ref<LeafNode>> leaves;
+/// By number of the backward in its pass.
+std::map<std::size_t, std::vector<Ref<LeafNode>>>& open_leaves() {
+  thread_local std::map<std::size_t, std::vector<Ref<LeafNode>>> leaves;
   return leaves;
 }
 
@@ -39,16 +40,17 @@ void add_pass(LeafNode& leaf, Contribution contribution) {
     return;
   }
   if (leaf.passes == nullptr) {
-    leaf.passes = std::make_shared<PassTree>();
+    leaf.passes = std::make_shared<PassRounds>();
   }
-  if (leaf.passes->empty()) {
-    open_leaves().push_back(Ref<LeafNode>(&leaf));
+  PassTree& tree = leaf.passes->trees[backward_in_pass()];
+  if (tree.empty()) {
+    open_leaves()[backward_in_pass()].push_back(Ref<LeafNode>(&leaf));
   }
   if (contribution.rows.defined()) {
-    leaf.passes->add_rows(std::move(contribution.rows));
+    tree.add_rows(std::move(contribution.rows));
   }
   if (contribution.dense.defined()) {
-    leaf.passes->add(std::move(contribution.dense), pass.first, pass.count);
+    tree.add(std::move(contribution.dense), pass.first, pass.count);
   }
 }
 
@@ -56,8 +58,13 @@ void add_pass(LeafNode& leaf, Contribution contribution) {
 
 void complete_open_leaves() {
   const Pass& pass = Context::current().pass;
-  for (const Ref<LeafNode>& leaf : std::exchange(open_leaves(), {})) {
-    finish(*leaf, leaf->passes->take(pass.grain));
+  const auto open = open_leaves().extract(backward_in_pass());
+  if (open.empty()) {
+    return;
+  }
+  for (const Ref<LeafNode>& leaf : open.mapped()) {
+    auto tree = leaf->passes->trees.extract(open.key());
+    finish(*leaf, tree.mapped().take(pass.grain));
     for (const auto& [id, hook] : leaf->ready_hooks) {
       hook(*leaf);
     }

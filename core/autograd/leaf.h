@@ -51,9 +51,9 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   std::vector<std::pair<std::uint64_t, std::function<void(LeafNode&)>>> ready_hooks;
   std::uint64_t next_ready_hook = 0;
 
-  Tensor sum;                              ///< scratch: dense contributions of this backward so far
-  std::vector<RowGradient> rows;           ///< scratch: row contributions of this backward
-  std::shared_ptr<class PassTree> passes;  ///< sums of earlier passes of the step, see leaf.cpp
+  Tensor sum;                     ///< scratch: dense contributions of this backward so far
+  std::vector<RowGradient> rows;  ///< scratch: row contributions of this backward
+  std::shared_ptr<struct PassRounds> passes;  ///< sums of earlier passes of the step, see leaf.cpp
 
   /// Adds one use's gradient.
   void add(Tensor gradient);

@@ -1,9 +1,37 @@
 #include <tessera/core/autograd/pass_tree.h>
 
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/tensor/factories.h>
 
 namespace tessera {
+namespace {
+
+/// The pass that the thread's latest backward ran in. Consecutive passes of a rank differ.
+struct Round {
+  const Context* context = nullptr;
+  std::uint64_t step = 0;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  std::size_t number = 0;
+};
+
+thread_local Round round;
+
+}  // namespace
+
+std::size_t backward_in_pass() {
+  return round.number;
+}
+
+void count_backward_in_pass() {
+  const Context& context = Context::current();
+  const Pass& pass = context.pass;
+  const bool same = round.context == &context && round.step == context.step &&
+                    round.first == pass.first && round.count == pass.count;
+  round = {&context, context.step, pass.first, pass.count, same ? round.number + 1 : 0};
+}
 
 void accumulate(Tensor& into, const Tensor& value) {
   const bool exclusive =
@@ -31,26 +59,29 @@ void PassTree::merge_siblings() {
   }
 }
 
-Contribution PassTree::take(std::int64_t grain) {
+/// One level up: blocks of `count` microbatches become blocks of twice that.
+void PassTree::climb(std::int64_t count) {
+  std::vector<Block> level = std::exchange(blocks_, {});
+  for (std::size_t i = 0; i < level.size(); ++i) {
+    Block& block = level[i];
+    if (block.count == count) {
+      const std::int64_t parent = block.first - block.first % (2 * count);
+      const bool paired = i + 1 < level.size() && level[i + 1].first == parent + count &&
+                          level[i + 1].count == count;
+      // An absent sibling counts as +0, which turns -0 into +0 as an addition of zeros would.
+      accumulate(block.sum, paired ? level[++i].sum
+                                   : full(block.sum.shape(), 0, {.dtype = block.sum.dtype()}));
+      block = {parent, 2 * count, std::move(block.sum)};
+    }
+    blocks_.push_back(std::move(block));
+  }
+}
+
+Contribution PassTree::take(std::int64_t size) {
   Contribution total{.dense = {}, .rows = append_passes(rows_)};
   rows_.clear();
-  // Climbing the tree, a block without sibling takes its parent's place: its sum stays as it is.
-  for (std::int64_t size = 1; size < grain && !blocks_.empty(); size *= 2) {
-    for (Block& block : blocks_) {
-      if (block.count == size) {
-        block.first -= block.first % (2 * size);
-        block.count = 2 * size;
-      }
-    }
-    std::vector<Block> level = std::move(blocks_);
-    blocks_.clear();
-    for (Block& block : level) {
-      if (!blocks_.empty() && blocks_.back().first == block.first) {
-        accumulate(blocks_.back().sum, block.sum);
-      } else {
-        blocks_.push_back(std::move(block));
-      }
-    }
+  for (std::int64_t count = 1; count < size && !blocks_.empty(); count *= 2) {
+    climb(count);
   }
   if (!blocks_.empty()) {
     total.dense = std::move(blocks_[0].sum);

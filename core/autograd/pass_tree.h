@@ -1,7 +1,9 @@
 // Sums over the passes of a step, along the tree over microbatches.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include <tessera/core/autograd/leaf.h>
@@ -15,8 +17,9 @@ class PassTree {
   /// Adds the block of microbatches [first, first + count). Undefined sums count as absent.
   void add(Tensor sum, std::int64_t first, std::int64_t count);
   void add_rows(RowGradient rows) { rows_.push_back(std::move(rows)); }
-  /// The sum over [0, grain); absent blocks count as +0. Leaves the tree empty.
-  [[nodiscard]] Contribution take(std::int64_t grain);
+  /// The sum over an aligned block of `size` microbatches, of which all that was added are part;
+  /// absent ones count as +0. Leaves the tree empty.
+  [[nodiscard]] Contribution take(std::int64_t size);
   [[nodiscard]] bool empty() const { return blocks_.empty() && rows_.empty(); }
 
  private:
@@ -26,12 +29,23 @@ class PassTree {
     Tensor sum;
   };
   void merge_siblings();
+  void climb(std::int64_t count);
   std::vector<Block> blocks_;
   std::vector<RowGradient> rows_;
 };
 
-/// Completes the gradients of leaves that earlier passes of the step contributed to and the last
-/// one did not. The engine calls it at the end of backward in the last pass.
+/// The sums of a leaf by number of the backward in its pass: the k-th ones of all passes of a step
+/// belong together.
+struct PassRounds {
+  std::map<std::size_t, PassTree> trees;
+};
+
+/// Number of the thread's current or latest backward in its pass, from 0. The engine counts.
+[[nodiscard]] std::size_t backward_in_pass();
+void count_backward_in_pass();
+
+/// Completes the gradients of leaves that wait for the last pass's backward of this number. The
+/// engine calls it at the end of backward in the last pass.
 void complete_open_leaves();
 
 /// Adds `value` to `into` in place when nobody else can see `into`, else out of place.

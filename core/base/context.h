@@ -21,6 +21,7 @@ struct Pass {
   std::int64_t first_sample = 0;  ///< index in the global batch of the pass's first sample
   std::int64_t samples = 0;       ///< samples in the pass; 0 when no loader announced a pass
   bool last = true;               ///< the rank's last pass of the step
+  bool training = true;           ///< false in evaluation, which changes no state
 };
 
 /// State of one rank.
@@ -31,8 +32,9 @@ struct Context {
   std::uint64_t models_made = 0;  ///< root models made since the seed was set
   std::uint64_t step = 0;         ///< global batches begun
   Pass pass;
-  RandomDraws draws;       ///< see random_scope.h
-  std::string log_prefix;  ///< "[rank 1] ", empty when alone
+  bool mixes_samples = false;  ///< some module does: passes hold one microbatch
+  RandomDraws draws;           ///< see random_scope.h
+  std::string log_prefix;      ///< "[rank 1] ", empty when alone
 
   /// The calling thread's context; every thread starts with one process-wide default.
   static Context& current();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <tessera/dist/comm/collective.h>
 #include <tessera/dist/comm/work.h>
@@ -19,6 +20,9 @@ struct CommBuffer {
   std::byte* data = nullptr;
   std::size_t nbytes = 0;
   std::shared_ptr<const void> owner;  ///< the memory lives as long as this
+  /// By rank: where that rank's memory of the same allocation lies for this process; null where it
+  /// cannot be reached. May be empty.
+  std::vector<std::byte*> peers{};
 };
 
 /// Ordered group of ranks.

@@ -8,6 +8,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/anonymous_memory.h>
+#include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/group_base.h>
 #include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/shared/shared_group.h>
@@ -91,7 +92,16 @@ class LoopbackCommunicator final : public GroupBase {
 
   CommBuffer allocate(std::size_t nbytes) override {
     agree_on_size(*this, nbytes);
-    return anonymous_memory(nbytes);
+    CommBuffer buffer = anonymous_memory(nbytes);
+    if (options_.direct) {
+      const auto mine = reinterpret_cast<std::int64_t>(buffer.data);
+      std::vector<std::int64_t> all(static_cast<std::size_t>(size()));
+      all_gather<std::int64_t>(*this, std::span(&mine, 1), std::span(all), "allocate").wait();
+      for (const std::int64_t address : all) {
+        buffer.peers.push_back(reinterpret_cast<std::byte*>(address));
+      }
+    }
+    return buffer;
   }
 
   std::shared_ptr<Communicator> split(int color, int key, std::string name) override {

@@ -49,4 +49,9 @@ std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
   return buckets;
 }
 
+std::size_t flat_bytes(const std::vector<Bucket>& buckets) {
+  const std::int64_t count = buckets.empty() ? 0 : buckets.back().offset + buckets.back().count;
+  return static_cast<std::size_t>(count) * sizeof(float);
+}
+
 }  // namespace tessera::dist

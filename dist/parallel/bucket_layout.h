@@ -35,4 +35,7 @@ struct Bucket {
 [[nodiscard]] std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
                                                const BucketOptions& options);
 
+/// Size of the flat space in f32.
+[[nodiscard]] std::size_t flat_bytes(const std::vector<Bucket>& buckets);
+
 }  // namespace tessera::dist

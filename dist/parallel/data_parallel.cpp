@@ -1,6 +1,10 @@
 #include <tessera/dist/parallel/data_parallel.h>
 
+#include <utility>
+
 #include <tessera/core/autograd/meta.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
 #include <tessera/dist/parallel/agreement.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
 
@@ -28,6 +32,16 @@ Facts facts_of_run(const nn::Module& model, const DataParallelOptions& options) 
   return facts;
 }
 
+/// Where samples mix, microbatches run one by one.
+void limit_passes(const nn::Module& model) {
+  for (const auto& [path, module] : model.named_modules()) {
+    if (module->mixes_samples() && !std::exchange(Context::current().mixes_samples, true)) {
+      log_info("data_parallel: ", path.empty() ? "the model" : path, " (", module->class_name(),
+               ") mixes samples, so microbatches run one at a time");
+    }
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<GradientReducer> data_parallel(nn::Module& model,
@@ -44,6 +58,13 @@ std::shared_ptr<GradientReducer> data_parallel(nn::Module& model,
       leaf_of(entry.slot->value).sink = std::make_shared<ReducerSink>(*reducer, index++);
     }
   }
+  std::vector<nn::Buffer> buffers;
+  for (auto& [name, buffer] : model.named_buffers()) {
+    buffer.slot()->synchronizer = reducer;
+    buffers.push_back(buffer);
+  }
+  reducer->set_buffers(buffers);
+  limit_passes(model);
   return reducer;
 }
 

@@ -21,11 +21,6 @@ std::shared_ptr<Communicator> ranks_of_host(Communicator& comm) {
   return comm.split(first, comm.rank(), comm.name() + "/host");
 }
 
-std::size_t bytes_of(const std::vector<Bucket>& buckets) {
-  const std::int64_t count = buckets.empty() ? 0 : buckets.back().offset + buckets.back().count;
-  return static_cast<std::size_t>(count) * sizeof(float);
-}
-
 /// Columns of the table that ranks exchange at the end of backward, one row a parameter.
 enum Column : std::size_t { used, rows, columns };
 
@@ -42,9 +37,10 @@ GradientReducer::GradientReducer(const std::vector<nn::Parameter>& parameters,
       blocks_(tree_->of_rank(comm_->rank())),
       buckets_(make_buckets(parameters, options.buckets)),
       borders_(deal_out(buckets_, host_->size())),
-      parameters_(comm_->allocate(bytes_of(buckets_))),
-      gradients_(
-          comm_->allocate(bytes_of(buckets_) * static_cast<std::size_t>(tree_->max_blocks()))) {
+      parameters_(allocate_counted(*comm_, flat_bytes(buckets_), MemoryCategory::parameter)),
+      gradients_(allocate_counted(
+          *comm_, flat_bytes(buckets_) * static_cast<std::size_t>(tree_->max_blocks()),
+          MemoryCategory::gradient)) {
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
     for (const BucketEntry& entry : buckets_[b].entries) {
       places_.push_back({entry, b});
@@ -53,7 +49,6 @@ GradientReducer::GradientReducer(const std::vector<nn::Parameter>& parameters,
   states_given_.resize(places_.size());
   progress_.resize(places_.size());
   for (Progress& p : progress_) {
-    p.trees.resize(blocks_.size());
     p.filled.resize(blocks_.size());
   }
   pending_.resize(buckets_.size());
@@ -81,14 +76,23 @@ std::size_t GradientReducer::current_block() const {
   return static_cast<std::size_t>(found - blocks_.begin());
 }
 
-bool GradientReducer::pass_covers(std::size_t block) const {
-  return Context::current().pass.count == blocks_[block].size;
+/// A pass that is the whole block writes it to the bucket. Until the last pass the bucket belongs
+/// to the first backward of each pass.
+bool GradientReducer::fills_bucket(std::size_t block) const {
+  const Pass& pass = Context::current().pass;
+  return pass.count == blocks_[block].size && (pass.last || backward_in_pass() == 0);
+}
+
+GradientReducer::Round& GradientReducer::current_round(Progress& progress) const {
+  Round& round = progress.rounds[backward_in_pass()];
+  round.trees.resize(blocks_.size());
+  return round;
 }
 
 Tensor GradientReducer::destination(std::size_t index) {
   begin_backward();
   const std::size_t block = current_block();
-  return pass_covers(block) ? gradient_at(index, block) : Tensor();
+  return fills_bucket(block) ? gradient_at(index, block) : Tensor();
 }
 
 void GradientReducer::begin_backward() {
@@ -107,10 +111,11 @@ void GradientReducer::begin_backward() {
 void GradientReducer::keep_previous() {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const Tensor grad = places_[i].entry.slot->value.grad();
-    if (!grad.defined()) {
+    if (!grad.defined() || progress_[i].kept) {
       continue;
     }
-    previous_.resize(bytes_of(buckets_) / sizeof(float));
+    progress_[i].kept = true;
+    previous_.resize(flat_bytes(buckets_) / sizeof(float));
     std::copy_n(grad.data<float>(), grad.numel(), previous_.data() + places_[i].entry.offset);
   }
 }
@@ -140,13 +145,14 @@ void GradientReducer::complete(std::size_t index, Contribution contribution) {
   const Pass& pass = Context::current().pass;
   const std::size_t block = current_block();
   Progress& p = progress_[index];
+  Round& round = current_round(p);
   if (contribution.rows.defined()) {
-    p.rows.push_back(std::move(contribution.rows));
+    round.rows.push_back(std::move(contribution.rows));
   }
-  if (contribution.dense.defined() && pass_covers(block)) {
+  if (contribution.dense.defined() && fills_bucket(block)) {
     store(index, block, contribution.dense);
   } else if (contribution.dense.defined()) {
-    p.trees[block].add(std::move(contribution.dense), pass.first, pass.count);
+    round.trees[block].add(std::move(contribution.dense), pass.first, pass.count);
   }
   if (pass.last) {
     settle(index);
@@ -157,9 +163,10 @@ void GradientReducer::complete(std::size_t index, Contribution contribution) {
 /// Brings every block of a parameter into its bucket; absent ones count as +0.
 void GradientReducer::settle(std::size_t index) {
   Progress& p = progress_[index];
+  Round& round = current_round(p);
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
-    if (!p.trees[block].empty()) {
-      store(index, block, p.trees[block].take(grain_).dense);
+    if (!round.trees[block].empty()) {
+      store(index, block, round.trees[block].take(blocks_[block].size).dense);
     }
     if (p.filled[block] == 0) {
       const Tensor place = gradient_at(index, block);
@@ -190,14 +197,15 @@ void GradientReducer::end_backward() {
   std::vector<std::int64_t> mine(places_.size() * columns);
   for (std::size_t i = 0; i < places_.size(); ++i) {
     Progress& p = progress_[i];
+    const Round& round = current_round(p);
     if (!p.complete) {
-      const bool any = std::ranges::any_of(p.trees, [](const auto& t) { return !t.empty(); });
+      const bool any = std::ranges::any_of(round.trees, [](const auto& t) { return !t.empty(); });
       mine[i * columns + used] = any || std::ranges::any_of(p.filled, std::identity{});
       settle(i);
     } else {
       mine[i * columns + used] = 1;
     }
-    for (const RowGradient& use : p.rows) {
+    for (const RowGradient& use : round.rows) {
       mine[i * columns + rows] += use.count();
     }
   }
@@ -224,8 +232,9 @@ void GradientReducer::add_gathered_rows(const std::vector<std::int64_t>& table) 
     }
     const nn::Slot& slot = *places_[i].entry.slot;
     const std::int64_t width = slot.shape.back();
-    RowGradient all = gather_rows(*comm_, flatten_rows(append_passes(progress_[i].rows)), counts,
-                                  width, slot.name);
+    RowGradient all =
+        gather_rows(*comm_, flatten_rows(append_passes(current_round(progress_[i]).rows)), counts,
+                    width, slot.name);
     all.parts = static_cast<std::int32_t>(grain_);
     const Tensor gradient = gradient_at(i, 0);
     static_cast<void>(add_rows(gradient, all, TensorMeta::of(slot.value.get()), gradient));
@@ -242,17 +251,25 @@ void GradientReducer::set_gradients(const std::vector<std::int64_t>& table) {
     }
     Progress& p = progress_[i];
     std::ranges::fill(p.filled, 0);
-    p.rows.clear();
+    p.rounds.erase(backward_in_pass());
     LeafNode& leaf = leaf_of(places_[i].entry.slot->value);
-    const bool before = leaf.grad.defined();
+    const bool before = leaf.grad.defined() && p.kept;
+    p.kept = false;
     leaf.grad = any || before ? gradient_at(i, 0) : Tensor();
     if (before) {
-      float* sum = leaf.grad.data<float>();
-      const float* earlier = previous_.data() + places_[i].entry.offset;
-      for (std::int64_t j = 0; j < places_[i].entry.count; ++j) {
-        sum[j] = earlier[j] + sum[j];
-      }
+      add_previous(i, any);
     }
+  }
+}
+
+/// Adds what earlier backwards of the step brought to the bucket's sum, or puts it there when this
+/// one did not use the parameter.
+void GradientReducer::add_previous(std::size_t index, bool used) const {
+  const BucketEntry& entry = places_[index].entry;
+  float* sum = gradient_at(index, 0).data<float>();
+  const float* earlier = previous_.data() + entry.offset;
+  for (std::int64_t j = 0; j < entry.count; ++j) {
+    sum[j] = used ? earlier[j] + sum[j] : earlier[j];
   }
 }
 
@@ -261,54 +278,6 @@ void GradientReducer::wait(const Work& work) {
   work.wait();
   time_.exposed += clock().now() - begin;
   time_.total += work.duration();
-}
-
-nn::ElementRange GradientReducer::own_range(const nn::Slot& slot) const {
-  const auto place =
-      std::ranges::find_if(places_, [&](const Place& p) { return p.entry.slot == &slot; });
-  check<InternalError>(place != places_.end(),
-                       "data_parallel: not a parameter of the model: ", slot.name);
-  const auto rank = static_cast<std::size_t>(host_->rank());
-  const BucketEntry& entry = place->entry;
-  const std::int64_t first =
-      std::clamp(borders_[rank] - entry.offset, std::int64_t{0}, entry.count);
-  const std::int64_t last =
-      std::clamp(borders_[rank + 1] - entry.offset, std::int64_t{0}, entry.count);
-  return {.first = first, .count = last - first};
-}
-
-/// States lie in flat buffers like the parameters; pages that other ranks own stay untouched.
-Tensor GradientReducer::make_state(const nn::Slot& slot) {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].entry.slot == &slot) {
-      const std::size_t number = states_given_[i]++;
-      if (number == states_.size()) {
-        states_.push_back(comm_->allocate(bytes_of(buckets_)));
-      }
-      return tensor_at(states_[number], places_[i].entry.offset, slot.shape);
-    }
-  }
-  fail<InternalError>("data_parallel: not a parameter of the model: ", slot.name);
-}
-
-void GradientReducer::share(std::span<double> values) {
-  wait(all_reduce<double>(*host_, values, ReduceOp::sum, "gradient norm"));
-}
-
-void GradientReducer::publish() {
-  auto* data = reinterpret_cast<float*>(parameters_.data);
-  for (int r = 0; r < host_->size(); ++r) {
-    const auto at = static_cast<std::size_t>(r);
-    const auto count = static_cast<std::size_t>(borders_[at + 1] - borders_[at]);
-    if (count > 0) {
-      wait(broadcast<float>(*host_, std::span(data + borders_[at], count), r, "weights"));
-    }
-  }
-  for (const Place& place : places_) {
-    const Tensor& value = place.entry.slot->value;
-    value.get().storage->bump_version();
-    leaf_of(value).grad = Tensor();
-  }
 }
 
 }  // namespace tessera::dist

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -38,6 +39,10 @@ class GradientReducer final : public nn::Synchronizer {
   void share(std::span<double> values) override;
   void publish() override;
 
+  [[nodiscard]] std::vector<nn::SlotPtr> buffers() const override;
+  void share_bytes(std::span<std::uint8_t> bytes) override;
+  void set_buffers(const std::vector<nn::Buffer>& buffers);
+
   [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
   /// The communication since the last call.
   [[nodiscard]] CommunicationTime take_time() { return std::exchange(time_, {}); }
@@ -47,12 +52,17 @@ class GradientReducer final : public nn::Synchronizer {
   void complete(std::size_t index, Contribution contribution);
 
  private:
+  /// What the k-th backward of the step's passes brought for one parameter, outside its bucket.
+  struct Round {
+    std::vector<PassTree> trees;  ///< one a block, for passes smaller than it
+    std::vector<RowGradient> rows;
+  };
   /// What one step has brought for one parameter on this rank.
   struct Progress {
-    std::vector<PassTree> trees;  ///< one a block, for passes smaller than it
-    std::vector<char> filled;     ///< one a block: the bucket holds the block's sum
-    std::vector<RowGradient> rows;
-    bool complete = false;  ///< in this backward of the last pass
+    std::map<std::size_t, Round> rounds;  ///< by number of the backward in its pass
+    std::vector<char> filled;             ///< one a block: the bucket holds the block's sum
+    bool complete = false;                ///< in this backward of the last pass
+    bool kept = false;                    ///< `previous_` holds the gradient of earlier backwards
   };
   struct Place {
     BucketEntry entry;
@@ -61,7 +71,8 @@ class GradientReducer final : public nn::Synchronizer {
 
   [[nodiscard]] Tensor gradient_at(std::size_t index, std::size_t block) const;
   [[nodiscard]] std::size_t current_block() const;
-  [[nodiscard]] bool pass_covers(std::size_t block) const;
+  [[nodiscard]] bool fills_bucket(std::size_t block) const;
+  [[nodiscard]] Round& current_round(Progress& progress) const;
   void begin_backward();
   void begin_last_pass();
   void keep_previous();
@@ -70,9 +81,13 @@ class GradientReducer final : public nn::Synchronizer {
   void launch_ready();
   void launch(const Bucket& bucket);
   void end_backward();
+  void add_previous(std::size_t index, bool used) const;
   void add_gathered_rows(const std::vector<std::int64_t>& table);
   void set_gradients(const std::vector<std::int64_t>& table);
   void wait(const Work& work);
+  [[nodiscard]] std::vector<std::byte*> host_addresses() const;
+  void publish_directly(const std::vector<std::byte*>& peers);
+  void publish_by_broadcast();
 
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<Communicator> host_;  ///< the ranks of this host
@@ -93,6 +108,7 @@ class GradientReducer final : public nn::Synchronizer {
   std::vector<Work> works_;
   std::uint64_t backward_ = 0;
   CommunicationTime time_;
+  std::vector<std::weak_ptr<nn::Slot>> buffers_;
 };
 
 }  // namespace tessera::dist

@@ -9,6 +9,17 @@
 
 namespace tessera::dist {
 
+CommBuffer allocate_counted(Communicator& comm, std::size_t nbytes, MemoryCategory category) {
+  CommBuffer buffer = comm.allocate(nbytes);
+  const auto counted = static_cast<std::ptrdiff_t>(nbytes);
+  count_memory(category, counted);
+  const void* memory = buffer.data;
+  buffer.owner =
+      std::shared_ptr<const void>(memory, [owner = std::move(buffer.owner), category, counted](
+                                              const void*) { count_memory(category, -counted); });
+  return buffer;
+}
+
 Tensor tensor_at(const CommBuffer& buffer, std::int64_t offset, const Shape& shape) {
   auto* data = reinterpret_cast<float*>(buffer.data) + offset;
   return from_memory(data, shape, DType::f32, buffer.owner);

@@ -3,10 +3,15 @@
 
 #include <vector>
 
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/dist/parallel/bucket_layout.h>
 
 namespace tessera::dist {
+
+/// Memory from `comm` (collective) that counts in the process's memory statistics.
+[[nodiscard]] CommBuffer allocate_counted(Communicator& comm, std::size_t nbytes,
+                                          MemoryCategory category);
 
 /// A tensor of `slot`'s shape on f32 memory of `buffer`, `offset` elements from its start.
 [[nodiscard]] Tensor tensor_at(const CommBuffer& buffer, std::int64_t offset, const Shape& shape);

@@ -49,7 +49,25 @@ DataLoader::DataLoader(TokenSequence tokens, const LoaderOptions& options)
 
 DataLoader::~DataLoader() = default;
 
+/// Data parallel may have been applied since the loader was made.
+void DataLoader::respect_mixing() {
+  if (!Context::current().mixes_samples || options_.at_once == 1 || pass_ != 0) {
+    return;
+  }
+  drop_pending();
+  options_.at_once = 1;
+  passes_ = aligned_blocks(share_of_rank(options_.grain, *options_.ranks, *options_.rank), 1);
+}
+
+void DataLoader::drop_pending() {
+  if (pending_.x.defined()) {
+    background_.wait();
+    pending_ = {};
+  }
+}
+
 DataLoader::Iterator DataLoader::begin() {
+  respect_mixing();
   return Iterator(*this);
 }
 
@@ -117,7 +135,8 @@ void DataLoader::announce(MicrobatchRange pass) const {
                   .count = pass.count,
                   .first_sample = samples_in(pass.first),
                   .samples = samples_in(pass.count),
-                  .last = pass_ + 1 == passes_.size()};
+                  .last = pass_ + 1 == passes_.size(),
+                  .training = options_.counts_steps};
   if (options_.counts_steps) {
     context.step = static_cast<std::uint64_t>(position_) + 1;
   }
@@ -146,10 +165,7 @@ void DataLoader::load_state(const LoaderState& saved) {
   check_same("seed", saved.seed, now.seed);
   check_same("length of the data", saved.tokens, now.tokens);
   check_same("hash of the data", saved.hash, now.hash);
-  if (pending_.x.defined()) {
-    background_.wait();
-    pending_ = {};
-  }
+  drop_pending();
   position_ = saved.position;
   pass_ = 0;
 }

@@ -100,6 +100,8 @@ class DataLoader {
   /// The next pass; false after the last step.
   bool next(Batch& batch);
   void prefetch();
+  void drop_pending();
+  void respect_mixing();
   void fill(const Batch& batch, std::int64_t position, MicrobatchRange pass) const;
   void announce(MicrobatchRange pass) const;
   [[nodiscard]] bool finished() const;

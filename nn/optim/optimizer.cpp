@@ -11,6 +11,7 @@
 #include <tessera/core/device/allocator.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/buffer_step.h>
 #include <tessera/nn/optim/flat_range.h>
 #include <tessera/nn/optim/gradient_norm.h>
 
@@ -180,6 +181,7 @@ StepResult Optimizer::step() {
   for (nn::Synchronizer* synchronizer : synchronizers()) {
     synchronizer->finish_gradients();
   }
+  nn::end_step_of_buffers(synchronizers());
   const std::vector<Work> work = collect();
   const std::vector<double> squares = squares_of(work);
   double sum = 0;

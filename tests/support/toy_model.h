@@ -55,9 +55,10 @@ inline Tensor batch(std::int64_t first, std::int64_t count, std::int32_t parts) 
   return x;
 }
 
-/// Runs the passes of one rank's microbatches [first, first + count), `at_once` a pass.
+/// Runs the passes of one rank's microbatches [first, first + count), `at_once` a pass, each with
+/// `backwards` backwards on different samples.
 inline void run_passes(const nn::Ptr<Model>& model, const std::vector<TreeLeaf>& blocks,
-                       std::int64_t at_once) {
+                       std::int64_t at_once, int backwards = 1) {
   const std::int64_t per = kSamples / kGrain;
   for (const TreeLeaf& block : blocks) {
     const std::int64_t step = std::min(at_once, block.size);
@@ -69,7 +70,9 @@ inline void run_passes(const nn::Ptr<Model>& model, const std::vector<TreeLeaf>&
                                  .first_sample = m * per,
                                  .samples = step * per,
                                  .last = last};
-      model(batch(m * per, step * per, static_cast<std::int32_t>(step))).backward();
+      for (int k = 0; k < backwards; ++k) {
+        model(batch(k * 100 + m * per, step * per, static_cast<std::int32_t>(step))).backward();
+      }
     }
   }
   Context::current().pass = {};

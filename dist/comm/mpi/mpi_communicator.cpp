@@ -115,7 +115,12 @@ CommBuffer MpiCommunicator::allocate(std::size_t nbytes) {
   const auto segment = make_segment(local_.get(), room * members);
   std::byte* own = segment->data() + room * static_cast<std::size_t>(topology_.local_rank());
   madvise(own, room, MADV_POPULATE_WRITE);  // one call instead of a fault a page; may be refused
-  return {own, nbytes, SegmentTable::add(family_.segments, segment, number_)};
+  CommBuffer buffer{own, nbytes, SegmentTable::add(family_.segments, segment, number_),
+                    std::vector<std::byte*>(static_cast<std::size_t>(size()))};
+  for (std::size_t i = 0; i < members; ++i) {
+    buffer.peers[static_cast<std::size_t>(topology_.local_ranks()[i])] = segment->data() + room * i;
+  }
+  return buffer;
 }
 
 std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key, std::string name) {

@@ -198,5 +198,19 @@ TEST(DataLoader, refuses_the_state_of_another_run) {
               HasSubstr("length of the data differs"));
 }
 
+TEST(DataLoader, hands_out_one_microbatch_a_pass_once_a_module_mixes_samples) {
+  const auto context = std::make_shared<Context>();
+  const ContextScope scope(context);
+  DataLoader loader(counting(100), {.batch = 4, .context = 3, .grain = 4, .steps = 2});
+  context->mixes_samples = true;  // after the loader was made
+  int passes = 0;
+  for (auto& [x, y] : loader) {
+    EXPECT_EQ(x.size(0), 1);
+    EXPECT_FALSE(x.cut());
+    ++passes;
+  }
+  EXPECT_EQ(passes, 8);
+}
+
 }  // namespace
 }  // namespace tessera::data

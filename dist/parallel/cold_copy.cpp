@@ -1,0 +1,51 @@
+#include <tessera/dist/parallel/cold_copy.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include <tessera/core/device/thread_pool.h>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+#if defined(__x86_64__)
+void copy(const std::byte* from, std::byte* to, std::size_t nbytes) {
+  constexpr std::size_t kLine = 64;
+  const std::size_t head = std::min(nbytes, (kLine - reinterpret_cast<std::uintptr_t>(to)) % kLine);
+  std::memcpy(to, from, head);
+  std::size_t at = head;
+  for (; at + kLine <= nbytes; at += kLine) {
+    for (std::size_t i = at; i < at + kLine; i += sizeof(__m128i)) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+    }
+  }
+  std::memcpy(to + at, from + at, nbytes - at);
+  _mm_sfence();
+}
+#else
+void copy(const std::byte* from, std::byte* to, std::size_t nbytes) {
+  std::memcpy(to, from, nbytes);
+}
+#endif
+
+}  // namespace
+
+void copy_past_caches(const std::byte* source, std::size_t nbytes,
+                      const std::vector<std::byte*>& targets, std::size_t offset) {
+  parallel_for(static_cast<std::int64_t>((nbytes + kPiece - 1) / kPiece), [&](std::int64_t piece) {
+    const std::size_t at = static_cast<std::size_t>(piece) * kPiece;
+    for (std::byte* target : targets) {
+      copy(source + at, target + offset + at, std::min(kPiece, nbytes - at));
+    }
+  });
+}
+
+}  // namespace tessera::dist

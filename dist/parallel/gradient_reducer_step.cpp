@@ -1,0 +1,116 @@
+// The reducer's part in an optimizer's step: who updates what, and how all ranks get it.
+#include <algorithm>
+
+#include <tessera/core/autograd/meta.h>
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/parallel/cold_copy.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+
+namespace tessera::dist {
+
+nn::ElementRange GradientReducer::own_range(const nn::Slot& slot) const {
+  const auto place =
+      std::ranges::find_if(places_, [&](const Place& p) { return p.entry.slot == &slot; });
+  check<InternalError>(place != places_.end(),
+                       "data_parallel: not a parameter of the model: ", slot.name);
+  const auto rank = static_cast<std::size_t>(host_->rank());
+  const BucketEntry& entry = place->entry;
+  const std::int64_t first =
+      std::clamp(borders_[rank] - entry.offset, std::int64_t{0}, entry.count);
+  const std::int64_t last =
+      std::clamp(borders_[rank + 1] - entry.offset, std::int64_t{0}, entry.count);
+  return {.first = first, .count = last - first};
+}
+
+/// States lie in flat buffers like the parameters; pages that other ranks own stay untouched.
+Tensor GradientReducer::make_state(const nn::Slot& slot) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].entry.slot == &slot) {
+      const std::size_t number = states_given_[i]++;
+      if (number == states_.size()) {
+        states_.push_back(
+            allocate_counted(*comm_, flat_bytes(buckets_), MemoryCategory::optimizer));
+      }
+      return tensor_at(states_[number], places_[i].entry.offset, slot.shape);
+    }
+  }
+  fail<InternalError>("data_parallel: not a parameter of the model: ", slot.name);
+}
+
+void GradientReducer::share(std::span<double> values) {
+  wait(all_reduce<double>(*host_, values, ReduceOp::sum, "gradient norm"));
+}
+
+std::vector<nn::SlotPtr> GradientReducer::buffers() const {
+  std::vector<nn::SlotPtr> alive;
+  for (const std::weak_ptr<nn::Slot>& buffer : buffers_) {
+    if (nn::SlotPtr slot = buffer.lock()) {
+      alive.push_back(std::move(slot));
+    }
+  }
+  return alive;
+}
+
+void GradientReducer::set_buffers(const std::vector<nn::Buffer>& buffers) {
+  for (const nn::Buffer& buffer : buffers) {
+    buffers_.push_back(buffer.slot());
+  }
+}
+
+void GradientReducer::share_bytes(std::span<std::uint8_t> bytes) {
+  wait(all_reduce<std::uint8_t>(*comm_, bytes, ReduceOp::sum, "buffers"));
+}
+
+void GradientReducer::publish() {
+  if (const std::vector<std::byte*> peers = host_addresses(); !peers.empty()) {
+    publish_directly(peers);
+  } else {
+    publish_by_broadcast();
+  }
+  for (const Place& place : places_) {
+    const Tensor& value = place.entry.slot->value;
+    value.get().storage->bump_version();
+    leaf_of(value).grad = Tensor();
+  }
+}
+
+/// Where the parameters of the host's other ranks lie for this one; empty unless it reaches all.
+std::vector<std::byte*> GradientReducer::host_addresses() const {
+  std::vector<std::byte*> peers;
+  const std::string here = comm_->host(comm_->rank());
+  for (int r = 0; r < comm_->size(); ++r) {
+    if (r == comm_->rank() || comm_->host(r) != here) {
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(r);
+    if (at >= parameters_.peers.size() || parameters_.peers[at] == nullptr) {
+      return {};
+    }
+    peers.push_back(parameters_.peers[at]);
+  }
+  return peers;
+}
+
+/// Every rank writes its part to all at once. The first barrier: nobody reads the old weights; the
+/// second: all are written.
+void GradientReducer::publish_directly(const std::vector<std::byte*>& peers) {
+  const auto rank = static_cast<std::size_t>(host_->rank());
+  const auto begin = static_cast<std::size_t>(borders_[rank]) * sizeof(float);
+  const auto end = static_cast<std::size_t>(borders_[rank + 1]) * sizeof(float);
+  wait(barrier(*host_, "weights"));
+  copy_past_caches(parameters_.data + begin, end - begin, peers, begin);
+  wait(barrier(*host_, "weights"));
+}
+
+void GradientReducer::publish_by_broadcast() {
+  auto* data = reinterpret_cast<float*>(parameters_.data);
+  for (int r = 0; r < host_->size(); ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    const auto count = static_cast<std::size_t>(borders_[at + 1] - borders_[at]);
+    if (count > 0) {
+      wait(broadcast<float>(*host_, std::span(data + borders_[at], count), r, "weights"));
+    }
+  }
+}
+
+}  // namespace tessera::dist

@@ -1,0 +1,185 @@
+#include <tessera/nn/buffer_step.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <vector>
+
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/support/microbatch_sum.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/synchronizer.h>
+
+namespace tessera::nn {
+namespace {
+
+/// Buffers without synchronizer that this thread assigned to in the step.
+std::vector<std::weak_ptr<Slot>>& open_slots() {
+  thread_local std::vector<std::weak_ptr<Slot>> slots;
+  return slots;
+}
+
+/// One step's values of one buffer, by microbatch.
+struct Table {
+  SlotPtr slot;
+  std::vector<std::uint8_t> values;
+  std::vector<std::uint8_t> assigned;
+};
+
+Table table_of(const SlotPtr& slot) {
+  const auto grain = static_cast<std::size_t>(Context::current().pass.grain);
+  Table table{slot, std::vector<std::uint8_t>(grain * slot->value.nbytes()),
+              std::vector<std::uint8_t>(grain)};
+  if (slot->step != nullptr) {
+    slot->step->take(*slot, table.values, table.assigned);
+  }
+  return table;
+}
+
+/// A microbatch that assigned nothing keeps the value from before the step.
+void fill_unassigned(Table& table) {
+  const Tensor before = contiguous(table.slot->value.detach());
+  for (std::size_t m = 0; m < table.assigned.size(); ++m) {
+    if (table.assigned[m] == 0) {
+      std::memcpy(table.values.data() + m * before.nbytes(), before.raw_data(), before.nbytes());
+    }
+  }
+}
+
+template <class T>
+void store_mean(const Table& table, T* out) {
+  using Sum = std::conditional_t<sizeof(T) == 2, float, T>;
+  const auto parts = static_cast<std::int64_t>(table.assigned.size());
+  const auto* values = reinterpret_cast<const T*>(table.values.data());
+  const std::int64_t count = table.slot->value.numel();
+  std::vector<Sum> sums(static_cast<std::size_t>(parts * count));
+  std::transform(values, values + parts * count, sums.begin(),
+                 [](T x) { return static_cast<Sum>(x); });
+  tree_sum(sums, parts, count);
+  const auto divisor = static_cast<Sum>(static_cast<float>(parts));  // a power of two
+  for (std::int64_t i = 0; i < count; ++i) {
+    out[i] = static_cast<T>(sums[static_cast<std::size_t>(i)] / divisor);
+  }
+}
+
+void store_agreed(const Table& table, void* out) {
+  const std::size_t nbytes = table.slot->value.nbytes();
+  for (std::size_t m = 1; m < table.assigned.size(); ++m) {
+    check(std::memcmp(table.values.data(), table.values.data() + m * nbytes, nbytes) == 0,
+          "assign: the microbatches of a step must agree on ", table.slot->name, ", which holds ",
+          table.slot->value.dtype(), "; got another value in microbatch ", m, " than in 0");
+  }
+  std::memcpy(out, table.values.data(), nbytes);
+}
+
+void store_result(Table& table) {
+  fill_unassigned(table);
+  const Tensor result = empty(table.slot->shape, {.dtype = table.slot->value.dtype()});
+  visit_dtype(result.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      store_agreed(table, result.raw_data());
+    } else {
+      store_mean<T>(table, result.data<T>());
+    }
+  });
+  table.slot->value = result;
+}
+
+bool any_assigned(const Table& table) {
+  return std::ranges::any_of(table.assigned, [](std::uint8_t x) { return x != 0; });
+}
+
+void end_step(Synchronizer& synchronizer) {
+  std::vector<Table> tables;
+  std::vector<std::uint8_t> assigned;
+  for (const SlotPtr& slot : synchronizer.buffers()) {
+    tables.push_back(table_of(slot));
+    assigned.insert(assigned.end(), tables.back().assigned.begin(), tables.back().assigned.end());
+  }
+  if (tables.empty()) {
+    return;
+  }
+  synchronizer.share_bytes(assigned);
+  auto flags = assigned.begin();
+  for (Table& table : tables) {
+    const auto grain = static_cast<std::ptrdiff_t>(table.assigned.size());
+    std::copy_n(flags, grain, table.assigned.begin());
+    flags += grain;
+    if (any_assigned(table)) {
+      synchronizer.share_bytes(table.values);
+      store_result(table);
+    }
+  }
+}
+
+}  // namespace
+
+bool in_step_of_several() {
+  const Pass& pass = Context::current().pass;
+  return pass.training && pass.samples > 0 && pass.grain > 1;
+}
+
+void BufferStep::assign(const Slot& slot, const Tensor& value) {
+  const Context& context = Context::current();
+  const bool stacked = value.cut().stacked && value.ndim() == slot.shape.size() + 1;
+  check(stacked || (value.shape() == slot.shape && !value.cut()), "assign: wrong shape for ",
+        slot.name, "; got ", value.shape(), value.cut() ? " with one entry a sample" : "",
+        ", expected ", slot.shape, ", or one of those a microbatch");
+  if (step_ != context.step) {
+    pieces_.clear();  // of a step that never ended
+  }
+  step_ = context.step;
+  Tensor own = cast(value.detach(), slot.value.dtype());
+  pieces_[context.pass.first] = {context.pass.count, own.detach()};
+}
+
+std::optional<Tensor> BufferStep::own() const {
+  const Context& context = Context::current();
+  const auto found = pieces_.find(context.pass.first);
+  const bool mine = found != pieces_.end() && step_ == context.step && in_step_of_several();
+  return mine ? std::optional(found->second.value) : std::nullopt;
+}
+
+void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
+                      std::span<std::uint8_t> assigned) {
+  const std::size_t nbytes = slot.value.nbytes();
+  for (const auto& [first, piece] : pieces_) {
+    const Tensor dense = contiguous(piece.value);
+    const auto* bytes = static_cast<const std::uint8_t*>(dense.raw_data());
+    for (std::int64_t m = 0; m < piece.count; ++m) {
+      const auto at = static_cast<std::size_t>(first + m);
+      const std::size_t from = piece.value.cut() ? static_cast<std::size_t>(m) * nbytes : 0;
+      std::memcpy(values.data() + at * nbytes, bytes + from, nbytes);
+      assigned[at] = 1;
+    }
+  }
+  pieces_.clear();
+}
+
+void write_in_step(const SlotPtr& slot, const Tensor& value) {
+  if (slot->step == nullptr) {
+    slot->step = std::make_shared<BufferStep>();
+  }
+  slot->step->assign(*slot, value);
+  if (slot->synchronizer == nullptr) {
+    open_slots().push_back(slot);
+  }
+}
+
+void end_step_of_buffers(std::span<Synchronizer* const> synchronizers) {
+  if (!in_step_of_several()) {
+    return;
+  }
+  for (Synchronizer* synchronizer : synchronizers) {
+    end_step(*synchronizer);
+  }
+  for (const std::weak_ptr<Slot>& open : std::exchange(open_slots(), {})) {
+    if (const SlotPtr slot = open.lock(); slot != nullptr) {
+      if (Table table = table_of(slot); any_assigned(table)) {
+        store_result(table);
+      }
+    }
+  }
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,203 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/dist/comm/loopback.h>
+#include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/nn/buffer_step.h>
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::int64_t kGrain = 8;
+constexpr std::int64_t kPer = 2;  // samples in a microbatch
+constexpr std::int64_t kWidth = 3;
+
+/// A running mean that is updated twice a call, so that the second update reads the first.
+struct Running : nn::Module {
+  nn::Buffer mean{this, "mean", full({kWidth}, 0.25)};
+  nn::Buffer calls{this, "calls", zeros({}, {.dtype = DType::i64})};
+  nn::Buffer idle{this, "idle", full({2}, 7)};
+  Tensor forward(const Tensor& x) const {
+    for (int i = 0; i < 2; ++i) {
+      mean.assign(Tensor(mean) * full({}, 0.9) + sum_to(x, {kWidth}) * full({}, 0.1));
+    }
+    calls.assign(Tensor(calls) + full({}, 1, {.dtype = DType::i64}));
+    return x;
+  }
+};
+
+float sample(std::int64_t index, std::int64_t column) {
+  return std::sin(static_cast<float>(index * 5 + column));
+}
+
+Tensor samples(std::int64_t first, std::int64_t microbatches) {
+  Tensor x = zeros({microbatches * kPer, kWidth});
+  for (std::int64_t i = 0; i < x.numel(); ++i) {
+    x.data<float>()[i] = sample(first * kPer + i / kWidth, i % kWidth);
+  }
+  if (microbatches > 1) {
+    x.get().cut = {.parts = static_cast<std::int32_t>(microbatches), .dim = 0};
+  }
+  return x;
+}
+
+struct State {
+  std::vector<float> mean;
+  std::int64_t calls = 0;
+  std::vector<float> idle;
+  friend bool operator==(const State&, const State&) = default;
+};
+
+State run_steps(const nn::Ptr<Running>& model, const std::vector<TreeLeaf>& blocks,
+                std::int64_t at_once, const std::vector<nn::Synchronizer*>& synchronizers) {
+  for (int step = 0; step < 2; ++step) {
+    ++Context::current().step;
+    for (const TreeLeaf& block : blocks) {
+      const std::int64_t size = std::min(at_once, block.size);
+      for (std::int64_t m = block.first; m < block.first + block.size; m += size) {
+        const bool last = m + size == blocks.back().first + blocks.back().size;
+        Context::current().pass = {.grain = kGrain,
+                                   .first = m,
+                                   .count = size,
+                                   .first_sample = m * kPer,
+                                   .samples = size * kPer,
+                                   .last = last};
+        static_cast<void>(model(samples(step * kGrain + m, size)));
+      }
+    }
+    nn::end_step_of_buffers(synchronizers);
+  }
+  Context::current().pass = {};
+  return {Tensor(model->mean).to_vector<float>(), Tensor(model->calls).item<std::int64_t>(),
+          Tensor(model->idle).to_vector<float>()};
+}
+
+State alone(std::int64_t at_once) {
+  return run_steps(nn::make<Running>(), {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}},
+                   at_once, {});
+}
+
+State parallel(int ranks, std::int64_t at_once) {
+  State of_last_rank;
+  run_ranks(ranks, [&](Communicator& comm) {
+    const auto model = nn::make<Running>();
+    const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = kGrain});
+    const State mine =
+        run_steps(model, ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank()), at_once,
+                  {reducer.get()});
+    if (comm.rank() == ranks - 1) {
+      of_last_rank = mine;
+    }
+  });
+  return of_last_rank;
+}
+
+/// The mean over microbatches of what each would have made of the buffer alone.
+std::vector<double> expected_mean() {
+  std::vector<double> mean(kWidth, 0.25);
+  for (std::int64_t step = 0; step < 2; ++step) {
+    std::vector<double> next(kWidth);
+    for (std::int64_t m = 0; m < kGrain; ++m) {
+      for (std::int64_t c = 0; c < kWidth; ++c) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < kPer; ++i) {
+          sum += double{sample((step * kGrain + m) * kPer + i, c)};
+        }
+        double own = mean[static_cast<std::size_t>(c)];
+        own = own * 0.9 + sum * 0.1;
+        own = own * 0.9 + sum * 0.1;
+        next[static_cast<std::size_t>(c)] += own / kGrain;
+      }
+    }
+    mean = next;
+  }
+  return mean;
+}
+
+TEST(Buffers, hold_the_mean_of_what_the_microbatches_assigned) {
+  const State state = alone(kGrain);
+  const std::vector<double> expected = expected_mean();
+  for (std::size_t c = 0; c < kWidth; ++c) {
+    EXPECT_NEAR(double{state.mean[c]}, expected[c], 1e-5);
+  }
+  EXPECT_EQ(state.calls, 2);
+  EXPECT_EQ(state.idle, std::vector<float>(2, 7));
+}
+
+TEST(Buffers, hold_the_same_bits_on_any_number_of_ranks_and_however_many_share_a_pass) {
+  const State expected = alone(kGrain);
+  for (const std::int64_t at_once : {1, 2, 4, 8}) {
+    EXPECT_EQ(alone(at_once), expected) << at_once << " at once";
+    for (const int ranks : {1, 2, 3, 4, 8}) {
+      EXPECT_EQ(parallel(ranks, at_once), expected) << ranks << " ranks, " << at_once << " at once";
+    }
+  }
+}
+
+struct Disagreeing : nn::Module {
+  nn::Buffer where{this, "where", zeros({}, {.dtype = DType::i64})};
+  Tensor forward(const Tensor& x) const {
+    const auto first = static_cast<double>(Context::current().pass.first);
+    where.assign(full({}, first, {.dtype = DType::i64}));
+    return x;
+  }
+};
+
+TEST(Buffers, of_integers_must_agree) {
+  const auto model = nn::make<Disagreeing>();
+  for (std::int64_t m = 0; m < 2; ++m) {
+    Context::current().pass = {.grain = 2, .first = m, .samples = 1, .last = m == 1};
+    static_cast<void>(model(zeros({1})));
+  }
+  EXPECT_THROW(nn::end_step_of_buffers({}), InvalidArgument);
+  Context::current().pass = {};
+}
+
+TEST(Buffers, take_values_at_once_outside_steps_of_several_microbatches_and_in_evaluation) {
+  const auto model = nn::make<Running>();
+  static_cast<void>(model(samples(0, 1)));
+  EXPECT_EQ(Tensor(model->calls).item<std::int64_t>(), 1);
+  Context::current().pass = {.grain = 2, .samples = 1, .training = false};
+  static_cast<void>(model(samples(0, 1)));
+  EXPECT_EQ(Tensor(model->calls).item<std::int64_t>(), 2);
+  Context::current().pass = {};
+}
+
+TEST(Buffers, are_not_assigned_to_while_a_forward_is_repeated) {
+  const auto model = nn::make<Running>();
+  static_cast<void>(model(samples(0, 1)));
+  const ModeGuard<&Modes::recomputing> repeating(true);
+  static_cast<void>(model(samples(0, 1)));
+  EXPECT_EQ(Tensor(model->calls).item<std::int64_t>(), 1);
+}
+
+struct Mixing : nn::Module {
+  [[nodiscard]] bool mixes_samples() const override { return true; }
+  Tensor forward(const Tensor& x) const { return x; }
+};
+
+TEST(Buffers, a_module_that_mixes_samples_is_said_once_and_limits_passes) {
+  std::vector<std::string> lines;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  run_ranks(1, [](Communicator& comm) {
+    const auto model = nn::make<Mixing>();
+    for (int i = 0; i < 2; ++i) {
+      data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 2});
+    }
+    EXPECT_TRUE(Context::current().mixes_samples);
+  });
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("Mixing"), std::string::npos) << lines[0];
+}
+
+}  // namespace
+}  // namespace tessera::dist

@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include <tessera/core/device/memory_stats.h>
+#include <tessera/dist/comm/loopback.h>
+#include <tessera/dist/parallel/cold_copy.h>
+#include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+
+#include "support/toy_model.h"
+
+namespace tessera::dist {
+namespace {
+
+/// Several blocks of a gradient norm, so that ranks share one parameter.
+struct Wide : nn::Module {
+  nn::Parameter weight{this, "weight", {5, nn::kNormBlock + 7}, toy::fill_uniform};
+  nn::Parameter bias{this, "bias", {5}, toy::fill_uniform};
+};
+
+using Counts = std::map<float, std::int64_t>;  // elements by value
+
+/// Every rank writes its number into its part of the weights; gives what it sees afterwards.
+Counts publish_own_part(Communicator& comm, std::int64_t& owned) {
+  set_seed(3);
+  const auto model = nn::make<Wide>();
+  const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
+  const std::vector<nn::Parameter> parameters = model->parameters();
+  for (const nn::Parameter& p : parameters) {
+    const nn::ElementRange own = reducer->own_range(*p.slot());
+    std::fill_n(p.slot()->value.data<float>() + own.first, own.count, 100 + comm.rank());
+    owned += own.count;
+  }
+  reducer->publish();
+  Counts counts;
+  for (const nn::Parameter& p : parameters) {
+    for (const float x : p.value().to_vector<float>()) {
+      ++counts[x];
+    }
+  }
+  return counts;
+}
+
+void expect_published(int ranks, bool direct) {
+  std::vector<Counts> seen(static_cast<std::size_t>(ranks));
+  std::vector<std::int64_t> owned(static_cast<std::size_t>(ranks));
+  run_ranks(ranks,
+            [&](Communicator& comm) {
+              const auto at = static_cast<std::size_t>(comm.rank());
+              seen[at] = publish_own_part(comm, owned[at]);
+            },
+            {.direct = direct});
+  Counts expected;
+  for (int rank = 0; rank < ranks; ++rank) {
+    EXPECT_GT(owned[static_cast<std::size_t>(rank)], 0);
+    expected[100 + static_cast<float>(rank)] = owned[static_cast<std::size_t>(rank)];
+  }
+  for (const Counts& counts : seen) {
+    EXPECT_EQ(counts, expected) << ranks << " ranks, direct " << direct;
+  }
+}
+
+TEST(Publish, brings_every_ranks_part_to_all) {
+  for (const int ranks : {1, 2, 3, 4}) {
+    expect_published(ranks, true);
+    expect_published(ranks, false);
+  }
+}
+
+TEST(Publish, copies_whatever_the_alignment) {
+  std::vector<std::byte> source(3'000'001);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    source[i] = static_cast<std::byte>(i * 7 + i / 1000);
+  }
+  for (const std::size_t nbytes : {0UL, 1UL, 63UL, 64UL, 1000UL, 2'999'990UL}) {
+    std::vector<std::byte> a(source.size() + 64);
+    std::vector<std::byte> b(source.size() + 64);
+    copy_past_caches(source.data() + 3, nbytes, {a.data(), b.data() + 1}, 5);
+    EXPECT_TRUE(std::equal(a.begin() + 5, a.begin() + 5 + static_cast<std::ptrdiff_t>(nbytes),
+                           source.begin() + 3));
+    EXPECT_TRUE(std::equal(b.begin() + 6, b.begin() + 6 + static_cast<std::ptrdiff_t>(nbytes),
+                           source.begin() + 3));
+    EXPECT_EQ(a[4], std::byte{0});
+    EXPECT_EQ(a[5 + nbytes], std::byte{0});
+  }
+}
+
+TEST(Publish, memory_of_the_ranks_is_counted) {
+  const MemoryStats before = memory_stats();
+  run_ranks(1, [&](Communicator& comm) {
+    const auto model = nn::make<Wide>();
+    const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
+    const Tensor state = reducer->make_state(*model->weight.slot());
+    const MemoryStats now = memory_stats();
+    const auto least = static_cast<std::size_t>(model->parameter_count()) * sizeof(float);
+    for (const MemoryCategory category :
+         {MemoryCategory::parameter, MemoryCategory::gradient, MemoryCategory::optimizer}) {
+      EXPECT_GE(now[category], before[category] + least) << to_string(category);
+    }
+  });
+  EXPECT_EQ(memory_stats()[MemoryCategory::gradient], before[MemoryCategory::gradient]);
+}
+
+}  // namespace
+}  // namespace tessera::dist
