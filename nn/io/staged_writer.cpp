@@ -9,7 +9,7 @@
 namespace tessera::nn {
 namespace {
 
-constexpr std::size_t kStageBytes = 2 * kHashedRangeBytes;
+constexpr std::size_t kStageBytes = 4 * kHashedRangeBytes;
 
 }  // namespace
 

@@ -109,8 +109,11 @@ int main(int argc, char** argv) {
   }
   tessera::remove_tree(folder);
   const double gigabytes = static_cast<double>(bytes) / 1e9;
-  std::cout << "{\"bytes\": " << bytes << ", \"raw_direct_gbs\": " << gigabytes / median(direct)
-            << ", \"save_gbs\": " << gigabytes / median(save)
-            << ", \"verify_gbs\": " << gigabytes / median(verify)
-            << ", \"save_share_of_raw\": " << median(direct) / median(save) << "}\n";
+  const auto row = [&](const char* name, const std::vector<double>& times) {
+    return "{\"name\": \"" + std::string(name) +
+           "\", \"value\": " + std::to_string(gigabytes / median(times)) + ", \"unit\": \"GB/s\"}";
+  };
+  std::cerr << bytes << " bytes; save is " << median(direct) / median(save) << " of raw\n";
+  std::cout << "{\"bench\": \"checkpoint\", \"rows\": [" << row("save", save) << ", "
+            << row("raw_write", direct) << ", " << row("verify", verify) << "]}\n";
 }
