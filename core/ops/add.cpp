@@ -4,7 +4,6 @@
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/ops/support/in_place.h>
-#include <tessera/core/tensor/factories.h>
 
 namespace tessera {
 
@@ -31,14 +30,17 @@ ShardRule Add::shard(const Infer& c, const Attrs&) {
 Tensor operator+(const Tensor& x, const Tensor& y) {
   return call<Add>({x, y});
 }
-Tensor operator+(const Tensor& x, double y) {
-  return x + scalar(y, {.dtype = DType::f64});
+Tensor operator+(const Tensor& x, Number y) {
+  return x + y.tensor();
 }
-Tensor operator+(double x, const Tensor& y) {
-  return scalar(x, {.dtype = DType::f64}) + y;
+Tensor operator+(Number x, const Tensor& y) {
+  return x.tensor() + y;
 }
 const Tensor& add_(const Tensor& x, const Tensor& y) {
   return call_in_place<Add>(x, {x, y});
+}
+const Tensor& add_(const Tensor& x, Number y) {
+  return add_(x, y.tensor());
 }
 
 namespace {

@@ -5,7 +5,6 @@
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/ops/support/in_place.h>
-#include <tessera/core/tensor/factories.h>
 
 namespace tessera {
 
@@ -32,14 +31,17 @@ ShardRule Mul::shard(const Infer& c, const Attrs&) {
 Tensor operator*(const Tensor& x, const Tensor& y) {
   return call<Mul>({x, y});
 }
-Tensor operator*(const Tensor& x, double y) {
-  return x * scalar(y, {.dtype = DType::f64});
+Tensor operator*(const Tensor& x, Number y) {
+  return x * y.tensor();
 }
-Tensor operator*(double x, const Tensor& y) {
-  return scalar(x, {.dtype = DType::f64}) * y;
+Tensor operator*(Number x, const Tensor& y) {
+  return x.tensor() * y;
 }
 const Tensor& mul_(const Tensor& x, const Tensor& y) {
   return call_in_place<Mul>(x, {x, y});
+}
+const Tensor& mul_(const Tensor& x, Number y) {
+  return mul_(x, y.tensor());
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/core/dispatch/call.h>
+#include <tessera/core/tensor/number.h>
 
 namespace tessera {
 
@@ -22,9 +23,10 @@ struct Mul {
 
 /// x * y with broadcasting and promotion.
 [[nodiscard]] Tensor operator*(const Tensor& x, const Tensor& y);
-[[nodiscard]] Tensor operator*(const Tensor& x, double y);
-[[nodiscard]] Tensor operator*(double x, const Tensor& y);
+[[nodiscard]] Tensor operator*(const Tensor& x, Number y);
+[[nodiscard]] Tensor operator*(Number x, const Tensor& y);
 /// x *= y; the result must have the shape and dtype of x.
 const Tensor& mul_(const Tensor& x, const Tensor& y);
+const Tensor& mul_(const Tensor& x, Number y);
 
 }  // namespace tessera

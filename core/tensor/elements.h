@@ -4,6 +4,7 @@
 #pragma once
 
 #include <complex>
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -91,6 +92,13 @@ template <class To, class From>
     return static_cast<To>(value);
   }
 }
+
+/// Reference kernels compute in int64_t, double or complex<double>. The last has no order, the
+/// first no fractions.
+template <class T>
+concept Real = !std::same_as<T, std::complex<double>>;
+template <class T>
+concept Continuous = !std::integral<T>;
 
 /// Element at `offset` from the tensor's first one, as `T`.
 template <class T>

@@ -8,6 +8,7 @@
 
 #include <tessera/core/base/pooled.h>
 #include <tessera/core/base/ref.h>
+#include <tessera/core/device/allocator.h>
 #include <tessera/core/tensor/device.h>
 
 namespace tessera {
@@ -17,14 +18,14 @@ struct StorageSync;  // events of the last write and reads, see core/device/haza
 /// A block of device memory, its version counter, and the events that order access to it.
 class Storage : public RefCounted, public Pooled<Storage> {
  public:
-  /// Fresh, uninitialised memory from the device's allocator.
+  /// Fresh, uninitialised memory from the device's allocator, under the thread's memory category.
   Storage(std::size_t nbytes, Device device);
   /// Memory that belongs to `owner`, which is kept alive.
   Storage(std::byte* data, std::size_t nbytes, Device device, std::shared_ptr<const void> owner);
   ~Storage();
 
-  [[nodiscard]] std::byte* data() const noexcept { return data_; }
-  [[nodiscard]] std::size_t nbytes() const noexcept { return nbytes_; }
+  [[nodiscard]] std::byte* data() const noexcept { return block_.data; }
+  [[nodiscard]] std::size_t nbytes() const noexcept { return block_.nbytes; }
   [[nodiscard]] Device device() const noexcept { return device_; }
 
   /// Counts writes that autograd must notice.
@@ -36,10 +37,9 @@ class Storage : public RefCounted, public Pooled<Storage> {
   StorageSync& ensure_sync();
 
  private:
-  std::byte* data_;
-  std::size_t nbytes_;
+  Block block_;
   Device device_;
-  bool owned_;
+  bool owned_ = true;
   std::uint32_t version_ = 0;
   std::shared_ptr<const void> owner_;
   std::atomic<StorageSync*> sync_ = nullptr;  ///< owned

@@ -26,6 +26,7 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   Device device;
   Cut cut;
   bool inference = false;                  ///< made under InferenceGuard: never on a tape
+  bool number = false;                     ///< stands for a C++ number: has a kind but no width
   std::unique_ptr<AutogradMeta> autograd;  ///< null for plain tensors
 
   [[nodiscard]] std::int64_t numel() const noexcept { return numel_of(shape); }

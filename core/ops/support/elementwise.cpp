@@ -1,5 +1,7 @@
 #include <tessera/core/ops/support/elementwise.h>
 
+#include <optional>
+
 namespace tessera {
 namespace {
 
@@ -13,36 +15,59 @@ int category(DType t) {
   return t == DType::boolean ? 0 : 1;
 }
 
-/// Promotion of the inputs with dims, or of those without; false when there is none.
-bool promote_group(const Infer& c, bool with_dims, DType& result) {
-  bool any = false;
+/// Inputs whose dtypes are promoted among themselves first.
+enum class Group { with_dims, zero_dim, numbers };
+
+Group group_of(const Tensor& x) {
+  if (x.ndim() > 0) {
+    return Group::with_dims;
+  }
+  return x.get().number ? Group::numbers : Group::zero_dim;
+}
+
+/// A number has no width of its own: it takes the default one of its category.
+DType default_width(DType t) {
+  if (is_complex(t)) {
+    return DType::c64;
+  }
+  return is_floating(t) ? DType::f32 : t;
+}
+
+/// The promotion of one group; nothing when it is empty.
+std::optional<DType> promote_group(const Infer& c, Group group) {
+  std::optional<DType> result;
   for (int i = 0; i < c.input_count(); ++i) {
-    if (c.has_input(i) && (c.input(i).ndim() > 0) == with_dims) {
-      result = any ? promote(result, c.input(i).dtype()) : c.input(i).dtype();
-      any = true;
+    if (c.has_input(i) && group_of(c.input(i)) == group) {
+      const DType dtype = c.input(i).dtype();
+      result = result ? promote(*result, dtype) : dtype;
     }
   }
-  return any;
+  return result && group == Group::numbers ? default_width(*result) : result;
+}
+
+/// `high`, unless the group of lower rank is of a higher category.
+std::optional<DType> join_groups(std::optional<DType> high, std::optional<DType> low) {
+  if (!high || !low) {
+    return high ? high : low;
+  }
+  if (category(*low) <= category(*high)) {
+    return high;
+  }
+  if (is_complex(*low) && is_floating(*high)) {
+    return *high == DType::f64 ? DType::c128 : DType::c64;
+  }
+  return promote(*high, *low);
 }
 
 }  // namespace
 
 DType promoted_dtype(const Infer& c) {
-  DType dims = DType::boolean;
-  DType scalars = DType::boolean;
-  const bool any_dims = promote_group(c, true, dims);
-  const bool any_scalars = promote_group(c, false, scalars);
-  if (!any_dims || !any_scalars) {
-    return any_dims ? dims : scalars;
+  const auto dims = promote_group(c, Group::with_dims);
+  if (dims && c.input_count() == 1) [[likely]] {
+    return *dims;
   }
-  if (category(scalars) <= category(dims)) {
-    return dims;
-  }
-  // A scalar of a higher category: a number has no width of its own, so it takes the default one.
-  if (scalars == DType::f64 || scalars == DType::c128) {
-    scalars = is_complex(scalars) ? (dims == DType::f64 ? DType::c128 : DType::c64) : DType::f32;
-  }
-  return scalars;
+  return *join_groups(
+      dims, join_groups(promote_group(c, Group::zero_dim), promote_group(c, Group::numbers)));
 }
 
 DType promoted_float_dtype(const Infer& c) {
@@ -50,19 +75,37 @@ DType promoted_float_dtype(const Infer& c) {
   return is_differentiable(dtype) ? dtype : DType::f32;
 }
 
+namespace {
+
+/// A 0-d tensor on the CPU goes with tensors of any device.
+bool goes_anywhere(const Tensor& x) {
+  return x.ndim() == 0 && x.device().type == DeviceType::cpu;
+}
+
+Device common_device(const Infer& c) {
+  const Tensor* first = &c.input(0);
+  for (int i = 1; i < c.input_count(); ++i) {
+    if (!c.has_input(i) || c.input(i).device() == first->device()) {
+      continue;
+    }
+    check(goes_anywhere(*first) || goes_anywhere(c.input(i)), c.op(),
+          ": inputs on different devices; got ", first->device(), " and ", c.input(i).device());
+    first = goes_anywhere(*first) ? &c.input(i) : first;
+  }
+  return first->device();
+}
+
+}  // namespace
+
 void infer_elementwise(Infer& c, DType dtype) {
   Shape shape = c.input(0).shape();
   for (int i = 1; i < c.input_count(); ++i) {
-    if (!c.has_input(i)) {
-      continue;
-    }
-    check(c.input(i).device() == c.input(0).device(), c.op(), ": inputs on different devices; got ",
-          c.input(0).device(), " and ", c.input(i).device());
-    if (c.input(i).shape() != shape) {
+    if (c.has_input(i) && c.input(i).shape() != shape) {
       shape = broadcast_shapes(c.op(), shape, c.input(i).shape());
     }
   }
   c.add_output(shape, dtype);
+  c.outputs()[0].device = common_device(c);
 }
 
 ShardRule elementwise_rule(const Infer& c) {

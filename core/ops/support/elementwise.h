@@ -4,13 +4,14 @@
 #include <complex>
 #include <cstdint>
 
-#include <tessera/core/dispatch/op.h>
+#include <tessera/core/dispatch/call.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
 
 /// The dtype of an operation on all inputs. As in PyTorch, 0-d tensors count only when their
-/// category (bool, integer, floating, complex) is higher than that of the tensors with dims.
+/// category (bool, integer, floating, complex) is higher than that of the tensors with dims, and
+/// numbers only when theirs is higher than that of both.
 [[nodiscard]] DType promoted_dtype(const Infer& c);
 
 /// As `promoted_dtype`, but integers and bools become f32: for exp, sqrt, division.
@@ -22,6 +23,25 @@ void infer_elementwise(Infer& c, DType dtype);
 
 /// Every dim of the output can be cut, with the dims of the inputs that align to it.
 [[nodiscard]] ShardRule elementwise_rule(const Infer& c);
+
+/// What most elementwise ops share; an op inherits it and adds the rest.
+struct Elementwise {
+  struct Attrs {
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, promoted_dtype(c)); }
+  static ShardRule shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
+};
+
+/// The same for functions whose values are no integers: those of integers are f32.
+struct FloatElementwise : Elementwise {
+  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, promoted_float_dtype(c)); }
+};
+
+/// The same for questions: their answers are bools.
+struct Predicate : Elementwise {
+  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, DType::boolean); }
+};
 
 namespace detail {
 
@@ -65,7 +85,7 @@ void map_if_accepted(Kernel& k, const F& f) {
 
 /// out[i] = f(in0[i], ..., inN-1[i]) over broadcast inputs. Elements are handed to `f` as int64_t
 /// when `computing` is an integer or bool, as double when floating, as complex<double> when
-/// complex. A domain that `f` does not accept throws Unsupported.
+/// complex; all of one call alike. A domain that `f` does not accept throws Unsupported.
 ///
 /// Rounding through double gives the bits of f32 arithmetic for +, -, *, / and sqrt.
 template <int N, class F>

@@ -1,0 +1,45 @@
+#include <tessera/core/ops/abs.h>
+
+#include <complex>
+#include <cstdlib>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/div.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sign.h>
+#include <tessera/core/ops/where.h>
+
+namespace tessera {
+
+void Abs::infer(Infer& c, const Attrs&) {
+  check(c.input().dtype() != DType::boolean, "abs: needs numbers; got bool");
+  infer_elementwise(c, real_of(c.input().dtype()));
+}
+
+void Abs::reference(Kernel& k, const Attrs&) {
+  map_elements<1>(k, k.input().dtype, [](auto x) { return std::abs(x); });
+}
+
+void Abs::vjp(Vjp& v, const Attrs&) {
+  if (!v.needs(0)) {
+    return;
+  }
+  const Tensor x = v.input();
+  if (is_complex(x.dtype())) {
+    const Tensor size = abs(x);
+    v.set(0, v.gradient() * where(eq(size, 0), 0, x / size));
+  } else {
+    v.set(0, v.gradient() * sign(x));
+  }
+}
+
+Tensor abs(const Tensor& x) {
+  return call<Abs>({x});
+}
+
+namespace {
+const Register<Abs> registered;
+}
+
+}  // namespace tessera

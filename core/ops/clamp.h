@@ -1,0 +1,32 @@
+// Limiting values to a range.
+#pragma once
+
+#include <limits>
+
+#include <tessera/core/ops/support/elementwise.h>
+
+namespace tessera {
+
+struct Clamp {
+  static constexpr OpInfo info{.name = "clamp",
+                               .doc = "x, but at least `low` and at most `high`",
+                               .elementwise = true,
+                               .in_place = true,
+                               .saved_inputs = 0b1};
+  struct Attrs {
+    double low = -std::numeric_limits<double>::infinity();
+    double high = std::numeric_limits<double>::infinity();
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs& attrs);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs&);
+};
+
+/// min(max(x, low), high), in the dtype of x; nan stays nan. The gradient is that of x inside the
+/// range, borders included, and 0 outside. No complex numbers.
+[[nodiscard]] Tensor clamp(const Tensor& x, double low, double high);
+const Tensor& clamp_(const Tensor& x, double low, double high);
+
+}  // namespace tessera

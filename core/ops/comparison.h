@@ -1,0 +1,61 @@
+// Comparisons. The six ops differ in one sign, so they live in one file.
+#pragma once
+
+#include <tessera/core/ops/support/elementwise.h>
+#include <tessera/core/tensor/number.h>
+
+namespace tessera {
+
+struct Eq : Predicate {
+  static constexpr OpInfo info{
+      .name = "eq", .doc = "x == y, broadcast", .differentiable = false, .elementwise = true};
+  static void reference(Kernel& k, const Attrs&);
+};
+
+struct Ne : Predicate {
+  static constexpr OpInfo info{
+      .name = "ne", .doc = "x != y, broadcast", .differentiable = false, .elementwise = true};
+  static void reference(Kernel& k, const Attrs&);
+};
+
+struct Lt : Predicate {
+  static constexpr OpInfo info{
+      .name = "lt", .doc = "x < y, broadcast", .differentiable = false, .elementwise = true};
+  static void reference(Kernel& k, const Attrs&);
+};
+
+struct Le : Predicate {
+  static constexpr OpInfo info{
+      .name = "le", .doc = "x <= y, broadcast", .differentiable = false, .elementwise = true};
+  static void reference(Kernel& k, const Attrs&);
+};
+
+struct Gt : Predicate {
+  static constexpr OpInfo info{
+      .name = "gt", .doc = "x > y, broadcast", .differentiable = false, .elementwise = true};
+  static void reference(Kernel& k, const Attrs&);
+};
+
+struct Ge : Predicate {
+  static constexpr OpInfo info{
+      .name = "ge", .doc = "x >= y, broadcast", .differentiable = false, .elementwise = true};
+  static void reference(Kernel& k, const Attrs&);
+};
+
+/// Compare with broadcasting, in the promoted dtype; the results are bools. Complex numbers are
+/// equal or not, and have no order. Equality has no operator, so that tensors cannot be compared by
+/// accident where a bool is meant.
+[[nodiscard]] Tensor eq(const Tensor& x, const Tensor& y);
+[[nodiscard]] Tensor eq(const Tensor& x, Number y);
+[[nodiscard]] Tensor ne(const Tensor& x, const Tensor& y);
+[[nodiscard]] Tensor ne(const Tensor& x, Number y);
+[[nodiscard]] Tensor operator<(const Tensor& x, const Tensor& y);
+[[nodiscard]] Tensor operator<(const Tensor& x, Number y);
+[[nodiscard]] Tensor operator<=(const Tensor& x, const Tensor& y);
+[[nodiscard]] Tensor operator<=(const Tensor& x, Number y);
+[[nodiscard]] Tensor operator>(const Tensor& x, const Tensor& y);
+[[nodiscard]] Tensor operator>(const Tensor& x, Number y);
+[[nodiscard]] Tensor operator>=(const Tensor& x, const Tensor& y);
+[[nodiscard]] Tensor operator>=(const Tensor& x, Number y);
+
+}  // namespace tessera

@@ -1,0 +1,47 @@
+#include <tessera/core/ops/div.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/conj.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/neg.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/in_place.h>
+
+namespace tessera {
+
+void Div::reference(Kernel& k, const Attrs&) {
+  map_elements<2>(k, k.output().dtype, [](auto x, auto y) { return x / y; });
+}
+
+void Div::vjp(Vjp& v, const Attrs&) {
+  const Tensor y = conj(v.input(1));
+  if (v.needs(0)) {
+    v.set(0, gradient_like(v.gradient() / y, v.input_meta(0)));
+  }
+  if (v.needs(1)) {
+    const Tensor x = conj(v.input(0));
+    v.set(1, gradient_like(-(v.gradient() * (x / y) / y), v.input_meta(1)));
+  }
+}
+
+Tensor operator/(const Tensor& x, const Tensor& y) {
+  return call<Div>({x, y});
+}
+Tensor operator/(const Tensor& x, Number y) {
+  return call<Div>({x, y.tensor()});
+}
+Tensor operator/(Number x, const Tensor& y) {
+  return call<Div>({x.tensor(), y});
+}
+const Tensor& div_(const Tensor& x, const Tensor& y) {
+  return call_in_place<Div>(x, {x, y});
+}
+const Tensor& div_(const Tensor& x, Number y) {
+  return div_(x, y.tensor());
+}
+
+namespace {
+const Register<Div> registered;
+}
+
+}  // namespace tessera

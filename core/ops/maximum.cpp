@@ -1,0 +1,43 @@
+#include <tessera/core/ops/maximum.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/where.h>
+
+namespace tessera {
+
+void Maximum::reference(Kernel& k, const Attrs&) {
+  map_elements<2>(k, k.output().dtype, [](Real auto x, Real auto y) {
+    return x != x || x > y ? x : y;  // a nan on either side wins
+  });
+}
+
+void Maximum::vjp(Vjp& v, const Attrs&) {
+  const Tensor x = v.input(0);
+  const Tensor y = v.input(1);
+  const Tensor shared = where(eq(x, y), v.gradient() * 0.5, 0);  // ties share the gradient
+  for (int i = 0; i < 2; ++i) {
+    if (v.needs(i)) {
+      const Tensor wins = i == 0 ? x > y : y > x;
+      v.set(i, gradient_like(where(wins, v.gradient(), shared), v.input_meta(i)));
+    }
+  }
+}
+
+Tensor maximum(const Tensor& x, const Tensor& y) {
+  return call<Maximum>({x, y});
+}
+Tensor maximum(const Tensor& x, Number y) {
+  return call<Maximum>({x, y.tensor()});
+}
+Tensor maximum(Number x, const Tensor& y) {
+  return call<Maximum>({x.tensor(), y});
+}
+
+namespace {
+const Register<Maximum> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,45 @@
+#include <tessera/core/ops/mean.h>
+
+#include <algorithm>
+
+#include <tessera/core/ops/div.h>
+
+namespace tessera {
+
+void Mean::infer(Infer& c, const Attrs& attrs) {
+  check(is_differentiable(c.input().dtype()), "mean: needs floating or complex numbers; got ",
+        c.input().dtype());
+  infer_reduction(c, attrs, c.input().dtype());
+}
+
+void Mean::reference(Kernel& k, const Attrs& attrs) {
+  reduce_elements(k, attrs, []<Continuous T>(std::span<const T> values) {
+    T sum = 0;
+    for (const T value : values) {
+      sum += value;
+    }
+    return sum / static_cast<double>(values.size());
+  });
+}
+
+void Mean::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    const auto groups = std::max<std::int64_t>(numel_of(v.output_meta().shape), 1);
+    const auto count = static_cast<double>(numel_of(v.input_meta().shape) / groups);
+    v.set(0, expand_reduced(v.gradient() / count, attrs, v.input_meta()));
+  }
+}
+
+ShardRule Mean::shard(const Infer& c, const Attrs& attrs) {
+  return reduction_rule(c, attrs, ShardRule::Reduction::none);
+}
+
+Tensor mean(const Tensor& x, const Dims& dims, bool keepdim) {
+  return call<Mean>({x}, {dims, keepdim});
+}
+
+namespace {
+const Register<Mean> registered;
+}
+
+}  // namespace tessera

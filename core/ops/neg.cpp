@@ -1,0 +1,30 @@
+#include <tessera/core/ops/neg.h>
+
+#include <tessera/core/autograd/vjp.h>
+
+namespace tessera {
+
+void Neg::infer(Infer& c, const Attrs& attrs) {
+  check(c.input().dtype() != DType::boolean, "neg: bools have no negative; use logical_not");
+  Elementwise::infer(c, attrs);
+}
+
+void Neg::reference(Kernel& k, const Attrs&) {
+  map_elements<1>(k, k.output().dtype, [](auto x) { return -x; });
+}
+
+void Neg::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set(0, -v.gradient());
+  }
+}
+
+Tensor operator-(const Tensor& x) {
+  return call<Neg>({x});
+}
+
+namespace {
+const Register<Neg> registered;
+}
+
+}  // namespace tessera

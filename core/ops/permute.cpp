@@ -1,0 +1,70 @@
+#include <tessera/core/ops/permute.h>
+
+#include <tessera/core/autograd/vjp.h>
+
+namespace tessera {
+
+namespace {
+
+/// All dims from 0 on, each once.
+Dims normalized(const Dims& order, int ndim) {
+  check(order.size() == ndim, "permute: wrong number of dims; got ", order, ", expected ", ndim);
+  Dims result = order;
+  unsigned seen = 0;
+  for (std::int64_t& d : result) {
+    d = normalize_dim("permute", d, ndim);
+    seen |= 1U << d;
+  }
+  check(seen + 1 == 1U << ndim, "permute: a dim is given twice; got ", order);
+  return result;
+}
+
+}  // namespace
+
+void Permute::infer(Infer& c, const Attrs& attrs) {
+  Shape shape;
+  for (const std::int64_t d : normalized(attrs.order, c.input().ndim())) {
+    shape.push_back(c.input().shape()[static_cast<int>(d)]);
+  }
+  c.add_output(shape, c.input().dtype());
+}
+
+void Permute::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
+  const Dims order = normalized(attrs.order, in.shape.size());
+  for (int d = 0; d < order.size(); ++d) {
+    out.strides[d] = in.strides[static_cast<int>(order[d])];
+  }
+  out.offset = in.offset;
+}
+
+void Permute::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    const Dims order = normalized(attrs.order, v.input_meta().shape.size());
+    Dims inverse = order;
+    for (int d = 0; d < order.size(); ++d) {
+      inverse[static_cast<int>(order[d])] = d;
+    }
+    v.set(0, permute(v.gradient(), inverse));
+  }
+}
+
+ShardRule Permute::shard(const Infer& c, const Attrs& attrs) {
+  ShardRule rule;
+  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
+  DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
+  const Dims order = normalized(attrs.order, in.size);
+  for (int d = 0; d < in.size; ++d) {
+    in[static_cast<int>(order[d])] = out[d] = static_cast<std::int8_t>(d);
+  }
+  return rule;
+}
+
+Tensor permute(const Tensor& x, const Dims& order) {
+  return call<Permute>({x}, {order});
+}
+
+namespace {
+const Register<Permute> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,29 @@
+#include <tessera/core/ops/relu.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/where.h>
+
+namespace tessera {
+
+void Relu::reference(Kernel& k, const Attrs&) {
+  map_elements<1>(k, k.output().dtype, [](Real auto x) {
+    return x < 0 ? decltype(x)(0) : x;  // nan stays nan
+  });
+}
+
+void Relu::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set(0, where(v.output() > 0, v.gradient(), 0));
+  }
+}
+
+Tensor relu(const Tensor& x) {
+  return call<Relu>({x});
+}
+
+namespace {
+const Register<Relu> registered;
+}
+
+}  // namespace tessera

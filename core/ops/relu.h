@@ -1,0 +1,21 @@
+// The rectified linear unit.
+#pragma once
+
+#include <tessera/core/ops/support/elementwise.h>
+
+namespace tessera {
+
+struct Relu : Elementwise {
+  static constexpr OpInfo info{.name = "relu",
+                               .doc = "max(x, 0)",
+                               .elementwise = true,
+                               .in_place = true,
+                               .saved_outputs = 0b1};
+  static void reference(Kernel& k, const Attrs&);
+  static void vjp(Vjp& v, const Attrs&);
+};
+
+/// max(x, 0). The gradient at 0 is 0. No complex numbers.
+[[nodiscard]] Tensor relu(const Tensor& x);
+
+}  // namespace tessera

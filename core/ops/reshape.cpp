@@ -1,0 +1,147 @@
+#include <tessera/core/ops/reshape.h>
+
+#include <optional>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/cast.h>
+
+namespace tessera {
+namespace {
+
+Shape resolve(const Shape& from, const Shape& to) {
+  Shape shape = to;
+  int open = -1;
+  std::int64_t known = 1;
+  for (int d = 0; d < to.size(); ++d) {
+    check(to[d] >= -1 && (to[d] != -1 || open < 0), "reshape: bad shape; got ", to,
+          ", expected sizes and at most one -1");
+    open = to[d] == -1 ? d : open;
+    known *= to[d] == -1 ? 1 : to[d];
+  }
+  if (open >= 0) {
+    check(known != 0, "reshape: -1 is ambiguous for an empty tensor; got ", to, " for ", from);
+    shape[open] = numel_of(from) / known;
+  }
+  check(numel_of(shape) == numel_of(from), "reshape: the number of elements differs; got ", to,
+        " for ", from);
+  return shape;
+}
+
+/// Strides that show a tensor in another shape without a copy, or nothing when none do. Walks both
+/// shapes from the back, matching runs of dims with equal numbers of elements.
+std::optional<Strides> view_strides(const Shape& from, const Strides& strides, const Shape& to) {
+  Strides result = contiguous_strides(to);
+  if (numel_of(from) == 0) {
+    return result;
+  }
+  int next = to.size() - 1;
+  std::int64_t run = 1;      // elements of the input's dims that lie evenly spaced
+  std::int64_t matched = 1;  // of them, given to output dims
+  std::int64_t step = from.size() > 0 ? strides.back() : 1;
+  for (int d = from.size() - 1; d >= 0; --d) {
+    run *= from[d];
+    const bool ends = d == 0 || (from[d - 1] != 1 && strides[d - 1] != run * step);
+    if (!ends) {
+      continue;
+    }
+    while (next >= 0 && (matched < run || to[next] == 1)) {
+      result[next] = matched * step;
+      matched *= to[next--];
+    }
+    if (matched != run) {
+      return std::nullopt;
+    }
+    run = matched = 1;
+    step = d > 0 ? strides[d - 1] : 1;
+  }
+  return result;
+}
+
+/// Gives the outermost real dims of two runs with equal numbers of elements the same label: cutting
+/// there cuts both runs into the same blocks.
+void label_run(const Shape& from, int i, DimLabels& in, const Shape& to, int o, DimLabels& out,
+               int end_in, int end_out) {
+  while (i < end_in && from[i] == 1) {
+    ++i;
+  }
+  while (o < end_out && to[o] == 1) {
+    ++o;
+  }
+  if (i < end_in && o < end_out) {
+    in[i] = out[o] = static_cast<std::int8_t>(i);
+  }
+}
+
+}  // namespace
+
+void Reshape::infer(Infer& c, const Attrs& attrs) {
+  c.add_output(resolve(c.input().shape(), attrs.shape), c.input().dtype());
+}
+
+void Reshape::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
+  const auto strides = view_strides(in.shape, in.strides, out.shape);
+  check(strides.has_value(), "reshape: the strides allow no view; got ", in.shape, " with strides ",
+        in.strides, ", expected ", out.shape);
+  out.strides = *strides;
+  out.offset = in.offset;
+}
+
+void Reshape::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set(0, reshape(v.gradient(), v.input_meta().shape));
+  }
+}
+
+ShardRule Reshape::shard(const Infer& c, const Attrs&) {
+  const Shape& from = c.input().shape();
+  const Shape& to = c.outputs()[0].shape;
+  ShardRule rule;
+  DimLabels& in = rule.inputs.emplace_back(from.size());
+  DimLabels& out = rule.outputs.emplace_back(to.size());
+  int i = 0;
+  int o = 0;
+  while (i < from.size() && o < to.size() && numel_of(from) > 0) {
+    const int first_in = i;
+    const int first_out = o;
+    std::int64_t have = from[i++];
+    std::int64_t want = to[o++];
+    while (have != want) {
+      (have < want ? have : want) *= have < want ? from[i++] : to[o++];
+    }
+    label_run(from, first_in, in, to, first_out, out, i, o);
+  }
+  return rule;
+}
+
+Tensor reshape(const Tensor& x, const Shape& shape) {
+  if (!x.is_contiguous() && !x.cut().stacked &&
+      !view_strides(x.shape(), x.strides(), resolve(x.shape(), shape))) {
+    return call<Reshape>({clone(x)}, {shape});
+  }
+  return call<Reshape>({x}, {shape});
+}
+
+Tensor flatten(const Tensor& x, int first, int last) {
+  Shape shape = x.shape();
+  if (x.cut().stacked) {
+    shape.erase(0);  // each microbatch is flattened by itself
+  }
+  const int begin = normalize_dim("flatten", first, shape.size());
+  const int end = normalize_dim("flatten", last, shape.size());
+  check(begin <= end, "flatten: dims in wrong order; got ", first, " to ", last);
+  Shape merged;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (d > begin && d <= end) {
+      merged[begin] *= shape[d];
+    } else {
+      merged.push_back(shape[d]);
+    }
+  }
+  return reshape(x, shape.empty() ? Shape{1} : merged);
+}
+
+namespace {
+const Register<Reshape> registered;
+}
+
+}  // namespace tessera

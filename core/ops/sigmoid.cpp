@@ -1,0 +1,31 @@
+#include <tessera/core/ops/sigmoid.h>
+
+#include <cmath>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/conj.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sub.h>
+
+namespace tessera {
+
+void Sigmoid::reference(Kernel& k, const Attrs&) {
+  map_elements<1>(k, k.output().dtype, [](auto x) { return 1.0 / (1.0 + std::exp(-x)); });
+}
+
+void Sigmoid::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    const Tensor y = v.output();
+    v.set(0, v.gradient() * conj(y * (1 - y)));
+  }
+}
+
+Tensor sigmoid(const Tensor& x) {
+  return call<Sigmoid>({x});
+}
+
+namespace {
+const Register<Sigmoid> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,30 @@
+#include <tessera/core/ops/sin.h>
+
+#include <cmath>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/conj.h>
+#include <tessera/core/ops/cos.h>
+#include <tessera/core/ops/mul.h>
+
+namespace tessera {
+
+void Sin::reference(Kernel& k, const Attrs&) {
+  map_elements<1>(k, k.output().dtype, [](auto x) { return std::sin(x); });
+}
+
+void Sin::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set(0, v.gradient() * conj(cos(v.input())));
+  }
+}
+
+Tensor sin(const Tensor& x) {
+  return call<Sin>({x});
+}
+
+namespace {
+const Register<Sin> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,78 @@
+#include <tessera/core/ops/slice.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/pad.h>
+
+namespace tessera {
+
+namespace {
+
+/// First position and the one behind the last, both in [0, size].
+std::pair<std::int64_t, std::int64_t> range_of(const Slice::Attrs& attrs, std::int64_t size) {
+  const auto position = [size](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size);
+  };
+  const std::int64_t start = position(attrs.start);
+  return {start, std::max(start, position(attrs.end))};
+}
+
+/// The padding that puts the slice's elements back to where they came from.
+Pad::Attrs spread(const Slice::Attrs& attrs, const Shape& from, const Shape& sliced) {
+  const Dims none = Dims::filled(from.size(), 0);
+  Pad::Attrs padding{.before = none, .after = none, .between = none};
+  const int dim = normalize_dim("slice", attrs.dim, from.size());
+  const std::int64_t covered = sliced[dim] > 0 ? (sliced[dim] - 1) * attrs.step + 1 : 0;
+  padding.before[dim] = range_of(attrs, from[dim]).first;
+  padding.between[dim] = attrs.step - 1;
+  padding.after[dim] = from[dim] - padding.before[dim] - covered;
+  return padding;
+}
+
+}  // namespace
+
+void Slice::infer(Infer& c, const Attrs& attrs) {
+  Shape shape = c.input().shape();
+  const int dim = normalize_dim("slice", attrs.dim, shape.size());
+  check(!shape.empty() && attrs.step >= 1, "slice: needs a dim and a positive step; got shape ",
+        shape, " and step ", attrs.step);
+  const auto [start, end] = range_of(attrs, shape[dim]);
+  shape[dim] = (end - start + attrs.step - 1) / attrs.step;
+  c.add_output(shape, c.input().dtype());
+}
+
+void Slice::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
+  const int dim = normalize_dim("slice", attrs.dim, in.shape.size());
+  out.strides = in.strides;
+  out.strides[dim] *= attrs.step;
+  out.offset = in.offset + range_of(attrs, in.shape[dim]).first * in.strides[dim];
+}
+
+void Slice::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    v.set(0, pad(v.gradient(), spread(attrs, v.input_meta().shape, v.output_meta().shape)));
+  }
+}
+
+ShardRule Slice::shard(const Infer& c, const Attrs& attrs) {
+  ShardRule rule;
+  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
+  DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
+  const int dim = normalize_dim("slice", attrs.dim, in.size);
+  for (int d = 0; d < in.size; ++d) {
+    in[d] = out[d] = d == dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
+  }
+  return rule;
+}
+
+Tensor slice(const Tensor& x, int dim, std::int64_t start, std::int64_t end, std::int64_t step) {
+  return call<Slice>({x}, {dim, start, end, step});
+}
+
+namespace {
+const Register<Slice> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,51 @@
+#include <tessera/core/ops/squeeze.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/unsqueeze.h>
+
+namespace tessera {
+
+void Squeeze::infer(Infer& c, const Attrs& attrs) {
+  Shape shape = c.input().shape();
+  check(!shape.empty(), "squeeze: needs a tensor with dims; got shape ", shape);
+  const int dim = normalize_dim("squeeze", attrs.dim, shape.size());
+  check(shape[dim] == 1, "squeeze: the dim must have size 1; got ", shape[dim], " in ", shape);
+  shape.erase(dim);
+  c.add_output(shape, c.input().dtype());
+}
+
+void Squeeze::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
+  out.strides = in.strides;
+  out.strides.erase(normalize_dim("squeeze", attrs.dim, in.shape.size()));
+  out.offset = in.offset;
+}
+
+void Squeeze::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    const int dim = normalize_dim("squeeze", attrs.dim, v.input_meta().shape.size());
+    v.set(0, unsqueeze(v.gradient(), dim));
+  }
+}
+
+ShardRule Squeeze::shard(const Infer& c, const Attrs& attrs) {
+  ShardRule rule;
+  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
+  DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
+  const int dim = normalize_dim("squeeze", attrs.dim, in.size);
+  for (int d = 0; d < in.size; ++d) {
+    if (d != dim) {
+      in[d] = out[d < dim ? d : d - 1] = static_cast<std::int8_t>(d);
+    }
+  }
+  return rule;
+}
+
+Tensor squeeze(const Tensor& x, int dim) {
+  return call<Squeeze>({x}, {dim});
+}
+
+namespace {
+const Register<Squeeze> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,91 @@
+// What ops share that reduce some dims of their input to one value.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <span>
+#include <vector>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/call.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+
+/// Which dims to reduce.
+struct ReduceAttrs {
+  Dims dims;             ///< empty means all
+  bool keepdim = false;  ///< reduced dims stay, with size 1
+  friend bool operator==(const ReduceAttrs&, const ReduceAttrs&) = default;
+};
+
+/// For each of `ndim` dims, whether it is reduced. Throws InvalidArgument naming `op` for dims out
+/// of range or given twice.
+using DimSet = std::array<bool, kMaxDims>;
+[[nodiscard]] DimSet reduced_dims(const char* op, const ReduceAttrs& attrs, int ndim);
+
+/// One output: the input's shape without the reduced dims.
+void infer_reduction(Infer& c, const ReduceAttrs& attrs, DType dtype);
+
+/// All dims can be cut. Along reduced ones the pieces are combined by `reduction`; `none` leaves
+/// them apart, which is right for microbatches only.
+[[nodiscard]] ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs,
+                                       ShardRule::Reduction reduction);
+
+/// `reduced`, which has the shape of a reduction's output, repeated to the shape of its input.
+[[nodiscard]] Tensor expand_reduced(const Tensor& reduced, const ReduceAttrs& attrs,
+                                    const TensorMeta& input);
+
+namespace detail {
+
+/// Strides for walking the groups of a reduction: over outputs, and inside a group.
+struct Groups {
+  Shape outer_shape;
+  Strides outer;
+  Shape inner_shape;
+  Strides inner;
+};
+[[nodiscard]] Groups groups_of(const char* op, const TensorImpl& x, const ReduceAttrs& attrs);
+
+template <class C, class F>
+void reduce_as(Kernel& k, const ReduceAttrs& attrs, const F& f) {
+  const TensorImpl& x = k.input();
+  TensorImpl& y = k.output();
+  const Groups groups = groups_of(k.op(), x, attrs);
+  std::vector<C> values(static_cast<std::size_t>(numel_of(groups.inner_shape)));
+  StridedCounter<1> group(groups.outer_shape, {groups.outer});
+  for_each_element(y, [&](std::int64_t to) {
+    StridedCounter<1> at(groups.inner_shape, {groups.inner});
+    for (C& value : values) {
+      value = load_as<C>(x, group.offsets[0] + at.offsets[0]);
+      at.next();
+    }
+    store_as(y, to, f(std::span<const C>(values)));
+    group.next();
+  });
+}
+
+}  // namespace detail
+
+/// Output element = f(the elements of its group, in row-major order). Elements come as int64_t,
+/// double or complex<double>; what `f` does not accept throws Unsupported.
+template <class F>
+void reduce_elements(Kernel& k, const ReduceAttrs& attrs, const F& f) {
+  const auto run = [&]<class C>(C) {
+    if constexpr (requires(std::span<const C> values) { f(values); }) {
+      detail::reduce_as<C>(k, attrs, f);
+    } else {
+      fail<Unsupported>(k.op(), ": no kernel for dtype ", k.input().dtype);
+    }
+  };
+  const DType dtype = k.input().dtype;
+  if (is_complex(dtype)) {
+    run(std::complex<double>());
+  } else if (is_floating(dtype)) {
+    run(double());
+  } else {
+    run(std::int64_t());
+  }
+}
+
+}  // namespace tessera

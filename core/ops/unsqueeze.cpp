@@ -1,0 +1,47 @@
+#include <tessera/core/ops/unsqueeze.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/squeeze.h>
+
+namespace tessera {
+
+void Unsqueeze::infer(Infer& c, const Attrs& attrs) {
+  Shape shape = c.input().shape();
+  shape.insert(normalize_dim("unsqueeze", attrs.dim, shape.size() + 1), 1);
+  c.add_output(shape, c.input().dtype());
+}
+
+void Unsqueeze::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
+  const int dim = normalize_dim("unsqueeze", attrs.dim, out.shape.size());
+  out.strides = in.strides;
+  out.strides.insert(dim, dim < in.shape.size() ? in.shape[dim] * in.strides[dim] : 1);
+  out.offset = in.offset;
+}
+
+void Unsqueeze::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    const int dim = normalize_dim("unsqueeze", attrs.dim, v.output_meta().shape.size());
+    v.set(0, squeeze(v.gradient(), dim));
+  }
+}
+
+ShardRule Unsqueeze::shard(const Infer& c, const Attrs& attrs) {
+  ShardRule rule;
+  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
+  DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
+  const int dim = normalize_dim("unsqueeze", attrs.dim, out.size);
+  for (int d = 0; d < in.size; ++d) {
+    in[d] = out[d < dim ? d : d + 1] = static_cast<std::int8_t>(d);
+  }
+  return rule;
+}
+
+Tensor unsqueeze(const Tensor& x, int dim) {
+  return call<Unsqueeze>({x}, {dim});
+}
+
+namespace {
+const Register<Unsqueeze> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,44 @@
+#include <tessera/core/ops/where.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/sum_to.h>
+
+namespace tessera {
+
+void Where::infer(Infer& c, const Attrs& attrs) {
+  check(c.input(0).dtype() == DType::boolean, "where: the condition must be bool; got ",
+        c.input(0).dtype());
+  Elementwise::infer(c, attrs);  // a bool never decides a promotion
+}
+
+void Where::reference(Kernel& k, const Attrs&) {
+  map_elements<3>(k, k.output().dtype, [](auto condition, auto x, auto y) {
+    return condition != decltype(condition)(0) ? x : y;
+  });
+}
+
+void Where::vjp(Vjp& v, const Attrs&) {
+  const Tensor condition = v.input(0);
+  if (v.needs(1)) {
+    v.set(1, gradient_like(where(condition, v.gradient(), 0), v.input_meta(1)));
+  }
+  if (v.needs(2)) {
+    v.set(2, gradient_like(where(condition, 0, v.gradient()), v.input_meta(2)));
+  }
+}
+
+Tensor where(const Tensor& condition, const Tensor& x, const Tensor& y) {
+  return call<Where>({condition, x, y});
+}
+Tensor where(const Tensor& condition, const Tensor& x, Number y) {
+  return call<Where>({condition, x, y.tensor()});
+}
+Tensor where(const Tensor& condition, Number x, const Tensor& y) {
+  return call<Where>({condition, x.tensor(), y});
+}
+
+namespace {
+const Register<Where> registered;
+}
+
+}  // namespace tessera

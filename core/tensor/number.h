@@ -1,0 +1,49 @@
+// A plain number as an operand.
+#pragma once
+
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera {
+
+template <class T>
+concept PlainNumber = std::is_arithmetic_v<T>;
+
+/// A C++ number where an op takes a tensor. In promotion only its kind counts (bool, integer,
+/// floating, complex), not its width.
+class Number {
+ public:
+  template <PlainNumber T>
+  Number(T value) : value_(static_cast<double>(value)), integer_(to_integer(value)) {
+    if constexpr (std::same_as<T, bool>) {
+      dtype_ = DType::boolean;
+    } else if constexpr (std::integral<T>) {
+      dtype_ = DType::i64;
+    }
+  }
+  template <std::floating_point T>
+  Number(std::complex<T> value) : value_(value), dtype_(DType::c128) {}
+
+  /// A 0-d tensor on the CPU: bool, i64, f64 or c128.
+  [[nodiscard]] Tensor tensor() const;
+  [[nodiscard]] double real() const { return value_.real(); }
+
+ private:
+  template <PlainNumber T>
+  static std::int64_t to_integer(T value) {
+    if constexpr (std::integral<T>) {
+      return static_cast<std::int64_t>(value);
+    } else {
+      return 0;
+    }
+  }
+  std::complex<double> value_;
+  std::int64_t integer_ = 0;  ///< exact, beyond the 53 bits of a double
+  DType dtype_ = DType::f64;
+};
+
+}  // namespace tessera
