@@ -1,0 +1,49 @@
+#include <tessera/core/ops/comparison.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<Eq> kEq{{
+    .samples = {{.inputs = {integers({4, 6}, 0, 3), integers({6}, 0, 3)}},
+                {.inputs = {real({4}), real({4})}}},
+    .wrong = {{.inputs = {real({4}), real({3})}}},
+}};
+
+const RegisterOpCase<Ne> kNe{{
+    .samples = {{.inputs = {integers({4, 6}, 0, 3), integers({6}, 0, 3)}},
+                {.inputs = {real({4}), real({4})}}},
+    .wrong = {{.inputs = {real({4}), real({3})}}},
+}};
+
+const RegisterOpCase<Lt> kLt{{
+    .samples = {{.inputs = {integers({4, 6}, 0, 3), integers({6}, 0, 3)}},
+                {.inputs = {real({4}), real({4})}}},
+    .wrong = {{.inputs = {real({4}), real({3})}}, {.inputs = {complex({4}), complex({4})}}},
+}};
+
+const RegisterOpCase<Le> kLe{{
+    .samples = {{.inputs = {integers({4, 6}, 0, 3), integers({6}, 0, 3)}},
+                {.inputs = {real({4}), real({4})}}},
+    .wrong = {{.inputs = {real({4}), real({3})}}, {.inputs = {complex({4}), complex({4})}}},
+}};
+
+const RegisterOpCase<Gt> kGt{{
+    .samples = {{.inputs = {integers({4, 6}, 0, 3), integers({6}, 0, 3)}},
+                {.inputs = {real({4}), real({4})}}},
+    .wrong = {{.inputs = {real({4}), real({3})}}, {.inputs = {complex({4}), complex({4})}}},
+}};
+
+const RegisterOpCase<Ge> kGe{{
+    .samples = {{.inputs = {integers({4, 6}, 0, 3), integers({6}, 0, 3)}},
+                {.inputs = {real({4}), real({4})}}},
+    .wrong = {{.inputs = {real({4}), real({3})}}, {.inputs = {complex({4}), complex({4})}}},
+}};
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,18 @@
+#include <tessera/core/ops/cos.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<Cos> kCase{{
+    .samples = {{.inputs = {real({4, 6}, -3, 3)}}, {.inputs = {complex({4})}}},
+    .dtypes = kAllDTypes,
+}};
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,21 @@
+#include <tessera/core/ops/mul.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<Mul> kCase{{
+    .samples = {{.inputs = {real({4, 6}), real({4, 6})}},
+                {.inputs = {real({4, 1, 2}), real({8, 1})}},
+                {.inputs = {complex({4}), real({4})}}},
+    .wrong = {{.inputs = {real({4}), real({3})}}},
+    .dtypes = kAllDTypes,
+}};
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,19 @@
+#include <tessera/core/ops/sum_to.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<SumTo> kCase{{
+    .samples = {{.inputs = {real({4, 2, 6})}, .attrs = {.shape = {2, 6}}}},
+    .wrong = {{.inputs = {real({4})}, .attrs = {.shape = {3}}}},
+    .dtypes = kAllDTypes,
+}};
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,32 @@
+// What must hold for every op: one function a promise, each a GoogleTest body.
+#pragma once
+
+#include "support/op_case.h"
+
+namespace tessera::test {
+
+/// Wrong calls throw InvalidArgument or Unsupported whose text begins with the op's name.
+void check_rejects_wrong_calls(const OpCaseData& c);
+/// Every listed dtype runs and is as near to the f64 result as the dtype allows.
+void check_dtypes(const OpCaseData& c);
+/// Fast kernels agree with the reference kernel, on dense and on strided inputs.
+void check_kernels(const OpCaseData& c);
+/// Strided inputs give the bits that dense ones give.
+void check_strides(const OpCaseData& c);
+/// Inputs sliced to nothing along any label run and give nothing there.
+void check_empty(const OpCaseData& c);
+/// Meta tensors get the shapes and dtypes that real ones get.
+void check_meta(const OpCaseData& c);
+/// Writing into the first input gives what a fresh output gives.
+void check_in_place(const OpCaseData& c);
+/// Gradients against central finite differences, f64.
+void check_gradient(const OpCaseData& c);
+/// Gradients of gradients against finite differences of gradients.
+void check_second_gradient(const OpCaseData& c);
+/// The shard rule fits the inputs' and outputs' dims.
+void check_shard_form(const OpCaseData& c);
+/// Cutting all inputs along a label into 2 and 4 pieces, running each, and joining the outputs
+/// gives the whole.
+void check_shard_truth(const OpCaseData& c);
+
+}  // namespace tessera::test

@@ -1,0 +1,184 @@
+// Gradients against central finite differences. A complex element counts as two real ones; the
+// gradient of a real loss L with respect to x + iy is dL/dx + i dL/dy.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/op_checks.h"
+#include "support/op_tools.h"
+
+#include <tessera/core/autograd/engine.h>
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/tensor/elements.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera::test {
+namespace {
+
+using Complex = std::complex<double>;
+
+/// One call, its variables (inputs that have gradients) and fixed weights for its outputs.
+struct Problem {
+  const OpDef* op = nullptr;
+  const void* attrs = nullptr;
+  std::vector<Tensor> inputs;
+  std::vector<std::size_t> variables;  ///< indices into `inputs`
+};
+
+Problem problem_of(const OpCaseData& c, const SampleData& sample) {
+  Problem p{.op = c.op, .attrs = sample.attrs.get(), .inputs = make_inputs(sample)};
+  for (std::size_t i = 0; i < p.inputs.size(); ++i) {
+    const InputSpec& spec = sample.inputs[i];
+    const bool varies = spec.differentiates && spec.kind != InputSpec::Kind::absent;
+    if (varies && is_differentiable(p.inputs[i].dtype())) {
+      p.variables.push_back(i);
+      p.inputs[i].set_requires_grad(true);
+    }
+  }
+  return p;
+}
+
+/// Weights of a loss, different for every element.
+Tensor weights_for(const Tensor& y, double phase) {
+  Tensor w = empty(y.shape(), {.dtype = y.dtype()});
+  for (std::int64_t i = 0; i < w.numel(); ++i) {
+    const double angle = static_cast<double>(i) + phase;
+    store_as(w.get(), i, Complex(std::cos(angle), is_complex(y.dtype()) ? std::sin(angle) : 0));
+  }
+  return w;
+}
+
+/// The real inner product of two lists of tensors; undefined ones count as zero.
+double inner(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!a[i].defined() || !b[i].defined()) {
+      continue;
+    }
+    const auto x = a[i].to_vector<Complex>();
+    const auto y = b[i].to_vector<Complex>();
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      sum += x[j].real() * y[j].real() + x[j].imag() * y[j].imag();
+    }
+  }
+  return sum;
+}
+
+std::vector<Tensor> differentiable_outputs(const Problem& p) {
+  std::vector<Tensor> outputs;
+  for (const Tensor& y : run_op(*p.op, p.inputs, p.attrs)) {
+    if (is_differentiable(y.dtype())) {
+      outputs.push_back(y);
+    }
+  }
+  return outputs;
+}
+
+std::vector<Tensor> gradients(const Problem& p, const std::vector<Tensor>& seeds,
+                              bool create_graph = false) {
+  std::vector<Tensor> variables;
+  for (const std::size_t i : p.variables) {
+    variables.push_back(p.inputs[i]);
+  }
+  return grad(differentiable_outputs(p), variables, seeds, {.create_graph = create_graph});
+}
+
+/// d loss / d x by central differences, as complex numbers.
+template <class Loss>
+std::vector<Complex> differences(const Tensor& x, double step, const Loss& loss) {
+  std::vector<Complex> result;
+  TensorImpl& impl = x.get();
+  const auto along = [&](std::int64_t at, Complex direction) {
+    const auto value = load_as<Complex>(impl, at);
+    store_as(impl, at, value + direction * step);
+    const double above = loss();
+    store_as(impl, at, value - direction * step);
+    const double below = loss();
+    store_as(impl, at, value);
+    return (above - below) / (2 * step);
+  };
+  for_each_element(impl, [&](std::int64_t at) {
+    result.emplace_back(along(at, 1), is_complex(x.dtype()) ? along(at, Complex(0, 1)) : 0);
+  });
+  return result;
+}
+
+void expect_gradient(const Tensor& actual, const std::vector<Complex>& expected,
+                     const std::string& what) {
+  std::vector<Complex> a(expected.size());
+  if (actual.defined()) {
+    a = actual.to_vector<Complex>();
+  }
+  ASSERT_EQ(a.size(), expected.size()) << what;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ASSERT_LE(std::abs(a[i] - expected[i]), 2e-6 * (1 + std::abs(expected[i])))
+        << what << ": element " << i << " is " << a[i] << ", finite differences give "
+        << expected[i];
+  }
+}
+
+}  // namespace
+
+void check_gradient(const OpCaseData& c) {
+  for (std::size_t s = 0; s < c.samples.size(); ++s) {
+    const Problem p = problem_of(c, c.samples[s]);
+    std::vector<Tensor> seeds;
+    for (const Tensor& y : differentiable_outputs(p)) {
+      seeds.push_back(weights_for(y, 1));
+    }
+    const std::vector<Tensor> actual = gradients(p, seeds);
+    for (std::size_t v = 0; v < p.variables.size(); ++v) {
+      const Tensor& x = p.inputs[p.variables[v]];
+      if (actual[v].defined()) {
+        ASSERT_EQ(actual[v].shape(), x.shape());
+        ASSERT_EQ(actual[v].dtype(), x.dtype());
+      }
+      const auto expected = differences(x, c.step, [&] {
+        const NoGradGuard no_grad;
+        return inner(differentiable_outputs(p), seeds);
+      });
+      expect_gradient(actual[v], expected,
+                      std::string(c.op->info.name) + " sample " + std::to_string(s) + " input " +
+                          std::to_string(p.variables[v]));
+    }
+  }
+}
+
+void check_second_gradient(const OpCaseData& c) {
+  for (const SampleData& sample : c.samples) {
+    const Problem p = problem_of(c, sample);
+    std::vector<Tensor> seeds;
+    for (const Tensor& y : differentiable_outputs(p)) {
+      seeds.push_back(weights_for(y, 1).set_requires_grad(true));
+    }
+    std::vector<Tensor> roots;
+    std::vector<Tensor> root_weights;
+    for (const Tensor& g : gradients(p, seeds, true)) {
+      if (g.defined() && g.requires_grad()) {
+        roots.push_back(g);
+        root_weights.push_back(weights_for(g, 2));
+      }
+    }
+    if (roots.empty()) {
+      continue;
+    }
+    std::vector<Tensor> variables = seeds;
+    for (const std::size_t i : p.variables) {
+      variables.push_back(p.inputs[i]);
+    }
+    const std::vector<Tensor> actual = grad(roots, variables, root_weights);
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+      const auto expected = differences(variables[v], c.step, [&] {
+        std::vector<Tensor> first = gradients(p, seeds);
+        std::vector<Tensor> weights;
+        for (const Tensor& g : first) {
+          weights.push_back(g.defined() ? weights_for(g, 2) : g);
+        }
+        return inner(first, weights);
+      });
+      expect_gradient(actual[v], expected, std::string(c.op->info.name) + " second gradient");
+    }
+  }
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "support/op_checks.h"
+#include "support/op_tools.h"
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/tensor/elements.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera::test {
+namespace {
+
+std::set<std::int8_t> labels_of(const ShardRule& rule) {
+  std::set<std::int8_t> labels;
+  for (const DimLabels& input : rule.inputs) {
+    for (int d = 0; d < input.size; ++d) {
+      labels.insert(input[d]);
+    }
+  }
+  labels.erase(DimLabels::kWhole);
+  return labels;
+}
+
+bool divides(const std::vector<Tensor>& tensors, std::span<const DimLabels> dims, std::int8_t label,
+             int pieces) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    for (int d = 0; d < dims[i].size; ++d) {
+      const bool cut = dims[i][d] == label;
+      if (cut && (tensors[i].shape()[d] == 0 || tensors[i].shape()[d] % pieces != 0)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::vector<Tensor> cut(const std::vector<Tensor>& inputs, const ShardRule& rule, std::int8_t label,
+                        int index, int pieces) {
+  std::vector<Tensor> result = inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (int d = 0; d < rule.inputs[i].size; ++d) {
+      if (rule.inputs[i][d] == label) {
+        result[i] = piece_of(result[i], d, index, pieces);
+      }
+    }
+  }
+  return result;
+}
+
+Tensor sum_of(const std::vector<Outputs>& pieces, std::size_t output) {
+  using Complex = std::complex<double>;
+  const Tensor& first = pieces[0][output];
+  Tensor sum = zeros(first.shape(), {.dtype = first.dtype()});
+  for (const Outputs& piece : pieces) {
+    std::int64_t next = 0;
+    for_each_element(piece[output].get(), [&](std::int64_t at) {
+      const auto total =
+          load_as<Complex>(sum.get(), next) + load_as<Complex>(piece[output].get(), at);
+      store_as(sum.get(), next++, total);
+    });
+  }
+  return sum;
+}
+
+/// Compares the whole outputs with those of all pieces.
+void compare(const OpCaseData& c, const ShardRule& rule, std::int8_t label, const Outputs& whole,
+             const std::vector<Outputs>& pieces) {
+  const int count = static_cast<int>(pieces.size());
+  const std::string what = std::string(c.op->info.name) + " label " + std::to_string(label) +
+                           " in " + std::to_string(count) + " pieces";
+  for (std::size_t o = 0; o < whole.size(); ++o) {
+    const int dim = rule.outputs[o].find(label);
+    for (int i = 0; dim >= 0 && i < count; ++i) {
+      expect_same_bits(pieces[static_cast<std::size_t>(i)][o], piece_of(whole[o], dim, i, count),
+                       what);
+    }
+    if (dim < 0 && rule.reduction == ShardRule::Reduction::sum) {
+      const double of_largest = whole[o].dtype() == DType::f32 ? 1e-6 : 1e-12;
+      expect_near(sum_of(pieces, o), whole[o], {.ulps = 16, .of_largest = of_largest}, what);
+    }
+  }
+}
+
+}  // namespace
+
+void check_shard_form(const OpCaseData& c) {
+  for (const SampleData& sample : c.samples) {
+    const std::vector<Tensor> inputs = make_inputs(sample);
+    const NoGradGuard no_grad;
+    const Outputs outputs = run_op(*c.op, inputs, sample.attrs.get());
+    const ShardRule rule = shard_rule_of(*c.op, inputs, sample.attrs.get());
+    ASSERT_EQ(rule.inputs.size(), inputs.size());
+    ASSERT_EQ(rule.outputs.size(), outputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      EXPECT_EQ(rule.inputs[i].size, inputs[i].defined() ? inputs[i].ndim() : 0) << "input " << i;
+    }
+    const std::set<std::int8_t> labels = labels_of(rule);
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      ASSERT_EQ(rule.outputs[o].size, outputs[o].ndim()) << "output " << o;
+      std::set<std::int8_t> seen;
+      for (int d = 0; d < rule.outputs[o].size; ++d) {
+        const std::int8_t label = rule.outputs[o][d];
+        if (label != DimLabels::kWhole) {
+          EXPECT_TRUE(labels.contains(label)) << "an output's label that no input has";
+          EXPECT_TRUE(seen.insert(label).second) << "an output has a label twice";
+        }
+      }
+    }
+  }
+}
+
+void check_shard_truth(const OpCaseData& c) {
+  const NoGradGuard no_grad;
+  for (const SampleData& sample : c.samples) {
+    for (const DType dtype : {DType::f64, DType::f32}) {
+      const std::vector<Tensor> inputs = make_inputs(sample, dtype);
+      const Outputs whole = run_op(*c.op, inputs, sample.attrs.get());
+      const ShardRule rule = shard_rule_of(*c.op, inputs, sample.attrs.get());
+      const std::vector<Tensor> outputs(whole.begin(), whole.end());
+      for (const std::int8_t label : labels_of(rule)) {
+        for (const int count : {2, 4}) {
+          if (!divides(inputs, rule.inputs, label, count) ||
+              !divides(outputs, rule.outputs, label, count)) {
+            continue;
+          }
+          std::vector<Outputs> pieces;
+          for (int i = 0; i < count; ++i) {
+            pieces.push_back(run_op(*c.op, cut(inputs, rule, label, i, count), sample.attrs.get()));
+          }
+          compare(c, rule, label, whole, pieces);
+        }
+      }
+    }
+  }
+}
+
+void check_empty(const OpCaseData& c) {
+  const NoGradGuard no_grad;
+  for (const SampleData& sample : c.samples) {
+    const std::vector<Tensor> inputs = make_inputs(sample);
+    const ShardRule rule = shard_rule_of(*c.op, inputs, sample.attrs.get());
+    for (const std::int8_t label : labels_of(rule)) {
+      const std::vector<Tensor> nothing = cut(inputs, rule, label, 0, 0);
+      try {
+        const Outputs outputs = run_op(*c.op, nothing, sample.attrs.get());
+        for (std::size_t o = 0; o < outputs.size(); ++o) {
+          const int dim = rule.outputs[o].find(label);
+          EXPECT_EQ(dim >= 0 ? outputs[o].shape()[dim] : 0, 0) << c.op->info.name;
+        }
+      } catch (const InvalidArgument&) {  // the largest of nothing, say
+        EXPECT_EQ(rule.outputs[0].find(label), -1) << c.op->info.name;
+      }
+    }
+  }
+}
+
+}  // namespace tessera::test

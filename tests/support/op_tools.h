@@ -1,0 +1,38 @@
+// Making inputs for op checks, running ops in all ways, and comparing what comes out.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "support/op_case.h"
+
+namespace tessera::test {
+
+/// Inputs of a sample; `dtype` replaces the dtype of those that take part in a sweep.
+[[nodiscard]] std::vector<Tensor> make_inputs(const SampleData& sample,
+                                              std::optional<DType> dtype = {});
+
+/// The op through the whole pipeline.
+[[nodiscard]] Outputs run_op(const OpDef& op, const std::vector<Tensor>& inputs, const void* attrs);
+/// Outputs that the op's shape rule asks for, filled by `kernel` alone; nothing when it declines.
+[[nodiscard]] std::optional<Outputs> run_kernel(const OpDef& op, OpDef::KernelFunction kernel,
+                                                const std::vector<Tensor>& inputs,
+                                                const void* attrs);
+/// The same with the op's reference kernel.
+[[nodiscard]] Outputs run_reference(const OpDef& op, const std::vector<Tensor>& inputs,
+                                    const void* attrs);
+[[nodiscard]] ShardRule shard_rule_of(const OpDef& op, const std::vector<Tensor>& inputs,
+                                      const void* attrs);
+
+/// The same elements with other strides: column-major, with gaps.
+[[nodiscard]] Tensor strided_copy(const Tensor& x);
+/// Piece `index` of `pieces` along `dim`, without using ops. 0 pieces give an empty one.
+[[nodiscard]] Tensor piece_of(const Tensor& x, int dim, int index, int pieces);
+/// The elements in another dtype, dense.
+[[nodiscard]] Tensor converted(const Tensor& x, DType dtype);
+/// What a wide computation became in `dtype`: bools and integers wrap or truncate.
+void expect_near(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance,
+                 const std::string& what);
+void expect_same_bits(const Tensor& actual, const Tensor& expected, const std::string& what);
+
+}  // namespace tessera::test
