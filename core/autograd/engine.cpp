@@ -249,6 +249,9 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, bool scale) {
   if (seed.defined()) {
     check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
           seed.shape(), ", expected ", root.shape());
+    if (seed.cut() == root.cut()) {
+      return seed;
+    }
     Tensor weights = seed.detach();
     weights.get().cut = root.cut();
     return weights;

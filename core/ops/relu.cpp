@@ -1,8 +1,7 @@
 #include <tessera/core/ops/relu.h>
 
 #include <tessera/core/autograd/vjp.h>
-#include <tessera/core/ops/comparison.h>
-#include <tessera/core/ops/where.h>
+#include <tessera/core/ops/relu_gradient.h>
 
 namespace tessera {
 
@@ -14,7 +13,7 @@ void Relu::reference(Kernel& k, const Attrs&) {
 
 void Relu::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
-    v.set(0, where(v.output() > 0, v.gradient(), 0));
+    v.set(0, relu_gradient(v.gradient(), v.output()));
   }
 }
 

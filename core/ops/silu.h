@@ -15,7 +15,7 @@ struct Silu : FloatElementwise {
   static void vjp(Vjp& v, const Attrs&);
 };
 
-/// x sigmoid(x); integers become f32.
+/// x sigmoid(x); integers become f32. No complex numbers.
 [[nodiscard]] Tensor silu(const Tensor& x);
 
 }  // namespace tessera

@@ -17,6 +17,7 @@ const RegisterOpCase<Reshape> kCase{{
               {.inputs = {real({4})}, .attrs = {.shape = {-1, -1}}},
               {.inputs = {real({4})}, .attrs = {.shape = {-2, 2}}}},
     .dtypes = kAllDTypes,
+    .shard_labels = {0},
     .strides = false,
 }};
 

@@ -82,6 +82,7 @@ struct OpCaseData {
   bool gradient = true;
   bool second_gradient = true;
   bool shard_truth = true;
+  std::vector<std::int8_t> shard_labels;
   bool meta = true;
   bool strides = true;
   double step = 1e-5;  ///< of finite differences
@@ -117,8 +118,9 @@ struct OpCase {
   bool second_gradient = true;
   /// Slicing along each label with the same attributes. Switch off where attributes name sizes.
   bool shard_truth = true;
-  bool meta = true;     ///< false: shapes depend on values
-  bool strides = true;  ///< false: takes dense inputs only
+  std::vector<std::int8_t> shard_labels;  ///< only these, where attributes name sizes of others
+  bool meta = true;                       ///< false: shapes depend on values
+  bool strides = true;                    ///< false: takes dense inputs only
   double step = 1e-5;
 };
 
@@ -144,6 +146,7 @@ struct RegisterOpCase {
                       .gradient = typed.gradient,
                       .second_gradient = typed.second_gradient,
                       .shard_truth = typed.shard_truth,
+                      .shard_labels = typed.shard_labels,
                       .meta = typed.meta,
                       .strides = typed.strides,
                       .step = typed.step});

@@ -32,6 +32,11 @@ void infer_reduction(Infer& c, const ReduceAttrs& attrs, DType dtype) {
   c.add_output(shape, dtype);
 }
 
+void check_not_empty(const Infer& c) {
+  check(c.input().numel() > 0 || numel_of(c.outputs()[0].shape) == 0, c.op(),
+        ": nothing to choose from; got shape ", c.input().shape());
+}
+
 ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs, ShardRule::Reduction reduction) {
   const int ndim = c.input().ndim();
   const DimSet reduced = reduced_dims(c.op(), attrs, ndim);

@@ -27,6 +27,9 @@ using DimSet = std::array<bool, kMaxDims>;
 /// One output: the input's shape without the reduced dims.
 void infer_reduction(Infer& c, const ReduceAttrs& attrs, DType dtype);
 
+/// Throws InvalidArgument when there are outputs and each would be reduced from nothing.
+void check_not_empty(const Infer& c);
+
 /// All dims can be cut. Along reduced ones the pieces are combined by `reduction`; `none` leaves
 /// them apart, which is right for microbatches only.
 [[nodiscard]] ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs,

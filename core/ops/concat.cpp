@@ -1,0 +1,85 @@
+#include <tessera/core/ops/concat.h>
+
+#include <utility>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/slice.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+
+void Concat::infer(Infer& c, const Attrs& attrs) {
+  check(c.input_count() > 0, "concat: nothing to join");
+  Shape shape = c.input().shape();
+  check(!shape.empty(), "concat: needs tensors with dims; got shape ", shape);
+  const int dim = normalize_dim("concat", attrs.dim, shape.size());
+  DType dtype = c.input().dtype();
+  for (int i = 1; i < c.input_count(); ++i) {
+    Shape other = c.input(i).shape();
+    check(other.size() == shape.size(), "concat: different numbers of dims; got ", shape, " and ",
+          other);
+    const std::int64_t size = std::exchange(other[dim], shape[dim]);
+    check(other == shape, "concat: shapes differ; got ", shape, " and ", c.input(i).shape());
+    shape[dim] += size;
+    dtype = promote(dtype, c.input(i).dtype());
+  }
+  c.add_output(shape, dtype);
+}
+
+void Concat::reference(Kernel& k, const Attrs& attrs) {
+  TensorImpl& y = k.output();
+  const int dim = normalize_dim("concat", attrs.dim, y.shape.size());
+  std::int64_t start = 0;
+  for (int i = 0; i < k.input_count(); ++i) {
+    const TensorImpl& x = k.input(i);
+    StridedCounter<2> at(x.shape, {x.strides, y.strides});
+    visit_dtype(x.dtype, [&]<class T>() {
+      for (std::int64_t n = x.numel(); n > 0; --n, at.next()) {
+        store_as(y, start + at.offsets[1], x.data<T>()[at.offsets[0]]);
+      }
+    });
+    start += x.shape[dim] * y.strides[dim];
+  }
+}
+
+void Concat::vjp(Vjp& v, const Attrs& attrs) {
+  const int ndim = v.output_meta().shape.size();
+  const int dim = normalize_dim("concat", attrs.dim, ndim);
+  std::int64_t start = 0;
+  for (int i = 0; i < v.input_count(); ++i) {
+    const TensorMeta& meta = v.input_meta(i);
+    const std::int64_t end = start + meta.shape[dim];
+    if (v.needs(i)) {
+      v.set(i, cast(slice(v.gradient(), dim, start, end), meta.dtype));
+    }
+    start = end;
+  }
+}
+
+ShardRule Concat::shard(const Infer& c, const Attrs& attrs) {
+  const int dim = normalize_dim("concat", attrs.dim, c.input().ndim());
+  ShardRule rule;
+  DimLabels labels(c.input().ndim());
+  for (int d = 0; d < labels.size; ++d) {
+    labels[d] = d == dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
+  }
+  for (int i = 0; i < c.input_count(); ++i) {
+    rule.inputs.push_back(labels);
+  }
+  rule.outputs.push_back(labels);
+  return rule;
+}
+
+Tensor concat(std::span<const TensorRef> pieces, int dim) {
+  return call<Concat>(pieces, {dim});
+}
+Tensor concat(std::initializer_list<TensorRef> pieces, int dim) {
+  return call<Concat>(pieces, {dim});
+}
+
+namespace {
+const Register<Concat> registered;
+}
+
+}  // namespace tessera

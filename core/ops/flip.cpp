@@ -1,0 +1,61 @@
+#include <tessera/core/ops/flip.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+
+void Flip::infer(Infer& c, const Attrs& attrs) {
+  for (const std::int64_t dim : attrs.dims) {
+    static_cast<void>(normalize_dim("flip", dim, c.input().ndim()));
+  }
+  c.add_output(c.input().shape(), c.input().dtype());
+}
+
+void Flip::reference(Kernel& k, const Attrs& attrs) {
+  const TensorImpl& x = k.input();
+  TensorImpl& y = k.output();
+  Strides to = y.strides;
+  std::int64_t first = 0;
+  for (const std::int64_t dim : attrs.dims) {
+    const int d = normalize_dim("flip", dim, x.shape.size());
+    first += (x.shape[d] - 1) * to[d];
+    to[d] = -to[d];
+  }
+  StridedCounter<2> at(x.shape, {x.strides, to});
+  visit_dtype(x.dtype, [&]<class T>() {
+    for (std::int64_t n = x.numel(); n > 0; --n, at.next()) {
+      y.data<T>()[first + at.offsets[1]] = x.data<T>()[at.offsets[0]];
+    }
+  });
+}
+
+void Flip::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    v.set(0, flip(v.gradient(), attrs.dims));
+  }
+}
+
+ShardRule Flip::shard(const Infer& c, const Attrs& attrs) {
+  ShardRule rule;
+  DimLabels labels(c.input().ndim());
+  for (int d = 0; d < labels.size; ++d) {
+    labels[d] = static_cast<std::int8_t>(d);
+  }
+  for (const std::int64_t dim : attrs.dims) {
+    labels[normalize_dim("flip", dim, labels.size)] = DimLabels::kWhole;
+  }
+  rule.inputs.push_back(labels);
+  rule.outputs.push_back(labels);
+  return rule;
+}
+
+Tensor flip(const Tensor& x, const Dims& dims) {
+  return call<Flip>({x}, {dims});
+}
+
+namespace {
+const Register<Flip> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,44 @@
+#include <tessera/core/ops/gelu.h>
+
+#include <cmath>
+#include <numbers>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/gelu_gradient.h>
+
+namespace tessera {
+
+void Gelu::infer(Infer& c, const Attrs&) {
+  check(!is_complex(c.input().dtype()), "gelu: needs real numbers; got ", c.input().dtype());
+  infer_elementwise(c, promoted_float_dtype(c));
+}
+
+void Gelu::reference(Kernel& k, const Attrs& attrs) {
+  map_elements<1>(k, k.output().dtype, [&](std::floating_point auto x) {
+    if (attrs.tanh_form) {
+      const double scale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+      return 0.5 * x * (1 + std::tanh(scale * (x + 0.044715 * x * x * x)));
+    }
+    return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+  });
+}
+
+void Gelu::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    v.set(0, gelu_gradient(v.gradient(), v.input(), attrs.tanh_form));
+  }
+}
+
+ShardRule Gelu::shard(const Infer& c, const Attrs&) {
+  return elementwise_rule(c);
+}
+
+Tensor gelu(const Tensor& x, bool tanh_form) {
+  return call<Gelu>({x}, {tanh_form});
+}
+
+namespace {
+const Register<Gelu> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,30 @@
+// The Gaussian error linear unit (Hendrycks and Gimpel, arXiv:1606.08415).
+#pragma once
+
+#include <tessera/core/ops/support/elementwise.h>
+
+namespace tessera {
+
+struct GeluAttrs {
+  bool tanh_form = false;  ///< the approximation by tanh, as GPT-2 has it, instead of erf
+  friend bool operator==(const GeluAttrs&, const GeluAttrs&) = default;
+};
+
+struct Gelu {
+  static constexpr OpInfo info{.name = "gelu",
+                               .doc = "x times the normal distribution function of x",
+                               .elementwise = true,
+                               .in_place = true,
+                               .saved_inputs = 0b1};
+  using Attrs = GeluAttrs;
+  static void infer(Infer& c, const Attrs&);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs&);
+};
+
+/// x (1 + erf(x / sqrt 2)) / 2, or x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2; integers
+/// become f32. No complex numbers.
+[[nodiscard]] Tensor gelu(const Tensor& x, bool tanh_form = false);
+
+}  // namespace tessera

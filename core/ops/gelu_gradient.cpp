@@ -1,0 +1,76 @@
+#include <tessera/core/ops/gelu_gradient.h>
+
+#include <cmath>
+#include <numbers>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/exp.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/neg.h>
+#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/tanh.h>
+
+namespace tessera {
+namespace {
+
+constexpr double kCubic = 0.044715;
+constexpr double kScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // sqrt(2 / pi)
+
+double derivative(double x, bool tanh_form) {
+  if (tanh_form) {
+    const double t = std::tanh(kScale * (x + kCubic * x * x * x));
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kScale * (1 + 3 * kCubic * x * x);
+  }
+  const double density = std::exp(-0.5 * x * x) * kScale / 2;
+  return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)) + x * density;
+}
+
+Tensor second_derivative(const Tensor& x, bool tanh_form) {
+  const Tensor square = x * x;
+  if (!tanh_form) {
+    return exp(square * -0.5) * (2 - square) * (kScale / 2);
+  }
+  const Tensor t = tanh((x + square * x * kCubic) * kScale);
+  const Tensor slope = (1 + square * (3 * kCubic)) * kScale;  // of the argument of tanh
+  const Tensor bell = 1 - t * t;
+  return bell * (slope + x * (kScale * 3 * kCubic) * x - x * t * slope * slope);
+}
+
+}  // namespace
+
+void GeluGradient::infer(Infer& c, const Attrs&) {
+  infer_elementwise(c, promoted_float_dtype(c));
+}
+
+void GeluGradient::reference(Kernel& k, const Attrs& attrs) {
+  map_elements<2>(k, k.output().dtype, [&](std::floating_point auto g, std::floating_point auto x) {
+    return g * derivative(x, attrs.tanh_form);
+  });
+}
+
+void GeluGradient::vjp(Vjp& v, const Attrs& attrs) {
+  const Tensor x = v.input(1);
+  if (v.needs(0)) {
+    v.set(0, gradient_like(gelu_gradient(v.gradient(), x, attrs.tanh_form), v.input_meta(0)));
+  }
+  if (v.needs(1)) {
+    const Tensor curvature = second_derivative(x, attrs.tanh_form);
+    v.set(1, gradient_like(v.gradient() * v.input(0) * curvature, v.input_meta(1)));
+  }
+}
+
+ShardRule GeluGradient::shard(const Infer& c, const Attrs&) {
+  return elementwise_rule(c);
+}
+
+Tensor gelu_gradient(const Tensor& g, const Tensor& x, bool tanh_form) {
+  return call<GeluGradient>({g, x}, {tanh_form});
+}
+
+namespace {
+const Register<GeluGradient> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,47 @@
+#include <tessera/core/ops/one_hot.h>
+
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+
+void OneHot::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& x = c.input();
+  check(is_integral(x.dtype()) && x.dtype() != DType::boolean && attrs.classes > 0,
+        "one_hot: needs integers and a number of classes; got ", x.dtype(), " and ", attrs.classes);
+  Shape shape = x.shape();
+  shape.push_back(attrs.classes);
+  c.add_output(shape, DType::i64);
+}
+
+void OneHot::reference(Kernel& k, const Attrs& attrs) {
+  const TensorImpl& x = k.input();
+  auto* y = k.output().data<std::int64_t>();
+  for_each_element(x, [&](std::int64_t at) {
+    const auto hot = load_as<std::int64_t>(x, at);
+    check(hot >= 0 && hot < attrs.classes, "one_hot: class out of range; got ", hot,
+          ", expected [0, ", attrs.classes, ")");
+    for (std::int64_t i = 0; i < attrs.classes; ++i) {
+      *y++ = i == hot ? 1 : 0;
+    }
+  });
+}
+
+ShardRule OneHot::shard(const Infer& c, const Attrs&) {
+  ShardRule rule;
+  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
+  DimLabels& out = rule.outputs.emplace_back(c.input().ndim() + 1);
+  for (int d = 0; d < in.size; ++d) {
+    in[d] = out[d] = static_cast<std::int8_t>(d);
+  }
+  return rule;
+}
+
+Tensor one_hot(const Tensor& x, std::int64_t classes) {
+  return call<OneHot>({x}, {classes});
+}
+
+namespace {
+const Register<OneHot> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,28 @@
+#include <tessera/core/ops/relu_gradient.h>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/sum_to.h>
+
+namespace tessera {
+
+void ReluGradient::reference(Kernel& k, const Attrs&) {
+  map_elements<2>(k, k.output().dtype,
+                  [](Real auto g, Real auto x) { return x > 0 ? g : decltype(g)(0); });
+}
+
+// With respect to x it is flat wherever it has a derivative.
+void ReluGradient::vjp(Vjp& v, const Attrs&) {
+  if (v.needs(0)) {
+    v.set(0, gradient_like(relu_gradient(v.gradient(), v.input(1)), v.input_meta(0)));
+  }
+}
+
+Tensor relu_gradient(const Tensor& g, const Tensor& x) {
+  return call<ReluGradient>({g, x});
+}
+
+namespace {
+const Register<ReluGradient> registered;
+}
+
+}  // namespace tessera

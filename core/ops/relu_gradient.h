@@ -1,0 +1,20 @@
+// The gradient of relu, in one pass over memory.
+#pragma once
+
+#include <tessera/core/ops/support/elementwise.h>
+
+namespace tessera {
+
+struct ReluGradient : Elementwise {
+  static constexpr OpInfo info{.name = "relu_gradient",
+                               .doc = "g where x is positive, else 0",
+                               .elementwise = true,
+                               .saved_inputs = 0b10};
+  static void reference(Kernel& k, const Attrs&);
+  static void vjp(Vjp& v, const Attrs&);
+};
+
+/// g where x > 0, else 0; x may be the input of relu or its output.
+[[nodiscard]] Tensor relu_gradient(const Tensor& g, const Tensor& x);
+
+}  // namespace tessera

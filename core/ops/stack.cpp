@@ -1,0 +1,49 @@
+#include <tessera/core/ops/stack.h>
+
+#include <algorithm>
+
+#include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/unsqueeze.h>
+
+namespace tessera {
+
+Tensor stack(std::span<const TensorRef> pieces, int dim) {
+  check(!pieces.empty(), "stack: nothing to join");
+  const int at = normalize_dim("stack", dim, pieces[0]->ndim() + 1);
+  std::vector<Tensor> raised;
+  for (const Tensor& piece : pieces) {
+    check(piece.shape() == pieces[0]->shape(), "stack: shapes differ; got ", pieces[0]->shape(),
+          " and ", piece.shape());
+    raised.push_back(unsqueeze(piece, at));
+  }
+  return concat(std::vector<TensorRef>(raised.begin(), raised.end()), at);
+}
+
+Tensor stack(std::initializer_list<TensorRef> pieces, int dim) {
+  return stack(std::span<const TensorRef>(pieces.begin(), pieces.size()), dim);
+}
+
+std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim) {
+  check(size > 0, "split: pieces need a size; got ", size);
+  const std::int64_t all = x.size(dim);
+  std::vector<Tensor> pieces;
+  for (std::int64_t start = 0; start < all; start += size) {
+    pieces.push_back(slice(x, dim, start, std::min(start + size, all)));
+  }
+  return pieces;
+}
+
+std::vector<Tensor> split(const Tensor& x, std::span<const std::int64_t> sizes, int dim) {
+  std::vector<Tensor> pieces;
+  std::int64_t start = 0;
+  for (const std::int64_t size : sizes) {
+    check(size >= 0, "split: negative size; got ", size);
+    pieces.push_back(slice(x, dim, start, start + size));
+    start += size;
+  }
+  check(start == x.size(dim), "split: the sizes do not add up; got ", start, ", expected ",
+        x.size(dim));
+  return pieces;
+}
+
+}  // namespace tessera

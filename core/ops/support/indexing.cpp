@@ -1,0 +1,40 @@
+#include <tessera/core/ops/support/indexing.h>
+
+namespace tessera {
+
+void check_index(const char* op, const Shape& shape, const Tensor& index, int dim) {
+  check(index.dtype() == DType::i64, op, ": the index must be i64; got ", index.dtype());
+  check(!shape.empty() && index.ndim() == shape.size(), op,
+        ": the index needs the dims of the tensor; got ", index.shape(), " for ", shape);
+  const int along = normalize_dim(op, dim, shape.size());
+  for (int d = 0; d < shape.size(); ++d) {
+    check(d == along || index.shape()[d] <= shape[d], op, ": the index is too large; got ",
+          index.shape(), " for ", shape);
+  }
+}
+
+std::int64_t position_at(const char* op, const TensorImpl& index, std::int64_t offset,
+                         std::int64_t size) {
+  const std::int64_t i = index.data<std::int64_t>()[offset];
+  check(i >= 0 && i < size, op, ": index out of range; got ", i, ", expected [0, ", size, ")");
+  return i;
+}
+
+ShardRule index_rule(const Infer& c, int dim) {
+  const Shape& shape = c.input(0).shape();
+  const Shape& index_shape = c.input(1).shape();
+  const int along = normalize_dim(c.op(), dim, shape.size());
+  ShardRule rule;
+  DimLabels x(shape.size());
+  DimLabels index(shape.size());
+  for (int d = 0; d < shape.size(); ++d) {
+    const bool together = d != along && shape[d] == index_shape[d];
+    x[d] = together ? static_cast<std::int8_t>(d) : DimLabels::kWhole;
+    index[d] = d == along ? static_cast<std::int8_t>(d) : x[d];
+  }
+  rule.inputs.push_back(x);
+  rule.inputs.push_back(index);
+  return rule;
+}
+
+}  // namespace tessera

@@ -1,0 +1,24 @@
+// The lower triangle of matrices.
+#pragma once
+
+#include <tessera/core/dispatch/call.h>
+
+namespace tessera {
+
+struct Tril {
+  static constexpr OpInfo info{.name = "tril", .doc = "x with zeros above a diagonal"};
+  struct Attrs {
+    std::int64_t diagonal = 0;
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs& attrs);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs& attrs);
+};
+
+/// x (..., rows, columns) with zeros above the diagonal number `diagonal`: 0 is the main one,
+/// positive ones lie above it.
+[[nodiscard]] Tensor tril(const Tensor& x, std::int64_t diagonal = 0);
+
+}  // namespace tessera

@@ -1,0 +1,18 @@
+#include <tessera/core/ops/gelu_gradient.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<GeluGradient> kCase{{
+    .samples = {{.inputs = {real({4, 6}), real({4, 6}, -3, 3)}},
+                {.inputs = {real({4}), real({4}, -3, 3)}, .attrs = {.tanh_form = true}}},
+}};
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,21 @@
+#include <tessera/core/ops/logsumexp.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<Logsumexp> kCase{{
+    .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.dims = {1}}}, {.inputs = {real({4, 6})}}},
+    .wrong = {{.inputs = {real({4})}, .attrs = {.dims = {1}}},
+              {.inputs = {real({4, 2})}, .attrs = {.dims = {0, -2}}},
+              {.inputs = {complex({4})}}},
+    .dtypes = kRealDTypes,
+}};
+
+}  // namespace
+}  // namespace tessera

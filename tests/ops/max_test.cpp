@@ -1,0 +1,24 @@
+#include <tessera/core/ops/max.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<Max> kCase{{
+    .samples = {{.inputs = {distinct({4, 6, 2})}, .attrs = {.dims = {1}}},
+                {.inputs = {distinct({4, 6})}, .attrs = {.dims = {-1, 0}, .keepdim = true}},
+                {.inputs = {distinct({4, 3})}}},
+    .wrong = {{.inputs = {real({4})}, .attrs = {.dims = {1}}},
+              {.inputs = {real({4, 2})}, .attrs = {.dims = {0, -2}}},
+              {.inputs = {complex({4})}},
+              {.inputs = {real({0})}}},
+    .dtypes = kNumberDTypes,
+}};
+
+}  // namespace
+}  // namespace tessera

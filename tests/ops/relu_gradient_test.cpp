@@ -1,0 +1,17 @@
+#include <tessera/core/ops/relu_gradient.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<ReluGradient> kCase{{
+    .samples = {{.inputs = {real({4, 6}), real({4, 6}).away_from_zero()}}},
+}};
+
+}  // namespace
+}  // namespace tessera

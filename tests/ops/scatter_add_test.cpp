@@ -1,0 +1,24 @@
+#include <tessera/core/ops/scatter_add.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<ScatterAdd> kCase{{
+    .samples = {{.inputs = {real({4, 6}), integers({4, 8}, 0, 6), real({4, 8})},
+                 .attrs = {.dim = 1}},
+                {.inputs = {real({6, 4}), integers({3, 2}, 0, 6), real({3, 2})},
+                 .attrs = {.dim = 0}}},
+    .wrong = {{.inputs = {real({4}), integers({4}, 4, 5), real({4})}},
+              {.inputs = {real({4}), integers({4}, 0, 1), real({3})}}},
+    .dtypes = kAllDTypes,
+    .tolerance = {.ulps = 4, .of_largest = 0},
+}};
+
+}  // namespace
+}  // namespace tessera

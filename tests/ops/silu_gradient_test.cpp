@@ -1,0 +1,17 @@
+#include <tessera/core/ops/silu_gradient.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<SiluGradient> kCase{{
+    .samples = {{.inputs = {real({4, 6}), real({4, 6}, -3, 3)}}},
+}};
+
+}  // namespace
+}  // namespace tessera
