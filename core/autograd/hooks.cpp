@@ -7,6 +7,7 @@ namespace {
 
 std::shared_ptr<GradientHooks>& hooks_of(const Tensor& x) {
   check(x.requires_grad(), "gradient hook: the tensor requires no gradient");
+  static_cast<void>(edge_of(x));  // settles the producer of a stale view
   AutogradMeta& meta = *x.get().autograd;
   if (!meta.producer) {
     return leaf_of(x).hooks;

@@ -13,6 +13,8 @@ struct AutogradMeta : Pooled<AutogradMeta> {
   Ref<LeafNode> leaf;          ///< of a leaf that collects gradients
   Ref<OpNode> producer;        ///< the recorded op that computed the tensor, null for leaves
   std::uint32_t output = 0;    ///< which of its outputs this is
+  std::uint32_t epoch = 0;     ///< recorded writes to the tensor; of a view: to its base, as far as
+                               ///< `producer` knows
 };
 
 /// Where gradients with respect to `x` go; null when it requires none.

@@ -1,6 +1,7 @@
 #include <tessera/core/autograd/record.h>
 
 #include <tessera/core/autograd/meta.h>
+#include <tessera/core/autograd/views.h>
 
 namespace tessera {
 namespace {
@@ -38,6 +39,9 @@ void attach(const Ref<OpNode>& node, Tensor& output, std::uint32_t index) {
   }
   y.autograd->producer = node;
   y.autograd->output = index;
+  if (y.base && y.base->autograd != nullptr) {
+    y.autograd->epoch = y.base->autograd->epoch;
+  }
 }
 
 }  // namespace
@@ -45,11 +49,11 @@ void attach(const Ref<OpNode>& node, Tensor& output, std::uint32_t index) {
 void record(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
             Outputs& outputs) {
   const auto node = make_ref<OpNode>(op, attrs);
-  node->sequence = next_sequence++;
   for (const Tensor& x : inputs) {
     node->edges.push_back(x.defined() ? edge_of(x) : Edge{});
     node->inputs.push_back(meta_or_none(x));
   }
+  node->sequence = next_sequence++;  // after the edges: they may record stale views anew
   for (const Tensor& y : outputs) {
     node->outputs.push_back(TensorMeta::of(y.get()));
   }
@@ -61,6 +65,9 @@ void record(const OpDef& op, std::span<const TensorRef> inputs, const void* attr
 
 Edge edge_of(const Tensor& x) {
   const TensorImpl& impl = x.get();
+  if (is_stale(impl)) {
+    refresh_view(x);
+  }
   if (impl.autograd == nullptr) {
     return {};
   }

@@ -1,9 +1,14 @@
 #include <tessera/core/dispatch/call.h>
 
+#include <algorithm>
+#include <vector>
+
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/record.h>
+#include <tessera/core/autograd/views.h>
 #include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/dispatch/ordered_launch.h>
+#include <tessera/core/tensor/overlap.h>
 
 namespace tessera {
 namespace {
@@ -24,14 +29,6 @@ Traits traits_of(std::span<const TensorRef> inputs) {
   return traits;
 }
 
-void check_destination(const char* op, const Tensor& destination, const OutputSpec& spec) {
-  check(!Modes::current().record || !destination.is_leaf() || !destination.requires_grad(), op,
-        ": a leaf that requires a gradient cannot be changed in place");
-  check(destination.shape() == spec.shape && destination.dtype() == spec.dtype, op,
-        ": the destination does not fit; got ", destination.shape(), " ", destination.dtype(),
-        ", expected ", spec.shape, " ", spec.dtype);
-}
-
 Tensor make_output(const OpDef& op, const OutputSpec& spec, int index,
                    std::span<const TensorRef> inputs, const void* attrs) {
   Ref<Storage> storage;
@@ -44,6 +41,7 @@ Tensor make_output(const OpDef& op, const OutputSpec& spec, int index,
   auto impl = make_ref<TensorImpl>(std::move(storage), spec.shape, spec.dtype, spec.device);
   if (op.info.view) {
     op.alias(inputs[0]->get(), *impl, index, attrs);
+    link_view(*impl, inputs[0]->impl());
   }
   impl->cut = spec.cut;
   impl->inference = Modes::current().inference;
@@ -69,6 +67,70 @@ void run_kernel(const OpDef& op, std::span<const TensorRef> inputs, const void* 
   }
 }
 
+void check_fits(const char* op, const Tensor& destination, const OutputSpec& spec) {
+  check(destination.shape() == spec.shape && destination.dtype() == spec.dtype, op,
+        ": the destination does not fit; got ", destination.shape(), " ", destination.dtype(),
+        ", expected ", spec.shape, " ", spec.dtype);
+  // A view cannot tell its base that it holds several microbatches now.
+  check<Unsupported>(destination.cut() == spec.cut || !destination.get().base, op,
+                     ": cannot write several microbatches into a view; use --at-once 1");
+}
+
+/// Inputs of a call that overwrites some of them.
+struct SafeInputs {
+  std::vector<Tensor> copies;
+  InlineVector<TensorRef, 6> read;   ///< by the kernel
+  InlineVector<TensorRef, 6> saved;  ///< by the tape
+};
+
+/// Replaces inputs that would be overwritten before they are read, or before their gradient is.
+SafeInputs protect_inputs(const OpDef& op, std::span<const TensorRef> inputs,
+                          const Outputs& written, bool recording) {
+  SafeInputs safe{.read = InlineVector<TensorRef, 6>(inputs), .saved = safe.read};
+  safe.copies.reserve(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Overlap overlap = inputs[i]->defined()
+                                ? worst_overlap(*inputs[i], {written.data(), written.size()})
+                                : Overlap{};
+    const bool wanted = recording && (op.info.saved_inputs >> i & 1U) != 0;
+    if (overlap == Overlap::partial || (overlap == Overlap::same && wanted)) {
+      safe.saved[i] = safe.copies.emplace_back(snapshot(*inputs[i]));
+      safe.read[i] = overlap == Overlap::partial ? safe.saved[i] : safe.read[i];
+    }
+  }
+  return safe;
+}
+
+/// Stages 2 and 3 where some outputs exist already.
+void compute_into(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
+                  Outputs& outputs, std::span<const OutputSpec> specs, const CutPlan& plan,
+                  bool recording) {
+  Outputs written;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (outputs[i].defined()) {
+      check_fits(op.info.name, outputs[i], specs[i]);
+      check_writable(op.info.name, outputs[i], recording);
+      outputs[i].get().cut = specs[i].cut;
+      written.push_back(outputs[i]);
+    } else {
+      outputs[i] = make_output(op, specs[i], static_cast<int>(i), inputs, attrs);
+    }
+  }
+  const SafeInputs safe = protect_inputs(op, inputs, written, recording);
+  if (outputs[0].device().type != DeviceType::meta) {
+    run_kernel(op, safe.read, attrs, outputs, plan);
+    for (const Tensor& y : written) {
+      y.get().storage->bump_version();
+    }
+  }
+  if (recording) {
+    record(op, safe.saved, attrs, outputs);
+    for (Tensor& y : written) {
+      spread_write(y);
+    }
+  }
+}
+
 /// Stages 2 and 3 of the pipeline; stage 1 decided `plan`.
 void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
              Outputs& outputs, const CutPlan& plan, bool any_gradient) {
@@ -76,23 +138,19 @@ void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* att
   op.infer(infer, attrs);
   plan.apply(infer);
   const std::span<const OutputSpec> specs = infer.outputs();
+  const bool recording = any_gradient && op.vjp != nullptr && Modes::current().record;
   outputs.resize(specs.size());
-  bool wrote_destination = false;
+  if (std::ranges::any_of(outputs, &Tensor::defined)) {
+    compute_into(op, inputs, attrs, outputs, specs, plan, recording);
+    return;
+  }
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (outputs[i].defined()) {
-      check_destination(op.info.name, outputs[i], specs[i]);
-      wrote_destination = true;
-    } else {
-      outputs[i] = make_output(op, specs[i], static_cast<int>(i), inputs, attrs);
-    }
+    outputs[i] = make_output(op, specs[i], static_cast<int>(i), inputs, attrs);
   }
   if (!op.info.view && outputs[0].device().type != DeviceType::meta) {
     run_kernel(op, inputs, attrs, outputs, plan);
   }
-  if (wrote_destination) {
-    outputs[0].get().storage->bump_version();
-  }
-  if (any_gradient && op.vjp != nullptr && Modes::current().record) {
+  if (recording) {
     record(op, inputs, attrs, outputs);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/meta.h>
+#include <tessera/core/autograd/views.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/tensor/elements.h>
 
@@ -67,10 +68,14 @@ template std::vector<std::int64_t> Tensor::to_vector() const;
 template std::vector<std::complex<double>> Tensor::to_vector() const;
 
 bool Tensor::requires_grad() const noexcept {
-  if (!defined() || impl_->autograd == nullptr) {
+  if (!defined()) {
     return false;
   }
-  return impl_->autograd->requires_grad || static_cast<bool>(impl_->autograd->producer);
+  if (impl_->autograd == nullptr) {
+    return is_stale(*impl_);
+  }
+  return is_stale(*impl_) || impl_->autograd->requires_grad ||
+         static_cast<bool>(impl_->autograd->producer);
 }
 
 Tensor& Tensor::set_requires_grad(bool on) {
@@ -88,7 +93,10 @@ Tensor& Tensor::set_requires_grad(bool on) {
 }
 
 bool Tensor::is_leaf() const noexcept {
-  return !defined() || impl_->autograd == nullptr || !impl_->autograd->producer;
+  if (!defined()) {
+    return true;
+  }
+  return !is_stale(*impl_) && (impl_->autograd == nullptr || !impl_->autograd->producer);
 }
 
 Tensor Tensor::grad() const {

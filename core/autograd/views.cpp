@@ -1,0 +1,88 @@
+#include <tessera/core/autograd/views.h>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/record.h>
+#include <tessera/core/ops/as_strided.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/view_scatter.h>
+
+namespace tessera {
+namespace {
+
+/// Where the elements of `view` lie in its base.
+StridedView geometry_of(const TensorImpl& view) {
+  return {view.shape, view.strides, view.offset - view.base->offset};
+}
+
+bool repeats_elements(const TensorImpl& x) {
+  for (int d = 0; d < x.shape.size(); ++d) {
+    if (x.strides[d] == 0 && x.shape[d] > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_leaf_with_gradient(const TensorImpl& x) {
+  return x.autograd != nullptr && x.autograd->requires_grad && !x.autograd->producer;
+}
+
+}  // namespace
+
+void link_view(TensorImpl& view, const Ref<TensorImpl>& shown) {
+  const Modes& modes = Modes::current();
+  if (modes.record && !shown->untracked_view) {
+    view.base = shown->base ? shown->base : shown;
+  } else {
+    view.untracked_view = true;
+  }
+}
+
+void refresh_view(const Tensor& view) {
+  const StridedView attrs = geometry_of(view.get());
+  const Tensor base(view.get().base);
+  Outputs outputs{view};
+  record(op_def<AsStrided>(), std::array{TensorRef(base)}, &attrs, outputs);
+}
+
+void check_writable(const char* op, const Tensor& x, bool recording) {
+  const TensorImpl& impl = x.get();
+  check(!repeats_elements(impl), op, ": several elements of the destination share memory; got ",
+        impl.shape, " with strides ", impl.strides);
+  if (!Modes::current().record) {
+    return;
+  }
+  const TensorImpl& owner = impl.base ? *impl.base : impl;
+  check(!is_leaf_with_gradient(owner), op, ": a leaf that requires a gradient cannot be changed ",
+        "in place; use NoGradGuard to change it off the tape");
+  check(!recording || !impl.untracked_view, op, ": the destination is a view that was made while ",
+        "nothing was recorded; make it again");
+  check<Unsupported>(!recording || !impl.base || owner.contiguous(), op,
+                     ": cannot record writes to a view of a strided tensor; got strides ",
+                     owner.strides, ", expected those of a contiguous one");
+}
+
+void spread_write(Tensor& x) {
+  TensorImpl& impl = x.get();
+  if (!impl.base) {
+    ++impl.autograd->epoch;
+    return;
+  }
+  const StridedView attrs = geometry_of(impl);
+  Outputs base{Tensor(impl.base)};
+  record(op_def<ViewScatter>(), std::array{TensorRef(base[0]), TensorRef(x)}, &attrs, base);
+  impl.autograd->epoch = ++impl.base->autograd->epoch;
+}
+
+Tensor snapshot(const Tensor& x) {
+  static_cast<void>(edge_of(x));  // settles the place of a stale view
+  const NoGradGuard off_the_tape;
+  Tensor copy = clone(x);
+  copy.get().cut = x.cut();
+  if (const auto& meta = x.get().autograd; meta != nullptr) {
+    copy.get().autograd = std::make_unique<AutogradMeta>(*meta);
+  }
+  return copy;
+}
+
+}  // namespace tessera

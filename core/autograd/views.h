@@ -1,0 +1,41 @@
+// Writes through views, on the tape.
+//
+// A view shares memory with its base, so a write to one is a write to the other, and to every other
+// view of the base. On the tape a write to view v of base b becomes two nodes: the op itself, which
+// gives v a new producer, and b = view_scatter(b, v), which gives b one. Other views notice by the
+// base's epoch that they are stale, and when they are next used their producer becomes
+// as_strided(b).
+#pragma once
+
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera {
+
+/// True when the base of a view has been written to since the view's producer was recorded.
+[[nodiscard]] inline bool is_stale(const TensorImpl& x) noexcept {
+  if (!x.base || x.base->autograd == nullptr) [[likely]] {
+    return false;
+  }
+  const std::uint32_t known = x.autograd != nullptr ? x.autograd->epoch : 0;
+  return x.base->autograd->epoch != known;
+}
+
+/// Makes `view`, fresh from an op on `shown`, remember what it is a view of.
+void link_view(TensorImpl& view, const Ref<TensorImpl>& shown);
+
+/// Gives a stale view a producer that reads the base as it is now.
+void refresh_view(const Tensor& view);
+
+/// Throws InvalidArgument, naming `op`, when `x` cannot be written to: elements that share memory,
+/// a leaf that requires a gradient, a view of one. Unsupported for views that recording cannot
+/// follow.
+void check_writable(const char* op, const Tensor& x, bool recording);
+
+/// Puts the consequences of a recorded write to `x` on the tape: its base and other views see it.
+void spread_write(Tensor& x);
+
+/// A copy of `x` with its place on the tape: what an op saves that is about to overwrite x.
+[[nodiscard]] Tensor snapshot(const Tensor& x);
+
+}  // namespace tessera

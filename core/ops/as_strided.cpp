@@ -1,0 +1,112 @@
+#include <tessera/core/ops/as_strided.h>
+
+#include <complex>
+#include <vector>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+namespace {
+
+void check_inside(const char* op, const StridedView& view, const Shape& shape) {
+  check(view.shape.size() == view.strides.size(), op, ": needs a stride for each dim; got ",
+        view.shape, " and ", view.strides);
+  std::int64_t last = view.offset;
+  bool natural = view.offset >= 0;
+  for (int d = 0; d < view.shape.size(); ++d) {
+    natural = natural && view.shape[d] >= 0 && view.strides[d] >= 0;
+    last += (view.shape[d] - 1) * view.strides[d];
+  }
+  check(natural && (numel_of(view.shape) == 0 || last < numel_of(shape)), op,
+        ": reaches outside of the tensor; got shape ", view.shape, ", strides ", view.strides,
+        ", offset ", view.offset, " in ", shape);
+}
+
+template <class C>
+void add_up(Kernel& k, const StridedSum::Attrs& attrs) {
+  const TensorImpl& x = k.input();
+  std::vector<C> sums(static_cast<std::size_t>(numel_of(attrs.shape)), C(0));
+  StridedCounter<2> at(x.shape, {x.strides, attrs.view.strides});
+  for (std::int64_t n = x.numel(); n > 0; --n, at.next()) {
+    sums[static_cast<std::size_t>(attrs.view.offset + at.offsets[1])] +=
+        load_as<C>(x, at.offsets[0]);
+  }
+  std::size_t next = 0;
+  for_each_element(k.output(), [&](std::int64_t to) { store_as(k.output(), to, sums[next++]); });
+}
+
+}  // namespace
+
+void AsStrided::infer(Infer& c, const Attrs& attrs) {
+  check(c.input().is_contiguous(), "as_strided: needs a contiguous tensor; got strides ",
+        c.input().strides(), " for ", c.input().shape());
+  check_inside("as_strided", attrs, c.input().shape());
+  c.add_output(attrs.shape, c.input().dtype());
+}
+
+void AsStrided::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
+  out.strides = attrs.strides;
+  out.offset = in.offset + attrs.offset;
+}
+
+void AsStrided::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    v.set(0, strided_sum(v.gradient(), v.input_meta().shape, attrs));
+  }
+}
+
+// Strides mean nothing in a piece of a tensor.
+ShardRule AsStrided::shard(const Infer& c, const Attrs& attrs) {
+  ShardRule rule;
+  rule.inputs.emplace_back(c.input().ndim());
+  rule.outputs.emplace_back(attrs.shape.size());
+  return rule;
+}
+
+void StridedSum::infer(Infer& c, const Attrs& attrs) {
+  check_inside("strided_sum", attrs.view, attrs.shape);
+  check(c.input().shape() == attrs.view.shape, "strided_sum: wrong shape; got ", c.input().shape(),
+        ", expected ", attrs.view.shape);
+  c.add_output(attrs.shape, c.input().dtype());
+}
+
+void StridedSum::reference(Kernel& k, const Attrs& attrs) {
+  const DType dtype = k.output().dtype;
+  if (is_complex(dtype)) {
+    add_up<std::complex<double>>(k, attrs);
+  } else if (is_floating(dtype)) {
+    add_up<double>(k, attrs);
+  } else {
+    add_up<std::int64_t>(k, attrs);
+  }
+}
+
+void StridedSum::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    v.set(0, as_strided(contiguous(v.gradient()), attrs.view));
+  }
+}
+
+ShardRule StridedSum::shard(const Infer& c, const Attrs& attrs) {
+  ShardRule rule;
+  rule.inputs.emplace_back(c.input().ndim());
+  rule.outputs.emplace_back(attrs.shape.size());
+  return rule;
+}
+
+Tensor as_strided(const Tensor& x, const StridedView& view) {
+  return call<AsStrided>({x}, view);
+}
+
+Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view) {
+  return call<StridedSum>({x}, {shape, view});
+}
+
+namespace {
+const Register<AsStrided> registered_view;
+const Register<StridedSum> registered_sum;
+}  // namespace
+
+}  // namespace tessera

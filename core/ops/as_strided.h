@@ -1,0 +1,48 @@
+// Views of a dense tensor by strides, and their gradient. The two ops are each other's gradients,
+// so they live in one file.
+#pragma once
+
+#include <tessera/core/dispatch/call.h>
+
+namespace tessera {
+
+/// Where the elements of a view lie in a dense tensor, counted in elements from its first one.
+struct StridedView {
+  Shape shape;
+  Strides strides;
+  std::int64_t offset = 0;
+  friend bool operator==(const StridedView&, const StridedView&) = default;
+};
+
+struct AsStrided {
+  static constexpr OpInfo info{
+      .name = "as_strided", .doc = "a view of a dense tensor, by strides", .view = true};
+  using Attrs = StridedView;
+  static void infer(Infer& c, const Attrs& attrs);
+  static void alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs& attrs);
+};
+
+struct StridedSum {
+  static constexpr OpInfo info{.name = "strided_sum",
+                               .doc = "zeros with x added where a strided view lies"};
+  struct Attrs {
+    Shape shape;  ///< of the dense result
+    StridedView view;
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs& attrs);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs& attrs);
+};
+
+/// The elements of `x`, which must be contiguous, that `view` names, as a view; they may repeat.
+/// Throws InvalidArgument when some lie outside of x.
+[[nodiscard]] Tensor as_strided(const Tensor& x, const StridedView& view);
+
+/// Zeros of `shape` to which x, in the shape of `view`, is added where the view's elements lie.
+[[nodiscard]] Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view);
+
+}  // namespace tessera

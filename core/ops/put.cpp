@@ -1,0 +1,101 @@
+#include <tessera/core/ops/put.h>
+
+#include <complex>
+#include <vector>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/support/positions.h>
+#include <tessera/core/ops/take.h>
+#include <tessera/core/tensor/elements.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera {
+
+namespace {
+
+template <class C>
+void put_as(Kernel& k, const Put::Attrs& attrs) {
+  const TensorImpl& x = k.input(0);
+  const TensorImpl& values = k.input(1);
+  std::vector<C> result;
+  for_each_element(x, [&](std::int64_t at) { result.push_back(load_as<C>(x, at)); });
+  TensorImpl dense(x.storage, x.shape, x.dtype, x.device);  // positions in `result`
+  StridedCounter<1> from(values.shape, {values.strides});
+  for_each_position(k, 2, dense, values.shape, attrs.first, [&](std::int64_t at) {
+    const C value = load_as<C>(values, from.offsets[0]);
+    C& target = result[static_cast<std::size_t>(at)];
+    target = attrs.add ? target + value : value;
+    from.next();
+  });
+  std::size_t next = 0;
+  for_each_element(k.output(), [&](std::int64_t to) { store_as(k.output(), to, result[next++]); });
+}
+
+}  // namespace
+
+void Put::infer(Infer& c, const Attrs& attrs) {
+  check_lists(c, 2, attrs.first);
+  const Shape expected =
+      taken_shape(c.input(0).shape(), c.input(2).shape(), c.input_count() - 2, attrs.first);
+  check(c.input(1).shape() == expected && c.input(1).dtype() == c.input(0).dtype(),
+        "put: the values do not fit; got ", c.input(1).shape(), " ", c.input(1).dtype(),
+        ", expected ", expected, " ", c.input(0).dtype());
+  c.add_output(c.input(0).shape(), c.input(0).dtype());
+}
+
+void Put::reference(Kernel& k, const Attrs& attrs) {
+  const DType dtype = k.output().dtype;
+  if (is_complex(dtype)) {
+    put_as<std::complex<double>>(k, attrs);
+  } else if (is_floating(dtype)) {
+    put_as<double>(k, attrs);
+  } else {
+    put_as<std::int64_t>(k, attrs);
+  }
+}
+
+void Put::vjp(Vjp& v, const Attrs& attrs) {
+  std::vector<Tensor> lists;
+  for (int i = 2; i < v.input_count(); ++i) {
+    lists.push_back(v.input(i));
+  }
+  if (v.needs(0)) {
+    const Tensor g = v.gradient();
+    const TensorMeta& values = v.input_meta(1);
+    const Tensor none = zeros(values.shape, {.dtype = g.dtype(), .device = g.device()});
+    v.set(0, attrs.add ? g : put(g, attrs.first, lists, none));
+  }
+  if (v.needs(1)) {
+    v.set(1, take(v.gradient(), attrs.first, lists));
+  }
+}
+
+ShardRule Put::shard(const Infer& c, const Attrs& attrs) {
+  ShardRule rule = positions_rule(c, 2, attrs.first, c.input(1).ndim());
+  // In: x, lists, then values; only dims that no list indexes can be cut.
+  const DimLabels values = rule.outputs[0];
+  rule.inputs.resize(1);
+  rule.inputs.push_back(values);
+  for (int i = 2; i < c.input_count(); ++i) {
+    rule.inputs.emplace_back(c.input(i).ndim());
+  }
+  rule.outputs[0] = rule.inputs[0];
+  return rule;
+}
+
+Tensor put(const Tensor& x, int first, std::span<const Tensor> lists, const Tensor& values,
+           bool add) {
+  std::vector<TensorRef> inputs{x, values};
+  inputs.insert(inputs.end(), lists.begin(), lists.end());
+  return call<Put>(inputs, {first, add});
+}
+const Tensor& put_(const Tensor& x, int first, std::span<const Tensor> lists, const Tensor& values,
+                   bool add) {
+  return x.copy_(put(x, first, lists, values, add));
+}
+
+namespace {
+const Register<Put> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,145 @@
+// Printing tensors as PyTorch prints them.
+#include <algorithm>
+#include <sstream>
+
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/tensor/elements.h>
+#include <tessera/core/tensor/number_format.h>
+
+namespace tessera {
+namespace {
+
+using Complex = std::complex<double>;
+
+constexpr std::int64_t kSummarizeAbove = 1000;  ///< elements
+constexpr std::int64_t kEdge = 3;               ///< elements shown at each end of a dim
+constexpr std::size_t kLineWidth = 80;
+constexpr std::size_t kIndent = 7;  ///< the length of "tensor("
+constexpr std::int64_t kGap = -1;   ///< stands for "..." among positions
+
+class Printer {
+ public:
+  explicit Printer(const TensorImpl& x)
+      : x_(x), summarize_(x.numel() > kSummarizeAbove), format_(shown(), x.dtype) {}
+
+  [[nodiscard]] std::string text() const {
+    return x_.shape.empty() ? format_(load_as<Complex>(x_, 0)) : block(0, 0);
+  }
+
+ private:
+  /// Positions along a dim, with kGap where some are left out.
+  [[nodiscard]] std::vector<std::int64_t> positions(int dim) const {
+    const std::int64_t size = x_.shape[dim];
+    std::vector<std::int64_t> result;
+    for (std::int64_t i = 0; i < size; ++i) {
+      if (summarize_ && size > 2 * kEdge && i == kEdge) {
+        result.push_back(kGap);
+        i = size - kEdge;
+      }
+      result.push_back(i);
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::vector<Complex> shown() const {
+    std::vector<Complex> values;
+    collect(0, 0, values);
+    return values;
+  }
+
+  // The depth of this recursion and of the next is that of a shape: at most eight.
+  void collect(int dim, std::int64_t offset, std::vector<Complex>& values) const {
+    if (dim == x_.shape.size()) {
+      values.push_back(load_as<Complex>(x_, offset));
+      return;
+    }
+    for (const std::int64_t i : positions(dim)) {
+      if (i != kGap) {
+        collect(dim + 1, offset + i * x_.strides[dim], values);
+      }
+    }
+  }
+
+  [[nodiscard]] std::string block(int dim, std::int64_t offset) const {
+    if (dim == x_.shape.size() - 1) {
+      return line(offset);
+    }
+    const auto below = static_cast<std::size_t>(x_.shape.size() - dim - 1);
+    const std::string separator = "," + std::string(below, '\n') +
+                                  std::string(kIndent + static_cast<std::size_t>(dim) + 1, ' ');
+    std::string text = "[";
+    for (const std::int64_t i : positions(dim)) {
+      text += text.size() > 1 ? separator : "";
+      text += i == kGap ? "..." : block(dim + 1, offset + i * x_.strides[dim]);
+    }
+    return text + "]";
+  }
+
+  [[nodiscard]] std::string line(std::int64_t offset) const {
+    const std::size_t indent = kIndent + static_cast<std::size_t>(x_.shape.size()) - 1;
+    const std::size_t per_line =
+        std::max<std::size_t>(1, (kLineWidth - indent) / (format_.width() + 2));
+    std::string text = "[";
+    std::size_t count = 0;
+    for (const std::int64_t i : positions(x_.shape.size() - 1)) {
+      if (count > 0) {
+        text += count % per_line == 0 ? ",\n" + std::string(indent + 1, ' ') : ", ";
+      }
+      text += i == kGap ? " ..." : format_(load_as<Complex>(x_, offset + i * x_.strides.back()));
+      ++count;
+    }
+    return text + "]";
+  }
+
+  const TensorImpl& x_;
+  bool summarize_;
+  ElementFormat format_;
+};
+
+/// What is said behind the elements; nothing for what goes without saying.
+std::vector<std::string> properties(const Tensor& x) {
+  std::vector<std::string> result;
+  const auto add = [&](const auto&... parts) { result.push_back(detail::concat(parts...)); };
+  const bool no_elements = x.device().type == DeviceType::meta || x.numel() == 0;
+  if (x.device().type != DeviceType::cpu) {
+    add("device=", x.device());
+  }
+  if (no_elements && x.shape() != Shape{0}) {
+    add("size=", x.shape());
+  }
+  const DType t = x.dtype();
+  if (t != DType::f32 && t != DType::i64 && t != DType::boolean && t != DType::c64) {
+    add("dtype=", t);
+  }
+  if (!x.is_leaf()) {
+    const Edge edge = edge_of(x);
+    add("from=", edge.node->as_op()->op->info.name);
+  } else if (x.requires_grad()) {
+    add("requires_grad=true");
+  }
+  return result;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Tensor& x) {
+  if (!x.defined()) {
+    return out << "tensor(undefined)";
+  }
+  std::string text = "tensor(";
+  if (x.device().type == DeviceType::meta) {
+    text += "...";
+  } else {
+    static_cast<void>(x.raw_data());  // waits for pending work
+    text += x.numel() == 0 ? "[]" : Printer(x.get()).text();
+  }
+  for (const std::string& property : properties(x)) {
+    const std::size_t line =
+        text.size() - (text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+    const bool fits = line + property.size() + 2 <= kLineWidth;
+    text += (fits ? ", " : ",\n" + std::string(kIndent, ' ')) + property;
+  }
+  return out << text << ")";
+}
+
+}  // namespace tessera

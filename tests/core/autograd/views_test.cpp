@@ -1,0 +1,124 @@
+#include <tessera/core/autograd/views.h>
+
+#include <gtest/gtest.h>
+
+#include <tessera/core/autograd/engine.h>
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/copy.h>
+#include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/select.h>
+#include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera {
+namespace {
+
+using Values = std::vector<double>;
+
+Tensor leaf(std::initializer_list<double> values) {
+  return tensor(values).set_requires_grad(true);
+}
+
+TEST(ViewWrites, reach_the_base_and_its_gradient) {
+  const Tensor x = leaf({1, 2, 3});
+  const Tensor y = leaf({10});
+  const Tensor base = x * 2;
+  slice(base, 0, 1, 2).copy_(y * 3);
+  EXPECT_EQ(base.to_vector<double>(), (Values{2, 30, 6}));
+  sum(base * tensor({1.0, 5.0, 7.0})).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (Values{2, 0, 14}));
+  EXPECT_EQ(y.grad().to_vector<double>(), (Values{15}));
+}
+
+TEST(ViewWrites, reach_a_base_that_needed_no_gradient) {
+  const Tensor y = leaf({10});
+  const Tensor base = zeros({3}, {.dtype = DType::f64});
+  const Tensor part = slice(base, 0, 2);
+  part.copy_(y);
+  EXPECT_TRUE(base.requires_grad());
+  sum(base * base).backward();
+  EXPECT_EQ(y.grad().to_vector<double>(), (Values{20}));
+}
+
+TEST(ViewWrites, are_seen_by_other_views) {
+  const Tensor x = leaf({1, 2, 3, 4});
+  const Tensor base = x * 1;
+  const Tensor matrix = reshape(base, {2, 2});
+  const Tensor tail = slice(base, 0, 2);
+  mul_(select(matrix, 0, 1), tensor({10.0, 100.0}));
+  sum(tail).backward();
+  EXPECT_EQ(tail.to_vector<double>(), (Values{30, 400}));
+  EXPECT_EQ(x.grad().to_vector<double>(), (Values{0, 0, 10, 100}));
+}
+
+TEST(ViewWrites, through_the_base_are_seen_by_views) {
+  const Tensor x = leaf({1, 2});
+  const Tensor base = x * 1;
+  const Tensor part = slice(base, 0, 0, 1);
+  mul_(base, 5);
+  sum(part).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (Values{5, 0}));
+}
+
+TEST(ViewWrites, one_after_another_add_up) {
+  const Tensor x = leaf({1, 2, 3});
+  const Tensor base = x * 1;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    mul_(slice(base, 0, i), 2);
+  }
+  sum(base).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (Values{2, 4, 8}));
+}
+
+TEST(ViewWrites, give_second_gradients) {
+  const Tensor x = leaf({2, 3});
+  const Tensor base = x * 1;
+  mul_(slice(base, 0, 1), x.detach() * 0 + slice(x * x, 0, 1));
+  const auto first = grad(std::array{sum(base)}, std::array{x}, {}, {.create_graph = true});
+  EXPECT_EQ(first[0].to_vector<double>(), (Values{1, 27}));
+  const auto second = grad(std::array{sum(first[0])}, std::array{x});
+  EXPECT_EQ(second[0].to_vector<double>(), (Values{0, 18}));
+}
+
+TEST(InPlace, keeps_what_the_gradient_needs) {
+  const Tensor x = leaf({3});
+  const Tensor y = x * 1;
+  mul_(y, y);
+  sum(y).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (Values{6}));
+}
+
+TEST(InPlace, of_a_leaf_or_its_view_is_an_error_unless_off_the_tape) {
+  const Tensor x = leaf({1, 2});
+  EXPECT_THROW(mul_(x, 2), InvalidArgument);
+  EXPECT_THROW(mul_(slice(x, 0, 1), 2), InvalidArgument);
+  const NoGradGuard off_the_tape;
+  mul_(slice(x, 0, 1), 2);
+  EXPECT_EQ(x.to_vector<double>(), (Values{1, 4}));
+}
+
+TEST(InPlace, into_elements_that_share_memory_is_an_error) {
+  EXPECT_THROW(add_(expand(zeros({1}), {3}), 1), InvalidArgument);
+}
+
+TEST(InPlace, of_an_untracked_view_is_an_error) {
+  const Tensor base = leaf({1, 2}) * 1;
+  const Tensor part = [&] {
+    const NoGradGuard off_the_tape;
+    return slice(base, 0, 1);
+  }();
+  EXPECT_THROW(part.copy_(leaf({1})), InvalidArgument);
+}
+
+TEST(InPlace, reads_overlapping_inputs_before_it_writes) {
+  const Tensor x = tensor({1.0, 2.0, 3.0, 4.0});
+  slice(x, 0, 1).copy_(slice(x, 0, 0, 3));
+  EXPECT_EQ(x.to_vector<double>(), (Values{1, 1, 2, 3}));
+}
+
+}  // namespace
+}  // namespace tessera

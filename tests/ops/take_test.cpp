@@ -1,0 +1,22 @@
+#include <tessera/core/ops/take.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const RegisterOpCase<Take> kCase{{
+    .samples = {{.inputs = {real({2, 5, 4}), integers({3, 2}, -5, 5)}, .attrs = {.first = 1}},
+                {.inputs = {real({4, 3, 2}), integers({6}, 0, 4), integers({6}, 0, 3)}}},
+    .wrong = {{.inputs = {real({4}), integers({2}, 4, 5)}},
+              {.inputs = {real({4}), real({2})}},
+              {.inputs = {real({4})}}},
+    .dtypes = kAllDTypes,
+}};
+
+}  // namespace
+}  // namespace tessera
