@@ -26,7 +26,7 @@ struct Modes {
   bool recomputing = false;                 ///< see core/autograd/checkpoint.h
 
   static Modes& current() noexcept {
-    thread_local Modes modes;
+    [[gnu::tls_model("initial-exec")]] static constinit thread_local Modes modes;
     return modes;
   }
 };

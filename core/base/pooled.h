@@ -19,6 +19,7 @@ class Pooled {
       --list.length;
       return block;
     }
+    empty_at_thread_end(list);
     return ::operator new(size);
   }
   static void operator delete(void* block) noexcept {
@@ -43,18 +44,26 @@ class Pooled {
   struct FreeList {
     Link* head = nullptr;
     std::size_t length = 0;
-    ~FreeList() {
-      while (head != nullptr) {
-        Link* next = head->next;
-        ::operator delete(head);
-        head = next;
-      }
-      length = kMaxLength;  // objects that outlive the thread's lists go straight to the heap
-    }
   };
+  struct Cleanup {
+    explicit Cleanup(FreeList& list) : list_(list) {}
+    ~Cleanup() {
+      while (list_.head != nullptr) {
+        Link* next = list_.head->next;
+        ::operator delete(list_.head);
+        list_.head = next;
+      }
+      list_.length = kMaxLength;  // objects that outlive the thread's lists go straight to the heap
+    }
+    FreeList& list_;
+  };
+  // No constructor, no destructor and a fixed place: this is reached several times an op.
   static FreeList& free_list() {
-    thread_local FreeList list;
+    [[gnu::tls_model("initial-exec")]] static constinit thread_local FreeList list;
     return list;
+  }
+  static void empty_at_thread_end(FreeList& list) {
+    thread_local const Cleanup cleanup(list);
   }
 };
 

@@ -22,8 +22,11 @@ Traits traits_of(std::span<const TensorRef> inputs) {
   Traits traits;
   for (const Tensor& x : inputs) {
     if (x.defined()) {
-      traits.any_cut |= static_cast<bool>(x.impl()->cut);
-      traits.any_gradient |= x.requires_grad();
+      const TensorImpl& impl = *x.impl();
+      traits.any_cut |= static_cast<bool>(impl.cut);
+      if (impl.autograd != nullptr || impl.base) {
+        traits.any_gradient |= x.requires_grad();
+      }
     }
   }
   return traits;

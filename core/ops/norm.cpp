@@ -56,6 +56,9 @@ Tensor slope(const Tensor& size, const Tensor& norm, const Norm::Attrs& attrs) {
   }
   const Tensor safe = where(eq(norm, 0), 1, norm);
   const Tensor ratio = where(eq(size, 0), 0, size / safe);
+  if (attrs.p == 2) {
+    return ratio;
+  }
   return attrs.p == 1 ? cast(ne(size, 0), size.dtype()) : pow(ratio, attrs.p - 1);
 }
 

@@ -1,26 +1,72 @@
-#include <tessera/core/ops/norm.h>
-
 #include <gtest/gtest.h>
 
-#include "support/op_case.h"
+#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/layer_norm.h>
+#include <tessera/core/ops/rms_norm.h>
+
+#include "ops/gradients.h"
 
 namespace tessera {
 namespace {
 
-using namespace test;  // NOLINT(google-build-using-namespace)
+using testing::expect_gradients;
+using testing::expect_second_gradients;
+using testing::Inputs;
+using testing::numbers;
 
-const RegisterOpCase<Norm> kCase{{
-    .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.reduce = {.dims = {1}}}},
-                {.inputs = {real({4, 6})}, .attrs = {.reduce = {.dims = {-1, 0}, .keepdim = true}}},
-                {.inputs = {complex({4, 3})}},
-                {.inputs = {real({4, 6}).away_from_zero()},
-                 .attrs = {.reduce = {.dims = {1}}, .p = 3}},
-                {.inputs = {real({4, 6}).away_from_zero()},
-                 .attrs = {.reduce = {.dims = {0}}, .p = 1}},
-                {.inputs = {distinct({4, 7}).away_from_zero()},
-                 .attrs = {.reduce = {.dims = {1}}, .p = 0}}},
-    .wrong = {{.inputs = {integers({4}, 0, 3)}}, {.inputs = {real({4})}, .attrs = {.p = -1}}},
-}};
+TEST(LayerNorm, gives_rows_mean_0_and_variance_1) {
+  const Tensor y = layer_norm(tensor({1.F, 2.F, 3.F, 4.F}), {}, {}, 0);
+  const float a = 0.5F / std::sqrt(1.25F);
+  const std::vector<float> got = y.to_vector<float>();
+  const float expected[] = {-3 * a, -a, a, 3 * a};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_FLOAT_EQ(got[i], expected[i]);
+  }
+}
+
+TEST(LayerNorm, gradients) {
+  const auto f = [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); };
+  const Inputs inputs{numbers({2, 3, 5}, 1), numbers({5}, 2), numbers({5}, 3)};
+  expect_gradients(f, inputs);
+  expect_second_gradients(f, inputs);
+  const auto plain = [](const Inputs& x) { return layer_norm(x[0]); };
+  expect_gradients(plain, {numbers({3, 4}, 1)});
+  expect_second_gradients(plain, {numbers({3, 4}, 1)});
+}
+
+TEST(RmsNorm, gradients) {
+  const auto f = [](const Inputs& x) { return rms_norm(x[0], x[1]); };
+  const Inputs inputs{numbers({2, 3, 5}, 1), numbers({5}, 2)};
+  expect_gradients(f, inputs);
+  expect_second_gradients(f, inputs);
+  expect_gradients([](const Inputs& x) { return rms_norm(x[0]); }, {numbers({3, 4}, 1)});
+}
+
+TEST(LayerNorm, bits_do_not_depend_on_passes) {
+  testing::expect_same_bits_for_all_passes(
+      [](const Inputs& p, const Inputs& x) {
+        return testing::loss_of_samples(layer_norm(x[0], p[0], p[1]) + rms_norm(x[0], p[2]));
+      },
+      {numbers({6}, 2, DType::f32), numbers({6}, 3, DType::f32), numbers({6}, 4, DType::f32)},
+      {numbers({8, 3, 6}, 1, DType::f32)});
+}
+
+TEST(LayerNorm, autocast_keeps_statistics_and_gradients_in_f32) {
+  const AutocastScope autocast(DType::bf16);
+  const Tensor x = numbers({2, 8}, 1, DType::f32).set_requires_grad(true);
+  const Tensor weight = numbers({8}, 2, DType::f32).set_requires_grad(true);
+  const Tensor y = layer_norm(x, weight);
+  EXPECT_EQ(y.dtype(), DType::bf16);
+  sum_to(y, {}).backward();
+  EXPECT_EQ(x.grad().dtype(), DType::f32);
+  EXPECT_EQ(weight.grad().dtype(), DType::f32);
+}
+
+TEST(LayerNorm, names_what_does_not_fit) {
+  EXPECT_THROW(static_cast<void>(layer_norm(zeros({2, 3}), zeros({4}))), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(layer_norm(scalar(1))), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(layer_norm(zeros({2}, {.dtype = DType::i64}))), InvalidArgument);
+}
 
 }  // namespace
 }  // namespace tessera

@@ -61,11 +61,27 @@ std::optional<DType> join_groups(std::optional<DType> high, std::optional<DType>
 
 }  // namespace
 
-DType promoted_dtype(const Infer& c) {
-  const auto dims = promote_group(c, Group::with_dims);
-  if (dims && c.input_count() == 1) [[likely]] {
-    return *dims;
+namespace {
+
+/// True when promotion has nothing to decide: tensors with dims, all of one dtype.
+bool is_uniform(const Infer& c) {
+  for (int i = 0; i < c.input_count(); ++i) {
+    const bool same =
+        c.has_input(i) && c.input(i).ndim() > 0 && c.input(i).dtype() == c.input().dtype();
+    if (!same) {
+      return false;
+    }
   }
+  return true;
+}
+
+}  // namespace
+
+DType promoted_dtype(const Infer& c) {
+  if (is_uniform(c)) [[likely]] {
+    return c.input().dtype();
+  }
+  const auto dims = promote_group(c, Group::with_dims);
   return *join_groups(
       dims, join_groups(promote_group(c, Group::zero_dim), promote_group(c, Group::numbers)));
 }
