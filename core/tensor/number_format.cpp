@@ -59,8 +59,9 @@ std::string NumberFormat::unpadded(double value) const {
 }
 
 std::string NumberFormat::operator()(double value) const {
-  const std::string text = unpadded(value);
-  return std::string(width_ - std::min(width_, text.size()), ' ') + text;
+  std::string text = unpadded(value);
+  text.insert(0, width_ - std::min(width_, text.size()), ' ');
+  return text;
 }
 
 ElementFormat::ElementFormat(std::span<const std::complex<double>> values, DType dtype)
@@ -77,8 +78,8 @@ std::string ElementFormat::operator()(std::complex<double> value) const {
   }
   std::string imaginary = imaginary_(value.imag());
   imaginary.erase(0, imaginary.find_first_not_of(' '));
-  const char* sign = imaginary[0] == '-' ? "" : "+";
-  return real_(value.real()) + sign + imaginary + "j";
+  std::string text = real_(value.real());
+  return text.append(imaginary[0] == '-' ? "" : "+").append(imaginary).append("j");
 }
 
 std::size_t ElementFormat::width() const {

@@ -65,30 +65,32 @@ class Printer {
       return line(offset);
     }
     const auto below = static_cast<std::size_t>(x_.shape.size() - dim - 1);
-    const std::string separator = "," + std::string(below, '\n') +
-                                  std::string(kIndent + static_cast<std::size_t>(dim) + 1, ' ');
-    std::string text = "[";
+    std::string separator(",");
+    separator.append(below, '\n').append(kIndent + static_cast<std::size_t>(dim) + 1, ' ');
+    std::string text("[");
     for (const std::int64_t i : positions(dim)) {
       text += text.size() > 1 ? separator : "";
       text += i == kGap ? "..." : block(dim + 1, offset + i * x_.strides[dim]);
     }
-    return text + "]";
+    return text.append("]");
   }
 
   [[nodiscard]] std::string line(std::int64_t offset) const {
     const std::size_t indent = kIndent + static_cast<std::size_t>(x_.shape.size()) - 1;
     const std::size_t per_line =
         std::max<std::size_t>(1, (kLineWidth - indent) / (format_.width() + 2));
-    std::string text = "[";
+    std::string line_break(",\n");
+    line_break.append(indent + 1, ' ');
+    std::string text("[");
     std::size_t count = 0;
     for (const std::int64_t i : positions(x_.shape.size() - 1)) {
       if (count > 0) {
-        text += count % per_line == 0 ? ",\n" + std::string(indent + 1, ' ') : ", ";
+        text += count % per_line == 0 ? line_break : ", ";
       }
       text += i == kGap ? " ..." : format_(load_as<Complex>(x_, offset + i * x_.strides.back()));
       ++count;
     }
-    return text + "]";
+    return text.append("]");
   }
 
   const TensorImpl& x_;
@@ -134,10 +136,10 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x) {
     text += x.numel() == 0 ? "[]" : Printer(x.get()).text();
   }
   for (const std::string& property : properties(x)) {
-    const std::size_t line =
-        text.size() - (text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+    const std::size_t newline = text.rfind('\n');
+    const std::size_t line = text.size() - (newline == std::string::npos ? 0 : newline + 1);
     const bool fits = line + property.size() + 2 <= kLineWidth;
-    text += (fits ? ", " : ",\n" + std::string(kIndent, ' ')) + property;
+    text.append(fits ? ", " : ",\n").append(fits ? 0 : kIndent, ' ').append(property);
   }
   return out << text << ")";
 }
