@@ -53,7 +53,8 @@ void check_writable(const char* op, const Tensor& x, bool recording) {
     return;
   }
   const TensorImpl& owner = impl.base ? *impl.base : impl;
-  check(!is_leaf_with_gradient(owner), op, ": a leaf that requires a gradient cannot be changed ",
+  check(!is_leaf_with_gradient(owner) && !is_leaf_with_gradient(impl), op,
+        ": a leaf that requires a gradient cannot be changed ",
         "in place; use NoGradGuard to change it off the tape");
   check(!recording || !impl.untracked_view, op, ": the destination is a view that was made while ",
         "nothing was recorded; make it again");
@@ -64,6 +65,9 @@ void check_writable(const char* op, const Tensor& x, bool recording) {
 
 void spread_write(Tensor& x) {
   TensorImpl& impl = x.get();
+  if (impl.autograd == nullptr || !impl.autograd->producer) {
+    return;  // integers are not on the tape
+  }
   if (!impl.base) {
     ++impl.autograd->epoch;
     return;

@@ -5,6 +5,12 @@
 
 namespace tessera {
 
+void Relu::infer(Infer& c, const Attrs& attrs) {
+  const DType dtype = c.input().dtype();
+  check(dtype != DType::boolean && !is_complex(dtype), "relu: needs real numbers; got ", dtype);
+  Elementwise::infer(c, attrs);
+}
+
 void Relu::reference(Kernel& k, const Attrs&) {
   map_elements<1>(k, k.output().dtype, [](Real auto x) {
     return x < 0 ? decltype(x)(0) : x;  // nan stays nan

@@ -11,11 +11,12 @@ struct Relu : Elementwise {
                                .elementwise = true,
                                .in_place = true,
                                .saved_outputs = 0b1};
+  static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);
 };
 
-/// max(x, 0). The gradient at 0 is 0. No complex numbers.
+/// max(x, 0). The gradient at 0 is 0. No bools and no complex numbers.
 [[nodiscard]] Tensor relu(const Tensor& x);
 
 }  // namespace tessera
