@@ -22,8 +22,8 @@ void add_to_grad(LeafNode& leaf, Tensor gradient) {
     accumulate(leaf.grad, gradient);
     return;
   }
-  const bool exclusive =
-      gradient.impl()->use_count() == 1 && gradient.impl()->storage->use_count() == 1;
+  const bool exclusive = gradient.impl()->use_count() == 1 &&
+                         gradient.impl()->storage->use_count() == 1 && gradient.is_contiguous();
   leaf.grad = exclusive || grad_enabled() ? std::move(gradient) : clone(gradient);
 }
 

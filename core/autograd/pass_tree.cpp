@@ -34,8 +34,9 @@ void count_backward_in_pass() {
 }
 
 void accumulate(Tensor& into, const Tensor& value) {
-  const bool exclusive =
-      into.impl()->use_count() == 1 && into.impl()->storage->use_count() == 1 && !grad_enabled();
+  // Contiguous: an expanded gradient's elements share memory.
+  const bool exclusive = into.impl()->use_count() == 1 && into.impl()->storage->use_count() == 1 &&
+                         into.is_contiguous() && !grad_enabled();
   into = exclusive ? add_(into, value) : into + value;
 }
 
