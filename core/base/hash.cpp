@@ -23,8 +23,10 @@ std::uint64_t load(const std::byte* from, std::size_t size = kWord) {
   return std::bit_cast<std::uint64_t>(bytes);
 }
 
+/// Two multiplications: after one alone, a flip of the word's top bit would move one bit of the
+/// state, which a flip in the next word could undo.
 std::uint64_t absorb(std::uint64_t state, std::uint64_t word) {
-  return std::rotl((state ^ word) * kOdd, 31);
+  return std::rotl(state + word * kMixer, 31) * kOdd;
 }
 
 std::uint64_t avalanche(std::uint64_t state) {
