@@ -45,6 +45,9 @@ class Synchronizer {
   [[nodiscard]] virtual std::vector<SlotPtr> buffers() const { return {}; }
   /// Like `share`, over all ranks that train together: positions of others are zero before.
   virtual void share_bytes(std::span<std::uint8_t> /*bytes*/) {}
+  /// Brings optimizer state together: afterwards the first rank of each host holds all of it.
+  /// Collective.
+  virtual void gather_states() {}
   /// Makes every rank's values those that the owners wrote.
   virtual void publish() = 0;
 };

@@ -37,6 +37,7 @@ class GradientReducer final : public nn::Synchronizer {
   [[nodiscard]] nn::ElementRange own_range(const nn::Slot& slot) const override;
   [[nodiscard]] Tensor make_state(const nn::Slot& slot) override;
   void share(std::span<double> values) override;
+  void gather_states() override;
   void publish() override;
 
   [[nodiscard]] std::vector<nn::SlotPtr> buffers() const override;

@@ -61,6 +61,22 @@ void GradientReducer::share_bytes(std::span<std::uint8_t> bytes) {
   wait(all_reduce<std::uint8_t>(*comm_, bytes, ReduceOp::sum, "buffers"));
 }
 
+void GradientReducer::gather_states() {
+  for (const CommBuffer& state : states_) {
+    auto* data = reinterpret_cast<float*>(state.data);
+    for (int r = 1; r < host_->size(); ++r) {
+      const auto at = static_cast<std::size_t>(r);
+      const std::span part(data + borders_[at],
+                           static_cast<std::size_t>(borders_[at + 1] - borders_[at]));
+      if (host_->rank() == r) {
+        wait(send<float>(*host_, part, 0, "optimizer state"));
+      } else if (host_->rank() == 0) {
+        wait(receive<float>(*host_, part, r, "optimizer state"));
+      }
+    }
+  }
+}
+
 void GradientReducer::publish() {
   if (const std::vector<std::byte*> peers = host_addresses(); !peers.empty()) {
     publish_directly(peers);

@@ -1,0 +1,197 @@
+#include <tessera/dist/checkpoint/training_state.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/dist/checkpoint/checkpoint.h>
+#include <tessera/dist/checkpoint/step_folders.h>
+#include <tessera/dist/checkpoint/training_facts.h>
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/status_board.h>
+
+namespace tessera::dist {
+namespace {
+
+constexpr const char* kAttribute = "training";
+
+/// Text of rank 0 on every rank.
+std::string share_text(Communicator& comm, std::string text) {
+  std::vector<std::int64_t> length{static_cast<std::int64_t>(text.size())};
+  broadcast(comm, std::span(length), 0, "checkpoint").wait();
+  std::vector<std::uint8_t> bytes(text.begin(), text.end());
+  bytes.resize(static_cast<std::size_t>(length[0]));
+  broadcast(comm, std::span(bytes), 0, "checkpoint").wait();
+  return {bytes.begin(), bytes.end()};
+}
+
+/// Runs `work` on rank 0 and gives every rank the text of what it threw, empty for nothing.
+template <class F>
+std::string on_rank_0(Communicator& comm, const F& work) {
+  std::string error;
+  if (comm.rank() == 0) {
+    const BusyScope busy(comm, "reads or writes a checkpoint");  // the watchdog does not count it
+    try {
+      work();
+    } catch (const Error& e) {
+      error = e.what();
+    }
+  }
+  return share_text(comm, error);
+}
+
+TrainingFacts facts_of(std::int64_t step, const TrainingRun& run) {
+  const Context& context = Context::current();
+  optim::OptimizerState optimizer = run.optimizer.state();
+  TrainingFacts facts{.step = step,
+                      .options = run.options,
+                      .loader = run.loader.state(),
+                      .optimizer = std::move(optimizer.numbers),
+                      .seed = context.seed,
+                      .batches = context.step};
+  for (const auto& [name, tensor] : optimizer.tensors) {
+    facts.optimizer_tensors.push_back(name);
+  }
+  return facts;
+}
+
+void add_array(nn::ArrayFileContents& contents, const std::string& path, const Tensor& tensor,
+               std::vector<Tensor>& alive) {
+  alive.push_back(contiguous(tensor.detach()));
+  const Tensor& dense = alive.back();
+  contents.arrays.push_back({path, dense.dtype(), dense.shape(), dense.raw_data()});
+}
+
+/// Arrays and aliases of a run; `alive` holds the memory.
+nn::ArrayFileContents contents_of(std::int64_t step, const TrainingRun& run,
+                                  std::vector<Tensor>& alive) {
+  nn::ArrayFileContents contents;
+  std::map<const nn::Slot*, std::string> first_names;
+  for (const auto& [name, slot] : run.model.named_slots()) {
+    if (!slot->persistent) {
+      continue;
+    }
+    const auto [first, fresh] = first_names.emplace(slot.get(), "model/" + name);
+    if (fresh) {
+      add_array(contents, first->second, slot->value, alive);
+    } else {
+      contents.aliases.push_back({"model/" + name, first->second});
+    }
+  }
+  for (const auto& [name, tensor] : run.optimizer.state().tensors) {
+    add_array(contents, "optimizer/" + name, tensor, alive);
+  }
+  contents.attributes.push_back({"", kAttribute, to_json(facts_of(step, run))});
+  return contents;
+}
+
+}  // namespace
+
+std::optional<std::string> save_training(const std::string& directory, std::int64_t step,
+                                         const TrainingRun& run, Communicator& comm) {
+  for (const nn::Parameter& parameter : run.model.parameters()) {
+    if (parameter.slot()->synchronizer != nullptr) {
+      parameter.slot()->synchronizer->gather_states();
+      break;
+    }
+  }
+  const std::string error = on_rank_0(comm, [&] {
+    std::vector<Tensor> alive;
+    save_checkpoint(directory, step, contents_of(step, run, alive));
+  });
+  return error.empty() ? std::nullopt : std::optional(error);
+}
+
+TrainingCheckpoint::TrainingCheckpoint(const std::string& directory,
+                                       std::optional<std::int64_t> step, Communicator& comm)
+    : comm_(comm) {
+  const std::string error = on_rank_0(comm, [&] { open(directory, step); });
+  check<IoError>(error.empty(), error);
+  std::string text;
+  if (comm.rank() == 0) {
+    text = to_json(facts_);
+  }
+  file_ = share_text(comm, file_);
+  facts_ = facts_from_json(share_text(comm, text), file_);
+}
+
+void TrainingCheckpoint::open(const std::string& directory, std::optional<std::int64_t> step) {
+  const std::optional<std::int64_t> wanted = step ? step : newest_step(directory);
+  check<IoError>(wanted.has_value(), "--resume: no checkpoint in ", directory);
+  try {
+    reader_ = open_checkpoint(directory, *wanted);
+  } catch (const IoError& error) {
+    const auto whole = newest_whole_step(directory, *wanted);
+    fail<IoError>(error.what(), whole ? tessera::detail::concat("; the newest whole step is ",
+                                                                *whole, " (--resume=", *whole, ")")
+                                      : std::string("; no other step is whole"));
+  }
+  file_ = step_folder(directory, *wanted) + "/index.h5";
+  const auto attributes = reader_->attributes();
+  const auto* text = nn::find_attribute<std::string>(attributes, "", kAttribute);
+  check<IoError>(text != nullptr, file_, ": no attribute \"", kAttribute, "\"");
+  facts_ = facts_from_json(*text, file_);
+}
+
+/// Rank 0 compares; every rank throws.
+void TrainingCheckpoint::require_same_arrays(const nn::Module& model) const {
+  const std::string error = on_rank_0(comm_, [&] {
+    std::set<std::string> wanted;
+    for (const auto& [name, slot] : model.named_slots()) {
+      if (!slot->persistent) {
+        continue;
+      }
+      const std::string path = "model/" + name;
+      wanted.insert(path);
+      const nn::ArrayInfo* found = reader_->find(path);
+      check(found != nullptr, file_, ": no ", path, ": the checkpoint is of another model");
+      check(found->shape == slot->shape, file_, ": ", path, " is of another model; got ",
+            found->shape, ", expected ", slot->shape);
+    }
+    for (const nn::ArrayInfo& array : reader_->arrays()) {
+      check(!array.path.starts_with("model/") || wanted.contains(array.path), file_, ": ",
+            array.path, " is not in the model");
+    }
+  });
+  check(error.empty(), error);
+}
+
+/// Fills `into` on every rank with an array of the file.
+void TrainingCheckpoint::receive(const std::string& path, const Tensor& into) {
+  const std::span<std::byte> bytes(static_cast<std::byte*>(into.raw_data()), into.nbytes());
+  const std::string error = on_rank_0(comm_, [&] { reader_->read(path, bytes); });
+  check<IoError>(error.empty(), error);
+  const std::span<std::uint8_t> raw(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
+  broadcast(comm_, raw, 0, path).wait();
+}
+
+void TrainingCheckpoint::restore(const TrainingRun& run) {
+  require_same_arrays(run.model);
+  std::set<const nn::Slot*> seen;
+  for (const auto& [name, slot] : run.model.named_slots()) {
+    if (slot->persistent && seen.insert(slot.get()).second) {
+      receive("model/" + name, slot->value);
+      slot->value.get().storage->bump_version();
+    }
+  }
+  optim::OptimizerState state{.tensors = {}, .numbers = facts_.optimizer};
+  std::map<std::string, Shape> shapes;
+  for (const auto& [name, parameter] : run.model.named_parameters()) {
+    shapes[name] = parameter.shape();
+  }
+  for (const std::string& name : facts_.optimizer_tensors) {
+    const auto shape = shapes.find(name.substr(name.find('/') + 1));
+    check(shape != shapes.end(), file_, ": optimizer/", name, " is of no parameter of the model");
+    const Tensor value = empty(shape->second);
+    receive("optimizer/" + name, value);
+    state.tensors.emplace_back(name, value);
+  }
+  run.optimizer.load_state(state);
+  run.loader.load_state(facts_.loader);
+  Context::current().step = facts_.batches;
+}
+
+}  // namespace tessera::dist

@@ -1,0 +1,15 @@
+// The tokens to train on.
+#pragma once
+
+#include <string>
+
+#include <tessera/nn/data/data_loader.h>
+
+#include "options.h"
+
+/// Bytes of a text file or folder as tokens, or the 16-bit tokens of a .bin file.
+/// Throws InvalidArgument or IoError in one sentence.
+tessera::data::TokenSequence load_tokens(const std::string& path);
+
+/// How the loader cuts them into steps.
+tessera::data::LoaderOptions loader_options(const Options& options);

@@ -1,0 +1,88 @@
+#include "init_file.h"
+
+#include <set>
+
+#include <tessera/core/tensor/factories.h>
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/nn/io/array_file.h>
+#include <tessera/nn/io/safetensors.h>
+
+namespace nn = tessera::nn;
+namespace dist = tessera::dist;
+using tessera::Tensor;
+
+namespace {
+
+nn::StateDict read_hdf5(const std::string& path) {
+  const auto reader = nn::open_array_file(path);
+  nn::StateDict state;
+  for (const nn::ArrayInfo& array : reader->arrays()) {
+    const std::string prefix = "model/";
+    const bool prefixed = array.path.starts_with(prefix);
+    if (!prefixed && array.path.find('/') != std::string::npos) {
+      continue;  // optimizer state and the like
+    }
+    Tensor value = tessera::empty(array.shape, {.dtype = array.dtype});
+    reader->read(array.path, {static_cast<std::byte*>(value.raw_data()), value.nbytes()});
+    state.emplace_back(prefixed ? array.path.substr(prefix.size()) : array.path, value);
+  }
+  return state;
+}
+
+nn::StateDict read_safetensors(const std::string& path) {
+  const auto reader = nn::open_safetensors(path);
+  nn::StateDict state;
+  for (const nn::ArrayInfo& array : reader->arrays()) {
+    Tensor value = tessera::empty(array.shape, {.dtype = array.dtype});
+    reader->read(array.path, {static_cast<std::byte*>(value.raw_data()), value.nbytes()});
+    state.emplace_back(array.path, value);
+  }
+  return state;
+}
+
+/// A tied head may be named or not; it has no weights of its own.
+void add_tied(nn::Module& model, nn::StateDict& state) {
+  std::set<std::string> given;
+  for (const auto& [name, value] : state) {
+    given.insert(name);
+  }
+  for (const auto& [name, slot] : model.named_slots()) {
+    if (!given.contains(name) && slot->name != name) {
+      for (const auto& [other, value] : nn::StateDict(state)) {
+        if (other == slot->name) {
+          state.emplace_back(name, value);
+        }
+      }
+    }
+  }
+}
+
+std::string load_here(nn::Module& model, const std::string& path) {
+  try {
+    nn::StateDict state =
+        path.ends_with(".safetensors") ? read_safetensors(path) : read_hdf5(path);
+    add_tied(model, state);
+    model.load_state_dict(state);
+    return "";
+  } catch (const tessera::Error& error) {
+    return "--init " + path + ": " + error.what();
+  }
+}
+
+}  // namespace
+
+void load_init(nn::Module& model, const std::string& path, dist::Communicator& comm) {
+  const std::string error = comm.rank() == 0 ? load_here(model, path) : "";
+  std::vector<std::int64_t> length{static_cast<std::int64_t>(error.size())};
+  dist::broadcast(comm, std::span(length), 0, "--init").wait();
+  std::vector<std::uint8_t> text(error.begin(), error.end());
+  text.resize(static_cast<std::size_t>(length[0]));
+  dist::broadcast(comm, std::span(text), 0, "--init").wait();
+  tessera::check(text.empty(), std::string(text.begin(), text.end()));
+  for (const nn::Parameter& parameter : model.parameters()) {
+    const Tensor value = parameter;
+    dist::broadcast(comm, std::span(value.data<float>(), static_cast<std::size_t>(value.numel())),
+                    0, parameter.name())
+        .wait();
+  }
+}

@@ -1,0 +1,129 @@
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+
+#include <tessera/core/base/error.h>
+
+namespace {
+
+void add_model(CLI::App& app, Options& o) {
+  app.add_option("--preset", o.preset, "tiny, gpt2, gpt2-medium, gpt2-large or gpt2-xl: the model's "
+                                       "size at once")
+      ->check(CLI::IsMember({"tiny", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"}));
+  app.add_option("--layers", o.layers, "Transformer blocks")->check(CLI::PositiveNumber);
+  app.add_option("--heads", o.heads, "Attention heads")->check(CLI::PositiveNumber);
+  app.add_option("--width", o.width, "Width of the model")->check(CLI::PositiveNumber);
+  app.add_option("--context", o.context, "Tokens in a sequence")->check(CLI::PositiveNumber);
+  app.add_option("--dropout", o.dropout, "Share of activations that dropout zeroes")
+      ->check(CLI::Range(0.0, 0.999));
+  app.add_option("--vocab", o.vocab, "Number of different tokens; 256 for text, needed for .bin")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--untied", o.untied, "The head has weights of its own, not the embedding's");
+  app.add_option("--init", o.init, "Start from these weights (HDF5 or safetensors, nanoGPT's names)");
+}
+
+void add_data(CLI::App& app, Options& o) {
+  app.add_option("--data", o.data, "Text file or folder to train on, or .bin of 16-bit tokens");
+  app.add_option("--eval-data", o.eval_data, "Data for --eval-every");
+  app.add_option("--order", o.order, "Order of the windows of the data")
+      ->check(CLI::IsMember({"shuffled", "sequential"}));
+}
+
+void add_training(CLI::App& app, Options& o) {
+  app.add_option("--batch", o.batch, "Sequences in a step, over all ranks")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--grain", o.grain,
+                 "Microbatches in a step: the weights depend on it and not on the number of ranks");
+  app.add_option("--at-once", o.at_once, "The most microbatches in one pass, to save memory");
+  app.add_option("--steps", o.steps, "Steps in all, those before a resume included")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--lr", o.lr, "Learning rate after warm-up");
+  app.add_option("--min-lr", o.min_lr, "Learning rate at the last step");
+  app.add_option("--warmup", o.warmup, "Steps of linear warm-up")->check(CLI::NonNegativeNumber);
+  app.add_option("--weight-decay", o.weight_decay, "AdamW's decay, on matrices only");
+  app.add_option("--clip", o.clip, "Largest norm of the gradient; 0 for none");
+  app.add_option("--beta1", o.beta1, "AdamW's first momentum");
+  app.add_option("--beta2", o.beta2, "AdamW's second momentum");
+  app.add_option("--dtype", o.dtype, "Dtype to compute in; weights stay f32")
+      ->check(CLI::IsMember({"f32", "bf16"}));
+  app.add_option("--seed", o.seed, "Seed of weights, dropout and data order");
+  app.add_flag("--checkpoint-activations", o.checkpoint_activations,
+               "Recompute activations in backward, to save memory");
+  app.add_option("--nonfinite", o.nonfinite, "What to do when loss or gradient is not finite")
+      ->check(CLI::IsMember({"stop", "skip"}));
+  app.add_option("--threads", o.threads, "Threads of each rank")->check(CLI::NonNegativeNumber);
+}
+
+void add_saving(CLI::App& app, Options& o, std::string& resume) {
+  app.add_option("--save", o.save, "Folder for checkpoints; the last step is always saved");
+  app.add_option("--save-every", o.save_every, "Steps between checkpoints")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--keep", o.keep, "Checkpoints to keep")->check(CLI::PositiveNumber);
+  app.add_option("--resume", resume, "Go on from the newest checkpoint in --save, or from step N")
+      ->expected(0, 1)
+      ->type_name("[=N]");
+  app.add_option("--eval-every", o.eval_every, "Steps between evaluations on --eval-data")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--log", o.log, "File for one line of JSON a step");
+  app.add_option("--trace", o.trace, "File for a trace in Chrome's format");
+  app.add_option("--comm-timeout", o.comm_timeout, "Seconds to wait for a silent rank")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--sample", o.sample, "Tokens to generate at the end")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--prompt", o.prompt, "What the sample begins with");
+}
+
+void note_given(const CLI::App& app, Options& o) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) {
+      o.given.push_back(option->get_single_name());
+    }
+  }
+}
+
+void read_resume(const CLI::App& app, const std::string& text, Options& o) {
+  o.resume = app.count("--resume") > 0;
+  if (!text.empty() && text != "true") {
+    tessera::check(text.find_first_not_of("0123456789") == std::string::npos,
+                   "--resume: needs a step; got ", text);
+    o.resume_step = std::stoll(text);
+  }
+}
+
+void check_consistent(const Options& o) {
+  tessera::check(!o.data.empty() || o.steps == 0, "--data: needed, a text file or a folder of text");
+  tessera::check(o.eval_every == 0 || !o.eval_data.empty(),
+                 "--eval-every: needs --eval-data; nothing is cut from --data");
+  tessera::check(!o.resume || !o.save.empty(), "--resume: needs --save, the folder to resume from");
+  tessera::check(o.save_every == 0 || !o.save.empty(), "--save-every: needs --save");
+}
+
+}  // namespace
+
+bool Options::was_given(const std::string& name) const {
+  return std::ranges::find(given, name) != given.end();
+}
+
+std::optional<Options> parse_options(int argc, char** argv) {
+  Options options;
+  std::string resume;
+  CLI::App app("Trains a GPT on text, alone or under mpirun.", "gpt");
+  add_data(app, options);
+  add_model(app, options);
+  add_training(app, options);
+  add_saving(app, options, resume);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    tessera::fail<tessera::InvalidArgument>(error.what());
+  }
+  note_given(app, options);
+  read_resume(app, resume, options);
+  check_consistent(options);
+  return options;
+}

@@ -1,0 +1,25 @@
+// Who trains what: how the model is spread over the ranks, and how its weights are updated.
+#pragma once
+
+#include <memory>
+
+#include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/dist/world.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/optim/adamw.h>
+
+#include "model.h"
+#include "options.h"
+
+/// Deals the host's cores to its ranks.
+void set_threads(const Options& options, const tessera::dist::World& world);
+
+/// Data parallel over all ranks; nothing to do for one. First compares data and options of the
+/// ranks. Collective.
+std::shared_ptr<tessera::dist::GradientReducer> apply_plan(Gpt& model,
+                                                           const tessera::data::DataLoader& loader,
+                                                           const Options& options,
+                                                           const tessera::dist::World& world);
+
+/// AdamW with decay on matrices only, as nanoGPT has it.
+tessera::optim::AdamW make_optimizer(const Gpt& model, const Options& options);

@@ -1,0 +1,96 @@
+#include "report.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+#include <tessera/core/base/error.h>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::string json_number(double value) {
+  if (!std::isfinite(value)) {
+    return "null";
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+std::string to_json(const StepReport& r) {
+  std::ostringstream line;
+  line << "{\"step\": " << r.step << ", \"loss\": " << json_number(r.loss)
+       << ", \"lr\": " << json_number(r.lr) << ", \"grad_norm\": " << json_number(r.grad_norm)
+       << ", \"tokens_per_second\": " << json_number(r.tokens_per_second)
+       << ", \"mfu\": " << json_number(r.mfu) << ", \"step_ms\": " << json_number(r.step_ms)
+       << ", \"comm_ms\": " << json_number(r.comm_ms)
+       << ", \"comm_exposed_ms\": " << json_number(r.comm_exposed_ms)
+       << ", \"memory\": " << r.memory << "}";
+  return line.str();
+}
+
+std::string to_line(const StepReport& r, std::int64_t steps, double seconds_left) {
+  char text[200];
+  const auto left = static_cast<int>(seconds_left);
+  std::snprintf(text, sizeof text,
+                "step %lld/%lld  loss %.4f  %.1fk tokens/s  %.0f%% of peak  "
+                "comm %.1f ms exposed  %d:%02d left",
+                static_cast<long long>(r.step), static_cast<long long>(steps), r.loss,
+                r.tokens_per_second / 1e3, r.mfu * 100, r.comm_exposed_ms, left / 60, left % 60);
+  return text;
+}
+
+}  // namespace
+
+Reporter::Reporter(std::int64_t steps, const std::string& log_path, std::int64_t first_step)
+    : steps_(steps), first_step_(first_step), terminal_(isatty(STDOUT_FILENO) != 0),
+      begin_(Clock::now()), last_line_(begin_ - std::chrono::hours(1)) {
+  if (!log_path.empty()) {
+    log_.open(log_path, std::ios::app);
+    tessera::check<tessera::IoError>(log_.is_open(), "--log: cannot write ", log_path);
+  }
+}
+
+Reporter::~Reporter() { end_line(); }
+
+void Reporter::step(const StepReport& report) {
+  if (log_.is_open()) {
+    log_ << to_json(report) << std::endl;  // flushed: a killed run keeps its log
+  }
+  const double done = static_cast<double>(report.step - first_step_);
+  const double left = seconds_since(begin_) / std::max(done, 1.0) *
+                      static_cast<double>(steps_ - report.step);
+  if (terminal_) {
+    std::printf("\r%s\033[K", to_line(report, steps_, left).c_str());
+    std::fflush(stdout);
+    line_open_ = true;
+    return;
+  }
+  const bool due = seconds_since(last_line_) > 2 || report.step == steps_;
+  if (due) {
+    std::puts(to_line(report, steps_, left).c_str());
+    std::fflush(stdout);
+    last_line_ = Clock::now();
+  }
+}
+
+void Reporter::note(const std::string& text) {
+  end_line();
+  std::puts(text.c_str());
+  std::fflush(stdout);
+}
+
+void Reporter::end_line() {
+  if (line_open_) {
+    std::puts("");
+    line_open_ = false;
+  }
+}

@@ -1,0 +1,43 @@
+// What a person and a log see of each step.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+struct StepReport {
+  std::int64_t step = 0;  ///< counted from 1
+  double loss = 0;        ///< mean over the global batch, before the update
+  double lr = 0;
+  double grad_norm = 0;  ///< before clipping
+  double tokens_per_second = 0;
+  double mfu = 0;  ///< share of the peak of the ranks' threads, 6 flops a parameter and token
+  double step_ms = 0;
+  double comm_ms = 0;
+  double comm_exposed_ms = 0;
+  std::size_t memory = 0;  ///< bytes that tensors hold at most, on this rank
+};
+
+/// Writes reports on rank 0: a line that renews itself on a terminal, else a line now and then; and
+/// a line of JSON a step.
+class Reporter {
+ public:
+  /// Appends to `log_path` unless it is empty. Throws IoError when it cannot.
+  Reporter(std::int64_t steps, const std::string& log_path, std::int64_t first_step);
+  ~Reporter();
+  void step(const StepReport& report);
+  /// A line of its own: an evaluation, a checkpoint, a warning.
+  void note(const std::string& text);
+
+ private:
+  void end_line();
+
+  std::int64_t steps_;
+  std::int64_t first_step_;
+  bool terminal_;
+  bool line_open_ = false;
+  std::ofstream log_;
+  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point last_line_;
+};

@@ -1,0 +1,23 @@
+// From what was given to what is meant: presets, defaults, and what a checkpoint fixes.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "options.h"
+
+/// The options that change weights, by name: what a checkpoint stores and ranks must agree on.
+using FixedOptions = std::vector<std::pair<std::string, std::string>>;
+
+/// Fills presets and defaults in. Throws InvalidArgument for what does not fit together.
+Options resolve(const Options& given);
+
+[[nodiscard]] FixedOptions fixed_options(const Options& options);
+
+/// Takes every option that was not given from `stored`. Throws InvalidArgument naming both values
+/// when one was given and differs.
+void adopt(Options& options, const FixedOptions& stored);
+
+/// The fixed options in one line.
+[[nodiscard]] std::string fingerprint(const Options& options);

@@ -1,0 +1,120 @@
+#include "stepper.h"
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/device/memory_stats.h>
+#include <tessera/core/device/peak.h>
+#include <tessera/core/device/thread_pool.h>
+#include <tessera/core/dispatch/autocast.h>
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/reduce/global_mean.h>
+#include <tessera/nn/optim/cosine_schedule.h>
+
+#include "checkpoints.h"
+#include "evaluate.h"
+#include "signals.h"
+
+namespace dist = tessera::dist;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+double milliseconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+/// True on all ranks when it is on one.
+bool any_rank(dist::Communicator& comm, bool here) {
+  std::vector<std::int32_t> flag{here ? 1 : 0};
+  dist::all_reduce(comm, std::span(flag), dist::ReduceOp::max, "stop").wait();
+  return flag[0] != 0;
+}
+
+/// Peak arithmetic of all ranks' threads, in flop/s; 0 when unknown.
+double peak_of(const Run& run) {
+  const auto dtype = tessera::parse_dtype(run.options.dtype);
+  return run.world.size() * tessera::peak_flops(dtype, tessera::num_threads());
+}
+
+StepReport measure(const Run& run, Clock::time_point begin, double peak) {
+  StepReport report;
+  const auto tokens = static_cast<double>(run.options.batch * run.options.context);
+  const auto parameters = static_cast<double>(run.model->parameter_count());
+  report.step = run.loader.position();
+  report.lr = run.optimizer.lr();
+  report.grad_norm = run.optimizer.gradient_norm();
+  report.step_ms = milliseconds(Clock::now() - begin);
+  report.tokens_per_second = tokens / report.step_ms * 1e3;
+  report.mfu = peak > 0 ? 6 * parameters * report.tokens_per_second / peak : 0;
+  if (run.reducer != nullptr) {
+    const dist::CommunicationTime time = run.reducer->take_time();
+    report.comm_ms = milliseconds(time.total);
+    report.comm_exposed_ms = milliseconds(time.exposed);
+  }
+  report.memory = tessera::memory_stats().peak;
+  return report;
+}
+
+/// Between two steps: evaluate and save where it is time for it.
+void after_step(const Run& run, Reporter* reporter, bool last) {
+  const Options& o = run.options;
+  const std::int64_t step = run.loader.position();
+  if (o.eval_every > 0 && (step % o.eval_every == 0 || last)) {
+    const double loss = evaluate(run);
+    if (reporter != nullptr) {
+      reporter->note("step " + std::to_string(step) + "  evaluation loss " + std::to_string(loss));
+    }
+  }
+  if (!o.save.empty() && (last || (o.save_every > 0 && step % o.save_every == 0))) {
+    const auto warning = save_step(run, step, last);
+    if (warning && reporter != nullptr) {
+      reporter->note(*warning);
+    }
+  }
+}
+
+}  // namespace
+
+void run_steps(const Run& run) {
+  const Options& o = run.options;
+  dist::Communicator& comm = *run.world.communicator();
+  const auto reporter = run.world.rank() == 0 ? std::make_unique<Reporter>(
+                                                    o.steps, o.log, run.loader.position())
+                                              : nullptr;
+  const tessera::optim::CosineSchedule schedule(
+      {.lr = o.lr, .min_lr = o.min_lr, .warmup = o.warmup, .steps = o.steps});
+  const double peak = peak_of(run);
+  dist::GlobalMean loss_mean;
+  auto begin = Clock::now();
+  for (auto& [x, y] : run.loader) {  // once a pass
+    tessera::Tensor loss;
+    {
+      const tessera::AutocastScope autocast(tessera::parse_dtype(o.dtype));
+      loss = run.model(x, y);
+    }
+    loss.backward();
+    loss_mean.add(loss);
+    if (!tessera::Context::current().pass.last) {
+      continue;
+    }
+    run.optimizer.set_lr(schedule.rate(run.loader.position() - 1));
+    const auto result = run.optimizer.step();
+    StepReport report = measure(run, begin, peak);
+    report.loss = loss_mean.take(comm);
+    if (reporter != nullptr) {
+      reporter->step(report);
+      if (result.skipped) {
+        reporter->note(result.reason);
+      }
+    }
+    const bool stop = any_rank(comm, stop_requested());
+    after_step(run, reporter.get(), stop || report.step == o.steps);
+    if (stop) {
+      break;
+    }
+    begin = Clock::now();
+  }
+}

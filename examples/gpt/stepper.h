@@ -1,0 +1,25 @@
+// The training loop.
+#pragma once
+
+#include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/dist/world.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/optim/adamw.h>
+
+#include "model.h"
+#include "options.h"
+#include "report.h"
+
+/// What a run holds while it trains; everything outlives the loop.
+struct Run {
+  const Options& options;
+  const tessera::dist::World& world;
+  const tessera::nn::Ptr<Gpt>& model;
+  tessera::data::DataLoader& loader;
+  tessera::optim::AdamW& optimizer;
+  tessera::dist::GradientReducer* reducer;  ///< null when alone
+};
+
+/// Runs steps until the last one or until a signal asks for a stop, and reports, evaluates and saves
+/// between them.
+void run_steps(const Run& run);

@@ -1,0 +1,52 @@
+#include "train.h"
+
+#include "checkpoints.h"
+#include "data.h"
+#include "init_file.h"
+#include "model.h"
+#include "plan.h"
+#include "resolve.h"
+#include "sample.h"
+#include "stepper.h"
+
+namespace nn = tessera::nn;
+namespace dist = tessera::dist;
+
+namespace {
+
+GptConfig config_of(const Options& o) {
+  return {.layers = o.layers,
+          .heads = o.heads,
+          .width = o.width,
+          .context = o.context,
+          .vocab = o.vocab,
+          .dropout = o.dropout,
+          .tied = !o.untied,
+          .checkpoint_activations = o.checkpoint_activations};
+}
+
+}  // namespace
+
+void train(const Options& given, const dist::World& world) {
+  dist::Communicator& comm = *world.communicator();
+  Options o = given;
+  const auto checkpoint = open_resumed(o, comm);
+  o = resolve(o);
+  set_threads(o, world);
+  tessera::set_seed(o.seed);
+  tessera::data::DataLoader loader(load_tokens(o.data), loader_options(o));
+  const auto model = nn::make<Gpt>(config_of(o));
+  if (!o.init.empty() && checkpoint == nullptr) {
+    load_init(*model, o.init, comm);
+  }
+  const auto reducer = apply_plan(*model, loader, o, world);
+  auto optimizer = make_optimizer(*model, o);
+  const Run run{o, world, model, loader, optimizer, reducer.get()};
+  if (checkpoint != nullptr) {
+    restore(run, *checkpoint);
+  }
+  run_steps(run);
+  if (o.sample > 0 && world.rank() == 0) {
+    sample(model, o);
+  }
+}
