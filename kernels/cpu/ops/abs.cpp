@@ -1,0 +1,9 @@
+#include <tessera/core/ops/abs.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+const RegisterKernel<Abs, unary_kernel<Abs, Unary::absolute>> registered{DeviceType::cpu};
+}
+}  // namespace tessera::cpu

@@ -1,0 +1,9 @@
+#include <tessera/core/ops/div.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+const RegisterKernel<Div, binary_kernel<Div, Binary::divide>> registered{DeviceType::cpu};
+}
+}  // namespace tessera::cpu

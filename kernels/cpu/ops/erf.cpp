@@ -1,0 +1,9 @@
+#include <tessera/core/ops/erf.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+const RegisterKernel<Erf, unary_kernel<Erf, Unary::erf>> registered{DeviceType::cpu};
+}
+}  // namespace tessera::cpu

@@ -1,0 +1,9 @@
+#include <tessera/core/ops/exp.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+const RegisterKernel<Exp, unary_kernel<Exp, Unary::exp>> registered{DeviceType::cpu};
+}
+}  // namespace tessera::cpu

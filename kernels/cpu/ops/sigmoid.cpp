@@ -1,0 +1,9 @@
+#include <tessera/core/ops/sigmoid.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+const RegisterKernel<Sigmoid, unary_kernel<Sigmoid, Unary::sigmoid>> registered{DeviceType::cpu};
+}
+}  // namespace tessera::cpu

@@ -1,0 +1,9 @@
+#include <tessera/core/ops/silu.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+const RegisterKernel<Silu, unary_kernel<Silu, Unary::silu>> registered{DeviceType::cpu};
+}
+}  // namespace tessera::cpu
