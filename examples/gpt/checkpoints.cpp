@@ -53,8 +53,7 @@ void restore(const Run& run, dist::TrainingCheckpoint& checkpoint) {
 
 std::optional<std::string> save_step(const Run& run, std::int64_t step, bool last) {
   const Options& o = run.options;
-  const auto error =
-      dist::save_training(o.save, step, parts_of(run), *run.world.communicator());
+  const auto error = dist::save_training(o.save, step, parts_of(run), *run.world.communicator());
   if (error) {
     tessera::check<tessera::Error>(!last, "the last step could not be saved: ", *error);
     return "warning: step " + std::to_string(step) +

@@ -11,8 +11,8 @@
 
 /// Opens the checkpoint that --resume asks for and adopts its options; nothing without --resume.
 /// Refuses a --save folder that holds steps already. Collective.
-std::unique_ptr<tessera::dist::TrainingCheckpoint> open_resumed(
-    Options& options, tessera::dist::Communicator& comm);
+std::unique_ptr<tessera::dist::TrainingCheckpoint> open_resumed(Options& options,
+                                                                tessera::dist::Communicator& comm);
 
 /// Brings the run to where the checkpoint was taken, and moves later steps aside. Collective.
 void restore(const Run& run, tessera::dist::TrainingCheckpoint& checkpoint);

@@ -59,8 +59,7 @@ void add_tied(nn::Module& model, nn::StateDict& state) {
 
 std::string load_here(nn::Module& model, const std::string& path) {
   try {
-    nn::StateDict state =
-        path.ends_with(".safetensors") ? read_safetensors(path) : read_hdf5(path);
+    nn::StateDict state = path.ends_with(".safetensors") ? read_safetensors(path) : read_hdf5(path);
     add_tied(model, state);
     model.load_state_dict(state);
     return "";

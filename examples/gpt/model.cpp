@@ -54,7 +54,8 @@ Tensor Transformer::forward(const Tensor& ids) const {
 
 Gpt::Gpt(const GptConfig& c)
     : transformer(this, "transformer", c),
-      lm_head(this, "lm_head", c.width, c.vocab, nn::LinearOptions{.bias = false, .weight_init = nn::init::normal(0, kStd)}),
+      lm_head(this, "lm_head", c.width, c.vocab,
+              nn::LinearOptions{.bias = false, .weight_init = nn::init::normal(0, kStd)}),
       config(c) {
   if (c.tied) {
     lm_head->weight.tie(&*lm_head, transformer->wte->weight);

@@ -9,8 +9,9 @@
 namespace {
 
 void add_model(CLI::App& app, Options& o) {
-  app.add_option("--preset", o.preset, "tiny, gpt2, gpt2-medium, gpt2-large or gpt2-xl: the model's "
-                                       "size at once")
+  app.add_option("--preset", o.preset,
+                 "tiny, gpt2, gpt2-medium, gpt2-large or gpt2-xl: the model's "
+                 "size at once")
       ->check(CLI::IsMember({"tiny", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"}));
   app.add_option("--layers", o.layers, "Transformer blocks")->check(CLI::PositiveNumber);
   app.add_option("--heads", o.heads, "Attention heads")->check(CLI::PositiveNumber);
@@ -21,7 +22,8 @@ void add_model(CLI::App& app, Options& o) {
   app.add_option("--vocab", o.vocab, "Number of different tokens; 256 for text, needed for .bin")
       ->check(CLI::PositiveNumber);
   app.add_flag("--untied", o.untied, "The head has weights of its own, not the embedding's");
-  app.add_option("--init", o.init, "Start from these weights (HDF5 or safetensors, nanoGPT's names)");
+  app.add_option("--init", o.init,
+                 "Start from these weights (HDF5 or safetensors, nanoGPT's names)");
 }
 
 void add_data(CLI::App& app, Options& o) {
@@ -93,7 +95,8 @@ void read_resume(const CLI::App& app, const std::string& text, Options& o) {
 }
 
 void check_consistent(const Options& o) {
-  tessera::check(!o.data.empty() || o.steps == 0, "--data: needed, a text file or a folder of text");
+  tessera::check(!o.data.empty() || o.steps == 0,
+                 "--data: needed, a text file or a folder of text");
   tessera::check(o.eval_every == 0 || !o.eval_data.empty(),
                  "--eval-every: needs --eval-data; nothing is cut from --data");
   tessera::check(!o.resume || !o.save.empty(), "--resume: needs --save, the folder to resume from");
@@ -110,6 +113,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   Options options;
   std::string resume;
   CLI::App app("Trains a GPT on text, alone or under mpirun.", "gpt");
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_data(app, options);
   add_model(app, options);
   add_training(app, options);

@@ -29,11 +29,10 @@ std::shared_ptr<dist::GradientReducer> apply_plan(Gpt& model,
   if (world.size() == 1) {
     return nullptr;
   }
-  dist::require_agreement(
-      *world.communicator(), "gpt",
-      {{"length of the data", std::to_string(loader.tokens().size())},
-       {"hash of the data", std::to_string(loader.tokens().hash())},
-       {"options", fingerprint(o)}});
+  dist::require_agreement(*world.communicator(), "gpt",
+                          {{"length of the data", std::to_string(loader.tokens().size())},
+                           {"hash of the data", std::to_string(loader.tokens().hash())},
+                           {"options", fingerprint(o)}});
   return dist::data_parallel(model, world.communicator(), {.grain = loader.grain(), .buckets = {}});
 }
 
@@ -43,11 +42,8 @@ optim::AdamW make_optimizer(const Gpt& model, const Options& o) {
   for (const nn::Parameter& p : model.parameters()) {
     (p.shape().size() >= 2 ? matrices : vectors).push_back(p);
   }
-  optim::AdamWOptions options{.lr = o.lr,
-                              .beta1 = o.beta1,
-                              .beta2 = o.beta2,
-                              .eps = 1e-8,
-                              .weight_decay = o.weight_decay};
+  optim::AdamWOptions options{
+      .lr = o.lr, .beta1 = o.beta1, .beta2 = o.beta2, .eps = 1e-8, .weight_decay = o.weight_decay};
   optim::AdamW optimizer(matrices, options);
   options.weight_decay = 0;
   optimizer.add_group(vectors, options);

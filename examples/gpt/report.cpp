@@ -51,23 +51,28 @@ std::string to_line(const StepReport& r, std::int64_t steps, double seconds_left
 }  // namespace
 
 Reporter::Reporter(std::int64_t steps, const std::string& log_path, std::int64_t first_step)
-    : steps_(steps), first_step_(first_step), terminal_(isatty(STDOUT_FILENO) != 0),
-      begin_(Clock::now()), last_line_(begin_ - std::chrono::hours(1)) {
+    : steps_(steps),
+      first_step_(first_step),
+      terminal_(isatty(STDOUT_FILENO) != 0),
+      begin_(Clock::now()),
+      last_line_(begin_ - std::chrono::hours(1)) {
   if (!log_path.empty()) {
     log_.open(log_path, std::ios::app);
     tessera::check<tessera::IoError>(log_.is_open(), "--log: cannot write ", log_path);
   }
 }
 
-Reporter::~Reporter() { end_line(); }
+Reporter::~Reporter() {
+  end_line();
+}
 
 void Reporter::step(const StepReport& report) {
   if (log_.is_open()) {
     log_ << to_json(report) << std::endl;  // flushed: a killed run keeps its log
   }
   const double done = static_cast<double>(report.step - first_step_);
-  const double left = seconds_since(begin_) / std::max(done, 1.0) *
-                      static_cast<double>(steps_ - report.step);
+  const double left =
+      seconds_since(begin_) / std::max(done, 1.0) * static_cast<double>(steps_ - report.step);
   if (terminal_) {
     std::printf("\r%s\033[K", to_line(report, steps_, left).c_str());
     std::fflush(stdout);

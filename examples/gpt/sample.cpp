@@ -37,7 +37,8 @@ void sample(const tessera::nn::Ptr<Gpt>& model, const Options& o) {
     if (i >= static_cast<std::int64_t>(o.prompt.size())) {
       const auto length = std::min(static_cast<std::int64_t>(tokens.size()), o.context);
       const Tensor ids = tessera::from_values(
-          std::span<const std::int64_t>(tokens).last(static_cast<std::size_t>(length)), {1, length});
+          std::span<const std::int64_t>(tokens).last(static_cast<std::size_t>(length)),
+          {1, length});
       const Tensor logits = model->next_logits(ids) * (1 / kTemperature);
       tokens.push_back(tessera::multinomial(tessera::softmax(logits, -1), 1).item<std::int64_t>());
     }

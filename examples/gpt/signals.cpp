@@ -7,7 +7,9 @@ namespace {
 
 volatile std::sig_atomic_t requested = 0;
 
-extern "C" void request_stop(int) { requested = 1; }
+extern "C" void request_stop(int) {
+  requested = 1;
+}
 
 }  // namespace
 
@@ -20,4 +22,6 @@ void catch_stop_signals() {
   }
 }
 
-bool stop_requested() { return requested != 0; }
+bool stop_requested() {
+  return requested != 0;
+}

@@ -81,9 +81,9 @@ void after_step(const Run& run, Reporter* reporter, bool last) {
 void run_steps(const Run& run) {
   const Options& o = run.options;
   dist::Communicator& comm = *run.world.communicator();
-  const auto reporter = run.world.rank() == 0 ? std::make_unique<Reporter>(
-                                                    o.steps, o.log, run.loader.position())
-                                              : nullptr;
+  const auto reporter = run.world.rank() == 0
+                            ? std::make_unique<Reporter>(o.steps, o.log, run.loader.position())
+                            : nullptr;
   const tessera::optim::CosineSchedule schedule(
       {.lr = o.lr, .min_lr = o.min_lr, .warmup = o.warmup, .steps = o.steps});
   const double peak = peak_of(run);

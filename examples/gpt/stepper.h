@@ -20,6 +20,6 @@ struct Run {
   tessera::dist::GradientReducer* reducer;  ///< null when alone
 };
 
-/// Runs steps until the last one or until a signal asks for a stop, and reports, evaluates and saves
-/// between them.
+/// Runs steps until the last one or until a signal asks for a stop, and reports, evaluates and
+/// saves between them.
 void run_steps(const Run& run);

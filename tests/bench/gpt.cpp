@@ -96,8 +96,7 @@ std::shared_ptr<dist::GradientReducer> spread(Gpt& model, const BenchOptions& o,
     return nullptr;
   }
   const bool real = o.comm == "real";
-  const auto group =
-      real ? world.communicator() : dist::make_fake(world.rank(), world.size());
+  const auto group = real ? world.communicator() : dist::make_fake(world.rank(), world.size());
   return dist::data_parallel(model, group, {.grain = grain});
 }
 

@@ -12,7 +12,7 @@ BUILD = pathlib.Path(os.environ.get("TESSERA_BUILD", ROOT / "build"))
 GPT = BUILD / "bin" / "gpt"
 TEXT = ROOT / "tests" / "fixtures" / "gpt" / "text.txt"
 TINY = ["--layers", "2", "--heads", "2", "--width", "32", "--context", "16", "--batch", "16",
-        "--lr", "1e-2", "--warmup", "2", "--threads", "1"]
+        "--lr", "1e-2", "--warmup", "2"]
 SKIPPED_EXIT = 77
 
 
