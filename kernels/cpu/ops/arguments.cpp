@@ -44,6 +44,18 @@ Matrix rows_matrix(const TensorImpl& x) {
   return {bytes_of(x), x.dtype, x.shape.back(), 1};
 }
 
+DenseOperand::DenseOperand(const TensorImpl& x) : data_(bytes_of(x)) {
+  if (x.contiguous()) {
+    return;
+  }
+  copy_ = HeldBlock(static_cast<std::size_t>(x.numel()) * size_of(x.dtype));
+  visit_dtype(x.dtype, [&]<class T>() {
+    T* next = copy_.as<T>();
+    for_each_element(x, [&](std::int64_t at) { *next++ = x.data<T>()[at]; });
+  });
+  data_ = reinterpret_cast<const char*>(copy_.data());
+}
+
 Indices::Indices(const TensorImpl& x) {
   if (x.dtype == DType::i64 && x.contiguous()) {
     data_ = x.data<std::int64_t>();

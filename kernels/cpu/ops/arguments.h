@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <tessera/core/device/allocator.h>
 #include <tessera/core/dispatch/op.h>
 #include <tessera/kernels/cpu/gemm.h>
 
@@ -38,6 +39,18 @@ namespace tessera::cpu {
 
 /// The rows of a dense tensor as a matrix [rows_of(x), last dim].
 [[nodiscard]] Matrix rows_matrix(const TensorImpl& x);
+
+/// The elements of any tensor as a dense row-major array: itself, or a copy while this lives. One
+/// kernel for every layout keeps an element's bits independent of its neighbours' addresses.
+class DenseOperand {
+ public:
+  explicit DenseOperand(const TensorImpl&);
+  [[nodiscard]] const char* data() const { return data_; }
+
+ private:
+  HeldBlock copy_;
+  const char* data_;
+};
 
 /// Integers of any dtype and strides as a row-major array of int64.
 class Indices {
