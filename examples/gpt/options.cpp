@@ -80,7 +80,7 @@ void add_saving(CLI::App& app, Options& o, std::string& resume) {
 void note_given(const CLI::App& app, Options& o) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() > 0) {
-      o.given.push_back(option->get_single_name());
+      o.given.push_back(option->get_name());
     }
   }
 }

@@ -14,6 +14,9 @@ TEXT = ROOT / "tests" / "fixtures" / "gpt" / "text.txt"
 TINY = ["--layers", "2", "--heads", "2", "--width", "32", "--context", "16", "--batch", "16",
         "--lr", "1e-2", "--warmup", "2"]
 SKIPPED_EXIT = 77
+# What Open MPI needs as root, and to start more ranks than there are cores.
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+       "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 
 def require_gpt():
@@ -30,7 +33,7 @@ def command(ranks, *options):
 def run(ranks, *options, check=True, timeout=120, env=None):
     """The finished process, its output captured."""
     done = subprocess.run(command(ranks, *options), capture_output=True, text=True, timeout=timeout,
-                          errors="replace", env=dict(os.environ, **(env or {})))
+                          errors="replace", env=dict(os.environ, **MPI, **(env or {})))
     if check and done.returncode != 0:
         print(done.stdout, done.stderr, sep="\n")
         sys.exit(f"{' '.join(command(ranks, *options))}: exit code {done.returncode}")
