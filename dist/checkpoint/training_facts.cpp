@@ -1,62 +1,116 @@
 #include <tessera/dist/checkpoint/training_facts.h>
 
-#include <nlohmann/json.hpp>
+#include <charconv>
+#include <map>
+#include <sstream>
+#include <type_traits>
+#include <vector>
 
 #include <tessera/core/base/error.h>
 
 namespace tessera::dist {
 namespace {
 
-using Json = nlohmann::json;
+using Words = std::vector<std::string>;
 
-Json json_of(const data::LoaderState& loader) {
-  return {{"position", loader.position},
-          {"batch", loader.batch},
-          {"context", loader.context},
-          {"grain", loader.grain},
-          {"order", static_cast<int>(loader.order)},
-          {"seed", loader.seed},
-          {"tokens", loader.tokens},
-          {"hash", loader.hash}};
+template <class T>
+std::string write_number(T value) {
+  char text[64];  // the shortest digits that read back as the same number
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-data::LoaderState loader_from(const Json& json) {
-  return {.position = json.at("position"),
-          .batch = json.at("batch"),
-          .context = json.at("context"),
-          .grain = json.at("grain"),
-          .order = static_cast<data::Order>(json.at("order").get<int>()),
-          .seed = json.at("seed"),
-          .tokens = json.at("tokens"),
-          .hash = json.at("hash")};
+template <class T>
+bool read_number(const std::string& text, T& value) {
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+/// The single numbers among the facts, by name.
+template <class F, class Visit>
+void each_number(F& facts, const Visit& visit) {
+  visit("step", facts.step);
+  visit("seed", facts.seed);
+  visit("batches", facts.batches);
+  visit("loader.position", facts.loader.position);
+  visit("loader.batch", facts.loader.batch);
+  visit("loader.context", facts.loader.context);
+  visit("loader.grain", facts.loader.grain);
+  visit("loader.seed", facts.loader.seed);
+  visit("loader.tokens", facts.loader.tokens);
+  visit("loader.hash", facts.loader.hash);
+}
+
+Words split(const std::string& line) {
+  Words words;
+  std::istringstream in(line);
+  for (std::string word; std::getline(in, word, '\t');) {
+    words.push_back(word);
+  }
+  return words;
+}
+
+/// False for a line that means nothing here.
+bool read_line(const Words& words, TrainingFacts& facts,
+               std::map<std::string, std::string>& numbers) {
+  if (words.size() == 2 && words[0] == "order") {
+    facts.loader.order = words[1] == "shuffled" ? data::Order::shuffled : data::Order::sequential;
+    return words[1] == "shuffled" || words[1] == "sequential";
+  }
+  if (words.size() == 2 && words[0] == "state") {
+    facts.optimizer_tensors.push_back(words[1]);
+    return true;
+  }
+  if (words.size() == 2) {
+    return numbers.emplace(words[0], words[1]).second;
+  }
+  if (words.size() == 3 && words[0] == "option") {
+    facts.options.emplace_back(words[1], words[2]);
+    return true;
+  }
+  double value = 0;
+  const bool optimizer = words.size() == 3 && words[0] == "optimizer";
+  if (optimizer && read_number(words[2], value)) {
+    facts.optimizer.emplace_back(words[1], value);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-std::string to_json(const TrainingFacts& facts) {
-  const Json json{{"step", facts.step},
-                  {"options", facts.options},
-                  {"loader", json_of(facts.loader)},
-                  {"optimizer", facts.optimizer},
-                  {"optimizer_tensors", facts.optimizer_tensors},
-                  {"seed", facts.seed},
-                  {"batches", facts.batches}};
-  return json.dump();
+std::string to_text(const TrainingFacts& facts) {
+  std::string text;
+  const auto line = [&](const std::string& key, const std::string& value) {
+    text += key + '\t' + value + '\n';
+  };
+  each_number(facts, [&](const char* name, auto value) { line(name, write_number(value)); });
+  line("order", facts.loader.order == data::Order::shuffled ? "shuffled" : "sequential");
+  for (const auto& [name, value] : facts.options) {
+    line("option", name + '\t' + value);
+  }
+  for (const auto& [name, value] : facts.optimizer) {
+    line("optimizer", name + '\t' + write_number(value));
+  }
+  for (const std::string& name : facts.optimizer_tensors) {
+    line("state", name);
+  }
+  return text;
 }
 
-TrainingFacts facts_from_json(const std::string& text, const std::string& file) {
-  try {
-    const Json json = Json::parse(text);
-    return {.step = json.at("step"),
-            .options = json.at("options").get<FixedOptions>(),
-            .loader = loader_from(json.at("loader")),
-            .optimizer = json.at("optimizer").get<std::vector<std::pair<std::string, double>>>(),
-            .optimizer_tensors = json.at("optimizer_tensors").get<std::vector<std::string>>(),
-            .seed = json.at("seed"),
-            .batches = json.at("batches")};
-  } catch (const Json::exception& error) {
-    fail<IoError>(file, ": the attribute \"training\" cannot be read: ", error.what());
+TrainingFacts facts_from_text(const std::string& text, const std::string& file) {
+  TrainingFacts facts;
+  std::map<std::string, std::string> numbers;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    check<IoError>(read_line(split(line), facts, numbers), file,
+                   ": the attribute \"training\" has a line that cannot be read: ", line);
   }
+  each_number(facts, [&](const char* name, auto& value) {
+    check<IoError>(numbers.contains(name) && read_number(numbers[name], value), file,
+                   ": the attribute \"training\" lacks ", name);
+  });
+  return facts;
 }
 
 }  // namespace tessera::dist

@@ -1,4 +1,4 @@
-// The small values of a checkpoint as text.
+// The small values of a checkpoint as text: lines of words parted by tabs, readable by people.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace tessera::dist {
 
-/// Facts as JSON, and back. Reading throws IoError naming `file` for text that is not ours.
-[[nodiscard]] std::string to_json(const TrainingFacts& facts);
-[[nodiscard]] TrainingFacts facts_from_json(const std::string& text, const std::string& file);
+/// Facts as text, and back. Reading throws IoError naming `file` for text that is not ours.
+[[nodiscard]] std::string to_text(const TrainingFacts& facts);
+[[nodiscard]] TrainingFacts facts_from_text(const std::string& text, const std::string& file);
 
 }  // namespace tessera::dist

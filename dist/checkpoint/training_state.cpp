@@ -84,7 +84,7 @@ nn::ArrayFileContents contents_of(std::int64_t step, const TrainingRun& run,
   for (const auto& [name, tensor] : run.optimizer.state().tensors) {
     add_array(contents, "optimizer/" + name, tensor, alive);
   }
-  contents.attributes.push_back({"", kAttribute, to_json(facts_of(step, run))});
+  contents.attributes.push_back({"", kAttribute, to_text(facts_of(step, run))});
   return contents;
 }
 
@@ -112,10 +112,10 @@ TrainingCheckpoint::TrainingCheckpoint(const std::string& directory,
   check<IoError>(error.empty(), error);
   std::string text;
   if (comm.rank() == 0) {
-    text = to_json(facts_);
+    text = to_text(facts_);
   }
   file_ = share_text(comm, file_);
-  facts_ = facts_from_json(share_text(comm, text), file_);
+  facts_ = facts_from_text(share_text(comm, text), file_);
 }
 
 void TrainingCheckpoint::open(const std::string& directory, std::optional<std::int64_t> step) {
@@ -133,7 +133,7 @@ void TrainingCheckpoint::open(const std::string& directory, std::optional<std::i
   const auto attributes = reader_->attributes();
   const auto* text = nn::find_attribute<std::string>(attributes, "", kAttribute);
   check<IoError>(text != nullptr, file_, ": no attribute \"", kAttribute, "\"");
-  facts_ = facts_from_json(*text, file_);
+  facts_ = facts_from_text(*text, file_);
 }
 
 /// Rank 0 compares; every rank throws.
