@@ -1,11 +1,12 @@
-# <tessera/tessera.h>: every public header of every room; <tessera/ops.h>: those of all ops. Not public: headers ending in _impl.h,
-# those below a folder named detail, the kernels, and those that name a package's own headers.
+# <tessera/tessera.h>: every public header of every room; <tessera/ops.h>: those of all ops. Not
+# public: headers ending in _impl.h, those below a folder named detail, the kernels, and what stands
+# between Tessera and a package (nn/io/hdf5*, dist/comm/mpi).
 function(tessera_public_headers room out)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${room}/*.h)
   get_property(needs GLOBAL PROPERTY TESSERA_NEEDS_${room})
   list(TRANSFORM headers REPLACE "^${room}/" "")
   tessera_without_absent(headers ${needs})
-  list(FILTER headers EXCLUDE REGEX "_impl\\.h$|(^|/)detail/")
+  list(FILTER headers EXCLUDE REGEX "_impl\\.h$|(^|/)detail/|(^|/)io/hdf5|(^|/)comm/(mpi|nccl)")
   set(public "")
   foreach(header IN LISTS headers)
     file(STRINGS ${PROJECT_SOURCE_DIR}/${room}/${header} foreign
