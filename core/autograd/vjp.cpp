@@ -1,6 +1,7 @@
 #include <tessera/core/autograd/vjp.h>
 
 #include <tessera/core/autograd/meta.h>
+#include <tessera/core/autograd/modes.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -27,6 +28,9 @@ Tensor Vjp::output(int i) const {
   check<InternalError>((node_.op->info.saved_outputs >> i & 1U) != 0, node_.op->info.name,
                        ": the gradient reads output ", i, ", which is not saved");
   Tensor saved = node_.saved_outputs[index(i)].unpack(node_.op->info.name).detach();
+  if (!grad_enabled()) {
+    return saved;  // a gradient that knew its producer would keep the graph alive through its leaf
+  }
   auto meta = std::make_unique<AutogradMeta>();
   meta->producer = Ref<OpNode>(&node_);
   meta->output = static_cast<std::uint32_t>(i);

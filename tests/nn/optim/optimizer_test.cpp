@@ -87,6 +87,9 @@ Result train_shared(int count, const MakeOptimizer& make) {
         norms.push_back(result.gradient_norm);
       }
     }
+    for (const nn::Parameter& mine : model->parameters()) {
+      mine.slot()->synchronizer = nullptr;  // this one holds the slots that hold it
+    }
   });
   return {values_of(*shared), norms};
 }
