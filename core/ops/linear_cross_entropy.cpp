@@ -210,7 +210,9 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
   if (attrs.gradients && weight.requires_grad() && weight.is_leaf()) {
     LeafNode& leaf = leaf_of(weight);
     outputs.resize(3);
-    outputs[2] = leaf.sink != nullptr ? leaf.sink->early_destination(leaf) : Tensor();
+    const Tensor lent = leaf.sink != nullptr ? leaf.sink->early_destination(leaf) : Tensor();
+    // A handle of its own: the sink's must not learn of the graph, which knows the sink.
+    outputs[2] = lent.defined() ? lent.detach() : Tensor();
   }
   const TensorRef inputs[] = {x, weight, targets};
   call(op_def<LinearCrossEntropy>(), inputs, &attrs, outputs);
