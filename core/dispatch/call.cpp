@@ -70,6 +70,14 @@ void run_kernel(const OpDef& op, std::span<const TensorRef> inputs, const void* 
   }
 }
 
+/// Elementwise ops check this themselves: they take numbers from anywhere.
+void check_devices(const OpDef& op, std::span<const TensorRef> inputs) {
+  for (const Tensor& x : inputs) {
+    check(op.info.elementwise || !x.defined() || x.device() == inputs[0]->device(), op.info.name,
+          ": inputs on different devices; got ", inputs[0]->device(), " and another");
+  }
+}
+
 void check_fits(const char* op, const Tensor& destination, const OutputSpec& spec) {
   check(destination.shape() == spec.shape && destination.dtype() == spec.dtype, op,
         ": the destination does not fit; got ", destination.shape(), " ", destination.dtype(),
@@ -139,6 +147,7 @@ void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* att
              Outputs& outputs, const CutPlan& plan, bool any_gradient) {
   Infer infer(op.info.name, inputs);
   op.infer(infer, attrs);
+  check_devices(op, inputs);
   plan.apply(infer);
   const std::span<const OutputSpec> specs = infer.outputs();
   const bool recording = any_gradient && op.vjp != nullptr && Modes::current().record;

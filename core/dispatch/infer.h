@@ -25,10 +25,14 @@ class Infer {
 
   [[nodiscard]] const char* op() const { return op_; }
   [[nodiscard]] int input_count() const { return static_cast<int>(inputs_.size()); }
+  /// Throws InvalidArgument when the call lacks this input.
   [[nodiscard]] const Tensor& input(int i = 0) const {
+    check(has_input(i), op_, ": input ", i, " is missing; got ", input_count(), " inputs");
     return inputs_[static_cast<std::size_t>(i)];
   }
-  [[nodiscard]] bool has_input(int i) const { return i < input_count() && input(i).defined(); }
+  [[nodiscard]] bool has_input(int i) const {
+    return i < input_count() && inputs_[static_cast<std::size_t>(i)]->defined();
+  }
 
   /// Adds the next output, on the device of the first input.
   void add_output(const Shape& shape, DType dtype, Cut cut = {}) {

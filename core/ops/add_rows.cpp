@@ -15,8 +15,11 @@ void AddRows::infer(Infer& c, const Attrs& attrs) {
   const Tensor& values = c.input(0);
   const Tensor& ids = c.input(1);
   check(values.ndim() >= 1, "add_rows: values need a last dim; got ", values.shape());
+  check(is_floating(values.dtype()) && (!c.has_input(2) || is_floating(c.input(2).dtype())),
+        "add_rows: needs floating dtypes; got ", values.dtype());
   const std::int64_t width = values.shape().back();
-  check(is_integral(ids.dtype()) && values.numel() == ids.numel() * width,
+  check(is_integral(ids.dtype()) && ids.dtype() != DType::boolean &&
+            values.numel() == ids.numel() * width,
         "add_rows: ids do not fit the values; got ", ids.shape(), " ", ids.dtype(), " and ",
         values.shape());
   const Shape shape{attrs.rows, width};

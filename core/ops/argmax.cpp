@@ -1,22 +1,15 @@
 #include <tessera/core/ops/argmax.h>
 
+#include <tessera/core/ops/support/extremes.h>
+
 namespace tessera {
 
 void Argmax::infer(Infer& c, const Attrs& attrs) {
-  const DType dtype = c.input().dtype();
-  check(!is_complex(dtype) && dtype != DType::boolean, "argmax: needs real numbers; got ", dtype);
-  infer_reduction(c, attrs, DType::i64);
-  check_not_empty(c);
+  infer_position(c, attrs);
 }
 
 void Argmax::reference(Kernel& k, const Attrs& attrs) {
-  reduce_elements(k, attrs, []<Real T>(std::span<const T> values) {
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < values.size() && values[best] == values[best]; ++i) {
-      best = values[i] != values[i] || values[i] > values[best] ? i : best;
-    }
-    return static_cast<std::int64_t>(best);
-  });
+  reference_position(k, attrs, true);
 }
 
 // Positions count inside the piece, so only dims that stay can be cut.

@@ -8,12 +8,17 @@
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/support/attention_options.h>
 #include <tessera/core/ops/support/dense.h>
+#include <tessera/core/ops/support/saved_inputs.h>
 
 namespace tessera {
 namespace {
 
 Shape score_shape(const Shape& q, const Shape& k) {
   return {q[0], q[1], q[2], k[2]};
+}
+
+Shape row_shape(const Shape& q) {
+  return {q[0], q[1], q[2]};
 }
 
 /// What is added to the scores, in their shape; empty without a mask.
@@ -51,21 +56,34 @@ AttentionProblem problem_of(const TensorImpl& q, const TensorImpl& k, const Tens
   return p;
 }
 
-void check_heads(const Shape& q, const Shape& k, const Shape& v) {
-  check(q.size() == 4 && k.size() == 4 && v.size() == 4,
-        "attention: needs (batch, heads, time, size); got ", q, ", ", k, " and ", v);
-  check(k == v && q[0] == k[0] && q[3] == k[3], "attention: shapes do not fit; got ", q, ", ", k,
+void check_shapes(const char* op, const Shape& q, const Shape& k, const Shape& v) {
+  check(q.size() == 4 && k.size() == 4 && v.size() == 4, op,
+        ": needs (batch, heads, time, size); got ", q, ", ", k, " and ", v);
+  check(k == v && q[0] == k[0] && q[3] == k[3], op, ": shapes do not fit; got ", q, ", ", k,
         " and ", v);
-  check(k[1] > 0 && q[1] % k[1] == 0, "attention: heads of keys must divide those of queries; got ",
+  check(k[1] > 0 && q[1] % k[1] == 0, op, ": heads of keys must divide those of queries; got ",
         k[1], " and ", q[1]);
 }
 
-void check_mask(const Tensor& mask, const Shape& scores) {
-  check(mask.dtype() == DType::boolean || is_floating(mask.dtype()),
-        "attention: the mask must be bool or floating; got ", mask.dtype());
-  check(!mask.requires_grad(), "attention: the mask gets no gradient; call detach()");
-  check(broadcast_shapes("attention", mask.shape(), scores) == scores,
-        "attention: the mask does not fit; got ", mask.shape(), ", expected ", scores);
+void check_mask(const char* op, const Tensor& mask, const Shape& scores) {
+  check(mask.dtype() == DType::boolean || is_floating(mask.dtype()), op,
+        ": the mask must be bool or floating; got ", mask.dtype());
+  check(!mask.requires_grad(), op, ": the mask gets no gradient; call detach()");
+  check(broadcast_shapes(op, mask.shape(), scores) == scores, op, ": the mask does not fit; got ",
+        mask.shape(), ", expected ", scores);
+}
+
+/// q, k and v are the inputs from number `first` on; the mask, if there is one, is input `mask`.
+void check_inputs(const Infer& c, int first, int mask) {
+  const Tensor& q = c.input(first);
+  const Tensor& k = c.input(first + 1);
+  const Tensor& v = c.input(first + 2);
+  check_shapes(c.op(), q.shape(), k.shape(), v.shape());
+  check(is_floating(q.dtype()) && q.dtype() == k.dtype() && q.dtype() == v.dtype(), c.op(),
+        ": needs one floating dtype; got ", q.dtype(), ", ", k.dtype(), " and ", v.dtype());
+  if (c.has_input(mask)) {
+    check_mask(c.op(), c.input(mask), score_shape(q.shape(), k.shape()));
+  }
 }
 
 DimLabels batch_and_heads(int ndim, bool heads) {
@@ -92,17 +110,10 @@ DimLabels mask_labels(const Tensor& mask, const Tensor& q, bool heads) {
 }  // namespace
 
 void Attention::infer(Infer& c, const Attrs& attrs) {
+  check_inputs(c, 0, 3);
   const Tensor& q = c.input(0);
-  const Tensor& k = c.input(1);
-  check_heads(q.shape(), k.shape(), c.input(2).shape());
-  check(is_floating(q.dtype()) && q.dtype() == k.dtype() && q.dtype() == c.input(2).dtype(),
-        "attention: needs one floating dtype; got ", q.dtype(), ", ", k.dtype(), " and ",
-        c.input(2).dtype());
-  if (c.has_input(3)) {
-    check_mask(c.input(3), score_shape(q.shape(), k.shape()));
-  }
   c.add_output(q.shape(), attrs.dtype);
-  c.add_output({q.shape()[0], q.shape()[1], q.shape()[2]}, statistics_dtype(q.dtype()));
+  c.add_output(row_shape(q.shape()), statistics_dtype(q.dtype()));
 }
 
 void Attention::reference(Kernel& k, const Attrs& attrs) {
@@ -119,6 +130,7 @@ void Attention::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Attention::vjp(Vjp& v, const Attrs& attrs) {
+  check<Unsupported>(!v.has_gradient(1), "attention: only y has a gradient");
   check<Unsupported>(!grad_enabled(), "attention: second derivatives are not supported; write the ",
                      "product of matrices and softmax out");
   const Tensor mask = v.has_input(3) ? v.input(3) : Tensor();
@@ -148,9 +160,11 @@ ShardRule Attention::shard(const Infer& c, const Attrs& attrs) {
 }
 
 void AttentionBackward::infer(Infer& c, const Attrs&) {
-  check_heads(c.input(1).shape(), c.input(2).shape(), c.input(3).shape());
-  check(c.input(0).shape() == c.input(1).shape(), "attention_backward: wrong gradient; got ",
-        c.input(0).shape(), ", expected ", c.input(1).shape());
+  check_inputs(c, 1, 6);
+  const Shape& q = c.input(1).shape();
+  check_saved(c, 0, q);
+  check_saved(c, 4, q);
+  check_saved(c, 5, row_shape(q));
   for (int i = 1; i < 4; ++i) {
     c.add_output(c.input(i).shape(), c.input(i).dtype());
   }

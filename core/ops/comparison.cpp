@@ -3,21 +3,35 @@
 namespace tessera {
 namespace {
 
-/// Only its category counts: elements are compared as int64, double or complex.
-DType common_category(const Kernel& k) {
-  return promote(k.input(0).dtype, k.input(1).dtype);
+/// What 16-bit floats hold of x; wider ones are rounded already.
+template <class C>
+C rounded(C x, DType dtype) {
+  if constexpr (std::same_as<C, double>) {
+    if (dtype == DType::bf16) {
+      return convert<C>(convert<BFloat16>(x));
+    }
+    return dtype == DType::f16 ? convert<C>(convert<Float16>(x)) : x;
+  } else {
+    return x;
+  }
 }
 
+/// Operands are rounded to their common dtype, so that f32 0.3 equals the number 0.3.
 template <class F>
 void compare(Kernel& k, const F& f) {
-  map_elements<2>(k, common_category(k), [&](auto x, auto y) { return std::int64_t{f(x, y)}; });
+  const DType common = promoted_dtype(k);
+  map_elements<2>(k, common, [&](auto x, auto y) {
+    return std::int64_t{f(rounded(x, common), rounded(y, common))};
+  });
 }
 
 /// Without complex numbers, which have no order.
 template <class F>
 void compare_order(Kernel& k, const F& f) {
-  map_elements<2>(k, common_category(k),
-                  [&](Real auto x, Real auto y) { return std::int64_t{f(x, y)}; });
+  const DType common = promoted_dtype(k);
+  map_elements<2>(k, common, [&](Real auto x, Real auto y) {
+    return std::int64_t{f(rounded(x, common), rounded(y, common))};
+  });
 }
 
 }  // namespace

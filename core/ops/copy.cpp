@@ -9,7 +9,7 @@ namespace tessera {
 void Copy::infer(Infer& c, const Attrs&) {
   const Tensor& x = c.input(0);
   infer_elementwise(c, x.dtype());
-  check(c.outputs()[0].shape == x.shape(), "copy_: the source does not broadcast; got ",
+  check(c.outputs()[0].shape == x.shape(), "copy: the source does not broadcast; got ",
         c.input(1).shape(), ", expected ", x.shape());
 }
 

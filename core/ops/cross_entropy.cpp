@@ -9,6 +9,8 @@
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/loss_rows.h>
 #include <tessera/core/ops/support/row_sums.h>
+#include <tessera/core/ops/support/saved_inputs.h>
+#include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -27,12 +29,14 @@ Shape column_shape(const Tensor& logits) {
   return shape;
 }
 
-/// g (...) as (..., 1).
-Tensor as_column(const Tensor& rows) {
-  Tensor column = rows.detach();
-  column.get().shape.push_back(1);
-  column.get().strides.push_back(1);
-  return column;
+void check_rows(const char* op, const Tensor& logits, const Tensor& targets) {
+  check(logits.ndim() >= 1 && logits.shape().back() > 0, op, ": logits need classes; got ",
+        logits.shape());
+  check(is_floating(logits.dtype()), op, ": logits need a floating dtype; got ", logits.dtype());
+  check(is_integral(targets.dtype()) && targets.dtype() != DType::boolean, op,
+        ": targets must be integers; got ", targets.dtype());
+  check(targets.shape() == row_shape(logits), op, ": targets do not fit; got ", targets.shape(),
+        ", expected ", row_shape(logits));
 }
 
 DimLabels row_labels(int ndim, bool with_last) {
@@ -48,19 +52,10 @@ DimLabels row_labels(int ndim, bool with_last) {
 void CrossEntropy::infer(Infer& c, const Attrs& attrs) {
   const Tensor& logits = c.input(0);
   const Tensor& targets = c.input(1);
-  check(logits.ndim() >= 1 && logits.shape().back() > 0, "cross_entropy: logits need classes; got ",
-        logits.shape());
-  check(is_floating(logits.dtype()), "cross_entropy: logits need a floating dtype; got ",
-        logits.dtype());
-  check(is_integral(targets.dtype()) && targets.dtype() != DType::boolean,
-        "cross_entropy: targets must be integers; got ", targets.dtype());
-  check(targets.shape() == row_shape(logits), "cross_entropy: targets do not fit; got ",
-        targets.shape(), ", expected ", row_shape(logits));
+  check_rows(c.op(), logits, targets);
   check(attrs.label_smoothing >= 0 && attrs.label_smoothing <= 1,
         "cross_entropy: wrong label smoothing; got ", attrs.label_smoothing,
         ", expected one in [0, 1]");
-  check(targets.device() == logits.device(), "cross_entropy: inputs on different devices; got ",
-        logits.device(), " and ", targets.device());
   const DType dtype = logits.dtype() == DType::f64 ? DType::f64 : DType::f32;
   c.add_output(attrs.reduction == LossReduction::none ? targets.shape() : Shape{}, dtype);
   c.add_output(column_shape(logits), dtype);
@@ -93,7 +88,7 @@ void CrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
     const Tensor factors = v.output(2).detach();
     const bool reduced = attrs.reduction != LossReduction::none;
     const Tensor rows =
-        reduced ? expand_like(v.gradient(), v.output_meta(2)) : as_column(v.gradient());
+        reduced ? expand_like(v.gradient(), v.output_meta(2)) : unsqueeze(v.gradient(), -1);
     v.set(0,
           call<CrossEntropyBackward>({rows * factors, v.input(0), v.input(1), v.output(1).detach()},
                                      {attrs.label_smoothing}));
@@ -112,11 +107,9 @@ ShardRule CrossEntropy::shard(const Infer& c, const Attrs& attrs) {
 }
 
 void CrossEntropyBackward::infer(Infer& c, const Attrs&) {
-  for (const int i : {0, 2, 3}) {
-    const Shape expected = i == 2 ? row_shape(c.input(1)) : column_shape(c.input(1));
-    check(c.input(i).shape() == expected, "cross_entropy_backward: input ", i,
-          " does not fit; got ", c.input(i).shape(), ", expected ", expected);
-  }
+  check_rows(c.op(), c.input(1), c.input(2));
+  check_saved(c, 0, column_shape(c.input(1)));
+  check_saved(c, 3, column_shape(c.input(1)));
   c.add_output(c.input(1).shape(), c.input(1).dtype());
 }
 

@@ -10,7 +10,8 @@ void Embedding::infer(Infer& c, const Attrs&) {
   const Tensor& weight = c.input(0);
   const Tensor& ids = c.input(1);
   check(weight.ndim() == 2, "embedding: weight must be 2-D; got ", weight.shape());
-  check(is_integral(ids.dtype()), "embedding: ids must be integers; got ", ids.dtype());
+  check(is_integral(ids.dtype()) && ids.dtype() != DType::boolean,
+        "embedding: ids must be integers; got ", ids.dtype());
   Shape shape = ids.shape();
   shape.push_back(weight.shape()[1]);
   c.add_output(shape, weight.dtype());

@@ -19,7 +19,7 @@ ShardRule LayerNorm::shard(const Infer& c, const Attrs&) {
 }
 
 void LayerNormBackward::infer(Infer& c, const Attrs& attrs) {
-  infer_norm_backward(c, attrs);
+  infer_norm_backward(c, attrs, true);
 }
 
 void LayerNormBackward::reference(Kernel& k, const Attrs& attrs) {

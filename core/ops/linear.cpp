@@ -6,6 +6,7 @@
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/support/dense.h>
+#include <tessera/core/ops/support/factors.h>
 
 namespace tessera {
 namespace {
@@ -30,17 +31,9 @@ DimLabels weight_labels(std::int8_t in) {
   return labels;
 }
 
-void check_devices(const Infer& c) {
-  for (int i = 1; i < c.input_count(); ++i) {
-    check(!c.has_input(i) || c.input(i).device() == c.input(0).device(), c.op(),
-          ": inputs on different devices; got ", c.input(0).device(), " and another");
-  }
-}
-
 /// x (..., width) times a matrix with `matching` rows or columns.
 void check_product(const Infer& c, std::int64_t matching, const char* name) {
   const Shape& x = c.input(0).shape();
-  check_devices(c);
   check(!x.empty() && x.back() == matching, c.op(), ": ", name, " does not fit; got ", x, " and ",
         c.input(1).shape());
 }
@@ -49,6 +42,7 @@ void check_product(const Infer& c, std::int64_t matching, const char* name) {
 
 void Linear::infer(Infer& c, const Attrs& attrs) {
   const Shape& weight = c.input(1).shape();
+  check_factors(c, attrs.dtype);
   check(weight.size() == 2, "linear: weight must be 2-D; got ", weight);
   check_product(c, weight[1], "weight");
   if (c.has_input(2)) {
@@ -112,6 +106,7 @@ ShardRule Linear::shard(const Infer& c, const Attrs&) {
 
 void LinearGradInput::infer(Infer& c, const Attrs& attrs) {
   const Shape& weight = c.input(1).shape();
+  check_factors(c, attrs.dtype);
   check(weight.size() == 2, "linear_grad_input: weight must be 2-D; got ", weight);
   check_product(c, weight[0], "weight");
   Shape shape = c.input(0).shape();

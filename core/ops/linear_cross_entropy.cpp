@@ -98,9 +98,6 @@ void check_inputs(const char* op, const Tensor& x, const Tensor& weight, const T
         rows);
   check(is_integral(targets.dtype()) && targets.dtype() != DType::boolean, op,
         ": targets must be integers; got ", targets.dtype());
-  check(x.device() == weight.device() && x.device() == targets.device(), op,
-        ": inputs on different devices; got ", x.device(), ", ", weight.device(), " and ",
-        targets.device());
   check<Unsupported>(!x.cut().stacked && !weight.cut() && x.cut() == targets.cut(), op,
                      ": x and targets must hold the same microbatches, along one of their dims, "
                      "and the weight none");
@@ -135,6 +132,9 @@ void LinearCrossEntropy::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void LinearCrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
+  for (int i = 1; attrs.gradients && i < 3; ++i) {
+    check<Unsupported>(!v.has_gradient(i), "linear_cross_entropy: only the loss has a gradient");
+  }
   if (grad_enabled()) {
     differentiable_vjp(v, attrs);
     return;
@@ -179,8 +179,9 @@ void LinearCrossEntropyBackward::infer(Infer& c, const Attrs& attrs) {
   const Tensor& weight = c.input(2);
   check_inputs(c.op(), x, weight, c.input(3));
   const std::int32_t parts = parts_of(x);
-  check(c.input(0).numel() == parts, c.op(), ": wrong gradient; got ", c.input(0).shape(),
-        ", expected ", parts, " numbers");
+  check(c.input(0).numel() == parts && is_floating(c.input(0).dtype()), c.op(),
+        ": wrong gradient; got ", c.input(0).shape(), " ", c.input(0).dtype(), ", expected ", parts,
+        " floating numbers");
   Shape shape = weight.shape();
   if (attrs.stacked) {
     shape.insert(0, parts);

@@ -3,6 +3,7 @@
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/support/row_sums.h>
 
 namespace tessera {
@@ -21,9 +22,7 @@ std::int64_t rows_of(const TensorImpl& x) {
 void LinearGradWeight::infer(Infer& c, const Attrs& attrs) {
   const Shape& gradient = c.input(0).shape();
   const Shape& x = c.input(1).shape();
-  check(c.input(0).device() == c.input(1).device(),
-        "linear_grad_weight: inputs on different devices; got ", c.input(0).device(), " and ",
-        c.input(1).device());
+  check_factors(c, attrs.dtype);
   bool fits = gradient.size() == x.size() && !x.empty();
   for (int d = 0; fits && d + 1 < x.size(); ++d) {
     fits = gradient[d] == x[d];

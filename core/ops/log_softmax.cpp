@@ -4,16 +4,11 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/exp.h>
 #include <tessera/core/ops/mul.h>
-#include <tessera/core/ops/softmax.h>
 #include <tessera/core/ops/sum_to.h>
-#include <tessera/core/ops/support/rows_along.h>
 
 namespace tessera {
-
-void LogSoftmax::infer(Infer& c, const Attrs& attrs) {
-  infer_along(c, attrs.dim);
-}
 
 void LogSoftmax::reference(Kernel& k, const Attrs& attrs) {
   map_along(k, attrs.dim, [](std::vector<double>& x, const std::vector<double>&) {
@@ -30,14 +25,6 @@ void LogSoftmax::vjp(Vjp& v, const Attrs& attrs) {
   }
 }
 
-ShardRule LogSoftmax::shard(const Infer& c, const Attrs& attrs) {
-  return rule_along(c, attrs.dim);
-}
-
-void LogSoftmaxBackward::infer(Infer& c, const Attrs& attrs) {
-  infer_along(c, attrs.dim);
-}
-
 void LogSoftmaxBackward::reference(Kernel& k, const Attrs& attrs) {
   map_along(k, attrs.dim, [](std::vector<double>& gradient, const std::vector<double>& y) {
     double sum = 0;
@@ -52,7 +39,7 @@ void LogSoftmaxBackward::reference(Kernel& k, const Attrs& attrs) {
 
 void LogSoftmaxBackward::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor up = v.gradient();
-  const Tensor p = softmax(v.input(1), attrs.dim);  // of a log-softmax: its exponential
+  const Tensor p = exp(v.input(1));
   Shape line = up.shape();
   line[attrs.dim] = 1;
   if (v.needs(0)) {
@@ -61,10 +48,6 @@ void LogSoftmaxBackward::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(1)) {
     v.set(1, up * p * sum_to(v.input(0), line) * -1.0);
   }
-}
-
-ShardRule LogSoftmaxBackward::shard(const Infer& c, const Attrs& attrs) {
-  return rule_along(c, attrs.dim);
 }
 
 Tensor log_softmax(const Tensor& x, int dim) {

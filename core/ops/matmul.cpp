@@ -4,8 +4,11 @@
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/dense.h>
+#include <tessera/core/ops/support/factors.h>
+#include <tessera/core/ops/unsqueeze.h>
 
 namespace tessera {
 namespace {
@@ -81,9 +84,8 @@ Tensor gradient_of_b(const Tensor& gradient, const Tensor& a, const Matmul::Attr
 void Matmul::infer(Infer& c, const Attrs& attrs) {
   const Shape& a = c.input(0).shape();
   const Shape& b = c.input(1).shape();
+  check_factors(c, attrs.dtype);
   check(a.size() >= 2 && b.size() >= 2, "matmul: needs matrices; got ", a, " and ", b);
-  check(c.input(0).device() == c.input(1).device(), "matmul: inputs on different devices; got ",
-        c.input(0).device(), " and ", c.input(1).device());
   const Sides left = sides(a, attrs.transpose_a);
   const Sides right = sides(b, attrs.transpose_b);
   check(left.columns == right.rows, "matmul: inner sizes differ; got ", left.columns, " and ",
@@ -166,7 +168,14 @@ Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
-  return matmul(a, b, false, false);
+  const bool row = a.ndim() == 1;
+  const bool column = b.ndim() == 1;
+  if (!row && !column) {
+    return matmul(a, b, false, false);
+  }
+  const Tensor y = matmul(row ? unsqueeze(a, 0) : a, column ? unsqueeze(b, -1) : b, false, false);
+  const Tensor without_column = column ? squeeze(y, -1) : y;
+  return row ? squeeze(without_column, column ? -1 : -2) : without_column;
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/support/attention_options.h>
 #include <tessera/core/ops/support/dense.h>
+#include <tessera/core/ops/support/saved_inputs.h>
 
 namespace tessera {
 namespace {
@@ -35,6 +36,21 @@ Shape output_shape(const Shape& qkv, const PackedAttentionAttrs& attrs) {
   return {qkv[0], qkv[1], qkv[2] / (attrs.heads + 2 * attrs.kv_heads) * attrs.heads};
 }
 
+Shape row_shape(const Shape& qkv, const PackedAttentionAttrs& attrs) {
+  return {qkv[0], attrs.heads, qkv[1]};
+}
+
+void check_packed(const char* op, const Tensor& x, const PackedAttentionAttrs& attrs) {
+  const Shape& shape = x.shape();
+  const std::int64_t all_heads = attrs.heads + 2 * attrs.kv_heads;
+  check(shape.size() == 3, op, ": needs (batch, time, width); got ", shape);
+  check(is_floating(x.dtype()), op, ": needs a floating dtype; got ", x.dtype());
+  check(attrs.kv_heads > 0 && attrs.heads > 0 && attrs.heads % attrs.kv_heads == 0, op,
+        ": heads of keys must divide those of queries; got ", attrs.kv_heads, " and ", attrs.heads);
+  check(shape[2] % all_heads == 0, op, ": width is not divisible by heads; got ", shape[2],
+        ", expected a multiple of ", all_heads);
+}
+
 DimLabels batch_labels(int ndim) {
   DimLabels labels(ndim);
   labels[0] = 0;
@@ -45,17 +61,9 @@ DimLabels batch_labels(int ndim) {
 
 void PackedAttention::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input(0);
-  const Shape& shape = x.shape();
-  const std::int64_t all_heads = attrs.heads + 2 * attrs.kv_heads;
-  check(shape.size() == 3, "packed_attention: needs (batch, time, width); got ", shape);
-  check(is_floating(x.dtype()), "packed_attention: needs a floating dtype; got ", x.dtype());
-  check(attrs.kv_heads > 0 && attrs.heads > 0 && attrs.heads % attrs.kv_heads == 0,
-        "packed_attention: heads of keys must divide those of queries; got ", attrs.kv_heads,
-        " and ", attrs.heads);
-  check(shape[2] % all_heads == 0, "packed_attention: width is not divisible by heads; got ",
-        shape[2], ", expected a multiple of ", all_heads);
-  c.add_output(output_shape(shape, attrs), attrs.attention.dtype);
-  c.add_output({shape[0], attrs.heads, shape[1]}, statistics_dtype(x.dtype()));
+  check_packed(c.op(), x, attrs);
+  c.add_output(output_shape(x.shape(), attrs), attrs.attention.dtype);
+  c.add_output(row_shape(x.shape(), attrs), statistics_dtype(x.dtype()));
 }
 
 void PackedAttention::reference(Kernel& k, const Attrs& attrs) {
@@ -68,6 +76,7 @@ void PackedAttention::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void PackedAttention::vjp(Vjp& v, const Attrs& attrs) {
+  check<Unsupported>(!v.has_gradient(1), "packed_attention: only y has a gradient");
   check<Unsupported>(!grad_enabled(), "packed_attention: second derivatives are not supported; ",
                      "write the product of matrices and softmax out");
   if (v.needs(0)) {
@@ -85,9 +94,11 @@ ShardRule PackedAttention::shard(const Infer&, const Attrs&) {
 }
 
 void PackedAttentionBackward::infer(Infer& c, const Attrs& attrs) {
-  const Shape expected = output_shape(c.input(1).shape(), attrs);
-  check(c.input(0).shape() == expected, "packed_attention_backward: wrong gradient; got ",
-        c.input(0).shape(), ", expected ", expected);
+  check_packed(c.op(), c.input(1), attrs);
+  const Shape& shape = c.input(1).shape();
+  check_saved(c, 0, output_shape(shape, attrs));
+  check_saved(c, 2, output_shape(shape, attrs));
+  check_saved(c, 3, row_shape(shape, attrs));
   c.add_output(c.input(1).shape(), c.input(1).dtype());
 }
 

@@ -19,7 +19,7 @@ ShardRule RmsNorm::shard(const Infer& c, const Attrs&) {
 }
 
 void RmsNormBackward::infer(Infer& c, const Attrs& attrs) {
-  infer_norm_backward(c, attrs);
+  infer_norm_backward(c, attrs, false);
 }
 
 void RmsNormBackward::reference(Kernel& k, const Attrs& attrs) {

@@ -6,13 +6,8 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
-#include <tessera/core/ops/support/rows_along.h>
 
 namespace tessera {
-
-void Softmax::infer(Infer& c, const Attrs& attrs) {
-  infer_along(c, attrs.dim);
-}
 
 void Softmax::reference(Kernel& k, const Attrs& attrs) {
   map_along(k, attrs.dim, [](std::vector<double>& x, const std::vector<double>&) {
@@ -27,14 +22,6 @@ void Softmax::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
     v.set(0, call<SoftmaxBackward>({v.gradient(), v.output()}, attrs));
   }
-}
-
-ShardRule Softmax::shard(const Infer& c, const Attrs& attrs) {
-  return rule_along(c, attrs.dim);
-}
-
-void SoftmaxBackward::infer(Infer& c, const Attrs& attrs) {
-  infer_along(c, attrs.dim);
 }
 
 void SoftmaxBackward::reference(Kernel& k, const Attrs& attrs) {
@@ -62,10 +49,6 @@ void SoftmaxBackward::vjp(Vjp& v, const Attrs& attrs) {
     const Tensor centered = g + sum_to(g * y, line) * -1.0;
     v.set(1, up * centered + g * sum_to(up * y, line) * -1.0);
   }
-}
-
-ShardRule SoftmaxBackward::shard(const Infer& c, const Attrs& attrs) {
-  return rule_along(c, attrs.dim);
 }
 
 Tensor softmax(const Tensor& x, int dim) {

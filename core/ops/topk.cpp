@@ -1,13 +1,13 @@
 #include <tessera/core/ops/topk.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/scatter_add.h>
+#include <tessera/core/ops/support/extremes.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
 
@@ -15,20 +15,19 @@ namespace tessera {
 
 namespace {
 
-/// Positions of one line, sorted; nans as if largest.
+/// Positions of one line, sorted.
+template <Real T>
 std::vector<std::int64_t> best_first(const TensorImpl& x, std::int64_t start, std::int64_t step,
                                      std::int64_t length, bool largest) {
-  std::vector<double> keys;
+  std::vector<T> keys;
   for (std::int64_t i = 0; i < length; ++i) {
-    const auto value = load_as<double>(x, start + i * step);
-    keys.push_back(std::isnan(value) ? INFINITY : value);
+    keys.push_back(load_as<T>(x, start + i * step));
   }
   std::vector<std::int64_t> order(keys.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
-    const double x_a = keys[static_cast<std::size_t>(a)];
-    const double x_b = keys[static_cast<std::size_t>(b)];
-    return largest ? x_a > x_b : x_a < x_b;
+    return sorts_before(keys[static_cast<std::size_t>(a)], keys[static_cast<std::size_t>(b)],
+                        largest);
   });
   return order;
 }
@@ -57,7 +56,8 @@ void Topk::reference(Kernel& k, const Attrs& attrs) {
   const std::int64_t length = std::exchange(lines[dim], 1);
   StridedCounter<3> at(lines, {x.strides, values.strides, positions.strides});
   for (std::int64_t n = numel_of(lines); n > 0; --n, at.next()) {
-    const auto order = best_first(x, at.offsets[0], x.strides[dim], length, attrs.largest);
+    const auto sorted = is_floating(x.dtype) ? best_first<double> : best_first<std::int64_t>;
+    const auto order = sorted(x, at.offsets[0], x.strides[dim], length, attrs.largest);
     for (std::int64_t i = 0; i < attrs.k; ++i) {
       const std::int64_t from = order[static_cast<std::size_t>(i)];
       visit_dtype(x.dtype, [&]<class T>() {

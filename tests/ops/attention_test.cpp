@@ -7,13 +7,109 @@
 #include <tessera/core/ops/softmax.h>
 
 #include "ops/gradients.h"
+#include "support/op_case.h"
 
 namespace tessera {
 namespace {
 
+using namespace test;  // NOLINT(google-build-using-namespace)
 using testing::expect_gradients;
 using testing::Inputs;
 using testing::numbers;
+
+/// A result of the forward op, from the inputs q, k, v and the mask, if any, of its backward op.
+InputSpec forward_result(std::size_t output, AttentionAttrs attrs, bool masked = false) {
+  return derived([=](const std::vector<Tensor>& in) mutable {
+    attrs.dtype = in[1].dtype();
+    return call_all<Attention>({in[1], in[2], in[3], masked ? in[6] : Tensor()}, attrs)[output];
+  });
+}
+
+void set_dtype(AttentionAttrs& attrs, DType dtype) {
+  attrs.dtype = dtype;
+}
+
+constexpr AttentionAttrs kCausal{.causal = true};
+constexpr AttentionAttrs kScaled{.scale = 0.3};
+constexpr AttentionAttrs kDropout{.dropout = 0.3, .key = 9, .first_sample = 2};
+
+const InputSpec kQ = real({4, 2, 3, 4});
+const InputSpec kGrouped = real({4, 1, 5, 4});
+const InputSpec kMask = real({3, 3}).constant();
+
+const RegisterOpCase<Attention> kCase{{
+    .samples = {{.inputs = {kQ, kQ, kQ, absent()}, .attrs = kCausal},
+                {.inputs = {kQ, kGrouped, kGrouped, absent()}, .attrs = kScaled},
+                {.inputs = {kQ, kQ, kQ, kMask}},
+                {.inputs = {kQ, kQ, kQ, booleans({4, 1, 3, 3})}},
+                {.inputs = {kQ, kQ, kQ, absent()}, .attrs = kDropout}},
+    .wrong = {{.inputs = {kQ, kQ, kGrouped, absent()}},
+              {.inputs = {kQ, real({4, 3, 3, 4}), real({4, 3, 3, 4}), absent()}},
+              {.inputs = {kQ, kQ, integers({4, 2, 3, 4}, 0, 2), absent()}},
+              {.inputs = {kQ, kQ, kQ, real({3, 2}).constant()}},
+              {.inputs = {kQ, kQ, kQ, integers({3, 3}, 0, 2)}},
+              {.inputs = {real({3, 4}), real({3, 4}), real({3, 4}), absent()}}},
+    .tolerance = {.of_largest = 4},
+    .set_dtype = set_dtype,
+    .set_piece = [](AttentionAttrs& attrs, int index,
+                    int pieces) { attrs.first_sample += index * 4 / pieces; },
+    .second_gradient = false,  // Unsupported
+    .gradient_outputs = 1,
+}};
+
+const RegisterOpCase<AttentionBackward> kBackward{{
+    .samples = {{.inputs = {kQ, kQ, kQ, kQ, forward_result(0, kCausal), forward_result(1, kCausal)},
+                 .attrs = kCausal},
+                {.inputs = {kQ, kQ, kGrouped, kGrouped, forward_result(0, kScaled),
+                            forward_result(1, kScaled)},
+                 .attrs = kScaled},
+                {.inputs = {kQ, kQ, kQ, kQ, forward_result(0, {}, true),
+                            forward_result(1, {}, true), kMask}},
+                {.inputs = {kQ, kQ, kQ, kQ, forward_result(0, kDropout),
+                            forward_result(1, kDropout)},
+                 .attrs = kDropout}},
+    .wrong = {{.inputs = {real({3}), kQ, kQ, kQ, kQ, real({4, 2, 3})}},
+              {.inputs = {kQ, kQ, kQ, kGrouped, kQ, real({4, 2, 3})}},
+              {.inputs = {kQ, kQ, kQ, kQ, kQ, real({4, 2})}}},
+    .tolerance = {.of_largest = 4},
+    .set_dtype = set_dtype,
+    .set_piece = [](AttentionAttrs& attrs, int index,
+                    int pieces) { attrs.first_sample += index * 4 / pieces; },
+}};
+
+constexpr PackedAttentionAttrs kPackedAttrs{
+    .heads = 2, .kv_heads = 1, .attention = {.causal = true}};
+
+const RegisterOpCase<PackedAttention> kPacked{{
+    .samples = {{.inputs = {real({4, 3, 16})}, .attrs = kPackedAttrs}},
+    .wrong = {{.inputs = {real({4, 3, 15})}, .attrs = kPackedAttrs},
+              {.inputs = {real({4, 16})}, .attrs = kPackedAttrs},
+              {.inputs = {integers({4, 3, 16}, 0, 2)}, .attrs = kPackedAttrs},
+              {.inputs = {real({4, 3, 16})}, .attrs = {.heads = 3, .kv_heads = 2}}},
+    .tolerance = {.of_largest = 4},
+    .set_dtype = [](PackedAttentionAttrs& attrs, DType dtype) { attrs.attention.dtype = dtype; },
+    .second_gradient = false,  // Unsupported
+    .gradient_outputs = 1,
+}};
+
+InputSpec packed_result(std::size_t output) {
+  return derived([=](const std::vector<Tensor>& in) {
+    PackedAttentionAttrs attrs = kPackedAttrs;
+    attrs.attention.dtype = in[1].dtype();
+    return call_all<PackedAttention>({in[1]}, attrs)[output];
+  });
+}
+
+const RegisterOpCase<PackedAttentionBackward> kPackedBackward{{
+    .samples = {{.inputs = {real({4, 3, 8}), real({4, 3, 16}), packed_result(0), packed_result(1)},
+                 .attrs = kPackedAttrs}},
+    .wrong = {{.inputs = {real({4, 3, 7}), real({4, 3, 16}), real({4, 3, 8}), real({4, 2, 3})},
+               .attrs = kPackedAttrs},
+              {.inputs = {real({4, 3, 8}), real({4, 3, 16}), real({4, 3, 8}), real({4, 2})},
+               .attrs = kPackedAttrs}},
+    .tolerance = {.of_largest = 4},
+    .set_dtype = [](PackedAttentionAttrs& attrs, DType dtype) { attrs.attention.dtype = dtype; },
+}};
 
 void expect_near(const Tensor& a, const Tensor& b, double tolerance = 1e-12) {
   ASSERT_EQ(a.shape(), b.shape());

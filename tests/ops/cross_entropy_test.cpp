@@ -5,14 +5,60 @@
 #include <tessera/core/ops/linear.h>
 
 #include "ops/gradients.h"
+#include "support/op_case.h"
 
 namespace tessera {
 namespace {
 
+using namespace test;  // NOLINT(google-build-using-namespace)
 using testing::expect_gradients;
 using testing::expect_second_gradients;
 using testing::Inputs;
 using testing::numbers;
+
+const InputSpec kTargets = given({4}, {1, -100, 5, 0}, DType::i64);
+const InputSpec kClasses = given({2, 2}, {1, 3, 5, 0}, DType::i64);
+
+const RegisterOpCase<CrossEntropy> kCase{{
+    .samples = {{.inputs = {real({4, 6}), kTargets},
+                 .attrs = {.label_smoothing = 0.1, .reduction = LossReduction::none}},
+                {.inputs = {real({4, 6}), kTargets}, .attrs = {.reduction = LossReduction::sum}},
+                {.inputs = {real({2, 2, 6}), kClasses},
+                 .attrs = {.ignore_index = 3, .reduction = LossReduction::none}}},
+    .wrong = {{.inputs = {real({4, 6}), integers({4}, 6, 7)}},
+              {.inputs = {real({4, 6}), integers({3}, 0, 6)}},
+              {.inputs = {real({4, 6}), real({4})}},
+              {.inputs = {integers({4, 6}, 0, 2), kTargets}},
+              {.inputs = {real({4, 0}), kTargets}},
+              {.inputs = {real({4, 6}), kTargets}, .attrs = {.label_smoothing = 2}}},
+    .tolerance = {.of_largest = 2},
+    .gradient_outputs = 1,
+}};
+
+const RegisterOpCase<CrossEntropy> kMean{{
+    .variant = "_mean",
+    .samples = {{.inputs = {real({4, 6}), kTargets}},
+                {.inputs = {real({2, 2, 6}), kClasses}, .attrs = {.label_smoothing = 0.1}}},
+    .wrong = {},
+    .tolerance = {.of_largest = 2},
+    .gradient_outputs = 1,
+    .shard_truth = false,  // the mean of each microbatch is its own
+}};
+
+const InputSpec kLogSumExp = derived([](const std::vector<Tensor>& in) {
+  return call_all<CrossEntropy>({in[1], in[2]}, {})[1];
+});
+
+const RegisterOpCase<CrossEntropyBackward> kBackward{{
+    .samples = {{.inputs = {real({2, 2, 1}), real({2, 2, 6}), kClasses, kLogSumExp}},
+                {.inputs = {real({4, 1}), real({4, 6}), integers({4}, 0, 6), kLogSumExp},
+                 .attrs = {.label_smoothing = 0.1}}},
+    .wrong = {{.inputs = {real({4}), real({4, 6}), kTargets, real({4, 1})}},
+              {.inputs = {real({4, 1}), real({4, 6}), integers({3}, 0, 6), real({4, 1})}},
+              {.inputs = {real({4, 1}), real({4, 6}), kTargets, real({4})}},
+              {.inputs = {real({4, 1}), real({4, 6}), real({4}), real({4, 1})}}},
+    .tolerance = {.of_largest = 4},
+}};
 
 TEST(CrossEntropy, is_the_logarithm_of_the_classes_for_equal_logits) {
   const Tensor loss = cross_entropy(zeros({2, 3, 7}), zeros({2, 3}, {.dtype = DType::i64}));
@@ -27,11 +73,18 @@ TEST(CrossEntropy, gradients_for_all_options) {
       const CrossEntropy::Attrs options{.label_smoothing = smoothing, .reduction = reduction};
       const auto f = [&](const Inputs& x) { return cross_entropy(x[0], targets, options); };
       expect_gradients(f, {numbers({2, 3, 4}, 1)});
-      if (reduction != LossReduction::none) {
-        expect_second_gradients(f, {numbers({2, 3, 4}, 1)});
-      }
+      expect_second_gradients(f, {numbers({2, 3, 4}, 1)});
     }
   }
+}
+
+TEST(CrossEntropy, a_function_of_unreduced_losses_has_second_gradients) {
+  const Tensor targets = from_values<std::int64_t>({1, -100, 0}, {3});
+  const auto f = [&](const Inputs& x) {
+    const Tensor rows = cross_entropy(x[0], targets, {.reduction = LossReduction::none});
+    return rows * rows * x[1];
+  };
+  expect_second_gradients(f, {numbers({3, 4}, 1), numbers({3}, 2)});
 }
 
 TEST(CrossEntropy, ignored_rows_count_nothing) {

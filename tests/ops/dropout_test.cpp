@@ -5,12 +5,29 @@
 #include <tessera/core/base/module_path.h>
 
 #include "ops/gradients.h"
+#include "support/op_case.h"
 
 namespace tessera {
 namespace {
 
+using namespace test;  // NOLINT(google-build-using-namespace)
 using testing::Inputs;
 using testing::numbers;
+
+const RegisterOpCase<Dropout> kCase{{
+    .samples = {{.inputs = {real({4, 6})},
+                 .attrs = {.p = 0.4, .key = 7, .first_sample = 3, .samples = 4, .per_sample = 6}},
+                {.inputs = {real({8})},
+                 .attrs = {.p = 0.75, .key = 8, .samples = 8, .per_sample = 1}}},
+    .wrong = {{.inputs = {integers({4}, 0, 2)}, .attrs = {.p = 0.5}},
+              {.inputs = {real({4})}, .attrs = {.p = 1.5}}},
+    .set_piece =
+        [](Dropout::Attrs& attrs, int index, int pieces) {
+          attrs.samples /= pieces;
+          attrs.first_sample += index * attrs.samples;
+        },
+    .shard_labels = {0},  // attributes tell apart pieces of the batch only
+}};
 
 std::vector<float> draw(double p = 0.5) {
   return dropout(ones({4, 8}), p).to_vector<float>();

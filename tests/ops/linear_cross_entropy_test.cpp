@@ -9,14 +9,44 @@
 #include <tessera/core/ops/linear.h>
 
 #include "ops/gradients.h"
+#include "support/op_case.h"
 
 namespace tessera {
 namespace {
 
+using namespace test;  // NOLINT(google-build-using-namespace)
 using testing::expect_gradients;
 using testing::expect_second_gradients;
 using testing::Inputs;
 using testing::numbers;
+
+const InputSpec kTargets = given({4}, {1, -100, 7, 0}, DType::i64);
+
+const RegisterOpCase<LinearCrossEntropy> kCase{{
+    .samples = {{.inputs = {real({4, 6}), real({8, 6}), kTargets},
+                 .attrs = {.label_smoothing = 0.1, .gradients = true, .expected = 0.5}},
+                {.inputs = {real({2, 2, 6}), real({8, 6}), integers({2, 2}, 0, 8)}}},
+    .wrong = {{.inputs = {real({4, 6}), real({8, 6}), integers({4}, 8, 9)}},
+              {.inputs = {real({4, 6}), real({8, 6}), integers({3}, 0, 8)}},
+              {.inputs = {real({4, 6}), real({8, 6}), real({4})}},
+              {.inputs = {real({4, 6}), real({8, 5}), kTargets}},
+              {.inputs = {real({4, 6}), real({6}), kTargets}},
+              {.inputs = {integers({4, 6}, 0, 2), real({8, 6}), kTargets}}},
+    .tolerance = {.of_largest = 4},
+    .set_dtype = [](LinearCrossEntropyAttrs& attrs, DType dtype) { attrs.dtype = dtype; },
+    .gradient_outputs = 1,
+    .shard_truth = false,  // the mean of each microbatch is its own
+}};
+
+const RegisterOpCase<LinearCrossEntropyBackward> kBackward{{
+    .samples = {{.inputs = {real({}), real({4, 6}), real({8, 6}), kTargets},
+                 .attrs = {.head = {.label_smoothing = 0.1}}}},
+    .wrong = {{.inputs = {real({2}), real({4, 6}), real({8, 6}), kTargets}},
+              {.inputs = {real({}), real({4, 6}), real({8, 5}), kTargets}}},
+    .tolerance = {.of_largest = 4},
+    .set_dtype = [](LinearCrossEntropyBackward::Attrs& attrs,
+                    DType dtype) { attrs.head.dtype = dtype; },
+}};
 
 Tensor classes(const Shape& shape, std::int64_t count, bool ignore_some = true) {
   Tensor targets = empty(shape, {.dtype = DType::i64});

@@ -5,14 +5,63 @@
 #include <tessera/core/dispatch/autocast.h>
 
 #include "ops/gradients.h"
+#include "support/op_case.h"
 
 namespace tessera {
 namespace {
 
+using namespace test;  // NOLINT(google-build-using-namespace)
 using testing::expect_gradients;
 using testing::expect_second_gradients;
 using testing::Inputs;
 using testing::numbers;
+
+template <class Attrs>
+void set_dtypes(Attrs& attrs, DType dtype) {
+  attrs.dtype = attrs.result = dtype;
+}
+
+const RegisterOpCase<Linear> kLinear{{
+    .samples = {{.inputs = {real({4, 6}), real({8, 6}), real({8})}},
+                {.inputs = {real({2, 4, 3}), real({4, 3}), absent()}},
+                {.inputs = {real({4}), real({2, 4}), real({2})}}},
+    .wrong = {{.inputs = {real({4, 6}), real({8, 5}), absent()}},
+              {.inputs = {real({4, 6}), real({6}), absent()}},
+              {.inputs = {real({4, 6}), real({8, 6}), real({6})}},
+              {.inputs = {complex({4, 6}), real({8, 6}), absent()}},
+              {.inputs = {real({}), real({8, 6}), absent()}}},
+    .dtypes = kNumberDTypes,
+    .tolerance = {.of_largest = 2},
+    .set_dtype = [](Linear::Attrs& attrs, DType dtype) { attrs.dtype = dtype; },
+}};
+
+const RegisterOpCase<LinearGradInput> kGradInput{{
+    .samples = {{.inputs = {real({4, 8}), real({8, 6})}},
+                {.inputs = {real({2, 4, 2}), real({2, 4})}}},
+    .wrong = {{.inputs = {real({4, 6}), real({8, 6})}}, {.inputs = {real({4, 8}), real({8})}}},
+    .dtypes = kNumberDTypes,
+    .tolerance = {.of_largest = 2},
+    .set_dtype = set_dtypes<LinearGradInput::Attrs>,
+}};
+
+const RegisterOpCase<LinearGradWeight> kGradWeight{{
+    .samples = {{.inputs = {real({4, 8}), real({4, 6})}},
+                {.inputs = {real({2, 4, 2}), real({2, 4, 4})}}},
+    .wrong = {{.inputs = {real({4, 8}), real({5, 6})}},
+              {.inputs = {real({4, 8}), real({2, 2, 6})}},
+              {.inputs = {real({}), real({})}}},
+    .dtypes = kNumberDTypes,
+    .tolerance = {.of_largest = 2},
+    .set_dtype = set_dtypes<LinearGradWeight::Attrs>,
+}};
+
+const RegisterOpCase<LinearGradBias> kGradBias{{
+    .samples = {{.inputs = {real({4, 8})}}, {.inputs = {real({2, 4, 4})}}},
+    .wrong = {{.inputs = {real({})}}},
+    .dtypes = kNumberDTypes,
+    .tolerance = {.of_largest = 2},
+    .set_dtype = [](LinearGradBias::Attrs& attrs, DType dtype) { attrs.result = dtype; },
+}};
 
 TEST(Linear, adds_the_bias) {
   const Tensor x = from_values<float>({1, 2}, {1, 2});

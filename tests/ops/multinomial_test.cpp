@@ -5,8 +5,27 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/tensor/factories.h>
 
+#include "support/op_case.h"
+
 namespace tessera {
 namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+constexpr std::int64_t kRows = 4;
+
+const RegisterOpCase<Multinomial> kCase{{
+    .samples = {{.inputs = {real({kRows, 6}, 0, 2)},
+                 .attrs = {.count = 3, .key = 5, .first_row = 2}},
+                {.inputs = {real({kRows, 6}, 0, 2)}, .attrs = {.key = 6}}},
+    .wrong = {{.inputs = {integers({4}, 1, 2)}},
+              {.inputs = {real({4}, -2, -1)}},
+              {.inputs = {real({4}, 0, 1)}, .attrs = {.count = 0}},
+              {.inputs = {real({4, 0})}},
+              {.inputs = {real({})}}},
+    .set_piece = [](Multinomial::Attrs& attrs, int index,
+                    int pieces) { attrs.first_row += index * kRows / pieces; },
+}};
 
 TEST(Multinomial, draws_classes_as_often_as_they_are_probable) {
   const ContextScope context(std::make_shared<Context>());

@@ -5,14 +5,82 @@
 #include <tessera/core/ops/rms_norm.h>
 
 #include "ops/gradients.h"
+#include "support/op_case.h"
 
 namespace tessera {
 namespace {
 
+using namespace test;  // NOLINT(google-build-using-namespace)
 using testing::expect_gradients;
 using testing::expect_second_gradients;
 using testing::Inputs;
 using testing::numbers;
+
+void set_dtype(NormAttrs& attrs, DType dtype) {
+  attrs.dtype = dtype;
+}
+void set_parameters(NormBackwardAttrs& attrs, DType dtype) {
+  attrs.parameters = dtype;
+}
+
+/// A statistic that the forward op saves, from the inputs of its backward op.
+template <class Forward>
+InputSpec statistic(std::size_t output) {
+  return derived([=](const std::vector<Tensor>& in) {
+    return call_all<Forward>({in[1], Tensor(), Tensor()}, {.dtype = in[1].dtype()})[output];
+  });
+}
+
+const RegisterOpCase<LayerNorm> kLayerNorm{{
+    .samples = {{.inputs = {real({4, 6}), real({6}), real({6})}},
+                {.inputs = {real({2, 4, 3}), real({3}), absent()}, .attrs = {.epsilon = 0.25}},
+                {.inputs = {real({6}), absent(), absent()}}},
+    .wrong = {{.inputs = {real({4, 6}), real({5}), absent()}},
+              {.inputs = {real({4, 6}), real({6}), real({5})}},
+              {.inputs = {real({4, 6}), absent(), real({6})}},
+              {.inputs = {integers({4, 6}, 0, 2), absent(), absent()}},
+              {.inputs = {real({}), absent(), absent()}},
+              {.inputs = {real({4, 6}), absent(), absent()}, .attrs = {.epsilon = -1}}},
+    .tolerance = {.of_largest = 4},
+    .set_dtype = set_dtype,
+    .gradient_outputs = 1,
+}};
+
+const RegisterOpCase<LayerNormBackward> kLayerNormBackward{{
+    .samples = {{.inputs = {real({4, 6}), real({4, 6}), statistic<LayerNorm>(1), real({6}),
+                            statistic<LayerNorm>(2)},
+                 .attrs = {.weight = true, .bias = true}},
+                {.inputs = {real({2, 4, 3}), real({2, 4, 3}), statistic<LayerNorm>(1), absent(),
+                            statistic<LayerNorm>(2)}}},
+    .wrong = {{.inputs = {real({4, 5}), real({4, 6}), real({4, 1}), absent(), real({4, 1})}},
+              {.inputs = {real({4, 6}), real({4, 6}), real({4}), absent(), real({4, 1})}},
+              {.inputs = {real({4, 6}), real({4, 6}), real({4, 1}), real({5}), real({4, 1})}},
+              {.inputs = {real({4, 6}), real({4, 6}), real({4, 1}), absent(), real({4})}}},
+    .tolerance = {.of_largest = 4},
+    .set_dtype = set_parameters,
+    .second_gradient = false,  // third derivatives of the norm: Unsupported
+}};
+
+const RegisterOpCase<RmsNorm> kRmsNorm{{
+    .samples = {{.inputs = {real({4, 6}), real({6})}},
+                {.inputs = {real({2, 4, 3}), absent()}, .attrs = {.epsilon = 0.25}}},
+    .wrong = {{.inputs = {real({4, 6}), real({5})}},
+              {.inputs = {integers({4, 6}, 0, 2), absent()}}},
+    .tolerance = {.of_largest = 4},
+    .set_dtype = set_dtype,
+    .gradient_outputs = 1,
+}};
+
+const RegisterOpCase<RmsNormBackward> kRmsNormBackward{{
+    .samples = {{.inputs = {real({4, 6}), real({4, 6}), statistic<RmsNorm>(1), real({6}), absent()},
+                 .attrs = {.weight = true}},
+                {.inputs = {real({2, 4, 3}), real({2, 4, 3}), statistic<RmsNorm>(1), absent(),
+                            absent()}}},
+    .wrong = {{.inputs = {real({4, 5}), real({4, 6}), real({4, 1}), absent(), absent()}}},
+    .tolerance = {.of_largest = 4},
+    .set_dtype = set_parameters,
+    .second_gradient = false,  // third derivatives of the norm: Unsupported
+}};
 
 TEST(LayerNorm, gives_rows_mean_0_and_variance_1) {
   const Tensor y = layer_norm(tensor({1.F, 2.F, 3.F, 4.F}), {}, {}, 0);

@@ -17,7 +17,6 @@ const RegisterOpCase<ScatterAdd> kCase{{
     .wrong = {{.inputs = {real({4}), integers({4}, 4, 5), real({4})}},
               {.inputs = {real({4}), integers({4}, 0, 1), real({3})}}},
     .dtypes = kAllDTypes,
-    .tolerance = {.ulps = 4, .of_largest = 0},
 }};
 
 }  // namespace

@@ -7,14 +7,40 @@
 #include <tessera/core/ops/log_softmax.h>
 
 #include "ops/gradients.h"
+#include "support/op_case.h"
 
 namespace tessera {
 namespace {
 
+using namespace test;  // NOLINT(google-build-using-namespace)
 using testing::expect_gradients;
 using testing::expect_second_gradients;
 using testing::Inputs;
 using testing::numbers;
+
+template <class Op>
+OpCase<Op> case_of_lines() {
+  return {.samples = {{.inputs = {real({4, 6})}, .attrs = {1}},
+                      {.inputs = {real({2, 6, 4})}, .attrs = {1}}},
+          .wrong = {{.inputs = {integers({4, 6}, 0, 2)}, .attrs = {1}},
+                    {.inputs = {real({4, 6})}, .attrs = {2}},
+                    {.inputs = {real({})}, .attrs = {0}}},
+          .tolerance = {.of_largest = 2}};
+}
+
+template <class Op>
+OpCase<Op> case_of_gradients() {
+  return {.samples = {{.inputs = {real({4, 6}), real({4, 6}, -2, 0)}, .attrs = {1}},
+                      {.inputs = {real({2, 6, 4}), real({2, 6, 4}, -2, 0)}, .attrs = {1}}},
+          .wrong = {{.inputs = {real({4, 6}), real({4, 5})}, .attrs = {1}},
+                    {.inputs = {real({4, 6}), integers({4, 6}, 0, 2)}, .attrs = {1}}},
+          .tolerance = {.of_largest = 2}};
+}
+
+const RegisterOpCase<Softmax> kSoftmax{case_of_lines<Softmax>()};
+const RegisterOpCase<LogSoftmax> kLogSoftmax{case_of_lines<LogSoftmax>()};
+const RegisterOpCase<SoftmaxBackward> kSoftmaxBackward{case_of_gradients<SoftmaxBackward>()};
+const RegisterOpCase<LogSoftmaxBackward> kLogBackward{case_of_gradients<LogSoftmaxBackward>()};
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <map>
 
 #include "support/op_checks.h"
 
@@ -22,13 +22,13 @@ class CheckTest : public ::testing::Test {
   Check check_;
 };
 
-std::set<const OpDef*>& ops_with_cases() {
-  static std::set<const OpDef*> ops;
-  return ops;
+std::map<const OpDef*, std::shared_ptr<const OpCaseData>>& cases() {
+  static std::map<const OpDef*, std::shared_ptr<const OpCaseData>> cases;
+  return cases;
 }
 
 void add_test(const std::shared_ptr<const OpCaseData>& data, const char* name, Check check) {
-  const std::string suite = std::string("Op_") + data->op->info.name;
+  const std::string suite = std::string("Op_") + data->op->info.name + data->variant;
   ::testing::RegisterTest(
       suite.c_str(), name, nullptr, nullptr, __FILE__, __LINE__,
       [data, check]() -> ::testing::Test* { return new CheckTest(data, check); });
@@ -89,10 +89,17 @@ InputSpec absent() {
   return fixed(spec(InputSpec::Kind::absent, {}), DType::i64);
 }
 
+InputSpec derived(std::function<Tensor(const std::vector<Tensor>& inputs)> derive) {
+  InputSpec result = spec(InputSpec::Kind::derived, {});
+  result.differentiates = false;
+  result.derive = std::move(derive);
+  return result;
+}
+
 void register_op_case(OpCaseData data) {
   const auto shared = std::make_shared<const OpCaseData>(std::move(data));
   const OpInfo& info = shared->op->info;
-  ops_with_cases().insert(shared->op);
+  cases().emplace(shared->op, shared);
   add_test(shared, "rejects_wrong_calls", check_rejects_wrong_calls);
   add_test(shared, "runs_in_its_dtypes", check_dtypes);
   if (shared->strides) {
@@ -104,7 +111,7 @@ void register_op_case(OpCaseData data) {
   if (shared->meta) {
     add_test(shared, "knows_shapes_without_elements", check_meta);
   }
-  if (info.in_place) {
+  if (info.in_place || !shared->overwrites.empty()) {
     add_test(shared, "writes_in_place", check_in_place);
   }
   if (info.differentiable && shared->gradient) {
@@ -122,8 +129,9 @@ void register_op_case(OpCaseData data) {
   }
 }
 
-bool has_op_case(const OpDef& op) {
-  return ops_with_cases().contains(&op);
+const OpCaseData* find_op_case(const OpDef& op) {
+  const auto found = cases().find(&op);
+  return found == cases().end() ? nullptr : found->second.get();
 }
 
 }  // namespace tessera::test

@@ -21,7 +21,7 @@ namespace tessera::test {
 /// How to make one input of a call. Values depend on the seed alone, and are multiples of 1/64
 /// where that serves, so that 16-bit floats hold them too.
 struct InputSpec {
-  enum class Kind { real, complex, integer, boolean, absent };
+  enum class Kind { real, complex, integer, boolean, absent, derived };
   Kind kind = Kind::real;
   Shape shape;
   double low = -2;
@@ -31,6 +31,8 @@ struct InputSpec {
   bool differentiates = true;  ///< its gradient is checked
   bool distinct = false;       ///< no two elements are equal, nor close
   std::vector<double> values;  ///< given instead of random ones
+  /// Makes a derived input from the others.
+  std::function<Tensor(const std::vector<Tensor>& inputs)> derive;
 
   /// Never closer to zero than 1/8: for functions with a kink or pole there.
   InputSpec& away_from_zero() {
@@ -57,30 +59,46 @@ struct InputSpec {
 [[nodiscard]] InputSpec given(Shape shape, std::vector<double> values, DType dtype = DType::f64);
 /// An optional input that is not there.
 [[nodiscard]] InputSpec absent();
+/// What `derive` makes of the call's inputs, those that are derived before it among them: saved
+/// results of a forward op, say, which its backward op takes. It has no gradient of its own: one of
+/// the call holds for inputs that move together with it.
+[[nodiscard]] InputSpec derived(std::function<Tensor(const std::vector<Tensor>& inputs)> derive);
 
 /// How far a fast kernel or a narrow dtype may be off, in units in the last place of the dtype of
 /// the output, measured at the size of the reference value.
 struct Tolerance {
   double ulps = 4;
-  /// Allowed beside it, relative to the largest output element: for sums with cancellation.
+  /// Allowed beside it, in units in the last place of the largest output element: for sums with
+  /// cancellation.
   double of_largest = 0;
 };
 
 /// One call to try.
 struct SampleData {
+  using Attrs = std::shared_ptr<const void>;
   std::vector<InputSpec> inputs;
-  std::shared_ptr<const void> attrs;
+  std::function<Attrs(DType)> attrs_in;  ///< for swept inputs of a dtype
+  /// Of piece `index` of `pieces` of the call with attributes `attrs`.
+  std::function<Attrs(const void* attrs, int index, int pieces)> attrs_of_piece;
+
+  /// For inputs as they are given.
+  [[nodiscard]] Attrs attrs() const { return attrs_in(DType::f64); }
 };
+
+inline constexpr int kMaxOutputs = 1000;
 
 /// A case with its op's type erased.
 struct OpCaseData {
   const OpDef* op = nullptr;
+  std::string variant;  ///< of an op with several cases
   std::vector<SampleData> samples;
   std::vector<SampleData> wrong;  ///< each must throw InvalidArgument or Unsupported
   std::vector<DType> dtypes;      ///< in which the first sample must run
   Tolerance tolerance;
   bool gradient = true;
   bool second_gradient = true;
+  int gradient_outputs = kMaxOutputs;
+  std::vector<int> overwrites;
   bool shard_truth = true;
   std::vector<std::int8_t> shard_labels;
   bool meta = true;
@@ -108,14 +126,22 @@ struct OpCase {
     std::vector<InputSpec> inputs;
     typename Op::Attrs attrs{};
   };
+  const char* variant = "";  ///< tells the cases of an op apart
   std::vector<Sample> samples;
   std::vector<Sample> wrong;
   std::vector<DType> dtypes = kFloatDTypes;
   Tolerance tolerance{};
+  /// Tells attributes that name a dtype which one the swept inputs have.
+  void (*set_dtype)(typename Op::Attrs&, DType) = nullptr;
+  /// Tells attributes that name a place in the batch that the call is piece `index` of `pieces`.
+  void (*set_piece)(typename Op::Attrs&, int index, int pieces) = nullptr;
   /// Finite differences against the op's gradient, f64; first sample inputs only where they
   /// differentiate. Switch off, with a reason beside it, where they are no oracle.
   bool gradient = true;
   bool second_gradient = true;
+  int gradient_outputs = kMaxOutputs;  ///< so many have a gradient, the others are saved results
+  /// Output i may be written over input overwrites[i]; that of ops in place is input 0.
+  std::vector<int> overwrites;
   /// Slicing along each label with the same attributes. Switch off where attributes name sizes.
   bool shard_truth = true;
   std::vector<std::int8_t> shard_labels;  ///< only these, where attributes name sizes of others
@@ -124,32 +150,55 @@ struct OpCase {
   double step = 1e-5;
 };
 
-/// Makes the tests of a case known to GoogleTest and to `has_op_case`.
+/// Makes the tests of a case known to GoogleTest and to `find_op_case`.
 void register_op_case(OpCaseData data);
-[[nodiscard]] bool has_op_case(const OpDef& op);
+/// Null for an op without a case. An op with several cases gives the first.
+[[nodiscard]] const OpCaseData* find_op_case(const OpDef& op);
 
 template <OpStruct Op>
 struct RegisterOpCase {
-  RegisterOpCase(OpCase<Op> typed) {
-    const auto erase = [](const std::vector<typename OpCase<Op>::Sample>& samples) {
-      std::vector<SampleData> erased;
-      for (const auto& sample : samples) {
-        erased.push_back({sample.inputs, std::make_shared<typename Op::Attrs>(sample.attrs)});
-      }
-      return erased;
-    };
+  RegisterOpCase(const OpCase<Op>& typed) {
     register_op_case({.op = &op_def<Op>(),
-                      .samples = erase(typed.samples),
-                      .wrong = erase(typed.wrong),
+                      .variant = typed.variant,
+                      .samples = erase(typed.samples, typed),
+                      .wrong = erase(typed.wrong, typed),
                       .dtypes = typed.dtypes,
                       .tolerance = typed.tolerance,
                       .gradient = typed.gradient,
                       .second_gradient = typed.second_gradient,
+                      .gradient_outputs = typed.gradient_outputs,
+                      .overwrites = typed.overwrites,
                       .shard_truth = typed.shard_truth,
                       .shard_labels = typed.shard_labels,
                       .meta = typed.meta,
                       .strides = typed.strides,
                       .step = typed.step});
+  }
+
+ private:
+  using Attrs = typename Op::Attrs;
+  static std::vector<SampleData> erase(const std::vector<typename OpCase<Op>::Sample>& samples,
+                                       const OpCase<Op>& typed) {
+    std::vector<SampleData> erased;
+    for (const auto& sample : samples) {
+      SampleData& data = erased.emplace_back();
+      data.inputs = sample.inputs;
+      data.attrs_in = [attrs = sample.attrs, set = typed.set_dtype](DType dtype) {
+        const auto changed = std::make_shared<Attrs>(attrs);
+        if (set != nullptr) {
+          set(*changed, dtype);
+        }
+        return changed;
+      };
+      data.attrs_of_piece = [set = typed.set_piece](const void* attrs, int index, int pieces) {
+        const auto changed = std::make_shared<Attrs>(*static_cast<const Attrs*>(attrs));
+        if (set != nullptr) {
+          set(*changed, index, pieces);
+        }
+        return changed;
+      };
+    }
+    return erased;
   }
 };
 

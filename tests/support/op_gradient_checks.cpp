@@ -19,14 +19,16 @@ using Complex = std::complex<double>;
 
 /// One call, its variables (inputs that have gradients) and fixed weights for its outputs.
 struct Problem {
-  const OpDef* op = nullptr;
-  const void* attrs = nullptr;
+  const OpCaseData* op_case = nullptr;
+  const SampleData* sample = nullptr;
+  SampleData::Attrs attrs;
   std::vector<Tensor> inputs;
   std::vector<std::size_t> variables;  ///< indices into `inputs`
 };
 
 Problem problem_of(const OpCaseData& c, const SampleData& sample) {
-  Problem p{.op = c.op, .attrs = sample.attrs.get(), .inputs = make_inputs(sample)};
+  Problem p{
+      .op_case = &c, .sample = &sample, .attrs = sample.attrs(), .inputs = make_inputs(sample)};
   for (std::size_t i = 0; i < p.inputs.size(); ++i) {
     const InputSpec& spec = sample.inputs[i];
     const bool varies = spec.differentiates && spec.kind != InputSpec::Kind::absent;
@@ -66,8 +68,9 @@ double inner(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 
 std::vector<Tensor> differentiable_outputs(const Problem& p) {
   std::vector<Tensor> outputs;
-  for (const Tensor& y : run_op(*p.op, p.inputs, p.attrs)) {
-    if (is_differentiable(y.dtype())) {
+  for (const Tensor& y : run_op(*p.op_case->op, p.inputs, p.attrs.get())) {
+    const bool counts = static_cast<int>(outputs.size()) < p.op_case->gradient_outputs;
+    if (is_differentiable(y.dtype()) && counts) {
       outputs.push_back(y);
     }
   }
@@ -85,16 +88,20 @@ std::vector<Tensor> gradients(const Problem& p, const std::vector<Tensor>& seeds
 
 /// d loss / d x by central differences, as complex numbers.
 template <class Loss>
-std::vector<Complex> differences(const Tensor& x, double step, const Loss& loss) {
+std::vector<Complex> differences(Problem& p, const Tensor& x, const Loss& loss) {
+  const double step = p.op_case->step;
   std::vector<Complex> result;
   TensorImpl& impl = x.get();
   const auto along = [&](std::int64_t at, Complex direction) {
     const auto value = load_as<Complex>(impl, at);
     store_as(impl, at, value + direction * step);
+    derive_inputs(*p.sample, p.inputs);
     const double above = loss();
     store_as(impl, at, value - direction * step);
+    derive_inputs(*p.sample, p.inputs);
     const double below = loss();
     store_as(impl, at, value);
+    derive_inputs(*p.sample, p.inputs);
     return (above - below) / (2 * step);
   };
   for_each_element(impl, [&](std::int64_t at) {
@@ -121,7 +128,7 @@ void expect_gradient(const Tensor& actual, const std::vector<Complex>& expected,
 
 void check_gradient(const OpCaseData& c) {
   for (std::size_t s = 0; s < c.samples.size(); ++s) {
-    const Problem p = problem_of(c, c.samples[s]);
+    Problem p = problem_of(c, c.samples[s]);
     std::vector<Tensor> seeds;
     for (const Tensor& y : differentiable_outputs(p)) {
       seeds.push_back(weights_for(y, 1));
@@ -133,7 +140,7 @@ void check_gradient(const OpCaseData& c) {
         ASSERT_EQ(actual[v].shape(), x.shape());
         ASSERT_EQ(actual[v].dtype(), x.dtype());
       }
-      const auto expected = differences(x, c.step, [&] {
+      const auto expected = differences(p, x, [&] {
         const NoGradGuard no_grad;
         return inner(differentiable_outputs(p), seeds);
       });
@@ -146,7 +153,7 @@ void check_gradient(const OpCaseData& c) {
 
 void check_second_gradient(const OpCaseData& c) {
   for (const SampleData& sample : c.samples) {
-    const Problem p = problem_of(c, sample);
+    Problem p = problem_of(c, sample);
     std::vector<Tensor> seeds;
     for (const Tensor& y : differentiable_outputs(p)) {
       seeds.push_back(weights_for(y, 1).set_requires_grad(true));
@@ -168,7 +175,7 @@ void check_second_gradient(const OpCaseData& c) {
     }
     const std::vector<Tensor> actual = grad(roots, variables, root_weights);
     for (std::size_t v = 0; v < variables.size(); ++v) {
-      const auto expected = differences(variables[v], c.step, [&] {
+      const auto expected = differences(p, variables[v], [&] {
         std::vector<Tensor> first = gradients(p, seeds);
         std::vector<Tensor> weights;
         for (const Tensor& g : first) {

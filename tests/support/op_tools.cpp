@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
@@ -52,7 +53,7 @@ Complex value_of(const InputSpec& spec, DType dtype, std::uint64_t stream, std::
 }
 
 Tensor make_input(const InputSpec& spec, std::optional<DType> swept, std::uint64_t stream) {
-  if (spec.kind == InputSpec::Kind::absent) {
+  if (spec.kind == InputSpec::Kind::absent || spec.kind == InputSpec::Kind::derived) {
     return {};
   }
   const DType dtype = swept && spec.sweeps ? *swept : spec.dtype;
@@ -105,7 +106,17 @@ std::vector<Tensor> make_inputs(const SampleData& sample, std::optional<DType> d
   for (const InputSpec& spec : sample.inputs) {
     inputs.push_back(make_input(spec, dtype, inputs.size()));
   }
+  derive_inputs(sample, inputs);
   return inputs;
+}
+
+void derive_inputs(const SampleData& sample, std::vector<Tensor>& inputs) {
+  const NoGradGuard no_grad;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (sample.inputs[i].derive) {
+      inputs[i] = sample.inputs[i].derive(inputs);
+    }
+  }
 }
 
 Outputs run_op(const OpDef& op, const std::vector<Tensor>& inputs, const void* attrs) {
@@ -205,7 +216,7 @@ void expect_near(const Tensor& actual, const Tensor& expected, const Tolerance& 
   for (const Complex& value : e) {
     largest = std::isfinite(std::abs(value)) ? std::max(largest, std::abs(value)) : largest;
   }
-  const double slack = tolerance.of_largest * largest;
+  const double slack = tolerance.of_largest * ulp_of(actual.dtype(), largest);
   for (std::size_t i = 0; i < a.size(); ++i) {
     ASSERT_TRUE(agree(a[i], e[i], actual.dtype(), slack, tolerance.ulps))
         << what << ": element " << i << " is " << a[i] << ", expected " << e[i];

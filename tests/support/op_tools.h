@@ -12,6 +12,9 @@ namespace tessera::test {
 [[nodiscard]] std::vector<Tensor> make_inputs(const SampleData& sample,
                                               std::optional<DType> dtype = {});
 
+/// Makes the derived inputs anew, after others changed.
+void derive_inputs(const SampleData& sample, std::vector<Tensor>& inputs);
+
 /// The op through the whole pipeline.
 [[nodiscard]] Outputs run_op(const OpDef& op, const std::vector<Tensor>& inputs, const void* attrs);
 /// Outputs that the op's shape rule asks for, filled by `kernel` alone; nothing when it declines.

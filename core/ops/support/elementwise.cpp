@@ -18,11 +18,11 @@ int category(DType t) {
 /// Inputs whose dtypes are promoted among themselves first.
 enum class Group { with_dims, zero_dim, numbers };
 
-Group group_of(const Tensor& x) {
-  if (x.ndim() > 0) {
+Group group_of(const TensorImpl& x) {
+  if (!x.shape.empty()) {
     return Group::with_dims;
   }
-  return x.get().number ? Group::numbers : Group::zero_dim;
+  return x.number ? Group::numbers : Group::zero_dim;
 }
 
 /// A number has no width of its own: it takes the default one of its category.
@@ -33,12 +33,20 @@ DType default_width(DType t) {
   return is_floating(t) ? DType::f32 : t;
 }
 
+const TensorImpl& input_of(const Infer& c, int i) {
+  return c.input(i).get();
+}
+const TensorImpl& input_of(const Kernel& k, int i) {
+  return k.input(i);
+}
+
 /// The promotion of one group; nothing when it is empty.
-std::optional<DType> promote_group(const Infer& c, Group group) {
+template <class Call>
+std::optional<DType> promote_group(const Call& call, Group group) {
   std::optional<DType> result;
-  for (int i = 0; i < c.input_count(); ++i) {
-    if (c.has_input(i) && group_of(c.input(i)) == group) {
-      const DType dtype = c.input(i).dtype();
+  for (int i = 0; i < call.input_count(); ++i) {
+    if (call.has_input(i) && group_of(input_of(call, i)) == group) {
+      const DType dtype = input_of(call, i).dtype;
       result = result ? promote(*result, dtype) : dtype;
     }
   }
@@ -59,15 +67,13 @@ std::optional<DType> join_groups(std::optional<DType> high, std::optional<DType>
   return promote(*high, *low);
 }
 
-}  // namespace
-
-namespace {
-
 /// True when promotion has nothing to decide: tensors with dims, all of one dtype.
-bool is_uniform(const Infer& c) {
-  for (int i = 0; i < c.input_count(); ++i) {
+template <class Call>
+bool is_uniform(const Call& call) {
+  const DType dtype = input_of(call, 0).dtype;
+  for (int i = 0; i < call.input_count(); ++i) {
     const bool same =
-        c.has_input(i) && c.input(i).ndim() > 0 && c.input(i).dtype() == c.input().dtype();
+        call.has_input(i) && !input_of(call, i).shape.empty() && input_of(call, i).dtype == dtype;
     if (!same) {
       return false;
     }
@@ -75,15 +81,24 @@ bool is_uniform(const Infer& c) {
   return true;
 }
 
+template <class Call>
+DType promote_inputs(const Call& call) {
+  if (is_uniform(call)) [[likely]] {
+    return input_of(call, 0).dtype;
+  }
+  const auto dims = promote_group(call, Group::with_dims);
+  const auto zero_dim = promote_group(call, Group::zero_dim);
+  return *join_groups(dims, join_groups(zero_dim, promote_group(call, Group::numbers)));
+}
+
 }  // namespace
 
 DType promoted_dtype(const Infer& c) {
-  if (is_uniform(c)) [[likely]] {
-    return c.input().dtype();
-  }
-  const auto dims = promote_group(c, Group::with_dims);
-  return *join_groups(
-      dims, join_groups(promote_group(c, Group::zero_dim), promote_group(c, Group::numbers)));
+  return promote_inputs(c);
+}
+
+DType promoted_dtype(const Kernel& k) {
+  return promote_inputs(k);
 }
 
 DType promoted_float_dtype(const Infer& c) {

@@ -13,6 +13,7 @@ namespace tessera {
 /// category (bool, integer, floating, complex) is higher than that of the tensors with dims, and
 /// numbers only when theirs is higher than that of both.
 [[nodiscard]] DType promoted_dtype(const Infer& c);
+[[nodiscard]] DType promoted_dtype(const Kernel& k);
 
 /// As `promoted_dtype`, but integers and bools become f32: for exp, sqrt, division.
 [[nodiscard]] DType promoted_float_dtype(const Infer& c);
@@ -45,8 +46,21 @@ struct Predicate : Elementwise {
 
 namespace detail {
 
+/// The element as an operand of arithmetic that results in `narrow` (16- or 32-bit) floats or not:
+/// it is rounded to f32 first, or its parts are, whatever dtype it is stored in.
+template <class C>
+C load_operand(const TensorImpl& x, std::int64_t offset, bool narrow) {
+  if constexpr (std::same_as<C, double>) {
+    return narrow ? C(load_as<float>(x, offset)) : load_as<C>(x, offset);
+  } else if constexpr (std::same_as<C, std::complex<double>>) {
+    return narrow ? C(load_as<std::complex<float>>(x, offset)) : load_as<C>(x, offset);
+  } else {
+    return load_as<C>(x, offset);
+  }
+}
+
 template <class C, int N, class F>
-void map_as(Kernel& k, const F& f) {
+void map_as(Kernel& k, bool narrow, const F& f) {
   TensorImpl& out = k.output();
   std::array<Strides, N + 1> strides{};
   for (int i = 0; i < N; ++i) {
@@ -56,7 +70,8 @@ void map_as(Kernel& k, const F& f) {
   StridedCounter<N + 1> at(out.shape, strides);
   for (std::int64_t n = out.numel(); n > 0; --n, at.next()) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      store_as(out, at.offsets[N], f(load_as<C>(k.input(static_cast<int>(I)), at.offsets[I])...));
+      store_as(out, at.offsets[N],
+               f(load_operand<C>(k.input(static_cast<int>(I)), at.offsets[I], narrow)...));
     }
     (std::make_index_sequence<N>{});
   }
@@ -73,11 +88,12 @@ constexpr bool accepts() {
 }
 
 template <class C, int N, class F>
-void map_if_accepted(Kernel& k, const F& f) {
+void map_if_accepted(Kernel& k, DType computing, const F& f) {
   if constexpr (accepts<F, C, N>()) {
-    map_as<C, N>(k, f);
+    const DType part = real_of(computing);
+    map_as<C, N>(k, is_floating(part) && part != DType::f64, f);
   } else {
-    fail<Unsupported>(k.op(), ": no kernel for dtype ", k.input().dtype);
+    fail<InvalidArgument>(k.op(), ": not defined for this dtype; got ", computing);
   }
 }
 
@@ -85,17 +101,19 @@ void map_if_accepted(Kernel& k, const F& f) {
 
 /// out[i] = f(in0[i], ..., inN-1[i]) over broadcast inputs. Elements are handed to `f` as int64_t
 /// when `computing` is an integer or bool, as double when floating, as complex<double> when
-/// complex; all of one call alike. A domain that `f` does not accept throws Unsupported.
+/// complex; all of one call alike. A domain that `f` does not accept throws InvalidArgument.
 ///
-/// Rounding through double gives the bits of f32 arithmetic for +, -, *, / and sqrt.
+/// As in PyTorch, operands of arithmetic in f32 and in 16-bit floats are rounded to f32 first: 0.1
+/// in `x * 0.1` is a float there. Rounding results through double then gives the bits of f32
+/// arithmetic for +, -, *, / and sqrt.
 template <int N, class F>
 void map_elements(Kernel& k, DType computing, const F& f) {
   if (is_complex(computing)) {
-    detail::map_if_accepted<std::complex<double>, N>(k, f);
+    detail::map_if_accepted<std::complex<double>, N>(k, computing, f);
   } else if (is_floating(computing)) {
-    detail::map_if_accepted<double, N>(k, f);
+    detail::map_if_accepted<double, N>(k, computing, f);
   } else {
-    detail::map_if_accepted<std::int64_t, N>(k, f);
+    detail::map_if_accepted<std::int64_t, N>(k, computing, f);
   }
 }
 

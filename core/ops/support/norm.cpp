@@ -4,6 +4,7 @@
 
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/support/row_sums.h>
+#include <tessera/core/ops/support/saved_inputs.h>
 
 namespace tessera {
 namespace {
@@ -15,8 +16,13 @@ void check_parameter(const Infer& c, int i, const char* name) {
   }
   check(c.input(i).shape() == expected, c.op(), ": wrong ", name, "; got ", c.input(i).shape(),
         ", expected ", expected);
-  check(c.input(i).device() == c.input(0).device(), c.op(), ": inputs on different devices; got ",
-        c.input(0).device(), " and ", c.input(i).device());
+  check(is_floating(c.input(i).dtype()), c.op(), ": ", name, " needs a floating dtype; got ",
+        c.input(i).dtype());
+}
+
+void check_rows(const Infer& c, const Tensor& x) {
+  check(x.ndim() >= 1 && x.shape().back() > 0, c.op(), ": needs a last dim; got ", x.shape());
+  check(is_floating(x.dtype()), c.op(), ": needs a floating dtype; got ", x.dtype());
 }
 
 Shape with_last_dim(Shape shape, std::int64_t size) {
@@ -67,8 +73,7 @@ DType norm_dtype(const Tensor& x) {
 
 void infer_norm(Infer& c, const NormAttrs& attrs, bool centered) {
   const Tensor& x = c.input(0);
-  check(x.ndim() >= 1 && x.shape().back() > 0, c.op(), ": needs a last dim; got ", x.shape());
-  check(is_floating(x.dtype()), c.op(), ": needs a floating dtype; got ", x.dtype());
+  check_rows(c, x);
   check(attrs.epsilon >= 0, c.op(), ": epsilon must not be negative; got ", attrs.epsilon);
   check_parameter(c, 1, "weight");
   check_parameter(c, 2, "bias");
@@ -116,12 +121,15 @@ ShardRule norm_rule(const Infer& c) {
   return rule;
 }
 
-void infer_norm_backward(Infer& c, const NormBackwardAttrs& attrs) {
+void infer_norm_backward(Infer& c, const NormBackwardAttrs& attrs, bool centered) {
   const Tensor& x = c.input(1);
-  check(c.input(0).shape() == x.shape(), c.op(), ": the gradient does not fit; got ",
-        c.input(0).shape(), ", expected ", x.shape());
-  check(c.input(2).shape() == with_last_dim(x.shape(), 1), c.op(), ": wrong statistics; got ",
-        c.input(2).shape(), ", expected ", with_last_dim(x.shape(), 1));
+  check_rows(c, x);
+  check_saved(c, 0, x.shape());
+  check_saved(c, 2, with_last_dim(x.shape(), 1));
+  check_parameter(c, 3, "weight");
+  if (centered) {
+    check_saved(c, 4, with_last_dim(x.shape(), 1));
+  }
   c.add_output(x.shape(), x.dtype());
   for (int i = 0; i < attrs.weight + attrs.bias; ++i) {
     c.add_output({x.shape().back()}, attrs.parameters);

@@ -34,7 +34,7 @@ void reference_norm(Kernel& k, const NormAttrs& attrs, bool centered);
 
 /// Inputs of the backward ops: gradient, x, inverse, weight, and mean when centered. Outputs: the
 /// gradients of x, and of weight and bias if asked for.
-void infer_norm_backward(Infer& c, const NormBackwardAttrs& attrs);
+void infer_norm_backward(Infer& c, const NormBackwardAttrs& attrs, bool centered);
 void reference_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool centered);
 [[nodiscard]] ShardRule norm_backward_rule(const Infer& c);
 
@@ -44,7 +44,8 @@ void reference_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool cen
 /// Gradient of a norm: runs `Backward` and hands out its outputs.
 template <OpStruct Backward>
 void norm_vjp(Vjp& v, const Tensor& inverse, const Tensor& mean) {
-  check<Unsupported>(!v.has_gradient(1), "norm: third derivatives are not supported");
+  check<Unsupported>(!v.has_gradient(1) && (!mean.defined() || !v.has_gradient(2)),
+                     "norm: third derivatives are not supported; write the norm out");
   NormBackwardAttrs attrs;
   attrs.weight = v.has_input(1) && v.needs(1);
   attrs.bias = attrs.weight && v.has_input(2) && v.needs(2);

@@ -71,14 +71,14 @@ void reduce_as(Kernel& k, const ReduceAttrs& attrs, const F& f) {
 }  // namespace detail
 
 /// Output element = f(the elements of its group, in row-major order). Elements come as int64_t,
-/// double or complex<double>; what `f` does not accept throws Unsupported.
+/// double or complex<double>; what `f` does not accept throws InvalidArgument.
 template <class F>
 void reduce_elements(Kernel& k, const ReduceAttrs& attrs, const F& f) {
   const auto run = [&]<class C>(C) {
     if constexpr (requires(std::span<const C> values) { f(values); }) {
       detail::reduce_as<C>(k, attrs, f);
     } else {
-      fail<Unsupported>(k.op(), ": no kernel for dtype ", k.input().dtype);
+      fail<InvalidArgument>(k.op(), ": not defined for this dtype; got ", k.input().dtype);
     }
   };
   const DType dtype = k.input().dtype;

@@ -5,21 +5,23 @@
 
 namespace tessera {
 
-void infer_along(Infer& c, int dim) {
+void AlongDim::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input(0);
-  check(is_floating(x.dtype()), c.op(), ": needs a floating dtype; got ", x.dtype());
-  check(dim >= 0 && dim < x.ndim(), c.op(), ": no such dim; got ", dim, " for shape ", x.shape());
-  for (int i = 1; i < c.input_count(); ++i) {
+  check(attrs.dim >= 0 && attrs.dim < x.ndim(), c.op(), ": no such dim; got ", attrs.dim,
+        " for shape ", x.shape());
+  for (int i = 0; i < c.input_count(); ++i) {
+    check(is_floating(c.input(i).dtype()), c.op(), ": needs floating dtypes; got ",
+          c.input(i).dtype());
     check(c.input(i).shape() == x.shape(), c.op(), ": shapes differ; got ", c.input(i).shape(),
           ", expected ", x.shape());
   }
   c.add_output(x.shape(), x.dtype());
 }
 
-ShardRule rule_along(const Infer& c, int dim) {
+ShardRule AlongDim::shard(const Infer& c, const Attrs& attrs) {
   DimLabels labels(c.input(0).ndim());
-  for (int d = 0; d < c.input(0).ndim(); ++d) {
-    labels[d] = d == dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
+  for (int d = 0; d < labels.size; ++d) {
+    labels[d] = d == attrs.dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
   }
   ShardRule rule;
   for (int i = 0; i < c.input_count(); ++i) {

@@ -8,12 +8,16 @@
 
 namespace tessera {
 
-/// One output like input 0, whose inputs all have one shape. Throws InvalidArgument unless the
-/// dtype is floating and `dim` is a dim.
-void infer_along(Infer& c, int dim);
-
-/// Every dim but `dim` can be cut; all inputs and the output have one shape.
-[[nodiscard]] ShardRule rule_along(const Infer& c, int dim);
+/// What these ops share; an op inherits it and adds the rest. All inputs and the output have one
+/// shape and floating dtypes, the output has the dtype of input 0; every dim but `dim` can be cut.
+struct AlongDim {
+  struct Attrs {
+    int dim = -1;  ///< in [0, ndim)
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs& attrs);
+};
 
 /// Calls f(a, b) for all lines along `dim`: `a` holds a line of input 0 and receives that of the
 /// output, `b` holds that of input 1 if there is one.

@@ -45,15 +45,17 @@ def tensors(named):
     return {name: tensor(x) for name, x in named.items()}
 
 
-def case(name, function, inputs, attrs=None, output="y"):
-    """Calls `function(**inputs, **attrs)`. The gradients are those of sum(y * upstream)."""
+def case(name, function, inputs, attrs=None, parse=None, positional=False):
+    """Calls `function(**inputs, **attrs)`, the inputs without names if `positional`, the attributes
+    after `parse`. The gradients are those of sum(y * upstream)."""
     attrs = attrs or {}
     leaves = {
         name: x.clone().requires_grad_(x.is_floating_point()) for name, x in inputs.items()
     }
-    y = function(**leaves, **attrs)
+    given = {key: parse(value) for key, value in attrs.items()} if parse else attrs
+    y = function(*leaves.values(), **given) if positional else function(**leaves, **given)
     record = {"name": name, "attrs": attrs, "inputs": tensors(inputs)}
-    record["outputs"] = {output: tensor(y)}
+    record["outputs"] = {"y": tensor(y)}
     if y.requires_grad:
         upstream = values(*y.shape, seed=99)
         y.backward(upstream)

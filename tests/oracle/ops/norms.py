@@ -20,6 +20,7 @@ def cases():
         if "bias" not in names:
             yield "rms_norm", case("_".join(names), rms_norm, chosen, attrs)
     far = {"x": values(3, 5, 24) / 16 + 1000}
-    yield "layer_norm", case("far_from_zero", layer_norm, far, attrs)
+    # In f32 the mean alone is off by a thousandth of the deviation.
+    yield "layer_norm", case("far_from_zero", layer_norm, far, attrs) | {"f32": False}
     constant = {"x": values(3, 1).expand(3, 8).contiguous()}
     yield "layer_norm", case("constant_rows", layer_norm, constant, attrs)

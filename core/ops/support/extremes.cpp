@@ -1,0 +1,47 @@
+#include <tessera/core/ops/support/extremes.h>
+
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/div.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sum.h>
+
+namespace tessera {
+
+void infer_extreme(Infer& c, const ReduceAttrs& attrs) {
+  const DType dtype = c.input().dtype();
+  check(!is_complex(dtype), c.op(), ": complex numbers have no order; got ", dtype);
+  infer_reduction(c, attrs, dtype);
+  check_not_empty(c);
+}
+
+void reference_extreme(Kernel& k, const ReduceAttrs& attrs, bool largest) {
+  reduce_elements(k, attrs, [&]<Real T>(std::span<const T> values) {
+    return values[best_of(values, largest)];
+  });
+}
+
+void extreme_vjp(Vjp& v, const ReduceAttrs& attrs) {
+  if (v.needs(0)) {
+    const TensorMeta& meta = v.input_meta();
+    const Tensor best = expand_reduced(v.output(), attrs, meta);
+    const Tensor chosen = cast(eq(v.input(), best), meta.dtype);
+    const Tensor ties = sum(chosen, attrs.dims, attrs.keepdim);
+    v.set(0, chosen * expand_reduced(v.gradient() / ties, attrs, meta));
+  }
+}
+
+void infer_position(Infer& c, const ReduceAttrs& attrs) {
+  const DType dtype = c.input().dtype();
+  check(!is_complex(dtype) && dtype != DType::boolean, c.op(), ": needs real numbers; got ", dtype);
+  infer_reduction(c, attrs, DType::i64);
+  check_not_empty(c);
+}
+
+void reference_position(Kernel& k, const ReduceAttrs& attrs, bool largest) {
+  reduce_elements(k, attrs, [&]<Real T>(std::span<const T> values) {
+    return static_cast<std::int64_t>(best_of(values, largest));
+  });
+}
+
+}  // namespace tessera

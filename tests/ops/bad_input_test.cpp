@@ -1,0 +1,104 @@
+// Wrong inputs to every op: InvalidArgument whose text begins with the op's name, or, where the
+// change happens to be legal, a result; never anything else.
+#include <gtest/gtest.h>
+
+#include <tessera/core/tensor/elements.h>
+#include <tessera/core/tensor/factories.h>
+
+#include "support/op_tools.h"
+
+namespace tessera::test {
+namespace {
+
+/// A call whose inputs were changed.
+struct BadCall {
+  std::vector<Tensor> inputs;
+  std::string what;
+};
+
+Tensor ones_of(const Shape& shape, DType dtype, Device device = {}) {
+  Tensor x = empty(shape, {.dtype = dtype, .device = device});
+  for (std::int64_t i = 0; device.type == DeviceType::cpu && i < x.numel(); ++i) {
+    store_as(x.get(), i, 1.0);
+  }
+  return x;
+}
+
+/// Changes of one tensor, with what was done to it.
+std::vector<std::pair<Tensor, std::string>> changes_of(const Tensor& x) {
+  std::vector<std::pair<Tensor, std::string>> changes{{Tensor(), "missing"}};
+  for (const int dim : {0, x.ndim()}) {
+    Shape longer = x.shape();
+    longer.insert(dim, 3);
+    changes.emplace_back(ones_of(longer, x.dtype()), "with one more dim");
+  }
+  for (int d = 0; d < x.ndim(); ++d) {
+    Shape other = x.shape();
+    other[d] += 1;
+    changes.emplace_back(ones_of(other, x.dtype()), "with a longer dim");
+    other[d] = 0;
+    changes.emplace_back(ones_of(other, x.dtype()), "with an empty dim");
+    other = x.shape();
+    other.erase(d);
+    changes.emplace_back(ones_of(other, x.dtype()), "with a dim less");
+  }
+  for (const DType dtype : kAllDTypes) {
+    if (dtype != x.dtype()) {
+      changes.emplace_back(ones_of(x.shape(), dtype), "of " + std::string(to_string(dtype)));
+    }
+  }
+  changes.emplace_back(ones_of(x.shape(), x.dtype(), {.type = DeviceType::meta}), "on meta");
+  return changes;
+}
+
+std::vector<BadCall> bad_calls(const SampleData& sample) {
+  const std::vector<Tensor> inputs = make_inputs(sample);
+  std::vector<BadCall> calls;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string name = "input " + std::to_string(i) + " ";
+    calls.push_back({{inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(i)},
+                     name + "and all behind it left out"});
+    if (!inputs[i].defined()) {
+      continue;
+    }
+    for (auto& [changed, what] : changes_of(inputs[i])) {
+      BadCall& call = calls.emplace_back();
+      call.inputs = inputs;
+      call.inputs[i] = changed;
+      call.what = name + what;
+    }
+  }
+  return calls;
+}
+
+/// True when the call was refused.
+bool is_refused(const OpDef& op, const BadCall& call, const void* attrs) {
+  const std::string what = std::string(op.info.name) + " with " + call.what;
+  try {
+    static_cast<void>(run_op(op, call.inputs, attrs));
+    return false;
+  } catch (const InvalidArgument& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with(std::string(op.info.name) + ": "))
+        << what << ": " << error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << what << ": " << error.what();
+  }
+  return true;
+}
+
+TEST(BadInput, every_op_refuses_what_it_cannot_mean) {
+  for (const OpDef* op : registered_ops()) {
+    const OpCaseData* op_case = find_op_case(*op);
+    int refused = 0;
+    for (std::size_t s = 0; op_case != nullptr && s < op_case->samples.size(); ++s) {
+      const SampleData& sample = op_case->samples[s];
+      for (const BadCall& call : bad_calls(sample)) {
+        refused += is_refused(*op, call, sample.attrs().get()) ? 1 : 0;
+      }
+    }
+    EXPECT_TRUE(refused > 0 || op_case == nullptr) << op->info.name;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
