@@ -8,6 +8,7 @@
 #include <tessera/core/autograd/views.h>
 #include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/dispatch/ordered_launch.h>
+#include <tessera/core/dispatch/run_kernel.h>
 #include <tessera/core/tensor/overlap.h>
 
 namespace tessera {
@@ -51,8 +52,8 @@ Tensor make_output(const OpDef& op, const OutputSpec& spec, int index,
   return Tensor(std::move(impl));
 }
 
-void run_kernel(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
-                Outputs& outputs, const CutPlan& plan) {
+void launch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs, Outputs& outputs,
+            const CutPlan& plan) {
   InlineVector<TensorImpl*, 6> in;
   for (const Tensor& x : inputs) {
     in.push_back(x.impl().get());
@@ -66,7 +67,7 @@ void run_kernel(const OpDef& op, std::span<const TensorRef> inputs, const void* 
   if (needs_order({in.data(), in.size()}, {out.data(), out.size()})) [[unlikely]] {
     launch_ordered(op, kernel, attrs);
   } else {
-    run_now(op, kernel, attrs, outputs[0].device().type);
+    run_kernel(op, kernel, attrs);
   }
 }
 
@@ -129,7 +130,7 @@ void compute_into(const OpDef& op, std::span<const TensorRef> inputs, const void
   }
   const SafeInputs safe = protect_inputs(op, inputs, written, recording);
   if (outputs[0].device().type != DeviceType::meta) {
-    run_kernel(op, safe.read, attrs, outputs, plan);
+    launch(op, safe.read, attrs, outputs, plan);
     for (const Tensor& y : written) {
       y.get().storage->bump_version();
     }
@@ -160,7 +161,7 @@ void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* att
     outputs[i] = make_output(op, specs[i], static_cast<int>(i), inputs, attrs);
   }
   if (!op.info.view && outputs[0].device().type != DeviceType::meta) {
-    run_kernel(op, inputs, attrs, outputs, plan);
+    launch(op, inputs, attrs, outputs, plan);
   }
   if (recording) {
     record(op, inputs, attrs, outputs);

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include <tessera/core/device/hazards.h>
+#include <tessera/core/dispatch/run_kernel.h>
 
 namespace tessera {
 namespace {
@@ -36,7 +37,7 @@ class Job {
     Kernel kernel(op_.info.name, {inputs_.data(), inputs_.size()},
                   {outputs_.data(), outputs_.size()});
     kernel.set_cuts(cuts_, stacked_);
-    run_now(op_, kernel, attrs_.get(), outputs_[0]->device.type);
+    run_kernel(op_, kernel, attrs_.get());
   }
 
  private:

@@ -25,14 +25,6 @@ namespace tessera {
   return any;
 }
 
-/// Calls the fast kernel of `op`, or the reference kernel where that leaves the arguments to it.
-inline void run_now(const OpDef& op, Kernel& kernel, const void* attrs, DeviceType device) {
-  const auto fast = op.kernels[static_cast<std::size_t>(device)];
-  if (fast == nullptr || !fast(kernel, attrs)) {
-    op.reference(kernel, attrs);
-  }
-}
-
 /// Gives `kernel` to the thread's current stream, ordered after what its operands must wait for.
 /// Its operands' memory and a copy of `attrs` live until it ran. See Note [Hazards].
 void launch_ordered(const OpDef& op, const Kernel& kernel, const void* attrs);

@@ -61,8 +61,8 @@ void check_shapes(const char* op, const Shape& q, const Shape& k, const Shape& v
         ": needs (batch, heads, time, size); got ", q, ", ", k, " and ", v);
   check(k == v && q[0] == k[0] && q[3] == k[3], op, ": shapes do not fit; got ", q, ", ", k,
         " and ", v);
-  check(k[1] > 0 && q[1] % k[1] == 0, op, ": heads of keys must divide those of queries; got ",
-        k[1], " and ", q[1]);
+  check(k[1] > 0 ? q[1] % k[1] == 0 : q[1] == 0, op,
+        ": heads of keys must divide those of queries; got ", k[1], " and ", q[1]);
 }
 
 void check_mask(const char* op, const Tensor& mask, const Shape& scores) {

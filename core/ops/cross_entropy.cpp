@@ -66,7 +66,7 @@ void CrossEntropy::reference(Kernel& k, const Attrs& attrs) {
   const auto classes = static_cast<std::size_t>(k.input(0).shape.back());
   const std::vector<double> logits = dense_values<double>(k.input(0));
   const std::vector<std::int64_t> targets = dense_values<std::int64_t>(k.input(1));
-  LossRows rows(targets, microbatch_of_rows(k.input(0), k.cuts()), k.cuts(), attrs);
+  LossRows rows(k.op(), targets, microbatch_of_rows(k.input(0), k.cuts()), k.cuts(), attrs);
   std::vector<double> totals;
   for (std::size_t row = 0; row < targets.size(); ++row) {
     const std::span line(logits.data() + row * classes, classes);

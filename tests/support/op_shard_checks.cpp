@@ -47,8 +47,9 @@ bool divides(const std::vector<Tensor>& tensors, std::span<const DimLabels> dims
   return true;
 }
 
-std::vector<Tensor> cut(const std::vector<Tensor>& inputs, const ShardRule& rule, std::int8_t label,
-                        int index, int pieces) {
+/// The inputs of one piece: views, unless the op takes dense inputs only.
+std::vector<Tensor> cut(const OpCaseData& c, const std::vector<Tensor>& inputs,
+                        const ShardRule& rule, std::int8_t label, int index, int pieces) {
   std::vector<Tensor> result = inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (int d = 0; d < rule.inputs[i].size; ++d) {
@@ -56,6 +57,9 @@ std::vector<Tensor> cut(const std::vector<Tensor>& inputs, const ShardRule& rule
         result[i] = piece_of(result[i], d, index, pieces);
       }
     }
+  }
+  for (Tensor& piece : result) {
+    piece = c.strides || !piece.defined() ? piece : converted(piece, piece.dtype());
   }
   return result;
 }
@@ -140,7 +144,7 @@ void check_shard_truth(const OpCaseData& c) {
           for (int i = 0; i < count; ++i) {
             const auto attrs_of_piece = sample.attrs_of_piece(attrs.get(), i, count);
             pieces.push_back(
-                run_op(*c.op, cut(inputs, rule, label, i, count), attrs_of_piece.get()));
+                run_op(*c.op, cut(c, inputs, rule, label, i, count), attrs_of_piece.get()));
           }
           compare(c, rule, label, whole, pieces);
         }
@@ -155,7 +159,7 @@ void check_empty(const OpCaseData& c) {
     const std::vector<Tensor> inputs = make_inputs(sample);
     const ShardRule rule = shard_rule_of(*c.op, inputs, sample.attrs().get());
     for (const std::int8_t label : checked_labels(c, rule)) {
-      const std::vector<Tensor> nothing = cut(inputs, rule, label, 0, 0);
+      const std::vector<Tensor> nothing = cut(c, inputs, rule, label, 0, 0);
       try {
         const Outputs outputs = run_op(*c.op, nothing, sample.attrs().get());
         for (std::size_t o = 0; o < outputs.size(); ++o) {

@@ -21,7 +21,7 @@ LossHead::LossHead(const TensorImpl& x, const TensorImpl& weight, const TensorIm
       part_of_row_(microbatch_of_rows(x, parts_)) {}
 
 void LossHead::run(const std::vector<double>& gradients) {
-  LossRows rows(targets_, part_of_row_, parts_,
+  LossRows rows("linear_cross_entropy", targets_, part_of_row_, parts_,
                 {attrs_.ignore_index, attrs_.label_smoothing, LossReduction::mean});
   const auto parts = static_cast<std::size_t>(parts_);
   if (!gradients.empty()) {

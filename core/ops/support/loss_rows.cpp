@@ -9,9 +9,11 @@
 
 namespace tessera {
 
-LossRows::LossRows(const std::vector<std::int64_t>& targets, std::vector<std::int32_t> microbatches,
-                   std::int32_t cuts, const CrossEntropy::Attrs& attrs)
-    : targets_(targets),
+LossRows::LossRows(const char* op, const std::vector<std::int64_t>& targets,
+                   std::vector<std::int32_t> microbatches, std::int32_t cuts,
+                   const CrossEntropy::Attrs& attrs)
+    : op_(op),
+      targets_(targets),
       microbatches_(std::move(microbatches)),
       attrs_(attrs),
       losses_(targets.size()),
@@ -28,8 +30,8 @@ double LossRows::add(std::size_t row, std::span<const double> logits) {
   }
   const std::int64_t target = targets_[row];
   const auto classes = static_cast<std::int64_t>(logits.size());
-  check(target >= 0 && target < classes, "cross_entropy: target is no class; got ", target,
-        " in row ", row, ", expected 0 to ", classes - 1, " or ignore_index ", attrs_.ignore_index);
+  check(target >= 0 && target < classes, op_, ": target is no class; got ", target, " in row ", row,
+        ", expected 0 to ", classes - 1, " or ignore_index ", attrs_.ignore_index);
   const double smoothing = attrs_.label_smoothing;
   double loss = total - (1 - smoothing) * logits[static_cast<std::size_t>(target)];
   if (smoothing > 0) {

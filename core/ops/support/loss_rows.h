@@ -15,8 +15,10 @@ class LossRows {
   /// Rows of a microbatch are added in blocks of so many, and the blocks' sums in order.
   static constexpr std::size_t kBlock = 256;
 
-  LossRows(const std::vector<std::int64_t>& targets, std::vector<std::int32_t> microbatches,
-           std::int32_t cuts, const CrossEntropy::Attrs& attrs);
+  /// Errors begin with the name of `op`.
+  LossRows(const char* op, const std::vector<std::int64_t>& targets,
+           std::vector<std::int32_t> microbatches, std::int32_t cuts,
+           const CrossEntropy::Attrs& attrs);
 
   /// Adds the loss of `row` from its logits. Gives their log-sum-exp.
   double add(std::size_t row, std::span<const double> logits);
@@ -30,6 +32,7 @@ class LossRows {
  private:
   [[nodiscard]] bool counts(std::size_t row) const { return targets_[row] != attrs_.ignore_index; }
 
+  const char* op_;
   const std::vector<std::int64_t>& targets_;
   std::vector<std::int32_t> microbatches_;
   CrossEntropy::Attrs attrs_;
