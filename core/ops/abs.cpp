@@ -14,7 +14,7 @@ namespace tessera {
 
 void Abs::infer(Infer& c, const Attrs&) {
   check(c.input().dtype() != DType::boolean, "abs: needs numbers; got bool");
-  infer_elementwise(c, real_of(c.input().dtype()));
+  infer_elementwise(c, 1, real_of(c.input().dtype()));
 }
 
 void Abs::reference(Kernel& k, const Attrs&) {

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Abs : Elementwise {
+struct Abs : Elementwise<1> {
   static constexpr OpInfo info{
       .name = "abs", .doc = "absolute value of x", .elementwise = true, .saved_inputs = 0b1};
   static void infer(Infer& c, const Attrs& attrs);

@@ -8,7 +8,7 @@
 namespace tessera {
 
 void Add::infer(Infer& c, const Attrs&) {
-  infer_elementwise(c, promoted_dtype(c));
+  infer_elementwise(c, 2, promoted_dtype(c));
 }
 
 void Add::reference(Kernel& k, const Attrs&) {

@@ -10,20 +10,6 @@
 namespace tessera {
 namespace {
 
-void check_inside(const char* op, const StridedView& view, const Shape& shape) {
-  check(view.shape.size() == view.strides.size(), op, ": needs a stride for each dim; got ",
-        view.shape, " and ", view.strides);
-  std::int64_t last = view.offset;
-  bool natural = view.offset >= 0;
-  for (int d = 0; d < view.shape.size(); ++d) {
-    natural = natural && view.shape[d] >= 0 && view.strides[d] >= 0;
-    last += (view.shape[d] - 1) * view.strides[d];
-  }
-  check(natural && (numel_of(view.shape) == 0 || last < numel_of(shape)), op,
-        ": reaches outside of the tensor; got shape ", view.shape, ", strides ", view.strides,
-        ", offset ", view.offset, " in ", shape);
-}
-
 template <class C>
 void add_up(Kernel& k, const StridedSum::Attrs& attrs) {
   const TensorImpl& x = k.input();
@@ -39,10 +25,24 @@ void add_up(Kernel& k, const StridedSum::Attrs& attrs) {
 
 }  // namespace
 
+void check_view_inside(const char* op, const StridedView& view, const Shape& shape) {
+  check(view.shape.size() == view.strides.size(), op, ": needs a stride for each dim; got ",
+        view.shape, " and ", view.strides);
+  std::int64_t last = view.offset;
+  bool natural = view.offset >= 0;
+  for (int d = 0; d < view.shape.size(); ++d) {
+    natural = natural && view.shape[d] >= 0 && view.strides[d] >= 0;
+    last += (view.shape[d] - 1) * view.strides[d];
+  }
+  check(natural && (numel_of(view.shape) == 0 || last < numel_of(shape)), op,
+        ": reaches outside of the tensor; got shape ", view.shape, ", strides ", view.strides,
+        ", offset ", view.offset, " in ", shape);
+}
+
 void AsStrided::infer(Infer& c, const Attrs& attrs) {
   check(c.input().is_contiguous(), "as_strided: needs a contiguous tensor; got strides ",
         c.input().strides(), " for ", c.input().shape());
-  check_inside("as_strided", attrs, c.input().shape());
+  check_view_inside("as_strided", attrs, c.input().shape());
   c.add_output(attrs.shape, c.input().dtype());
 }
 
@@ -66,7 +66,7 @@ ShardRule AsStrided::shard(const Infer& c, const Attrs& attrs) {
 }
 
 void StridedSum::infer(Infer& c, const Attrs& attrs) {
-  check_inside("strided_sum", attrs.view, attrs.shape);
+  check_view_inside("strided_sum", attrs.view, attrs.shape);
   check(c.input().shape() == attrs.view.shape, "strided_sum: wrong shape; got ", c.input().shape(),
         ", expected ", attrs.view.shape);
   c.add_output(attrs.shape, c.input().dtype());

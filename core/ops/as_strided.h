@@ -14,6 +14,10 @@ struct StridedView {
   friend bool operator==(const StridedView&, const StridedView&) = default;
 };
 
+/// Throws InvalidArgument that names `op` when elements of the view lie outside of a dense tensor
+/// of `shape`.
+void check_view_inside(const char* op, const StridedView& view, const Shape& shape);
+
 struct AsStrided {
   static constexpr OpInfo info{
       .name = "as_strided", .doc = "a view of a dense tensor, by strides", .view = true};

@@ -6,7 +6,7 @@
 namespace tessera {
 
 void Cast::infer(Infer& c, const Attrs& attrs) {
-  infer_elementwise(c, attrs.dtype);
+  infer_elementwise(c, 1, attrs.dtype);
 }
 
 void Cast::reference(Kernel& k, const Attrs&) {

@@ -12,7 +12,7 @@ void Clamp::infer(Infer& c, const Attrs& attrs) {
   check(attrs.low <= attrs.high, "clamp: empty range; got ", attrs.low, " to ", attrs.high);
   check(!is_complex(c.input().dtype()), "clamp: complex numbers have no order; got ",
         c.input().dtype());
-  infer_elementwise(c, c.input().dtype());
+  infer_elementwise(c, 1, c.input().dtype());
 }
 
 void Clamp::reference(Kernel& k, const Attrs& attrs) {
@@ -27,7 +27,7 @@ void Clamp::reference(Kernel& k, const Attrs& attrs) {
 void Clamp::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
     const Tensor x = v.input();
-    const Tensor inside = logical_and(x >= attrs.low, x <= attrs.high);
+    const Tensor inside = logical_and(x > attrs.low, x < attrs.high);
     v.set(0, where(inside, v.gradient(), 0));
   }
 }

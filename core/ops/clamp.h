@@ -25,7 +25,7 @@ struct Clamp {
 };
 
 /// min(max(x, low), high), in the dtype of x; nan stays nan. The gradient is that of x inside the
-/// range, borders included, and 0 outside. No complex numbers.
+/// range, and 0 on its borders and outside. No complex numbers.
 [[nodiscard]] Tensor clamp(const Tensor& x, double low, double high);
 const Tensor& clamp_(const Tensor& x, double low, double high);
 

@@ -6,37 +6,37 @@
 
 namespace tessera {
 
-struct Eq : Predicate {
+struct Eq : Predicate<2> {
   static constexpr OpInfo info{
       .name = "eq", .doc = "x == y, broadcast", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct Ne : Predicate {
+struct Ne : Predicate<2> {
   static constexpr OpInfo info{
       .name = "ne", .doc = "x != y, broadcast", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct Lt : Predicate {
+struct Lt : Predicate<2> {
   static constexpr OpInfo info{
       .name = "lt", .doc = "x < y, broadcast", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct Le : Predicate {
+struct Le : Predicate<2> {
   static constexpr OpInfo info{
       .name = "le", .doc = "x <= y, broadcast", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct Gt : Predicate {
+struct Gt : Predicate<2> {
   static constexpr OpInfo info{
       .name = "gt", .doc = "x > y, broadcast", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct Ge : Predicate {
+struct Ge : Predicate<2> {
   static constexpr OpInfo info{
       .name = "ge", .doc = "x >= y, broadcast", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);

@@ -6,7 +6,7 @@
 namespace tessera {
 
 void Conj::infer(Infer& c, const Attrs&) {
-  infer_elementwise(c, c.input().dtype());
+  infer_elementwise(c, 1, c.input().dtype());
 }
 
 void Conj::reference(Kernel& k, const Attrs&) {

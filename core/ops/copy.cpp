@@ -8,7 +8,7 @@ namespace tessera {
 
 void Copy::infer(Infer& c, const Attrs&) {
   const Tensor& x = c.input(0);
-  infer_elementwise(c, x.dtype());
+  infer_elementwise(c, 2, x.dtype());
   check(c.outputs()[0].shape == x.shape(), "copy: the source does not broadcast; got ",
         c.input(1).shape(), ", expected ", x.shape());
 }

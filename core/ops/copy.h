@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-struct Copy : Elementwise {
+struct Copy : Elementwise<2> {
   static constexpr OpInfo info{.name = "copy",
                                .doc = "the elements of y, in the shape and dtype of x",
                                .elementwise = true,

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Cos : FloatElementwise {
+struct Cos : FloatElementwise<1> {
   static constexpr OpInfo info{.name = "cos",
                                .doc = "cosine of x in radians",
                                .elementwise = true,

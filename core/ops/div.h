@@ -5,7 +5,7 @@
 #include <tessera/core/tensor/number.h>
 namespace tessera {
 
-struct Div : FloatElementwise {
+struct Div : FloatElementwise<2> {
   static constexpr OpInfo info{.name = "div",
                                .doc = "x / y, broadcast",
                                .elementwise = true,

@@ -49,7 +49,7 @@ void Dropout::infer(Infer& c, const Attrs& attrs) {
   check(is_floating(c.input().dtype()), "dropout: needs a floating dtype; got ", c.input().dtype());
   check(attrs.p >= 0 && attrs.p <= 1, "dropout: wrong probability; got ", attrs.p,
         ", expected one in [0, 1]");
-  infer_elementwise(c, c.input().dtype());
+  infer_elementwise(c, 1, c.input().dtype());
 }
 
 void Dropout::reference(Kernel& k, const Attrs& attrs) {

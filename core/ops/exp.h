@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Exp : FloatElementwise {
+struct Exp : FloatElementwise<1> {
   static constexpr OpInfo info{.name = "exp",
                                .doc = "e to the power of x",
                                .elementwise = true,

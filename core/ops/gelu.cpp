@@ -10,7 +10,7 @@ namespace tessera {
 
 void Gelu::infer(Infer& c, const Attrs&) {
   check(!is_complex(c.input().dtype()), "gelu: needs real numbers; got ", c.input().dtype());
-  infer_elementwise(c, promoted_float_dtype(c));
+  infer_elementwise(c, 1, promoted_float_dtype(c));
 }
 
 void Gelu::reference(Kernel& k, const Attrs& attrs) {

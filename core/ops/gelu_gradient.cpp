@@ -41,7 +41,7 @@ Tensor second_derivative(const Tensor& x, bool tanh_form) {
 }  // namespace
 
 void GeluGradient::infer(Infer& c, const Attrs&) {
-  infer_elementwise(c, promoted_float_dtype(c));
+  infer_elementwise(c, 2, promoted_float_dtype(c));
 }
 
 void GeluGradient::reference(Kernel& k, const Attrs& attrs) {

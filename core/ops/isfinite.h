@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Isfinite : Predicate {
+struct Isfinite : Predicate<1> {
   static constexpr OpInfo info{.name = "isfinite",
                                .doc = "true where x is neither infinite nor nan",
                                .differentiable = false,

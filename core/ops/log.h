@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Log : FloatElementwise {
+struct Log : FloatElementwise<1> {
   static constexpr OpInfo info{.name = "log",
                                .doc = "natural logarithm of x",
                                .elementwise = true,

@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-struct LogSoftmax : AlongDim {
+struct LogSoftmax : AlongDim<1> {
   static constexpr OpInfo info{
       .name = "log_softmax", .doc = "x - log(sum(exp(x))) along a dim", .saved_outputs = 0b1};
   static void reference(Kernel& k, const Attrs& attrs);
@@ -14,7 +14,7 @@ struct LogSoftmax : AlongDim {
 };
 
 /// Inputs: gradient and y = log_softmax(x). Output: gradient - exp(y) sum(gradient).
-struct LogSoftmaxBackward : AlongDim {
+struct LogSoftmaxBackward : AlongDim<2> {
   static constexpr OpInfo info{.name = "log_softmax_backward",
                                .doc = "the gradient of log_softmax, from its output",
                                .saved_inputs = 0b11};

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct LogicalAnd : Predicate {
+struct LogicalAnd : Predicate<2> {
   static constexpr OpInfo info{.name = "logical_and",
                                .doc = "x and y, broadcast",
                                .differentiable = false,
@@ -13,7 +13,7 @@ struct LogicalAnd : Predicate {
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct LogicalOr : Predicate {
+struct LogicalOr : Predicate<2> {
   static constexpr OpInfo info{.name = "logical_or",
                                .doc = "x or y, broadcast",
                                .differentiable = false,
@@ -21,7 +21,7 @@ struct LogicalOr : Predicate {
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct LogicalNot : Predicate {
+struct LogicalNot : Predicate<1> {
   static constexpr OpInfo info{
       .name = "logical_not", .doc = "not x", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);

@@ -9,7 +9,7 @@
 namespace tessera {
 
 void Mul::infer(Infer& c, const Attrs&) {
-  infer_elementwise(c, promoted_dtype(c));
+  infer_elementwise(c, 2, promoted_dtype(c));
 }
 
 void Mul::reference(Kernel& k, const Attrs&) {

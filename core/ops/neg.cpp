@@ -6,7 +6,7 @@ namespace tessera {
 
 void Neg::infer(Infer& c, const Attrs& attrs) {
   check(c.input().dtype() != DType::boolean, "neg: bools have no negative; use logical_not");
-  Elementwise::infer(c, attrs);
+  Elementwise<1>::infer(c, attrs);
 }
 
 void Neg::reference(Kernel& k, const Attrs&) {

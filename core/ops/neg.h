@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Neg : Elementwise {
+struct Neg : Elementwise<1> {
   static constexpr OpInfo info{.name = "neg", .doc = "-x", .elementwise = true, .in_place = true};
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs&);

@@ -5,7 +5,7 @@
 #include <tessera/core/tensor/number.h>
 namespace tessera {
 
-struct Pow : Elementwise {
+struct Pow : Elementwise<2> {
   static constexpr OpInfo info{.name = "pow",
                                .doc = "x to the power of y, broadcast",
                                .elementwise = true,

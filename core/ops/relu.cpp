@@ -8,7 +8,7 @@ namespace tessera {
 void Relu::infer(Infer& c, const Attrs& attrs) {
   const DType dtype = c.input().dtype();
   check(dtype != DType::boolean && !is_complex(dtype), "relu: needs real numbers; got ", dtype);
-  Elementwise::infer(c, attrs);
+  Elementwise<1>::infer(c, attrs);
 }
 
 void Relu::reference(Kernel& k, const Attrs&) {

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Relu : Elementwise {
+struct Relu : Elementwise<1> {
   static constexpr OpInfo info{.name = "relu",
                                .doc = "max(x, 0)",
                                .elementwise = true,

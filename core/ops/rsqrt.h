@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Rsqrt : FloatElementwise {
+struct Rsqrt : FloatElementwise<1> {
   static constexpr OpInfo info{.name = "rsqrt",
                                .doc = "1 / sqrt(x)",
                                .elementwise = true,

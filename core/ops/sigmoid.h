@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Sigmoid : FloatElementwise {
+struct Sigmoid : FloatElementwise<1> {
   static constexpr OpInfo info{.name = "sigmoid",
                                .doc = "1 / (1 + exp(-x))",
                                .elementwise = true,

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Sin : FloatElementwise {
+struct Sin : FloatElementwise<1> {
   static constexpr OpInfo info{.name = "sin",
                                .doc = "sine of x in radians",
                                .elementwise = true,

@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-struct Softmax : AlongDim {
+struct Softmax : AlongDim<1> {
   static constexpr OpInfo info{
       .name = "softmax", .doc = "exp(x) / sum(exp(x)) along a dim", .saved_outputs = 0b1};
   static void reference(Kernel& k, const Attrs& attrs);
@@ -14,7 +14,7 @@ struct Softmax : AlongDim {
 };
 
 /// Inputs: gradient and y = softmax(x). Output: y (gradient - sum(gradient y)).
-struct SoftmaxBackward : AlongDim {
+struct SoftmaxBackward : AlongDim<2> {
   static constexpr OpInfo info{.name = "softmax_backward",
                                .doc = "the gradient of softmax, from its output",
                                .saved_inputs = 0b11};

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Sqrt : FloatElementwise {
+struct Sqrt : FloatElementwise<1> {
   static constexpr OpInfo info{.name = "sqrt",
                                .doc = "square root of x",
                                .elementwise = true,

@@ -11,7 +11,7 @@ void Sub::infer(Infer& c, const Attrs& attrs) {
   for (int i = 0; i < 2; ++i) {
     check(c.input(i).dtype() != DType::boolean, "sub: bools cannot be subtracted; use ne");
   }
-  Elementwise::infer(c, attrs);
+  Elementwise<2>::infer(c, attrs);
 }
 
 void Sub::reference(Kernel& k, const Attrs&) {

@@ -5,7 +5,7 @@
 #include <tessera/core/tensor/number.h>
 namespace tessera {
 
-struct Sub : Elementwise {
+struct Sub : Elementwise<2> {
   static constexpr OpInfo info{
       .name = "sub", .doc = "x - y, broadcast", .elementwise = true, .in_place = true};
   static void infer(Infer& c, const Attrs& attrs);

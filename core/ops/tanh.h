@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Tanh : FloatElementwise {
+struct Tanh : FloatElementwise<1> {
   static constexpr OpInfo info{.name = "tanh",
                                .doc = "hyperbolic tangent of x",
                                .elementwise = true,

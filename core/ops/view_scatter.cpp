@@ -8,6 +8,7 @@
 namespace tessera {
 
 void ViewScatter::infer(Infer& c, const Attrs& attrs) {
+  check_view_inside("view_scatter", attrs, c.input(0).shape());
   check(c.input(1).shape() == attrs.shape && c.input(1).dtype() == c.input(0).dtype(),
         "view_scatter: the elements do not fit; got ", c.input(1).shape(), " ", c.input(1).dtype(),
         ", expected ", attrs.shape, " ", c.input(0).dtype());

@@ -8,7 +8,7 @@ namespace tessera {
 void Where::infer(Infer& c, const Attrs& attrs) {
   check(c.input(0).dtype() == DType::boolean, "where: the condition must be bool; got ",
         c.input(0).dtype());
-  Elementwise::infer(c, attrs);  // a bool never decides a promotion
+  Elementwise<3>::infer(c, attrs);  // a bool never decides a promotion
 }
 
 void Where::reference(Kernel& k, const Attrs&) {

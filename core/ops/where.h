@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-struct Where : Elementwise {
+struct Where : Elementwise<3> {
   static constexpr OpInfo info{.name = "where",
                                .doc = "x where the condition holds, else y, broadcast",
                                .elementwise = true,

@@ -21,7 +21,7 @@ struct Nothing {
   struct Attrs {
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
-  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, promoted_dtype(c)); }
+  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, 2, promoted_dtype(c)); }
   static void reference(Kernel&, const Attrs&) {}
   static void vjp(Vjp& v, const Attrs&) {
     if (v.needs(0)) {

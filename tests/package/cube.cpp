@@ -7,7 +7,7 @@ namespace outside {
 using namespace tessera;
 
 void Cube::infer(Infer& c, const Attrs&) {
-  infer_elementwise(c, promoted_dtype(c));
+  infer_elementwise(c, 1, promoted_dtype(c));
 }
 
 void Cube::reference(Kernel& k, const Attrs&) {

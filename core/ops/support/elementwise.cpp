@@ -128,10 +128,12 @@ Device common_device(const Infer& c) {
 
 }  // namespace
 
-void infer_elementwise(Infer& c, DType dtype) {
+void infer_elementwise(Infer& c, int inputs, DType dtype) {
+  check(c.input_count() == inputs, c.op(), ": wrong number of inputs; got ", c.input_count(),
+        ", expected ", inputs);
   Shape shape = c.input(0).shape();
-  for (int i = 1; i < c.input_count(); ++i) {
-    if (c.has_input(i) && c.input(i).shape() != shape) {
+  for (int i = 1; i < inputs; ++i) {
+    if (c.input(i).shape() != shape) {
       shape = broadcast_shapes(c.op(), shape, c.input(i).shape());
     }
   }

@@ -18,30 +18,37 @@ namespace tessera {
 /// As `promoted_dtype`, but integers and bools become f32: for exp, sqrt, division.
 [[nodiscard]] DType promoted_float_dtype(const Infer& c);
 
-/// One output in the broadcast shape of all inputs. Throws InvalidArgument when they do not
-/// broadcast or lie on different devices.
-void infer_elementwise(Infer& c, DType dtype);
+/// One output in the broadcast shape of all inputs, of which there are `inputs`. Throws
+/// InvalidArgument when one is missing, when they do not broadcast, or lie on different devices.
+void infer_elementwise(Infer& c, int inputs, DType dtype);
 
 /// Every dim of the output can be cut, with the dims of the inputs that align to it.
 [[nodiscard]] ShardRule elementwise_rule(const Infer& c);
 
-/// What most elementwise ops share; an op inherits it and adds the rest.
+/// What most elementwise ops of so many inputs share; an op inherits it and adds the rest.
+template <int kInputs>
 struct Elementwise {
   struct Attrs {
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
-  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, promoted_dtype(c)); }
+  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, kInputs, promoted_dtype(c)); }
   static ShardRule shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
 };
 
 /// The same for functions whose values are no integers: those of integers are f32.
-struct FloatElementwise : Elementwise {
-  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, promoted_float_dtype(c)); }
+template <int kInputs>
+struct FloatElementwise : Elementwise<kInputs> {
+  using typename Elementwise<kInputs>::Attrs;
+  static void infer(Infer& c, const Attrs&) {
+    infer_elementwise(c, kInputs, promoted_float_dtype(c));
+  }
 };
 
 /// The same for questions: their answers are bools.
-struct Predicate : Elementwise {
-  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, DType::boolean); }
+template <int kInputs>
+struct Predicate : Elementwise<kInputs> {
+  using typename Elementwise<kInputs>::Attrs;
+  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, kInputs, DType::boolean); }
 };
 
 namespace detail {

@@ -5,11 +5,10 @@
 
 namespace tessera {
 
-void AlongDim::infer(Infer& c, const Attrs& attrs) {
+void infer_along(Infer& c, int inputs, int dim) {
   const Tensor& x = c.input(0);
-  check(attrs.dim >= 0 && attrs.dim < x.ndim(), c.op(), ": no such dim; got ", attrs.dim,
-        " for shape ", x.shape());
-  for (int i = 0; i < c.input_count(); ++i) {
+  check(dim >= 0 && dim < x.ndim(), c.op(), ": no such dim; got ", dim, " for shape ", x.shape());
+  for (int i = 0; i < inputs; ++i) {
     check(is_floating(c.input(i).dtype()), c.op(), ": needs floating dtypes; got ",
           c.input(i).dtype());
     check(c.input(i).shape() == x.shape(), c.op(), ": shapes differ; got ", c.input(i).shape(),
@@ -18,10 +17,10 @@ void AlongDim::infer(Infer& c, const Attrs& attrs) {
   c.add_output(x.shape(), x.dtype());
 }
 
-ShardRule AlongDim::shard(const Infer& c, const Attrs& attrs) {
+ShardRule rule_along(const Infer& c, int dim) {
   DimLabels labels(c.input(0).ndim());
   for (int d = 0; d < labels.size; ++d) {
-    labels[d] = d == attrs.dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
+    labels[d] = d == dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
   }
   ShardRule rule;
   for (int i = 0; i < c.input_count(); ++i) {

@@ -8,15 +8,23 @@
 
 namespace tessera {
 
-/// What these ops share; an op inherits it and adds the rest. All inputs and the output have one
-/// shape and floating dtypes, the output has the dtype of input 0; every dim but `dim` can be cut.
+struct AlongDimAttrs {
+  int dim = -1;  ///< in [0, ndim)
+  friend bool operator==(const AlongDimAttrs&, const AlongDimAttrs&) = default;
+};
+
+/// `inputs` inputs and one output of one shape and of floating dtypes; the output has the dtype of
+/// input 0.
+void infer_along(Infer& c, int inputs, int dim);
+/// Every dim but `dim` can be cut.
+[[nodiscard]] ShardRule rule_along(const Infer& c, int dim);
+
+/// What these ops share; an op of so many inputs inherits it and adds the rest.
+template <int kInputs>
 struct AlongDim {
-  struct Attrs {
-    int dim = -1;  ///< in [0, ndim)
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
-  static void infer(Infer& c, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
+  using Attrs = AlongDimAttrs;
+  static void infer(Infer& c, const Attrs& attrs) { infer_along(c, kInputs, attrs.dim); }
+  static ShardRule shard(const Infer& c, const Attrs& attrs) { return rule_along(c, attrs.dim); }
 };
 
 /// Calls f(a, b) for all lines along `dim`: `a` holds a line of input 0 and receives that of the

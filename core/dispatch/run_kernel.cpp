@@ -1,0 +1,111 @@
+#include <tessera/core/dispatch/run_kernel.h>
+
+#include <tessera/core/tensor/elements.h>
+
+namespace tessera {
+namespace {
+
+bool is_strided(const TensorImpl& x) {
+  return !x.contiguous();
+}
+
+bool any_strided(const Kernel& k) {
+  bool any = false;
+  for (int i = 0; i < k.input_count(); ++i) {
+    any |= k.has_input(i) && is_strided(k.input(i));
+  }
+  for (int i = 0; i < k.output_count(); ++i) {
+    any |= is_strided(k.output(i));
+  }
+  return any;
+}
+
+bool has_elements(const Kernel& k) {
+  for (int i = 0; i < k.output_count(); ++i) {
+    if (k.output(i).numel() > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void copy_elements(const TensorImpl& from, TensorImpl& to) {
+  visit_dtype(from.dtype, [&]<class T>() {
+    StridedCounter<2> at(from.shape, {from.strides, to.strides});
+    for (std::int64_t n = from.numel(); n > 0; --n, at.next()) {
+      to.data<T>()[at.offsets[1]] = from.data<T>()[at.offsets[0]];
+    }
+  });
+}
+
+/// Operands of a call, strided ones replaced by dense memory.
+class DenseOperands {
+ public:
+  explicit DenseOperands(const Kernel& k) {
+    for (int i = 0; i < k.input_count(); ++i) {
+      inputs_.push_back(k.has_input(i) ? dense(k.input(i), true) : nullptr);
+    }
+    for (int i = 0; i < k.output_count(); ++i) {
+      outputs_.push_back(dense(k.output(i), false));
+    }
+  }
+  [[nodiscard]] Kernel kernel(const Kernel& k) {
+    Kernel copy(k.op(), {inputs_.data(), inputs_.size()}, {outputs_.data(), outputs_.size()});
+    copy.set_cuts(k.cuts(), k.stacked());
+    return copy;
+  }
+  void write_back(const Kernel& k) const {
+    for (int i = 0; i < k.output_count(); ++i) {
+      const TensorImpl& made = *outputs_[static_cast<std::size_t>(i)];
+      if (&made != &k.output(i)) {
+        copy_elements(made, k.output(i));
+      }
+    }
+  }
+
+ private:
+  TensorImpl* dense(const TensorImpl& x, bool filled) {
+    if (!is_strided(x)) {
+      return const_cast<TensorImpl*>(&x);
+    }
+    const auto nbytes = static_cast<std::size_t>(x.numel()) * size_of(x.dtype);
+    auto copy =
+        make_ref<TensorImpl>(make_ref<Storage>(nbytes, x.device), x.shape, x.dtype, x.device);
+    copy->cut = x.cut;
+    if (filled) {
+      copy_elements(x, *copy);
+    }
+    copies_.push_back(std::move(copy));
+    return copies_[copies_.size() - 1].get();
+  }
+
+  InlineVector<Ref<TensorImpl>, 8> copies_;
+  InlineVector<TensorImpl*, 6> inputs_;
+  InlineVector<TensorImpl*, 3> outputs_;
+};
+
+bool run_fast_on_copies(OpDef::KernelFunction fast, const Kernel& k, const void* attrs) {
+  DenseOperands operands(k);
+  Kernel dense = operands.kernel(k);
+  const bool ran = fast(dense, attrs);
+  if (ran) {
+    operands.write_back(k);
+  }
+  return ran;
+}
+
+}  // namespace
+
+void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs) {
+  const DeviceType device = kernel.output().device.type;
+  const auto fast = op.kernels[static_cast<std::size_t>(device)];
+  if (!has_elements(kernel) || (fast != nullptr && fast(kernel, attrs))) {
+    return;
+  }
+  const bool copies_help = fast != nullptr && device == DeviceType::cpu && any_strided(kernel);
+  if (!copies_help || !run_fast_on_copies(fast, kernel, attrs)) {
+    op.reference(kernel, attrs);
+  }
+}
+
+}  // namespace tessera

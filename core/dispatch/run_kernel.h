@@ -1,0 +1,15 @@
+// Which kernel of an op runs.
+#pragma once
+
+#include <tessera/core/dispatch/op.h>
+
+namespace tessera {
+
+/// Calls the fast kernel of `op` for the outputs' device, or the reference kernel where that leaves
+/// the arguments to it. Nothing is called when all outputs are empty.
+///
+/// On the CPU a fast kernel that leaves strided operands alone is asked again with dense copies of
+/// them, so that an element's bits do not depend on the layout of the tensors around it.
+void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs);
+
+}  // namespace tessera
