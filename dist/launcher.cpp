@@ -12,16 +12,18 @@ namespace {
 
 struct Launcher {
   const char* variable;
+  const char* rank;
   const char* name;
 };
 
 // mpirun inside a batch job sees the job's variables too, so it comes first; srun's own step comes
 // before the whole job's.
-constexpr std::array<Launcher, 5> kLaunchers{{{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun"},
-                                              {"PMI_SIZE", "MPICH's mpirun"},
-                                              {"WORLD_SIZE", "torchrun"},
-                                              {"SLURM_STEP_NUM_TASKS", "srun"},
-                                              {"SLURM_NTASKS", "srun"}}};
+constexpr std::array<Launcher, 5> kLaunchers{
+    {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun"},
+     {"PMI_SIZE", "PMI_RANK", "MPICH's mpirun"},
+     {"WORLD_SIZE", "RANK", "torchrun"},
+     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"},
+     {"SLURM_NTASKS", "SLURM_PROCID", "srun"}}};
 
 /// 0 when the variable is unset or no number.
 int number_in(const char* variable) {
@@ -36,9 +38,9 @@ int number_in(const char* variable) {
 }  // namespace
 
 Announcement announced_world() {
-  for (const auto& [variable, name] : kLaunchers) {
+  for (const auto& [variable, rank, name] : kLaunchers) {
     if (const int ranks = number_in(variable); ranks > 0) {
-      return {ranks, variable, name};
+      return {ranks, number_in(rank), variable, name};
     }
   }
   return {};

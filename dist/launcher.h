@@ -7,6 +7,7 @@ namespace tessera::dist {
 
 struct Announcement {
   int ranks = 1;
+  int rank = 0;          ///< this process's number among them
   std::string variable;  ///< the variable that says so, empty when none does
   std::string launcher;  ///< who sets it
 };

@@ -1,7 +1,7 @@
 #include <tessera/dist/world.h>
 
 #include <iostream>
-#include <map>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -14,15 +14,21 @@
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/comm/status_board.h>
 #include <tessera/dist/comm/watchdog.h>
+#include <tessera/dist/farewell.h>
+#include <tessera/dist/last_resort.h>
 #include <tessera/dist/launcher.h>
+#include <tessera/dist/transports.h>
 
 namespace tessera::dist {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFarewell = 1000ms;  // for the others to notice a failure and end by themselves
-constexpr auto kPatience = 1500ms;  // for the rank that failed to end the rest
+// After a failure:
+constexpr auto kFarewell = 400ms;     // for the others to notice it and end by themselves
+constexpr auto kPatience = 1000ms;    // for the rank that failed to end the rest
+constexpr auto kLastMoment = 1500ms;  // then a rank ends itself, whatever it is stuck in
+constexpr auto kLeaving = 600ms;      // for MPI to let go of a rank that has ended
 
 Backend* choose_backend(const std::string& wanted) {
   if (wanted == "loopback") {
@@ -48,13 +54,16 @@ bool is_local(const Communicator& comm, int peer) {
   return transport == "self" || transport == "shm" || transport == "thread";
 }
 
-void introduce(const Communicator& comm) {
+void introduce(Communicator& comm) {
   Context& context = Context::current();
   context.rank = comm.rank();
   context.world_size = comm.size();
   context.log_prefix = comm.size() > 1 ? detail::concat("[rank ", comm.rank(), "] ") : "";
-  if (comm.rank() == 0 && comm.size() > 1) {
-    log_info("world of ", comm.size(), " ranks: ", describe_transports(comm));
+  if (comm.size() > 1) {
+    const std::string transports = describe_transports(comm);
+    if (comm.rank() == 0) {
+      log_info("world of ", comm.size(), " ranks: ", transports);
+    }
   }
 }
 
@@ -62,22 +71,52 @@ void introduce(const Communicator& comm) {
 
 struct World::State {
   Backend* backend = nullptr;
+  std::shared_ptr<Communicator> unwatched;
   std::shared_ptr<Communicator> comm;
+  std::chrono::milliseconds timeout{0};
+  std::unique_ptr<LastResort> sentry;  ///< while failures can come from other ranks
   int local_rank = 0;
   int local_size = 0;
+  int exit_code = 1;
   std::string host;
 
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
+    const bool failed =
+        comm != nullptr && comm->board() != nullptr && comm->board()->failure().written();
+    if (comm != nullptr && comm->size() > 1 && !failed) {
+      wait_for_all(*unwatched, timeout);
+    }
+    sentry.reset();
+    const LastResort guard(after(failed ? kLeaving : timeout), exit_code, [failed, this] {
+      return failed ? std::string() : waiting_text("to leave", timeout);
+    });
     if (comm != nullptr && comm->board() != nullptr) {
       comm->board()->own().left = 1;
     }
     comm.reset();
+    unwatched.reset();
     if (backend != nullptr) {
       backend->disconnect();
     }
+  }
+
+  /// From now on a failure that the program does not notice ends it.
+  void watch_over_failures() {
+    const auto board = comm->board();
+    const auto since = std::make_shared<Time>();
+    const auto stuck = [board, since] {
+      if (board->failure().written() && *since == Time{}) {
+        *since = clock().now();
+      }
+      return *since != Time{} && clock().now() - *since > kLastMoment;
+    };
+    sentry = std::make_unique<LastResort>(stuck, 1, [board] {
+      const bool first = board->failure().rank == board->rank();
+      return first && board->failure().printed.exchange(1) == 0 ? board->failure().text : "";
+    });
   }
 
   [[nodiscard]] bool all_left() const {
@@ -91,6 +130,7 @@ struct World::State {
   }
 
   void end(const std::exception_ptr& error, const std::string& program, int code) {
+    exit_code = code;
     comm->abort(error);
     const auto board = comm->board();
     const bool first = board->failure().written() && board->failure().rank == comm->rank();
@@ -132,11 +172,16 @@ World World::start(const WorldOptions& options) {
     }
     state->comm = make_loopback(1).front();
   } else {
+    const LastResort guard(after(options.comm_timeout), 1,
+                           [&] { return waiting_text("to start", options.comm_timeout); });
     state->comm = state->backend->connect();
     require_delivered(announced, state->comm->size(), state->backend->name());
   }
   if (state->comm->size() > 1) {
-    state->comm = with_watchdog(state->comm, {options.comm_timeout});
+    state->timeout = options.comm_timeout;
+    state->unwatched = state->comm;
+    state->comm = with_watchdog(state->unwatched, {options.comm_timeout});
+    state->watch_over_failures();
   }
   for (int rank = 0; rank < state->comm->size(); ++rank) {
     const bool local = is_local(*state->comm, rank);
@@ -178,18 +223,6 @@ int World::run(const std::function<void()>& body, const std::string& program,
     state_->end(error, program, exit_code);
     return exit_code;
   }
-}
-
-std::string describe_transports(const Communicator& comm) {
-  std::map<std::string, std::string> hosts;
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    hosts[comm.host(rank)] += detail::concat(" ", rank, " (", comm.transport(rank), ")");
-  }
-  std::string text;
-  for (const auto& [host, ranks] : hosts) {
-    text += (text.empty() ? "" : "; ") + host + ":" + ranks;
-  }
-  return text;
 }
 
 }  // namespace tessera::dist

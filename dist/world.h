@@ -52,7 +52,4 @@ class World {
   std::shared_ptr<State> state_;
 };
 
-/// One line a host: its ranks and how they reach each other and the rest.
-[[nodiscard]] std::string describe_transports(const Communicator& comm);
-
 }  // namespace tessera::dist

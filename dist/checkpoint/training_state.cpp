@@ -11,22 +11,13 @@
 #include <tessera/dist/checkpoint/step_folders.h>
 #include <tessera/dist/checkpoint/training_facts.h>
 #include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/share_text.h>
 #include <tessera/dist/comm/status_board.h>
 
 namespace tessera::dist {
 namespace {
 
 constexpr const char* kAttribute = "training";
-
-/// Text of rank 0 on every rank.
-std::string share_text(Communicator& comm, std::string text) {
-  std::vector<std::int64_t> length{static_cast<std::int64_t>(text.size())};
-  broadcast(comm, std::span(length), 0, "checkpoint").wait();
-  std::vector<std::uint8_t> bytes(text.begin(), text.end());
-  bytes.resize(static_cast<std::size_t>(length[0]));
-  broadcast(comm, std::span(bytes), 0, "checkpoint").wait();
-  return {bytes.begin(), bytes.end()};
-}
 
 /// Runs `work` on rank 0 and gives every rank the text of what it threw, empty for nothing.
 template <class F>
@@ -40,7 +31,7 @@ std::string on_rank_0(Communicator& comm, const F& work) {
       error = e.what();
     }
   }
-  return share_text(comm, error);
+  return share_text(comm, error, 0, "checkpoint");
 }
 
 TrainingFacts facts_of(std::int64_t step, const TrainingRun& run) {
@@ -114,8 +105,8 @@ TrainingCheckpoint::TrainingCheckpoint(const std::string& directory,
   if (comm.rank() == 0) {
     text = to_text(facts_);
   }
-  file_ = share_text(comm, file_);
-  facts_ = facts_from_text(share_text(comm, text), file_);
+  file_ = share_text(comm, file_, 0, "checkpoint");
+  facts_ = facts_from_text(share_text(comm, text, 0, "checkpoint"), file_);
 }
 
 void TrainingCheckpoint::open(const std::string& directory, std::optional<std::int64_t> step) {
@@ -125,9 +116,10 @@ void TrainingCheckpoint::open(const std::string& directory, std::optional<std::i
     reader_ = open_checkpoint(directory, *wanted);
   } catch (const IoError& error) {
     const auto whole = newest_whole_step(directory, *wanted);
-    fail<IoError>(error.what(), whole ? tessera::detail::concat("; the newest whole step is ",
-                                                                *whole, " (--resume=", *whole, ")")
-                                      : std::string("; no other step is whole"));
+    fail<IoError>(error.what(),
+                  whole ? tessera::detail::concat("; the newest whole step before it is ", *whole,
+                                                  " (--resume=", *whole, ")")
+                        : std::string("; no other step is whole"));
   }
   file_ = step_folder(directory, *wanted) + "/index.h5";
   const auto attributes = reader_->attributes();

@@ -14,6 +14,11 @@ struct Held {
   std::shared_ptr<GroupCore> core;
 };
 
+std::string trace_name(const Collective& c) {
+  std::string name = to_string(c.kind);
+  return c.label.empty() ? name : name.append(" ").append(c.label);
+}
+
 std::shared_ptr<Lane> in(std::map<int, std::shared_ptr<Lane>>& lanes, int peer) {
   std::shared_ptr<Lane>& lane = lanes[peer];
   if (lane == nullptr) {
@@ -57,6 +62,9 @@ Work GroupBase::launch(Collective collective) {
   collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
   auto held = std::make_shared<Held>(Held{std::move(collective), core_});
   auto operation = std::make_shared<Operation>(progress_, health_, held);
+  if (tracing()) {
+    operation->name = trace_name(held->collective);
+  }
   operation->task = core_->start(held->collective);
   progress_->submit(lane_of(held->collective), operation);
   return Work(std::move(operation));

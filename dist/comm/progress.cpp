@@ -18,7 +18,11 @@ constexpr int kIdleDozes = 100;  // then it sleeps until something is launched
 }  // namespace
 
 bool Operation::wait_until(Clock::time_point deadline) {
-  return done() || progress_->drive(*this, deadline);
+  if (done()) {
+    return true;
+  }
+  const TraceRange trace(name, "wait");
+  return progress_->drive(*this, deadline);
 }
 
 std::chrono::nanoseconds Operation::duration() const {
@@ -28,6 +32,7 @@ std::chrono::nanoseconds Operation::duration() const {
 Task::Progress Operation::advance() {
   if (started_ == Clock::time_point{}) {
     started_ = Clock::now();
+    trace_ = AsyncTraceRange(name, "communication");
   }
   if (health_->failed()) {
     finish(health_->cause());
@@ -48,6 +53,7 @@ Task::Progress Operation::advance() {
 
 void Operation::finish(std::exception_ptr error) noexcept {
   duration_ = Clock::now() - started_;
+  trace_.end();
   error_ = std::move(error);
   task = Task();
   keep_alive_.reset();
@@ -173,6 +179,7 @@ void Progress::ensure_thread() {
   std::call_once(thread_started_, [this] {
     thread_ = std::thread([this, context = Context::current_shared()] {
       const ContextScope scope(context);
+      name_this_thread("communication");
       run();
     });
   });

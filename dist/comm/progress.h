@@ -6,10 +6,12 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/trace.h>
 #include <tessera/dist/comm/health.h>
 #include <tessera/dist/comm/task.h>
 #include <tessera/dist/comm/work.h>
@@ -29,6 +31,7 @@ class Operation final : public WorkState {
 
   /// Set before the operation is submitted.
   Task task;
+  std::string name;  ///< in traces; empty while none runs
 
   bool wait_until(std::chrono::steady_clock::time_point deadline) override;
   [[nodiscard]] bool done() const override { return done_.load(std::memory_order_acquire); }
@@ -45,6 +48,7 @@ class Operation final : public WorkState {
   std::shared_ptr<const void> keep_alive_;
   std::chrono::steady_clock::time_point started_{};
   std::chrono::nanoseconds duration_{0};
+  AsyncTraceRange trace_;
   std::exception_ptr error_;
   std::atomic<bool> done_{false};
 };

@@ -1,6 +1,7 @@
 #include <tessera/dist/comm/watch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <tessera/core/base/context.h>
@@ -15,17 +16,15 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLongestInterval{200};
 constexpr milliseconds kSignOfLife{2000};  // a process without one for longer stands still
 
+/// With one digit after the point.
 double seconds(Duration d) {
-  return std::chrono::duration<double>(d).count();
+  return std::round(std::chrono::duration<double>(d).count() * 10) / 10;
 }
 
 }  // namespace
 
 Watch::Watch(std::shared_ptr<Communicator> comm, milliseconds deadline)
-    : comm_(std::move(comm)),
-      board_(comm_->board()),
-      deadline_(deadline),
-      pulses_(static_cast<std::size_t>(comm_->size())) {}
+    : comm_(std::move(comm)), board_(comm_->board()), deadline_(deadline), pulses_(*board_) {}
 
 Watch::Entry Watch::announce(const Collective& c) {
   Entry entry;
@@ -40,6 +39,12 @@ Watch::Entry Watch::announce(const Collective& c) {
     own.launched.store(entry.number, std::memory_order_release);
   }
   return entry;
+}
+
+Watch::Entry Watch::announce(const std::string& label) {
+  Collective c;
+  c.label = label;
+  return announce(c);
 }
 
 void Watch::watch(Entry entry) {
@@ -61,19 +66,8 @@ bool Watch::drop_finished() {
   return under_way_.size() != before || waiting_since_ == Time{};
 }
 
-void Watch::listen(Time now) {
-  for (int rank = 0; rank < board_->size(); ++rank) {
-    Pulse& pulse = pulses_[static_cast<std::size_t>(rank)];
-    const std::uint64_t beats = board_->cell(rank).beats.load(std::memory_order_relaxed);
-    if (beats != pulse.beats || pulse.seen == Time{}) {
-      pulse = {beats, now};
-    }
-  }
-}
-
 bool Watch::shows_life(int rank, Time now) const {
-  return now - pulses_[static_cast<std::size_t>(rank)].seen <
-         std::min<Duration>(kSignOfLife, deadline_ / 2);
+  return pulses_.silence(rank, now) < std::min<Duration>(kSignOfLife, deadline_ / 2);
 }
 
 /// The ranks that keep `oldest` from ending.
@@ -94,14 +88,14 @@ std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks,
   std::string text;
   for (const int rank : ranks) {
     const StatusCell& cell = board_->cell(rank);
-    const Duration silence = now - pulses_[static_cast<std::size_t>(rank)].seen;
-    text += detail::concat(text.empty() ? "" : "; ", "rank ", rank, " (host ", cell.host.load(),
-                           ", ", describe_position(cell),
-                           cell.busy > 0 ? ", busy with " + cell.activity.load() : std::string(),
-                           shows_life(rank, now)
-                               ? ""
-                               : detail::concat(", no sign of life for ", seconds(silence), " s"),
-                           ")");
+    text += detail::concat(
+        text.empty() ? "" : "; ", "rank ", rank, " (host ", cell.host.load(), ", ",
+        describe_position(cell),
+        cell.busy > 0 ? ", busy with " + cell.activity.load() : std::string(),
+        shows_life(rank, now)
+            ? ""
+            : detail::concat(", no sign of life for ", seconds(pulses_.silence(rank, now)), " s"),
+        ")");
   }
   return detail::concat(
       "timeout: group '", comm_->name(), "' waited ", seconds(deadline_), " s in ",
@@ -113,7 +107,7 @@ std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks,
 void Watch::look(Time now) {
   board_->own().beats.fetch_add(1, std::memory_order_relaxed);
   board_->exchange();
-  listen(now);
+  pulses_.listen(now);
   std::unique_lock lock(mutex_);
   const Duration since_last = last_look_ == Time{} ? Duration{} : now - last_look_;
   last_look_ = now;

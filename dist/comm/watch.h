@@ -12,6 +12,7 @@
 
 #include <tessera/core/base/clock.h>
 #include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/comm/pulses.h>
 #include <tessera/dist/comm/status_board.h>
 
 namespace tessera::dist {
@@ -31,16 +32,13 @@ class Watch {
   /// Says on the board what this rank is about to launch.
   Entry announce(const Collective& c);
   void watch(Entry entry);
+  /// The same for a call that all ranks make together and that is no collective itself.
+  Entry announce(const std::string& label);
   /// Shows a sign of life, looks for one of the others, and fails the communicator when the oldest
   /// collective has waited too long.
   void look(Time now);
 
  private:
-  struct Pulse {  ///< when a rank last showed a sign of life
-    std::uint64_t beats = 0;
-    Time seen{};
-  };
-  void listen(Time now);
   [[nodiscard]] bool shows_life(int rank, Time now) const;
   [[nodiscard]] std::vector<int> missing(const Entry& oldest) const;
   [[nodiscard]] std::string complaint(const Entry& oldest, const std::vector<int>& ranks,
@@ -50,7 +48,7 @@ class Watch {
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<StatusBoard> board_;
   std::chrono::milliseconds deadline_;
-  std::vector<Pulse> pulses_;
+  Pulses pulses_;
   std::mutex mutex_;
   std::deque<Entry> under_way_;
   Time waiting_since_{};

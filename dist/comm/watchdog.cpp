@@ -1,6 +1,7 @@
 #include <tessera/dist/comm/watchdog.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include <tessera/core/base/error.h>
@@ -9,6 +10,19 @@
 
 namespace tessera::dist {
 namespace {
+
+/// Done when told so: a call that blocks, such as a split.
+class Call final : public WorkState {
+ public:
+  bool wait_until(std::chrono::steady_clock::time_point) override { return done(); }
+  [[nodiscard]] bool done() const override { return done_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::exception_ptr error() const override { return nullptr; }
+  [[nodiscard]] std::chrono::nanoseconds duration() const override { return {}; }
+  void end() { done_.store(true, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> done_{false};
+};
 
 class WatchedCommunicator final : public CommDecorator {
  public:
@@ -29,6 +43,18 @@ class WatchedCommunicator final : public CommDecorator {
     watch_->watch(std::move(entry));
     return work;
   }
+  CommBuffer allocate(std::size_t nbytes) override {
+    const WatchedCall call(*watch_, "allocate");
+    return inner().allocate(nbytes);
+  }
+  std::shared_ptr<Communicator> split(int color, int key, std::string name) override {
+    std::shared_ptr<Communicator> part;
+    {
+      const WatchedCall call(*watch_, "split " + name);
+      part = inner().split(color, key, std::move(name));
+    }
+    return wrap(std::move(part));
+  }
 
  protected:
   std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override {
@@ -36,6 +62,22 @@ class WatchedCommunicator final : public CommDecorator {
   }
 
  private:
+  /// Watches a call until the scope ends.
+  class WatchedCall {
+   public:
+    WatchedCall(Watch& watch, const std::string& label) : call_(std::make_shared<Call>()) {
+      Watch::Entry entry = watch.announce(label);
+      entry.work = Work(call_);
+      watch.watch(std::move(entry));
+    }
+    ~WatchedCall() { call_->end(); }
+    WatchedCall(const WatchedCall&) = delete;
+    WatchedCall& operator=(const WatchedCall&) = delete;
+
+   private:
+    std::shared_ptr<Call> call_;
+  };
+
   std::shared_ptr<WatchThread> thread_;
   std::shared_ptr<Watch> watch_;
 };

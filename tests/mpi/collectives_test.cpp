@@ -307,7 +307,7 @@ TEST(MpiWorld, KnowsItsPlace) {
     const bool same_host = world.communicator()->host(peer) == world.host();
     EXPECT_EQ(world.communicator()->transport(peer), peer == rank ? "self"
                                                      : same_host  ? "shm"
-                                                                  : "mpi");
+                                                                  : "tcp");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/mpi/mpi_hosts_core.h>
+#include <tessera/dist/comm/mpi/mpi_links.h>
 #include <tessera/dist/comm/mpi/mpi_status_board.h>
 #include <tessera/dist/comm/shared/shared_group.h>
 #include <tessera/dist/comm/validate.h>
@@ -80,6 +81,7 @@ MpiCommunicator::MpiCommunicator(Parts parts)
       comm_(std::move(parts.comm)),
       local_(std::move(parts.setup.local)),
       topology_(std::move(parts.setup.topology)),
+      links_(links_to_hosts(comm_.get(), topology_)),
       family_(std::move(parts.family)),
       groups_(std::move(parts.groups)),
       number_(parts.number) {
@@ -100,7 +102,8 @@ std::string MpiCommunicator::transport(int peer) const {
   if (peer == rank()) {
     return "self";
   }
-  return topology_.host_of[static_cast<std::size_t>(peer)] == topology_.host() ? "shm" : "mpi";
+  const int host = topology_.host_of[static_cast<std::size_t>(peer)];
+  return host == topology_.host() ? "shm" : links_[static_cast<std::size_t>(host)];
 }
 
 std::string MpiCommunicator::host(int peer) const {

@@ -41,6 +41,7 @@ class MpiCommunicator final : public GroupBase {
   Group comm_;
   Group local_;
   Topology topology_;
+  std::vector<std::string> links_;  ///< by host
   Family family_;
   std::set<int> groups_;
   int number_;

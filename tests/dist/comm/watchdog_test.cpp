@@ -97,6 +97,25 @@ TEST(Watchdog, WatchesGroupsSplitOff) {
   });
 }
 
+TEST(Watchdog, WatchesSplitsAndAllocations) {
+  run_watched(2, 300ms, [](Communicator& comm) {
+    barrier(comm, "first").wait();
+    if (comm.rank() == 1) {
+      while (!comm.board()->failure().written()) {
+        std::this_thread::sleep_for(5ms);
+      }
+      return;
+    }
+    try {
+      static_cast<void>(comm.allocate(64));
+      ADD_FAILURE() << "one rank cannot allocate alone";
+    } catch (const Timeout& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("2 'allocate'; missing: rank 1"), text.npos) << text;
+    }
+  });
+}
+
 TEST(Recorder, KeepsTheLastCollectives) {
   Recorder comm(make_loopback(1).front(), 2);
   std::vector<float> values(3);
