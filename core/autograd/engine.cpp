@@ -8,6 +8,7 @@
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/trace.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/factories.h>
@@ -160,6 +161,7 @@ BatchSum BackwardRun::batch_sum_of(const OpNode& node) const {
 }
 
 void BackwardRun::execute(OpNode& node) {
+  const TraceRange trace(node.op->info.name, "backward");
   for (std::size_t i = 0; i < node.hooks.size(); ++i) {
     if (node.hooks[i] != nullptr && node.gradients[i].defined()) {
       node.gradients[i] = node.hooks[i]->apply(std::move(node.gradients[i]));

@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/record.h>
 #include <tessera/core/autograd/views.h>
+#include <tessera/core/base/trace.h>
 #include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/dispatch/ordered_launch.h>
 #include <tessera/core/dispatch/run_kernel.h>
@@ -54,6 +55,7 @@ Tensor make_output(const OpDef& op, const OutputSpec& spec, int index,
 
 void launch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs, Outputs& outputs,
             const CutPlan& plan) {
+  const TraceRange trace(op.info.name, "op");
   InlineVector<TensorImpl*, 6> in;
   for (const Tensor& x : inputs) {
     in.push_back(x.impl().get());

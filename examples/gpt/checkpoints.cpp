@@ -1,5 +1,8 @@
 #include "checkpoints.h"
 
+#include <algorithm>
+
+#include <tessera/core/base/log.h>
 #include <tessera/dist/checkpoint/step_folders.h>
 #include <tessera/dist/comm/collectives.h>
 
@@ -9,11 +12,38 @@ namespace dist = tessera::dist;
 
 namespace {
 
+constexpr const char* kSteps = "--steps";
+
 dist::TrainingRun parts_of(const Run& run) {
+  FixedOptions options = fixed_options(run.options);
+  options.emplace_back(kSteps, std::to_string(run.options.steps));
   return {.model = *run.model,
           .optimizer = run.optimizer,
           .loader = run.loader,
-          .options = fixed_options(run.options)};
+          .options = std::move(options)};
+}
+
+/// Where --steps was not given the checkpoint's counts; it may be raised, which changes the
+/// schedule from here on.
+void adopt_steps(Options& o, const dist::TrainingFacts& facts, bool speaks) {
+  const auto stored = std::ranges::find(
+      facts.options, kSteps, [](const auto& entry) -> const std::string& { return entry.first; });
+  if (stored == facts.options.end()) {
+    return;
+  }
+  const std::int64_t before = std::stoll(stored->second);
+  if (!o.was_given(kSteps)) {
+    o.steps = before;
+  }
+  if (o.steps <= facts.step || o.steps == before) {
+    return;
+  }
+  tessera::check(o.steps > before, "--steps: the checkpoint has ", before, ", the command line ",
+                 o.steps, "; a run that goes on can only have more");
+  if (speaks) {
+    tessera::log_info("--steps: raised from ", before, " to ", o.steps, "; from step ",
+                      facts.step + 1, " on the schedule is that of ", o.steps, " steps");
+  }
 }
 
 /// The newest step in --save as rank 0 sees it, -1 for none.
@@ -41,6 +71,7 @@ std::unique_ptr<dist::TrainingCheckpoint> open_resumed(Options& o, dist::Communi
   const auto step = o.resume_step < 0 ? std::nullopt : std::optional(o.resume_step);
   auto checkpoint = std::make_unique<dist::TrainingCheckpoint>(o.save, step, comm);
   adopt(o, checkpoint->facts().options);
+  adopt_steps(o, checkpoint->facts(), comm.rank() == 0);
   return checkpoint;
 }
 

@@ -4,6 +4,7 @@
 
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/share_text.h>
 #include <tessera/nn/io/array_file.h>
 #include <tessera/nn/io/safetensors.h>
 
@@ -71,13 +72,9 @@ std::string load_here(nn::Module& model, const std::string& path) {
 }  // namespace
 
 void load_init(nn::Module& model, const std::string& path, dist::Communicator& comm) {
-  const std::string error = comm.rank() == 0 ? load_here(model, path) : "";
-  std::vector<std::int64_t> length{static_cast<std::int64_t>(error.size())};
-  dist::broadcast(comm, std::span(length), 0, "--init").wait();
-  std::vector<std::uint8_t> text(error.begin(), error.end());
-  text.resize(static_cast<std::size_t>(length[0]));
-  dist::broadcast(comm, std::span(text), 0, "--init").wait();
-  tessera::check(text.empty(), std::string(text.begin(), text.end()));
+  const std::string error =
+      dist::share_text(comm, comm.rank() == 0 ? load_here(model, path) : "", 0, "--init");
+  tessera::check(error.empty(), error);
   for (const nn::Parameter& parameter : model.parameters()) {
     const Tensor value = parameter;
     dist::broadcast(comm, std::span(value.data<float>(), static_cast<std::size_t>(value.numel())),

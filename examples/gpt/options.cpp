@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include <tessera/core/base/error.h>
+#include <tessera/dist/launcher.h>
 
 namespace {
 
@@ -69,7 +70,10 @@ void add_saving(CLI::App& app, Options& o, std::string& resume) {
   app.add_option("--eval-every", o.eval_every, "Steps between evaluations on --eval-data")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--log", o.log, "File for one line of JSON a step");
-  app.add_option("--trace", o.trace, "File for a trace in Chrome's format");
+  app.add_option(
+      "--trace", o.trace,
+      "File for a trace of the first 20 steps, for ui.perfetto.dev; rank N writes FILE with .rankN "
+      "before its suffix");
   app.add_option("--comm-timeout", o.comm_timeout, "Seconds to wait for a silent rank")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--sample", o.sample, "Tokens to generate at the end")
@@ -95,8 +99,7 @@ void read_resume(const CLI::App& app, const std::string& text, Options& o) {
 }
 
 void check_consistent(const Options& o) {
-  tessera::check(!o.data.empty() || o.steps == 0,
-                 "--data: needed, a text file or a folder of text");
+  tessera::check(!o.data.empty(), "--data: needed, a text file or a folder of text");
   tessera::check(o.eval_every == 0 || !o.eval_data.empty(),
                  "--eval-every: needs --eval-data; nothing is cut from --data");
   tessera::check(!o.resume || !o.save.empty(), "--resume: needs --save, the folder to resume from");
@@ -121,7 +124,9 @@ std::optional<Options> parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    std::cout << app.help();
+    if (tessera::dist::announced_world().rank == 0) {
+      std::cout << app.help();
+    }
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     tessera::fail<tessera::InvalidArgument>(error.what());

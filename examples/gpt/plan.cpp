@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
-#include <tessera/core/device/affinity.h>
+#include <tessera/core/base/log.h>
 #include <tessera/core/device/thread_pool.h>
+#include <tessera/dist/launcher.h>
 #include <tessera/dist/parallel/agreement.h>
 #include <tessera/dist/parallel/data_parallel.h>
 
+#include "cores.h"
 #include "resolve.h"
 
 namespace dist = tessera::dist;
@@ -14,12 +16,15 @@ namespace nn = tessera::nn;
 namespace optim = tessera::optim;
 
 void set_threads(const Options& o, const dist::World& world) {
-  const int cores = static_cast<int>(tessera::process_cores().size());
-  const int share = std::max(1, cores / world.local_size());
-  const int threads = o.threads > 0 ? o.threads : share;
+  const CoreShare share = share_cores(world);
+  const int threads = o.threads > 0 ? o.threads : share.threads();
   tessera::set_num_threads(threads);
-  if (threads * world.local_size() <= cores) {
-    tessera::pin_threads(world.local_rank() * threads);
+  if (threads * share.ranks <= share.cores) {
+    tessera::pin_threads(share.before * threads);
+  }
+  const std::string advice = binding_advice(share, threads, dist::announced_world().launcher != "");
+  if (world.rank() == 0 && !advice.empty()) {
+    tessera::log_warning(advice);
   }
 }
 
@@ -29,10 +34,11 @@ std::shared_ptr<dist::GradientReducer> apply_plan(Gpt& model,
   if (world.size() == 1) {
     return nullptr;
   }
-  dist::require_agreement(*world.communicator(), "gpt",
-                          {{"length of the data", std::to_string(loader.tokens().size())},
-                           {"hash of the data", std::to_string(loader.tokens().hash())},
-                           {"options", fingerprint(o)}});
+  dist::Facts facts = fixed_options(o);
+  facts.emplace_back("--steps", std::to_string(o.steps));
+  facts.emplace_back("length of the data", std::to_string(loader.tokens().size()));
+  facts.emplace_back("hash of the data", std::to_string(loader.tokens().hash()));
+  dist::require_agreement(*world.communicator(), "options and data", facts);
   return dist::data_parallel(model, world.communicator(), {.grain = loader.grain(), .buckets = {}});
 }
 
@@ -48,6 +54,6 @@ optim::AdamW make_optimizer(const Gpt& model, const Options& o) {
   options.weight_decay = 0;
   optimizer.add_group(vectors, options);
   optimizer.clip_grad_norm(o.clip);
-  optimizer.on_non_finite(o.nonfinite == "skip" ? optim::NonFinite::skip : optim::NonFinite::stop);
+  optimizer.on_non_finite(optim::NonFinite::skip);  // what follows is decided after the step
   return optimizer;
 }

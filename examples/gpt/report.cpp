@@ -1,12 +1,12 @@
 #include "report.h"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdio>
 #include <sstream>
 
 #include <tessera/core/base/error.h>
+
+#include "terminal.h"
 
 namespace {
 
@@ -53,7 +53,7 @@ std::string to_line(const StepReport& r, std::int64_t steps, double seconds_left
 Reporter::Reporter(std::int64_t steps, const std::string& log_path, std::int64_t first_step)
     : steps_(steps),
       first_step_(first_step),
-      terminal_(isatty(STDOUT_FILENO) != 0),
+      terminal_(writes_to_terminal()),
       begin_(Clock::now()),
       last_line_(begin_ - std::chrono::hours(1)) {
   if (!log_path.empty()) {

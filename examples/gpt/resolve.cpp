@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <sstream>
 #include <tuple>
 #include <type_traits>
 
@@ -133,12 +132,4 @@ void adopt(Options& options, const FixedOptions& stored) {
                    ", the command line ", to_text(value));
     from_text(found->second, value);
   });
-}
-
-std::string fingerprint(const Options& options) {
-  std::ostringstream text;
-  for (const auto& [name, value] : fixed_options(options)) {
-    text << name << ' ' << value << ' ';
-  }
-  return text.str();
 }

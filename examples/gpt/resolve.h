@@ -18,6 +18,3 @@ Options resolve(const Options& given);
 /// Takes every option that was not given from `stored`. Throws InvalidArgument naming both values
 /// when one was given and differs.
 void adopt(Options& options, const FixedOptions& stored);
-
-/// The fixed options in one line.
-[[nodiscard]] std::string fingerprint(const Options& options);

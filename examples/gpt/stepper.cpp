@@ -5,6 +5,8 @@
 #include <memory>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
+#include <tessera/core/base/trace.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/device/peak.h>
 #include <tessera/core/device/thread_pool.h>
@@ -15,7 +17,9 @@
 
 #include "checkpoints.h"
 #include "evaluate.h"
+#include "non_finite.h"
 #include "signals.h"
+#include "step_trace.h"
 
 namespace dist = tessera::dist;
 using Clock = std::chrono::steady_clock;
@@ -76,27 +80,53 @@ void after_step(const Run& run, Reporter* reporter, bool last) {
   }
 }
 
+void backward(const tessera::Tensor& loss) {
+  const tessera::TraceRange trace("backward", "step");
+  loss.backward();
+}
+
+/// The optimizer has dropped the gradients; with --nonfinite stop the run ends here.
+void handle_non_finite(const Options& o, const std::string& what, Reporter* reporter) {
+  tessera::check<tessera::optim::NonFiniteGradient>(
+      o.nonfinite == "skip", what, "; --nonfinite skip goes on without such steps");
+  if (reporter != nullptr) {
+    reporter->note(what + "; the step is skipped");
+  }
+}
+
 }  // namespace
+
+tessera::Tensor forward(const Run& run, const tessera::data::Batch& batch) {
+  const tessera::TraceRange trace("forward", "step");
+  const tessera::AutocastScope autocast(tessera::parse_dtype(run.options.dtype));
+  return run.model(batch.x, batch.y);
+}
 
 void run_steps(const Run& run) {
   const Options& o = run.options;
   dist::Communicator& comm = *run.world.communicator();
+  if (run.loader.position() >= o.steps) {
+    if (run.world.rank() == 0) {
+      tessera::log_info("step ", run.loader.position(), " is done, --steps asks for ", o.steps,
+                        ": nothing to train");
+    }
+    return;
+  }
   const auto reporter = run.world.rank() == 0
                             ? std::make_unique<Reporter>(o.steps, o.log, run.loader.position())
                             : nullptr;
   const tessera::optim::CosineSchedule schedule(
       {.lr = o.lr, .min_lr = o.min_lr, .warmup = o.warmup, .steps = o.steps});
   const double peak = peak_of(run);
+  StepTrace trace(o.trace, run.world);
+  NonFiniteSearch non_finite;
   dist::GlobalMean loss_mean;
   auto begin = Clock::now();
-  for (auto& [x, y] : run.loader) {  // once a pass
-    tessera::Tensor loss;
-    {
-      const tessera::AutocastScope autocast(tessera::parse_dtype(o.dtype));
-      loss = run.model(x, y);
-    }
-    loss.backward();
+  for (const auto& batch : run.loader) {  // once a pass
+    const tessera::Tensor loss = forward(run, batch);
+    backward(loss);
     loss_mean.add(loss);
+    non_finite.see(batch, loss);
     if (!tessera::Context::current().pass.last) {
       continue;
     }
@@ -106,10 +136,12 @@ void run_steps(const Run& run) {
     report.loss = loss_mean.take(comm);
     if (reporter != nullptr) {
       reporter->step(report);
-      if (result.skipped) {
-        reporter->note(result.reason);
-      }
     }
+    if (result.skipped || !std::isfinite(report.loss)) {
+      handle_non_finite(o, non_finite.explain(run, report.loss, result.reason), reporter.get());
+    }
+    non_finite.reset();
+    trace.step_done();
     const bool stop = any_rank(comm, stop_requested());
     after_step(run, reporter.get(), stop || report.step == o.steps);
     if (stop) {

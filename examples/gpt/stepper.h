@@ -20,6 +20,9 @@ struct Run {
   tessera::dist::GradientReducer* reducer;  ///< null when alone
 };
 
+/// The mean loss of a pass, in --dtype.
+[[nodiscard]] tessera::Tensor forward(const Run& run, const tessera::data::Batch& batch);
+
 /// Runs steps until the last one or until a signal asks for a stop, and reports, evaluates and
 /// saves between them.
 void run_steps(const Run& run);

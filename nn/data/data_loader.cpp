@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera::data {
@@ -137,6 +138,7 @@ void DataLoader::announce(MicrobatchRange pass) const {
                   .samples = samples_in(pass.count),
                   .last = pass_ + 1 == passes_.size(),
                   .training = options_.counts_steps};
+  begin_random_pass();
   if (options_.counts_steps) {
     context.step = static_cast<std::uint64_t>(position_) + 1;
   }

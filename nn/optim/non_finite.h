@@ -13,8 +13,8 @@ enum class NonFinite : std::uint8_t {
   skip,  ///< drops the gradients; weights and state stay as they are
 };
 
-/// The text names the step and the first parameter, in the order of the model, whose gradient is
-/// not finite.
+/// The text names the step and, of the parameters whose gradient is not finite, the last in the
+/// order of the optimizer: the one that backward came to first, since what it makes of it spreads.
 struct NonFiniteGradient : Error {
   using Error::Error;
 };

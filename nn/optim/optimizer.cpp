@@ -190,9 +190,11 @@ StepResult Optimizer::step() {
   }
   gradient_norm_ = std::sqrt(sum);
   StepResult result{.ended = true, .skipped = false, .gradient_norm = gradient_norm_, .reason = ""};
-  const auto bad = std::ranges::find_if(squares, [](double x) { return !std::isfinite(x); });
-  if (bad != squares.end()) {
-    const Item& item = *work[static_cast<std::size_t>(bad - squares.begin())].item;
+  // Backward came first to the last of them.
+  const auto bad =
+      std::find_if(squares.rbegin(), squares.rend(), [](double x) { return !std::isfinite(x); });
+  if (bad != squares.rend()) {
+    const Item& item = *work[static_cast<std::size_t>(squares.rend() - bad) - 1].item;
     result.reason = tessera::detail::concat("optimizer: gradient is not finite in step ",
                                             step_number(steps_), "; first in ", item.slot->name);
     check<NonFiniteGradient>(non_finite_ == NonFinite::skip, result.reason);

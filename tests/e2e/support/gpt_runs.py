@@ -1,11 +1,15 @@
 """Running the gpt example from tests."""
 
+import atexit
 import json
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(os.environ.get("TESSERA_SOURCE", pathlib.Path(__file__).resolve().parents[3]))
 BUILD = pathlib.Path(os.environ.get("TESSERA_BUILD", ROOT / "build"))
@@ -30,22 +34,118 @@ def command(ranks, *options):
     return [*launcher, str(GPT), *map(str, options)]
 
 
-def run(ranks, *options, check=True, timeout=120, env=None):
+def run_command(line, check=True, timeout=120, env=None):
     """The finished process, its output captured."""
-    done = subprocess.run(command(ranks, *options), capture_output=True, text=True, timeout=timeout,
-                          errors="replace", env=dict(os.environ, **MPI, **(env or {})))
-    if check and done.returncode != 0:
-        print(done.stdout, done.stderr, sep="\n")
-        sys.exit(f"{' '.join(command(ranks, *options))}: exit code {done.returncode}")
-    return done
+    line = list(map(str, line))
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               errors="replace", env={**os.environ, **MPI, **(env or {})})
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        kill_job(process)
+        fail(f"{' '.join(line)}: still runs after {timeout} s")
+    if check and process.returncode != 0:
+        print(out, err, sep="\n")
+        fail(f"{' '.join(line)}: exit code {process.returncode}")
+    return subprocess.CompletedProcess(line, process.returncode, out, err)
+
+
+def run(ranks, *options, check=True, timeout=120, env=None):
+    return run_command(command(ranks, *options), check, timeout, env)
+
+
+class Job:
+    """A run in the background, its output in a file."""
+
+    def __init__(self, ranks, *options, env=None):
+        self.ranks = ranks
+        self.log = folder() / "log.jsonl"
+        self.output = self.log.parent / "output"
+        with open(self.output, "w") as output:
+            self.process = subprocess.Popen(
+                command(ranks, "--log", self.log, *options), stdout=output, stderr=output,
+                env={**os.environ, **MPI, **(env or {})})
+
+    def text(self):
+        return self.output.read_text(errors="replace")
+
+    def steps(self):
+        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
+
+    def wait_until(self, condition, what, seconds=60):
+        end = time.monotonic() + seconds
+        while not condition():
+            if self.process.poll() is not None or time.monotonic() > end:
+                kill_job(self.process)
+                fail(f"never came: {what}\n{self.text()}")
+            time.sleep(0.02)
+
+    def wait_for_steps(self, count):
+        self.wait_until(lambda: self.steps() >= count, f"step {count}")
+
+    def pid(self, rank):
+        """The process of a rank."""
+        return self.process.pid if self.ranks == 1 else ranks_of(self.process.pid)[rank]
+
+    def end(self, seconds):
+        """The exit code, and how long it took to come."""
+        begin = time.monotonic()
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            kill_job(self.process)
+            fail(f"still runs after {seconds} s\n{self.text()}")
+        return code, time.monotonic() - begin
+
+
+def ranks_of(mpirun):
+    """Process by rank of those that mpirun has started by now."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
+            if entry.name.isdigit() and int(parent) == mpirun:
+                variables = (entry / "environ").read_bytes().split(b"\0")
+                for variable in variables:
+                    if variable.startswith(b"OMPI_COMM_WORLD_RANK="):
+                        found[int(variable.partition(b"=")[2])] = int(entry.name)
+        except (OSError, IndexError):
+            pass  # not a process, or gone
+    return found
+
+
+def kill_job(process):
+    for pid in [*ranks_of(process.pid).values(), process.pid]:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    process.wait()
+
+
+def has_mpi():
+    return "TESSERA_WITH_MPI:STRING=OFF" not in (BUILD / "CMakeCache.txt").read_text()
+
+
+def require_mpi():
+    if not has_mpi():
+        print("skipped: built without MPI")
+        sys.exit(SKIPPED_EXIT)
 
 
 def losses(log):
     return [json.loads(line)["loss"] for line in pathlib.Path(log).read_text().splitlines()]
 
 
+def steps_in(save):
+    return sorted(int(path.name[5:]) for path in pathlib.Path(save).glob("step-*"))
+
+
 def folder():
-    return pathlib.Path(tempfile.mkdtemp(prefix="tessera-"))
+    """A new folder that goes when the test ends."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="tessera-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
 
 
 def arrays(checkpoint):
@@ -63,5 +163,10 @@ def arrays(checkpoint):
 
 
 def fail(text):
-    print(text)
+    print(text, flush=True)
     sys.exit(1)
+
+
+def expect(holds, text):
+    if not holds:
+        fail(text)

@@ -1,0 +1,26 @@
+// A loss or a gradient that is infinite or not a number.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <tessera/core/base/context.h>
+
+#include "stepper.h"
+
+/// Keeps what it takes to say where it came from.
+class NonFiniteSearch {
+ public:
+  /// Remembers the step's first pass whose loss is not finite.
+  void see(const tessera::data::Batch& batch, const tessera::Tensor& loss);
+  /// One sentence, the same on all ranks, that names step and module: the remembered pass runs once
+  /// more with a look at every module's output. `gradient` is what the optimizer says, used when
+  /// every output is finite. Collective.
+  std::string explain(const Run& run, double loss, const std::string& gradient) const;
+  /// A new step begins.
+  void reset() { batch_.reset(); }
+
+ private:
+  std::optional<tessera::data::Batch> batch_;
+  tessera::Pass pass_;
+};
