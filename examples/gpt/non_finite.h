@@ -14,13 +14,15 @@ class NonFiniteSearch {
   /// Remembers the step's first pass whose loss is not finite.
   void see(const tessera::data::Batch& batch, const tessera::Tensor& loss);
   /// One sentence, the same on all ranks, that names step and module: the remembered pass runs once
-  /// more with a look at every module's output. `gradient` is what the optimizer says, used when
-  /// every output is finite. Collective.
-  std::string explain(const Run& run, double loss, const std::string& gradient) const;
+  /// more with a look at every module's output. When all are finite it names `parameter`, where the
+  /// gradient is not. Collective.
+  std::string explain(const Run& run, double loss, const std::string& parameter) const;
   /// A new step begins.
   void reset() { batch_.reset(); }
 
  private:
+  [[nodiscard]] std::optional<std::string> search(const Run& run) const;
+
   std::optional<tessera::data::Batch> batch_;
   tessera::Pass pass_;
 };

@@ -43,8 +43,9 @@ std::string to_line(const StepReport& r, std::int64_t steps, double seconds_left
   std::snprintf(text, sizeof text,
                 "step %lld/%lld  loss %.4f  %.1fk tokens/s  %.0f%% of peak  "
                 "comm %.1f ms exposed  %d:%02d left",
-                static_cast<long long>(r.step), static_cast<long long>(steps), r.loss,
-                r.tokens_per_second / 1e3, r.mfu * 100, r.comm_exposed_ms, left / 60, left % 60);
+                static_cast<long long>(r.step), static_cast<long long>(steps),
+                std::isnan(r.loss) ? NAN : r.loss, r.tokens_per_second / 1e3, r.mfu * 100,
+                r.comm_exposed_ms, left / 60, left % 60);
   return text;
 }
 

@@ -138,7 +138,7 @@ void run_steps(const Run& run) {
       reporter->step(report);
     }
     if (result.skipped || !std::isfinite(report.loss)) {
-      handle_non_finite(o, non_finite.explain(run, report.loss, result.reason), reporter.get());
+      handle_non_finite(o, non_finite.explain(run, report.loss, result.parameter), reporter.get());
     }
     non_finite.reset();
     trace.step_done();

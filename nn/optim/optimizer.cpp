@@ -189,14 +189,19 @@ StepResult Optimizer::step() {
     sum += square;
   }
   gradient_norm_ = std::sqrt(sum);
-  StepResult result{.ended = true, .skipped = false, .gradient_norm = gradient_norm_, .reason = ""};
+  StepResult result{.ended = true,
+                    .skipped = false,
+                    .gradient_norm = gradient_norm_,
+                    .reason = "",
+                    .parameter = ""};
   // Backward came first to the last of them.
   const auto bad =
       std::find_if(squares.rbegin(), squares.rend(), [](double x) { return !std::isfinite(x); });
   if (bad != squares.rend()) {
     const Item& item = *work[static_cast<std::size_t>(squares.rend() - bad) - 1].item;
+    result.parameter = item.slot->name;
     result.reason = tessera::detail::concat("optimizer: gradient is not finite in step ",
-                                            step_number(steps_), "; first in ", item.slot->name);
+                                            step_number(steps_), "; first in ", result.parameter);
     check<NonFiniteGradient>(non_finite_ == NonFinite::skip, result.reason);
     result.skipped = true;
   } else {

@@ -20,7 +20,8 @@ struct StepResult {
   bool ended = false;        ///< false: passes of this step are still to come, nothing was done
   bool skipped = false;      ///< the gradients were not finite and were dropped
   double gradient_norm = 0;  ///< of all gradients, before clipping
-  std::string reason;        ///< of `skipped`: names the step and a parameter, see NonFiniteGradient
+  std::string reason;        ///< of `skipped`: names the step and `parameter`
+  std::string parameter;     ///< of `skipped`, see NonFiniteGradient
 };
 
 /// Updates parameters from their gradients.

@@ -203,6 +203,7 @@ TEST(Optimizer, stops_or_skips_where_gradients_are_not_finite) {
     const StepResult result = optimizer.step();
     EXPECT_TRUE(result.skipped);
     EXPECT_THAT(result.reason, HasSubstr("first in small"));
+    EXPECT_EQ(result.parameter, "small");
     EXPECT_EQ(values_of(*model), before);
     EXPECT_FALSE(model->large.grad().defined());
     EXPECT_EQ(optimizer.steps(), 0);
