@@ -46,12 +46,13 @@ Announcement announced_world() {
   return {};
 }
 
-void require_delivered(const Announcement& announced, int delivered,
-                       const std::string& transports) {
+void require_delivered(const Announcement& announced, int delivered, bool has_transport) {
   check(announced.ranks <= delivered, "world: ", announced.launcher, " announces ", announced.ranks,
         " ranks (", announced.variable, "=", announced.ranks, ") but ", delivered,
-        delivered == 1 ? " was" : " were", " formed with ", transports,
-        "; start it with: mpirun -n ", announced.ranks, " --bind-to none PROGRAM",
+        delivered == 1 ? " was" : " were", " formed; ",
+        has_transport ? "start it with the mpirun of the MPI that Tessera was built with"
+                      : "build Tessera with -DTESSERA_WITH_MPI=ON and start it with MPI's mpirun",
+        ": mpirun -n ", announced.ranks, " --bind-to none PROGRAM",
         announced.launcher == "srun" ? " (or srun --mpi=pmix PROGRAM)" : "");
 }
 

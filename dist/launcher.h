@@ -17,7 +17,7 @@ struct Announcement {
 [[nodiscard]] Announcement announced_world();
 
 /// Throws InvalidArgument, naming both numbers and the right command, when more ranks were
-/// announced than `delivered`. `transports` says what this build could have used.
-void require_delivered(const Announcement& announced, int delivered, const std::string& transports);
+/// announced than `delivered`. `has_transport`: this build could have formed a larger world.
+void require_delivered(const Announcement& announced, int delivered, bool has_transport);
 
 }  // namespace tessera::dist

@@ -167,15 +167,14 @@ World World::start(const WorldOptions& options) {
   state->backend = choose_backend(options.backend);
   if (state->backend == nullptr) {
     if (options.backend == "auto") {
-      require_delivered(announced, 1,
-                        all_backends().empty() ? "a build without MPI" : "no MPI launcher");
+      require_delivered(announced, 1, !all_backends().empty());
     }
     state->comm = make_loopback(1).front();
   } else {
     const LastResort guard(after(options.comm_timeout), 1,
                            [&] { return waiting_text("to start", options.comm_timeout); });
     state->comm = state->backend->connect();
-    require_delivered(announced, state->comm->size(), state->backend->name());
+    require_delivered(announced, state->comm->size(), true);
   }
   if (state->comm->size() > 1) {
     state->timeout = options.comm_timeout;

@@ -5,6 +5,7 @@
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/share_text.h>
+#include <tessera/dist/comm/status_board.h>
 #include <tessera/nn/io/array_file.h>
 #include <tessera/nn/io/safetensors.h>
 
@@ -72,8 +73,12 @@ std::string load_here(nn::Module& model, const std::string& path) {
 }  // namespace
 
 void load_init(nn::Module& model, const std::string& path, dist::Communicator& comm) {
-  const std::string error =
-      dist::share_text(comm, comm.rank() == 0 ? load_here(model, path) : "", 0, "--init");
+  std::string error;
+  if (comm.rank() == 0) {
+    const dist::BusyScope busy(comm, "reads --init");
+    error = load_here(model, path);
+  }
+  error = dist::share_text(comm, error, 0, "--init");
   tessera::check(error.empty(), error);
   for (const nn::Parameter& parameter : model.parameters()) {
     const Tensor value = parameter;
