@@ -8,14 +8,31 @@
 
 #include "data.h"
 
-double evaluate(const Run& run) {
-  constexpr std::int64_t kBatches = 16;
-  const Options& o = run.options;
+namespace {
+
+constexpr std::int64_t kBatches = 16;
+
+tessera::data::LoaderOptions eval_options(const Options& o) {
   auto options = loader_options(o);
   options.order = tessera::data::Order::sequential;
   options.steps = kBatches;
   options.counts_steps = false;
-  tessera::data::DataLoader loader(load_tokens(o.eval_data), options);
+  return options;
+}
+
+}  // namespace
+
+tessera::data::TokenSequence load_eval_tokens(const Options& o) {
+  if (o.eval_data.empty()) {
+    return {};
+  }
+  const tessera::data::DataLoader loader(load_tokens(o.eval_data), eval_options(o));
+  return loader.tokens();
+}
+
+double evaluate(const Run& run) {
+  const Options& o = run.options;
+  tessera::data::DataLoader loader(run.eval_tokens, eval_options(o));
   const tessera::InferenceGuard inference;
   run.model->eval();
   double sum = 0;

@@ -29,7 +29,8 @@ void add_model(CLI::App& app, Options& o) {
 
 void add_data(CLI::App& app, Options& o) {
   app.add_option("--data", o.data, "Text file or folder to train on, or .bin of 16-bit tokens");
-  app.add_option("--eval-data", o.eval_data, "Data for --eval-every");
+  app.add_option("--eval-data", o.eval_data,
+                 "Data to evaluate on at the end, and with --eval-every");
   app.add_option("--order", o.order, "Order of the windows of the data")
       ->check(CLI::IsMember({"shuffled", "sequential"}));
 }

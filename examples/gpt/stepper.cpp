@@ -66,7 +66,8 @@ StepReport measure(const Run& run, Clock::time_point begin, double peak) {
 void after_step(const Run& run, Reporter* reporter, bool last) {
   const Options& o = run.options;
   const std::int64_t step = run.loader.position();
-  if (o.eval_every > 0 && (step % o.eval_every == 0 || last)) {
+  const bool due = o.eval_every > 0 && step % o.eval_every == 0;
+  if (!o.eval_data.empty() && (due || last)) {
     const double loss = evaluate(run);
     if (reporter != nullptr) {
       reporter->note("step " + std::to_string(step) + "  evaluation loss " + std::to_string(loss));

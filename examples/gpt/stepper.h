@@ -16,6 +16,7 @@ struct Run {
   const tessera::dist::World& world;
   const tessera::nn::Ptr<Gpt>& model;
   tessera::data::DataLoader& loader;
+  const tessera::data::TokenSequence& eval_tokens;  ///< empty without --eval-data
   tessera::optim::AdamW& optimizer;
   tessera::dist::GradientReducer* reducer;  ///< null when alone
 };

@@ -2,6 +2,7 @@
 
 #include "checkpoints.h"
 #include "data.h"
+#include "evaluate.h"
 #include "init_file.h"
 #include "model.h"
 #include "plan.h"
@@ -35,13 +36,14 @@ void train(const Options& given, const dist::World& world) {
   set_threads(o, world);
   tessera::set_seed(o.seed);
   tessera::data::DataLoader loader(load_tokens(o.data), loader_options(o));
+  const auto eval_tokens = load_eval_tokens(o);
   const auto model = nn::make<Gpt>(config_of(o));
   if (!o.init.empty() && checkpoint == nullptr) {
     load_init(*model, o.init, comm);
   }
   const auto reducer = apply_plan(*model, loader, o, world);
   auto optimizer = make_optimizer(*model, o);
-  const Run run{o, world, model, loader, optimizer, reducer.get()};
+  const Run run{o, world, model, loader, eval_tokens, optimizer, reducer.get()};
   if (checkpoint != nullptr) {
     restore(run, *checkpoint);
   }
