@@ -74,7 +74,7 @@ struct World::State {
   std::shared_ptr<Communicator> unwatched;
   std::shared_ptr<Communicator> comm;
   std::chrono::milliseconds timeout{0};
-  std::unique_ptr<LastResort> sentry;  ///< while failures can come from other ranks
+  std::unique_ptr<LastResort> sentry;  ///< while `run` is under way
   int local_rank = 0;
   int local_size = 0;
   int exit_code = 1;
@@ -103,7 +103,7 @@ struct World::State {
     }
   }
 
-  /// From now on a failure that the program does not notice ends it.
+  /// From now on a failure that the program does not react to ends it.
   void watch_over_failures() {
     const auto board = comm->board();
     const auto since = std::make_shared<Time>();
@@ -180,7 +180,6 @@ World World::start(const WorldOptions& options) {
     state->timeout = options.comm_timeout;
     state->unwatched = state->comm;
     state->comm = with_watchdog(state->unwatched, {options.comm_timeout});
-    state->watch_over_failures();
   }
   for (int rank = 0; rank < state->comm->size(); ++rank) {
     const bool local = is_local(*state->comm, rank);
@@ -214,7 +213,11 @@ const std::shared_ptr<Communicator>& World::communicator() const {
 int World::run(const std::function<void()>& body, const std::string& program,
                const std::function<int(const std::exception_ptr&)>& code) const {
   try {
+    if (size() > 1) {
+      state_->watch_over_failures();
+    }
     body();
+    state_->sentry.reset();
     return 0;
   } catch (...) {
     const std::exception_ptr error = std::current_exception();
