@@ -22,7 +22,9 @@ struct WorldOptions {
 /// data, checkpoints: InvalidArgument, IoError), else 1.
 [[nodiscard]] int exit_code_of(const std::exception_ptr& error);
 
-/// A handle on this process's world; copies share it, and the last one leaves it.
+/// A handle on this process's world; copies share it, and the last one leaves it: it waits until
+/// all ranks leave, however long they take. A rank that shows no sign of life for `comm_timeout`
+/// meanwhile, or at the start, ends this process with a text that names it.
 class World {
  public:
   /// Joins the world: alone, under the mpirun of the MPI that Tessera was built with, or under
