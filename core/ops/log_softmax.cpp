@@ -12,9 +12,9 @@ namespace tessera {
 
 void LogSoftmax::reference(Kernel& k, const Attrs& attrs) {
   map_along(k, attrs.dim, [](std::vector<double>& x, const std::vector<double>&) {
-    const double total = log_sum_exp(x);
+    const LineSum total = line_sum(x);
     for (double& value : x) {
-      value -= total;
+      value = (value - total.top) - total.log_sum;
     }
   });
 }

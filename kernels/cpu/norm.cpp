@@ -15,18 +15,26 @@ std::size_t index_of(DType dtype) {
   return dtype == DType::bf16 ? 1 : 0;
 }
 
+/// Of the input in f32.
+template <class Norm>
+std::int64_t bytes_of(const Norm& n) {
+  return n.rows * n.columns * static_cast<std::int64_t>(sizeof(float));
+}
+
 }  // namespace
 
 void norm_forward(const NormForward& wanted) {
   NormForward n = wanted;
-  n.past_caches = n.y != n.x && n.y_dtype == DType::f32 &&
-                  outlives_caches(n.rows * n.columns * static_cast<std::int64_t>(sizeof(float)));
+  n.past_caches = n.y != n.x && n.y_dtype == DType::f32 && outlives_caches(bytes_of(n));
   const auto run = IsaTable<NormTable>::get().forward[index_of(n.dtype)][index_of(n.y_dtype)];
-  for_ranges(n.rows, rows_per_task(n.columns),
+  for_ranges(n.rows, rows_per_long_task(n.columns),
              [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
 }
 
-void norm_backward(const NormBackward& n) {
+void norm_backward(const NormBackward& wanted) {
+  NormBackward n = wanted;
+  n.past_caches =
+      n.dx != n.dy && n.dx != n.x && n.dtype == DType::f32 && outlives_caches(bytes_of(n));
   const auto run = IsaTable<NormTable>::get().backward[index_of(n.dtype)][index_of(n.dy_dtype)];
   const RowBlocks blocks(n.rows, n.cuts);
   const std::int64_t width = 2 * n.columns;

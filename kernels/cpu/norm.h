@@ -41,6 +41,7 @@ struct NormBackward {
   float* dshift = nullptr;  ///< may be null
   std::int64_t cuts = 1;
   bool stacked = false;
+  bool past_caches = false;  ///< set by norm_backward: dx is written past the caches
 };
 void norm_backward(const NormBackward&);
 

@@ -26,6 +26,11 @@ void for_ranges(std::int64_t total, std::int64_t step, Body&& body) {
   return std::max<std::int64_t>(1, std::int64_t{16384} / std::max<std::int64_t>(1, columns));
 }
 
+/// Rows in blocks of about 256 KiB of f32, for kernels that overlap a row with its neighbours.
+[[nodiscard]] constexpr std::int64_t rows_per_long_task(std::int64_t columns) {
+  return std::max<std::int64_t>(1, std::int64_t{65536} / std::max<std::int64_t>(1, columns));
+}
+
 /// True for results so large that their beginning has left the caches before anyone reads it: they
 /// are written past the caches.
 [[nodiscard]] constexpr bool outlives_caches(std::int64_t bytes) {

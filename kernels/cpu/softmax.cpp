@@ -33,47 +33,65 @@ void check_targets(const CrossEntropyRows& c) {
   }
 }
 
+/// Whether a result as large as this, which does not lie on what it is made of, goes past the
+/// caches.
+bool goes_past(const void* to, const void* from, std::int64_t count, DType dtype) {
+  return to != from && outlives_caches(count * static_cast<std::int64_t>(size_of(dtype)));
+}
+
+/// lse(x) - (1 - smoothing) x[target] - smoothing mean(x), small differences first.
+float loss_of(const CrossEntropyRows& c, const RowStatistics& s, float at_target) {
+  float loss = (1.0F - c.smoothing) * (s.top - at_target) + s.log_sum;
+  if (c.smoothing != 0) {
+    loss += c.smoothing * (s.top - s.sum / static_cast<float>(c.columns));
+  }
+  return loss;
+}
+
+CrossEntropyRow row_of_gradient(const CrossEntropyRows& c, std::int64_t target, float factor) {
+  CrossEntropyRow row;
+  row.target = target;
+  const bool counts = target != c.ignore_index && target >= 0 && target < c.columns;
+  row.factor = counts ? factor : 0.0F;
+  row.spread = c.smoothing / static_cast<float>(c.columns);
+  row.peak = 1.0F - c.smoothing;
+  return row;
+}
+
 }  // namespace
 
 void softmax_forward(DType dtype, const void* x, void* y, std::int64_t rows, std::int64_t columns,
                      bool logarithm) {
   const auto run = IsaTable<SoftmaxTable>::get().forward[index_of(dtype)];
-  const bool past =
-      x != y && outlives_caches(rows * columns * static_cast<std::int64_t>(size_of(dtype)));
-  for_ranges(rows, rows_per_task(columns), [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t r = first; r < first + count; ++r) {
-      run(row_of(x, r, columns, dtype), row_of(y, r, columns, dtype), columns, logarithm, past);
-    }
+  const bool past = goes_past(y, x, rows * columns, dtype);
+  for_ranges(rows, rows_per_long_task(columns), [&](std::int64_t first, std::int64_t count) {
+    run(row_of(x, first, columns, dtype), row_of(y, first, columns, dtype), count, columns,
+        logarithm, past);
   });
 }
 
 void softmax_backward(DType dtype, const void* y, const void* dy, void* dx, std::int64_t rows,
                       std::int64_t columns, bool logarithm) {
   const auto run = IsaTable<SoftmaxTable>::get().backward[index_of(dtype)];
-  for_ranges(rows, rows_per_task(columns), [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t r = first; r < first + count; ++r) {
-      run(row_of(y, r, columns, dtype), row_of(dy, r, columns, dtype),
-          row_of(dx, r, columns, dtype), columns, logarithm);
-    }
+  const bool past = dx != y && goes_past(dx, dy, rows * columns, dtype);
+  for_ranges(rows, rows_per_long_task(columns), [&](std::int64_t first, std::int64_t count) {
+    run(row_of(y, first, columns, dtype), row_of(dy, first, columns, dtype),
+        row_of(dx, first, columns, dtype), count, columns, logarithm, past);
   });
 }
 
 void cross_entropy_forward(const CrossEntropyRows& c, float* losses, float* log_sum_exp) {
   check_targets(c);
-  const auto run = IsaTable<SoftmaxTable>::get().statistics[index_of(c.dtype)];
+  const auto run = IsaTable<LossTable>::get().statistics[index_of(c.dtype)];
   for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {
       const void* row = row_of(c.logits, r, c.columns, c.dtype);
       const RowStatistics s = run(row, c.columns, c.smoothing != 0);
       if (log_sum_exp != nullptr) {
-        log_sum_exp[r] = s.log_sum_exp;
+        log_sum_exp[r] = s.top + s.log_sum;
       }
-      losses[r] = 0;
-      if (c.targets[r] != c.ignore_index) {
-        const float at_target = value_at(row, c.targets[r], c.dtype);
-        const float mean = s.sum / static_cast<float>(c.columns);
-        losses[r] = s.log_sum_exp - (1.0F - c.smoothing) * at_target - c.smoothing * mean;
-      }
+      const bool counts = c.targets[r] != c.ignore_index;
+      losses[r] = counts ? loss_of(c, s, value_at(row, c.targets[r], c.dtype)) : 0.0F;
     }
   });
 }
@@ -81,17 +99,13 @@ void cross_entropy_forward(const CrossEntropyRows& c, float* losses, float* log_
 void cross_entropy_backward(const CrossEntropyRows& c, const float* log_sum_exp,
                             const float* dlosses, DType gradient_dtype, void* dlogits,
                             std::int64_t gradient_stride) {
-  const auto& table = IsaTable<SoftmaxTable>::get();
-  const auto run = table.cross_entropy_gradient[index_of(c.dtype)][index_of(gradient_dtype)];
+  const auto run = IsaTable<LossTable>::get().gradient[index_of(c.dtype)][index_of(gradient_dtype)];
+  const bool past = goes_past(dlogits, c.logits, c.rows * c.columns, gradient_dtype);
   for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {
-      CrossEntropyRow row;
+      CrossEntropyRow row = row_of_gradient(c, c.targets[r], dlosses[r]);
       row.log_sum_exp = log_sum_exp[r];
-      row.target = c.targets[r];
-      const bool counts = row.target != c.ignore_index && row.target >= 0 && row.target < c.columns;
-      row.factor = counts ? dlosses[r] : 0.0F;
-      row.spread = c.smoothing / static_cast<float>(c.columns);
-      row.peak = 1.0F - c.smoothing;
+      row.past_caches = past;
       run(row_of(c.logits, r, c.columns, c.dtype),
           row_of(dlogits, r, gradient_stride, gradient_dtype), c.columns, row);
     }

@@ -14,9 +14,12 @@ void softmax_forward(DType, const void* x, void* y, std::int64_t rows, std::int6
 void softmax_backward(DType, const void* y, const void* dy, void* dx, std::int64_t rows,
                       std::int64_t columns, bool logarithm);
 
+/// log(sum of e^x) is top + log_sum; kept apart, because the sum of a large and a small number has
+/// lost digits of the small one.
 struct RowStatistics {
-  float log_sum_exp = 0;
-  float sum = 0;
+  float top = 0;  ///< the largest value
+  float log_sum = 0;
+  float sum = 0;  ///< of the values
 };
 
 /// One row's part of the gradient of cross entropy.
@@ -26,6 +29,7 @@ struct CrossEntropyRow {
   float spread = 0;  ///< label smoothing / columns
   float peak = 1;    ///< 1 - label smoothing
   std::int64_t target = 0;
+  bool past_caches = false;  ///< the gradient is better not brought into the caches
 };
 
 /// Losses of rows of logits[rows, columns] (f32 or bf16):

@@ -1,12 +1,13 @@
 // Prints the speed of single kernels as JSON rows, and on standard error as shares of the roofs
 // measured in turn with them.
 //
-//   bench_kernels            medians of 7 samples, with 1 thread and with 2
+//   bench_kernels [NAME...]  medians of 7 samples, with 1 thread and with 2
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/core/device/thread_pool.h>
@@ -166,14 +167,19 @@ Subject attention(std::int64_t batch, std::int64_t length, DType dtype) {
           }};
 }
 
-std::vector<std::function<Subject()>> subjects() {
-  std::vector<std::function<Subject()>> all{layer_norm, softmax, adamw, cross_entropy};
+/// Subjects by name; each is made, with its memory, when its turn comes.
+std::vector<std::pair<std::string, std::function<Subject()>>> subjects() {
+  std::vector<std::pair<std::string, std::function<Subject()>>> all{
+      {"layer_norm", layer_norm},
+      {"softmax", softmax},
+      {"adamw", adamw},
+      {"cross_entropy", cross_entropy}};
   for (const DType dtype : {DType::f32, DType::bf16}) {
     for (const std::int64_t length : {256, 1024}) {
-      all.push_back([=] { return attention(1024 / length, length, dtype); });
+      all.emplace_back("attention", [=] { return attention(1024 / length, length, dtype); });
     }
     const auto add = [&](const char* kind, std::int64_t m, std::int64_t n, std::int64_t k) {
-      all.push_back([=] { return gemm(kind, m, n, k, dtype); });
+      all.emplace_back("gemm", [=] { return gemm(kind, m, n, k, dtype); });
     };
     add("forward", 1024, 768, 768);
     add("forward", 1024, 3072, 768);
@@ -189,13 +195,16 @@ std::vector<std::function<Subject()>> subjects() {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+  const std::vector<std::string> names(arguments + 1, arguments + count);
   const char* separator = "";
   std::cout << "{\"bench\": \"kernels\", \"rows\": [";
   for (const int threads : {1, 2}) {
     tessera::set_num_threads(threads);
-    for (const auto& make : subjects()) {
-      measure(make(), threads, separator);
+    for (const auto& [name, make] : subjects()) {
+      if (names.empty() || std::ranges::count(names, name) > 0) {
+        measure(make(), threads, separator);
+      }
     }
   }
   std::cout << "]}" << std::endl;

@@ -24,7 +24,8 @@ LossRows::LossRows(const char* op, const std::vector<std::int64_t>& targets,
 }
 
 double LossRows::add(std::size_t row, std::span<const double> logits) {
-  const double total = log_sum_exp({logits.begin(), logits.end()});
+  const LineSum sum = line_sum({logits.begin(), logits.end()});
+  const double total = sum.top + sum.log_sum;
   if (!counts(row)) {
     return total;
   }
@@ -33,11 +34,13 @@ double LossRows::add(std::size_t row, std::span<const double> logits) {
   check(target >= 0 && target < classes, op_, ": target is no class; got ", target, " in row ", row,
         ", expected 0 to ", classes - 1, " or ignore_index ", attrs_.ignore_index);
   const double smoothing = attrs_.label_smoothing;
-  double loss = total - (1 - smoothing) * logits[static_cast<std::size_t>(target)];
+  double loss = (1 - smoothing) * (sum.top - logits[static_cast<std::size_t>(target)]);
   if (smoothing > 0) {
-    loss -= smoothing * std::accumulate(logits.begin(), logits.end(), 0.0) /
-            static_cast<double>(classes);
+    const double mean =
+        std::accumulate(logits.begin(), logits.end(), 0.0) / static_cast<double>(classes);
+    loss += smoothing * (sum.top - mean);
   }
+  loss += sum.log_sum;
   losses_[row] = loss;
   return total;
 }

@@ -30,16 +30,21 @@ ShardRule rule_along(const Infer& c, int dim) {
   return rule;
 }
 
-double log_sum_exp(const std::vector<double>& line) {
+LineSum line_sum(const std::vector<double>& line) {
   const double top = *std::ranges::max_element(line);
   if (std::isinf(top)) {
-    return top;
+    return {top, 0};
   }
   double sum = 0;
   for (const double value : line) {
     sum += std::exp(value - top);
   }
-  return top + std::log(sum);
+  return {top, std::log(sum)};
+}
+
+double log_sum_exp(const std::vector<double>& line) {
+  const LineSum sum = line_sum(line);
+  return sum.top + sum.log_sum;
 }
 
 }  // namespace tessera

@@ -62,6 +62,13 @@ void map_along(Kernel& k, int dim, const F& f) {
   store_values(k.output(), a);
 }
 
+/// The largest number of a line, and log(sum(exp(line - top))). Their sum has lost the digits of
+/// the latter where numbers are large: subtract them one after the other.
+struct LineSum {
+  double top, log_sum;
+};
+[[nodiscard]] LineSum line_sum(const std::vector<double>& line);
+
 /// log(sum(exp(line))), without overflow.
 [[nodiscard]] double log_sum_exp(const std::vector<double>& line);
 

@@ -22,15 +22,25 @@ inline constexpr float kLn2High = 0x1.62e4p-1F;         // ln 2, whose multiples
 inline constexpr float kLn2Low = 0x1.7f7d1cp-20F;       // ln 2 minus that
 inline constexpr float kSmallestExponent = -87.33654F;  // below, e^x is subnormal: taken as 0
 
-/// e^x; 0 where the result would be subnormal or less, infinity above 88.7.
-[[gnu::always_inline]] inline VF exp(VF x) {
+/// e^x where the result is a number or, in the last step, becomes 0 or infinity.
+[[gnu::always_inline]] inline VF exp_in_range(VF x) {
   constexpr std::array<float, 5> kSeries{0x1.fffffcp-2F, 0x1.555490p-3F, 0x1.5558f8p-5F,
                                          0x1.123b14p-7F, 0x1.6a2282p-10F};
-  const VF in_range = max(set1(kSmallestExponent), min(set1(88.8F), x));
-  const VF n = round(in_range * set1(0x1.715476p0F));
-  const VF r = fnma(n, set1(kLn2Low), fnma(n, set1(kLn2High), in_range));
-  const VF y = fma(r * r, polynomial(r, kSeries), r) + set1(1.0F);
-  return select_less(x, set1(kSmallestExponent), zero(), scale2(y, n));
+  const VF n = round(x * set1(0x1.715476p0F));
+  const VF r = fnma(n, set1(kLn2Low), fnma(n, set1(kLn2High), x));
+  return scale2(fma(r * r, polynomial(r, kSeries), r) + set1(1.0F), n);
+}
+
+/// e^x; 0 where the result would be subnormal or less, infinity above 88.7.
+[[gnu::always_inline]] inline VF exp(VF x) {
+  const VF y = exp_in_range(max(set1(kSmallestExponent), min(set1(88.8F), x)));
+  return select_less(x, set1(kSmallestExponent), zero(), y);
+}
+
+/// e^x for x below 88, such as differences from the largest of several numbers. Cheaper: small
+/// results may be subnormal.
+[[gnu::always_inline]] inline VF exp_of_difference(VF x) {
+  return exp_in_range(max(set1(-126.0F), x));  // 2^-181: 0
 }
 
 /// ln x for normal x > 0.

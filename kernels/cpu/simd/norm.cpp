@@ -7,50 +7,11 @@
 #include <tessera/kernels/cpu/simd/begin.h>
 #include <tessera/kernels/cpu/simd/math.h>
 
+#include <tessera/kernels/cpu/simd/columns.h>
+
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
-/// sum over j of f(vector of columns j...), in kLanes running sums of two interleaved chains.
-template <class F>
-[[gnu::always_inline]] inline float sum_columns(std::int64_t columns, const F& f) {
-  VF even = zero();
-  VF odd = zero();
-  std::int64_t j = 0;
-  for (; j + 2 * kLanes <= columns; j += 2 * kLanes) {
-    even = even + f(j, kLanes);
-    odd = odd + f(j + kLanes, kLanes);
-  }
-  for (; j + kLanes <= columns; j += kLanes) {
-    even = even + f(j, kLanes);
-  }
-  if (j < columns) {
-    odd = odd + f(j, columns - j);
-  }
-  return sum(even + odd);
-}
-
-template <class T>
-[[gnu::always_inline]] inline VF load_up_to(const T* p, std::int64_t n) {
-  return n == kLanes ? load(p) : load_n(p, n);
-}
-template <class T>
-[[gnu::always_inline]] inline void store_up_to(T* p, VF x, std::int64_t n) {
-  if (n == kLanes) {
-    store(p, x);
-  } else {
-    store_n(p, x, n);
-  }
-}
-[[gnu::always_inline]] inline void write(float* p, VF x, std::int64_t n, bool past) {
-  if (past && n == kLanes) {
-    stream(p, x);
-  } else {
-    store_up_to(p, x, n);
-  }
-}
-[[gnu::always_inline]] inline void write(BFloat16* p, VF x, std::int64_t n, bool) {
-  store_up_to(p, x, n);
-}
 /// Zero beyond n, where a shift by the mean would leave -mean.
 [[gnu::always_inline]] inline VF keep(VF x, std::int64_t n) {
   if (n == kLanes) {
@@ -61,127 +22,175 @@ template <class T>
   return load_n(lanes, n);
 }
 
-template <class F>
-[[gnu::always_inline]] inline void each_column(std::int64_t columns, const F& f) {
-  std::int64_t j = 0;
-  for (; j + kLanes <= columns; j += kLanes) {
-    f(j, kLanes);
+/// Rows that follow each other. One walk along the columns writes a row, measures the next one and
+/// adds up the one behind, so that memory is read and written all the time.
+template <class T, class Y>
+class ForwardRows {
+ public:
+  ForwardRows(const NormForward& n, std::int64_t first, std::int64_t count)
+      : n_(n), first_(first), end_(first + count), size_(static_cast<float>(n.columns)) {}
+
+  void run() {
+    for (std::int64_t row = first_ - 2; row < end_; ++row) {
+      row < first_ ? walk<false>(row) : walk<true>(row);
+    }
+    if (n_.past_caches) {
+      stream_end();
+    }
   }
-  if (j < columns) {
-    f(j, columns - j);
+
+ private:
+  /// Before the first row and behind the last one a neighbour is read, and nothing made of it.
+  [[nodiscard]] const T* near(std::int64_t row) const {
+    row = row < first_ ? first_ : row < end_ ? row : end_ - 1;
+    return static_cast<const T*>(n_.x) + row * n_.columns;
   }
-}
+
+  template <bool kWrites>
+  void walk(std::int64_t row) {
+    const T* x = near(row);
+    const T* measured = near(row + 1);
+    const T* added = near(row + 2);
+    Y* y = static_cast<Y*>(n_.y) + row * n_.columns;
+    const bool past = n_.past_caches && is_aligned(y);
+    VF totals[2] = {zero(), zero()}, squares[2] = {zero(), zero()};
+    each_column_in_turns(
+        n_.columns, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
+          __builtin_prefetch(added + j + kAhead);
+          totals[chain] = totals[chain] + load_up_to(added + j, w);
+          const VF d = keep(load_up_to(measured + j, w) - next_center_, w);
+          squares[chain] = fma(d, d, squares[chain]);
+          if (kWrites) {
+            write(y + j, result(x, j, w), w, past);
+          }
+        });
+    advance(row + 1, sum(squares[0] + squares[1]));
+    next_center_ = set1(n_.centered ? sum(totals[0] + totals[1]) / size_ : 0.0F);
+  }
+
+  /// Row `row` with this sum of squares is written next.
+  void advance(std::int64_t row, float squares) {
+    center_ = next_center_;
+    inverse_ = set1(1.0F) / sqrt(set1(squares / size_ + n_.epsilon));
+    const bool is_own = row >= first_ && row < end_;
+    if (is_own && n_.mean != nullptr) {
+      n_.mean[row] = center_[0];
+    }
+    if (is_own && n_.inverse != nullptr) {
+      n_.inverse[row] = inverse_[0];
+    }
+  }
+
+  [[gnu::always_inline]] VF result(const T* x, std::int64_t j, std::int64_t w) const {
+    VF v = (load_up_to(x + j, w) - center_) * inverse_;
+    if (n_.scale != nullptr) {
+      v = v * load_up_to(n_.scale + j, w);
+    }
+    return n_.shift == nullptr ? v : v + load_up_to(n_.shift + j, w);
+  }
+
+  const NormForward& n_;
+  std::int64_t first_, end_;
+  float size_;
+  VF center_ = zero(), inverse_ = zero(), next_center_ = zero();
+};
 
 template <class T, class Y>
 void forward(const NormForward& n, std::int64_t first, std::int64_t count) {
-  const float size = static_cast<float>(n.columns);
-  for (std::int64_t row = first; row < first + count; ++row) {
-    const T* x = static_cast<const T*>(n.x) + row * n.columns;
-    Y* y = static_cast<Y*>(n.y) + row * n.columns;
-    float mean = 0;
-    if (n.centered) {
-      mean = sum_columns(
-                 n.columns, [&](std::int64_t j, std::int64_t w)
-                                __attribute__((always_inline)) { return load_up_to(x + j, w); }) /
-             size;
-    }
-    const VF center = set1(mean);
-    const float square = sum_columns(
-        n.columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
-          __builtin_prefetch(x + n.columns + j);  // while this row is worked on in the first cache
-          const VF d = keep(load_up_to(x + j, w) - center, w);
-          return d * d;
-        });
-    const bool past = n.past_caches && reinterpret_cast<std::uintptr_t>(y) % sizeof(VF) == 0;
-    const VF root = sqrt(set1(square / size + n.epsilon));
-    const VF scale = set1(1.0F) / root;
-    each_column(
-        n.columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
-          VF v = (load_up_to(x + j, w) - center) * scale;
-          if (n.scale != nullptr) {
-            v = v * load_up_to(n.scale + j, w);
-          }
-          if (n.shift != nullptr) {
-            v = v + load_up_to(n.shift + j, w);
-          }
-          write(y + j, v, w, past);
-        });
-    if (n.mean != nullptr) {
-      n.mean[row] = mean;
-    }
-    if (n.inverse != nullptr) {
-      n.inverse[row] = scale[0];
-    }
-  }
-  if (n.past_caches) {
-    stream_end();
-  }
+  ForwardRows<T, Y>(n, first, count).run();
 }
 
+/// Likewise for gradients: while a row is added up, the row before is written.
 template <class T, class G>
-struct BackwardRow {
-  const NormBackward& n;
-  const T* x;
-  const G* dy;
-  VF mean, inverse;
+class BackwardRows {
+ public:
+  BackwardRows(const NormBackward& n, float* dscale, float* dshift)
+      : n_(n), size_(static_cast<float>(n.columns)), dscale_(dscale), dshift_(dshift) {}
 
-  [[gnu::always_inline]] VF normal(std::int64_t j, std::int64_t w) const {
-    return (load_up_to(x + j, w) - mean) * inverse;
+  void run(std::int64_t first, std::int64_t count) {
+    for (std::int64_t row = first; row < first + count; ++row) {
+      row > first&& n_.dx != nullptr ? add_row<true>(row) : add_row<false>(row);
+    }
+    if (n_.dx != nullptr && count > 0) {
+      const std::int64_t last = first + count - 1;
+      each_column(
+          n_.columns, [&](std::int64_t j, std::int64_t w)
+                          __attribute__((always_inline)) { write_at(last, j, w); });
+    }
+    if (n_.past_caches) {
+      stream_end();
+    }
   }
-  [[gnu::always_inline]] VF scaled(std::int64_t j, std::int64_t w) const {
-    const VF g = load_up_to(dy + j, w);
-    return n.scale == nullptr ? g : g * load_up_to(n.scale + j, w);
+
+ private:
+  /// A row's statistics and the means that its gradient is freed of.
+  struct Row {
+    VF mean, inverse, average, product;
+  };
+
+  [[gnu::always_inline]] VF normal_at(const Row& r, std::int64_t at, std::int64_t w) const {
+    return (load_up_to(static_cast<const T*>(n_.x) + at, w) - r.mean) * r.inverse;
   }
+  [[gnu::always_inline]] VF gradient_at(std::int64_t at, std::int64_t w) const {
+    return load_up_to(static_cast<const G*>(n_.dy) + at, w);
+  }
+  [[gnu::always_inline]] VF weighted(VF g, std::int64_t j, std::int64_t w) const {
+    return n_.scale == nullptr ? g : g * load_up_to(n_.scale + j, w);
+  }
+
+  [[gnu::always_inline]] void write_at(std::int64_t row, std::int64_t j, std::int64_t w) const {
+    T* dx = static_cast<T*>(n_.dx) + row * n_.columns;
+    const std::int64_t at = row * n_.columns + j;
+    const VF g = weighted(gradient_at(at, w), j, w);
+    const VF d = fnma(normal_at(before_, at, w), before_.product, g - before_.average);
+    write(dx + j, d * before_.inverse, w, n_.past_caches && is_aligned(dx));
+  }
+  [[gnu::always_inline]] void add_to_parameters(VF g, VF normal, std::int64_t j,
+                                                std::int64_t w) const {
+    if (dscale_ != nullptr) {
+      store_up_to(dscale_ + j, fma(g, normal, load_up_to(dscale_ + j, w)), w);
+    }
+    if (dshift_ != nullptr) {
+      store_up_to(dshift_ + j, load_up_to(dshift_ + j, w) + g, w);
+    }
+  }
+
+  template <bool kWritesBefore>
+  void add_row(std::int64_t row) {
+    Row r;
+    r.mean = set1(n_.centered ? n_.mean[row] : 0.0F);
+    r.inverse = set1(n_.inverse[row]);
+    VF averages[2] = {zero(), zero()}, products[2] = {zero(), zero()};
+    each_column_in_turns(
+        n_.columns, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
+          const std::int64_t at = row * n_.columns + j;
+          __builtin_prefetch(static_cast<const G*>(n_.dy) + at + kAhead);
+          __builtin_prefetch(static_cast<const T*>(n_.x) + at + kAhead);
+          const VF g = gradient_at(at, w);
+          const VF normal = normal_at(r, at, w);
+          add_to_parameters(g, normal, j, w);
+          const VF weight = weighted(g, j, w);
+          averages[chain] = averages[chain] + weight;
+          products[chain] = fma(weight, normal, products[chain]);
+          if (kWritesBefore) {
+            write_at(row - 1, j, w);
+          }
+        });
+    r.average = set1(n_.centered ? sum(averages[0] + averages[1]) / size_ : 0.0F);
+    r.product = set1(sum(products[0] + products[1]) / size_);
+    before_ = r;
+  }
+
+  const NormBackward& n_;
+  float size_;
+  float *dscale_, *dshift_;
+  Row before_;
 };
-
-template <class T, class G>
-void input_gradient(const BackwardRow<T, G>& r, T* dx) {
-  const float size = static_cast<float>(r.n.columns);
-  float average = 0;
-  if (r.n.centered) {
-    average = sum_columns(
-                  r.n.columns, [&](std::int64_t j, std::int64_t w)
-                                   __attribute__((always_inline)) { return r.scaled(j, w); }) /
-              size;
-  }
-  const float product =
-      sum_columns(
-          r.n.columns, [&](std::int64_t j, std::int64_t w) __attribute__((
-                           always_inline)) { return r.scaled(j, w) * r.normal(j, w); }) /
-      size;
-  const VF a = set1(average);
-  const VF p = set1(product);
-  each_column(
-      r.n.columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
-        const VF d = fnma(r.normal(j, w), p, r.scaled(j, w) - a);
-        store_up_to(dx + j, d * r.inverse, w);
-      });
-}
 
 template <class T, class G>
 void backward(const NormBackward& n, std::int64_t first, std::int64_t count, float* dscale,
               float* dshift) {
-  for (std::int64_t row = first; row < first + count; ++row) {
-    const G* dy = static_cast<const G*>(n.dy) + row * n.columns;
-    const BackwardRow<T, G> r{n, static_cast<const T*>(n.x) + row * n.columns, dy,
-                              set1(n.centered ? n.mean[row] : 0.0F), set1(n.inverse[row])};
-    if (dscale != nullptr) {
-      each_column(
-          n.columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
-            const VF s = fma(load_up_to(dy + j, w), r.normal(j, w), load_up_to(dscale + j, w));
-            store_up_to(dscale + j, s, w);
-          });
-    }
-    if (dshift != nullptr) {
-      each_column(
-          n.columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
-            store_up_to(dshift + j, load_up_to(dshift + j, w) + load_up_to(dy + j, w), w);
-          });
-    }
-    if (n.dx != nullptr) {
-      input_gradient(r, static_cast<T*>(n.dx) + row * n.columns);
-    }
-  }
+  BackwardRows<T, G>(n, dscale, dshift).run(first, count);
 }
 
 template <class T>
@@ -201,6 +210,17 @@ void sum_rows(const void* x_in, std::int64_t rows, std::int64_t columns, float* 
   }
 }
 
+template <class T>
+float sum_block(const void* x_in, std::int64_t count) {
+  const T* x = static_cast<const T*>(x_in);
+  VF sums[2] = {zero(), zero()};
+  each_column_in_turns(
+      count, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
+        sums[chain] = sums[chain] + load_up_to(x + j, w);
+      });
+  return sum(sums[0] + sums[1]);
+}
+
 void add(float* into, const float* from, std::int64_t count) {
   each_column(
       count, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
@@ -213,6 +233,7 @@ constexpr NormTable kTable{{{forward<float, float>, forward<float, BFloat16>},
                            {{backward<float, float>, backward<float, BFloat16>},
                             {backward<BFloat16, float>, backward<BFloat16, BFloat16>}},
                            {sum_rows<float>, sum_rows<BFloat16>},
+                           {sum_block<float>, sum_block<BFloat16>},
                            add};
 
 }  // namespace

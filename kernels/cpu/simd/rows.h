@@ -16,20 +16,25 @@ struct NormTable {
                          float* dshift);
   /// sums[i] = sum over `rows` rows of x, in row order.
   void (*sum_rows[2])(const void* x, std::int64_t rows, std::int64_t columns, float* sums);
+  /// The sum of x.
+  float (*sum_block[2])(const void* x, std::int64_t count);
   /// into[i] += from[i]
   void (*add)(float* into, const float* from, std::int64_t count);
 };
 
 struct SoftmaxTable {
-  /// With `past`, y is better not brought into the caches.
-  void (*forward[2])(const void* x, void* y, std::int64_t columns, bool logarithm, bool past);
-  void (*backward[2])(const void* y, const void* dy, void* dx, std::int64_t columns,
-                      bool logarithm);
-  /// Log of the sum of exponentials, and with_sum the plain sum, of one row.
+  /// Rows that follow each other. With `past`, y is better not brought into the caches.
+  void (*forward[2])(const void* x, void* y, std::int64_t rows, std::int64_t columns,
+                     bool logarithm, bool past);
+  void (*backward[2])(const void* y, const void* dy, void* dx, std::int64_t rows,
+                      std::int64_t columns, bool logarithm, bool past);
+};
+
+struct LossTable {
+  /// Of one row; the plain sum only when asked for.
   RowStatistics (*statistics[2])(const void* x, std::int64_t columns, bool with_sum);
   /// dx[j] = (e^(x[j] - lse) - spread) · factor, and at `target` less `factor · peak` more.
-  void (*cross_entropy_gradient[2][2])(const void* x, void* dx, std::int64_t columns,
-                                       const CrossEntropyRow&);
+  void (*gradient[2][2])(const void* x, void* dx, std::int64_t columns, const CrossEntropyRow&);
 };
 
 }  // namespace tessera::cpu

@@ -7,124 +7,110 @@
 #include <tessera/kernels/cpu/simd/begin.h>
 #include <tessera/kernels/cpu/simd/math.h>
 
+#include <tessera/kernels/cpu/simd/columns.h>
+#include <tessera/kernels/cpu/simd/online_sum.h>
+
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
-constexpr float kLowest = -__FLT_MAX__;
+constexpr std::int64_t kShortRow = 4096;  // terms of one row fit the first cache with the row
 
-/// The last, short vector of a row, filled up with `filler`.
-template <class T>
-VF load_tail(const T* p, std::int64_t n, float filler) {
-  T lanes[kLanes];
-  for (int i = 0; i < kLanes; ++i) {
-    lanes[i] = i < n ? p[i] : T(filler);
-  }
-  return load(lanes);
-}
+/// What a row's values become: e^(x - top) / total, or (x - top) - log total. In this order the
+/// logarithm keeps its digits where the values are large.
+struct RowScale {
+  VF top, factor, log_total;
 
-template <class T>
-float row_maximum(const T* x, std::int64_t columns) {
-  VF top = set1(kLowest);
-  VF top_2 = top;
-  std::int64_t j = 0;
-  for (; j + 2 * kLanes <= columns; j += 2 * kLanes) {
-    top = max(load(x + j), top);
-    top_2 = max(load(x + j + kLanes), top_2);
-  }
-  for (; j + kLanes <= columns; j += kLanes) {
-    top = max(load(x + j), top);
-  }
-  if (j < columns) {
-    top = max(load_tail(x + j, columns - j, kLowest), top);
-  }
-  return largest(max(top, top_2));
-}
+  RowScale() = default;
+  RowScale(float top_in, float total)
+      : top(set1(top_in)), factor(set1(1.0F / total)), log_total(set1(scalar_log(total))) {}
+};
 
-/// Sum of e^(x - maximum); with `y` the terms are stored as well.
-template <class T>
-float sum_exponentials(const T* x, float maximum, std::int64_t columns, T* y) {
-  const VF m = set1(maximum);
-  VF even = zero();
-  VF odd = zero();
-  std::int64_t j = 0;
-  for (; j + 2 * kLanes <= columns; j += 2 * kLanes) {
-    const VF a = exp(load(x + j) - m);
-    const VF b = exp(load(x + j + kLanes) - m);
-    even = even + a;
-    odd = odd + b;
-    if (y != nullptr) {
-      store(y + j, a);
-      store(y + j + kLanes, b);
+/// Rows of up to kShortRow columns. One walk along the columns writes a row, forms the exponentials
+/// of the next one and looks for the largest of the one behind, so that memory never waits for
+/// arithmetic.
+template <class T, bool kLogarithm>
+class ShortRows {
+ public:
+  ShortRows(const T* x, T* y, std::int64_t rows, std::int64_t columns, bool past)
+      : x_(x), y_(y), rows_(rows), columns_(columns), past_(past) {}
+
+  void run() {
+    next_top_ = largest_of(x_, columns_);
+    walk<false>(-1);
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      walk<true>(row);
     }
   }
-  for (; j < columns; j += kLanes) {
-    const std::int64_t left = columns - j;
-    const VF e = exp((left >= kLanes ? load(x + j) : load_tail(x + j, left, kLowest)) - m);
-    even = even + e;
-    if (y != nullptr) {
-      left >= kLanes ? store(y + j, e) : store_n(y + j, e, left);
-    }
+
+ private:
+  /// Behind the last row that row is read again, and nothing made of it.
+  [[nodiscard]] const T* near(std::int64_t row) const {
+    return x_ + (row < rows_ ? row : rows_ - 1) * columns_;
   }
-  return sum(even + odd);
+
+  [[gnu::always_inline]] VF result(std::int64_t row, std::int64_t j, std::int64_t w) const {
+    if (kLogarithm) {
+      return (load_up_to(x_ + row * columns_ + j, w) - scale_.top) - scale_.log_total;
+    }
+    return load(terms_ + j) * scale_.factor;
+  }
+
+  template <bool kWrites>
+  void walk(std::int64_t row) {
+    const T* x = near(row + 1);
+    const T* behind = near(row + 2);
+    T* y = y_ + row * columns_;
+    const bool past = past_ && is_aligned(y);
+    const VF shift = set1(next_top_);
+    VF sums[2] = {zero(), zero()}, tops[2] = {set1(kLowest), set1(kLowest)};
+    each_column_in_turns(
+        columns_, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
+          __builtin_prefetch(behind + j + kAhead);
+          tops[chain] = max(load_filled(behind + j, w, kLowest), tops[chain]);
+          const VF e = exp_of_difference(load_filled(x + j, w, kLowest) - shift);
+          sums[chain] = sums[chain] + e;
+          if (kWrites) {
+            write(y + j, result(row, j, w), w, past);
+          }
+          if (!kLogarithm) {
+            store(terms_ + j, e);
+          }
+        });
+    scale_ = RowScale(next_top_, sum(sums[0] + sums[1]));
+    next_top_ = largest(max(tops[0], tops[1]));
+  }
+
+  const T* x_;
+  T* y_;
+  std::int64_t rows_, columns_;
+  bool past_;
+  float next_top_ = 0;
+  RowScale scale_;
+  alignas(64) float terms_[kShortRow];
+};
+
+/// Rows of any length: terms are formed twice, so that the output is only written.
+template <class T, bool kLogarithm>
+void long_row(const T* x, T* y, std::int64_t columns, bool past_caches) {
+  const bool past = past_caches && is_aligned(y);
+  const OnlineSum<T> online(x, columns);
+  const RowScale scale(online.top(), online.total());
+  each_column(
+      columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
+        const VF v = load_up_to(x + j, w) - scale.top;
+        write(y + j, kLogarithm ? v - scale.log_total : exp_of_difference(v) * scale.factor, w,
+              past);
+      });
 }
 
-float scalar_log(float x) {
-  return log(set1(x))[0];
-}
-
-/// Rows up to this long keep their terms on the stack, and the output is written once.
-constexpr std::int64_t kShortRow = 4096;
-
-/// y = f(source), past the caches where that is possible: y is not read here.
-template <class T, class F>
-[[gnu::always_inline]] inline void write_row(const T* source, T* y, std::int64_t columns, bool past,
-                                             const F& f) {
-  std::int64_t j = 0;
-  if constexpr (sizeof(T) == sizeof(float)) {
-    if (past && reinterpret_cast<std::uintptr_t>(y) % sizeof(VF) == 0) {
-      for (; j + kLanes <= columns; j += kLanes) {
-        stream(y + j, f(load(source + j)));
-      }
-    }
-  }
-  for (; j < columns; j += kLanes) {
-    const std::int64_t left = columns - j;
-    if (left >= kLanes) {
-      store(y + j, f(load(source + j)));
-    } else {
-      store_n(y + j, f(load_n(source + j, left)), left);
-    }
-  }
-}
-
-template <class T>
-void forward(const void* x_in, void* y_out, std::int64_t columns, bool logarithm, bool past) {
-  const T* x = static_cast<const T*>(x_in);
-  T* y = static_cast<T*>(y_out);
-  const float maximum = row_maximum(x, columns);
-  // Terms of bf16 would be rounded twice: they are formed again instead of being stored.
-  constexpr bool kStoresTerms = sizeof(T) == sizeof(float);
-  alignas(64) T row[kStoresTerms ? kShortRow : 1];
-  T* terms = nullptr;
-  if (kStoresTerms && !logarithm) {
-    terms = columns <= kShortRow ? row : y;
-  }
-  const float total = sum_exponentials(x, maximum, columns, terms);
-  const VF shift = set1(maximum + scalar_log(total));
-  const VF m = set1(maximum);
-  const VF factor = set1(1.0F / total);
-  if (logarithm) {
-    write_row(
-        x, y, columns,
-        past && x != y, [&](VF v) __attribute__((always_inline)) { return v - shift; });
-  } else if (terms != nullptr) {
-    write_row(
-        terms, y, columns,
-        past && terms != y, [&](VF v) __attribute__((always_inline)) { return v * factor; });
+template <class T, bool kLogarithm>
+void forward_rows(const T* x, T* y, std::int64_t rows, std::int64_t columns, bool past) {
+  if (columns <= kShortRow) {
+    ShortRows<T, kLogarithm>(x, y, rows, columns, past).run();
   } else {
-    write_row(
-        x, y, columns,
-        false, [&](VF v) __attribute__((always_inline)) { return exp(v - m) * factor; });
+    for (std::int64_t r = 0; r < rows; ++r) {
+      long_row<T, kLogarithm>(x + r * columns, y + r * columns, columns, past);
+    }
   }
   if (past) {
     stream_end();
@@ -132,72 +118,81 @@ void forward(const void* x_in, void* y_out, std::int64_t columns, bool logarithm
 }
 
 template <class T>
-void backward(const void* y_in, const void* dy_in, void* dx_out, std::int64_t columns,
-              bool logarithm) {
+void forward(const void* x, void* y, std::int64_t rows, std::int64_t columns, bool logarithm,
+             bool past) {
+  const auto run = logarithm ? forward_rows<T, true> : forward_rows<T, false>;
+  run(static_cast<const T*>(x), static_cast<T*>(y), rows, columns, past);
+}
+
+/// While the row's sum is formed, the row before is written.
+template <class T, bool kLogarithm>
+class BackwardRows {
+ public:
+  BackwardRows(const T* y, const T* dy, T* dx, std::int64_t columns, bool past)
+      : y_(y), dy_(dy), dx_(dx), columns_(columns), past_(past) {}
+
+  void run(std::int64_t rows) {
+    add_row<false>(0);
+    for (std::int64_t row = 1; row < rows; ++row) {
+      add_row<true>(row);
+    }
+    each_column(
+        columns_, [&](std::int64_t j, std::int64_t w)
+                      __attribute__((always_inline)) { write_at(rows - 1, j, w); });
+  }
+
+ private:
+  [[gnu::always_inline]] void write_at(std::int64_t row, std::int64_t j, std::int64_t w) const {
+    T* dx = dx_ + row * columns_;
+    const VF g = load_up_to(dy_ + row * columns_ + j, w);
+    const VF v = load_up_to(y_ + row * columns_ + j, w);
+    write(dx + j, kLogarithm ? fnma(exp_of_difference(v), sum_before_, g) : (g - sum_before_) * v,
+          w, past_ && is_aligned(dx));
+  }
+
+  template <bool kWritesBefore>
+  void add_row(std::int64_t row) {
+    const T* dy = dy_ + row * columns_;
+    const T* y = y_ + row * columns_;
+    VF sums[2] = {zero(), zero()};
+    each_column_in_turns(
+        columns_, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
+          __builtin_prefetch(dy + j + kAhead);
+          __builtin_prefetch(y + j + kAhead);
+          const VF g = load_up_to(dy + j, w);
+          sums[chain] = kLogarithm ? sums[chain] + g : fma(g, load_up_to(y + j, w), sums[chain]);
+          if (kWritesBefore) {
+            write_at(row - 1, j, w);
+          }
+        });
+    sum_before_ = set1(sum(sums[0] + sums[1]));
+  }
+
+  const T *y_, *dy_;
+  T* dx_;
+  std::int64_t columns_;
+  bool past_;
+  VF sum_before_ = zero();
+};
+
+template <class T>
+void backward(const void* y_in, const void* dy_in, void* dx_out, std::int64_t rows,
+              std::int64_t columns, bool logarithm, bool past) {
   const T* y = static_cast<const T*>(y_in);
   const T* dy = static_cast<const T*>(dy_in);
   T* dx = static_cast<T*>(dx_out);
-  VF total = zero();
-  for (std::int64_t j = 0; j < columns; j += kLanes) {
-    const std::int64_t left = columns - j;
-    const VF g = left >= kLanes ? load(dy + j) : load_n(dy + j, left);
-    const VF v = left >= kLanes ? load(y + j) : load_n(y + j, left);
-    total = logarithm ? total + g : fma(g, v, total);
+  if (logarithm) {
+    BackwardRows<T, true>(y, dy, dx, columns, past).run(rows);
+  } else {
+    BackwardRows<T, false>(y, dy, dx, columns, past).run(rows);
   }
-  const VF s = set1(sum(total));
-  for (std::int64_t j = 0; j < columns; j += kLanes) {
-    const std::int64_t left = columns - j;
-    const VF g = left >= kLanes ? load(dy + j) : load_n(dy + j, left);
-    const VF v = left >= kLanes ? load(y + j) : load_n(y + j, left);
-    const VF d = logarithm ? fnma(exp(v), s, g) : (g - s) * v;
-    left >= kLanes ? store(dx + j, d) : store_n(dx + j, d, left);
+  if (past) {
+    stream_end();
   }
 }
 
-/// The plain sum is formed only where label smoothing asks for it.
-template <class T>
-RowStatistics statistics(const void* x_in, std::int64_t columns, bool with_sum) {
-  const T* x = static_cast<const T*>(x_in);
-  const float maximum = row_maximum(x, columns);
-  const float total = sum_exponentials<T>(x, maximum, columns, nullptr);
-  VF plain = zero();
-  for (std::int64_t j = 0; with_sum && j < columns; j += kLanes) {
-    const std::int64_t left = columns - j;
-    plain = plain + (left >= kLanes ? load(x + j) : load_n(x + j, left));
-  }
-  return {maximum + scalar_log(total), sum(plain)};
-}
-
-template <class T, class D>
-void cross_entropy_gradient(const void* x_in, void* dx_out, std::int64_t columns,
-                            const CrossEntropyRow& row) {
-  const T* x = static_cast<const T*>(x_in);
-  D* dx = static_cast<D*>(dx_out);
-  const VF shift = set1(row.log_sum_exp);
-  const VF spread = set1(row.spread);
-  const VF factor = set1(row.factor);
-  float at_target = 0;
-  if (row.factor != 0) {
-    const VF p = exp(set1(static_cast<float>(x[row.target])) - shift);
-    at_target = (((p - spread) - set1(row.peak)) * factor)[0];
-  }
-  for (std::int64_t j = 0; j < columns; j += kLanes) {
-    const std::int64_t left = columns - j;
-    const VF v = left >= kLanes ? load(x + j) : load_n(x + j, left);
-    const VF d = row.factor == 0 ? zero() : (exp(v - shift) - spread) * factor;
-    left >= kLanes ? store(dx + j, d) : store_n(dx + j, d, left);
-  }
-  if (row.factor != 0) {
-    dx[row.target] = D(at_target);
-  }
-}
-
-constexpr SoftmaxTable kTable{
-    {forward<float>, forward<BFloat16>},
-    {backward<float>, backward<BFloat16>},
-    {statistics<float>, statistics<BFloat16>},
-    {{cross_entropy_gradient<float, float>, cross_entropy_gradient<float, BFloat16>},
-     {cross_entropy_gradient<BFloat16, float>, cross_entropy_gradient<BFloat16, BFloat16>}}};
+constexpr SoftmaxTable kTable{{forward<float>, forward<BFloat16>},
+                              {backward<float>, backward<BFloat16>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/row_sums.h>
 
 #include "support.h"
@@ -33,14 +34,16 @@ Data make(std::int64_t rows, std::int64_t columns, bool centered) {
 }
 
 struct Result {
-  std::vector<float> y, mean, inverse, dx, dscale, dshift;
+  test::AlignedFloats y, dx;
+  std::vector<float> mean, inverse, dscale, dshift;
 };
 
 Result run(const Data& d, std::int64_t cuts = 1, bool stacked = false) {
   const auto rows = static_cast<std::size_t>(d.rows);
   const auto out = static_cast<std::size_t>(d.columns * (stacked ? cuts : 1));
-  Result r{std::vector<float>(d.x.size()), std::vector<float>(rows), std::vector<float>(rows),
-           std::vector<float>(d.x.size()), std::vector<float>(out),  std::vector<float>(out)};
+  Result r{test::AlignedFloats(d.x.size()), test::AlignedFloats(d.x.size()),
+           std::vector<float>(rows),        std::vector<float>(rows),
+           std::vector<float>(out),         std::vector<float>(out)};
   NormForward f;
   f.rows = d.rows, f.columns = d.columns, f.epsilon = kEpsilon, f.centered = d.centered;
   f.x = d.x.data(), f.scale = d.scale.data(), f.shift = d.centered ? d.shift.data() : nullptr;
@@ -112,6 +115,43 @@ TEST(Norm, EqualsDouble) {
         compare(make(100, columns, centered));
       }
     }
+  });
+}
+
+TEST(Norm, RowsDoNotDependOnTheirNeighbours) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const std::int64_t columns : {5, 48, 700}) {
+      const Data d = make(90, columns, true);
+      const Result whole = run(d);
+      for (std::int64_t row = 0; row < 90; ++row) {
+        Data one = make(1, columns, true);
+        std::copy_n(d.x.begin() + row * columns, columns, one.x.begin());
+        std::copy_n(d.dy.begin() + row * columns, columns, one.dy.begin());
+        const Result alone = run(one);
+        ASSERT_TRUE(std::equal(alone.y.begin(), alone.y.end(), whole.y.begin() + row * columns));
+        ASSERT_TRUE(std::equal(alone.dx.begin(), alone.dx.end(), whole.dx.begin() + row * columns));
+        ASSERT_EQ(alone.mean[0], whole.mean[static_cast<std::size_t>(row)]);
+      }
+    }
+  });
+}
+
+TEST(Norm, LargeResultsHaveTheSameBits) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const std::int64_t few = 64, many = 64 * 130, columns = 768;
+    const Data d = make(few, columns, true);
+    Data large = d;
+    large.rows = many;
+    for (std::int64_t i = few; i < many; i += few) {
+      large.x.insert(large.x.end(), d.x.begin(), d.x.end());
+      large.dy.insert(large.dy.end(), d.dy.begin(), d.dy.end());
+    }
+    ASSERT_TRUE(outlives_caches(many * columns * std::int64_t{sizeof(float)}));
+    const Result a = run(d), b = run(large);
+    EXPECT_TRUE(std::equal(a.y.rbegin(), a.y.rend(), b.y.rbegin()));
+    EXPECT_TRUE(std::equal(a.dx.rbegin(), a.dx.rend(), b.dx.rbegin()));
   });
 }
 

@@ -2,8 +2,11 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
+
+#include <tessera/kernels/cpu/ranges.h>
 
 #include "support.h"
 
@@ -57,6 +60,93 @@ TEST(Softmax, EqualsDouble) {
   });
 }
 
+TEST(Softmax, LogarithmKeepsItsDigitsWhereLogitsAreLarge) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const float offset : {1e4F, -1e4F, 4e6F}) {
+      for (const std::int64_t columns : {3, 50, 5000}) {
+        auto x = random_values(2 * columns, 1, 8.0F);
+        std::vector<float> from_zero(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          x[i] += offset;  // rounds, so the same differences are taken from what it left
+          from_zero[i] = x[i] - offset;
+        }
+        std::vector<float> y(x.size());
+        softmax_forward(DType::f32, x.data(), y.data(), 2, columns, true);
+        for (std::int64_t r = 0; r < 2; ++r) {
+          const auto p = truth(from_zero.data() + r * columns, columns);
+          for (std::int64_t j = 0; j < columns; ++j) {
+            const double want = std::log(p[static_cast<std::size_t>(j)]);
+            ASSERT_NEAR(y[static_cast<std::size_t>(r * columns + j)], want, 1e-5);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Softmax, RowsDoNotDependOnTheirNeighbours) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const std::int64_t columns : {1, 19, 1024, 4100}) {
+      const std::int64_t rows = 7;
+      const auto x = random_values(rows * columns, 1, 4.0F), dy = random_values(rows * columns, 2);
+      for (const bool logarithm : {false, true}) {
+        std::vector<float> y(x.size()), dx(x.size()), one(x.size());
+        softmax_forward(DType::f32, x.data(), y.data(), rows, columns, logarithm);
+        softmax_backward(DType::f32, y.data(), dy.data(), dx.data(), rows, columns, logarithm);
+        auto in_place = x;
+        softmax_forward(DType::f32, in_place.data(), in_place.data(), rows, columns, logarithm);
+        EXPECT_TRUE(test::same_bits(in_place, y));
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const std::int64_t at = r * columns;
+          softmax_forward(DType::f32, x.data() + at, one.data() + at, 1, columns, logarithm);
+        }
+        EXPECT_TRUE(test::same_bits(one, y));
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const std::int64_t at = r * columns;
+          softmax_backward(DType::f32, y.data() + at, dy.data() + at, one.data() + at, 1, columns,
+                           logarithm);
+        }
+        EXPECT_TRUE(test::same_bits(one, dx));
+        in_place = dy;
+        softmax_backward(DType::f32, y.data(), in_place.data(), in_place.data(), rows, columns,
+                         logarithm);
+        EXPECT_TRUE(test::same_bits(in_place, dx));
+      }
+    }
+  });
+}
+
+/// y and dx of `rows` rows that repeat `pattern`.
+std::pair<test::AlignedFloats, test::AlignedFloats> run(const std::vector<float>& pattern,
+                                                        std::int64_t rows, std::int64_t columns,
+                                                        bool logarithm) {
+  std::vector<float> x;
+  while (static_cast<std::int64_t>(x.size()) < rows * columns) {
+    x.insert(x.end(), pattern.begin(), pattern.end());
+  }
+  test::AlignedFloats y(x.size()), dx(x.size());
+  softmax_forward(DType::f32, x.data(), y.data(), rows, columns, logarithm);
+  softmax_backward(DType::f32, y.data(), x.data(), dx.data(), rows, columns, logarithm);
+  return {y, dx};
+}
+
+TEST(Softmax, LargeResultsHaveTheSameBits) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const std::int64_t few = 40, many = 6400, columns = 1024;
+    ASSERT_TRUE(outlives_caches(many * columns * std::int64_t{sizeof(float)}));
+    const auto pattern = random_values(few * columns, 3, 4.0F);
+    for (const bool logarithm : {false, true}) {
+      const auto a = run(pattern, few, columns, logarithm);
+      const auto b = run(pattern, many, columns, logarithm);
+      EXPECT_TRUE(std::equal(a.first.rbegin(), a.first.rend(), b.first.rbegin()));
+      EXPECT_TRUE(std::equal(a.second.rbegin(), a.second.rend(), b.second.rbegin()));
+    }
+  });
+}
+
 TEST(Softmax, WorksInPlaceAndSeesMinusInfinity) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
@@ -100,6 +190,33 @@ TEST(CrossEntropy, LossAndGradient) {
         }
         ASSERT_NEAR(losses[static_cast<std::size_t>(r)], loss, 1e-5);
       }
+    }
+  });
+}
+
+TEST(CrossEntropy, KeepsItsDigitsWhereLogitsAreLarge) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const std::int64_t columns = 3000;
+    auto x = random_values(columns, 3, 5.0F);
+    std::vector<float> from_zero(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] += 1e4F;
+      from_zero[i] = x[i] - 1e4F;
+    }
+    const std::int64_t target = 11;
+    CrossEntropyRows c;
+    c.rows = 1, c.columns = columns, c.logits = x.data(), c.targets = &target;
+    const auto p = truth(from_zero.data(), columns);
+    for (const float smoothing : {0.0F, 0.1F}) {
+      c.smoothing = smoothing;
+      double want = -(1.0 - smoothing) * std::log(p[11]);
+      for (const double q : p) {
+        want -= smoothing * std::log(q) / static_cast<double>(columns);
+      }
+      float loss = 0;
+      cross_entropy_forward(c, &loss, nullptr);
+      EXPECT_NEAR(loss, want, smoothing == 0 ? 1e-5 : 1e-3);  // the mean of logits is rounded
     }
   });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include <tessera/core/device/thread_pool.h>
@@ -22,6 +23,18 @@ std::vector<T> random_values(std::int64_t count, std::uint64_t seed, float scale
   }
   return values;
 }
+
+/// Aligned as tensors are.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{64};
+
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kAlignment)); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, kAlignment); }
+  friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) = default;
+};
+using AlignedFloats = std::vector<float, AlignedAllocator<float>>;
 
 inline float rounded(float x) {
   return static_cast<float>(BFloat16(x));
@@ -49,8 +62,8 @@ void with_every_thread_count(Body&& body) {
   set_num_threads(before);
 }
 
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+template <class T, class A>
+bool same_bits(const std::vector<T, A>& a, const std::vector<T, A>& b) {
   return a.size() == b.size() && std::equal(reinterpret_cast<const char*>(a.data()),
                                             reinterpret_cast<const char*>(a.data() + a.size()),
                                             reinterpret_cast<const char*>(b.data()));

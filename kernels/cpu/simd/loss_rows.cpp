@@ -1,0 +1,71 @@
+#include <cstdint>
+
+#include <tessera/core/tensor/half.h>
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/simd/rows.h>
+
+#include <tessera/kernels/cpu/simd/begin.h>
+#include <tessera/kernels/cpu/simd/math.h>
+
+#include <tessera/kernels/cpu/simd/columns.h>
+#include <tessera/kernels/cpu/simd/online_sum.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+namespace {
+
+template <class T>
+RowStatistics statistics(const void* x_in, std::int64_t columns, bool with_sum) {
+  const T* x = static_cast<const T*>(x_in);
+  const OnlineSum<T> online(x, columns);
+  VF plain = zero();
+  each_column(
+      with_sum ? columns : 0, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
+        plain = plain + load_up_to(x + j, w);
+      });
+  return {online.top(), scalar_log(online.total()), sum(plain)};
+}
+
+template <class T, class D>
+void counted_gradient(const T* x, D* dx, std::int64_t columns, const CrossEntropyRow& row) {
+  const bool past = row.past_caches && is_aligned(dx);
+  const VF shift = set1(row.log_sum_exp);
+  const VF spread = set1(row.spread);
+  const VF factor = set1(row.factor);
+  // Formed before its logit may be overwritten.
+  const VF p = exp_of_difference(set1(static_cast<float>(x[row.target])) - shift);
+  const float at_target = (((p - spread) - set1(row.peak)) * factor)[0];
+  each_column(
+      columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
+        __builtin_prefetch(x + j + kAhead);
+        write(dx + j, (exp_of_difference(load_up_to(x + j, w) - shift) - spread) * factor, w, past);
+      });
+  if (past) {
+    stream_end();
+  }
+  dx[row.target] = D(at_target);
+}
+
+template <class T, class D>
+void gradient(const void* x_in, void* dx_out, std::int64_t columns, const CrossEntropyRow& row) {
+  D* dx = static_cast<D*>(dx_out);
+  if (row.factor != 0) {
+    counted_gradient(static_cast<const T*>(x_in), dx, columns, row);
+  } else {
+    each_column(
+        columns, [&](std::int64_t j, std::int64_t w)
+                     __attribute__((always_inline)) { store_up_to(dx + j, zero(), w); });
+  }
+}
+
+constexpr LossTable kTable{{statistics<float>, statistics<BFloat16>},
+                           {{gradient<float, float>, gradient<float, BFloat16>},
+                            {gradient<BFloat16, float>, gradient<BFloat16, BFloat16>}}};
+
+}  // namespace
+}  // namespace tessera::cpu::TESSERA_ISA
+
+#include <tessera/kernels/cpu/simd/end.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+[[maybe_unused]] const bool kLossRowsAdded = IsaTable<LossTable>::add(Isa::TESSERA_ISA, &kTable);
+}
