@@ -53,8 +53,11 @@ void Dropout::infer(Infer& c, const Attrs& attrs) {
 }
 
 void Dropout::reference(Kernel& k, const Attrs& attrs) {
-  const DropoutMask mask(attrs.p, attrs.key);
+  DropoutMask mask(attrs.p, attrs.key);
   const TensorImpl& x = k.input();
+  if (x.dtype != DType::f64) {
+    mask.scale = static_cast<float>(mask.scale);  // products are then those of f32 arithmetic
+  }
   TensorImpl& out = k.output();
   const ElementPlaces place_of(x);
   StridedCounter<2> at(x.shape, {x.strides, out.strides});

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <tessera/core/tensor/dtype.h>
+#include <tessera/kernels/cpu/dropout.h>
 
 namespace tessera::cpu {
 
@@ -32,6 +33,7 @@ struct Attention {
   bool causal = false;  ///< query i sees keys up to i + causal_offset
   std::int64_t causal_offset = 0;
   AttentionMask mask;
+  DropoutDraw dropout;  ///< of weights; a sample's are numbered [heads, queries, keys]
   Heads q, k, v, out;
   float* log_sum_exp = nullptr;  ///< [batch, heads, queries]; written by forward unless null
 };

@@ -8,7 +8,7 @@
 
 namespace tessera::cpu {
 
-/// True when the kernels can do it: no dropout, one dtype for factors and results.
+/// True when the kernels can do it: one dtype for factors and results.
 [[nodiscard]] bool can_attend(const AttentionAttrs&, DType dtype);
 
 /// Sizes, scale and diagonal; the caller adds memory.

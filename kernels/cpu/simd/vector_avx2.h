@@ -132,6 +132,11 @@ using VD = __m256d;
   return d[0] > d[1] ? d[0] : d[1];
 }
 
+/// Products of lanes 0, 2, ... of unsigned words with m, in 64 bits each.
+[[gnu::always_inline]] inline VI even_products(VI a, std::uint32_t m) {
+  return (VI)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi32(static_cast<int>(m)));
+}
+
 [[gnu::always_inline]] inline VD zero_double() {
   return _mm256_setzero_pd();
 }

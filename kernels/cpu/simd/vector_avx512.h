@@ -121,6 +121,11 @@ using VD = __m512d;
   return _mm512_reduce_max_ps(a);
 }
 
+/// Products of lanes 0, 2, ... of unsigned words with m, in 64 bits each.
+[[gnu::always_inline]] inline VI even_products(VI a, std::uint32_t m) {
+  return (VI)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi32(static_cast<int>(m)));
+}
+
 [[gnu::always_inline]] inline VD zero_double() {
   return _mm512_setzero_pd();
 }

@@ -118,6 +118,12 @@ using VD = double __attribute__((vector_size(16), may_alias));
   return even > odd ? even : odd;
 }
 
+/// Products of lanes 0, 2, ... of unsigned words with m, in 64 bits each.
+[[gnu::always_inline]] inline VI even_products(VI a, std::uint32_t m) {
+  using Wide = std::uint64_t __attribute__((vector_size(16)));
+  return (VI)(((Wide)a & 0xffffffffU) * std::uint64_t{m});
+}
+
 [[gnu::always_inline]] inline VD zero_double() {
   return VD{};
 }

@@ -9,7 +9,8 @@
 namespace tessera::cpu::TESSERA_ISA {
 
 // With P = e^(scores - lse), dP = dO V^T and delta = rowsum(dO * O): dS = P * (dP - delta) · scale,
-// dV = P^T dO, dK = dS^T Q, dQ = dS K. Query tiles are the outer loop, so dK and dV are added up
+// dV = P^T dO, dK = dS^T Q, dQ = dS K. With dropout, dV takes the dropped P, and dP is what gets
+// through to the weights that were kept. Query tiles are the outer loop, so dK and dV are added up
 // in memory in the order of heads and queries, dQ in the order of keys.
 template <class T>
 class BackwardHead {
@@ -21,7 +22,8 @@ class BackwardHead {
         a_(g.forward),
         batch_(batch),
         key_head_(key_head),
-        columns_(Math::padded(a_.head_dim)) {
+        columns_(Math::padded(a_.head_dim)),
+        dropout_(a_, batch) {
     tiles_ = (a_.keys + kTile - 1) / kTile;
     across_ = Math::words_of(a_.head_dim) * kTile;
     down_ = Math::words_of(kTile) * columns_;
@@ -104,31 +106,45 @@ class BackwardHead {
     const std::int64_t depth = Math::words_of(a_.head_dim);
     const std::int64_t left_stride = Math::row_words(a_.head_dim);
     for (std::int64_t t = 0; t < key_tiles; ++t) {
+      const Diagonal diagonal(a_, tile, t);
+      const auto seen = [&](std::int64_t i) { return Part{0, depth, diagonal.keys(i)}; };
       Math::multiply(query_left_, left_stride, 1, keys_across_ + t * across_, depth, kTile, p_,
-                     false);
+                     false, seen);
       Math::multiply(dout_left_, left_stride, 1, values_across_ + t * across_, depth, kTile, ds_,
-                     false);
+                     false, seen);
       for (std::int64_t i = 0; i < kTile; ++i) {
         score_row({batch_, head, tile * kTile + i, t * kTile}, i);
       }
-      const std::int64_t queries = Math::words_of(rows);
-      Math::multiply(Math::transposed_words(p_, words_), 1, kTile, dout_down_, queries, columns_,
-                     dv_ + t * kTile * columns_, true);
-      Math::multiply(Math::transposed_words(ds_, words_), 1, kTile, query_down_, queries, columns_,
-                     dk_ + t * kTile * columns_, true);
-      Math::multiply(Math::left_words(ds_, words_), Math::kLeftStride, 1, keys_down_ + t * down_,
-                     Math::words_of(rows_in_tile(a_.keys, t)), columns_, dq_, true);
+      add_products(diagonal, rows, t);
     }
     for (std::int64_t i = 0; i < rows; ++i) {
       write_row(dq_ + i * columns_, row_at<T>(g_.dq, batch_, head, tile * kTile + i));
     }
   }
 
+  /// Adds what P and dS of the tile give to dV, dK and dQ.
+  void add_products(const Diagonal& diagonal, std::int64_t rows, std::int64_t t) {
+    const std::int64_t queries = Math::words_of(rows);
+    const auto seeing = [&](std::int64_t j) {
+      return Part{diagonal.first_query(j) / Math::kDepth, queries, columns_};
+    };
+    Math::multiply(Math::transposed_words(p_, words_), 1, kTile, dout_down_, queries, columns_,
+                   dv_ + t * kTile * columns_, true, seeing);
+    Math::multiply(Math::transposed_words(ds_, words_), 1, kTile, query_down_, queries, columns_,
+                   dk_ + t * kTile * columns_, true, seeing);
+    const std::int64_t keys = Math::words_of(rows_in_tile(a_.keys, t));
+    Math::multiply(Math::left_words(ds_, words_), Math::kLeftStride, 1, keys_down_ + t * down_,
+                   keys, columns_, dq_, true, [&](std::int64_t i) {
+                     const std::int64_t end = Math::words_of(diagonal.keys(i));
+                     return Part{0, end < keys ? end : keys, columns_};
+                   });
+  }
+
   /// Scores become P, dP becomes dS.
   void score_row(const ScoreRow& row, std::int64_t i) {
     float* p = p_ + i * kTile;
     float* ds = ds_ + i * kTile;
-    row.finish(a_, p);
+    const std::int64_t width = row.finish(a_, p);
     float lse = 0;
     if (row.query < a_.queries) {
       lse = a_.log_sum_exp[(batch_ * a_.heads + row.head) * a_.queries + row.query];
@@ -136,11 +152,14 @@ class BackwardHead {
     const VF shift = set1(lse == -__builtin_inff() ? 0.0F : lse);
     const VF delta = set1(delta_[i]);
     const VF scale = set1(a_.scale);
-    for (std::int64_t j = 0; j < kTile; j += kLanes) {
-      const VF q = exp(load(p + j) - shift);
-      store(p + j, q);
-      store(ds + j, q * (load(ds + j) - delta) * scale);
+    dropout_.draw(a_, row, width);
+    for (std::int64_t j = 0; j < width; j += kLanes) {
+      const VF q = exp_of_difference(load(p + j) - shift);
+      store(p + j, dropout_(j, q));
+      store(ds + j, q * (dropout_(j, load(ds + j)) - delta) * scale);
     }
+    clear_from(p, width);
+    clear_from(ds, width);
   }
 
   void write_row(const float* sums, T* out) const {
@@ -153,6 +172,7 @@ class BackwardHead {
   const AttentionGradient& g_;
   const Attention& a_;
   std::int64_t batch_, key_head_, columns_;
+  WeightDropout dropout_;
   std::int64_t tiles_ = 0, across_ = 0, down_ = 0;
   float *keys_across_, *values_across_, *keys_down_, *dk_, *dv_;
   float *query_left_, *dout_left_, *query_down_, *dout_down_, *dq_;

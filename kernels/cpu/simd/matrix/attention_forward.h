@@ -14,7 +14,11 @@ class ForwardHead {
 
  public:
   ForwardHead(const Attention& a, std::int64_t batch, std::int64_t key_head)
-      : a_(a), batch_(batch), key_head_(key_head), columns_(Math::padded(a.head_dim)) {
+      : a_(a),
+        batch_(batch),
+        key_head_(key_head),
+        columns_(Math::padded(a.head_dim)),
+        dropout_(a, batch) {
     const std::int64_t tiles = (a.keys + kTile - 1) / kTile;
     key_size_ = Math::words_of(a.head_dim) * kTile;
     value_size_ = Math::words_of(kTile) * columns_;
@@ -61,14 +65,22 @@ class ForwardHead {
     const std::int64_t key_tiles = visible_tiles(a_, tile);
     std::memset(sums_, 0, static_cast<std::size_t>(kTile * columns_) * sizeof(float));
     for (std::int64_t t = 0; t < key_tiles; ++t) {
-      Math::multiply(query_, Math::row_words(a_.head_dim), 1, keys_ + t * key_size_,
-                     Math::words_of(a_.head_dim), kTile, scores_, false);
+      const Diagonal diagonal(a_, tile, t);
+      const std::int64_t depth = Math::words_of(a_.head_dim);
+      Math::multiply(query_, Math::row_words(a_.head_dim), 1, keys_ + t * key_size_, depth, kTile,
+                     scores_, false, [&](std::int64_t i) {
+                       return Part{0, depth, diagonal.keys(i)};
+                     });
       for (std::int64_t i = 0; i < kTile; ++i) {
         softmax_row({batch_, head, tile * kTile + i, t * kTile}, i);
       }
       const float* left = Math::left_words(scores_, words_);
-      Math::multiply(left, Math::kLeftStride, 1, values_ + t * value_size_,
-                     Math::words_of(rows_in_tile(a_.keys, t)), columns_, sums_, true);
+      const std::int64_t keys = Math::words_of(rows_in_tile(a_.keys, t));
+      Math::multiply(left, Math::kLeftStride, 1, values_ + t * value_size_, keys, columns_, sums_,
+                     true, [&](std::int64_t i) {
+                       const std::int64_t end = Math::words_of(diagonal.keys(i));
+                       return Part{0, end < keys ? end : keys, columns_};
+                     });
     }
     for (std::int64_t i = 0; i < rows; ++i) {
       write_row(head, tile * kTile + i, i);
@@ -78,20 +90,22 @@ class ForwardHead {
   // Online softmax: sums so far are rescaled when the row's maximum grows.
   void softmax_row(const ScoreRow& row, std::int64_t i) {
     float* s = scores_ + i * kTile;
-    row.finish(a_, s);
+    const std::int64_t width = row.finish(a_, s);
     VF top = set1(maximum_[i]);
-    for (std::int64_t j = 0; j < kTile; j += kLanes) {
+    for (std::int64_t j = 0; j < width; j += kLanes) {
       top = max(load(s + j), top);
     }
     const float maximum = largest(top);
     const VF shift = set1(maximum == -__builtin_inff() ? 0.0F : maximum);
     VF sum_of_row = zero();
-    for (std::int64_t j = 0; j < kTile; j += kLanes) {
-      const VF p = exp(load(s + j) - shift);
-      store(s + j, p);
+    dropout_.draw(a_, row, width);
+    for (std::int64_t j = 0; j < width; j += kLanes) {
+      const VF p = exp_of_difference(load(s + j) - shift);
+      store(s + j, dropout_(j, p));
       sum_of_row = sum_of_row + p;
     }
-    const VF keep = exp(set1(maximum_[i]) - shift);
+    clear_from(s, width);
+    const VF keep = exp_of_difference(set1(maximum_[i]) - shift);
     total_[i] = total_[i] * keep[0] + sum(sum_of_row);
     if (maximum != maximum_[i]) {
       float* out = sums_ + i * columns_;
@@ -117,6 +131,7 @@ class ForwardHead {
 
   const Attention& a_;
   std::int64_t batch_, key_head_, columns_;
+  WeightDropout dropout_;
   std::int64_t key_size_ = 0, value_size_ = 0;
   float *keys_, *values_, *query_, *scores_, *words_, *sums_, *maximum_, *total_;
 };

@@ -9,6 +9,7 @@
 #include <tessera/kernels/cpu/simd/matrix/attention.h>
 #include <tessera/kernels/cpu/simd/matrix/pack.h>
 #include <tessera/kernels/cpu/simd/matrix/tile.h>
+#include <tessera/kernels/cpu/simd/philox.h>
 
 namespace tessera::cpu::TESSERA_ISA {
 
@@ -45,6 +46,28 @@ class Carver {
 
  private:
   float* next_;
+};
+
+/// Words of depth and columns that a block of rows of a product needs.
+struct Part {
+  std::int64_t begin, end, columns;
+};
+
+/// Which keys of a tile the queries of a tile see before the diagonal: query i those below i +
+/// ahead.
+struct Diagonal {
+  std::int64_t ahead;
+
+  Diagonal(const Attention& a, std::int64_t query_tile, std::int64_t key_tile)
+      : ahead(a.causal ? (query_tile - key_tile) * kTile + a.causal_offset + 1 : 2 * kTile) {}
+
+  static std::int64_t inside(std::int64_t n) { return n < 0 ? 0 : (n < kTile ? n : kTile); }
+  /// Keys that some query of the block from i on sees.
+  [[nodiscard]] std::int64_t keys(std::int64_t i) const {
+    return inside(i + kBlockRows - 1 + ahead);
+  }
+  /// The first query that sees some key of the block from j on.
+  [[nodiscard]] std::int64_t first_query(std::int64_t j) const { return inside(j + 1 - ahead); }
 };
 
 template <class T>
@@ -90,15 +113,21 @@ struct TileMath {
                               reinterpret_cast<std::uint32_t*>(out));
   }
 
-  /// c[kTile, columns] = or += left · right over `words` of depth.
+  /// c[kTile, columns] = or += left · right over `words` of depth; of the rows from i on only what
+  /// part_of(i) names. Left out are products with zeros and sums that nobody reads.
+  template <class PartOf>
   static void multiply(const float* left, std::int64_t row_stride, std::int64_t step_stride,
                        const float* right, std::int64_t words, std::int64_t columns, float* c,
-                       bool add) {
+                       bool add, const PartOf& part_of) {
     for (std::int64_t j = 0; j < columns; j += kTileColumns) {
       for (std::int64_t i = 0; i < kTile; i += kBlockRows) {
-        multiply_tile<Product, kBlockRows>(words, left + i * row_stride, row_stride, step_stride,
-                                           right + j * words, kTileColumns, c + i * columns + j,
-                                           columns, add);
+        const Part part = part_of(i);
+        if (j < part.columns && part.begin < part.end) {
+          multiply_tile<Product, kBlockRows>(
+              part.end - part.begin, left + i * row_stride + part.begin * step_stride, row_stride,
+              step_stride, right + j * words + part.begin * kTileColumns, kTileColumns,
+              c + i * columns + j, columns, add);
+        }
       }
     }
   }
@@ -146,18 +175,26 @@ struct ScoreRow {
     return count < 0 ? 0 : (count > kTile ? kTile : count);
   }
 
-  void finish(const Attention& a, float* scores) const {
+  /// Returns how many scores count, in whole vectors: those behind them are left alone.
+  [[nodiscard]] std::int64_t finish(const Attention& a, float* scores) const {
     const VF scale = set1(a.scale);
-    for (std::int64_t j = 0; j < kTile; j += kLanes) {
+    const std::int64_t count = visible(a);
+    const std::int64_t width = (count + kLanes - 1) / kLanes * kLanes;
+    for (std::int64_t j = 0; j < width; j += kLanes) {
       store(scores + j, load(scores + j) * scale);
     }
-    const std::int64_t count = visible(a);
     if (a.mask.kind != MaskKind::none && count > 0) {
       apply_mask(a.mask, scores, count);
     }
-    for (std::int64_t j = count; j < kTile; ++j) {
+    for (std::int64_t j = count; j < width; ++j) {
       scores[j] = -__builtin_inff();
     }
+    return width;
+  }
+
+  /// Where the row's weights begin in what dropout draws for the sample.
+  [[nodiscard]] std::uint64_t place(const Attention& a) const {
+    return static_cast<std::uint64_t>((head * a.queries + query) * a.keys + first_key);
   }
 
  private:
@@ -172,6 +209,38 @@ struct ScoreRow {
       }
     }
   }
+};
+
+/// Zeros from column `first`, a multiple of kLanes, to the end of a row of a tile.
+[[gnu::always_inline]] inline void clear_from(float* row, std::int64_t first) {
+  for (std::int64_t j = first; j < kTile; j += kLanes) {
+    store(row + j, zero());
+  }
+}
+
+/// Dropout of the weights of one sample.
+class WeightDropout {
+ public:
+  WeightDropout(const Attention& a, std::int64_t batch)
+      : drops_(a.dropout.drops), stream_(a.dropout.stream(batch)), scale_(set1(stream_.scale)) {}
+
+  [[nodiscard]] bool drops() const { return drops_; }
+  /// For the first `width` weights of a row; nothing where nothing is dropped.
+  void draw(const Attention& a, const ScoreRow& row, std::int64_t width) {
+    if (drops_ && width > 0) {
+      kept_.draw(stream_, row.place(a), width);
+    }
+  }
+  /// Weights, or gradients of dropped weights, j, j + 1, ... of the row that was drawn.
+  [[gnu::always_inline]] VF operator()(std::int64_t j, VF x) const {
+    return drops_ ? kept_.select(stream_, j, x * scale_) : x;
+  }
+
+ private:
+  bool drops_;
+  DropoutStream stream_;
+  VF scale_;
+  KeptElements<kTile> kept_;
 };
 
 /// Tiles of keys that a tile of queries sees at all.
