@@ -62,6 +62,13 @@ void map_scalar(Binary f, DType dtype, const void* a, float b, void* y, std::int
              [&](std::int64_t i, std::int64_t n) { run(at(a, i, dtype), b, at(y, i, dtype), n); });
 }
 
+void clamp(DType dtype, const void* x, float low, float high, void* y, std::int64_t count) {
+  const auto run = IsaTable<ElementwiseTable>::get().clamp[index_of(dtype)];
+  for_ranges(count, kStep, [&](std::int64_t i, std::int64_t n) {
+    run(at(x, i, dtype), low, high, at(y, i, dtype), n);
+  });
+}
+
 void cast(DType from, const void* x, DType to, void* y, std::int64_t count) {
   const ElementwiseTable& table = IsaTable<ElementwiseTable>::get();
   check<Unsupported>(from != to && index_of(from) + index_of(to) == 1, "cast kernel: got ", from,

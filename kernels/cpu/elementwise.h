@@ -24,7 +24,8 @@ enum class Unary : std::uint8_t {
   reciprocal_square_root,
   count
 };
-enum class Binary : std::uint8_t { add, subtract, multiply, divide, count };
+/// The larger and the smaller are nan where either is.
+enum class Binary : std::uint8_t { add, subtract, multiply, divide, maximum, minimum, count };
 /// Gradient of an input x from the gradient g of the output: f'(x) · g.
 enum class UnaryGradient : std::uint8_t { relu, silu, gelu_tanh, gelu_erf, count };
 
@@ -39,6 +40,8 @@ void map_rows(Binary, DType, const void* a, const void* b, void* y, std::int64_t
               std::int64_t columns);
 /// y[i] = f(a[i], b), rounded once.
 void map_scalar(Binary, DType, const void* a, float b, void* y, std::int64_t count);
+/// y[i] = x[i] inside [low, high], else the nearer end; nan stays.
+void clamp(DType, const void* x, float low, float high, void* y, std::int64_t count);
 /// Between f32 and bf16.
 void cast(DType from, const void* x, DType to, void* y, std::int64_t count);
 

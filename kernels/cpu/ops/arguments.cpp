@@ -1,6 +1,7 @@
 #include <tessera/kernels/cpu/ops/arguments.h>
 
 #include <tessera/core/tensor/elements.h>
+#include <tessera/kernels/cpu/copy.h>
 
 namespace tessera::cpu {
 
@@ -49,11 +50,10 @@ DenseOperand::DenseOperand(const TensorImpl& x) : data_(bytes_of(x)) {
     return;
   }
   copy_ = HeldBlock(static_cast<std::size_t>(x.numel()) * size_of(x.dtype));
-  visit_dtype(x.dtype, [&]<class T>() {
-    T* next = copy_.as<T>();
-    for_each_element(x, [&](std::int64_t at) { *next++ = x.data<T>()[at]; });
-  });
-  data_ = reinterpret_cast<const char*>(copy_.data());
+  char* to = reinterpret_cast<char*>(copy_.data());
+  copy_strided(x.shape, size_of(x.dtype), {bytes_of(x), x.strides},
+               {to, contiguous_strides(x.shape)});
+  data_ = to;
 }
 
 Indices::Indices(const TensorImpl& x) {

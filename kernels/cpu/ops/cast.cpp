@@ -1,10 +1,8 @@
 #include <tessera/core/ops/cast.h>
 
-#include <cstring>
-
+#include <tessera/kernels/cpu/copy.h>
 #include <tessera/kernels/cpu/elementwise.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
-#include <tessera/kernels/cpu/ranges.h>
 
 namespace tessera::cpu {
 namespace {
@@ -12,21 +10,14 @@ namespace {
 bool cast_kernel(Kernel& k, const Cast::Attrs&) {
   const TensorImpl& x = k.input();
   const TensorImpl& y = k.output();
-  if (!x.contiguous() || !y.contiguous()) {
-    return false;
-  }
   if (x.dtype == y.dtype) {
-    constexpr std::int64_t kBytes = std::int64_t{1} << 17;
-    for_ranges(x.numel() * static_cast<std::int64_t>(size_of(x.dtype)), kBytes,
-               [&](std::int64_t i, std::int64_t n) {
-                 std::memcpy(bytes_of(y) + i, bytes_of(x) + i, static_cast<std::size_t>(n));
-               });
+    copy_strided(x.shape, size_of(x.dtype), {bytes_of(x), x.strides}, {bytes_of(y), y.strides});
     return true;
   }
-  if (!is_fast(x.dtype) || !is_fast(y.dtype)) {
+  if (!is_fast(x.dtype) || !is_fast(y)) {
     return false;
   }
-  cast(x.dtype, bytes_of(x), y.dtype, bytes_of(y), x.numel());
+  cast(x.dtype, DenseOperand(x).data(), y.dtype, bytes_of(y), x.numel());
   return true;
 }
 

@@ -114,6 +114,17 @@ struct Divide {
   static VF of(VF a, VF b) { return a / b; }
 };
 
+[[gnu::always_inline]] inline VF if_nan(VF x, VF yes, VF no) {
+  const VI nan = (VI)(x != x);
+  return (VF)((nan & (VI)yes) | (~nan & (VI)no));
+}
+struct Maximum {
+  static VF of(VF a, VF b) { return if_nan(a, a, max(a, b)); }
+};
+struct Minimum {
+  static VF of(VF a, VF b) { return if_nan(a, a, min(a, b)); }
+};
+
 template <class T, class F>
 void unary(const void* x_in, void* y_out, std::int64_t count) {
   const T* x = static_cast<const T*>(x_in);
@@ -155,6 +166,21 @@ void scalar(const void* a_in, float b_in, void* y_out, std::int64_t count) {
   }
 }
 
+template <class T>
+void clamp(const void* x_in, float low_in, float high_in, void* y_out, std::int64_t count) {
+  const T* x = static_cast<const T*>(x_in);
+  T* y = static_cast<T*>(y_out);
+  const VF low = set1(low_in);
+  const VF high = set1(high_in);
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    store(y + i, min(high, max(low, load(x + i))));  // the second one where it is nan
+  }
+  if (i < count) {
+    store_n(y + i, min(high, max(low, load_n(x + i, count - i))), count - i);
+  }
+}
+
 template <class From, class To>
 void convert(const void* x_in, void* y_out, std::int64_t count) {
   const From* x = static_cast<const From*>(x_in);
@@ -184,11 +210,14 @@ constexpr void fill(ElementwiseTable& t, int dtype) {
   fill_unary<T, Exp, Tanh, Erf, Sigmoid, Relu, Silu, GeluTanh, GeluErf, Negate, Root, Absolute,
              Square, Reciprocal, InverseRoot>(t.unary[dtype]);
   fill_binary<T, ReluGradient, SiluGradient, GeluTanhGradient, GeluErfGradient>(t.gradient[dtype]);
-  fill_binary<T, Add, Subtract, Multiply, Divide>(t.binary[dtype]);
+  fill_binary<T, Add, Subtract, Multiply, Divide, Maximum, Minimum>(t.binary[dtype]);
   t.scalar[dtype][0] = scalar<T, Add>;
   t.scalar[dtype][1] = scalar<T, Subtract>;
   t.scalar[dtype][2] = scalar<T, Multiply>;
   t.scalar[dtype][3] = scalar<T, Divide>;
+  t.scalar[dtype][4] = scalar<T, Maximum>;
+  t.scalar[dtype][5] = scalar<T, Minimum>;
+  t.clamp[dtype] = clamp<T>;
 }
 
 constexpr ElementwiseTable make() {

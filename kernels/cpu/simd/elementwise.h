@@ -15,6 +15,7 @@ struct ElementwiseTable {
   UnaryRange unary[2][static_cast<int>(Unary::count)];  ///< [0] f32, [1] bf16
   BinaryRange gradient[2][static_cast<int>(UnaryGradient::count)];
   BinaryRange binary[2][static_cast<int>(Binary::count)];
+  void (*clamp[2])(const void* x, float low, float high, void* y, std::int64_t count);
   ScalarRange scalar[2][static_cast<int>(Binary::count)];
   UnaryRange to_bf16;
   UnaryRange to_f32;

@@ -11,6 +11,7 @@
 #include <tessera/core/ops/block_squares.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/cross_entropy.h>
+#include <tessera/core/ops/dropout.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/layer_norm.h>
 #include <tessera/core/ops/linear.h>
@@ -25,41 +26,15 @@
 #include <tessera/core/tensor/factories.h>
 
 #include "../support.h"
+#include "compare.h"
 
 namespace tessera::cpu {
 namespace {
 
-bool took_fast_kernel = false;
-
-/// Runs `Op` with its fast kernel and without.
-template <OpStruct Op>
-void compare(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs = {},
-             double tolerance = 1e-5) {
-  auto& kernel = op_def<Op>().kernels[static_cast<std::size_t>(DeviceType::cpu)];
-  static const OpDef::KernelFunction fast = kernel;
-  ASSERT_NE(fast, nullptr) << Op::info.name;
-  took_fast_kernel = false;
-  kernel = [](Kernel& k, const void* a) { return took_fast_kernel = fast(k, a); };
-  const Outputs got = call_all<Op>(inputs, attrs);
-  kernel = nullptr;
-  const Outputs want = call_all<Op>(inputs, attrs);
-  kernel = fast;
-  EXPECT_TRUE(took_fast_kernel) << Op::info.name << " left it to the reference";
-  ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const auto a = got[i].to_vector<double>(), b = want[i].to_vector<double>();
-    ASSERT_EQ(a.size(), b.size());
-    for (std::size_t j = 0; j < a.size(); ++j) {
-      ASSERT_NEAR(a[j], b[j], tolerance * (1 + std::abs(b[j])))
-          << Op::info.name << ", output " << i << ", element " << j;
-    }
-  }
-}
-
-Tensor half(const Tensor& x) {
-  return cast(x, DType::bf16);
-}
-constexpr double kHalf = 1e-2;
+using test::compare;
+using test::half;
+using test::kHalf;
+using test::took_fast_kernel;
 
 TEST(FastOps, Elementwise) {
   const Tensor x = randn({3, 4, 17}), y = randn({3, 4, 17}), row = randn({17});
@@ -181,6 +156,41 @@ TEST(FastOps, AttentionOnPackedHeads) {
   compare<PackedAttentionBackward>({up, qkv, saved[0], saved[1]}, attrs, 1e-4);
   attrs.attention.dtype = DType::bf16;
   compare<PackedAttention>({half(qkv)}, attrs, 3e-2);
+}
+
+TEST(FastOps, Dropout) {
+  tessera::Dropout::Attrs attrs{.p = 0.3, .key = 77, .first_sample = 5};
+  for (const std::int64_t columns : {8, 13, 900}) {  // samples begin at any word of a block
+    const Tensor x = randn({6, 3, columns});
+    attrs.samples = 6, attrs.per_sample = 3 * columns;
+    compare<tessera::Dropout>({x}, attrs);
+    compare<tessera::Dropout>({half(x)}, attrs, kHalf);
+    x.get().cut = {.parts = 3, .dim = 0};
+    attrs.samples = 2;
+    compare<tessera::Dropout>({x}, attrs);
+    attrs.samples = 4, attrs.per_sample = 6 * columns;
+    compare<tessera::Dropout>({x}, attrs);
+  }
+}
+
+TEST(FastOps, AttentionDropsTheSameWeights) {
+  AttentionAttrs attrs{.dropout = 0.25, .key = 99, .first_sample = 3};
+  for (const std::int64_t keys : {90, 96}) {  // rows begin at any word of a block, or at the first
+    const Tensor q = randn({2, 4, 70, 16}), k = randn({2, 2, keys, 16}),
+                 v = randn({2, 2, keys, 16});
+    const Tensor up = randn({2, 4, 70, 16});
+    for (const bool causal : {false, true}) {
+      attrs.causal = causal;
+      compare<tessera::Attention>({q, k, v}, attrs);
+      const Outputs saved = call_all<tessera::Attention>({q, k, v}, attrs);
+      compare<AttentionBackward>({up, q, k, v, saved[0], saved[1]}, attrs, 1e-4);
+    }
+  }
+  const Tensor qkv = randn({2, 70, 8 * 16}), up = randn({2, 70, 4 * 16});
+  const PackedAttentionAttrs packed{.heads = 4, .kv_heads = 2, .attention = attrs};
+  compare<PackedAttention>({qkv}, packed);
+  const Outputs saved = call_all<PackedAttention>({qkv}, packed);
+  compare<PackedAttentionBackward>({up, qkv, saved[0], saved[1]}, packed, 1e-4);
 }
 
 TEST(FastOps, FusedHead) {

@@ -1,0 +1,9 @@
+#include <tessera/core/ops/maximum.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+const RegisterKernel<Maximum, binary_kernel<Maximum, Binary::maximum>> registered{DeviceType::cpu};
+}
+}  // namespace tessera::cpu

@@ -1,0 +1,87 @@
+#include <tessera/kernels/cpu/ops/reduce.h>
+
+#include <vector>
+
+#include <tessera/core/ops/support/microbatch_sum.h>
+#include <tessera/kernels/cpu/copy.h>
+#include <tessera/kernels/cpu/ops/arguments.h>
+#include <tessera/kernels/cpu/reduce.h>
+
+namespace tessera::cpu {
+namespace {
+
+/// x as (microbatches, kept dims, reduced dims), which is a matrix of rows to be summed.
+struct Rows {
+  Shape shape;
+  Strides strides;
+  std::int64_t count = 1, columns = 1;
+
+  void add(std::int64_t size, std::int64_t stride, bool is_reduced) {
+    (is_reduced ? columns : count) *= size;
+    if (size != 1) {
+      shape.push_back(size);
+      strides.push_back(stride);
+    }
+  }
+};
+
+Rows rows_to_sum(const TensorImpl& x, const DimSet& reduced, std::int64_t cuts) {
+  Rows rows;
+  const int cut_dim = cuts > 1 ? x.cut.dim : -1;
+  if (cut_dim >= 0) {
+    rows.add(cuts, x.shape[cut_dim] / cuts * x.strides[cut_dim], false);
+  }
+  for (const bool now : {false, true}) {
+    for (int d = 0; d < x.shape.size(); ++d) {
+      if (reduced[static_cast<std::size_t>(d)] == now) {
+        rows.add(d == cut_dim ? x.shape[d] / cuts : x.shape[d], x.strides[d], now);
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<float> sums_of(const TensorImpl& x, const Rows& rows, double scale) {
+  const char* data = bytes_of(x);
+  HeldBlock copy;
+  if (!is_contiguous(rows.shape, rows.strides)) {
+    copy = HeldBlock(static_cast<std::size_t>(x.numel()) * size_of(x.dtype));
+    data = reinterpret_cast<const char*>(copy.data());
+    copy_strided(rows.shape, size_of(x.dtype), {bytes_of(x), rows.strides},
+                 {reinterpret_cast<char*>(copy.data()), contiguous_strides(rows.shape)});
+  }
+  std::vector<double> sums(static_cast<std::size_t>(rows.count));
+  sum_last(x.dtype, data, rows.count, rows.columns, sums.data());
+  std::vector<float> rounded;
+  rounded.reserve(sums.size());
+  for (const double sum : sums) {
+    rounded.push_back(static_cast<float>(sum * scale));
+  }
+  return rounded;
+}
+
+}  // namespace
+
+bool run_sum(Kernel& k, const DimSet& reduced, double scale) {
+  const TensorImpl& x = k.input();
+  const TensorImpl& out = k.output();
+  if (!is_fast(x.dtype) || !is_fast(out) || x.numel() == 0 || x.shape.size() == kMaxDims) {
+    return false;
+  }
+  const Rows rows = rows_to_sum(x, reduced, k.cuts());
+  std::vector<float> sums = sums_of(x, rows, scale);
+  if (!k.stacked()) {
+    tree_sum(sums, k.cuts(), rows.count / k.cuts());
+  }
+  for (std::int64_t i = 0; i < out.numel(); ++i) {
+    const float sum = sums[static_cast<std::size_t>(i)];
+    if (out.dtype == DType::bf16) {
+      out.data<BFloat16>()[i] = BFloat16(sum);
+    } else {
+      out.data<float>()[i] = sum;
+    }
+  }
+  return true;
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,78 @@
+#include <tessera/core/ops/where.h>
+
+#include <tessera/core/tensor/elements.h>
+#include <tessera/kernels/cpu/comparison.h>
+#include <tessera/kernels/cpu/copy.h>
+#include <tessera/kernels/cpu/ops/arguments.h>
+
+namespace tessera::cpu {
+namespace {
+
+/// An input in the dtype and shape of the output, or one number for all of it.
+class Chosen {
+ public:
+  Chosen(const TensorImpl& x, const TensorImpl& y)
+      : is_number_(x.shape.empty() && !is_complex(x.dtype)),
+        fits_(is_number_ || (x.dtype == y.dtype && x.shape == y.shape)),
+        dense_(fits_ && !is_number_ ? x : y) {
+    if (is_number_ && y.dtype == DType::bf16) {
+      half_ = convert<BFloat16>(load_as<double>(x, 0));
+    } else if (is_number_) {
+      number_ = load_as<float>(x, 0);
+    }
+    is_half_ = y.dtype == DType::bf16;
+  }
+
+  [[nodiscard]] bool fits() const { return fits_; }
+  [[nodiscard]] Choice choice() const {
+    if (!is_number_) {
+      return {dense_.data(), 1};
+    }
+    return {is_half_ ? static_cast<const void*>(&half_) : static_cast<const void*>(&number_), 0};
+  }
+
+ private:
+  bool is_number_, fits_, is_half_ = false;
+  DenseOperand dense_;
+  float number_ = 0;
+  BFloat16 half_{};
+};
+
+/// The condition as dense bools of the output's shape.
+class Condition {
+ public:
+  Condition(const TensorImpl& c, const Shape& shape) : data_(c.data<bool>()) {
+    if (c.shape == shape && c.contiguous()) {
+      return;
+    }
+    copy_ = HeldBlock(static_cast<std::size_t>(numel_of(shape)));
+    copy_strided(shape, sizeof(bool), {bytes_of(c), broadcast_strides(c, shape)},
+                 {reinterpret_cast<char*>(copy_.data()), contiguous_strides(shape)});
+    data_ = copy_.as<bool>();
+  }
+  [[nodiscard]] const bool* data() const { return data_; }
+
+ private:
+  HeldBlock copy_;
+  const bool* data_;
+};
+
+bool where_kernel(Kernel& k, const Where::Attrs&) {
+  const TensorImpl& y = k.output();
+  if (!is_fast(y)) {
+    return false;
+  }
+  const Chosen a(k.input(1), y), b(k.input(2), y);
+  if (!a.fits() || !b.fits()) {
+    return false;
+  }
+  const Condition condition(k.input(0), y.shape);
+  choose(static_cast<std::int64_t>(size_of(y.dtype)), condition.data(), a.choice(), b.choice(),
+         bytes_of(y), y.numel());
+  return true;
+}
+
+const RegisterKernel<Where, where_kernel> registered{DeviceType::cpu};
+
+}  // namespace
+}  // namespace tessera::cpu
