@@ -1,5 +1,6 @@
 #include "init_file.h"
 
+#include <algorithm>
 #include <set>
 
 #include <tessera/core/tensor/factories.h>
@@ -59,6 +60,22 @@ void add_tied(nn::Module& model, nn::StateDict& state) {
   }
 }
 
+/// The first of the problems that load_state_dict lists, a line each, and how many there are.
+std::string first_problem(const std::string& text) {
+  constexpr std::size_t kLongest = 160;
+  const std::size_t begin = text.find("\n  ");
+  if (begin == std::string::npos) {
+    return text;
+  }
+  std::string problem = text.substr(begin + 3, text.find('\n', begin + 1) - begin - 3);
+  if (problem.size() > kLongest) {
+    problem = problem.substr(0, kLongest) + "...";
+  }
+  const auto problems = std::ranges::count(text, '\n');
+  return "does not fit the model: " + problem +
+         (problems > 1 ? ", and " + std::to_string(problems - 1) + " more" : "");
+}
+
 std::string load_here(nn::Module& model, const std::string& path) {
   try {
     nn::StateDict state = path.ends_with(".safetensors") ? read_safetensors(path) : read_hdf5(path);
@@ -66,7 +83,7 @@ std::string load_here(nn::Module& model, const std::string& path) {
     model.load_state_dict(state);
     return "";
   } catch (const tessera::Error& error) {
-    return "--init " + path + ": " + error.what();
+    return "--init " + path + ": " + first_problem(error.what());
   }
 }
 

@@ -8,7 +8,6 @@
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/mpi/mpi_hosts_core.h>
-#include <tessera/dist/comm/mpi/mpi_links.h>
 #include <tessera/dist/comm/mpi/mpi_status_board.h>
 #include <tessera/dist/comm/shared/shared_group.h>
 #include <tessera/dist/comm/validate.h>
@@ -62,6 +61,9 @@ std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string n
   parts.number = parts.family.segments->new_group();
   parts.groups.insert(parts.number);
   const LocalSetup& setup = parts.setup;
+  if (parent == nullptr) {
+    parts.family.links = links_to_hosts(parts.comm.get(), setup.topology);
+  }
   const auto addresses = std::make_shared<SegmentSpace>(parts.family.segments, parts.groups);
   if (setup.topology.host_count() == 1) {
     parts.core = std::make_shared<OneHostCore>(setup.control, setup.block, setup.topology.rank,
@@ -81,7 +83,6 @@ MpiCommunicator::MpiCommunicator(Parts parts)
       comm_(std::move(parts.comm)),
       local_(std::move(parts.setup.local)),
       topology_(std::move(parts.setup.topology)),
-      links_(links_to_hosts(comm_.get(), topology_)),
       family_(std::move(parts.family)),
       groups_(std::move(parts.groups)),
       number_(parts.number) {
@@ -102,8 +103,8 @@ std::string MpiCommunicator::transport(int peer) const {
   if (peer == rank()) {
     return "self";
   }
-  const int host = topology_.host_of[static_cast<std::size_t>(peer)];
-  return host == topology_.host() ? "shm" : links_[static_cast<std::size_t>(host)];
+  const auto at = static_cast<std::size_t>(peer);
+  return topology_.host_of[at] == topology_.host() ? "shm" : family_.links.at(topology_.names[at]);
 }
 
 std::string MpiCommunicator::host(int peer) const {

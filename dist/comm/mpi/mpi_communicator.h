@@ -7,6 +7,7 @@
 
 #include <tessera/dist/comm/group_base.h>
 #include <tessera/dist/comm/mpi/mpi_call.h>
+#include <tessera/dist/comm/mpi/mpi_links.h>
 #include <tessera/dist/comm/mpi/mpi_topology.h>
 #include <tessera/dist/comm/shm/segment_table.h>
 
@@ -16,6 +17,7 @@ namespace tessera::dist::mpi {
 struct Family {
   std::shared_ptr<Progress> progress = std::make_shared<Progress>();
   std::shared_ptr<SegmentTable> segments = std::make_shared<SegmentTable>();
+  Links links = {};
 };
 
 class MpiCommunicator final : public GroupBase {
@@ -41,7 +43,6 @@ class MpiCommunicator final : public GroupBase {
   Group comm_;
   Group local_;
   Topology topology_;
-  std::vector<std::string> links_;  ///< by host
   Family family_;
   std::set<int> groups_;
   int number_;

@@ -127,7 +127,7 @@ void connect_leaders(MPI_Comm world, const Topology& topology) {
 
 }  // namespace
 
-std::vector<std::string> links_to_hosts(MPI_Comm world, const Topology& topology) {
+Links links_to_hosts(MPI_Comm world, const Topology& topology) {
   const auto hosts = static_cast<std::size_t>(topology.host_count());
   const bool leads = topology.local_rank() == 0;
   if (leads && hosts > 1) {
@@ -149,9 +149,10 @@ std::vector<std::string> links_to_hosts(MPI_Comm world, const Topology& topology
       "MPI_Iallgather");
   wait(request);
   const auto leader = static_cast<std::size_t>(topology.local_ranks().front());
-  std::vector<std::string> links;
+  Links links;
   for (std::size_t host = 0; host < hosts; ++host) {
-    links.emplace_back(all[leader * hosts + host] != 0 ? "tcp" : "mpi");
+    const auto first = static_cast<std::size_t>(topology.hosts[host].front());
+    links[topology.names[first]] = all[leader * hosts + host] != 0 ? "tcp" : "mpi";
   }
   return links;
 }
