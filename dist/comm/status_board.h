@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/dist/comm/health.h>
@@ -78,6 +79,11 @@ class StatusBoard {
   /// Carries lines between hosts, where that takes messages. Called every now and then by a
   /// thread of its own; returns at once.
   virtual void exchange() {}
+  /// The ranks that carry the line of `rank` to this one: while one of them is silent, `rank` seems
+  /// silent too.
+  [[nodiscard]] virtual std::vector<int> carriers(int /*rank*/) const { return {}; }
+  /// False on all hosts but one, which is the first to say what is wrong.
+  [[nodiscard]] virtual bool speaks_first() const { return true; }
 
  private:
   StatusCell* cells_;

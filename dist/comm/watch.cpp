@@ -14,6 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestInterval{200};
+constexpr milliseconds kSpeaksLater{1000};
 constexpr milliseconds kSignOfLife{2000};  // a process without one for longer stands still
 
 /// With one digit after the point.
@@ -24,7 +25,11 @@ double seconds(Duration d) {
 }  // namespace
 
 Watch::Watch(std::shared_ptr<Communicator> comm, milliseconds deadline)
-    : comm_(std::move(comm)), board_(comm_->board()), deadline_(deadline), pulses_(*board_) {}
+    : comm_(std::move(comm)),
+      board_(comm_->board()),
+      deadline_(deadline),
+      patience_(deadline + (board_->speaks_first() ? Duration{} : kSpeaksLater)),
+      pulses_(*board_) {}
 
 Watch::Entry Watch::announce(const Collective& c) {
   Entry entry;
@@ -84,6 +89,21 @@ std::vector<int> Watch::missing(const Entry& oldest) const {
   return ranks;
 }
 
+/// A rank that is heard of through a silent one is not to blame, as far as anybody knows.
+std::vector<int> Watch::blamed(const std::vector<int>& ranks, Time now) const {
+  std::vector<int> found;
+  for (const int rank : ranks) {
+    const std::vector<int> carriers = board_->carriers(rank);
+    const auto silent = std::ranges::find_if_not(
+        carriers, [&](int carrier) { return carrier == rank || shows_life(carrier, now); });
+    const int to_blame = silent == carriers.end() ? rank : *silent;
+    if (std::ranges::find(found, to_blame) == found.end()) {
+      found.push_back(to_blame);
+    }
+  }
+  return found;
+}
+
 std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks, Time now) const {
   std::string text;
   for (const int rank : ranks) {
@@ -126,7 +146,7 @@ void Watch::look(Time now) {
   if ((!ranks.empty() && std::ranges::all_of(ranks, excused)) || since_last > deadline_ / 2) {
     waiting_since_ += since_last;  // busy, or this very process stood still: that does not count
   }
-  if (now - waiting_since_ < deadline_) {
+  if (now - waiting_since_ < patience_) {
     return;
   }
   if (ranks.empty()) {  // everybody arrived: then somebody stopped in the middle
@@ -136,7 +156,7 @@ void Watch::look(Time now) {
       }
     }
   }
-  comm_->abort(std::make_exception_ptr(Timeout(complaint(oldest, ranks, now))));
+  comm_->abort(std::make_exception_ptr(Timeout(complaint(oldest, blamed(ranks, now), now))));
 }
 
 WatchThread::WatchThread(milliseconds deadline)

@@ -41,6 +41,7 @@ class Watch {
  private:
   [[nodiscard]] bool shows_life(int rank, Time now) const;
   [[nodiscard]] std::vector<int> missing(const Entry& oldest) const;
+  [[nodiscard]] std::vector<int> blamed(const std::vector<int>& ranks, Time now) const;
   [[nodiscard]] std::string complaint(const Entry& oldest, const std::vector<int>& ranks,
                                       Time now) const;
   bool drop_finished();
@@ -48,6 +49,7 @@ class Watch {
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<StatusBoard> board_;
   std::chrono::milliseconds deadline_;
+  Duration patience_;  ///< the deadline, or a little more where another host speaks first
   Pulses pulses_;
   std::mutex mutex_;
   std::deque<Entry> under_way_;

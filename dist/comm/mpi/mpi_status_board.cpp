@@ -77,6 +77,14 @@ void MpiStatusBoard::listen(Mail& mail) const {
           "MPI_Irecv");
 }
 
+std::vector<int> MpiStatusBoard::carriers(int rank) const {
+  const int host = topology_.host_of[static_cast<std::size_t>(rank)];
+  if (host == topology_.host()) {
+    return {};
+  }
+  return {topology_.local_ranks().front(), topology_.hosts[static_cast<std::size_t>(host)].front()};
+}
+
 void MpiStatusBoard::exchange() {
   for (Mail& mail : mails_) {
     while (test_all({&mail.received, 1})) {

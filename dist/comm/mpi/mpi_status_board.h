@@ -18,6 +18,8 @@ class MpiStatusBoard final : public StatusBoard {
                  std::shared_ptr<const void> owner);
   ~MpiStatusBoard() override;
   void exchange() override;
+  [[nodiscard]] std::vector<int> carriers(int rank) const override;
+  [[nodiscard]] bool speaks_first() const override { return topology_.host() == 0; }
 
  private:
   struct Line;
