@@ -19,7 +19,8 @@ struct Transports {
   int size;
   std::vector<std::uint8_t> codes;
   [[nodiscard]] std::string between(int a, int b) const {
-    const std::uint8_t code = codes[static_cast<std::size_t>(a * size + b)];
+    const std::uint8_t code = codes[static_cast<std::size_t>(a) * static_cast<std::size_t>(size) +
+                                    static_cast<std::size_t>(b)];
     return code < kTransports.size() ? kTransports[code] : "other";
   }
 };

@@ -39,7 +39,7 @@ class WatchedCommunicator final : public CommDecorator {
   Work launch(Collective c) override {
     Watch::Entry entry = watch_->announce(c);
     entry.work = inner().launch(std::move(c));
-    const Work work = entry.work;
+    Work work = entry.work;
     watch_->watch(std::move(entry));
     return work;
   }
