@@ -24,7 +24,7 @@ void compare(Comparison f, DType dtype, const void* a, const void* b, bool* y, s
   });
 }
 
-void compare_with(Comparison f, DType dtype, const void* a, double b, bool* y, std::int64_t count) {
+void compare_with(Comparison f, DType dtype, const void* a, float b, bool* y, std::int64_t count) {
   const auto run =
       IsaTable<ComparisonTable>::get().number[dtype == DType::bf16 ? 1 : 0][static_cast<int>(f)];
   const auto size = static_cast<std::int64_t>(size_of(dtype));

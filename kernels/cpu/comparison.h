@@ -19,8 +19,8 @@ enum class Comparison : std::uint8_t {
 
 /// y[i] = a[i] ? b[i]
 void compare(Comparison, DType, const void* a, const void* b, bool* y, std::int64_t count);
-/// y[i] = a[i] ? b, in double: a number that a dtype does not hold is between those that it does.
-void compare_with(Comparison, DType, const void* a, double b, bool* y, std::int64_t count);
+/// y[i] = a[i] ? b
+void compare_with(Comparison, DType, const void* a, float b, bool* y, std::int64_t count);
 
 /// An array, or with step 0 one element for all.
 struct Choice {

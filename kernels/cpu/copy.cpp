@@ -124,8 +124,8 @@ void copy_plane(const Plane& p, const T* from, T* to) {
 
 }  // namespace
 
-void copy_strided(const Shape& shape, std::size_t size, const StridedBytes& from,
-                  const StridedBytes& to) {
+void copy_strided(const Shape& shape, std::size_t size, const StridedSource& from,
+                  const StridedTarget& to) {
   if (numel_of(shape) == 0) {
     return;
   }

@@ -7,14 +7,19 @@
 
 namespace tessera::cpu {
 
-/// Memory of elements of `size` bytes with strides in elements.
-struct StridedBytes {
+/// Memory and strides, in elements.
+struct StridedSource {
+  const char* data = nullptr;
+  Strides strides;
+};
+struct StridedTarget {
   char* data = nullptr;
   Strides strides;
 };
 
-/// to = from, elements of `shape`; strides of `from` may be 0. They may not overlap.
-void copy_strided(const Shape& shape, std::size_t size, const StridedBytes& from,
-                  const StridedBytes& to);
+/// to = from for elements of `shape`, of `size` bytes each; strides of `from` may be 0. They may
+/// not overlap.
+void copy_strided(const Shape& shape, std::size_t size, const StridedSource& from,
+                  const StridedTarget& to);
 
 }  // namespace tessera::cpu

@@ -45,14 +45,15 @@ Matrix rows_matrix(const TensorImpl& x) {
   return {bytes_of(x), x.dtype, x.shape.back(), 1};
 }
 
-DenseOperand::DenseOperand(const TensorImpl& x) : data_(bytes_of(x)) {
-  if (x.contiguous()) {
+DenseOperand::DenseOperand(const TensorImpl& x, const Shape& shape) : data_(bytes_of(x)) {
+  if (x.contiguous() && x.shape == shape) {
     return;
   }
-  copy_ = HeldBlock(static_cast<std::size_t>(x.numel()) * size_of(x.dtype));
+  const std::size_t size = size_of(x.dtype);
+  copy_ = HeldBlock(static_cast<std::size_t>(numel_of(shape)) * size);
   char* to = reinterpret_cast<char*>(copy_.data());
-  copy_strided(x.shape, size_of(x.dtype), {bytes_of(x), x.strides},
-               {to, contiguous_strides(x.shape)});
+  copy_strided(shape, size, {bytes_of(x), broadcast_strides(x, shape)},
+               {to, contiguous_strides(shape)});
   data_ = to;
 }
 

@@ -44,7 +44,9 @@ namespace tessera::cpu {
 /// kernel for every layout keeps an element's bits independent of its neighbours' addresses.
 class DenseOperand {
  public:
-  explicit DenseOperand(const TensorImpl&);
+  explicit DenseOperand(const TensorImpl& x) : DenseOperand(x, x.shape) {}
+  /// Broadcast to `shape`.
+  DenseOperand(const TensorImpl&, const Shape& shape);
   [[nodiscard]] const char* data() const { return data_; }
 
  private:

@@ -7,24 +7,30 @@
 namespace tessera::cpu {
 namespace {
 
-/// Tensors of one shape and dtype, or a tensor and a number.
+/// What `dtype` holds of a number.
+float number_in(const TensorImpl& x, DType dtype) {
+  const auto value = load_as<float>(x, 0);
+  return dtype == DType::bf16 ? static_cast<float>(BFloat16(value)) : value;
+}
+
+/// Tensors of one dtype, broadcast, or a tensor and a number.
 template <class Op, Comparison f>
 bool kernel(Kernel& k, const typename Op::Attrs&) {
   const TensorImpl& a = k.input(0);
   const TensorImpl& b = k.input(1);
   const TensorImpl& y = k.output();
-  if (!is_fast(a.dtype) || a.shape != y.shape || !y.contiguous()) {
+  if (!is_fast(a.dtype) || !y.contiguous() || promoted_dtype(k) != a.dtype) {
     return false;
   }
-  if (b.numel() == 1 && b.shape.empty() && !is_complex(b.dtype)) {
-    compare_with(f, a.dtype, DenseOperand(a).data(), load_as<double>(b, 0), y.data<bool>(),
-                 y.numel());
+  const DenseOperand left(a, y.shape);
+  if (b.shape.empty() && !is_complex(b.dtype)) {
+    compare_with(f, a.dtype, left.data(), number_in(b, a.dtype), y.data<bool>(), y.numel());
     return true;
   }
-  if (b.dtype != a.dtype || b.shape != a.shape) {
+  if (b.dtype != a.dtype) {
     return false;
   }
-  compare(f, a.dtype, DenseOperand(a).data(), DenseOperand(b).data(), y.data<bool>(), y.numel());
+  compare(f, a.dtype, left.data(), DenseOperand(b, y.shape).data(), y.data<bool>(), y.numel());
   return true;
 }
 

@@ -39,6 +39,19 @@ bool run_ordered(Kernel& k, Binary f, const TensorImpl& a, const TensorImpl& b) 
   return true;
 }
 
+/// Any layout: operands that are not the output's shape, dense, are copied to it.
+bool run_copied(Kernel& k, Binary f) {
+  const TensorImpl& a = k.input(0);
+  const TensorImpl& b = k.input(1);
+  const TensorImpl& y = k.output();
+  if (a.dtype != y.dtype || b.dtype != y.dtype) {
+    return false;
+  }
+  map(f, y.dtype, DenseOperand(a, y.shape).data(), DenseOperand(b, y.shape).data(), bytes_of(y),
+      y.numel());
+  return true;
+}
+
 }  // namespace
 
 bool run_unary(Kernel& k, Unary f) {
@@ -57,7 +70,7 @@ bool run_binary(Kernel& k, Binary f) {
   }
   const bool commutes = f == Binary::add || f == Binary::multiply;
   return run_ordered(k, f, k.input(0), k.input(1)) ||
-         (commutes && run_ordered(k, f, k.input(1), k.input(0)));
+         (commutes && run_ordered(k, f, k.input(1), k.input(0))) || run_copied(k, f);
 }
 
 }  // namespace tessera::cpu

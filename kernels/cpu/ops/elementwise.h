@@ -7,7 +7,7 @@
 namespace tessera::cpu {
 
 [[nodiscard]] bool run_unary(Kernel&, Unary);
-/// Operands of equal shape, or the second one a single number or the last dims of the first.
+/// Operands of the output's dtype, broadcast, or the second one a single number.
 [[nodiscard]] bool run_binary(Kernel&, Binary);
 
 template <class Op, Unary f>

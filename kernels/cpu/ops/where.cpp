@@ -2,7 +2,6 @@
 
 #include <tessera/core/tensor/elements.h>
 #include <tessera/kernels/cpu/comparison.h>
-#include <tessera/kernels/cpu/copy.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
 
 namespace tessera::cpu {
@@ -13,8 +12,8 @@ class Chosen {
  public:
   Chosen(const TensorImpl& x, const TensorImpl& y)
       : is_number_(x.shape.empty() && !is_complex(x.dtype)),
-        fits_(is_number_ || (x.dtype == y.dtype && x.shape == y.shape)),
-        dense_(fits_ && !is_number_ ? x : y) {
+        fits_(is_number_ || x.dtype == y.dtype),
+        dense_(fits_ && !is_number_ ? x : y, y.shape) {
     if (is_number_ && y.dtype == DType::bf16) {
       half_ = convert<BFloat16>(load_as<double>(x, 0));
     } else if (is_number_) {
@@ -38,25 +37,6 @@ class Chosen {
   BFloat16 half_{};
 };
 
-/// The condition as dense bools of the output's shape.
-class Condition {
- public:
-  Condition(const TensorImpl& c, const Shape& shape) : data_(c.data<bool>()) {
-    if (c.shape == shape && c.contiguous()) {
-      return;
-    }
-    copy_ = HeldBlock(static_cast<std::size_t>(numel_of(shape)));
-    copy_strided(shape, sizeof(bool), {bytes_of(c), broadcast_strides(c, shape)},
-                 {reinterpret_cast<char*>(copy_.data()), contiguous_strides(shape)});
-    data_ = copy_.as<bool>();
-  }
-  [[nodiscard]] const bool* data() const { return data_; }
-
- private:
-  HeldBlock copy_;
-  const bool* data_;
-};
-
 bool where_kernel(Kernel& k, const Where::Attrs&) {
   const TensorImpl& y = k.output();
   if (!is_fast(y)) {
@@ -66,9 +46,10 @@ bool where_kernel(Kernel& k, const Where::Attrs&) {
   if (!a.fits() || !b.fits()) {
     return false;
   }
-  const Condition condition(k.input(0), y.shape);
-  choose(static_cast<std::int64_t>(size_of(y.dtype)), condition.data(), a.choice(), b.choice(),
-         bytes_of(y), y.numel());
+  const DenseOperand condition(k.input(0), y.shape);
+  choose(static_cast<std::int64_t>(size_of(y.dtype)),
+         reinterpret_cast<const bool*>(condition.data()), a.choice(), b.choice(), bytes_of(y),
+         y.numel());
   return true;
 }
 

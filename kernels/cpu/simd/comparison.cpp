@@ -12,40 +12,22 @@ namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
 struct Equal {
-  template <class T>
-  [[gnu::always_inline]] static bool of(T a, T b) {
-    return a == b;
-  }
+  [[gnu::always_inline]] static bool of(float a, float b) { return a == b; }
 };
 struct NotEqual {
-  template <class T>
-  [[gnu::always_inline]] static bool of(T a, T b) {
-    return a != b;
-  }
+  [[gnu::always_inline]] static bool of(float a, float b) { return a != b; }
 };
 struct Less {
-  template <class T>
-  [[gnu::always_inline]] static bool of(T a, T b) {
-    return a < b;
-  }
+  [[gnu::always_inline]] static bool of(float a, float b) { return a < b; }
 };
 struct LessOrEqual {
-  template <class T>
-  [[gnu::always_inline]] static bool of(T a, T b) {
-    return a <= b;
-  }
+  [[gnu::always_inline]] static bool of(float a, float b) { return a <= b; }
 };
 struct Greater {
-  template <class T>
-  [[gnu::always_inline]] static bool of(T a, T b) {
-    return a > b;
-  }
+  [[gnu::always_inline]] static bool of(float a, float b) { return a > b; }
 };
 struct GreaterOrEqual {
-  template <class T>
-  [[gnu::always_inline]] static bool of(T a, T b) {
-    return a >= b;
-  }
+  [[gnu::always_inline]] static bool of(float a, float b) { return a >= b; }
 };
 
 template <class T, class F>
@@ -58,10 +40,10 @@ void arrays(const void* a_in, const void* b_in, bool* y, std::int64_t count) {
 }
 
 template <class T, class F>
-void number(const void* a_in, double b, bool* y, std::int64_t count) {
+void number(const void* a_in, float b, bool* y, std::int64_t count) {
   const T* a = static_cast<const T*>(a_in);
   for (std::int64_t i = 0; i < count; ++i) {
-    y[i] = F::of(static_cast<double>(static_cast<float>(a[i])), b);
+    y[i] = F::of(static_cast<float>(a[i]), b);
   }
 }
 

@@ -9,7 +9,7 @@ namespace tessera::cpu {
 
 struct ComparisonTable {
   using Arrays = void (*)(const void* a, const void* b, bool* y, std::int64_t count);
-  using Number = void (*)(const void* a, double b, bool* y, std::int64_t count);
+  using Number = void (*)(const void* a, float b, bool* y, std::int64_t count);
   using Choose = void (*)(const bool* condition, const void* a, const void* b, void* y,
                           std::int64_t count);
 

@@ -7,16 +7,21 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/maximum.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/minimum.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/pad.h>
 #include <tessera/core/ops/pow.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/transpose.h>
@@ -51,7 +56,7 @@ TEST(FastOps, Copies) {
 
 TEST(FastOps, Choices) {
   const Tensor x = randn({3, 5, 37}), y = randn({3, 5, 37}), number = scalar(0.1);
-  const Tensor exact = scalar(0.1, {.dtype = DType::f64});  // lies between two f32
+  const Tensor exact = scalar(0.1, {.dtype = DType::f64});  // rounded
   const Tensor tenth = full({3, 5, 37}, 0.1);
   for (const Tensor& a : {x, tenth, half(x)}) {
     for (const Tensor& b : {a.dtype() == DType::f32 ? y : half(y), number, exact}) {
@@ -73,6 +78,29 @@ TEST(FastOps, Choices) {
     compare<Pow>({a, scalar(2)}, {}, 0);
     compare<Pow>({a, scalar(-1)}, {}, 0);
   }
+}
+
+TEST(FastOps, Broadcasts) {
+  const Tensor x = randn({3, 5, 37}), column = randn({5, 1}), plane = randn({3, 1, 37});
+  for (const Tensor& b : {column, plane, transpose(randn({37, 5}), 0, 1)}) {
+    compare<Mul>({x, b});
+    compare<Mul>({b, x});
+    compare<Sub>({b, x});
+    compare<Sub>({half(x), half(b)}, {}, kHalf);
+    compare<Maximum>({b, x}, {}, 0);
+    compare<Lt>({b, x}, {}, 0);
+    compare<Where>({b > 0, x, b}, {}, 0);
+  }
+  compare<Add>({transpose(x, 0, 2), randn({37, 5, 3})});
+}
+
+TEST(FastOps, Joins) {
+  const Tensor x = randn({3, 5, 37}), y = randn({3, 2, 37});
+  compare<Concat>({x, y, x}, {.dim = 1}, 0);
+  compare<Concat>({half(x), half(x)}, {.dim = -1}, 0);
+  compare<Concat>({transpose(x, 0, 2), transpose(y, 0, 2)}, {.dim = 1}, 0);
+  compare<Pad>({x}, {.before = {1, 0, 3}, .after = {0, 2, 0}, .value = 0.3}, 0);
+  compare<Pad>({half(transpose(x, 0, 1))}, {.before = {1, 0, 3}, .after = {0, 2, 0}}, 0);
 }
 
 TEST(FastOps, ChoicesSeeNan) {
