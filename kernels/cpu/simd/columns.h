@@ -1,5 +1,5 @@
 // Walking along the columns of a row in vectors, the last of which may be short. After
-// simd/begin.h.
+// simd/begin.h and math.h.
 #pragma once
 
 #include <cstdint>
@@ -79,8 +79,8 @@ template <class F>
   }
 }
 
-/// Elements ahead of the one in work that are fetched: about a page's worth of misses.
-inline constexpr std::int64_t kAhead = 256;
+/// So many elements ahead of the one in work are fetched.
+inline constexpr std::int64_t kAhead = 128;
 
 template <class T>
 [[gnu::always_inline]] inline float largest_of(const T* x, std::int64_t columns) {

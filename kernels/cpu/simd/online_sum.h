@@ -11,7 +11,7 @@ namespace tessera::cpu::TESSERA_ISA {
 template <class T>
 class OnlineSum {
  public:
-  static constexpr std::int64_t kBlock = 1024;
+  static constexpr std::int64_t kBlock = 512;
 
   /// The whole row.
   [[gnu::always_inline]] OnlineSum(const T* x, std::int64_t columns) {
