@@ -41,8 +41,8 @@ struct Attention {
 /// out = softmax(scale q k^T + mask) v. A query that sees no key gives zeros.
 void attention_forward(const Attention&);
 
-/// Gradients from `forward` (out and log_sum_exp as forward left them) and dout. One task for each
-/// pair of batch and key head adds up in a fixed order.
+/// Gradients from `forward` (out and log_sum_exp as forward left them) and dout, added up in an
+/// order that the lengths fix.
 struct AttentionGradient {
   Attention forward;
   Heads dout, dq, dk, dv;

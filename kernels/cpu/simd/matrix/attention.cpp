@@ -27,8 +27,21 @@ void backward(const AttentionGradient& g, std::int64_t batch, std::int64_t key_h
   BackwardHead<T>(g, batch, key_head).run();
 }
 
+template <class T>
+void backward_of_keys(const AttentionGradient& g, std::int64_t batch, std::int64_t key_head,
+                      std::int64_t tile) {
+  BackwardHead<T>(g, batch, key_head).run_keys(tile);
+}
+template <class T>
+void backward_of_queries(const AttentionGradient& g, std::int64_t batch, std::int64_t key_head,
+                         std::int64_t tile) {
+  BackwardHead<T>(g, batch, key_head).run_queries(tile);
+}
+
 constexpr AttentionTable kTable{{forward<float>, forward<BFloat16>},
-                                {backward<float>, backward<BFloat16>}};
+                                {backward<float>, backward<BFloat16>},
+                                {backward_of_keys<float>, backward_of_keys<BFloat16>},
+                                {backward_of_queries<float>, backward_of_queries<BFloat16>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

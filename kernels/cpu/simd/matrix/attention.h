@@ -14,6 +14,11 @@ struct AttentionTable {
   void (*forward[2])(const Attention&, std::int64_t batch, std::int64_t key_head, std::int64_t part,
                      std::int64_t parts);
   void (*backward[2])(const AttentionGradient&, std::int64_t batch, std::int64_t key_head);
+  /// The same bits in tasks of one tile of keys, for dk and dv, or of queries, for dq.
+  void (*backward_of_keys[2])(const AttentionGradient&, std::int64_t batch, std::int64_t key_head,
+                              std::int64_t tile);
+  void (*backward_of_queries[2])(const AttentionGradient&, std::int64_t batch,
+                                 std::int64_t key_head, std::int64_t tile);
 };
 
 }  // namespace tessera::cpu

@@ -47,26 +47,72 @@ class BackwardHead {
     delta_ = memory.take(kTile);
   }
 
+  /// All gradients of the key head.
   void run() {
-    pack_keys();
-    const auto bytes = static_cast<std::size_t>(tiles_ * kTile * columns_) * sizeof(float);
-    std::memset(dk_, 0, bytes);
-    std::memset(dv_, 0, bytes);
-    const std::int64_t group = a_.heads / a_.key_heads;
-    for (std::int64_t head = key_head_ * group; head < (key_head_ + 1) * group; ++head) {
+    pack_keys(0, tiles_);
+    clear_sums(0, tiles_);
+    for_each_query_tile([&](std::int64_t head, std::int64_t tile) {
+      query_tile(head, tile, {0, visible_tiles(a_, tile), true, true});
+    });
+    write_sums(0, tiles_);
+  }
+
+  /// The gradients of one tile of keys: the same sums in the same order.
+  void run_keys(std::int64_t t) {
+    pack_keys(t, t + 1);
+    clear_sums(t, t + 1);
+    for_each_query_tile([&](std::int64_t head, std::int64_t tile) {
+      if (t < visible_tiles(a_, tile)) {
+        query_tile(head, tile, {t, t + 1, true, false});
+      }
+    });
+    write_sums(t, t + 1);
+  }
+
+  /// The gradients of one tile of queries of each head: likewise.
+  void run_queries(std::int64_t tile) {
+    const std::int64_t seen = visible_tiles(a_, tile);
+    pack_keys(0, seen);
+    for (std::int64_t head = first_head(); head < first_head() + group(); ++head) {
+      query_tile(head, tile, {0, seen, false, true});
+    }
+  }
+
+ private:
+  /// Tiles of keys to go through, and whose gradients are wanted.
+  struct Work {
+    std::int64_t first, end;
+    bool keys, queries;
+  };
+
+  [[nodiscard]] std::int64_t group() const { return a_.heads / a_.key_heads; }
+  [[nodiscard]] std::int64_t first_head() const { return key_head_ * group(); }
+
+  template <class F>
+  void for_each_query_tile(const F& f) const {
+    for (std::int64_t head = first_head(); head < first_head() + group(); ++head) {
       for (std::int64_t t = 0; t * kTile < a_.queries; ++t) {
-        query_tile(head, t);
+        f(head, t);
       }
     }
-    for (std::int64_t row = 0; row < a_.keys; ++row) {
+  }
+
+  void clear_sums(std::int64_t first, std::int64_t end) {
+    const std::int64_t size = kTile * columns_;
+    const auto bytes = static_cast<std::size_t>((end - first) * size) * sizeof(float);
+    std::memset(dk_ + first * size, 0, bytes);
+    std::memset(dv_ + first * size, 0, bytes);
+  }
+  void write_sums(std::int64_t first, std::int64_t end) const {
+    const std::int64_t rows = end * kTile < a_.keys ? end * kTile : a_.keys;
+    for (std::int64_t row = first * kTile; row < rows; ++row) {
       write_row(dk_ + row * columns_, row_at<T>(g_.dk, batch_, key_head_, row));
       write_row(dv_ + row * columns_, row_at<T>(g_.dv, batch_, key_head_, row));
     }
   }
 
- private:
-  void pack_keys() {
-    for (std::int64_t t = 0; t < tiles_; ++t) {
+  void pack_keys(std::int64_t first, std::int64_t end) {
+    for (std::int64_t t = first; t < end; ++t) {
       const std::int64_t rows = rows_in_tile(a_.keys, t);
       const T* k = row_at<const T>(a_.k, batch_, key_head_, t * kTile);
       const T* v = row_at<const T>(a_.v, batch_, key_head_, t * kTile);
@@ -98,14 +144,13 @@ class BackwardHead {
     return sum(s);
   }
 
-  void query_tile(std::int64_t head, std::int64_t tile) {
+  void query_tile(std::int64_t head, std::int64_t tile, const Work& work) {
     const std::int64_t rows = rows_in_tile(a_.queries, tile);
     pack_queries(head, tile * kTile, rows);
-    const std::int64_t key_tiles = visible_tiles(a_, tile);
     std::memset(dq_, 0, static_cast<std::size_t>(kTile * columns_) * sizeof(float));
     const std::int64_t depth = Math::words_of(a_.head_dim);
     const std::int64_t left_stride = Math::row_words(a_.head_dim);
-    for (std::int64_t t = 0; t < key_tiles; ++t) {
+    for (std::int64_t t = work.first; t < work.end; ++t) {
       const Diagonal diagonal(a_, tile, t);
       const auto seen = [&](std::int64_t i) { return Part{0, depth, diagonal.keys(i)}; };
       Math::multiply(query_left_, left_stride, 1, keys_across_ + t * across_, depth, kTile, p_,
@@ -115,15 +160,20 @@ class BackwardHead {
       for (std::int64_t i = 0; i < kTile; ++i) {
         score_row({batch_, head, tile * kTile + i, t * kTile}, i);
       }
-      add_products(diagonal, rows, t);
+      if (work.keys) {
+        add_to_keys(diagonal, rows, t);
+      }
+      if (work.queries) {
+        add_to_queries(diagonal, t);
+      }
     }
-    for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t i = 0; work.queries && i < rows; ++i) {
       write_row(dq_ + i * columns_, row_at<T>(g_.dq, batch_, head, tile * kTile + i));
     }
   }
 
-  /// Adds what P and dS of the tile give to dV, dK and dQ.
-  void add_products(const Diagonal& diagonal, std::int64_t rows, std::int64_t t) {
+  /// Adds what P and dS of the tile give to dV and dK.
+  void add_to_keys(const Diagonal& diagonal, std::int64_t rows, std::int64_t t) {
     const std::int64_t queries = Math::words_of(rows);
     const auto seeing = [&](std::int64_t j) {
       return Part{diagonal.first_query(j) / Math::kDepth, queries, columns_};
@@ -132,6 +182,10 @@ class BackwardHead {
                    dv_ + t * kTile * columns_, true, seeing);
     Math::multiply(Math::transposed_words(ds_, words_), 1, kTile, query_down_, queries, columns_,
                    dk_ + t * kTile * columns_, true, seeing);
+  }
+
+  /// Adds what dS of the tile gives to dQ.
+  void add_to_queries(const Diagonal& diagonal, std::int64_t t) {
     const std::int64_t keys = Math::words_of(rows_in_tile(a_.keys, t));
     Math::multiply(Math::left_words(ds_, words_), Math::kLeftStride, 1, keys_down_ + t * down_,
                    keys, columns_, dq_, true, [&](std::int64_t i) {
