@@ -32,7 +32,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   catch_stop_signals();
-  const auto timeout = std::chrono::milliseconds(static_cast<int>(options->comm_timeout * 1000));
+  const auto timeout =
+      std::chrono::milliseconds(static_cast<std::int64_t>(options->comm_timeout * 1000));
   try {
     const auto world = tessera::dist::World::start({.comm_timeout = timeout});
     return world.run([&] { train(*options, world); }, "gpt");

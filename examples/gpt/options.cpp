@@ -38,9 +38,12 @@ void add_data(CLI::App& app, Options& o) {
 void add_training(CLI::App& app, Options& o) {
   app.add_option("--batch", o.batch, "Sequences in a step, over all ranks")
       ->check(CLI::PositiveNumber);
-  app.add_option("--grain", o.grain,
-                 "Microbatches in a step: the weights depend on it and not on the number of ranks");
-  app.add_option("--at-once", o.at_once, "The most microbatches in one pass, to save memory");
+  app.add_option(
+      "--grain", o.grain,
+      "Microbatches in a step: the weights depend on it and not on the number of ranks; 0: "
+      "the largest power of two up to 8 that divides --batch");
+  app.add_option("--at-once", o.at_once,
+                 "The most microbatches in one pass, to save memory; 0: all that a rank has");
   app.add_option("--steps", o.steps, "Steps in all, those before a resume included")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--lr", o.lr, "Learning rate after warm-up");
@@ -55,31 +58,35 @@ void add_training(CLI::App& app, Options& o) {
   app.add_option("--seed", o.seed, "Seed of weights, dropout and data order");
   app.add_flag("--checkpoint-activations", o.checkpoint_activations,
                "Recompute activations in backward, to save memory");
-  app.add_option("--nonfinite", o.nonfinite, "What to do when loss or gradient is not finite")
+  app.add_option("--nonfinite", o.nonfinite,
+                 "When loss or gradient is not finite: stop, or skip the step")
       ->check(CLI::IsMember({"stop", "skip"}));
-  app.add_option("--threads", o.threads, "Threads of each rank")->check(CLI::NonNegativeNumber);
+  app.add_option("--threads", o.threads, "Threads of each rank; 0: its share of the cores")
+      ->check(CLI::NonNegativeNumber);
 }
 
 void add_saving(CLI::App& app, Options& o, std::string& resume) {
   app.add_option("--save", o.save, "Folder for checkpoints; the last step is always saved");
-  app.add_option("--save-every", o.save_every, "Steps between checkpoints")
+  app.add_option("--save-every", o.save_every,
+                 "Steps between checkpoints; 0: only the last step is saved")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--keep", o.keep, "Checkpoints to keep")->check(CLI::PositiveNumber);
   app.add_option("--resume", resume, "Go on from the newest checkpoint in --save, or from step N")
       ->expected(0, 1)
       ->type_name("[=N]");
-  app.add_option("--eval-every", o.eval_every, "Steps between evaluations on --eval-data")
+  app.add_option("--eval-every", o.eval_every,
+                 "Steps between evaluations on --eval-data; 0: only at the end")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--log", o.log, "File for one line of JSON a step");
+  app.add_option("--log", o.log, "File for one line of JSON a step, added to what it holds");
   app.add_option(
       "--trace", o.trace,
       "File for a trace of the first 20 steps, for ui.perfetto.dev; rank N writes FILE with .rankN "
       "before its suffix");
-  app.add_option("--comm-timeout", o.comm_timeout, "Seconds to wait for a silent rank")
+  app.add_option("--comm-timeout", o.comm_timeout, "Seconds to wait for a silent rank; 0: for ever")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--sample", o.sample, "Tokens to generate at the end")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--prompt", o.prompt, "What the sample begins with");
+  app.add_option("--prompt", o.prompt, "What the sample begins with")->default_str("a newline");
 }
 
 void note_given(const CLI::App& app, Options& o) {
@@ -117,7 +124,9 @@ std::optional<Options> parse_options(int argc, char** argv) {
   Options options;
   std::string resume;
   CLI::App app("Trains a GPT on text, alone or under mpirun.", "gpt");
-  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  app.option_defaults()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->always_capture_default();
   add_data(app, options);
   add_model(app, options);
   add_training(app, options);

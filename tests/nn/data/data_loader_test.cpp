@@ -6,6 +6,7 @@
 #include <set>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/random_scope.h>
 
 namespace tessera::data {
 namespace {
@@ -210,6 +211,18 @@ TEST(DataLoader, hands_out_one_microbatch_a_pass_once_a_module_mixes_samples) {
     ++passes;
   }
   EXPECT_EQ(passes, 8);
+}
+
+TEST(DataLoader, every_pass_begins_its_random_numbers_anew) {
+  DataLoader loader(counting(100), {.batch = 2, .context = 4, .steps = 2, .counts_steps = false});
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> keys;
+  for ([[maybe_unused]] auto& batch : loader) {
+    const std::uint64_t first = next_random_key();
+    keys.emplace_back(first, next_random_key());
+  }
+  ASSERT_GE(keys.size(), 2U);
+  EXPECT_NE(keys[0].first, keys[0].second);
+  EXPECT_EQ(keys[0], keys[1]);  // the same step and microbatches, so the same draws
 }
 
 }  // namespace
