@@ -1,5 +1,6 @@
 #include <tessera/dist/world.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <thread>
@@ -24,6 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::chrono::milliseconds kStart = 5000ms;  // for MPI to start, at least
 // After a failure:
 constexpr auto kFarewell = 400ms;     // for the others to notice it and end by themselves
 constexpr auto kPatience = 1000ms;    // for the rank that failed to end the rest
@@ -171,8 +173,9 @@ World World::start(const WorldOptions& options) {
     }
     state->comm = make_loopback(1).front();
   } else {
-    const LastResort guard(after(options.comm_timeout), 1,
-                           [&] { return waiting_text("to start", options.comm_timeout); });
+    const auto limit = options.comm_timeout.count() > 0 ? std::max(options.comm_timeout, kStart)
+                                                        : options.comm_timeout;
+    const LastResort guard(after(limit), 1, [&] { return waiting_text("to start", limit); });
     state->comm = state->backend->connect();
     require_delivered(announced, state->comm->size(), true);
   }

@@ -14,7 +14,8 @@ namespace tessera::dist {
 struct WorldOptions {
   /// A backend's name, "loopback" (this process alone), or "auto": what started the process.
   std::string backend = "auto";
-  /// How long a collective waits for a silent rank before it fails with Timeout; 0: for ever.
+  /// How long a collective waits for a silent rank before it fails with Timeout; 0: for ever. All
+  /// ranks have to start within this time too, or within five seconds if that is longer.
   std::chrono::milliseconds comm_timeout{60'000};
 };
 
