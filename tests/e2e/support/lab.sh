@@ -4,6 +4,7 @@
 #   lab_up HOSTS [FOLDER]     makes them; every host but the first has an empty disk of its own at
 #                             FOLDER. Skips the test where that is not allowed.
 #   lab_mpirun OPTION...      mpirun on the first host, over all of them
+#   lab_connects FILE         whether its ranks came to connect
 #
 # Removed when the script ends.
 
@@ -72,4 +73,10 @@ lab_mpirun() {
     mpirun --hostfile "$lab/hostfile" --mca plm_rsh_agent "$lab/agent" \
     --mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0 \
     --mca btl tcp,vader,self --mca pml ob1 --bind-to none --mca mpi_yield_when_idle 1 "$@"
+}
+
+# lab_connects FILE : false when mpirun's output there says that Open MPI's ranks did not come to
+# connect over the network, which happens once in some fifty starts and is worth another try.
+lab_connects() {
+  ! grep -q "failed to TCP connect\|client connect fail\|unexpectedly disconnected" "$1"
 }
