@@ -46,6 +46,11 @@ void map(Binary f, DType dtype, const void* a, const void* b, void* y, std::int6
   });
 }
 
+void map_mixed(Binary f, const float* a, const BFloat16* b, float* y, std::int64_t count) {
+  const auto run = IsaTable<ElementwiseTable>::get().mixed[static_cast<int>(f)];
+  for_ranges(count, kStep, [&](std::int64_t i, std::int64_t n) { run(a + i, b + i, y + i, n); });
+}
+
 void map_rows(Binary f, DType dtype, const void* a, const void* b, void* y, std::int64_t rows,
               std::int64_t columns) {
   const auto run = IsaTable<ElementwiseTable>::get().binary[index_of(dtype)][static_cast<int>(f)];

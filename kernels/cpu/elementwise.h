@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <tessera/core/tensor/dtype.h>
+#include <tessera/core/tensor/half.h>
 
 namespace tessera::cpu {
 
@@ -35,6 +36,8 @@ void map(Unary, DType, const void* x, void* y, std::int64_t count);
 void map_gradient(UnaryGradient, DType, const void* x, const void* g, void* y, std::int64_t count);
 /// y[i] = f(a[i], b[i]); y may be a or b.
 void map(Binary, DType, const void* a, const void* b, void* y, std::int64_t count);
+/// y[i] = f(a[i], b[i]) in f32, of f32 and bf16; y may be a.
+void map_mixed(Binary, const float* a, const BFloat16* b, float* y, std::int64_t count);
 /// y[r, i] = f(a[r, i], b[i]) for `rows` rows of `columns`; b is in a's dtype.
 void map_rows(Binary, DType, const void* a, const void* b, void* y, std::int64_t rows,
               std::int64_t columns);

@@ -28,6 +28,10 @@ bool run_ordered(Kernel& k, Binary f, const TensorImpl& a, const TensorImpl& b) 
     }
     return real;
   }
+  if (y.dtype == DType::f32 && b.dtype == DType::bf16 && b.contiguous() && a.shape == b.shape) {
+    map_mixed(f, a.data<float>(), b.data<BFloat16>(), y.data<float>(), y.numel());
+    return true;
+  }
   if (b.dtype != y.dtype || !b.contiguous() || !repeats(a, b)) {
     return false;
   }

@@ -138,10 +138,10 @@ void unary(const void* x_in, void* y_out, std::int64_t count) {
   }
 }
 
-template <class T, class F>
+template <class T, class F, class B = T>
 void binary(const void* a_in, const void* b_in, void* y_out, std::int64_t count) {
   const T* a = static_cast<const T*>(a_in);
-  const T* b = static_cast<const T*>(b_in);
+  const B* b = static_cast<const B*>(b_in);
   T* y = static_cast<T*>(y_out);
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
@@ -204,6 +204,11 @@ constexpr void fill_binary(ElementwiseTable::BinaryRange* row) {
   int i = 0;
   ((row[i++] = binary<T, F>), ...);
 }
+template <class... F>
+constexpr void fill_mixed(ElementwiseTable::BinaryRange* row) {
+  int i = 0;
+  ((row[i++] = binary<float, F, BFloat16>), ...);
+}
 
 template <class T>
 constexpr void fill(ElementwiseTable& t, int dtype) {
@@ -224,6 +229,7 @@ constexpr ElementwiseTable make() {
   ElementwiseTable t{};
   fill<float>(t, 0);
   fill<BFloat16>(t, 1);
+  fill_mixed<Add, Subtract, Multiply, Divide>(t.mixed);
   t.to_bf16 = convert<float, BFloat16>;
   t.to_f32 = convert<BFloat16, float>;
   return t;

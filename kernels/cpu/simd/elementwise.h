@@ -16,6 +16,7 @@ struct ElementwiseTable {
   BinaryRange gradient[2][static_cast<int>(UnaryGradient::count)];
   BinaryRange binary[2][static_cast<int>(Binary::count)];
   void (*clamp[2])(const void* x, float low, float high, void* y, std::int64_t count);
+  BinaryRange mixed[static_cast<int>(Binary::count)];  ///< a and y f32, b bf16
   ScalarRange scalar[2][static_cast<int>(Binary::count)];
   UnaryRange to_bf16;
   UnaryRange to_f32;

@@ -42,6 +42,9 @@ TEST(FastOps, Elementwise) {
   compare<Add>({x, y});
   compare<Add>({row, x});
   compare<Add>({half(x), half(row)}, {}, kHalf);
+  compare<Add>({x, half(y)}, {}, 0);
+  compare<Add>({half(x), y}, {}, 0);
+  compare<Mul>({x, half(y)}, {}, 0);
   compare<Mul>({x, number});
   compare<Mul>({half(x), number}, {}, kHalf);
   compare<Cast>({x}, {DType::bf16}, 0);
