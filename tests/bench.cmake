@@ -1,6 +1,6 @@
 # tests/bench/NAME.cpp: a program build/bin/bench_NAME each.
 file(GLOB sources CONFIGURE_DEPENDS bench/*.cpp)
-foreach(part model data plan init_file resolve options)
+foreach(part model data plan cores init_file resolve options)
   list(APPEND gpt_parts ${PROJECT_SOURCE_DIR}/examples/gpt/${part}.cpp)
 endforeach()
 foreach(source IN LISTS sources)
