@@ -34,16 +34,21 @@ void pack_square(const T* src, std::int64_t stride, std::int64_t rows, std::int6
   }
 }
 
-/// Rows that are contiguous across the panel: each step of k is copied.
+/// Rows that are contiguous across panels: each step of k is copied, to `panels` panels in turn,
+/// because memory is read faster in longer runs.
 template <class Words, class T, int kPanel>
 void pack_across(const T* src, std::int64_t depth_stride, std::int64_t width, std::int64_t depth,
-                 float* out) {
+                 float* out, std::int64_t panels = 1, std::int64_t panel_size = 0) {
   for (std::int64_t k = 0; k < depth; k += Words::kDepth) {
     const T* p = src + k * depth_stride;
     const T* q = Words::kDepth == 2 && k + 1 < depth ? p + depth_stride : nullptr;
-    for (int i = 0; i < kPanel; i += kLanes) {
-      const T* q_i = q == nullptr ? nullptr : q + i;
-      store_some(out + i, Words::across(p + i, q_i, width - i), kPanel - i);
+    for (std::int64_t panel = 0; panel < panels; ++panel) {
+      const std::int64_t at = panel * kPanel;
+      for (int i = 0; i < kPanel; i += kLanes) {
+        const T* q_i = q == nullptr ? nullptr : q + at + i;
+        store_some(out + panel * panel_size + i, Words::across(p + at + i, q_i, width - at - i),
+                   kPanel - i);
+      }
     }
     out += kPanel;
   }
@@ -68,9 +73,7 @@ void pack_gather(const T* src, std::int64_t width_stride, std::int64_t depth_str
 
 template <class Words, class T, int kPanel>
 void pack_panel(const PackBlock& block, const T* src, std::int64_t width, float* out) {
-  if (block.width_stride == 1) {
-    pack_across<Words, T, kPanel>(src, block.depth_stride, width, block.depth, out);
-  } else if (block.depth_stride == 1) {
+  if (block.depth_stride == 1) {
     for (int i = 0; i < kPanel; i += kLanes) {
       pack_square<Words>(src + i * block.width_stride, block.width_stride, width - i, block.depth,
                          out + i, kPanel, kPanel - i);
@@ -83,12 +86,22 @@ void pack_panel(const PackBlock& block, const T* src, std::int64_t width, float*
 
 template <class Words, class T, int kPanel>
 void pack_typed(const PackBlock& block, std::uint32_t* panels) {
-  const std::int64_t words = (block.depth + Words::kDepth - 1) / Words::kDepth;
+  constexpr std::int64_t kAtOnce = kPanel > kLanes ? 4 : 8;
+  const std::int64_t size = (block.depth + Words::kDepth - 1) / Words::kDepth * kPanel;
   const T* src = static_cast<const T*>(block.data);
   auto* out = reinterpret_cast<float*>(panels);
-  for (std::int64_t i = 0; i < block.width; i += kPanel) {
-    pack_panel<Words, T, kPanel>(block, src + i * block.width_stride, block.width - i, out);
-    out += words * kPanel;
+  const bool across = block.width_stride == 1;
+  const std::int64_t step = across ? kAtOnce : 1;
+  for (std::int64_t i = 0; i < block.width; i += step * kPanel) {
+    const std::int64_t width = block.width - i;
+    if (across) {
+      const std::int64_t left = (width + kPanel - 1) / kPanel;
+      pack_across<Words, T, kPanel>(src + i, block.depth_stride, width, block.depth, out,
+                                    left < step ? left : step, size);
+    } else {
+      pack_panel<Words, T, kPanel>(block, src + i * block.width_stride, width, out);
+    }
+    out += step * size;
   }
 }
 

@@ -41,17 +41,13 @@ struct RoundedWords {
 };
 
 #if TESSERA_ISA_LEVEL == 3
-/// A word is two bf16, k in the lower half and k + 1 in the upper.
+/// A word is two bf16, k in the lower half and k + 1 in the upper. The conversion makes denormals
+/// 0, as the product would.
 struct PairWords {
   static constexpr int kDepth = 2;
   /// `n` values of k, of one row.
   [[gnu::always_inline]] static VF along(const float* p, std::int64_t n) {
-    const __m512i low = round_bf16(load_some(p, n));
-    const __m512i high = round_bf16(load_some(p + kLanes, n - kLanes));
-    const __m512i odd_halves =
-        _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27,
-                         25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
-    return _mm512_castsi512_ps(_mm512_permutex2var_epi16(low, odd_halves, high));
+    return (VF)_mm512_cvtne2ps_pbh(load_some(p + kLanes, n - kLanes), load_some(p, n));
   }
   [[gnu::always_inline]] static VF along(const BFloat16* p, std::int64_t n) {
     if (n >= 2 * kLanes) {
@@ -61,14 +57,28 @@ struct PairWords {
     return _mm512_castsi512_ps(_mm512_maskz_loadu_epi16(mask, p));
   }
   /// The same row or column at k (p) and k + 1 (q; null past the end).
-  template <class T>
-  [[gnu::always_inline]] static VF across(const T* p, const T* q, std::int64_t n) {
-    const __m512i low = _mm512_srli_epi32(round_bf16(load_some(p, n)), 16);
-    if (q == nullptr) {
-      return _mm512_castsi512_ps(low);
+  [[gnu::always_inline]] static VF across(const float* p, const float* q, std::int64_t n) {
+    const VF high = q == nullptr ? zero() : load_some(q, n);
+    return interleave((__m512i)_mm512_cvtne2ps_pbh(high, load_some(p, n)));
+  }
+  [[gnu::always_inline]] static VF across(const BFloat16* p, const BFloat16* q, std::int64_t n) {
+    const __m256i high = q == nullptr ? _mm256_setzero_si256() : bits(q, n);
+    return interleave(_mm512_inserti64x4(_mm512_castsi256_si512(bits(p, n)), high, 1));
+  }
+
+ private:
+  [[gnu::always_inline]] static __m256i bits(const BFloat16* p, std::int64_t n) {
+    if (n >= kLanes) {
+      return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
     }
-    const __m512i high = round_bf16(load_some(q, n));
-    return _mm512_castsi512_ps(_mm512_mask_blend_epi16(0xaaaaaaaaU, low, high));
+    return _mm256_maskz_loadu_epi16(first(n < 0 ? 0 : n), p);
+  }
+  /// From the lower halves of all words, followed by the upper halves of all words.
+  [[gnu::always_inline]] static VF interleave(__m512i halves) {
+    const __m512i order =
+        _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                         21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    return _mm512_castsi512_ps(_mm512_permutexvar_epi16(order, halves));
   }
 };
 #endif
