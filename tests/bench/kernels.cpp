@@ -80,12 +80,39 @@ Subject layer_norm() {
           }};
 }
 
+/// Reads x and dy, writes dx; the gradients of parameters are small.
+Subject layer_norm_backward() {
+  constexpr std::int64_t kRows = 32768, kColumns = 768;
+  const Tensor x = values(kRows, kColumns), dy = values(kRows, kColumns),
+               dx = values(kRows, kColumns);
+  const Tensor w = values(3, kColumns), statistics = values(2, kRows);
+  return {"layer_norm_backward", "", bench::Roof::dram_copy, 12.0 * kRows * kColumns, [=] {
+            tessera::cpu::NormBackward n;
+            n.rows = kRows, n.columns = kColumns;
+            n.x = x.raw_data(), n.dy = dy.raw_data(), n.dx = dx.raw_data();
+            n.mean = statistics.data<float>(), n.inverse = n.mean + kRows;
+            n.scale = w.data<float>();
+            n.dscale = w.data<float>() + kColumns, n.dshift = w.data<float>() + 2 * kColumns;
+            tessera::cpu::norm_backward(n);
+          }};
+}
+
 Subject softmax() {
   constexpr std::int64_t kRows = 32768, kColumns = 1024;
   const Tensor x = values(kRows, kColumns), y = values(kRows, kColumns);
   return {"softmax", "", bench::Roof::dram_copy, 8.0 * kRows * kColumns, [=] {
             tessera::cpu::softmax_forward(DType::f32, x.raw_data(), y.raw_data(), kRows, kColumns,
                                           false);
+          }};
+}
+
+Subject softmax_backward() {
+  constexpr std::int64_t kRows = 24576, kColumns = 1024;
+  const Tensor y = values(kRows, kColumns), dy = values(kRows, kColumns),
+               dx = values(kRows, kColumns);
+  return {"softmax_backward", "", bench::Roof::dram_copy, 12.0 * kRows * kColumns, [=] {
+            tessera::cpu::softmax_backward(DType::f32, y.raw_data(), dy.raw_data(), dx.raw_data(),
+                                           kRows, kColumns, false);
           }};
 }
 
@@ -139,7 +166,7 @@ Subject gemm(const char* kind, std::int64_t m, std::int64_t n, std::int64_t k, D
 }
 
 /// Causal, forward and backward: 7 products over half of the square.
-Subject attention(std::int64_t batch, std::int64_t length, DType dtype) {
+Subject attention(std::int64_t batch, std::int64_t length, DType dtype, double dropout) {
   constexpr std::int64_t kHeads = 12, kDim = 64;
   const auto make = [&] {
     return tessera::full({batch, length, kHeads, kDim}, 0.1, {.dtype = dtype});
@@ -148,9 +175,11 @@ Subject attention(std::int64_t batch, std::int64_t length, DType dtype) {
   const Tensor lse = values(batch * kHeads, length);
   const double square = static_cast<double>(batch * kHeads * length) * static_cast<double>(length);
   const std::string name = tessera::to_string(dtype).data();
-  return {"attention", "\"length\": " + std::to_string(length) + ", \"dtype\": \"" + name + "\", ",
-          dtype == DType::bf16 ? bench::Roof::fma_bf16 : bench::Roof::fma_f32, 7 * square * kDim,
-          [=] {
+  std::string labels = "\"length\": " + std::to_string(length);
+  labels += ", \"dtype\": \"" + name + "\", ";
+  labels += dropout > 0 ? "\"dropout\": true, " : "";
+  return {"attention", labels, dtype == DType::bf16 ? bench::Roof::fma_bf16 : bench::Roof::fma_f32,
+          7 * square * kDim, [=] {
             const auto heads = [&](std::size_t i) {
               return tessera::cpu::Heads{all[i].raw_data(), length * kHeads * kDim, kDim,
                                          kHeads * kDim};
@@ -161,6 +190,7 @@ Subject attention(std::int64_t batch, std::int64_t length, DType dtype) {
             a.queries = a.keys = length, a.scale = 0.125F, a.causal = true;
             a.q = heads(0), a.k = heads(1), a.v = heads(2), a.out = heads(3);
             a.log_sum_exp = lse.data<float>();
+            a.dropout = tessera::cpu::DropoutDraw(dropout, 1, 0);
             g.dout = heads(4), g.dq = heads(5), g.dk = heads(6), g.dv = heads(7);
             tessera::cpu::attention_forward(a);
             tessera::cpu::attention_backward(g);
@@ -170,13 +200,15 @@ Subject attention(std::int64_t batch, std::int64_t length, DType dtype) {
 /// Subjects by name; each is made, with its memory, when its turn comes.
 std::vector<std::pair<std::string, std::function<Subject()>>> subjects() {
   std::vector<std::pair<std::string, std::function<Subject()>>> all{
-      {"layer_norm", layer_norm},
-      {"softmax", softmax},
-      {"adamw", adamw},
-      {"cross_entropy", cross_entropy}};
+      {"layer_norm", layer_norm}, {"layer_norm_backward", layer_norm_backward},
+      {"softmax", softmax},       {"softmax_backward", softmax_backward},
+      {"adamw", adamw},           {"cross_entropy", cross_entropy}};
   for (const DType dtype : {DType::f32, DType::bf16}) {
     for (const std::int64_t length : {256, 1024}) {
-      all.emplace_back("attention", [=] { return attention(1024 / length, length, dtype); });
+      for (const double dropout : {0.0, 0.1}) {
+        all.emplace_back("attention",
+                         [=] { return attention(1024 / length, length, dtype, dropout); });
+      }
     }
     const auto add = [&](const char* kind, std::int64_t m, std::int64_t n, std::int64_t k) {
       all.emplace_back("gemm", [=] { return gemm(kind, m, n, k, dtype); });

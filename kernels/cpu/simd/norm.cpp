@@ -51,7 +51,7 @@ class ForwardRows {
     const T* x = near(row);
     const T* measured = near(row + 1);
     const T* added = near(row + 2);
-    Y* y = static_cast<Y*>(n_.y) + row * n_.columns;
+    Y* y = kWrites ? static_cast<Y*>(n_.y) + row * n_.columns : nullptr;
     const bool past = n_.past_caches && is_aligned(y);
     VF totals[2] = {zero(), zero()}, squares[2] = {zero(), zero()};
     each_column_in_turns(

@@ -59,7 +59,7 @@ class ShortRows {
   void walk(std::int64_t row) {
     const T* x = near(row + 1);
     const T* behind = near(row + 2);
-    T* y = y_ + row * columns_;
+    T* y = kWrites ? y_ + row * columns_ : nullptr;
     const bool past = past_ && is_aligned(y);
     const VF shift = set1(next_top_);
     VF sums[2] = {zero(), zero()}, tops[2] = {set1(kLowest), set1(kLowest)};
