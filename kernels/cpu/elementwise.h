@@ -23,6 +23,7 @@ enum class Unary : std::uint8_t {
   square,
   reciprocal,
   reciprocal_square_root,
+  logarithm,
   count
 };
 /// The larger and the smaller are nan where either is.

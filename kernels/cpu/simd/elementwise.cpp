@@ -49,6 +49,9 @@ struct Square {
 struct Reciprocal {
   static VF of(VF x) { return set1(1.0F) / x; }
 };
+struct Logarithm {
+  static VF of(VF x) { return log_of_any(x); }
+};
 struct InverseRoot {
   static VF of(VF x) { return set1(1.0F) / sqrt(x); }
 };
@@ -213,7 +216,7 @@ constexpr void fill_mixed(ElementwiseTable::BinaryRange* row) {
 template <class T>
 constexpr void fill(ElementwiseTable& t, int dtype) {
   fill_unary<T, Exp, Tanh, Erf, Sigmoid, Relu, Silu, GeluTanh, GeluErf, Negate, Root, Absolute,
-             Square, Reciprocal, InverseRoot>(t.unary[dtype]);
+             Square, Reciprocal, InverseRoot, Logarithm>(t.unary[dtype]);
   fill_binary<T, ReluGradient, SiluGradient, GeluTanhGradient, GeluErfGradient>(t.gradient[dtype]);
   fill_binary<T, Add, Subtract, Multiply, Divide, Maximum, Minimum>(t.binary[dtype]);
   t.scalar[dtype][0] = scalar<T, Add>;

@@ -58,6 +58,17 @@ inline constexpr float kSmallestExponent = -87.33654F;  // below, e^x is subnorm
   return fma(exponent, set1(kLn2High), fma(set1(-0.5F), square, tail) + r);
 }
 
+/// ln x for any x: -infinity at 0, nan below.
+[[gnu::always_inline]] inline VF log_of_any(VF x) {
+  const VF smallest = set1(__FLT_MIN__);
+  const VF normal = select_less(x, smallest, x * set1(0x1p24F), x);
+  const VF shift = select_less(x, smallest, set1(-24 * 0x1.62e43p-1F), zero());
+  const VF finite = log(normal) + shift;
+  const VF positive = select_less(set1(__FLT_MAX__), x, x, finite);
+  const VF edge = select_less(x, zero(), set1(__builtin_nanf("")), set1(-__builtin_inff()));
+  return select_less(zero(), x, positive, edge + (x - x));  // x - x: nan where x is
+}
+
 /// 1 / (1 + e^-x)
 [[gnu::always_inline]] inline VF logistic(VF x) {
   return set1(1.0F) / (set1(1.0F) + exp(-x));

@@ -47,6 +47,26 @@ double worst_ulp(Unary f, const Function& truth, float from, float to, double fl
   return worst;
 }
 
+TEST(Elementwise, LogarithmSeesTheEdges) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const double slack = isa == Isa::baseline ? 2.0 : 1.0;
+    const auto truth = [](double x) { return std::log(x); };
+    EXPECT_LT(worst_ulp(Unary::logarithm, truth, 0.01F, 3), 4 * slack);
+    EXPECT_LT(worst_ulp(Unary::logarithm, truth, 3, 1e30F), 4 * slack);
+    EXPECT_LT(worst_ulp(Unary::logarithm, truth, 1e-44F, 1e-37F), 4 * slack);
+    const float inf = std::numeric_limits<float>::infinity();
+    const std::vector<float> x{0.0F, -0.0F, -1.0F, -inf, inf, 1.0F, NAN};
+    std::vector<float> y(x.size());
+    map(Unary::logarithm, DType::f32, x.data(), y.data(), static_cast<std::int64_t>(x.size()));
+    EXPECT_EQ(y[0], -inf);
+    EXPECT_EQ(y[1], -inf);
+    EXPECT_TRUE(std::isnan(y[2]) && std::isnan(y[3]) && std::isnan(y[6]));
+    EXPECT_EQ(y[4], inf);
+    EXPECT_EQ(y[5], 0);
+  });
+}
+
 TEST(Elementwise, FunctionsAreAccurate) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));

@@ -1,0 +1,9 @@
+#include <tessera/core/ops/log.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+const RegisterKernel<Log, unary_kernel<Log, Unary::logarithm>> registered{DeviceType::cpu};
+}
+}  // namespace tessera::cpu
