@@ -36,9 +36,16 @@ function(tessera_without_absent list)
   set(${list} ${files} PARENT_SCOPE)
 endfunction()
 
+# Headers that nearly every file of the library reads, compiled once for each object library: two
+# thirds of a file's compile time. Files include what they use all the same; the build with
+# CMAKE_DISABLE_PRECOMPILE_HEADERS in tests/run shows it.
+set(TESSERA_PRECOMPILED <algorithm> <cmath> <cstdint> <functional> <map> <memory> <span> <sstream>
+  <string> <utility> <vector> <tessera/core/autograd/vjp.h> <tessera/core/dispatch/call.h>)
+
 # tessera_objects(TARGET SOURCE...): an object library that becomes part of tessera.
 function(tessera_objects target)
   add_library(${target} OBJECT ${ARGN})
   target_link_libraries(${target} PRIVATE tessera_flags)
+  target_precompile_headers(${target} PRIVATE ${TESSERA_PRECOMPILED})
   set_property(GLOBAL APPEND PROPERTY TESSERA_OBJECTS ${target})
 endfunction()

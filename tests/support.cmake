@@ -15,7 +15,8 @@ endif()
 add_executable(test_precompiled EXCLUDE_FROM_ALL support/main.cpp)
 target_link_libraries(test_precompiled PRIVATE test_support)
 target_compile_options(test_precompiled PRIVATE -O1)
-target_precompile_headers(test_precompiled PRIVATE <gtest/gtest.h> <gmock/gmock.h>)
+target_precompile_headers(test_precompiled PRIVATE <gtest/gtest.h> <gmock/gmock.h>
+  ${TESSERA_PRECOMPILED})
 
 # tessera_test_program(NAME SOURCE...): a program in build/bin.
 function(tessera_test_program name)

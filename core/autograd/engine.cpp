@@ -24,9 +24,7 @@ struct Capture {
 };
 
 struct NewestFirst {
-  bool operator()(const Ref<OpNode>& a, const Ref<OpNode>& b) const {
-    return a->sequence < b->sequence;
-  }
+  bool operator()(const OpNode* a, const OpNode* b) const { return a->sequence < b->sequence; }
 };
 
 /// One run of backward.
@@ -63,9 +61,9 @@ class BackwardRun {
   std::vector<Capture>* captures_;  ///< null in an ordinary backward
   BackwardRun* previous_;
   std::uint64_t run_ = 0;
+  std::vector<std::pair<Edge, Tensor>> roots_;  ///< keep every node alive that is reached
   std::vector<OpNode*> found_;
-  std::vector<std::pair<Edge, Tensor>> roots_;
-  std::priority_queue<Ref<OpNode>, std::vector<Ref<OpNode>>, NewestFirst> ready_;
+  std::priority_queue<OpNode*, std::vector<OpNode*>, NewestFirst> ready_;
 
   static thread_local BackwardRun* current_;
   static std::atomic<std::uint64_t> run_counter_;
@@ -135,13 +133,13 @@ void BackwardRun::run() {
   if (captures_ != nullptr) {
     prune();
   }
-  for (auto& [edge, seed] : std::exchange(roots_, {})) {
-    deliver(edge, seed);
+  for (auto& [edge, seed] : roots_) {
+    deliver(edge, std::move(seed));
   }
   while (!ready_.empty()) {
-    const Ref<OpNode> node = ready_.top();
+    OpNode& node = *ready_.top();
     ready_.pop();
-    execute(*node);
+    execute(node);
   }
 }
 
@@ -149,7 +147,7 @@ void BackwardRun::run() {
 /// sums: directly at a leaf with one use. See docs/determinism.md.
 BatchSum BackwardRun::batch_sum_of(const OpNode& node) const {
   for (std::size_t i = 0; i < node.edges.size(); ++i) {
-    if (!node.edges[i].node || node.inputs[i].cut) {
+    if (!node.edges[i].node || node.input_meta(i).cut) {
       continue;
     }
     LeafNode* leaf = node.edges[i].node->as_leaf();
@@ -214,7 +212,7 @@ void BackwardRun::deliver(const Edge& edge, Tensor gradient) {
     sum = std::move(gradient);
   }
   if (last) {
-    ready_.push(Ref<OpNode>(op));
+    ready_.push(op);
   }
 }
 

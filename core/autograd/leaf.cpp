@@ -22,14 +22,15 @@ void add_to_grad(LeafNode& leaf, Tensor gradient) {
     accumulate(leaf.grad, gradient);
     return;
   }
-  const bool exclusive = gradient.impl()->use_count() == 1 &&
-                         gradient.impl()->storage->use_count() == 1 && gradient.is_contiguous();
-  leaf.grad = exclusive || grad_enabled() ? std::move(gradient) : clone(gradient);
+  leaf.grad = is_exclusive(gradient) || grad_enabled() ? std::move(gradient) : clone(gradient);
 }
 
 void finish(LeafNode& leaf, Contribution total) {
-  add_to_grad(leaf, total.rows.defined() ? add_rows(total.dense, total.rows, leaf.meta)
-                                         : std::move(total.dense));
+  if (total.rows.defined()) {
+    const Tensor in_place = is_exclusive(total.dense) && !grad_enabled() ? total.dense : Tensor();
+    total.dense = add_rows(total.dense, total.rows, leaf.meta, in_place);
+  }
+  add_to_grad(leaf, std::move(total.dense));
 }
 
 /// The default sink. In a step of several passes it waits for the last one.

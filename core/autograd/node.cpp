@@ -1,6 +1,9 @@
 #include <tessera/core/autograd/node.h>
 
+#include <algorithm>
 #include <utility>
+
+#include <tessera/core/autograd/leaf.h>
 
 namespace tessera {
 
@@ -18,6 +21,16 @@ void TapeNode::release(TapeNode* node) noexcept {
     delete next;
   }
   draining = false;
+}
+
+const TensorMeta& OpNode::input_meta(std::size_t i) const {
+  if (const Edge& edge = edges[i]; edge.node) {
+    OpNode* producer = edge.node->as_op();
+    return producer != nullptr ? producer->outputs[edge.output] : edge.node->as_leaf()->meta;
+  }
+  const auto before =
+      std::count_if(edges.begin(), edges.begin() + i, [](const Edge& edge) { return !edge.node; });
+  return constants[static_cast<std::size_t>(before)];
 }
 
 Tensor GradientHooks::apply(Tensor gradient) const {

@@ -50,6 +50,9 @@ struct TensorMeta {
   static TensorMeta of(const TensorImpl& x) { return {x.shape, x.dtype, x.device, x.cut}; }
 };
 
+/// In place of an input that was not given.
+inline constexpr std::int8_t kNotGiven = -1;  ///< as device index
+
 /// Gets the gradient of a tensor and may return another one in its place.
 using GradientHook = std::function<Tensor(const Tensor& gradient)>;
 
@@ -66,14 +69,17 @@ class OpNode final : public TapeNode, public Pooled<OpNode> {
  public:
   OpNode(const OpDef& def, const void* attributes) : op(&def), attrs(*def.attrs, attributes) {}
   [[nodiscard]] OpNode* as_op() noexcept override { return this; }
+  /// What is known of input `i`. Inputs with an edge are described where it leads: nodes are made
+  /// with every recorded call, so they hold nothing twice.
+  [[nodiscard]] const TensorMeta& input_meta(std::size_t i) const;
 
   const OpDef* op;
   AttrsBox attrs;
-  std::uint64_t sequence = 0;   ///< newer calls have larger numbers
-  bool released = false;        ///< saved tensors are gone: backward ran already
-  bool reaches = false;         ///< scratch: leads to an input that `grad` asks for
-  InlineVector<Edge, 3> edges;  ///< one an input
-  InlineVector<TensorMeta, 3> inputs;
+  std::uint64_t sequence = 0;             ///< newer calls have larger numbers
+  bool released = false;                  ///< saved tensors are gone: backward ran already
+  bool reaches = false;                   ///< scratch: leads to an input that `grad` asks for
+  InlineVector<Edge, 3> edges;            ///< one an input
+  InlineVector<TensorMeta, 1> constants;  ///< of the inputs without an edge, in their order
   InlineVector<TensorMeta, 1> outputs;
   InlineVector<SavedTensor, 3> saved_inputs;
   InlineVector<SavedTensor, 1> saved_outputs;

@@ -33,11 +33,14 @@ void count_backward_in_pass() {
   round = {&context, context.step, pass.first, pass.count, same ? round.number + 1 : 0};
 }
 
-void accumulate(Tensor& into, const Tensor& value) {
+bool is_exclusive(const Tensor& x) {
   // Contiguous: an expanded gradient's elements share memory.
-  const bool exclusive = into.impl()->use_count() == 1 && into.impl()->storage->use_count() == 1 &&
-                         into.is_contiguous() && !grad_enabled();
-  into = exclusive ? add_(into, value) : into + value;
+  return x.defined() && x.impl()->use_count() == 1 && x.impl()->storage->use_count() == 1 &&
+         x.is_contiguous();
+}
+
+void accumulate(Tensor& into, const Tensor& value) {
+  into = is_exclusive(into) && !grad_enabled() ? add_(into, value) : into + value;
 }
 
 void PassTree::add(Tensor sum, std::int64_t first, std::int64_t count) {

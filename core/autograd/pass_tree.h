@@ -48,6 +48,9 @@ void count_backward_in_pass();
 /// engine calls it at the end of backward in the last pass.
 void complete_open_leaves();
 
+/// True when nobody else can see `x`, so that it may be overwritten.
+[[nodiscard]] bool is_exclusive(const Tensor& x);
+
 /// Adds `value` to `into` in place when nobody else can see `into`, else out of place.
 void accumulate(Tensor& into, const Tensor& value);
 

@@ -8,24 +8,29 @@ namespace {
 
 thread_local std::uint64_t next_sequence = 1;
 
-TensorMeta meta_or_none(const Tensor& x) {
-  if (x.defined()) {
-    return TensorMeta::of(x.get());
+/// Where the gradient of an input goes or, if nowhere, what it is.
+void add_input(OpNode& node, const Tensor& x) {
+  const Edge& edge = node.edges.emplace_back(x.defined() ? edge_of(x) : Edge{});
+  if (edge.node) {
+    return;
   }
-  TensorMeta none;
-  none.device.index = -1;  // marks an input that was not given
-  return none;
+  if (x.defined()) {
+    node.constants.emplace_back(TensorMeta::of(x.get()));
+  } else {
+    node.constants.emplace_back().device.index = kNotGiven;
+  }
 }
 
 void save(OpNode& node, std::span<const TensorRef> inputs, const Outputs& outputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool wanted = (node.op->info.saved_inputs >> i & 1U) != 0 && inputs[i]->defined();
-    node.saved_inputs.push_back(wanted ? SavedTensor(*inputs[i]) : SavedTensor());
+    wanted ? node.saved_inputs.emplace_back(*inputs[i]) : node.saved_inputs.emplace_back();
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     // Detached: an output that knew its producer would keep the node alive in a cycle.
     const bool wanted = (node.op->info.saved_outputs >> i & 1U) != 0;
-    node.saved_outputs.push_back(wanted ? SavedTensor(outputs[i].detach()) : SavedTensor());
+    wanted ? node.saved_outputs.emplace_back(outputs[i].detach())
+           : node.saved_outputs.emplace_back();
   }
 }
 
@@ -50,12 +55,11 @@ void record(const OpDef& op, std::span<const TensorRef> inputs, const void* attr
             Outputs& outputs) {
   const auto node = make_ref<OpNode>(op, attrs);
   for (const Tensor& x : inputs) {
-    node->edges.push_back(x.defined() ? edge_of(x) : Edge{});
-    node->inputs.push_back(meta_or_none(x));
+    add_input(*node, x);
   }
   node->sequence = next_sequence++;  // after the edges: they may record stale views anew
   for (const Tensor& y : outputs) {
-    node->outputs.push_back(TensorMeta::of(y.get()));
+    node->outputs.emplace_back(TensorMeta::of(y.get()));
   }
   save(*node, inputs, outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -20,12 +20,12 @@ class Vjp {
   /// A saved input or output. Throws InternalError for one that `OpInfo` does not name.
   [[nodiscard]] Tensor input(int i = 0) const;
   [[nodiscard]] Tensor output(int i = 0) const;
-  [[nodiscard]] int input_count() const { return static_cast<int>(node_.inputs.size()); }
-  [[nodiscard]] const TensorMeta& input_meta(int i = 0) const { return node_.inputs[index(i)]; }
+  [[nodiscard]] int input_count() const { return static_cast<int>(node_.edges.size()); }
+  [[nodiscard]] const TensorMeta& input_meta(int i = 0) const { return node_.input_meta(index(i)); }
   [[nodiscard]] const TensorMeta& output_meta(int i = 0) const { return node_.outputs[index(i)]; }
   /// True when input `i` was given.
   [[nodiscard]] bool has_input(int i) const {
-    return i < input_count() && node_.inputs[index(i)].device.index >= 0;
+    return i < input_count() && input_meta(i).device.index != kNotGiven;
   }
 
   /// Memory for the gradient of input `i`, to be handed to `call_into`: a bucket, when the input is

@@ -36,7 +36,7 @@ class Infer {
 
   /// Adds the next output, on the device of the first input.
   void add_output(const Shape& shape, DType dtype, Cut cut = {}) {
-    outputs_.push_back({shape, dtype, input(0).device(), cut});
+    outputs_.emplace_back(OutputSpec{shape, dtype, input(0).device(), cut});
   }
 
   [[nodiscard]] std::span<const OutputSpec> outputs() const { return outputs_; }

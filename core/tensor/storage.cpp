@@ -1,5 +1,6 @@
 #include <tessera/core/tensor/storage.h>
 
+#include <cstring>
 #include <utility>
 
 #include <tessera/core/base/error.h>
@@ -18,6 +19,17 @@ Storage::Storage(std::byte* data, std::size_t nbytes, Device device,
       device_(device),
       owned_(false),
       owner_(std::move(owner)) {}
+
+void Storage::leave_owner() {
+  if (owned_) {
+    return;
+  }
+  const Block own = allocate(block_.nbytes);
+  std::memcpy(own.data, block_.data, block_.nbytes);
+  block_ = own;
+  owned_ = true;
+  owner_.reset();
+}
 
 StorageSync& Storage::ensure_sync() {
   StorageSync* known = sync();

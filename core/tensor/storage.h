@@ -28,6 +28,10 @@ class Storage : public RefCounted, public Pooled<Storage> {
   [[nodiscard]] std::size_t nbytes() const noexcept { return block_.nbytes; }
   [[nodiscard]] Device device() const noexcept { return device_; }
 
+  /// Moves the contents from an owner's memory to memory of its own, for every holder, so that the
+  /// owner may write to its memory. Nothing may be reading or writing meanwhile.
+  void leave_owner();
+
   /// Counts writes that autograd must notice.
   [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
   void bump_version() noexcept { ++version_; }
@@ -39,7 +43,7 @@ class Storage : public RefCounted, public Pooled<Storage> {
  private:
   Block block_;
   Device device_;
-  bool owned_ = true;
+  bool owned_ = true;  ///< else the memory is `owner_`'s
   std::uint32_t version_ = 0;
   std::shared_ptr<const void> owner_;
   std::atomic<StorageSync*> sync_ = nullptr;  ///< owned

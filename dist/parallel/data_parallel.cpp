@@ -16,6 +16,7 @@ class ReducerSink final : public GradientSink {
  public:
   ReducerSink(GradientReducer& reducer, std::size_t index) : reducer_(reducer), index_(index) {}
   Tensor destination(LeafNode&) override { return reducer_.destination(index_); }
+  Tensor early_destination(LeafNode&) override { return reducer_.early_destination(index_); }
   void complete(LeafNode&, Contribution contribution) override {
     reducer_.complete(index_, std::move(contribution));
   }

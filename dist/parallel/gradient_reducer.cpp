@@ -64,16 +64,23 @@ Tensor GradientReducer::gradient_at(std::size_t index, std::size_t block) const 
   return tensor_at(gradients_, at, place.entry.slot->shape);
 }
 
+/// The rank's block that holds the pass; the number of blocks if none does.
+std::size_t GradientReducer::find_block(const Pass& pass) const {
+  const auto found = std::ranges::find_if(blocks_, [&](const TreeLeaf& block) {
+    return pass.grain == grain_ && pass.first >= block.first &&
+           pass.first + pass.count <= block.first + block.size;
+  });
+  return static_cast<std::size_t>(found - blocks_.begin());
+}
+
 std::size_t GradientReducer::current_block() const {
   const Pass& pass = Context::current().pass;
-  const auto found = std::ranges::find_if(blocks_, [&](const TreeLeaf& block) {
-    return pass.first >= block.first && pass.first + pass.count <= block.first + block.size;
-  });
-  check(found != blocks_.end() && pass.grain == grain_,
+  const std::size_t block = find_block(pass);
+  check(block != blocks_.size(),
         "data_parallel: the pass does not fit the rank's microbatches; got ", pass.first, " to ",
         pass.first + pass.count, " of ", pass.grain, ", expected a part of ", blocks_[0].first,
         " to ", blocks_.back().first + blocks_.back().size, " of ", grain_);
-  return static_cast<std::size_t>(found - blocks_.begin());
+  return block;
 }
 
 /// A pass that is the whole block writes it to the bucket. Until the last pass the bucket belongs
@@ -92,7 +99,19 @@ GradientReducer::Round& GradientReducer::current_round(Progress& progress) const
 Tensor GradientReducer::destination(std::size_t index) {
   begin_backward();
   const std::size_t block = current_block();
-  return fills_bucket(block) ? gradient_at(index, block) : Tensor();
+  const bool free = fills_bucket(block) && !progress_[index].lent.held(block);
+  return free ? gradient_at(index, block) : Tensor();
+}
+
+/// Only while the bucket holds nothing and no collective can be using it.
+Tensor GradientReducer::early_destination(std::size_t index) {
+  const Pass& pass = Context::current().pass;
+  const std::size_t block = find_block(pass);
+  Progress& p = progress_[index];
+  const bool whole = block != blocks_.size() && pass.count == blocks_[block].size;
+  const bool in_use = !whole || p.filled[block] != 0 || current_backward() != 0 ||
+                      places_[index].entry.slot->value.grad().defined();
+  return in_use ? Tensor() : p.lent.lend(gradient_at(index, block), block);
 }
 
 void GradientReducer::begin_backward() {
@@ -133,11 +152,13 @@ void GradientReducer::begin_last_pass() {
 }
 
 void GradientReducer::store(std::size_t index, std::size_t block, const Tensor& sum) {
+  Progress& p = progress_[index];
   const Tensor place = gradient_at(index, block);
   if (sum.raw_data() != place.raw_data()) {
+    p.lent.evict(block);
     static_cast<void>(call_into<Cast>(place, {sum}, {DType::f32}));
   }
-  progress_[index].filled[block] = 1;
+  p.filled[block] = 1;
 }
 
 void GradientReducer::complete(std::size_t index, Contribution contribution) {
@@ -151,6 +172,7 @@ void GradientReducer::complete(std::size_t index, Contribution contribution) {
   }
   if (contribution.dense.defined() && fills_bucket(block)) {
     store(index, block, contribution.dense);
+    contribution.dense = Tensor();
   } else if (contribution.dense.defined()) {
     round.trees[block].add(std::move(contribution.dense), pass.first, pass.count);
   }
@@ -165,6 +187,7 @@ void GradientReducer::settle(std::size_t index) {
   Progress& p = progress_[index];
   Round& round = current_round(p);
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    p.lent.evict(block);  // a kept graph may still hold what is summed over ranks now
     if (!round.trees[block].empty()) {
       store(index, block, round.trees[block].take(blocks_[block].size).dense);
     }

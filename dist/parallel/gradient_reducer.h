@@ -8,9 +8,11 @@
 
 #include <tessera/core/autograd/leaf.h>
 #include <tessera/core/autograd/pass_tree.h>
+#include <tessera/core/base/context.h>
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/dist/parallel/bucket_layout.h>
 #include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/lent_gradient.h>
 #include <tessera/dist/parallel/parameter_memory.h>
 #include <tessera/dist/reduce/tree.h>
 #include <tessera/nn/synchronizer.h>
@@ -50,6 +52,7 @@ class GradientReducer final : public nn::Synchronizer {
 
   // For the sinks of the parameters' leaves.
   [[nodiscard]] Tensor destination(std::size_t index);
+  [[nodiscard]] Tensor early_destination(std::size_t index);
   void complete(std::size_t index, Contribution contribution);
 
  private:
@@ -64,6 +67,7 @@ class GradientReducer final : public nn::Synchronizer {
     std::vector<char> filled;             ///< one a block: the bucket holds the block's sum
     bool complete = false;                ///< in this backward of the last pass
     bool kept = false;                    ///< `previous_` holds the gradient of earlier backwards
+    LentGradient lent;
   };
   struct Place {
     BucketEntry entry;
@@ -71,6 +75,7 @@ class GradientReducer final : public nn::Synchronizer {
   };
 
   [[nodiscard]] Tensor gradient_at(std::size_t index, std::size_t block) const;
+  [[nodiscard]] std::size_t find_block(const Pass& pass) const;
   [[nodiscard]] std::size_t current_block() const;
   [[nodiscard]] bool fills_bucket(std::size_t block) const;
   [[nodiscard]] Round& current_round(Progress& progress) const;

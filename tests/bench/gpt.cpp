@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>
+#include <sstream>
 #include <string>
 
 #include <tessera/core/base/context.h>
@@ -17,8 +18,10 @@
 #include "examples/gpt/init_file.h"
 #include "examples/gpt/model.h"
 #include "examples/gpt/plan.h"
+#include "support/replay.h"
 
 namespace dist = tessera::dist;
+namespace nn = tessera::nn;
 
 namespace {
 
@@ -53,7 +56,7 @@ BenchOptions parse(int argc, char** argv) {
   app.add_option("--lr", o.run.lr);
   app.add_flag("--untied", o.run.untied);
   app.add_option("--grain", o.run.grain);
-  app.add_option("--comm", o.comm)->check(CLI::IsMember({"real", "none"}));
+  app.add_option("--comm", o.comm)->check(CLI::IsMember({"real", "none", "only"}));
   app.parse(argc, argv);
   return o;
 }
@@ -90,19 +93,21 @@ GptConfig config_of(const BenchOptions& o) {
           .tied = !o.run.untied};
 }
 
-std::shared_ptr<dist::GradientReducer> spread(Gpt& model, const BenchOptions& o,
-                                              const dist::World& world, std::int64_t grain) {
-  if (world.size() == 1) {
-    return nullptr;
+/// The real communicator, one that moves nothing, or one whose steps can be replayed.
+std::shared_ptr<dist::Communicator> group_of(const BenchOptions& o, const dist::World& world) {
+  if (o.comm == "none") {
+    return dist::make_fake(world.rank(), world.size());
   }
-  const bool real = o.comm == "real";
-  const auto group = real ? world.communicator() : dist::make_fake(world.rank(), world.size());
-  return dist::data_parallel(model, group, {.grain = grain});
+  if (o.comm == "only") {
+    return std::make_shared<tessera::bench::Replay>(world.communicator());
+  }
+  return world.communicator();
 }
 
 /// Forward, backward and update, once a pass, until the step is whole.
-void step(const tessera::nn::Ptr<Gpt>& model, tessera::optim::AdamW& optimizer,
-          tessera::data::DataLoader::Iterator& pass, tessera::DType dtype, dist::GlobalMean& mean) {
+void train(const tessera::nn::Ptr<Gpt>& model, tessera::optim::AdamW& optimizer,
+           tessera::data::DataLoader::Iterator& pass, tessera::DType dtype,
+           dist::GlobalMean& mean) {
   while (true) {
     auto& [x, y] = *pass;
     tessera::Tensor loss;
@@ -120,34 +125,94 @@ void step(const tessera::nn::Ptr<Gpt>& model, tessera::optim::AdamW& optimizer,
   }
 }
 
-void serve(const BenchOptions& o, const dist::World& world) {
-  dist::Communicator& comm = *world.communicator();
-  set_threads(o.run, world);
-  tessera::set_seed(o.run.seed);
-  tessera::data::DataLoader loader(load_tokens(o.run.data), loader_options(o.run));
-  const auto model = tessera::nn::make<Gpt>(config_of(o));
+nn::Ptr<Gpt> make_model(const BenchOptions& o, dist::Communicator& comm) {
+  auto model = nn::make<Gpt>(config_of(o));
   if (!o.run.init.empty()) {
     load_init(*model, o.run.init, comm);
   }
-  const auto reducer = spread(*model, o, world, loader.grain());
-  auto optimizer = make_optimizer(*model, o.run);
-  const auto dtype = tessera::parse_dtype(o.run.dtype);
-  dist::GlobalMean mean;
-  auto pass = loader.begin();
-  if (comm.rank() == 0) {
-    std::cout << R"({"ready": true, "name": "tessera"})" << std::endl;
-  }
-  for (int number = 1; asked(comm); ++number) {
-    const auto begin = std::chrono::steady_clock::now();
-    step(model, optimizer, pass, dtype, mean);
-    const double ms = slowest(comm, milliseconds_since(begin));
-    const double loss = mean.take(comm);
-    if (comm.rank() == 0) {
-      std::cout << R"({"step": )" << number << R"(, "ms": )" << ms << R"(, "loss": )" << loss
-                << R"(, "grad_norm": )" << optimizer.gradient_norm() << "}" << std::endl;
+  return model;
+}
+
+/// Answers every line "step" with one step.
+class Server {
+ public:
+  Server(const BenchOptions& o, const dist::World& world)
+      : comm_(*world.communicator()),
+        group_(group_of(o, world)),
+        replay_(std::dynamic_pointer_cast<tessera::bench::Replay>(group_)),
+        loader_(load_tokens(o.run.data), loader_options(o.run)),
+        model_(make_model(o, comm_)),
+        reducer_(world.size() == 1
+                     ? nullptr
+                     : dist::data_parallel(*model_, group_, {.grain = loader_.grain()})),
+        optimizer_(make_optimizer(*model_, o.run)),
+        dtype_(tessera::parse_dtype(o.run.dtype)),
+        pass_(loader_.begin()) {}
+
+  void serve() {
+    print(R"({"ready": true, "name": "tessera"})");
+    while (asked(comm_)) {
+      const double ms = slowest(comm_, step());
+      std::ostringstream answer;
+      answer << R"({"step": )" << steps_ << R"(, "ms": )" << ms << R"(, "loss": )" << loss()
+             << R"(, "grad_norm": )" << optimizer_.gradient_norm() << "}";
+      print(answer.str());
     }
-    ++pass;  // the next batch is not part of a step
   }
+
+ private:
+  /// Communication alone is that of the second step: the first also makes the optimizer's state.
+  static constexpr int kRealSteps = 2;
+
+  [[nodiscard]] bool alone() const { return replay_ != nullptr && steps_ > kRealSteps; }
+
+  /// Its milliseconds on this rank.
+  double step() {
+    const auto begin = std::chrono::steady_clock::now();
+    if (++steps_; alone()) {
+      replay_->again();
+      return milliseconds_since(begin);
+    }
+    if (replay_ != nullptr) {
+      replay_->clear();
+    }
+    train(model_, optimizer_, pass_, dtype_, mean_);
+    return milliseconds_since(begin);
+  }
+
+  /// Of the latest real step. Also turns to the next batch, which is no part of a step.
+  double loss() {
+    if (!alone()) {
+      loss_ = mean_.take(comm_);
+      ++pass_;
+    }
+    return loss_;
+  }
+
+  void print(const std::string& line) {
+    if (comm_.rank() == 0) {
+      std::cout << line << std::endl;
+    }
+  }
+
+  dist::Communicator& comm_;
+  std::shared_ptr<dist::Communicator> group_;
+  std::shared_ptr<tessera::bench::Replay> replay_;
+  tessera::data::DataLoader loader_;
+  nn::Ptr<Gpt> model_;
+  std::shared_ptr<dist::GradientReducer> reducer_;
+  tessera::optim::AdamW optimizer_;
+  tessera::DType dtype_;
+  dist::GlobalMean mean_;
+  tessera::data::DataLoader::Iterator pass_;
+  int steps_ = 0;
+  double loss_ = 0;
+};
+
+void serve(const BenchOptions& o, const dist::World& world) {
+  set_threads(o.run, world);
+  tessera::set_seed(o.run.seed);
+  Server(o, world).serve();
 }
 
 }  // namespace
