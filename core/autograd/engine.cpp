@@ -65,11 +65,11 @@ class BackwardRun {
   std::vector<OpNode*> found_;
   std::priority_queue<OpNode*, std::vector<OpNode*>, NewestFirst> ready_;
 
-  static thread_local BackwardRun* current_;
+  [[gnu::tls_model("initial-exec")]] static thread_local BackwardRun* current_;
   static std::atomic<std::uint64_t> run_counter_;
 };
 
-thread_local BackwardRun* BackwardRun::current_ = nullptr;
+constinit thread_local BackwardRun* BackwardRun::current_ = nullptr;
 std::atomic<std::uint64_t> BackwardRun::run_counter_{0};
 
 void BackwardRun::start(const Edge& root, const Tensor& seed) {

@@ -8,19 +8,22 @@
 namespace tessera {
 
 void TapeNode::release(TapeNode* node) noexcept {
-  thread_local std::vector<TapeNode*> waiting;
-  thread_local bool draining = false;
-  waiting.push_back(node);
-  if (draining) {
+  struct Waiting {
+    TapeNode* newest = nullptr;
+    bool draining = false;
+  };
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Waiting waiting;
+  node->released_before_ = std::exchange(waiting.newest, node);
+  if (waiting.draining) {
     return;
   }
-  draining = true;
-  while (!waiting.empty()) {
-    TapeNode* next = waiting.back();
-    waiting.pop_back();
+  waiting.draining = true;
+  while (waiting.newest != nullptr) {
+    TapeNode* next = waiting.newest;
+    waiting.newest = next->released_before_;
     delete next;
   }
-  draining = false;
+  waiting.draining = false;
 }
 
 const TensorMeta& OpNode::input_meta(std::size_t i) const {

@@ -32,6 +32,9 @@ class TapeNode : public RefCounted {
   std::uint64_t run = 0;
   std::int32_t pending = 0;
   std::int32_t uses = 0;
+
+ private:
+  TapeNode* released_before_ = nullptr;  ///< in the list of nodes to delete
 };
 
 /// Where the gradient of one input goes: output `output` of `node`. Null: nowhere.

@@ -6,7 +6,7 @@
 namespace tessera {
 namespace {
 
-thread_local std::uint64_t next_sequence = 1;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint64_t next_sequence = 1;
 
 /// Where the gradient of an input goes or, if nowhere, what it is.
 void add_input(OpNode& node, const Tensor& x) {

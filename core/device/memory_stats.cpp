@@ -26,8 +26,9 @@ struct ThreadCounts {
   State state = State::fresh;
 };
 
-constinit thread_local ThreadCounts thread_counts;
-constinit thread_local MemoryCategory thread_category = MemoryCategory::other;
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCounts thread_counts;
+[[gnu::tls_model("initial-exec")]] constinit thread_local MemoryCategory thread_category =
+    MemoryCategory::other;
 
 class Totals {
  public:

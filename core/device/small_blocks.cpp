@@ -82,7 +82,7 @@ struct Front {
   State state = State::fresh;
 };
 
-constinit thread_local Front front;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Front front;
 
 struct CloseAtThreadExit {
   ~CloseAtThreadExit() {

@@ -22,7 +22,7 @@ class Stream;
 
 namespace detail {
 /// The worker stream that the calling thread's ops go to; null for the inline one.
-inline constinit thread_local Stream* worker_stream = nullptr;
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local Stream* worker_stream = nullptr;
 }  // namespace detail
 
 /// A point in a stream's queue, done once all work before it ran. Copyable; default-constructed it
