@@ -36,7 +36,7 @@ class FakeCommunicator final : public Communicator {
     if (failure_) {
       std::rethrow_exception(failure_);
     }
-    take_own_part(c);
+    echo(c);
     return Work(std::make_shared<Done>());
   }
   CommBuffer allocate(std::size_t nbytes) override { return anonymous_memory(nbytes); }
@@ -48,15 +48,18 @@ class FakeCommunicator final : public Communicator {
   }
 
  private:
-  /// What this rank would have got from itself.
-  void take_own_part(const Collective& c) const {
+  /// What is gathered or exchanged, if every rank had sent what this one has for itself.
+  void echo(const Collective& c) const {
     const std::size_t nbytes = c.count * size_of(c.dtype);
-    const std::size_t mine = nbytes * static_cast<std::size_t>(rank_);
-    if (c.kind == CollectiveKind::all_gather && nbytes > 0) {
-      std::memmove(static_cast<std::byte*>(c.receive) + mine, c.send, nbytes);
-    } else if (c.kind == CollectiveKind::all_to_all && nbytes > 0) {
-      std::memmove(static_cast<std::byte*>(c.receive) + mine,
-                   static_cast<const std::byte*>(c.send) + mine, nbytes);
+    const bool exchange = c.kind == CollectiveKind::all_to_all;
+    if (nbytes == 0 || (c.kind != CollectiveKind::all_gather && !exchange)) {
+      return;
+    }
+    const auto* own = static_cast<const std::byte*>(c.send) +
+                      (exchange ? nbytes * static_cast<std::size_t>(rank_) : 0);
+    for (int r = 0; r < size_; ++r) {
+      std::memmove(static_cast<std::byte*>(c.receive) + nbytes * static_cast<std::size_t>(r), own,
+                   nbytes);
     }
   }
 

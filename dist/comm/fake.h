@@ -8,10 +8,9 @@
 
 namespace tessera::dist {
 
-/// Rank `rank` of a world of `size` ranks. Only what needs no peer is meaningful in the results: the
-/// rank's own part of what is gathered or exchanged arrives, other receive buffers are left as they
-/// are, and a split keeps the whole group. Wrap a Recorder around
-/// it to see what was launched.
+/// Rank `rank` of a world of `size` ranks. What is gathered or exchanged looks as if every rank had
+/// sent what this one has; other receive buffers are left as they are, and a split keeps the whole
+/// group. Wrap a Recorder around it to see what was launched.
 [[nodiscard]] std::shared_ptr<Communicator> make_fake(int rank, int size);
 
 }  // namespace tessera::dist

@@ -219,6 +219,7 @@ void serve(const BenchOptions& o, const dist::World& world) {
 
 int main(int argc, char** argv) {
   const BenchOptions options = parse(argc, argv);
-  const auto world = dist::World::start();
+  // While others have their turns, ranks wait in a broadcast.
+  const auto world = dist::World::start({.comm_timeout = std::chrono::hours(1)});
   return world.run([&] { serve(options, world); }, "bench_gpt");
 }
