@@ -1,8 +1,7 @@
 # tests/bench/NAME.cpp: a program build/bin/bench_NAME each.
 file(GLOB sources CONFIGURE_DEPENDS bench/*.cpp)
-foreach(part model data plan cores init_file resolve options)
-  list(APPEND gpt_parts ${PROJECT_SOURCE_DIR}/examples/gpt/${part}.cpp)
-endforeach()
+file(GLOB gpt_parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/gpt/*.cpp)
+list(FILTER gpt_parts EXCLUDE REGEX "/main\\.cpp$")
 foreach(source IN LISTS sources)
   get_filename_component(name ${source} NAME_WE)
   tessera_test_program(bench_${name} ${source})

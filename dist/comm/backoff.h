@@ -13,7 +13,10 @@ namespace tessera::dist {
 
 class Backoff {
  public:
-  void reset() noexcept { rounds_ = 0; }
+  void reset() noexcept {
+    rounds_ = 0;
+    asleep_ = {};
+  }
 
   void pause() {
     ++rounds_;
@@ -22,7 +25,7 @@ class Backoff {
     } else if (rounds_ <= kSpins + kYields) {
       std::this_thread::yield();
     } else {
-      std::this_thread::sleep_for(kNap);
+      nap();
     }
   }
 
@@ -30,7 +33,15 @@ class Backoff {
   // With fewer cores than ranks the peer may need this very core, so spinning is short.
   static constexpr int kSpins = 60;
   static constexpr int kYields = 4000;
-  static constexpr std::chrono::microseconds kNap{30};
+  static constexpr std::chrono::microseconds kShortestNap{30};
+  static constexpr std::chrono::microseconds kLongestNap{1000};
+
+  /// A sixteenth of the sleep so far: a long wait costs no core, a short one little time.
+  void nap() {
+    const auto nap = std::clamp(asleep_ / 16, kShortestNap, kLongestNap);
+    std::this_thread::sleep_for(nap);
+    asleep_ += nap;
+  }
 
   static void relax() noexcept {
 #if defined(__x86_64__)
@@ -38,6 +49,7 @@ class Backoff {
 #endif
   }
   int rounds_ = 0;
+  std::chrono::microseconds asleep_{};
 };
 
 }  // namespace tessera::dist

@@ -13,6 +13,7 @@ using Clock = std::chrono::steady_clock;
 // Between polls without news the thread sleeps, so that it takes little from the compute beside it.
 constexpr std::chrono::microseconds kShortestDoze{20};
 constexpr std::chrono::microseconds kLongestDoze{200};
+constexpr std::chrono::microseconds kDozeBesideWaiter{1000};  // who waits polls himself
 constexpr int kIdleDozes = 100;  // then it sleeps until something is launched
 
 }  // namespace
@@ -214,8 +215,9 @@ void Progress::run() {
     } else if (moved) {
       doze = kShortestDoze;
     } else {
+      const bool beside_waiter = waiting_.load(std::memory_order_relaxed) > 0;
       std::this_thread::sleep_for(doze);
-      doze = std::min(doze * 2, kLongestDoze);
+      doze = std::min(doze * 2, beside_waiter ? kDozeBesideWaiter : kLongestDoze);
     }
   }
 }
