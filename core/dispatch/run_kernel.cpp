@@ -5,19 +5,22 @@
 namespace tessera {
 namespace {
 
-bool is_strided(const TensorImpl& x) {
-  return !x.contiguous();
+bool any_strided_input(const Kernel& k) {
+  for (int i = 0; i < k.input_count(); ++i) {
+    if (k.has_input(i) && !k.input(i).contiguous()) {
+      return true;
+    }
+  }
+  return false;
 }
 
-bool any_strided(const Kernel& k) {
-  bool any = false;
-  for (int i = 0; i < k.input_count(); ++i) {
-    any |= k.has_input(i) && is_strided(k.input(i));
-  }
+bool any_strided_output(const Kernel& k) {
   for (int i = 0; i < k.output_count(); ++i) {
-    any |= is_strided(k.output(i));
+    if (!k.output(i).contiguous()) {
+      return true;
+    }
   }
-  return any;
+  return false;
 }
 
 bool has_elements(const Kernel& k) {
@@ -65,7 +68,7 @@ class DenseOperands {
 
  private:
   TensorImpl* dense(const TensorImpl& x, bool filled) {
-    if (!is_strided(x)) {
+    if (x.contiguous()) {
       return const_cast<TensorImpl*>(&x);
     }
     const auto nbytes = static_cast<std::size_t>(x.numel()) * size_of(x.dtype);
@@ -84,14 +87,14 @@ class DenseOperands {
   InlineVector<TensorImpl*, 3> outputs_;
 };
 
-bool run_fast_on_copies(OpDef::KernelFunction fast, const Kernel& k, const void* attrs) {
+void run_on_copies(const OpDef& op, OpDef::KernelFunction fast, const Kernel& k,
+                   const void* attrs) {
   DenseOperands operands(k);
   Kernel dense = operands.kernel(k);
-  const bool ran = fast(dense, attrs);
-  if (ran) {
-    operands.write_back(k);
+  if (fast == nullptr || !fast(dense, attrs)) {
+    op.reference(dense, attrs);
   }
-  return ran;
+  operands.write_back(k);
 }
 
 }  // namespace
@@ -102,8 +105,10 @@ void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs) {
   if (!has_elements(kernel) || (fast != nullptr && fast(kernel, attrs))) {
     return;
   }
-  const bool copies_help = fast != nullptr && device == DeviceType::cpu && any_strided(kernel);
-  if (!copies_help || !run_fast_on_copies(fast, kernel, attrs)) {
+  const bool copies = any_strided_output(kernel) || (fast != nullptr && any_strided_input(kernel));
+  if (copies && device == DeviceType::cpu) {
+    run_on_copies(op, fast, kernel, attrs);
+  } else {
     op.reference(kernel, attrs);
   }
 }

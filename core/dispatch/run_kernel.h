@@ -9,7 +9,8 @@ namespace tessera {
 /// the arguments to it. Nothing is called when all outputs are empty.
 ///
 /// On the CPU a fast kernel that leaves strided operands alone is asked again with dense copies of
-/// them, so that an element's bits do not depend on the layout of the tensors around it.
+/// them, so that an element's bits do not depend on the layout of the tensors around it. Reference
+/// kernels get dense outputs always.
 void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs);
 
 }  // namespace tessera

@@ -107,6 +107,7 @@ void register_op_case(OpCaseData data) {
   }
   if (!info.view) {
     add_test(shared, "fast_kernels_agree_with_the_reference", check_kernels);
+    add_test(shared, "writes_into_strided_destinations", check_destinations);
   }
   if (shared->meta) {
     add_test(shared, "knows_shapes_without_elements", check_meta);

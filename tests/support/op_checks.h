@@ -13,6 +13,8 @@ void check_dtypes(const OpCaseData& c);
 void check_kernels(const OpCaseData& c);
 /// Strided inputs give the bits that dense ones give.
 void check_strides(const OpCaseData& c);
+/// Strided destinations get the bits that fresh outputs get.
+void check_destinations(const OpCaseData& c);
 /// Inputs sliced to nothing along any label run and give nothing there.
 void check_empty(const OpCaseData& c);
 /// Meta tensors get the shapes and dtypes that real ones get.

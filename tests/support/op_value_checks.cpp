@@ -93,6 +93,24 @@ void check_strides(const OpCaseData& c) {
   }
 }
 
+void check_destinations(const OpCaseData& c) {
+  for (const SampleData& sample : c.samples) {
+    for (const DType dtype : c.dtypes) {
+      const auto attrs = sample.attrs_in(dtype);
+      const std::vector<Tensor> inputs = make_inputs(sample, dtype);
+      const Outputs expected = run_op(*c.op, inputs, attrs.get());
+      Outputs outputs;
+      for (const Tensor& y : expected) {
+        outputs.push_back(strided_copy(empty(y.shape(), {.dtype = y.dtype()})));
+      }
+      call(*c.op, std::vector<TensorRef>(inputs.begin(), inputs.end()), attrs.get(), outputs);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        expect_same_bits(outputs[i], expected[i], label(c, "into strided memory in", dtype));
+      }
+    }
+  }
+}
+
 void check_meta(const OpCaseData& c) {
   for (const SampleData& sample : c.samples) {
     const std::vector<Tensor> inputs = make_inputs(sample);
