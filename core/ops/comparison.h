@@ -18,25 +18,25 @@ struct Ne : Predicate<2> {
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct Lt : Predicate<2> {
+struct Lt : RealOnly<Predicate<2>> {
   static constexpr OpInfo info{
       .name = "lt", .doc = "x < y, broadcast", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct Le : Predicate<2> {
+struct Le : RealOnly<Predicate<2>> {
   static constexpr OpInfo info{
       .name = "le", .doc = "x <= y, broadcast", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct Gt : Predicate<2> {
+struct Gt : RealOnly<Predicate<2>> {
   static constexpr OpInfo info{
       .name = "gt", .doc = "x > y, broadcast", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);
 };
 
-struct Ge : Predicate<2> {
+struct Ge : RealOnly<Predicate<2>> {
   static constexpr OpInfo info{
       .name = "ge", .doc = "x >= y, broadcast", .differentiable = false, .elementwise = true};
   static void reference(Kernel& k, const Attrs&);

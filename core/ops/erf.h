@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Erf : FloatElementwise<1> {
+struct Erf : RealOnly<FloatElementwise<1>> {
   static constexpr OpInfo info{.name = "erf",
                                .doc = "error function of x",
                                .elementwise = true,

@@ -9,7 +9,7 @@
 namespace tessera {
 
 void Gelu::infer(Infer& c, const Attrs&) {
-  check(!is_complex(c.input().dtype()), "gelu: needs real numbers; got ", c.input().dtype());
+  check_real(c);
   infer_elementwise(c, 1, promoted_float_dtype(c));
 }
 

@@ -41,6 +41,7 @@ Tensor second_derivative(const Tensor& x, bool tanh_form) {
 }  // namespace
 
 void GeluGradient::infer(Infer& c, const Attrs&) {
+  check_real(c);
   infer_elementwise(c, 2, promoted_float_dtype(c));
 }
 

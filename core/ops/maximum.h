@@ -5,7 +5,7 @@
 #include <tessera/core/tensor/number.h>
 namespace tessera {
 
-struct Maximum : Elementwise<2> {
+struct Maximum : RealOnly<Elementwise<2>> {
   static constexpr OpInfo info{.name = "maximum",
                                .doc = "the larger of x and y, broadcast",
                                .elementwise = true,

@@ -5,7 +5,7 @@
 #include <tessera/core/tensor/number.h>
 namespace tessera {
 
-struct Minimum : Elementwise<2> {
+struct Minimum : RealOnly<Elementwise<2>> {
   static constexpr OpInfo info{.name = "minimum",
                                .doc = "the smaller of x and y, broadcast",
                                .elementwise = true,

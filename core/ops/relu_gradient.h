@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct ReluGradient : Elementwise<2> {
+struct ReluGradient : RealOnly<Elementwise<2>> {
   static constexpr OpInfo info{.name = "relu_gradient",
                                .doc = "g where x is positive, else 0",
                                .elementwise = true,

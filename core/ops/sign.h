@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Sign : Elementwise<1> {
+struct Sign : RealOnly<Elementwise<1>> {
   static constexpr OpInfo info{
       .name = "sign", .doc = "-1, 0 or 1 by the sign of x", .elementwise = true, .in_place = true};
   static void reference(Kernel& k, const Attrs&);

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Silu : FloatElementwise<1> {
+struct Silu : RealOnly<FloatElementwise<1>> {
   static constexpr OpInfo info{.name = "silu",
                                .doc = "x * sigmoid(x)",
                                .elementwise = true,

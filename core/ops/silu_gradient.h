@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct SiluGradient : FloatElementwise<2> {
+struct SiluGradient : RealOnly<FloatElementwise<2>> {
   static constexpr OpInfo info{.name = "silu_gradient",
                                .doc = "g times the derivative of silu at x",
                                .elementwise = true,

@@ -141,6 +141,13 @@ void infer_elementwise(Infer& c, int inputs, DType dtype) {
   c.outputs()[0].device = common_device(c);
 }
 
+void check_real(const Infer& c) {
+  for (int i = 0; i < c.input_count(); ++i) {
+    check(!is_complex(c.input(i).dtype()), c.op(), ": needs real numbers; got ",
+          c.input(i).dtype());
+  }
+}
+
 ShardRule elementwise_rule(const Infer& c) {
   const Shape& shape = c.outputs()[0].shape;
   ShardRule rule;

@@ -22,6 +22,9 @@ namespace tessera {
 /// InvalidArgument when one is missing, when they do not broadcast, or lie on different devices.
 void infer_elementwise(Infer& c, int inputs, DType dtype);
 
+/// Throws InvalidArgument when an input is complex.
+void check_real(const Infer& c);
+
 /// Every dim of the output can be cut, with the dims of the inputs that align to it.
 [[nodiscard]] ShardRule elementwise_rule(const Infer& c);
 
@@ -49,6 +52,16 @@ template <int kInputs>
 struct Predicate : Elementwise<kInputs> {
   using typename Elementwise<kInputs>::Attrs;
   static void infer(Infer& c, const Attrs&) { infer_elementwise(c, kInputs, DType::boolean); }
+};
+
+/// Any of them without complex numbers.
+template <class Base>
+struct RealOnly : Base {
+  using typename Base::Attrs;
+  static void infer(Infer& c, const Attrs& attrs) {
+    check_real(c);
+    Base::infer(c, attrs);
+  }
 };
 
 namespace detail {
