@@ -52,6 +52,8 @@ void JoinMicrobatches::infer(Infer& c, const Attrs& attrs) {
           "join_microbatches: microbatches differ; got ", shape, " and ", c.input(i).shape());
   }
   const bool stacked = attrs.dim < 0;
+  check(attrs.dim < shape.size(), "join_microbatches: no such dim; got ", attrs.dim, " for shape ",
+        shape);
   if (stacked) {
     shape.insert(0, parts);
   } else {
@@ -130,6 +132,7 @@ void SumMicrobatches::vjp(Vjp& v, const Attrs&) {
 }
 
 void RepeatMicrobatches::infer(Infer& c, const Attrs& attrs) {
+  check(attrs.parts >= 1, "repeat_microbatches: wrong number; got ", attrs.parts);
   Shape shape = c.input().shape();
   shape.insert(0, attrs.parts);
   c.add_output(shape, c.input().dtype(), {.parts = attrs.parts, .dim = 0, .stacked = true});

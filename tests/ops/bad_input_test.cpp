@@ -102,7 +102,9 @@ BadCall without_elements(const BadCall& call) {
   result.what += " on meta";
   for (Tensor& x : result.inputs) {
     if (x.defined()) {
+      const Cut cut = x.cut();
       x = empty(x.shape(), {.dtype = x.dtype(), .device = {.type = DeviceType::meta}});
+      x.get().cut = cut;
     }
   }
   return result;

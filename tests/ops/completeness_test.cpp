@@ -20,13 +20,8 @@ void expect_of_every_op(const char* what, const Missing& missing) {
 }
 
 TEST(Completeness, every_op_has_a_case) {
-  // Inputs of a case hold one microbatch: ops on their borders have tests of their own.
-  const auto borders = [](const OpDef& op) {
-    return op.info.sees_cut && std::strstr(op.info.name, "microbatches") != nullptr;
-  };
-  expect_of_every_op("op case in tests/ops", [&](const OpDef& op) {
-    return test::find_op_case(op) == nullptr && !borders(op);
-  });
+  expect_of_every_op("op case in tests/ops",
+                     [](const OpDef& op) { return test::find_op_case(op) == nullptr; });
 }
 
 TEST(Completeness, every_op_has_a_gradient_or_says_that_it_has_none) {

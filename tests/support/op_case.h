@@ -45,6 +45,12 @@ struct InputSpec {
     return *this;
   }
   double gap = 0;
+  /// It holds `parts` microbatches along `dim`, or stacked in dim 0.
+  InputSpec& in_microbatches(std::int32_t parts, std::int8_t dim, bool stacked = false) {
+    cut = {.parts = parts, .dim = dim, .stacked = stacked};
+    return *this;
+  }
+  Cut cut;
 };
 
 /// Floating numbers in [low, high), f64 unless a dtype sweep says otherwise.

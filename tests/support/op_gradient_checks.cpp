@@ -43,6 +43,7 @@ Problem problem_of(const OpCaseData& c, const SampleData& sample) {
 /// Weights of a loss, different for every element.
 Tensor weights_for(const Tensor& y, double phase) {
   Tensor w = empty(y.shape(), {.dtype = y.dtype()});
+  w.get().cut = y.cut();
   for (std::int64_t i = 0; i < w.numel(); ++i) {
     const double angle = static_cast<double>(i) + phase;
     store_as(w.get(), i, Complex(std::cos(angle), is_complex(y.dtype()) ? std::sin(angle) : 0));

@@ -115,9 +115,13 @@ void check_meta(const OpCaseData& c) {
   for (const SampleData& sample : c.samples) {
     const std::vector<Tensor> inputs = make_inputs(sample);
     const auto to_meta = [](const Tensor& x) {
-      const TensorOptions meta{.dtype = x.defined() ? x.dtype() : DType::f32,
-                               .device = {.type = DeviceType::meta}};
-      return x.defined() ? empty(x.shape(), meta) : x;
+      if (!x.defined()) {
+        return x;
+      }
+      const TensorOptions meta{.dtype = x.dtype(), .device = {.type = DeviceType::meta}};
+      Tensor y = empty(x.shape(), meta);
+      y.get().cut = x.cut();
+      return y;
     };
     const Outputs real_ones = run_op(*c.op, inputs, sample.attrs().get());
     const Outputs metas = run_op(*c.op, each(inputs, to_meta), sample.attrs().get());
