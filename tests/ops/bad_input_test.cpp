@@ -93,6 +93,7 @@ std::optional<std::string> refusal(const OpDef& op, const BadCall& call, const v
 bool is_about_elements(const std::string& why) {
   return why.find("out of range") != std::string::npos ||
          why.find("is no class") != std::string::npos ||
+         why.find("is no row") != std::string::npos ||
          why.find("no probability") != std::string::npos;
 }
 

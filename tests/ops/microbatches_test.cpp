@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/core/tensor/factories.h>
-
+#include "ops/gradients.h"
 #include "support/op_case.h"
 
 namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
+using testing::expect_gradients;
+using testing::expect_second_gradients;
+using testing::Function;
+using testing::Inputs;
+using testing::numbers;
 
 const InputSpec kStacked = real({4, 3}).in_microbatches(4, 0, true);
 
@@ -17,6 +21,7 @@ const RegisterOpCase<UnbindMicrobatches> kUnbind{{
     .samples = {{.inputs = {real({4, 6}).in_microbatches(2, 1)}}, {.inputs = {kStacked}}},
     .wrong = {{.inputs = {real({4, 6})}}},
     .dtypes = kAllDTypes,
+    .gradient = false,  // leaves hold no microbatches: see the tests below
 }};
 
 const RegisterOpCase<JoinMicrobatches> kJoin{{
@@ -26,6 +31,7 @@ const RegisterOpCase<JoinMicrobatches> kJoin{{
               {.inputs = {real({3}), integers({3}, 0, 2)}},
               {.inputs = {real({3}), real({3})}, .attrs = {.dim = 1}}},
     .dtypes = kAllDTypes,
+    .second_gradient = false,  // nor do seeds that are leaves
 }};
 
 const RegisterOpCase<SumMicrobatches> kSum{{
@@ -33,12 +39,14 @@ const RegisterOpCase<SumMicrobatches> kSum{{
     .wrong = {{.inputs = {real({4, 3})}}},
     .dtypes = kAllDTypes,
     .tolerance = {.of_largest = 2},
+    .gradient = false,
 }};
 
 const RegisterOpCase<RepeatMicrobatches> kRepeat{{
     .samples = {{.inputs = {real({4, 3})}, .attrs = {.parts = 2}}},
     .wrong = {{.inputs = {real({3})}, .attrs = {.parts = 0}}},
     .dtypes = kAllDTypes,
+    .second_gradient = false,
 }};
 
 TEST(Microbatches, pieces_lie_where_they_were) {
@@ -50,6 +58,25 @@ TEST(Microbatches, pieces_lie_where_they_were) {
   const Tensor joined = join_microbatches({{pieces[0], pieces[1]}}, 1);
   EXPECT_EQ(joined.to_vector<float>(), x.to_vector<float>());
   EXPECT_EQ(joined.cut(), x.cut());
+}
+
+TEST(Microbatches, gradients_pass_borders) {
+  const auto apart = [](const Inputs& x) {
+    const Outputs pieces = unbind_microbatches(repeat_microbatches(x[0], 2));
+    return pieces[0] * x[1] + pieces[1] * pieces[1];
+  };
+  const auto joined = [](const Inputs& x) {
+    const Outputs pieces = unbind_microbatches(join_microbatches({{x[0], x[1]}}, 0));
+    return pieces[0] * pieces[1] * pieces[0];
+  };
+  const auto summed = [](const Inputs& x) {
+    return sum_microbatches(repeat_microbatches(x[0] * x[1], 4));
+  };
+  const Inputs inputs{numbers({2, 3}, 1), numbers({2, 3}, 2)};
+  for (const Function& f : {Function(apart), Function(joined), Function(summed)}) {
+    expect_gradients(f, inputs);
+    expect_second_gradients(f, inputs);
+  }
 }
 
 TEST(Microbatches, are_added_along_a_tree) {
