@@ -56,7 +56,6 @@ class ForwardRows {
     VF totals[2] = {zero(), zero()}, squares[2] = {zero(), zero()};
     each_column_in_turns(
         n_.columns, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
-          __builtin_prefetch(added + j + kAhead);
           totals[chain] = totals[chain] + load_up_to(added + j, w);
           const VF d = keep(load_up_to(measured + j, w) - next_center_, w);
           squares[chain] = fma(d, d, squares[chain]);
