@@ -68,6 +68,10 @@ bool read_line(const Words& words, TrainingFacts& facts,
     facts.options.emplace_back(words[1], words[2]);
     return true;
   }
+  if (words.size() == 3 && words[0] == "bits") {
+    facts.bits.emplace_back(words[1], words[2]);
+    return true;
+  }
   double value = 0;
   const bool optimizer = words.size() == 3 && words[0] == "optimizer";
   if (optimizer && read_number(words[2], value)) {
@@ -94,6 +98,9 @@ std::string to_text(const TrainingFacts& facts) {
   }
   for (const std::string& name : facts.optimizer_tensors) {
     line("state", name);
+  }
+  for (const auto& [name, value] : facts.bits) {
+    line("bits", name + '\t' + value);
   }
   return text;
 }

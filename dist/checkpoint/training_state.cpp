@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 
+#include <tessera/core/base/bit_facts.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/checkpoint/checkpoint.h>
@@ -42,7 +44,8 @@ TrainingFacts facts_of(std::int64_t step, const TrainingRun& run) {
                       .loader = run.loader.state(),
                       .optimizer = std::move(optimizer.numbers),
                       .seed = context.seed,
-                      .batches = context.step};
+                      .batches = context.step,
+                      .bits = bit_facts()};
   for (const auto& [name, tensor] : optimizer.tensors) {
     facts.optimizer_tensors.push_back(name);
   }
@@ -160,8 +163,27 @@ void TrainingCheckpoint::receive(const std::string& path, const Tensor& into) {
   broadcast(comm_, raw, 0, path).wait();
 }
 
+/// Says what changes the weights' last bits from here on.
+void TrainingCheckpoint::compare_bits() const {
+  if (comm_.rank() != 0) {
+    return;
+  }
+  const auto now = bit_facts();
+  for (const auto& [name, before] : facts_.bits) {
+    const auto same = [&](const auto& fact) { return fact.first == name; };
+    const auto found = std::ranges::find_if(now, same);
+    const std::string after = found == now.end() ? std::string("none") : found->second;
+    if (after != before) {
+      log_warning(file_,
+                  ": weights will not be those of an uninterrupted run to the last bit: ", name,
+                  " was ", before, ", now ", after);
+    }
+  }
+}
+
 void TrainingCheckpoint::restore(const TrainingRun& run) {
   require_same_arrays(run.model);
+  compare_bits();
   std::set<const nn::Slot*> seen;
   for (const auto& [name, slot] : run.model.named_slots()) {
     if (slot->persistent && seen.insert(slot.get()).second) {

@@ -27,7 +27,8 @@ struct TrainingFacts {
   std::vector<std::pair<std::string, double>> optimizer;  ///< optim::OptimizerState::numbers
   std::vector<std::string> optimizer_tensors;             ///< their names: KIND/PARAMETER
   std::uint64_t seed = 0;
-  std::uint64_t batches = 0;  ///< Context::step: global batches begun
+  std::uint64_t batches = 0;                              ///< Context::step: global batches begun
+  std::vector<std::pair<std::string, std::string>> bits;  ///< bit_facts() of rank 0
 };
 
 /// The parts of a run that are saved together.
@@ -63,6 +64,7 @@ class TrainingCheckpoint {
  private:
   void open(const std::string& directory, std::optional<std::int64_t> step);
   void require_same_arrays(const nn::Module& model) const;
+  void compare_bits() const;
   void receive(const std::string& path, const Tensor& into);
 
   Communicator& comm_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <tessera/core/autograd/meta.h>
+#include <tessera/core/base/bit_facts.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/dist/parallel/agreement.h>
@@ -27,7 +28,10 @@ class ReducerSink final : public GradientSink {
 };
 
 Facts facts_of_run(const nn::Module& model, const DataParallelOptions& options) {
-  Facts facts = facts_of(model);
+  Facts facts = bit_facts();
+  for (auto& fact : facts_of(model)) {
+    facts.push_back(std::move(fact));
+  }
   facts.emplace_back("grain", std::to_string(options.grain));
   facts.emplace_back("bucket bytes", std::to_string(options.buckets.bytes));
   return facts;

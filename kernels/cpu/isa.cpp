@@ -1,6 +1,8 @@
 #include <atomic>
 #include <cstdlib>
+#include <string>
 
+#include <tessera/core/base/bit_facts.h>
 #include <tessera/kernels/cpu/isa.h>
 
 namespace tessera::cpu {
@@ -24,6 +26,8 @@ std::atomic<Isa>& active() {
   static std::atomic<Isa> isa{initial_isa()};
   return isa;
 }
+
+const BitFact fact{"instruction set", [] { return std::string(to_string(active_isa())); }};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <tessera/core/base/bit_facts.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
@@ -58,6 +59,26 @@ TEST(DataParallel, names_the_ranks_and_the_parameter_that_differ) {
     FAIL();
   } catch (const Desync& error) {
     EXPECT_NE(std::string(error.what()).find("rank 0 has positions"), std::string::npos)
+        << error.what();
+  }
+}
+
+thread_local std::string units = "all";
+
+TEST(DataParallel, refuses_ranks_that_compute_other_bits) {
+  const BitFact fact{"arithmetic units", [] { return units; }};
+  try {
+    run_ranks(2, [](Communicator& comm) {
+      set_seed(1);
+      units = comm.rank() == 0 ? "narrow" : "wide";
+      const auto model = nn::make<toy::Model>();
+      data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 2});
+    });
+    FAIL();
+  } catch (const Desync& error) {
+    EXPECT_NE(std::string(error.what())
+                  .find("rank 0 has arithmetic units = narrow, rank 1 has arithmetic units = wide"),
+              std::string::npos)
         << error.what();
   }
 }

@@ -1,0 +1,42 @@
+#include <tessera/core/base/bit_facts.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace tessera {
+namespace {
+
+struct Table {
+  std::mutex mutex;
+  std::vector<const BitFact*> facts;
+};
+
+// Never destroyed: facts of other files may outlive any static of this one.
+Table& table() {
+  static auto* const instance = new Table;
+  return *instance;
+}
+
+}  // namespace
+
+BitFact::BitFact(const char* name, std::string (*ask)()) : name_(name), value_(ask) {
+  const std::lock_guard lock(table().mutex);
+  table().facts.push_back(this);
+}
+
+BitFact::~BitFact() {
+  const std::lock_guard lock(table().mutex);
+  std::erase(table().facts, this);
+}
+
+std::vector<std::pair<std::string, std::string>> bit_facts() {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const std::lock_guard lock(table().mutex);
+  for (const BitFact* fact : table().facts) {
+    facts.emplace_back(fact->name(), fact->value());
+  }
+  std::ranges::sort(facts);
+  return facts;
+}
+
+}  // namespace tessera
