@@ -5,6 +5,7 @@
 #include <tessera/kernels/cpu/gemm_plan.h>
 #include <tessera/kernels/cpu/gemm_tile.h>
 #include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/product_library.h>
 #include <tessera/kernels/cpu/scratch.h>
 
 namespace tessera::cpu {
@@ -54,6 +55,21 @@ void pack_rows(GemmBlock& block, std::int64_t rows, std::uint32_t* packed) {
   parallel_for(tasks, pack_group);
 }
 
+const std::uint32_t* pack_shared_columns(const Gemm& g, const GemmPlan& plan,
+                                         const ProductKernel& kernel) {
+  const std::int64_t padded = round_up(g.n, kernel.columns);
+  auto* packed = scratch_array<std::uint32_t>(Scratch::shared_columns, padded * plan.words);
+  const std::int64_t across = divide_up(g.n, plan.tile_columns);
+  parallel_for(across * static_cast<std::int64_t>(plan.segments.size()), [&](std::int64_t task) {
+    const Segment& s = plan.segments[static_cast<std::size_t>(task / across)];
+    const std::int64_t column = task % across * plan.tile_columns;
+    const std::int64_t columns = std::min(plan.tile_columns, g.n - column);
+    kernel.pack_columns(columns_of(g, s, column, columns),
+                        packed + columns_offset(g, kernel, s, column));
+  });
+  return packed;
+}
+
 void run_block(GemmBlock& block, std::int64_t rows) {
   const Gemm& g = *block.gemm;
   const GemmPlan& plan = *block.plan;
@@ -83,13 +99,21 @@ void gemm(const Gemm& g) {
   }
   const ProductTable& table = IsaTable<ProductTable>::get();
   const ProductKernel& kernel = g.compute == DType::bf16 ? table.bf16 : table.f32;
-  const GemmPlan plan = plan_gemm(g, kernel);
-  for (std::int64_t row = 0; row < g.m; row += plan.block_rows) {
-    const std::int64_t rows = std::min(plan.block_rows, g.m - row);
-    GemmBlock block{&g, &plan, &kernel, &table, row, round_up(rows, kernel.rows), nullptr};
-    auto* packed = scratch_array<std::uint32_t>(Scratch::shared_panels, block.rows * plan.words);
-    pack_rows(block, rows, packed);
-    block.packed_rows = packed;
+  const ProductLibrary* library = library_for(g.compute);
+  const GemmPlan plan = library == nullptr ? plan_gemm(g, kernel) : plan_library_gemm(g);
+  GemmBlock block{
+      .gemm = &g, .plan = &plan, .kernel = &kernel, .table = &table, .library = library};
+  if (plan.share_columns) {
+    block.packed_columns = pack_shared_columns(g, plan, kernel);
+  }
+  for (block.row = 0; block.row < g.m; block.row += plan.block_rows) {
+    const std::int64_t rows = std::min(plan.block_rows, g.m - block.row);
+    block.rows = round_up(rows, kernel.rows);
+    if (library == nullptr) {
+      auto* packed = scratch_array<std::uint32_t>(Scratch::shared_panels, block.rows * plan.words);
+      pack_rows(block, rows, packed);
+      block.packed_rows = packed;
+    }
     run_block(block, rows);
   }
 }

@@ -7,19 +7,32 @@ namespace {
 
 constexpr std::int64_t kSegmentWords =
     384;  // a panel of B is then 48 KiB: fewer passes over C pay more
-constexpr std::int64_t kBlockWords = std::int64_t{8} << 20;  // packed rows of A: 32 MiB
+constexpr std::int64_t kBlockWords = std::int64_t{8} << 20;   // packed rows of A: 32 MiB
+constexpr std::int64_t kSharedWords = std::int64_t{4} << 20;  // of B, packed whole: 16 MiB
 constexpr std::int64_t kTileRows = 528;
 constexpr std::int64_t kSummedTileRows = 264;  // tiles that need buffers for partial sums
 constexpr std::int64_t kTileColumns = 128;     // a segment of B is then 192 KiB: well inside L2
 
-void add_piece(GemmPlan& plan, std::int64_t begin, std::int64_t end, int depth_per_word) {
+// A library packs for itself, and again for every tile: its tiles are larger.
+constexpr std::int64_t kLibraryRows = 384, kLibraryColumns = 384;
+constexpr std::int64_t kSummedLibraryRows = 192;
+// oneDNN begins anew after so much of k where A is transposed, unless A is a single row.
+constexpr std::int64_t kLibraryDepth = 1024;
+
+/// What a segment is made of: at most `words` words of `depth` values of k each.
+struct SegmentSize {
+  std::int64_t words;
+  int depth;
+};
+
+void add_piece(GemmPlan& plan, std::int64_t begin, std::int64_t end, SegmentSize size) {
   const std::int64_t first = static_cast<std::int64_t>(plan.segments.size());
   std::int64_t k = begin;
   do {
     Segment s;
     s.begin = k;
-    s.depth = std::min(end - k, kSegmentWords * depth_per_word);
-    s.words = divide_up(s.depth, depth_per_word);
+    s.depth = std::min(end - k, size.words * size.depth);
+    s.words = divide_up(s.depth, size.depth);
     s.offset = plan.words;
     plan.words += s.words;
     plan.segments.push_back(s);
@@ -30,12 +43,12 @@ void add_piece(GemmPlan& plan, std::int64_t begin, std::int64_t end, int depth_p
 }
 
 void add_cut(GemmPlan& plan, std::int64_t begin, std::int64_t end, std::int64_t chunk,
-             int depth_per_word) {
+             SegmentSize size) {
   const std::size_t first = plan.segments.size();
   std::int64_t k = begin;
   do {
     const std::int64_t next = chunk > 0 ? std::min(end, k + chunk) : end;
-    add_piece(plan, k, next, depth_per_word);
+    add_piece(plan, k, next, size);
     k = next;
   } while (k < end);
   plan.segments[first].starts_cut = true;
@@ -48,22 +61,63 @@ std::int64_t even_blocks(std::int64_t total, std::int64_t most, std::int64_t uni
   return std::max(unit, round_up(divide_up(total, blocks), unit));
 }
 
+void add_cuts(GemmPlan& plan, const Gemm& g, std::int64_t chunk, SegmentSize size) {
+  const std::int64_t part = g.k / g.cuts;
+  for (std::int64_t i = 0; i < g.cuts; ++i) {
+    add_cut(plan, i * part, (i + 1) * part, chunk, size);
+  }
+}
+
+bool is_one_piece(const Gemm& g) {
+  return g.cuts == 1 && (g.chunk == 0 || g.k <= g.chunk);
+}
+
+struct Unit {
+  std::int64_t rows, columns;
+};
+
+void choose_tiles(GemmPlan& plan, const Gemm& g, Unit most, Unit unit) {
+  plan.tile_rows = even_blocks(g.m, most.rows, unit.rows);
+  plan.tile_columns = even_blocks(g.n, most.columns, unit.columns);
+}
+
 }  // namespace
 
 GemmPlan plan_gemm(const Gemm& g, const ProductKernel& kernel) {
   GemmPlan plan;
-  const std::int64_t part = g.k / g.cuts;
-  for (std::int64_t i = 0; i < g.cuts; ++i) {
-    add_cut(plan, i * part, (i + 1) * part, g.chunk, kernel.depth_per_word);
-  }
-  const bool one_piece = g.cuts == 1 && (g.chunk == 0 || g.k <= g.chunk);
-  plan.direct = one_piece && !g.accumulate && g.c_dtype == DType::f32;
-  const std::int64_t most_rows = plan.direct ? kTileRows : kSummedTileRows;
-  plan.tile_rows = even_blocks(g.m, most_rows, kernel.rows);
-  plan.tile_columns = even_blocks(g.n, kTileColumns, kernel.columns);
+  add_cuts(plan, g, g.chunk, {kSegmentWords, kernel.depth_per_word});
+  plan.direct = is_one_piece(g) && !g.accumulate && g.c_dtype == DType::f32;
+  choose_tiles(plan, g, {plan.direct ? kTileRows : kSummedTileRows, kTileColumns},
+               {kernel.rows, kernel.columns});
+  plan.share_columns =
+      plan.tile_rows < g.m && round_up(g.n, kernel.columns) * plan.words <= kSharedWords;
   const std::int64_t fitting = kBlockWords / std::max<std::int64_t>(1, plan.words);
   plan.block_rows = std::max<std::int64_t>(1, fitting / plan.tile_rows) * plan.tile_rows;
   return plan;
+}
+
+GemmPlan plan_library_gemm(const Gemm& g) {
+  GemmPlan plan;
+  const bool transposed = g.a.column_stride != 1 && g.a.row_stride == 1;
+  const std::int64_t chunk = g.chunk > 0 || !transposed ? g.chunk : kLibraryDepth;
+  add_cuts(plan, g, chunk, {std::max<std::int64_t>(1, g.k), 1});
+  choose_tiles(plan, g, {is_one_piece(g) ? kLibraryRows : kSummedLibraryRows, kLibraryColumns},
+               {1, 1});
+  plan.block_rows = std::max<std::int64_t>(1, g.m);
+  return plan;
+}
+
+PackBlock columns_of(const Gemm& g, const Segment& s, std::int64_t column, std::int64_t columns) {
+  const Matrix& b = g.b;
+  const std::int64_t at = s.begin * b.row_stride + column * b.column_stride;
+  const char* data =
+      static_cast<const char*>(b.data) + at * static_cast<std::int64_t>(size_of(b.dtype));
+  return {data, b.dtype, b.column_stride, b.row_stride, columns, s.depth};
+}
+
+std::int64_t columns_offset(const Gemm& g, const ProductKernel& kernel, const Segment& s,
+                            std::int64_t column) {
+  return s.offset * round_up(g.n, kernel.columns) + column * s.words;
 }
 
 }  // namespace tessera::cpu

@@ -25,10 +25,20 @@ struct GemmPlan {
   std::int64_t words = 0;       ///< of all segments
   std::int64_t block_rows = 0;  ///< rows of A packed at a time
   std::int64_t tile_rows = 0, tile_columns = 0;
-  bool direct = false;  ///< sums may be formed in C itself
+  bool direct = false;         ///< sums may be formed in C itself
+  bool share_columns = false;  ///< B is packed once for all tiles, not by every tile for itself
 };
 
 [[nodiscard]] GemmPlan plan_gemm(const Gemm&, const ProductKernel&);
+/// Segments are whole pieces, and all of C is one block.
+[[nodiscard]] GemmPlan plan_library_gemm(const Gemm&);
+
+/// The columns of B that are one tile wide, over one segment.
+[[nodiscard]] PackBlock columns_of(const Gemm&, const Segment&, std::int64_t column,
+                                   std::int64_t columns);
+/// Where they begin in data packed as [segment][panel][word][column in panel].
+[[nodiscard]] std::int64_t columns_offset(const Gemm&, const ProductKernel&, const Segment&,
+                                          std::int64_t column);
 
 [[nodiscard]] constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;

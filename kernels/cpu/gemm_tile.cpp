@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include <tessera/kernels/cpu/dense_part.h>
 #include <tessera/kernels/cpu/gemm_tile.h>
 #include <tessera/kernels/cpu/scratch.h>
 
@@ -14,18 +15,21 @@ class TileRun {
  public:
   TileRun(const GemmBlock& block, const Area& area)
       : block_(block), g_(*block.gemm), kernel_(*block.kernel), area_(area) {
-    stride_ = round_up(area.columns, kernel_.columns);
-    size_ = round_up(area.rows, kernel_.rows) * stride_;
+    const bool own = block.library == nullptr;
+    stride_ = own ? round_up(area.columns, kernel_.columns) : area.columns;
+    size_ = (own ? round_up(area.rows, kernel_.rows) : area.rows) * stride_;
   }
 
   void run();
 
  private:
   void run_direct();
+  void multiply_in_library(const Segment&, float* sums);
   void run_pieces();
   void pack(const Segment&);
   void multiply(const Segment&, float* sums, std::int64_t stride, bool add);
   void multiply_in_place(const Segment&, bool first, bool last);
+  void fetch_after(std::int64_t i, std::int64_t j) const;
   void end_piece(bool first_of_cut);
   void end_cut(std::int64_t cut);
   void merge();
@@ -41,6 +45,7 @@ class TileRun {
   Area area_;
   std::int64_t stride_ = 0, size_ = 0;
   std::uint32_t* packed_ = nullptr;
+  const std::uint32_t* columns_ = nullptr;  // of B, packed, of the segment in work
   float* buffers_ = nullptr;
   std::vector<std::int64_t> weights_;  // microbatches in each finished subtree, buffers below it
 };
@@ -50,7 +55,9 @@ void TileRun::run() {
   for (const Segment& s : block_.plan->segments) {
     most = std::max(most, s.words);
   }
-  packed_ = scratch_array<std::uint32_t>(Scratch::panels, most * stride_);
+  if (block_.packed_columns == nullptr && block_.library == nullptr) {
+    packed_ = scratch_array<std::uint32_t>(Scratch::panels, most * stride_);
+  }
   if (block_.plan->direct) {
     run_direct();
   } else {
@@ -59,12 +66,15 @@ void TileRun::run() {
 }
 
 void TileRun::pack(const Segment& s) {
-  const Matrix& b = g_.b;
-  const std::int64_t at = s.begin * b.row_stride + area_.column * b.column_stride;
-  const char* data =
-      static_cast<const char*>(b.data) + at * static_cast<std::int64_t>(size_of(b.dtype));
-  kernel_.pack_columns({data, b.dtype, b.column_stride, b.row_stride, area_.columns, s.depth},
-                       packed_);
+  if (block_.library != nullptr) {
+    return;
+  }
+  if (block_.packed_columns != nullptr) {
+    columns_ = block_.packed_columns + columns_offset(g_, kernel_, s, area_.column);
+    return;
+  }
+  kernel_.pack_columns(columns_of(g_, s, area_.column, area_.columns), packed_);
+  columns_ = packed_;
 }
 
 TileOut TileRun::out_at(std::int64_t row, std::int64_t column) const {
@@ -76,6 +86,24 @@ TileOut TileRun::out_at(std::int64_t row, std::int64_t column) const {
   out.bias = g_.bias == nullptr ? nullptr : g_.bias + column;
   out.accumulate = g_.accumulate;
   return out;
+}
+
+// Brings the register tile of C that comes after (i, j) near: its sums are read before anything
+// else.
+void TileRun::fetch_after(std::int64_t i, std::int64_t j) const {
+  j += kernel_.columns;
+  if (j >= area_.columns) {
+    j = 0;
+    i += kernel_.rows;
+  }
+  const std::int64_t last = std::min(area_.rows, i + kernel_.rows);
+  constexpr std::int64_t kLine = 16;  // floats
+  const auto* c = static_cast<const float*>(out_at(area_.row, area_.column + j).c);
+  for (; i < last; ++i) {
+    for (std::int64_t at = 0; at < kernel_.columns; at += kLine) {
+      __builtin_prefetch(c + i * g_.c_stride + at, 1);
+    }
+  }
 }
 
 // C itself holds the sums; register tiles that hang over its edge go through a buffer.
@@ -94,7 +122,8 @@ void TileRun::multiply_in_place(const Segment& s, bool first, bool last) {
       for (std::int64_t r = 0; !whole && !first && r < rows; ++r) {
         std::copy_n(c + r * g_.c_stride, columns, edge + r * kernel_.columns);
       }
-      kernel_.tile(s.words, a + i * s.words, packed_ + j * s.words, sums, stride, !first);
+      fetch_after(i, j);
+      kernel_.tile(s.words, a + i * s.words, columns_ + j * s.words, sums, stride, !first);
       if (!whole || (last && g_.bias != nullptr)) {
         out.sums = sums;
         out.stride = stride;
@@ -115,11 +144,27 @@ void TileRun::run_direct() {
   }
 }
 
+void TileRun::multiply_in_library(const Segment& s, float* sums) {
+  if (s.depth == 0) {
+    std::fill_n(sums, size_, 0.0F);
+    return;
+  }
+  const MatrixPart a{block_.row + area_.row, area_.rows, s.begin, s.depth};
+  const MatrixPart b{s.begin, s.depth, area_.column, area_.columns};
+  block_.library->multiply({area_.rows, area_.columns, s.depth,
+                            dense_part(g_.a, a, g_.compute, Scratch::library_rows),
+                            dense_part(g_.b, b, g_.compute, Scratch::panels), sums});
+}
+
 void TileRun::multiply(const Segment& s, float* sums, std::int64_t stride, bool add) {
+  if (block_.library != nullptr) {
+    multiply_in_library(s, sums);
+    return;
+  }
   const std::uint32_t* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
   for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
     for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
-      kernel_.tile(s.words, a + i * s.words, packed_ + j * s.words, sums + i * stride + j, stride,
+      kernel_.tile(s.words, a + i * s.words, columns_ + j * s.words, sums + i * stride + j, stride,
                    add);
     }
   }

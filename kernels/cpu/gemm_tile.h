@@ -1,10 +1,12 @@
-// One tile of C: packs its part of B, multiplies, and adds pieces in their fixed order.
+// One tile of C: packs its part of B, multiplies (or lets a library do both), and adds pieces in
+// their fixed order.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include <tessera/kernels/cpu/gemm_plan.h>
+#include <tessera/kernels/cpu/product_library.h>
 #include <tessera/kernels/cpu/simd/matrix/product.h>
 
 namespace tessera::cpu {
@@ -14,8 +16,10 @@ struct GemmBlock {
   const GemmPlan* plan = nullptr;
   const ProductKernel* kernel = nullptr;
   const ProductTable* table = nullptr;
-  std::int64_t row = 0, rows = 0;  ///< of A, packed below
+  const ProductLibrary* library = nullptr;  ///< computes in place of `kernel`; nothing is packed
+  std::int64_t row = 0, rows = 0;           ///< of A, packed below
   const std::uint32_t* packed_rows = nullptr;
+  const std::uint32_t* packed_columns = nullptr;  ///< with GemmPlan::share_columns
 };
 
 /// Computes rows [row, row + rows) (relative to the block) and columns [column, column + columns).

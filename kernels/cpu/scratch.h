@@ -7,7 +7,19 @@
 namespace tessera::cpu {
 
 /// What a block is for; blocks of different purposes may be in use at the same time.
-enum class Scratch { shared_panels, panels, tiles, attention, rows, logits, weight_sums, count };
+enum class Scratch {
+  shared_panels,
+  shared_columns,
+  panels,
+  tiles,
+  attention,
+  rows,
+  logits,
+  weight_sums,
+  library,
+  library_rows,
+  count
+};
 
 /// At least `bytes` of this thread's block for `purpose`, aligned to 64, contents undefined.
 /// Valid until the same thread asks for the same purpose again.

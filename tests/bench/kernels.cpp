@@ -16,6 +16,7 @@
 #include <tessera/kernels/cpu/gemm.h>
 #include <tessera/kernels/cpu/norm.h>
 #include <tessera/kernels/cpu/optimizer.h>
+#include <tessera/kernels/cpu/product_library.h>
 #include <tessera/kernels/cpu/softmax.h>
 
 #include "roofs.h"
@@ -24,6 +25,7 @@ namespace {
 
 using tessera::DType;
 using tessera::Tensor;
+using tessera::cpu::ProductProvider;
 
 constexpr int kSamples = 7;
 
@@ -33,6 +35,7 @@ struct Subject {
   bench::Roof roof;
   double work;
   std::function<void()> call;
+  std::function<void()> rival;  ///< the same by oneDNN, or empty
 };
 
 double seconds_of(const std::function<void()>& call) {
@@ -46,22 +49,35 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Measures with `threads` threads, kernel and roof in turn, and prints a row.
-void measure(const Subject& subject, int threads, const char*& separator) {
-  subject.call();
-  std::vector<double> speeds, roofs;
-  for (int i = 0; i < kSamples; ++i) {
-    speeds.push_back(subject.work / seconds_of(subject.call));
-    roofs.push_back(bench::measure(subject.roof, threads));
-  }
-  const double speed = median(speeds);
-  std::cout << separator << "{\"name\": \"" << subject.name << "\", " << subject.labels
+void print(const Subject& subject, const char* suffix, int threads, double speed, double roof) {
+  static const char* separator = "";
+  std::cout << separator << "{\"name\": \"" << subject.name << suffix << "\", " << subject.labels
             << "\"threads\": " << threads << ", \"value\": " << speed / 1e9 << ", \"unit\": \""
             << (bench::is_copy(subject.roof) ? "GB/s" : "GFLOP/s") << "\"}";
   separator = ", ";
-  std::cerr << subject.name << " " << subject.labels << threads << " threads: " << speed / 1e9
-            << ", " << 100 * speed / median(roofs) << " % of " << bench::to_string(subject.roof)
-            << " " << median(roofs) / 1e9 << std::endl;
+  std::cerr << subject.name << suffix << " " << subject.labels << threads
+            << " threads: " << speed / 1e9 << ", " << 100 * speed / roof << " % of "
+            << bench::to_string(subject.roof) << " " << roof / 1e9 << std::endl;
+}
+
+/// Measures with `threads` threads, kernel, rival and roof in turn, and prints a row of each.
+void measure(const Subject& subject, int threads) {
+  subject.call();
+  if (subject.rival) {
+    subject.rival();
+  }
+  std::vector<double> speeds, rivals, roofs;
+  for (int i = 0; i < kSamples; ++i) {
+    speeds.push_back(subject.work / seconds_of(subject.call));
+    if (subject.rival) {
+      rivals.push_back(subject.work / seconds_of(subject.rival));
+    }
+    roofs.push_back(bench::measure(subject.roof, threads));
+  }
+  print(subject, "", threads, median(speeds), median(roofs));
+  if (subject.rival) {
+    print(subject, "_onednn", threads, median(rivals), median(roofs));
+  }
 }
 
 Tensor values(std::int64_t rows, std::int64_t columns) {
@@ -153,16 +169,25 @@ Subject gemm(const char* kind, std::int64_t m, std::int64_t n, std::int64_t k, D
   const Tensor a = tessera::full({m, k}, 0.5, {.dtype = compute});
   const Tensor b = tessera::full({k, n}, 0.5, {.dtype = of_weight ? compute : DType::f32});
   const Tensor c = values(m, n);
-  return {"gemm", "\"shape\": \"" + shape + "\", \"dtype\": \"" + (half ? "bf16" : "f32") + "\", ",
-          half ? bench::Roof::fma_bf16 : bench::Roof::fma_f32,
-          2.0 * static_cast<double>(m * n) * static_cast<double>(k), [=] {
-            tessera::cpu::Gemm g;
-            g.m = m, g.n = n, g.k = k, g.compute = compute;
-            g.a = {a.raw_data(), a.dtype(), of_weight ? 1 : k, of_weight ? m : 1};
-            g.b = {b.raw_data(), b.dtype(), forward ? 1 : n, forward ? k : 1};
-            g.c = c.raw_data(), g.c_stride = n;
-            tessera::cpu::gemm(g);
-          }};
+  const auto multiply = [=](ProductProvider provider) {
+    tessera::cpu::set_product_provider(provider);
+    tessera::cpu::Gemm g;
+    g.m = m, g.n = n, g.k = k, g.compute = compute;
+    g.a = {a.raw_data(), a.dtype(), of_weight ? 1 : k, of_weight ? m : 1};
+    g.b = {b.raw_data(), b.dtype(), forward ? 1 : n, forward ? k : 1};
+    g.c = c.raw_data(), g.c_stride = n;
+    tessera::cpu::gemm(g);
+  };
+  Subject subject{"gemm",
+                  "\"shape\": \"" + shape + "\", \"dtype\": \"" + (half ? "bf16" : "f32") + "\", ",
+                  half ? bench::Roof::fma_bf16 : bench::Roof::fma_f32,
+                  2.0 * static_cast<double>(m * n) * static_cast<double>(k),
+                  [=] { multiply(ProductProvider::own); },
+                  {}};
+  if (tessera::cpu::has_product_library()) {
+    subject.rival = [=] { multiply(ProductProvider::onednn); };
+  }
+  return subject;
 }
 
 /// Causal, forward and backward: 7 products over half of the square.
@@ -229,13 +254,12 @@ std::vector<std::pair<std::string, std::function<Subject()>>> subjects() {
 
 int main(int count, char** arguments) {
   const std::vector<std::string> names(arguments + 1, arguments + count);
-  const char* separator = "";
   std::cout << "{\"bench\": \"kernels\", \"rows\": [";
   for (const int threads : {1, 2}) {
     tessera::set_num_threads(threads);
     for (const auto& [name, make] : subjects()) {
       if (names.empty() || std::ranges::count(names, name) > 0) {
-        measure(make(), threads, separator);
+        measure(make(), threads);
       }
     }
   }

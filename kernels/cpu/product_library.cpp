@@ -1,0 +1,85 @@
+#include <tessera/kernels/cpu/product_library.h>
+
+#include <array>
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include <tessera/core/base/bit_facts.h>
+#include <tessera/core/base/error.h>
+#include <tessera/core/base/settings.h>
+
+namespace tessera {
+
+template <>
+struct SettingType<cpu::ProductProvider> {
+  static constexpr const char* kExpected = "own or onednn";
+  static std::optional<cpu::ProductProvider> parse(std::string_view text) {
+    for (const auto provider : {cpu::ProductProvider::own, cpu::ProductProvider::onednn}) {
+      if (text == to_string(provider)) {
+        return provider;
+      }
+    }
+    return std::nullopt;
+  }
+  static void print(std::ostream& out, cpu::ProductProvider provider) {
+    out << to_string(provider);
+  }
+};
+
+namespace cpu {
+namespace {
+
+const Setting<ProductProvider> setting{"TESSERA_MATMUL", ProductProvider::own,
+                                       "Who computes matrix products on CPUs: own or onednn"};
+
+constinit const ProductLibrary* the_library = nullptr;
+
+ProductProvider checked(ProductProvider provider) {
+  check<Unsupported>(provider != ProductProvider::onednn || the_library != nullptr,
+                     "TESSERA_MATMUL: not built in; got onednn, expected own");
+  return provider;
+}
+
+std::atomic<ProductProvider>& active() {
+  static std::atomic<ProductProvider> provider{checked(setting.get())};
+  return provider;
+}
+
+std::string describe() {
+  const bool own = product_provider() == ProductProvider::own;
+  return own ? std::string("own") : the_library->version();
+}
+const BitFact fact{"matrix products", describe};
+
+}  // namespace
+
+bool add_product_library(const ProductLibrary* library) {
+  the_library = library;
+  return true;
+}
+
+std::string_view to_string(ProductProvider provider) noexcept {
+  constexpr std::array<std::string_view, 2> kNames{"own", "onednn"};
+  return kNames[static_cast<std::size_t>(provider)];
+}
+
+ProductProvider product_provider() {
+  return active().load(std::memory_order_relaxed);
+}
+
+void set_product_provider(ProductProvider provider) {
+  active().store(checked(provider), std::memory_order_relaxed);
+}
+
+bool has_product_library() noexcept {
+  return the_library != nullptr;
+}
+
+const ProductLibrary* library_for(DType compute) {
+  const bool wanted = product_provider() == ProductProvider::onednn;
+  return wanted && the_library->supports(compute) ? the_library : nullptr;
+}
+
+}  // namespace cpu
+}  // namespace tessera
