@@ -209,6 +209,7 @@ constexpr void fill_binary(ElementwiseTable::BinaryRange* row) {
 }
 template <class... F>
 constexpr void fill_mixed(ElementwiseTable::BinaryRange* row) {
+  static_assert(sizeof...(F) == static_cast<int>(Binary::count));
   int i = 0;
   ((row[i++] = binary<float, F, BFloat16>), ...);
 }
@@ -232,7 +233,7 @@ constexpr ElementwiseTable make() {
   ElementwiseTable t{};
   fill<float>(t, 0);
   fill<BFloat16>(t, 1);
-  fill_mixed<Add, Subtract, Multiply, Divide>(t.mixed);
+  fill_mixed<Add, Subtract, Multiply, Divide, Maximum, Minimum>(t.mixed);
   t.to_bf16 = convert<float, BFloat16>;
   t.to_f32 = convert<BFloat16, float>;
   return t;
