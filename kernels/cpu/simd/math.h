@@ -63,7 +63,7 @@ inline constexpr float kSmallestExponent = -87.33654F;  // below, e^x is subnorm
   const VF smallest = set1(__FLT_MIN__);
   const VF normal = select_less(x, smallest, x * set1(0x1p24F), x);
   const VF shift = select_less(x, smallest, set1(-24 * 0x1.62e43p-1F), zero());
-  const VF finite = log(normal) + shift;
+  const VF finite = log(max(normal, smallest)) + shift;  // what is below 0 is replaced at the end
   const VF positive = select_less(set1(__FLT_MAX__), x, x, finite);
   const VF edge = select_less(x, zero(), set1(__builtin_nanf("")), set1(-__builtin_inff()));
   return select_less(zero(), x, positive, edge + (x - x));  // x - x: nan where x is
