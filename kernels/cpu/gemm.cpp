@@ -99,17 +99,17 @@ void gemm(const Gemm& g) {
   }
   const ProductTable& table = IsaTable<ProductTable>::get();
   const ProductKernel& kernel = g.compute == DType::bf16 ? table.bf16 : table.f32;
-  const ProductLibrary* library = library_for(g.compute);
-  const GemmPlan plan = library == nullptr ? plan_gemm(g, kernel) : plan_library_gemm(g);
+  const ProductLibrary* products = library_for(g.compute);
+  const GemmPlan plan = products == nullptr ? plan_gemm(g, kernel) : plan_library_gemm(g);
   GemmBlock block{
-      .gemm = &g, .plan = &plan, .kernel = &kernel, .table = &table, .library = library};
+      .gemm = &g, .plan = &plan, .kernel = &kernel, .table = &table, .products = products};
   if (plan.share_columns) {
     block.packed_columns = pack_shared_columns(g, plan, kernel);
   }
   for (block.row = 0; block.row < g.m; block.row += plan.block_rows) {
     const std::int64_t rows = std::min(plan.block_rows, g.m - block.row);
     block.rows = round_up(rows, kernel.rows);
-    if (library == nullptr) {
+    if (products == nullptr) {
       auto* packed = scratch_array<std::uint32_t>(Scratch::shared_panels, block.rows * plan.words);
       pack_rows(block, rows, packed);
       block.packed_rows = packed;

@@ -15,7 +15,7 @@ class TileRun {
  public:
   TileRun(const GemmBlock& block, const Area& area)
       : block_(block), g_(*block.gemm), kernel_(*block.kernel), area_(area) {
-    const bool own = block.library == nullptr;
+    const bool own = block.products == nullptr;
     stride_ = own ? round_up(area.columns, kernel_.columns) : area.columns;
     size_ = (own ? round_up(area.rows, kernel_.rows) : area.rows) * stride_;
   }
@@ -55,7 +55,7 @@ void TileRun::run() {
   for (const Segment& s : block_.plan->segments) {
     most = std::max(most, s.words);
   }
-  if (block_.packed_columns == nullptr && block_.library == nullptr) {
+  if (block_.packed_columns == nullptr && block_.products == nullptr) {
     packed_ = scratch_array<std::uint32_t>(Scratch::panels, most * stride_);
   }
   if (block_.plan->direct) {
@@ -66,7 +66,7 @@ void TileRun::run() {
 }
 
 void TileRun::pack(const Segment& s) {
-  if (block_.library != nullptr) {
+  if (block_.products != nullptr) {
     return;
   }
   if (block_.packed_columns != nullptr) {
@@ -151,13 +151,13 @@ void TileRun::multiply_in_library(const Segment& s, float* sums) {
   }
   const MatrixPart a{block_.row + area_.row, area_.rows, s.begin, s.depth};
   const MatrixPart b{s.begin, s.depth, area_.column, area_.columns};
-  block_.library->multiply({area_.rows, area_.columns, s.depth,
-                            dense_part(g_.a, a, g_.compute, Scratch::library_rows),
-                            dense_part(g_.b, b, g_.compute, Scratch::panels), sums});
+  block_.products->multiply({area_.rows, area_.columns, s.depth,
+                             dense_part(g_.a, a, g_.compute, Scratch::library_rows),
+                             dense_part(g_.b, b, g_.compute, Scratch::panels), sums});
 }
 
 void TileRun::multiply(const Segment& s, float* sums, std::int64_t stride, bool add) {
-  if (block_.library != nullptr) {
+  if (block_.products != nullptr) {
     multiply_in_library(s, sums);
     return;
   }

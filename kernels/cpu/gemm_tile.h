@@ -16,8 +16,8 @@ struct GemmBlock {
   const GemmPlan* plan = nullptr;
   const ProductKernel* kernel = nullptr;
   const ProductTable* table = nullptr;
-  const ProductLibrary* library = nullptr;  ///< computes in place of `kernel`; nothing is packed
-  std::int64_t row = 0, rows = 0;           ///< of A, packed below
+  const ProductLibrary* products = nullptr;  ///< computes in place of `kernel`; nothing is packed
+  std::int64_t row = 0, rows = 0;            ///< of A, packed below
   const std::uint32_t* packed_rows = nullptr;
   const std::uint32_t* packed_columns = nullptr;  ///< with GemmPlan::share_columns
 };
