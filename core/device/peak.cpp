@@ -16,8 +16,8 @@ namespace {
 
 constinit detail::FlopLoop flop_loop = nullptr;
 
-constexpr std::int64_t kRounds = 100'000;  // below a millisecond
-constexpr int kTries = 6;                  // the first ones wake the cores up
+constexpr std::int64_t kRounds = 100'000;  // about a millisecond
+constexpr int kTries = 24;  // the first ones wake the cores up, a neighbour may hold some more
 
 double rate_of(DType compute) {
   const Time begin = clock().now();
@@ -26,7 +26,7 @@ double rate_of(DType compute) {
   return seconds.count() > 0 ? flops / seconds.count() : 0;
 }
 
-/// The best sum of the threads' rates in a few tries, all threads at work at once.
+/// The best sum of the threads' rates of the tries, all threads at work at once.
 double measure(DType compute, int threads) {
   std::vector<double> rates(static_cast<std::size_t>(threads));
   std::barrier together(threads);
