@@ -22,10 +22,10 @@ Shape row_shape(const Tensor& logits) {
   return shape;
 }
 
-/// One number a row, in a last dim of size 1 so that it broadcasts over the classes.
-Shape column_shape(const Tensor& logits) {
+/// `numbers` a row, in a last dim: one of them broadcasts over the classes.
+Shape column_shape(const Tensor& logits, std::int64_t numbers) {
   Shape shape = row_shape(logits);
-  shape.push_back(1);
+  shape.push_back(numbers);
   return shape;
 }
 
@@ -58,8 +58,8 @@ void CrossEntropy::infer(Infer& c, const Attrs& attrs) {
         ", expected one in [0, 1]");
   const DType dtype = logits.dtype() == DType::f64 ? DType::f64 : DType::f32;
   c.add_output(attrs.reduction == LossReduction::none ? targets.shape() : Shape{}, dtype);
-  c.add_output(column_shape(logits), dtype);
-  c.add_output(column_shape(logits), dtype);
+  c.add_output(column_shape(logits, 2), dtype);
+  c.add_output(column_shape(logits, 1), dtype);
 }
 
 void CrossEntropy::reference(Kernel& k, const Attrs& attrs) {
@@ -67,12 +67,13 @@ void CrossEntropy::reference(Kernel& k, const Attrs& attrs) {
   const std::vector<double> logits = dense_values<double>(k.input(0));
   const std::vector<std::int64_t> targets = dense_values<std::int64_t>(k.input(1));
   LossRows rows(k.op(), targets, microbatch_of_rows(k.input(0), k.cuts()), k.cuts(), attrs);
-  std::vector<double> totals;
+  std::vector<double> sums;
   for (std::size_t row = 0; row < targets.size(); ++row) {
     const std::span line(logits.data() + row * classes, classes);
-    totals.push_back(rows.add(row, line));
+    const LineSum sum = rows.add(row, line);
+    sums.insert(sums.end(), {sum.top, sum.log_sum});
   }
-  store_values(k.output(1), totals);
+  store_values(k.output(1), sums);
   store_values(k.output(2), rows.factors());
   if (attrs.reduction == LossReduction::none) {
     store_values(k.output(0), rows.losses());
@@ -108,8 +109,8 @@ ShardRule CrossEntropy::shard(const Infer& c, const Attrs& attrs) {
 
 void CrossEntropyBackward::infer(Infer& c, const Attrs&) {
   check_rows(c.op(), c.input(1), c.input(2));
-  check_saved(c, 0, column_shape(c.input(1)));
-  check_saved(c, 3, column_shape(c.input(1)));
+  check_saved(c, 0, column_shape(c.input(1), 1));
+  check_saved(c, 3, column_shape(c.input(1), 2));
   c.add_output(c.input(1).shape(), c.input(1).dtype());
 }
 
@@ -118,10 +119,11 @@ void CrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
   const std::vector<double> gradients = dense_values<double>(k.input(0));
   std::vector<double> values = dense_values<double>(k.input(1));
   const std::vector<std::int64_t> targets = dense_values<std::int64_t>(k.input(2));
-  const std::vector<double> totals = dense_values<double>(k.input(3));
+  const std::vector<double> sums = dense_values<double>(k.input(3));
   for (std::size_t row = 0; row < targets.size(); ++row) {
     const std::span line(values.data() + row * classes, classes);
-    loss_gradient(line, totals[row], targets[row], gradients[row], attrs.label_smoothing);
+    const LineSum sum{sums[2 * row], sums[2 * row + 1]};
+    loss_gradient(line, sum, targets[row], gradients[row], attrs.label_smoothing);
   }
   store_values(k.output(), values);
 }

@@ -19,10 +19,10 @@ enum class LossReduction : std::uint8_t {
 };
 
 /// Inputs: logits (..., V), targets (...) of an integer dtype. Outputs: the loss, () or (...); per
-/// row the log of the sum of exponentials (..., 1); and per row the factor (..., 1) with which its
-/// loss enters: 0 for an ignored row, else 1, or 1 / (rows that count) for the mean. All three are
-/// f32, or f64 for f64 logits. Means and sums are formed for each microbatch by itself: rows are
-/// added in f64, in order inside blocks of 256 rows, and so are the blocks.
+/// row the largest logit and log(sum(e^(logit - largest))) (..., 2); and per row the factor (...,
+/// 1) with which its loss enters: 0 for an ignored row, else 1, or 1 / (rows that count) for the
+/// mean. All three are f32, or f64 for f64 logits. Means and sums are formed for each microbatch by
+/// itself: rows are added in f64, in order inside blocks of 256 rows, and so are the blocks.
 struct CrossEntropy {
   static constexpr OpInfo info{.name = "cross_entropy",
                                .doc = "-log softmax(logits)[target], averaged over rows",
@@ -41,9 +41,9 @@ struct CrossEntropy {
   static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
-/// Inputs: per row the gradient of its loss (..., 1); logits (..., V); targets (...); log-sum-exp
-/// (..., 1). Output: the gradient of the logits, 0 where the row's gradient is 0 or its target no
-/// class.
+/// Inputs: per row the gradient of its loss (..., 1); logits (..., V); targets (...); output
+/// 1 of `cross_entropy` (..., 2). Output: the gradient of the logits, 0 where the row's gradient is
+/// 0 or its target no class.
 struct CrossEntropyBackward {
   static constexpr OpInfo info{.name = "cross_entropy_backward",
                                .doc = "the gradient of cross_entropy",

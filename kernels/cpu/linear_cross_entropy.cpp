@@ -181,14 +181,14 @@ class Head {
     g.c = logits_, g.c_stride = h_.classes, g.compute = h_.dtype;
     gemm(g);
     CrossEntropyRows c;
+    c.op = "linear_cross_entropy";
     c.rows = rows, c.columns = h_.classes, c.logits = logits_, c.targets = h_.targets + first;
     c.ignore_index = h_.ignore_index, c.smoothing = h_.smoothing;
-    auto* log_sum_exp = scratch_array<float>(Scratch::rows, rows);
-    cross_entropy_forward(c, h_.losses + first, log_sum_exp);
     if (h_.dlosses == nullptr) {
+      cross_entropy_forward(c, h_.losses + first, nullptr);
       return;
     }
-    cross_entropy_backward(c, log_sum_exp, h_.dlosses + first, h_.dtype, logits_, stride());
+    cross_entropy(c, h_.losses + first, h_.dlosses + first, h_.dtype, logits_, stride());
     if (h_.dx != nullptr) {
       input_gradient(first, rows);
     }

@@ -27,9 +27,8 @@ float value_at(const void* row, std::int64_t column, DType dtype) {
 void check_targets(const CrossEntropyRows& c) {
   for (std::int64_t r = 0; r < c.rows; ++r) {
     const std::int64_t t = c.targets[r];
-    check(t == c.ignore_index || (t >= 0 && t < c.columns),
-          "cross_entropy: target is no class; got ", t, " in row ", r, ", expected 0 to ",
-          c.columns - 1, " or ignore_index ", c.ignore_index);
+    check(t == c.ignore_index || (t >= 0 && t < c.columns), c.op, ": target is no class; got ", t,
+          " in row ", r, ", expected 0 to ", c.columns - 1, " or ignore_index ", c.ignore_index);
   }
 }
 
@@ -41,21 +40,45 @@ bool goes_past(const void* to, const void* from, std::int64_t count, DType dtype
 
 /// lse(x) - (1 - smoothing) x[target] - smoothing mean(x), small differences first.
 float loss_of(const CrossEntropyRows& c, const RowStatistics& s, float at_target) {
-  float loss = (1.0F - c.smoothing) * (s.top - at_target) + s.log_sum;
+  const auto [top, log_sum] = s.log_sum;
+  float loss = (1.0F - c.smoothing) * (top - at_target) + log_sum;
   if (c.smoothing != 0) {
-    loss += c.smoothing * (s.top - s.sum / static_cast<float>(c.columns));
+    loss += c.smoothing * (top - s.sum / static_cast<float>(c.columns));
   }
   return loss;
 }
 
-CrossEntropyRow row_of_gradient(const CrossEntropyRows& c, std::int64_t target, float factor) {
-  CrossEntropyRow row;
-  row.target = target;
+LogSum forward_row(const CrossEntropyRows& c, std::int64_t r, float* losses) {
+  const void* row = row_of(c.logits, r, c.columns, c.dtype);
+  const auto run = IsaTable<LossTable>::get().statistics[index_of(c.dtype)];
+  const RowStatistics s = run(row, c.columns, c.smoothing != 0);
+  const bool counts = c.targets[r] != c.ignore_index;
+  losses[r] = counts ? loss_of(c, s, value_at(row, c.targets[r], c.dtype)) : 0.0F;
+  return s.log_sum;
+}
+
+/// Where the gradient of the logits goes.
+struct LogitsGradient {
+  const float* dlosses;
+  DType dtype;
+  void* dlogits;
+  std::int64_t stride;
+};
+
+void backward_row(const CrossEntropyRows& c, std::int64_t r, LogSum log_sum,
+                  const LogitsGradient& to) {
+  const std::int64_t target = c.targets[r];
   const bool counts = target != c.ignore_index && target >= 0 && target < c.columns;
-  row.factor = counts ? factor : 0.0F;
+  CrossEntropyRow row;
+  row.log_sum = log_sum;
+  row.target = target;
+  row.factor = counts ? to.dlosses[r] : 0.0F;
   row.spread = c.smoothing / static_cast<float>(c.columns);
   row.peak = 1.0F - c.smoothing;
-  return row;
+  row.past_caches = goes_past(to.dlogits, c.logits, c.rows * c.columns, to.dtype);
+  IsaTable<LossTable>::get().gradient[index_of(c.dtype)][index_of(to.dtype)](
+      row_of(c.logits, r, c.columns, c.dtype), row_of(to.dlogits, r, to.stride, to.dtype),
+      c.columns, row);
 }
 
 }  // namespace
@@ -80,34 +103,35 @@ void softmax_backward(DType dtype, const void* y, const void* dy, void* dx, std:
   });
 }
 
-void cross_entropy_forward(const CrossEntropyRows& c, float* losses, float* log_sum_exp) {
+void cross_entropy_forward(const CrossEntropyRows& c, float* losses, LogSum* log_sums) {
   check_targets(c);
-  const auto run = IsaTable<LossTable>::get().statistics[index_of(c.dtype)];
   for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {
-      const void* row = row_of(c.logits, r, c.columns, c.dtype);
-      const RowStatistics s = run(row, c.columns, c.smoothing != 0);
-      if (log_sum_exp != nullptr) {
-        log_sum_exp[r] = s.top + s.log_sum;
+      const LogSum log_sum = forward_row(c, r, losses);
+      if (log_sums != nullptr) {
+        log_sums[r] = log_sum;
       }
-      const bool counts = c.targets[r] != c.ignore_index;
-      losses[r] = counts ? loss_of(c, s, value_at(row, c.targets[r], c.dtype)) : 0.0F;
     }
   });
 }
 
-void cross_entropy_backward(const CrossEntropyRows& c, const float* log_sum_exp,
-                            const float* dlosses, DType gradient_dtype, void* dlogits,
-                            std::int64_t gradient_stride) {
-  const auto run = IsaTable<LossTable>::get().gradient[index_of(c.dtype)][index_of(gradient_dtype)];
-  const bool past = goes_past(dlogits, c.logits, c.rows * c.columns, gradient_dtype);
+void cross_entropy_backward(const CrossEntropyRows& c, const LogSum* log_sums, const float* dlosses,
+                            DType gradient_dtype, void* dlogits, std::int64_t gradient_stride) {
+  const LogitsGradient to{dlosses, gradient_dtype, dlogits, gradient_stride};
   for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {
-      CrossEntropyRow row = row_of_gradient(c, c.targets[r], dlosses[r]);
-      row.log_sum_exp = log_sum_exp[r];
-      row.past_caches = past;
-      run(row_of(c.logits, r, c.columns, c.dtype),
-          row_of(dlogits, r, gradient_stride, gradient_dtype), c.columns, row);
+      backward_row(c, r, log_sums[r], to);
+    }
+  });
+}
+
+void cross_entropy(const CrossEntropyRows& c, float* losses, const float* dlosses,
+                   DType gradient_dtype, void* dlogits, std::int64_t gradient_stride) {
+  check_targets(c);
+  const LogitsGradient to{dlosses, gradient_dtype, dlogits, gradient_stride};
+  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t r = first; r < first + count; ++r) {
+      backward_row(c, r, forward_row(c, r, losses), to);
     }
   });
 }

@@ -14,17 +14,21 @@ void softmax_forward(DType, const void* x, void* y, std::int64_t rows, std::int6
 void softmax_backward(DType, const void* y, const void* dy, void* dx, std::int64_t rows,
                       std::int64_t columns, bool logarithm);
 
-/// log(sum of e^x) is top + log_sum; kept apart, because the sum of a large and a small number has
-/// lost digits of the small one.
+/// The logarithm of a row's softmax is x - top - log_sum, one subtracted after the other: the sum
+/// of a large and a small number has lost digits of the small one.
+struct LogSum {
+  float top = 0;      ///< the largest value
+  float log_sum = 0;  ///< log(sum of e^(x - top))
+};
+
 struct RowStatistics {
-  float top = 0;  ///< the largest value
-  float log_sum = 0;
+  LogSum log_sum;
   float sum = 0;  ///< of the values
 };
 
 /// One row's part of the gradient of cross entropy.
 struct CrossEntropyRow {
-  float log_sum_exp = 0;
+  LogSum log_sum;
   float factor = 0;  ///< gradient of the row's loss; 0 for an ignored row
   float spread = 0;  ///< label smoothing / columns
   float peak = 1;    ///< 1 - label smoothing
@@ -35,6 +39,7 @@ struct CrossEntropyRow {
 /// Losses of rows of logits[rows, columns] (f32 or bf16):
 ///   lse(x) - (1 - smoothing) x[target] - smoothing mean(x), and 0 where target == ignore_index.
 struct CrossEntropyRows {
+  const char* op = "cross_entropy";  ///< errors begin with it
   std::int64_t rows = 0, columns = 0;
   DType dtype = DType::f32;
   const void* logits = nullptr;
@@ -42,13 +47,17 @@ struct CrossEntropyRows {
   std::int64_t ignore_index = -100;
   float smoothing = 0;
 };
-/// losses[rows]; log_sum_exp[rows] may be null. Throws InvalidArgument for a target that is no
+/// losses[rows]; log_sums[rows] may be null. Throws InvalidArgument for a target that is no
 /// class, naming row and value.
-void cross_entropy_forward(const CrossEntropyRows&, float* losses, float* log_sum_exp);
+void cross_entropy_forward(const CrossEntropyRows&, float* losses, LogSum* log_sums);
 /// Rows whose target is no class get zeros.
 /// dlogits (of `gradient_dtype`) = d(loss of row r)/d(logits) · dlosses[r]. It may lie on the
 /// logits: every row of f32 begins where it did, rows of bf16 are `gradient_stride` apart.
-void cross_entropy_backward(const CrossEntropyRows&, const float* log_sum_exp, const float* dlosses,
+void cross_entropy_backward(const CrossEntropyRows&, const LogSum* log_sums, const float* dlosses,
                             DType gradient_dtype, void* dlogits, std::int64_t gradient_stride);
+
+/// Both, each row's gradient while its logits still lie in the caches.
+void cross_entropy(const CrossEntropyRows&, float* losses, const float* dlosses,
+                   DType gradient_dtype, void* dlogits, std::int64_t gradient_stride);
 
 }  // namespace tessera::cpu

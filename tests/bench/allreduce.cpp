@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,9 +41,27 @@ int calls_for(std::size_t bytes) {
 
 struct Contender {
   const char* backend;
+  std::span<float> buffer;
   std::function<void(std::size_t count)> all_reduce;
   std::vector<double> samples;
 };
+
+/// Random numbers in (0, 1), other ones on every rank.
+void fill(std::span<float> buffer, int rank) {
+  std::minstd_rand random(static_cast<unsigned>(rank) + 1);
+  for (float& value : buffer) {
+    value = std::uniform_real_distribution<float>(0.01F, 1)(random);
+  }
+}
+
+/// What a step does to its gradients between two all-reduces: reads the sums, writes the rank's own
+/// numbers. The mean keeps them in range.
+void use(std::span<float> buffer, int ranks) {
+  const float share = 1 / static_cast<float>(ranks);
+  for (float& value : buffer) {
+    value *= share;
+  }
+}
 
 class Rows {
  public:
@@ -55,16 +75,36 @@ class Rows {
   std::string text_;
 };
 
+/// The time of calls alone: ranks use their buffers before each and then meet.
+double time_of_calls(dist::Communicator& comm, Contender& contender, std::size_t count, int calls) {
+  double seconds = 0;
+  for (int call = 0; call < calls; ++call) {
+    use(contender.buffer.first(count), comm.size());
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = now();
+    contender.all_reduce(count);
+    seconds += now() - start;
+  }
+  return seconds;
+}
+
+/// Messages so small that the clock and the meeting would count: one call after another.
+double time_of_loop(dist::Communicator& comm, Contender& contender, std::size_t count, int calls) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = now();
+  for (int call = 0; call < calls; ++call) {
+    use(contender.buffer.first(count), comm.size());
+    contender.all_reduce(count);
+  }
+  return now() - start;
+}
+
 void sample(dist::Communicator& comm, Contender& contender, std::size_t bytes) {
   const std::size_t count = bytes / sizeof(float);
   const int calls = calls_for(bytes);
   contender.all_reduce(count);
-  dist::barrier(comm).wait();
-  const double start = now();
-  for (int call = 0; call < calls; ++call) {
-    contender.all_reduce(count);
-  }
-  contender.samples.push_back((now() - start) / calls);
+  const auto timed = bytes < (32 << 10) ? time_of_loop : time_of_calls;
+  contender.samples.push_back(timed(comm, contender, count, calls) / calls);
 }
 
 void measure_sizes(dist::Communicator& comm, std::vector<Contender>& contenders, Rows& rows) {
@@ -104,9 +144,10 @@ void measure_sizes(dist::Communicator& comm, std::vector<Contender>& contenders,
 /// and one after another as they arrive.
 void measure_order(Rows& rows) {
   constexpr std::size_t kCount = 4 << 20;
-  std::vector<std::vector<float>> blocks(4, std::vector<float>(kCount, 1.0F));
+  std::vector<std::vector<float>> blocks(4, std::vector<float>(kCount));
   std::vector<dist::TreeSource> sources;
-  for (const auto& block : blocks) {
+  for (auto& block : blocks) {
+    fill(block, static_cast<int>(sources.size()));
     sources.push_back({block.data(), false});
   }
   std::vector<float> sum(kCount);
@@ -136,17 +177,21 @@ void run(dist::Communicator& comm) {
   const dist::CommBuffer shared = comm.allocate(kSizes.back());
   std::vector<float> owned(kSizes.back() / sizeof(float));
   std::vector<float> rival(owned.size());
-  auto* reachable = reinterpret_cast<float*>(shared.data);
+  const std::span reachable(reinterpret_cast<float*>(shared.data), owned.size());
+  for (const std::span<float> buffer : {reachable, std::span(owned), std::span(rival)}) {
+    fill(buffer, comm.rank());
+  }
   std::vector<Contender> contenders{
       {"tessera",
-       [&](std::size_t n) {
-         dist::all_reduce<float>(comm, {reachable, n}).wait();
-       },
+       reachable,
+       [&](std::size_t n) { dist::all_reduce<float>(comm, reachable.first(n)).wait(); },
        {}},
       {"tessera_private",
+       owned,
        [&](std::size_t n) { dist::all_reduce<float>(comm, std::span(owned).first(n)).wait(); },
        {}},
       {"mpi",
+       rival,
        [&](std::size_t n) {
          MPI_Allreduce(MPI_IN_PLACE, rival.data(), static_cast<int>(n), MPI_FLOAT, MPI_SUM,
                        MPI_COMM_WORLD);

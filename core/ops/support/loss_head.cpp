@@ -34,10 +34,10 @@ void LossHead::run(const std::vector<double>& gradients) {
   std::vector<double> logits(classes_);
   for (std::size_t row = 0; row < targets_.size(); ++row) {
     logits_of(row, logits);
-    const double total = rows.add(row, logits);
+    const LineSum sum = rows.add(row, logits);
     if (!gradients.empty()) {
       const double gradient = gradients[static_cast<std::size_t>(part_of_row_[row])];
-      loss_gradient(logits, total, targets_[row], factors[row] * gradient, attrs_.label_smoothing);
+      loss_gradient(logits, sum, targets_[row], factors[row] * gradient, attrs_.label_smoothing);
       round_values(logits, attrs_.dtype);
       add_gradients(row, logits);
     }

@@ -5,8 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include <tessera/core/ops/support/rows_along.h>
-
 namespace tessera {
 
 LossRows::LossRows(const char* op, const std::vector<std::int64_t>& targets,
@@ -23,11 +21,10 @@ LossRows::LossRows(const char* op, const std::vector<std::int64_t>& targets,
   }
 }
 
-double LossRows::add(std::size_t row, std::span<const double> logits) {
+LineSum LossRows::add(std::size_t row, std::span<const double> logits) {
   const LineSum sum = line_sum({logits.begin(), logits.end()});
-  const double total = sum.top + sum.log_sum;
   if (!counts(row)) {
-    return total;
+    return sum;
   }
   const std::int64_t target = targets_[row];
   const auto classes = static_cast<std::int64_t>(logits.size());
@@ -42,7 +39,7 @@ double LossRows::add(std::size_t row, std::span<const double> logits) {
   }
   loss += sum.log_sum;
   losses_[row] = loss;
-  return total;
+  return sum;
 }
 
 std::vector<double> LossRows::factors() const {
@@ -75,7 +72,7 @@ std::vector<double> LossRows::reduced() const {
   return sums;
 }
 
-void loss_gradient(std::span<double> logits, double log_sum_exp, std::int64_t target,
+void loss_gradient(std::span<double> logits, const LineSum& sum, std::int64_t target,
                    double gradient, double label_smoothing) {
   const auto classes = static_cast<std::int64_t>(logits.size());
   if (gradient == 0 || target < 0 || target >= classes) {
@@ -83,7 +80,7 @@ void loss_gradient(std::span<double> logits, double log_sum_exp, std::int64_t ta
     return;
   }
   for (double& value : logits) {
-    const double p = std::exp(value - log_sum_exp);
+    const double p = std::exp((value - sum.top) - sum.log_sum);
     value = (p - label_smoothing / static_cast<double>(classes)) * gradient;
   }
   logits[static_cast<std::size_t>(target)] -= (1 - label_smoothing) * gradient;

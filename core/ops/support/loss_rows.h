@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tessera/core/ops/cross_entropy.h>
+#include <tessera/core/ops/support/rows_along.h>
 
 namespace tessera {
 
@@ -20,8 +21,8 @@ class LossRows {
            std::vector<std::int32_t> microbatches, std::int32_t cuts,
            const CrossEntropy::Attrs& attrs);
 
-  /// Adds the loss of `row` from its logits. Gives their log-sum-exp.
-  double add(std::size_t row, std::span<const double> logits);
+  /// Adds the loss of `row` from its logits. Gives what `loss_gradient` needs of them.
+  LineSum add(std::size_t row, std::span<const double> logits);
   /// What each row's loss is multiplied with in the result.
   [[nodiscard]] std::vector<double> factors() const;
   /// Losses of rows, 0 for ignored ones.
@@ -42,7 +43,7 @@ class LossRows {
 
 /// Replaces a row of logits by (softmax(logits) - q) * gradient, see cross_entropy.h; by zeros when
 /// the gradient is 0 or the target no class.
-void loss_gradient(std::span<double> logits, double log_sum_exp, std::int64_t target,
+void loss_gradient(std::span<double> logits, const LineSum& sum, std::int64_t target,
                    double gradient, double label_smoothing);
 
 }  // namespace tessera

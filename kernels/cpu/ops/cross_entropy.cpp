@@ -38,7 +38,7 @@ bool forward_kernel(Kernel& k, const CrossEntropy::Attrs& attrs) {
   const bool reduced = attrs.reduction != LossReduction::none;
   std::vector<float> own(reduced ? static_cast<std::size_t>(c.rows) : 0);
   float* losses = reduced ? own.data() : k.output(0).data<float>();
-  cross_entropy_forward(c, losses, k.output(1).data<float>());
+  cross_entropy_forward(c, losses, reinterpret_cast<LogSum*>(k.output(1).data<float>()));
   const LossRows all{targets.data(), c.rows, k.cuts(), attrs.ignore_index,
                      attrs.reduction == LossReduction::mean};
   all.factors(k.output(2).data<float>());
@@ -58,8 +58,9 @@ bool backward_kernel(Kernel& k, const CrossEntropyBackward::Attrs& attrs) {
   c.rows = rows_of(logits), c.columns = logits.shape.back(), c.dtype = logits.dtype;
   c.logits = bytes_of(logits), c.targets = targets.data(), c.ignore_index = -1;
   c.smoothing = static_cast<float>(attrs.label_smoothing);
-  cross_entropy_backward(c, k.input(3).data<float>(), k.input(0).data<float>(), k.output().dtype,
-                         bytes_of(k.output()), c.columns);
+  cross_entropy_backward(c, reinterpret_cast<const LogSum*>(k.input(3).data<float>()),
+                         k.input(0).data<float>(), k.output().dtype, bytes_of(k.output()),
+                         c.columns);
   return true;
 }
 

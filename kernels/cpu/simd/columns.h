@@ -92,8 +92,9 @@ template <class T>
   return largest(max(top[0], top[1]));
 }
 
+/// ln x for any x: a nan among the numbers behind a sum is still seen in its logarithm.
 [[gnu::always_inline]] inline float scalar_log(float x) {
-  return log(set1(x))[0];
+  return log_of_any(set1(x))[0];
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA

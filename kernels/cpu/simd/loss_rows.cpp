@@ -22,22 +22,24 @@ RowStatistics statistics(const void* x_in, std::int64_t columns, bool with_sum) 
       with_sum ? columns : 0, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
         plain = plain + load_up_to(x + j, w);
       });
-  return {online.top(), scalar_log(online.total()), sum(plain)};
+  return {{online.top(), scalar_log(online.total())}, sum(plain)};
 }
 
 template <class T, class D>
 void counted_gradient(const T* x, D* dx, std::int64_t columns, const CrossEntropyRow& row) {
   const bool past = row.past_caches && is_aligned(dx);
-  const VF shift = set1(row.log_sum_exp);
+  const VF top = set1(row.log_sum.top);
+  const VF log_sum = set1(row.log_sum.log_sum);
   const VF spread = set1(row.spread);
   const VF factor = set1(row.factor);
   // Formed before its logit may be overwritten.
-  const VF p = exp_of_difference(set1(static_cast<float>(x[row.target])) - shift);
+  const VF p = exp_of_difference((set1(static_cast<float>(x[row.target])) - top) - log_sum);
   const float at_target = (((p - spread) - set1(row.peak)) * factor)[0];
   each_column(
       columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
         __builtin_prefetch(x + j + kAhead);
-        write(dx + j, (exp_of_difference(load_up_to(x + j, w) - shift) - spread) * factor, w, past);
+        write(dx + j, (exp_of_difference((load_up_to(x + j, w) - top) - log_sum) - spread) * factor,
+              w, past);
       });
   if (past) {
     stream_end();

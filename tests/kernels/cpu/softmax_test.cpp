@@ -1,5 +1,6 @@
 #include <tessera/kernels/cpu/softmax.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -167,12 +168,14 @@ TEST(CrossEntropy, LossAndGradient) {
       CrossEntropyRows c;
       c.rows = rows, c.columns = columns, c.logits = x.data(), c.targets = targets.data();
       c.smoothing = smoothing;
-      std::vector<float> losses(6), lse(6), dx(x.size());
-      cross_entropy_forward(c, losses.data(), lse.data());
-      cross_entropy_backward(c, lse.data(), dlosses.data(), DType::f32, dx.data(), columns);
+      std::vector<float> losses(6), dx(x.size());
+      std::vector<LogSum> log_sums(6);
+      cross_entropy_forward(c, losses.data(), log_sums.data());
+      cross_entropy_backward(c, log_sums.data(), dlosses.data(), DType::f32, dx.data(), columns);
       std::vector<float> wide = x;  // the gradient in bf16, over the logits
       c.logits = wide.data();
-      cross_entropy_backward(c, lse.data(), dlosses.data(), DType::bf16, wide.data(), 2 * columns);
+      cross_entropy_backward(c, log_sums.data(), dlosses.data(), DType::bf16, wide.data(),
+                             2 * columns);
       const auto* half = reinterpret_cast<const BFloat16*>(wide.data());
       for (std::int64_t r = 0; r < rows; ++r) {
         const auto p = truth(x.data() + r * columns, columns);
@@ -217,6 +220,65 @@ TEST(CrossEntropy, KeepsItsDigitsWhereLogitsAreLarge) {
       float loss = 0;
       cross_entropy_forward(c, &loss, nullptr);
       EXPECT_NEAR(loss, want, smoothing == 0 ? 1e-5 : 1e-3);  // the mean of logits is rounded
+    }
+  });
+}
+
+TEST(CrossEntropy, GradientKeepsItsDigitsWhereLogitsAreLarge) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const std::vector<float> x{10000.0F, 10001.5F, 9999.0F}, from_zero{0.0F, 1.5F, -1.0F};
+    const auto p = truth(from_zero.data(), 3);
+    const std::int64_t target = 1;
+    CrossEntropyRows c;
+    c.rows = 1, c.columns = 3, c.logits = x.data(), c.targets = &target;
+    const float dloss = 1;
+    float loss = 0;
+    std::vector<float> dx(3);
+    cross_entropy(c, &loss, &dloss, DType::f32, dx.data(), 3);
+    for (std::size_t j = 0; j < 3; ++j) {
+      EXPECT_NEAR(dx[j], p[j] - (j == 1 ? 1 : 0), 1e-6);
+    }
+  });
+}
+
+TEST(CrossEntropy, OneWalkGivesTheBitsOfTwo) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const std::int64_t rows = 5, columns = 1037;
+    const auto x = random_values(rows * columns, 3, 5.0F), dlosses = random_values(rows, 4);
+    const std::vector<std::int64_t> targets{0, 1036, -100, 7, 50};
+    CrossEntropyRows c;
+    c.rows = rows, c.columns = columns, c.logits = x.data(), c.targets = targets.data();
+    std::vector<float> losses(5), dx(x.size()), losses_of_one(5), dx_of_one(x.size());
+    std::vector<LogSum> log_sums(5);
+    cross_entropy_forward(c, losses.data(), log_sums.data());
+    cross_entropy_backward(c, log_sums.data(), dlosses.data(), DType::f32, dx.data(), columns);
+    cross_entropy(c, losses_of_one.data(), dlosses.data(), DType::f32, dx_of_one.data(), columns);
+    EXPECT_EQ(losses, losses_of_one);
+    EXPECT_EQ(dx, dx_of_one);
+  });
+}
+
+TEST(Softmax, OneNanSpoilsItsRow) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const std::int64_t columns : {40, 5000}) {
+      for (const std::int64_t place : {std::int64_t{0}, columns / 2, columns - 1}) {
+        auto x = random_values(columns, 3);
+        x[static_cast<std::size_t>(place)] = NAN;
+        for (const bool logarithm : {false, true}) {
+          std::vector<float> y(x.size());
+          softmax_forward(DType::f32, x.data(), y.data(), 1, columns, logarithm);
+          EXPECT_TRUE(std::ranges::all_of(y, [](float v) { return std::isnan(v); }));
+        }
+        const std::int64_t target = 1;
+        CrossEntropyRows c;
+        c.rows = 1, c.columns = columns, c.logits = x.data(), c.targets = &target;
+        float loss = 0;
+        cross_entropy_forward(c, &loss, nullptr);
+        EXPECT_TRUE(std::isnan(loss)) << columns << " columns, nan in " << place;
+      }
     }
   });
 }

@@ -117,9 +117,9 @@ TEST(FastOps, SoftmaxAndLoss) {
     compare<CrossEntropy>({x, targets}, {.label_smoothing = 0.1, .reduction = reduction});
   }
   const Tensor rows = randn({3, 4, 1});
-  const Tensor lse = call_all<CrossEntropy>({x, targets})[1];
+  const Tensor log_sums = call_all<CrossEntropy>({x, targets})[1];
   const Tensor some = cast(targets, DType::i32);
-  compare<CrossEntropyBackward>({rows, x, some, lse}, {0.1});
+  compare<CrossEntropyBackward>({rows, x, some, log_sums}, {0.1});
 }
 
 TEST(FastOps, Norms) {
