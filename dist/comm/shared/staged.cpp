@@ -1,7 +1,6 @@
 // Collectives on private buffers: pieces pass through slots in shared memory, double-buffered, with
 // one meeting of the ranks a piece.
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include <tessera/core/base/error.h>
@@ -29,8 +28,7 @@ std::size_t stride_of(const Collective& c, const ReductionTree& tree, int size) 
   return std::min(stride, c.count);
 }
 
-/// The elements of a piece that `rank` sums: the same place in every piece, the short last one
-/// too, so that what a rank stages never falls on sums of the piece before the last.
+/// The elements of a piece that `rank` sums: the same place in every piece, the short last one too.
 Part staged_part(std::size_t stride, std::size_t n, int size, int rank) {
   const Part whole = part_of(stride, size, rank);
   const std::size_t first = std::min(whole.first, n);
@@ -84,8 +82,9 @@ void SharedGroup::stage_for_others(const Collective& c, std::uint64_t piece, std
   }
 }
 
-/// Sums this rank's part of a piece into its own slot, where nobody else's data lies, and into its
-/// result.
+/// Sums this rank's part of a piece into its result and into all others' slots, at the very place
+/// that it read from them: those cache lines are here already, and they return to their owner when
+/// it collects. A slot that peers only read would be dear to write again.
 void SharedGroup::reduce_staged_part(const Collective& c, std::uint64_t piece, std::size_t stride,
                                      std::size_t first, std::size_t n) const {
   const std::size_t element = size_of(c.dtype);
@@ -102,27 +101,30 @@ void SharedGroup::reduce_staged_part(const Collective& c, std::uint64_t piece, s
             : block_.slot(leaf.rank, piece) + block * stride * element;
     sources.push_back({data + own.first * element, false});
   }
-  const std::array<void*, 2> outs{
-      static_cast<std::byte*>(c.receive) + (first + own.first) * element,
-      block_.slot(rank_, piece) + own.first * element};
-  tree_reduce(c.reduce, c.dtype, tree_of(c).steps(), {sources.data(), sources.size()}, outs,
-              own.count);
+  InlineVector<void*, 8> outs;
+  outs.push_back(static_cast<std::byte*>(c.receive) + (first + own.first) * element);
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank != rank_) {
+      outs.push_back(block_.slot(rank, piece) + own.first * element);
+    }
+  }
+  tree_reduce(c.reduce, c.dtype, tree_of(c).steps(), {sources.data(), sources.size()},
+              {outs.data(), outs.size()}, own.count);
 }
 
 void SharedGroup::collect_staged(const Collective& c, std::uint64_t piece, std::size_t stride,
                                  std::size_t first, std::size_t n) const {
   const std::size_t element = size_of(c.dtype);
+  const Part own = staged_part(stride, n, size_, rank_);
+  const std::size_t after = own.first + own.count;
   auto* receive = static_cast<std::byte*>(c.receive) + first * element;
-  for (int rank = 0; rank < size_; ++rank) {
-    const Part part = staged_part(stride, n, size_, rank);
-    if (rank != rank_ && part.count > 0) {
-      std::memcpy(receive + part.first * element, block_.slot(rank, piece) + part.first * element,
-                  part.count * element);
-    }
-  }
+  const std::byte* sums = block_.slot(rank_, piece);
+  std::memcpy(receive, sums, own.first * element);
+  std::memcpy(receive + after * element, sums + after * element, (n - after) * element);
 }
 
-/// One meeting a piece: it says both "my sums of piece k are in my slot" and "piece k + 1 is".
+/// One meeting a piece: it says both "my sums of piece k are in your slots" and "piece k + 1 is in
+/// mine".
 Task SharedGroup::run_staged_all_reduce(const Collective& c) {
   const std::size_t stride = stride_of(c, tree_of(c), size_);
   std::uint64_t piece = 0;
