@@ -18,6 +18,13 @@ class Backoff {
     asleep_ = {};
   }
 
+  /// Tells the core that it spins.
+  static void relax() noexcept {
+#if defined(__x86_64__)
+    _mm_pause();
+#endif
+  }
+
   void pause() {
     ++rounds_;
     if (rounds_ <= kSpins) {
@@ -43,11 +50,6 @@ class Backoff {
     asleep_ += nap;
   }
 
-  static void relax() noexcept {
-#if defined(__x86_64__)
-    _mm_pause();
-#endif
-  }
   int rounds_ = 0;
   std::chrono::microseconds asleep_{};
 };

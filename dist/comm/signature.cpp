@@ -51,6 +51,14 @@ Signature signature_of(const Collective& c) {
   return s;
 }
 
+std::uint64_t Signature::digest() const noexcept {
+  const std::uint64_t small = static_cast<std::uint64_t>(static_cast<std::uint32_t>(peer)) << 32 |
+                              static_cast<std::uint64_t>(kind) << 16 |
+                              static_cast<std::uint64_t>(reduce) << 8 |
+                              static_cast<std::uint64_t>(dtype);
+  return mix(mix(mix(mix(kBasis, count), label_hash), tree_hash), small);
+}
+
 bool Signature::matches(const Signature& other) const noexcept {
   return count == other.count && label_hash == other.label_hash && tree_hash == other.tree_hash &&
          peer == other.peer && kind == other.kind && reduce == other.reduce && dtype == other.dtype;

@@ -21,6 +21,8 @@ struct Signature {
   DType dtype = DType::f32;
   char label[49] = {};  ///< its beginning, for messages
 
+  /// Equal for signatures that match, different, but for odds of 2^-64, for others.
+  [[nodiscard]] std::uint64_t digest() const noexcept;
   [[nodiscard]] bool matches(const Signature& other) const noexcept;
   /// "all_reduce of 1024 f32 'bucket 3'"
   [[nodiscard]] std::string to_string() const;

@@ -26,15 +26,18 @@ inline constexpr std::size_t kSlotBytes = 256 * 1024;
 inline constexpr std::size_t kMailBytes = 64 * 1024;
 inline constexpr int kMailSlots = 2;
 
-/// What a rank says about the collective it launched; payloads up to kInlineBytes travel along.
-struct Post {
+/// What a rank says about the collective it launched; payloads up to kInlineBytes travel along. A
+/// small one comes to a peer with the number that the peer waits for: in one cache line.
+struct alignas(128) Post {
+  std::atomic<std::uint64_t> number{0};  ///< of the post; written last
+  std::uint64_t digest;                  ///< of the signature
+  std::byte data[kInlineBytes];
   Signature signature;
   Reference send;
   Reference receive;
-  alignas(64) std::byte data[kInlineBytes];
 };
 
-/// Counts the steps a rank has taken: `phase` n means that everything before step n is visible.
+/// Counts a rank's steps after its posts: `phase` n means that all before step n is visible.
 struct alignas(128) Flag {
   std::atomic<std::uint64_t> phase{0};
 };

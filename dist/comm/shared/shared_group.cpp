@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <tessera/core/base/error.h>
+#include <tessera/dist/comm/backoff.h>
 #include <tessera/dist/comm/validate.h>
 
 namespace tessera::dist {
@@ -64,6 +65,21 @@ bool SharedGroup::all_at(std::uint64_t phase) const {
   return true;
 }
 
+/// Peers often are as far, or nearly: a look takes less time than coming back.
+bool SharedGroup::all_posted() const {
+  constexpr int kLooks = 20;
+  for (int rank = 0, looks = 0; rank < size_; ++looks) {
+    if (post_of(rank).number.load(std::memory_order_acquire) == posted_) {
+      ++rank;
+    } else if (looks < kLooks) {
+      Backoff::relax();
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
 Reference SharedGroup::sharable_send(const Collective& c) const {
   const std::size_t nbytes = send_count(c, rank_, size_) * size_of(c.dtype);
   if (nbytes == 0) {
@@ -75,6 +91,7 @@ Reference SharedGroup::sharable_send(const Collective& c) const {
 void SharedGroup::post(const Collective& c) {
   Post& post = block_.post(rank_, ++posted_);
   post.signature = signature_of(c);
+  post.digest = post.signature.digest();
   const std::size_t nbytes = send_count(c, rank_, size_) * size_of(c.dtype);
   if (fits_inline(c)) {
     if (nbytes > 0) {
@@ -86,14 +103,14 @@ void SharedGroup::post(const Collective& c) {
     post.receive =
         writes_to_all ? addresses_->describe(c.receive, c.count * size_of(c.dtype)) : kNothing;
   }
-  arrive();
+  post.number.store(posted_, std::memory_order_release);
 }
 
 void SharedGroup::require_agreement() const {
-  const Signature& own = post_of(rank_).signature;
+  const std::uint64_t own = post_of(rank_).digest;
   bool equal = true;
   for (int rank = 0; rank < size_; ++rank) {
-    equal = equal && own.matches(post_of(rank).signature);
+    equal = equal && own == post_of(rank).digest;
   }
   if (equal) {
     return;
@@ -129,7 +146,7 @@ Task SharedGroup::run(const Collective& c) {
   if (!inlined) {
     co_await Breath{};  // launching returns at once; the sum is for whoever polls next
   }
-  co_await Until{[this] { return all_at(phase_); }};
+  co_await Until{[this] { return all_posted(); }};
   require_agreement();
   if (inlined) {
     pull(c, inline_window(c), 0, 0, c.count);

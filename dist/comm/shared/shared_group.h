@@ -54,6 +54,7 @@ class SharedGroup {
   [[nodiscard]] Reference sharable_send(const Collective&) const;
   void arrive();
   [[nodiscard]] bool all_at(std::uint64_t phase) const;
+  [[nodiscard]] bool all_posted() const;
   void require_agreement() const;
   [[nodiscard]] bool fits_inline(const Collective&) const;
   [[nodiscard]] bool is_direct() const;
