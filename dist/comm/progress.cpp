@@ -31,8 +31,8 @@ std::chrono::nanoseconds Operation::duration() const {
 }
 
 Task::Progress Operation::advance() {
-  if (started_ == Clock::time_point{}) {
-    started_ = Clock::now();
+  const bool first = !std::exchange(begun_, true);
+  if (first) {
     trace_ = AsyncTraceRange(name, "communication");
   }
   if (health_->failed()) {
@@ -43,6 +43,8 @@ Task::Progress Operation::advance() {
     const Task::Progress progress = task.advance();
     if (progress == Task::Progress::done) {
       finish(nullptr);
+    } else if (first) {  // what ends at once took less time than looking at the clock
+      started_ = Clock::now();
     }
     return progress;
   } catch (...) {
@@ -53,7 +55,9 @@ Task::Progress Operation::advance() {
 }
 
 void Operation::finish(std::exception_ptr error) noexcept {
-  duration_ = Clock::now() - started_;
+  if (started_ != Clock::time_point{}) {
+    duration_ = Clock::now() - started_;
+  }
   trace_.end();
   error_ = std::move(error);
   task = Task();

@@ -46,7 +46,8 @@ class Operation final : public WorkState {
   std::shared_ptr<Progress> progress_;
   std::shared_ptr<Health> health_;
   std::shared_ptr<const void> keep_alive_;
-  std::chrono::steady_clock::time_point started_{};
+  bool begun_ = false;
+  std::chrono::steady_clock::time_point started_{};  ///< unset: it ended as soon as it began
   std::chrono::nanoseconds duration_{0};
   AsyncTraceRange trace_;
   std::exception_ptr error_;
