@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -13,6 +14,15 @@ namespace tessera::dist {
 
 class Backoff {
  public:
+  /// So many ranks of this host wait for each other. Where they outnumber the cores, who spins
+  /// keeps another from arriving, so that from now on nobody in this process does.
+  static void expect_ranks(int ranks) noexcept {
+    if (ranks > static_cast<int>(std::thread::hardware_concurrency())) {
+      crowded_.store(true, std::memory_order_relaxed);
+    }
+  }
+  [[nodiscard]] static bool spins() noexcept { return !crowded_.load(std::memory_order_relaxed); }
+
   void reset() noexcept {
     rounds_ = 0;
     asleep_ = {};
@@ -27,7 +37,7 @@ class Backoff {
 
   void pause() {
     ++rounds_;
-    if (rounds_ <= kSpins) {
+    if (rounds_ <= kSpins && spins()) {
       relax();
     } else if (rounds_ <= kSpins + kYields) {
       std::this_thread::yield();
@@ -37,7 +47,6 @@ class Backoff {
   }
 
  private:
-  // With fewer cores than ranks the peer may need this very core, so spinning is short.
   static constexpr int kSpins = 60;
   static constexpr int kYields = 4000;
   static constexpr std::chrono::microseconds kShortestNap{30};
@@ -50,6 +59,7 @@ class Backoff {
     asleep_ += nap;
   }
 
+  static inline std::atomic<bool> crowded_{false};
   int rounds_ = 0;
   std::chrono::microseconds asleep_{};
 };

@@ -50,7 +50,9 @@ SharedGroup::SharedGroup(ControlBlock block, int rank, std::string name,
       size_(block.members()),
       name_(std::move(name)),
       addresses_(std::move(addresses)),
-      default_tree_(std::make_shared<ReductionTree>(ReductionTree::over_ranks(size_))) {}
+      default_tree_(std::make_shared<ReductionTree>(ReductionTree::over_ranks(size_))) {
+  Backoff::expect_ranks(size_);
+}
 
 void SharedGroup::arrive() {
   block_.flag(rank_).phase.store(++phase_, std::memory_order_release);
@@ -67,11 +69,11 @@ bool SharedGroup::all_at(std::uint64_t phase) const {
 
 /// Peers often are as far, or nearly: a look takes less time than coming back.
 bool SharedGroup::all_posted() const {
-  constexpr int kLooks = 20;
+  const int most = Backoff::spins() ? 20 : 0;
   for (int rank = 0, looks = 0; rank < size_; ++looks) {
     if (post_of(rank).number.load(std::memory_order_acquire) == posted_) {
       ++rank;
-    } else if (looks < kLooks) {
+    } else if (looks < most) {
       Backoff::relax();
     } else {
       return false;
