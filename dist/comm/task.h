@@ -15,7 +15,7 @@ class [[nodiscard]] Task {
   enum class Progress { waiting, moved, done };
 
   struct promise_type {
-    bool (*poll)(void*) = nullptr;  ///< asks what the coroutine waits for; null: nothing
+    Progress (*poll)(void*) = nullptr;  ///< asks what the coroutine waits for; null: nothing
     void* awaited = nullptr;
     std::exception_ptr error;
 
@@ -42,10 +42,13 @@ class [[nodiscard]] Task {
   /// Runs until the next wait that is not over yet. Rethrows what the coroutine threw.
   Progress advance() {
     promise_type& promise = handle_.promise();
-    if (promise.poll != nullptr && !promise.poll(promise.awaited)) {
-      return Progress::waiting;
+    if (promise.poll != nullptr) {
+      const Progress awaited = promise.poll(promise.awaited);
+      if (awaited != Progress::done) {
+        return awaited;
+      }
+      promise.poll = nullptr;
     }
-    promise.poll = nullptr;
     handle_.resume();
     if (!handle_.done()) {
       return Progress::moved;
@@ -69,7 +72,10 @@ struct Until {
   bool await_ready() { return condition(); }
   void await_suspend(Task::Handle handle) noexcept {
     handle.promise().awaited = this;
-    handle.promise().poll = [](void* self) { return static_cast<Until*>(self)->condition(); };
+    handle.promise().poll = [](void* self) {
+      return static_cast<Until*>(self)->condition() ? Task::Progress::done
+                                                    : Task::Progress::waiting;
+    };
   }
   void await_resume() const noexcept {}
 };
@@ -99,12 +105,12 @@ struct Finish {
   }
 
  private:
-  bool step() noexcept {
+  Task::Progress step() noexcept {
     try {
-      return task.advance() == Task::Progress::done;
+      return task.advance();
     } catch (...) {
       error_ = std::current_exception();
-      return true;
+      return Task::Progress::done;
     }
   }
   std::exception_ptr error_ = nullptr;
