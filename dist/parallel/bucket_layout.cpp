@@ -1,5 +1,6 @@
 #include <tessera/dist/parallel/bucket_layout.h>
 
+#include <algorithm>
 #include <ranges>
 
 #include <tessera/core/base/error.h>
@@ -16,6 +17,17 @@ void close(Bucket& bucket, std::size_t index) {
                                          first == last ? "" : " to " + last, ")");
 }
 
+std::size_t limit_of(const std::vector<nn::Parameter>& parameters, const BucketOptions& options) {
+  if (options.bytes > 0) {
+    return options.bytes;
+  }
+  std::size_t all = 0;
+  for (const nn::Parameter& parameter : parameters) {
+    all += static_cast<std::size_t>(numel_of(parameter.slot()->shape)) * sizeof(float);
+  }
+  return std::clamp(all / 16, std::size_t{1} << 20, std::size_t{25} << 20);
+}
+
 }  // namespace
 
 std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
@@ -23,6 +35,7 @@ std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
   std::vector<Bucket> buckets;
   std::int64_t offset = 0;
   bool open = false;
+  const std::size_t bytes = limit_of(parameters, options);
   for (const nn::Parameter& parameter : parameters | std::views::reverse) {
     const nn::SlotPtr& slot = parameter.slot();
     check<Unsupported>(slot->dtype == DType::f32, "data_parallel: ", slot->name,
@@ -37,7 +50,7 @@ std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
     bucket.entries.push_back({slot.get(), offset, count});
     offset += (count + kAlignment - 1) / kAlignment * kAlignment;
     bucket.count = offset - bucket.offset;
-    const std::size_t limit = buckets.size() == 1 ? options.first_bytes : options.bytes;
+    const std::size_t limit = buckets.size() == 1 ? std::min(options.first_bytes, bytes) : bytes;
     if (static_cast<std::size_t>(bucket.count) * sizeof(float) >= limit) {
       close(bucket, buckets.size() - 1);
       open = false;

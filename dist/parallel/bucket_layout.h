@@ -11,7 +11,8 @@ namespace tessera::dist {
 
 struct BucketOptions {
   std::size_t first_bytes = std::size_t{1} << 20;  ///< small, so that communication starts early
-  std::size_t bytes = std::size_t{25} << 20;
+  /// 0: a sixteenth of all gradients, so that little is left when backward ends, from 1 to 25 MiB.
+  std::size_t bytes = 0;
 };
 
 /// One parameter's place in the flat space of all parameters.
@@ -29,9 +30,9 @@ struct Bucket {
 };
 
 /// Cuts parameters into buckets in reverse order of registration, which is the order in which
-/// backward completes them. Every parameter starts at a multiple of 16 elements. (Limits as in
-/// PyTorch's DistributedDataParallel: a bucket closes when it reaches its limit.)
-/// Throws Unsupported for parameters that are not f32.
+/// backward completes them. Every parameter starts at a multiple of 16 elements. (The largest
+/// limits are those of PyTorch's DistributedDataParallel: a bucket closes when it reaches its
+/// limit.) Throws Unsupported for parameters that are not f32.
 [[nodiscard]] std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
                                                const BucketOptions& options);
 

@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/base/clock.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/parallel/row_exchange.h>
@@ -254,13 +255,18 @@ void GradientReducer::add_gathered_rows(const std::vector<std::int64_t>& table) 
       continue;
     }
     const nn::Slot& slot = *places_[i].entry.slot;
-    const std::int64_t width = slot.shape.back();
-    RowGradient all =
-        gather_rows(*comm_, flatten_rows(append_passes(current_round(progress_[i]).rows)), counts,
-                    width, slot.name);
-    all.parts = static_cast<std::int32_t>(grain_);
+    const TensorMeta meta = TensorMeta::of(slot.value.get());
+    const RowGradient mine = append_passes(current_round(progress_[i]).rows);
     const Tensor gradient = gradient_at(i, 0);
-    static_cast<void>(add_rows(gradient, all, TensorMeta::of(slot.value.get()), gradient));
+    if (is_better_as_table(counts, slot.shape[0])) {
+      const Tensor sums = reduce_rows(*comm_, mine, blocks_, tree_, meta, slot.name);
+      static_cast<void>(call_into<Add>(gradient, {gradient, sums}));
+    } else {
+      RowGradient all =
+          gather_rows(*comm_, flatten_rows(mine), counts, slot.shape.back(), slot.name);
+      all.parts = static_cast<std::int32_t>(grain_);
+      static_cast<void>(add_rows(gradient, all, meta, gradient));
+    }
   }
 }
 

@@ -1,10 +1,13 @@
 // Bringing the compact row gradients of embeddings together.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include <tessera/core/autograd/leaf.h>
 #include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/reduce/tree.h>
 
 namespace tessera::dist {
 
@@ -22,5 +25,17 @@ struct RankRows {
 [[nodiscard]] RowGradient gather_rows(Communicator& comm, const RankRows& mine,
                                       const std::vector<std::int64_t>& counts, std::int64_t width,
                                       const std::string& label);
+
+/// Whether rows cost more to gather than a table of all the parameter's rows to all-reduce.
+[[nodiscard]] bool is_better_as_table(const std::vector<std::int64_t>& counts,
+                                      std::int64_t table_rows);
+
+/// The sums of all ranks' rows as a table of the parameter's shape; -0 in rows that nobody names,
+/// which changes nothing that it is added to. The same bits as adding the gathered rows. `blocks`
+/// are this rank's of `tree`. Collective.
+[[nodiscard]] Tensor reduce_rows(Communicator& comm, const RowGradient& mine,
+                                 const std::vector<TreeLeaf>& blocks,
+                                 const std::shared_ptr<const ReductionTree>& tree,
+                                 const TensorMeta& parameter, const std::string& label);
 
 }  // namespace tessera::dist

@@ -27,17 +27,19 @@ inline void fill_uniform(const Tensor& value, const RandomStream& stream) {
   }
 }
 
-/// A parameter with one direct use, one with two uses, embeddings of samples and of positions, and
-/// a parameter that nobody uses.
+/// A parameter with one direct use, one with two uses, embeddings of samples, out of few rows and
+/// of many, and of positions, and a parameter that nobody uses.
 struct Model : nn::Module {
   nn::Parameter positions{this, "positions", {3, kWidth}, fill_uniform};
   nn::Parameter table{this, "table", {7, kWidth}, fill_uniform};
+  nn::Parameter wide{this, "wide", {100, kWidth}, fill_uniform};
   nn::Parameter once{this, "once", {kWidth}, fill_uniform};
   nn::Parameter twice{this, "twice", {kWidth}, fill_uniform};
   nn::Parameter unused{this, "unused", {3}, fill_uniform};
   Tensor forward(const Tensor& ids) const {
     const Tensor places = arange(3);
-    const Tensor x = (embedding(table, ids) + embedding(positions, places)) * twice.value();
+    const Tensor x = (embedding(table, ids) + embedding(wide, ids) + embedding(positions, places)) *
+                     twice.value();
     return sum_to((x + once.value()) * twice.value() * x, {});
   }
 };

@@ -1,13 +1,24 @@
 // MPI as a way to form a world: registers itself.
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/backend.h>
 #include <tessera/dist/comm/mpi/mpi_communicator.h>
+#include <tessera/dist/comm/mpi/mpi_exchange.h>
 
 namespace tessera::dist::mpi {
 namespace {
+
+/// Without a handshake for each, which would stand in line behind the data that already waits for a
+/// slow link. Open MPI looks at this when it starts; what a user set stays.
+void send_pieces_eagerly() {
+#if defined(OPEN_MPI)
+  const std::string bytes = std::to_string(kPieceBytes + kPieceBytes / 16);
+  setenv("OMPI_MCA_btl_tcp_eager_limit", bytes.c_str(), 0);
+#endif
+}
 
 class MpiBackend final : public Backend {
  public:
@@ -29,6 +40,7 @@ class MpiBackend final : public Backend {
     owns_ = initialized == 0;
     int provided = MPI_THREAD_SINGLE;
     if (owns_) {
+      send_pieces_eagerly();
       require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     } else {
       MPI_Query_thread(&provided);

@@ -98,5 +98,6 @@ class Hosts:
             flags += ["--mca", key, str(value)]
         command = programs.under_mpi(len(self.names), program, *flags)
         named = 'hostname "$0"; exec "$@"'
-        inside = ["ip", "netns", "exec", self.names[0], "unshare", "--uts", "sh", "-c", named]
+        inside = ["taskset", "-c", "0", "ip", "netns", "exec", self.names[0],
+                  "unshare", "--uts", "sh", "-c", named]
         return command and [*inside, self.names[0], *command]

@@ -5,7 +5,7 @@ from driver import hosts, inputs, programs, server
 from driver.figures import Figure, ratio, versus
 
 HOSTS = 4
-MODEL = dict(layers=4, heads=8, width=512, vocab=4096, positions=256, context=256, batch=16)
+MODEL = dict(layers=8, heads=4, width=256, vocab=512, positions=256, context=256, batch=64)
 KINDS = {"step": "real", "compute alone": "none", "communication alone": "only"}
 NEAR = 1.25
 BARS = {  # (whole step by the larger part, communication alone by the links' least time)
