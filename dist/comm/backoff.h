@@ -23,10 +23,7 @@ class Backoff {
   }
   [[nodiscard]] static bool spins() noexcept { return !crowded_.load(std::memory_order_relaxed); }
 
-  void reset() noexcept {
-    rounds_ = 0;
-    asleep_ = {};
-  }
+  void reset() noexcept { *this = {}; }
 
   /// Tells the core that it spins.
   static void relax() noexcept {
@@ -36,32 +33,30 @@ class Backoff {
   }
 
   void pause() {
-    ++rounds_;
-    if (rounds_ <= kSpins && spins()) {
-      relax();
-    } else if (rounds_ <= kSpins + kYields) {
+    if (++rounds_ <= kSpins && spins()) {
+      return relax();
+    }
+    const Clock::time_point now = Clock::now();
+    if (since_ == Clock::time_point{}) {
+      since_ = now;
+    }
+    const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(now - since_);
+    if (waited < kYields) {
       std::this_thread::yield();
-    } else {
-      nap();
+    } else {  // a long wait costs no core, a short one little time
+      std::this_thread::sleep_for(std::min(waited / 16, kLongestNap));
     }
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   static constexpr int kSpins = 60;
-  static constexpr int kYields = 4000;
-  static constexpr std::chrono::microseconds kShortestNap{30};
+  static constexpr std::chrono::microseconds kYields{1000};
   static constexpr std::chrono::microseconds kLongestNap{1000};
-
-  /// A sixteenth of the sleep so far: a long wait costs no core, a short one little time.
-  void nap() {
-    const auto nap = std::clamp(asleep_ / 16, kShortestNap, kLongestNap);
-    std::this_thread::sleep_for(nap);
-    asleep_ += nap;
-  }
 
   static inline std::atomic<bool> crowded_{false};
   int rounds_ = 0;
-  std::chrono::microseconds asleep_{};
+  Clock::time_point since_{};  ///< the end of spinning
 };
 
 }  // namespace tessera::dist

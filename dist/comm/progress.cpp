@@ -10,10 +10,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Between polls without news the thread sleeps, so that it takes little from the compute beside it.
+// Between polls without news the thread sleeps, so that it takes little from the compute beside it:
+// for a sixteenth of the time without news so far, which is what news may come late by.
 constexpr std::chrono::microseconds kShortestDoze{20};
-constexpr std::chrono::microseconds kLongestDoze{200};
-constexpr std::chrono::microseconds kDozeBesideWaiter{1000};  // who waits polls himself
+constexpr std::chrono::microseconds kLongestDoze{1000};
 constexpr int kIdleDozes = 100;  // then it sleeps until something is launched
 
 }  // namespace
@@ -202,7 +202,7 @@ void Progress::sleep_until_needed() {
 }
 
 void Progress::run() {
-  auto doze = kShortestDoze;
+  std::chrono::microseconds without_news{0};
   int idle = 0;
   while (!stop_) {
     bool moved = false;
@@ -215,13 +215,13 @@ void Progress::run() {
     if (idle > kIdleDozes) {
       sleep_until_needed();
       idle = 0;
-      doze = kShortestDoze;
+      without_news = {};
     } else if (moved) {
-      doze = kShortestDoze;
+      without_news = {};
     } else {
-      const bool beside_waiter = waiting_.load(std::memory_order_relaxed) > 0;
+      const auto doze = std::clamp(without_news / 16, kShortestDoze, kLongestDoze);
       std::this_thread::sleep_for(doze);
-      doze = std::min(doze * 2, beside_waiter ? kDozeBesideWaiter : kLongestDoze);
+      without_news += doze;
     }
   }
 }

@@ -22,6 +22,15 @@ std::shared_ptr<Communicator> ranks_of_host(Communicator& comm) {
   return comm.split(first, comm.rank(), comm.name() + "/host");
 }
 
+/// Communicators whose collectives run side by side: two where several hosts are concerned.
+std::vector<std::shared_ptr<Communicator>> make_lanes(const std::shared_ptr<Communicator>& comm,
+                                                      const Communicator& host) {
+  if (host.size() == comm->size()) {
+    return {comm};
+  }
+  return {comm, comm->split(0, comm->rank(), comm->name() + "/second")};
+}
+
 /// Columns of the table that ranks exchange at the end of backward, one row a parameter.
 enum Column : std::size_t { used, rows, columns };
 
@@ -32,6 +41,7 @@ GradientReducer::GradientReducer(const std::vector<nn::Parameter>& parameters,
                                  const DataParallelOptions& options)
     : comm_(std::move(comm)),
       host_(ranks_of_host(*comm_)),
+      lanes_(make_lanes(comm_, *host_)),
       grain_(options.grain),
       tree_(
           std::make_shared<ReductionTree>(ReductionTree::over_grain(options.grain, comm_->size()))),
@@ -214,7 +224,7 @@ void GradientReducer::launch(const Bucket& bucket) {
                                       static_cast<std::size_t>(bucket.count), bucket.label);
   c.tree = tree_;
   c.keep_alive = gradients_.owner;
-  works_.push_back(comm_->launch(std::move(c)));
+  works_.push_back(lanes_[works_.size() % lanes_.size()]->launch(std::move(c)));
 }
 
 void GradientReducer::end_backward() {

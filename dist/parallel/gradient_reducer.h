@@ -29,7 +29,8 @@ struct CommunicationTime {
 ///
 /// Note [Issue order]. Every rank launches the same collectives in the same order: buckets strictly
 /// by index, however gradients arrive, then the table of used parameters, then rows. This order is
-/// what prevents deadlock.
+/// what prevents deadlock. Between hosts two buckets are under way at a time, in groups of their
+/// own, so that links are busy while one of them waits for the last piece.
 class GradientReducer final : public nn::Synchronizer {
  public:
   GradientReducer(const std::vector<nn::Parameter>& parameters, std::shared_ptr<Communicator> comm,
@@ -96,7 +97,8 @@ class GradientReducer final : public nn::Synchronizer {
   void publish_by_broadcast();
 
   std::shared_ptr<Communicator> comm_;
-  std::shared_ptr<Communicator> host_;  ///< the ranks of this host
+  std::shared_ptr<Communicator> host_;                ///< the ranks of this host
+  std::vector<std::shared_ptr<Communicator>> lanes_;  ///< buckets take turns on them
   std::int64_t grain_;
   std::shared_ptr<const ReductionTree> tree_;
   std::vector<TreeLeaf> blocks_;  ///< this rank's aligned blocks of microbatches

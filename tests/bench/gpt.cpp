@@ -57,7 +57,12 @@ BenchOptions parse(int argc, char** argv) {
   app.add_flag("--untied", o.run.untied);
   app.add_option("--grain", o.run.grain);
   app.add_option("--comm", o.comm)->check(CLI::IsMember({"real", "none", "only"}));
-  app.parse(argc, argv);
+  app.add_flag("--checkpoint-activations", o.run.checkpoint_activations);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    std::exit(app.exit(e));
+  }
   return o;
 }
 

@@ -17,6 +17,15 @@ int bytes(std::size_t n) {
 
 }  // namespace
 
+/// The element of the packed parts of a flight at which the part of `owner` begins.
+std::size_t HostsCore::begin_of(const Exchange& x, const Flight& flight, int owner) {
+  std::size_t begin = 0;
+  for (int host = 0; host < owner; ++host) {
+    begin += x.part(flight, host).count;
+  }
+  return begin;
+}
+
 /// Adds what this host can add alone, for every owner's part.
 void HostsCore::pack_roots(const Exchange& x, Flight& flight) const {
   const Collective& c = x.collective;
@@ -70,16 +79,13 @@ void HostsCore::begin(Exchange& x, Flight& flight) const {
     sums += sum_bytes;
   }
   pack_roots(x, flight);
-  const std::byte* out = flight.out.data();
-  for (int host = 0; host < x.hosts; ++host) {
-    const std::size_t n =
-        x.part(flight, host).count * x.root_count(x.host) * x.wire_element(x.host);
-    if (host != x.host) {
-      require(MPI_Isend(out, bytes(n), MPI_BYTE, peer(host), kTag, scatter_.get(),
-                        &flight.sends.emplace_back()),
-              "MPI_Isend");
-    }
-    out += n;
+  for (const int host : x.others()) {
+    const std::size_t element = x.root_count(x.host) * x.wire_element(x.host);
+    const Part part = x.part(flight, host);
+    require(MPI_Isend(flight.out.data() + begin_of(x, flight, host) * element,
+                      bytes(part.count * element), MPI_BYTE, peer(host), kTag, scatter_.get(),
+                      &flight.sends.emplace_back()),
+            "MPI_Isend");
   }
 }
 
@@ -89,13 +95,9 @@ void HostsCore::combine(const Exchange& x, Flight& flight) const {
   const std::size_t n = x.part(flight, x.host).count;
   std::vector<TreeSource> sources;
   const std::byte* in = flight.in.data();
-  const std::byte* own = flight.out.data();
-  std::byte* sums = flight.sums.data();
-  for (int owner = 0; owner < x.host; ++owner) {
-    const std::size_t part = x.part(flight, owner).count;
-    own += part * x.root_count(x.host) * x.wire_element(x.host);
-    sums += part * x.element();
-  }
+  const std::size_t before = begin_of(x, flight, x.host);
+  const std::byte* own = flight.out.data() + before * x.root_count(x.host) * x.wire_element(x.host);
+  std::byte* sums = flight.sums.data() + before * x.element();
   for (int host = 0; host < x.hosts; ++host) {
     const bool partial = x.plan.is_partial(host);
     const std::byte* roots = host == x.host ? own : in;
@@ -106,14 +108,12 @@ void HostsCore::combine(const Exchange& x, Flight& flight) const {
   }
   void* destination = sums;
   tree_reduce(c.reduce, c.dtype, x.plan.steps, sources, {&destination, 1}, n);
-  for (int host = 0; host < x.hosts; ++host) {
-    if (host != x.host) {
-      const int peer =
-          topology_.hosts[static_cast<std::size_t>(host)][static_cast<std::size_t>(x.lane)];
-      require(MPI_Isend(sums, bytes(n * x.element()), MPI_BYTE, peer, kTag, gather_.get(),
-                        &flight.sends.emplace_back()),
-              "MPI_Isend");
-    }
+  for (const int host : x.others()) {
+    const int peer =
+        topology_.hosts[static_cast<std::size_t>(host)][static_cast<std::size_t>(x.lane)];
+    require(MPI_Isend(sums, bytes(n * x.element()), MPI_BYTE, peer, kTag, gather_.get(),
+                      &flight.sends.emplace_back()),
+            "MPI_Isend");
   }
 }
 

@@ -7,7 +7,7 @@
 namespace tessera::dist::mpi {
 
 /// Bytes of a piece that one host sends to another at a time.
-inline constexpr std::size_t kPieceBytes = 1 << 20;
+inline constexpr std::size_t kPieceBytes = 1 << 17;
 
 struct HostsCore::Exchange {
   const Collective& collective;
@@ -27,6 +27,15 @@ struct HostsCore::Exchange {
   /// Bytes of an element of the partial sums of `from`.
   [[nodiscard]] std::size_t wire_element(int from) const {
     return size_of(plan.is_partial(from) ? accumulator_of(collective.dtype) : collective.dtype);
+  }
+  /// The other hosts, each host's list beginning behind itself: so no host is sent to by all at
+  /// once.
+  [[nodiscard]] std::vector<int> others() const {
+    std::vector<int> found;
+    for (int i = 1; i < hosts; ++i) {
+      found.push_back((host + i) % hosts);
+    }
+    return found;
   }
   [[nodiscard]] std::size_t root_count(int from) const {
     return plan.roots[static_cast<std::size_t>(from)].size();

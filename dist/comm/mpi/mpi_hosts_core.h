@@ -63,6 +63,7 @@ class HostsCore final : public GroupCore {
   void post(const Collective&);
   void arrive();
   [[nodiscard]] bool all_here() const;
+  [[nodiscard]] static std::size_t begin_of(const Exchange&, const Flight&, int owner);
   void begin(Exchange&, Flight&) const;
   void pack_roots(const Exchange&, Flight&) const;
   void combine(const Exchange&, Flight&) const;

@@ -63,9 +63,9 @@ class Hosts:
         ip("link", "add", "eth0", "netns", host, "type", "veth", "peer", "name", f"p{i}",
            "netns", SWITCH)
         ip("-n", SWITCH, "link", "set", f"p{i}", "master", "br0", "up")
-        ip("-n", host, "addr", "add", f"{SUBNET}.{10 + i}/24", "dev", "eth0")
+        ip("-n", host, "addr", "add", f"{self.address(i)}/24", "dev", "eth0")
         ip("-n", host, "link", "set", "eth0", "up")
-        known = [f"{SUBNET}.{10 + j} {name}\n" for j, name in enumerate(self.names)]
+        known = [f"{self.address(j)} {name}\n" for j, name in enumerate(self.names)]
         etc = pathlib.Path("/etc/netns") / host
         etc.mkdir(parents=True, exist_ok=True)
         (etc / "hosts").write_text("127.0.0.1 localhost\n" + "".join(known))
@@ -82,6 +82,16 @@ class Hosts:
             for namespace, device in ((host, "eth0"), (SWITCH, f"p{i}")):
                 subprocess.run(["tc", "-n", namespace, "qdisc", "replace", "dev", device, *limit,
                                 "latency", "500ms"], check=True)
+
+    def address(self, i):
+        return f"{SUBNET}.{10 + i}"
+
+    def everywhere(self, command):
+        """Runs `command`, with the host's number behind it, on all hosts at once; their outputs."""
+        started = [subprocess.Popen(["ip", "netns", "exec", host, *map(str, command), str(i)],
+                                    stdout=subprocess.PIPE, text=True)
+                   for i, host in enumerate(self.names)]
+        return [one.communicate()[0] for one in started]
 
     def command(self, program):
         """The program with one rank on each host."""

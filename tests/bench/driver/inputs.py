@@ -16,7 +16,8 @@ def flags(options):
     """{"batch": 4} as ["--batch", "4"]; True is the flag alone."""
     found = []
     for name, value in options.items():
-        found += ["--" + name] if value is True else ["--" + name, str(value)]
+        option = "--" + name.replace("_", "-")
+        found += [option] if value is True else [option, str(value)]
     return found
 
 
