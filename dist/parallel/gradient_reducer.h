@@ -89,7 +89,8 @@ class GradientReducer final : public nn::Synchronizer {
   void launch(const Bucket& bucket);
   void end_backward();
   void add_previous(std::size_t index, bool used) const;
-  void add_gathered_rows(const std::vector<std::int64_t>& table);
+  void add_rows_of_all(const std::vector<std::int64_t>& table);
+  void add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts);
   void set_gradients(const std::vector<std::int64_t>& table);
   void wait(const Work& work);
   [[nodiscard]] std::vector<std::byte*> host_addresses() const;

@@ -1,0 +1,116 @@
+// What ends a backward: which parameters were used, rows of embeddings, gradients for the
+// optimizer.
+#include <algorithm>
+#include <functional>
+
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/base/clock.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/dist/parallel/row_exchange.h>
+
+namespace tessera::dist {
+namespace {
+
+/// Columns of the table that ranks exchange at the end of backward, one row a parameter.
+enum Column : std::size_t { used, rows, columns };
+
+}  // namespace
+
+void GradientReducer::end_backward() {
+  std::vector<std::int64_t> mine(places_.size() * columns);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    Progress& p = progress_[i];
+    const Round& round = current_round(p);
+    if (!p.complete) {
+      const bool any = std::ranges::any_of(round.trees, [](const auto& t) { return !t.empty(); });
+      mine[i * columns + used] = any || std::ranges::any_of(p.filled, std::identity{});
+      settle(i);
+    } else {
+      mine[i * columns + used] = 1;
+    }
+    for (const RowGradient& use : round.rows) {
+      mine[i * columns + rows] += use.count();
+    }
+  }
+  launch_ready();
+  std::vector<std::int64_t> table(mine.size() * static_cast<std::size_t>(comm_->size()));
+  const Work exchanged = all_gather<std::int64_t>(*comm_, mine, table, "used parameters");
+  for (const Work& work : works_) {
+    wait(work);
+  }
+  wait(exchanged);
+  add_rows_of_all(table);
+  set_gradients(table);
+}
+
+void GradientReducer::add_rows_of_all(const std::vector<std::int64_t>& table) {
+  const std::size_t stride = places_.size() * columns;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    std::vector<std::int64_t> counts;
+    for (std::size_t at = i * columns + rows; at < table.size(); at += stride) {
+      counts.push_back(table[at]);
+    }
+    if (std::ranges::max(counts) > 0) {
+      add_rows_of(i, counts);
+    }
+  }
+}
+
+/// Adds all ranks' rows of a parameter, of which `counts` has the numbers, to its reduced gradient.
+void GradientReducer::add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts) {
+  const nn::Slot& slot = *places_[index].entry.slot;
+  const TensorMeta meta = TensorMeta::of(slot.value.get());
+  const RowGradient mine = append_passes(current_round(progress_[index]).rows);
+  const Tensor gradient = gradient_at(index, 0);
+  if (is_better_as_table(counts, slot.shape[0])) {
+    const Tensor sums = reduce_rows(*comm_, mine, blocks_, tree_, meta, slot.name);
+    static_cast<void>(call_into<Add>(gradient, {gradient, sums}));
+    return;
+  }
+  RowGradient all = gather_rows(*comm_, flatten_rows(mine), counts, slot.shape.back(), slot.name);
+  all.parts = static_cast<std::int32_t>(grain_);
+  static_cast<void>(add_rows(gradient, all, meta, gradient));
+}
+
+/// A parameter that no rank used has no gradient and is left untouched.
+void GradientReducer::set_gradients(const std::vector<std::int64_t>& table) {
+  const std::size_t stride = places_.size() * columns;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    bool any = false;
+    for (std::size_t at = i * columns + used; at < table.size(); at += stride) {
+      any |= table[at] != 0;
+    }
+    Progress& p = progress_[i];
+    std::ranges::fill(p.filled, 0);
+    p.rounds.erase(backward_in_pass());
+    LeafNode& leaf = leaf_of(places_[i].entry.slot->value);
+    const bool before = leaf.grad.defined() && p.kept;
+    p.kept = false;
+    leaf.grad = any || before ? gradient_at(i, 0) : Tensor();
+    if (before) {
+      add_previous(i, any);
+    }
+  }
+}
+
+/// Adds what earlier backwards of the step brought to the bucket's sum, or puts it there when this
+/// one did not use the parameter.
+void GradientReducer::add_previous(std::size_t index, bool used) const {
+  const BucketEntry& entry = places_[index].entry;
+  float* sum = gradient_at(index, 0).data<float>();
+  const float* earlier = previous_.data() + entry.offset;
+  for (std::int64_t j = 0; j < entry.count; ++j) {
+    sum[j] = used ? earlier[j] + sum[j] : earlier[j];
+  }
+}
+
+void GradientReducer::wait(const Work& work) {
+  const Time begin = clock().now();
+  work.wait();
+  time_.exposed += clock().now() - begin;
+  time_.total += work.duration();
+}
+
+}  // namespace tessera::dist
