@@ -74,8 +74,11 @@ class Job:
 
     def wait_until(self, condition, what, seconds=60):
         end = time.monotonic() + seconds
-        while not condition():
-            if self.process.poll() is not None or time.monotonic() > end:
+        while True:
+            over = self.process.poll() is not None or time.monotonic() > end
+            if condition():
+                return
+            if over:
                 kill_job(self.process)
                 fail(f"never came: {what}\n{self.text()}")
             time.sleep(0.02)
