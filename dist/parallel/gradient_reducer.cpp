@@ -1,6 +1,7 @@
 #include <tessera/dist/parallel/gradient_reducer.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/base/context.h>
@@ -206,15 +207,45 @@ void GradientReducer::settle(std::size_t index) {
 
 void GradientReducer::launch_ready() {
   while (next_bucket_ < buckets_.size() && pending_[next_bucket_] == 0) {
-    launch(buckets_[next_bucket_++]);
+    launch(next_bucket_++);
   }
 }
 
-void GradientReducer::launch(const Bucket& bucket) {
+/// Only where a rank holds one block: the parts of several do not lie side by side.
+bool GradientReducer::leaves_out(const Place& place) const {
+  constexpr int kFew = 3;  // losses that take turns use a parameter now and then
+  return place.without_dense >= kFew && tree_->max_blocks() == 1;
+}
+
+std::vector<GradientReducer::FlatRange> GradientReducer::ranges_to_reduce(
+    std::size_t bucket) const {
+  std::vector<FlatRange> ranges;
+  std::int64_t end = buckets_[bucket].offset + buckets_[bucket].count;
+  for (const Place& place :
+       std::views::reverse(std::ranges::equal_range(places_, bucket, {}, &Place::bucket))) {
+    const std::int64_t begin = place.entry.offset;
+    if (!ranges.empty() && ranges.back().first == end && !leaves_out(place)) {
+      ranges.back().first = begin;
+    } else if (!leaves_out(place)) {
+      ranges.push_back({begin, end});
+    }
+    end = begin;
+  }
+  return ranges;
+}
+
+void GradientReducer::launch(std::size_t bucket) {
+  for (const FlatRange& range : ranges_to_reduce(bucket)) {
+    launch(range, bucket);
+  }
+}
+
+void GradientReducer::launch(FlatRange range, std::size_t bucket) {
   auto* data = reinterpret_cast<float*>(gradients_.data) +
-               bucket.offset * static_cast<std::int64_t>(tree_->max_blocks());
+               range.first * static_cast<std::int64_t>(tree_->max_blocks());
   Collective c = collective_of<float>(CollectiveKind::all_reduce, data, data,
-                                      static_cast<std::size_t>(bucket.count), bucket.label);
+                                      static_cast<std::size_t>(range.last - range.first),
+                                      buckets_[bucket].label);
   c.tree = tree_;
   c.keep_alive = gradients_.owner;
   works_.push_back(lanes_[works_.size() % lanes_.size()]->launch(std::move(c)));

@@ -31,6 +31,11 @@ struct CommunicationTime {
 /// by index, however gradients arrive, then the table of used parameters, then rows. This order is
 /// what prevents deadlock. Between hosts two buckets are under way at a time, in groups of their
 /// own, so that links are busy while one of them waits for the last piece.
+///
+/// Note [What a bucket leaves out]. Parameters to which the last few backwards brought nothing but
+/// rows, or nothing at all, on every rank are left out of their bucket's collective: it would sum
+/// zeros. When that guess turns out wrong, they are reduced at the end of backward. All ranks guess
+/// alike, from the table of used parameters.
 class GradientReducer final : public nn::Synchronizer {
  public:
   GradientReducer(const std::vector<nn::Parameter>& parameters, std::shared_ptr<Communicator> comm,
@@ -73,6 +78,12 @@ class GradientReducer final : public nn::Synchronizer {
   struct Place {
     BucketEntry entry;
     std::size_t bucket = 0;
+    int without_dense = 0;  ///< backwards since the last that brought a dense gradient
+  };
+  /// Elements of the flat space.
+  struct FlatRange {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
   };
 
   [[nodiscard]] Tensor gradient_at(std::size_t index, std::size_t block) const;
@@ -86,8 +97,12 @@ class GradientReducer final : public nn::Synchronizer {
   void store(std::size_t index, std::size_t block, const Tensor& sum);
   void settle(std::size_t index);
   void launch_ready();
-  void launch(const Bucket& bucket);
+  [[nodiscard]] bool leaves_out(const Place& place) const;
+  [[nodiscard]] std::vector<FlatRange> ranges_to_reduce(std::size_t bucket) const;
+  void launch(std::size_t bucket);
+  void launch(FlatRange range, std::size_t bucket);
   void end_backward();
+  void reduce_left_out(const std::vector<std::int64_t>& table);
   void add_previous(std::size_t index, bool used) const;
   void add_rows_of_all(const std::vector<std::int64_t>& table);
   void add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts);

@@ -14,7 +14,17 @@ namespace tessera::dist {
 namespace {
 
 /// Columns of the table that ranks exchange at the end of backward, one row a parameter.
-enum Column : std::size_t { used, rows, columns };
+enum Column : std::size_t { used, dense, rows, columns };
+
+/// Whether any rank's table has a number in that column of parameter `index`.
+bool any_rank(const std::vector<std::int64_t>& table, std::size_t parameters, std::size_t index,
+              Column column) {
+  bool any = false;
+  for (std::size_t at = index * columns + column; at < table.size(); at += parameters * columns) {
+    any |= table[at] != 0;
+  }
+  return any;
+}
 
 }  // namespace
 
@@ -23,13 +33,13 @@ void GradientReducer::end_backward() {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     Progress& p = progress_[i];
     const Round& round = current_round(p);
-    if (!p.complete) {
-      const bool any = std::ranges::any_of(round.trees, [](const auto& t) { return !t.empty(); });
-      mine[i * columns + used] = any || std::ranges::any_of(p.filled, std::identity{});
+    const bool complete = p.complete;
+    if (!complete) {
       settle(i);
-    } else {
-      mine[i * columns + used] = 1;
     }
+    const bool filled = std::ranges::any_of(p.filled, std::identity{});
+    mine[i * columns + dense] = filled;
+    mine[i * columns + used] = complete || filled;
     for (const RowGradient& use : round.rows) {
       mine[i * columns + rows] += use.count();
     }
@@ -41,8 +51,25 @@ void GradientReducer::end_backward() {
     wait(work);
   }
   wait(exchanged);
+  reduce_left_out(table);
   add_rows_of_all(table);
   set_gradients(table);
+}
+
+/// Reduces the parameters that wrongly were expected to have no dense gradient, and learns what to
+/// expect next time.
+void GradientReducer::reduce_left_out(const std::vector<std::int64_t>& table) {
+  const std::size_t before = works_.size();
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    Place& place = places_[i];
+    const bool has_dense = any_rank(table, places_.size(), i, dense);
+    if (has_dense && leaves_out(place)) {
+      launch({place.entry.offset, place.entry.offset + place.entry.count}, place.bucket);
+    }
+    place.without_dense = has_dense ? 0 : place.without_dense + 1;
+  }
+  std::for_each(works_.begin() + static_cast<std::ptrdiff_t>(before), works_.end(),
+                [this](const Work& work) { wait(work); });
 }
 
 void GradientReducer::add_rows_of_all(const std::vector<std::int64_t>& table) {
@@ -76,12 +103,8 @@ void GradientReducer::add_rows_of(std::size_t index, const std::vector<std::int6
 
 /// A parameter that no rank used has no gradient and is left untouched.
 void GradientReducer::set_gradients(const std::vector<std::int64_t>& table) {
-  const std::size_t stride = places_.size() * columns;
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    bool any = false;
-    for (std::size_t at = i * columns + used; at < table.size(); at += stride) {
-      any |= table[at] != 0;
-    }
+    const bool any = any_rank(table, places_.size(), i, used);
     Progress& p = progress_[i];
     std::ranges::fill(p.filled, 0);
     p.rounds.erase(backward_in_pass());

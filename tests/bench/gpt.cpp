@@ -166,8 +166,9 @@ class Server {
   }
 
  private:
-  /// Communication alone is that of the second step: the first also makes the optimizer's state.
-  static constexpr int kRealSteps = 2;
+  /// Communication alone is that of the fifth step: by then buckets leave out what brings only
+  /// rows.
+  static constexpr int kRealSteps = 5;
 
   [[nodiscard]] bool alone() const { return replay_ != nullptr && steps_ > kRealSteps; }
 

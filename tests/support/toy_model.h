@@ -59,8 +59,9 @@ inline Tensor batch(std::int64_t first, std::int64_t count, std::int32_t parts) 
 
 /// Runs the passes of one rank's microbatches [first, first + count), `at_once` a pass, each with
 /// `backwards` backwards on different samples.
-inline void run_passes(const nn::Ptr<Model>& model, const std::vector<TreeLeaf>& blocks,
-                       std::int64_t at_once, int backwards = 1) {
+template <class M>
+void run_passes(const nn::Ptr<M>& model, const std::vector<TreeLeaf>& blocks, std::int64_t at_once,
+                int backwards = 1) {
   const std::int64_t per = kSamples / kGrain;
   for (const TreeLeaf& block : blocks) {
     const std::int64_t step = std::min(at_once, block.size);

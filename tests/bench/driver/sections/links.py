@@ -58,7 +58,7 @@ def balance(network, servers, untied):
     compute = seconds(servers["compute alone"], 3)
     rate = 8 * least_bytes(untied) / (SHARE * compute)
     network.shape(rate)
-    rate *= seconds(servers["communication alone"], 4) / (SHARE * compute)
+    rate *= seconds(servers["communication alone"], 7) / (SHARE * compute)
     network.shape(rate)
     return rate
 
