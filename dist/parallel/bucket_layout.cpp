@@ -25,7 +25,7 @@ std::size_t limit_of(const std::vector<nn::Parameter>& parameters, const BucketO
   for (const nn::Parameter& parameter : parameters) {
     all += static_cast<std::size_t>(numel_of(parameter.slot()->shape)) * sizeof(float);
   }
-  return std::clamp(all / 16, std::size_t{1} << 20, std::size_t{25} << 20);
+  return std::clamp(all / 32, std::size_t{512} << 10, std::size_t{25} << 20);
 }
 
 }  // namespace

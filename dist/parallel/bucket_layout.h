@@ -10,8 +10,9 @@
 namespace tessera::dist {
 
 struct BucketOptions {
-  std::size_t first_bytes = std::size_t{1} << 20;  ///< small, so that communication starts early
-  /// 0: a sixteenth of all gradients, so that little is left when backward ends, from 1 to 25 MiB.
+  std::size_t first_bytes = std::size_t{256} << 10;  ///< small, so that communication starts early
+  /// 0: a thirty-second of all gradients, so that links wait little for the first ones and little
+  /// is left when backward ends, from 512 KiB to 25 MiB.
   std::size_t bytes = 0;
 };
 
@@ -31,7 +32,7 @@ struct Bucket {
 
 /// Cuts parameters into buckets in reverse order of registration, which is the order in which
 /// backward completes them. Every parameter starts at a multiple of 16 elements. (The largest
-/// limits are those of PyTorch's DistributedDataParallel: a bucket closes when it reaches its
+/// limit is that of PyTorch's DistributedDataParallel: a bucket closes when it reaches its
 /// limit.) Throws Unsupported for parameters that are not f32.
 [[nodiscard]] std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
                                                const BucketOptions& options);

@@ -47,6 +47,8 @@ Task HostsCore::all_reduce(const Collective& c, bool reachable) {
              topology_.host(),
              lane,
              {},
+             {},
+             0,
              {}};
   post(c);
   co_await Until{[this] { return all_here(); }};
@@ -85,14 +87,14 @@ Task HostsCore::exchange_directly(Exchange& x) {
     }
     if (t >= 1 && t - 1 < flights) {
       Flight& flight = ring[(t - 1) % kUnderWay];
-      co_await Until{[&flight] { return test_all(flight.scatter_receives); }};
+      co_await Until{[&] { return x.turns.received(flight.scattered); }};
       combine(x, flight);
     }
     if (t >= 2) {
       Flight& flight = ring[(t - 2) % kUnderWay];
-      co_await Until{[&flight] { return test_all(flight.gather_receives); }};
+      co_await Until{[&] { return x.turns.received(flight.gathered); }};
       deliver(x, flight);
-      co_await Until{[&flight] { return test_all(flight.sends); }};
+      co_await Until{[&] { return x.turns.finished(flight.gathered); }};
     }
   }
   arrive();
@@ -142,11 +144,11 @@ Task HostsCore::exchange_staged(Exchange& x) {
       flight.first = first;
       flight.count = n;
       begin(x, flight);
-      co_await Until{[&flight] { return test_all(flight.scatter_receives); }};
+      co_await Until{[&] { return x.turns.received(flight.scattered); }};
       combine(x, flight);
-      co_await Until{[&flight] { return test_all(flight.gather_receives); }};
+      co_await Until{[&] { return x.turns.received(flight.gathered); }};
       deliver(x, flight);
-      co_await Until{[&flight] { return test_all(flight.sends); }};
+      co_await Until{[&] { return x.turns.finished(flight.gathered); }};
     }
     arrive();
     co_await Until{[this] { return all_here(); }};

@@ -17,6 +17,11 @@ int bytes(std::size_t n) {
 
 }  // namespace
 
+/// The rank of a host that this one exchanges parts with.
+int HostsCore::peer(const Exchange& x, int host) const {
+  return topology_.hosts[static_cast<std::size_t>(host)][static_cast<std::size_t>(x.lane)];
+}
+
 /// The element of the packed parts of a flight at which the part of `owner` begins.
 std::size_t HostsCore::begin_of(const Exchange& x, const Flight& flight, int owner) {
   std::size_t begin = 0;
@@ -49,48 +54,52 @@ void HostsCore::pack_roots(const Exchange& x, Flight& flight) const {
   }
 }
 
-void HostsCore::begin(Exchange& x, Flight& flight) const {
-  std::size_t out_bytes = 0;
-  std::size_t in_bytes = 0;
-  for (int host = 0; host < x.hosts; ++host) {
-    out_bytes += x.part(flight, host).count * x.root_count(x.host) * x.wire_element(x.host);
-    in_bytes += x.part(flight, x.host).count * x.root_count(host) * x.wire_element(host);
-  }
-  flight.out.resize(out_bytes);
-  flight.in.resize(in_bytes);
-  flight.sums.resize(flight.count * x.element());
-  const auto peer = [&](int host) {
-    return topology_.hosts[static_cast<std::size_t>(host)][static_cast<std::size_t>(x.lane)];
-  };
-  std::byte* in = flight.in.data();
-  std::byte* sums = flight.sums.data();
-  for (int host = 0; host < x.hosts; ++host) {
-    const std::size_t n = x.part(flight, x.host).count * x.root_count(host) * x.wire_element(host);
-    const std::size_t sum_bytes = x.part(flight, host).count * x.element();
-    if (host != x.host) {
-      require(MPI_Irecv(in, bytes(n), MPI_BYTE, peer(host), kTag, scatter_.get(),
-                        &flight.scatter_receives.emplace_back()),
-              "MPI_Irecv");
-      require(MPI_Irecv(sums, bytes(sum_bytes), MPI_BYTE, peer(host), kTag, gather_.get(),
-                        &flight.gather_receives.emplace_back()),
-              "MPI_Irecv");
+/// Starts to receive both kinds of parts, in order of turns.
+void HostsCore::receive_parts(const Exchange& x, Flight& flight,
+                              std::vector<MPI_Request>& scatter) const {
+  const std::size_t n = x.part(flight, x.host).count;
+  for (int turn = 0; turn < x.hosts - 1; ++turn) {
+    const int from = x.sender(turn);
+    std::size_t in = 0;
+    for (int host = 0; host < from; ++host) {
+      in += n * x.root_count(host) * x.wire_element(host);
     }
-    in += n;
-    sums += sum_bytes;
-  }
-  pack_roots(x, flight);
-  for (const int host : x.others()) {
-    const std::size_t element = x.root_count(x.host) * x.wire_element(x.host);
-    const Part part = x.part(flight, host);
-    require(MPI_Isend(flight.out.data() + begin_of(x, flight, host) * element,
-                      bytes(part.count * element), MPI_BYTE, peer(host), kTag, scatter_.get(),
-                      &flight.sends.emplace_back()),
-            "MPI_Isend");
+    require(MPI_Irecv(flight.in.data() + in, bytes(n * x.root_count(from) * x.wire_element(from)),
+                      MPI_BYTE, peer(x, from), kTag, scatter_.get(), &scatter.emplace_back()),
+            "MPI_Irecv");
+    require(MPI_Irecv(flight.sums.data() + begin_of(x, flight, from) * x.element(),
+                      bytes(x.part(flight, from).count * x.element()), MPI_BYTE, peer(x, from),
+                      kTag, gather_.get(), &flight.gather_receives.emplace_back()),
+            "MPI_Irecv");
   }
 }
 
+void HostsCore::begin(Exchange& x, Flight& flight) const {
+  const std::size_t out_element = x.root_count(x.host) * x.wire_element(x.host);
+  std::size_t in_bytes = 0;
+  for (int host = 0; host < x.hosts; ++host) {
+    in_bytes += x.part(flight, x.host).count * x.root_count(host) * x.wire_element(host);
+  }
+  flight.out.resize(begin_of(x, flight, x.hosts) * out_element);
+  flight.in.resize(in_bytes);
+  flight.sums.resize(flight.count * x.element());
+  std::vector<MPI_Request> receives;
+  receive_parts(x, flight, receives);
+  pack_roots(x, flight);
+  for (int turn = 0; turn < x.hosts - 1; ++turn) {
+    const int to = x.receiver(turn);
+    x.turns.add({.data = flight.out.data() + begin_of(x, flight, to) * out_element,
+                 .nbytes = x.part(flight, to).count * out_element,
+                 .peer = peer(x, to),
+                 .tag = kTag,
+                 .comm = scatter_.get()},
+                receives[static_cast<std::size_t>(turn)]);
+  }
+  flight.scattered = x.turns.count();
+}
+
 /// Adds all hosts' partial sums of the owned part and sends the result to the other hosts.
-void HostsCore::combine(const Exchange& x, Flight& flight) const {
+void HostsCore::combine(Exchange& x, Flight& flight) const {
   const Collective& c = x.collective;
   const std::size_t n = x.part(flight, x.host).count;
   std::vector<TreeSource> sources;
@@ -108,13 +117,15 @@ void HostsCore::combine(const Exchange& x, Flight& flight) const {
   }
   void* destination = sums;
   tree_reduce(c.reduce, c.dtype, x.plan.steps, sources, {&destination, 1}, n);
-  for (const int host : x.others()) {
-    const int peer =
-        topology_.hosts[static_cast<std::size_t>(host)][static_cast<std::size_t>(x.lane)];
-    require(MPI_Isend(sums, bytes(n * x.element()), MPI_BYTE, peer, kTag, gather_.get(),
-                      &flight.sends.emplace_back()),
-            "MPI_Isend");
+  for (int turn = 0; turn < x.hosts - 1; ++turn) {
+    x.turns.add({.data = sums,
+                 .nbytes = n * x.element(),
+                 .peer = peer(x, x.receiver(turn)),
+                 .tag = kTag,
+                 .comm = gather_.get()},
+                flight.gather_receives[static_cast<std::size_t>(turn)]);
   }
+  flight.gathered = x.turns.count();
 }
 
 /// Writes the finished parts to every rank of this host.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/dist/comm/mpi/mpi_hosts_core.h>
+#include <tessera/dist/comm/mpi/mpi_turns.h>
 #include <tessera/dist/comm/shared/shared_group.h>
 
 namespace tessera::dist::mpi {
@@ -22,21 +23,16 @@ struct HostsCore::Exchange {
   std::vector<const std::byte*> leaves;
   std::vector<std::byte*> results;
   std::size_t origin = 0;
+  Turns turns;
 
   [[nodiscard]] std::size_t element() const { return size_of(collective.dtype); }
   /// Bytes of an element of the partial sums of `from`.
   [[nodiscard]] std::size_t wire_element(int from) const {
     return size_of(plan.is_partial(from) ? accumulator_of(collective.dtype) : collective.dtype);
   }
-  /// The other hosts, each host's list beginning behind itself: so no host is sent to by all at
-  /// once.
-  [[nodiscard]] std::vector<int> others() const {
-    std::vector<int> found;
-    for (int i = 1; i < hosts; ++i) {
-      found.push_back((host + i) % hosts);
-    }
-    return found;
-  }
+  /// Whom this host sends to, and receives from, in turn `turn` of a round of hosts - 1.
+  [[nodiscard]] int receiver(int turn) const { return (host + 1 + turn) % hosts; }
+  [[nodiscard]] int sender(int turn) const { return (host + hosts - 1 - turn) % hosts; }
   [[nodiscard]] std::size_t root_count(int from) const {
     return plan.roots[static_cast<std::size_t>(from)].size();
   }

@@ -29,12 +29,12 @@ struct Header {
 struct Flight {
   std::size_t first = 0;  ///< element of the collective
   std::size_t count = 0;
-  std::vector<std::byte> out;   ///< this host's partial sums, for each owner
-  std::vector<std::byte> in;    ///< other hosts' partial sums of the part owned here
-  std::vector<std::byte> sums;  ///< finished parts, of every owner
-  std::vector<MPI_Request> scatter_receives;
-  std::vector<MPI_Request> gather_receives;
-  std::vector<MPI_Request> sends;
+  std::vector<std::byte> out;                ///< this host's partial sums, for each owner
+  std::vector<std::byte> in;                 ///< other hosts' partial sums of the part owned here
+  std::vector<std::byte> sums;               ///< finished parts, of every owner
+  std::vector<MPI_Request> gather_receives;  ///< by turn
+  std::size_t scattered = 0;                 ///< turns after which `in` is here
+  std::size_t gathered = 0;                  ///< turns after which `sums` is here
 };
 
 class HostsCore final : public GroupCore {
@@ -63,10 +63,12 @@ class HostsCore final : public GroupCore {
   void post(const Collective&);
   void arrive();
   [[nodiscard]] bool all_here() const;
+  [[nodiscard]] int peer(const Exchange&, int host) const;
   [[nodiscard]] static std::size_t begin_of(const Exchange&, const Flight&, int owner);
   void begin(Exchange&, Flight&) const;
+  void receive_parts(const Exchange&, Flight&, std::vector<MPI_Request>& scatter) const;
   void pack_roots(const Exchange&, Flight&) const;
-  void combine(const Exchange&, Flight&) const;
+  void combine(Exchange&, Flight&) const;
   void deliver(const Exchange&, const Flight&) const;
   void stage(const Exchange&, std::size_t first, std::size_t n) const;
   void collect(const Exchange&, std::size_t first, std::size_t n) const;

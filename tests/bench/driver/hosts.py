@@ -65,6 +65,9 @@ class Hosts:
         ip("-n", SWITCH, "link", "set", f"p{i}", "master", "br0", "up")
         ip("-n", host, "addr", "add", f"{self.address(i)}/24", "dev", "eth0")
         ip("-n", host, "link", "set", "eth0", "up")
+        # Linux's default for TCP, whatever this machine has been set to.
+        ip("-n", host, "route", "replace", f"{SUBNET}.0/24", "dev", "eth0", "src", self.address(i),
+           "congctl", "cubic")
         known = [f"{self.address(j)} {name}\n" for j, name in enumerate(self.names)]
         etc = pathlib.Path("/etc/netns") / host
         etc.mkdir(parents=True, exist_ok=True)
