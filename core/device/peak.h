@@ -8,8 +8,10 @@
 namespace tessera {
 
 /// Floating-point operations a second that `threads` threads reach together with multiply-adds out
-/// of registers: factors of type `compute` (f32 or bf16), sums in f32. Measured once, in some
-/// 20 ms, and remembered. 0 means unknown: other types, or no fast kernels in the program.
+/// of registers: factors of type `compute` (f32 or bf16), sums in f32. The best that was ever
+/// measured: in some 20 ms at the first call, and for a millisecond more at every other, because a
+/// neighbour may hold a core for long. 0 means unknown: other types, or no fast kernels in the
+/// program.
 [[nodiscard]] double peak_flops(DType compute, int threads);
 
 namespace detail {

@@ -18,8 +18,8 @@ struct DimLabels {
 
   DimLabels() = default;
   explicit DimLabels(int ndim) : size(static_cast<std::int8_t>(ndim)) { labels.fill(kWhole); }
-  std::int8_t& operator[](int dim) { return labels[static_cast<std::size_t>(dim)]; }
-  std::int8_t operator[](int dim) const { return labels[static_cast<std::size_t>(dim)]; }
+  std::int8_t& operator[](int dim) { return labels[index_of(dim)]; }
+  std::int8_t operator[](int dim) const { return labels[index_of(dim)]; }
   /// The dim that carries `label`, or -1.
   [[nodiscard]] int find(std::int8_t label) const {
     for (int i = 0; i < size; ++i) {
@@ -28,6 +28,15 @@ struct DimLabels {
       }
     }
     return -1;
+  }
+
+ private:
+  /// Tells the optimizer that there are no further dims: GCC 13 warns of writes behind them.
+  static std::size_t index_of(int dim) {
+    if (dim < 0 || dim >= kMaxDims) {
+      __builtin_unreachable();
+    }
+    return static_cast<std::size_t>(dim);
   }
 };
 

@@ -37,22 +37,40 @@ bool any_rank(dist::Communicator& comm, bool here) {
   return flag[0] != 0;
 }
 
-/// Peak arithmetic of all ranks' threads, in flop/s; 0 when unknown.
-double peak_of(const Run& run) {
-  const auto dtype = tessera::parse_dtype(run.options.dtype);
-  return run.world.size() * tessera::peak_flops(dtype, tessera::num_threads());
-}
+/// Peak arithmetic of all ranks' threads, in flop/s; 0 when unknown. Looked for once a second,
+/// since the machine may be busy with other things now and then.
+class Peak {
+ public:
+  explicit Peak(const Run& run)
+      : dtype_(tessera::parse_dtype(run.options.dtype)), ranks_(run.world.size()) {}
 
-StepReport measure(const Run& run, Clock::time_point begin, double peak) {
+  double get(Clock::time_point now) {
+    if (now >= next_) {
+      flops_ = ranks_ * tessera::peak_flops(dtype_, tessera::num_threads());
+      next_ = now + std::chrono::seconds(1);
+    }
+    return flops_;
+  }
+
+ private:
+  tessera::DType dtype_;
+  int ranks_;
+  double flops_ = 0;
+  Clock::time_point next_{};
+};
+
+StepReport measure(const Run& run, Clock::time_point begin, Peak& peak) {
   StepReport report;
   const auto tokens = static_cast<double>(run.options.batch * run.options.context);
   const auto parameters = static_cast<double>(run.model->parameter_count());
   report.step = run.loader.position();
   report.lr = run.optimizer.lr();
   report.grad_norm = run.optimizer.gradient_norm();
-  report.step_ms = milliseconds(Clock::now() - begin);
+  const auto now = Clock::now();
+  report.step_ms = milliseconds(now - begin);
   report.tokens_per_second = tokens / report.step_ms * 1e3;
-  report.mfu = peak > 0 ? 6 * parameters * report.tokens_per_second / peak : 0;
+  const double flops = peak.get(now);
+  report.mfu = flops > 0 ? 6 * parameters * report.tokens_per_second / flops : 0;
   if (run.reducer != nullptr) {
     const dist::CommunicationTime time = run.reducer->take_time();
     report.comm_ms = milliseconds(time.total);
@@ -118,7 +136,8 @@ void run_steps(const Run& run) {
                             : nullptr;
   const tessera::optim::CosineSchedule schedule(
       {.lr = o.lr, .min_lr = o.min_lr, .warmup = o.warmup, .steps = o.steps});
-  const double peak = peak_of(run);
+  Peak peak(run);
+  peak.get(Clock::now());
   StepTrace trace(o.trace, run.world);
   NonFiniteSearch non_finite;
   dist::GlobalMean loss_mean;
