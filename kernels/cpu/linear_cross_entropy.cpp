@@ -102,6 +102,7 @@ class Head {
       zero_gradient();
       return;
     }
+    check_targets("linear_cross_entropy", rows_from(0, h_.rows));
     logits_ = scratch_array<float>(Scratch::logits, hold_rows_ * h_.classes);
     if (hold_rows_ >= per_cut_) {
       run_whole_cuts();
@@ -172,6 +173,13 @@ class Head {
     }
   }
 
+  [[nodiscard]] CrossEntropyRows rows_from(std::int64_t first, std::int64_t rows) const {
+    CrossEntropyRows c;
+    c.rows = rows, c.columns = h_.classes, c.logits = logits_, c.targets = h_.targets + first;
+    c.ignore_index = h_.ignore_index, c.smoothing = h_.smoothing;
+    return c;
+  }
+
   /// Logits, losses and the gradients of logits and x for some rows.
   void run_rows(std::int64_t first, std::int64_t rows) {
     Gemm g;
@@ -180,10 +188,7 @@ class Head {
     g.b = {h_.weight, DType::f32, 1, h_.columns};
     g.c = logits_, g.c_stride = h_.classes, g.compute = h_.dtype;
     gemm(g);
-    CrossEntropyRows c;
-    c.op = "linear_cross_entropy";
-    c.rows = rows, c.columns = h_.classes, c.logits = logits_, c.targets = h_.targets + first;
-    c.ignore_index = h_.ignore_index, c.smoothing = h_.smoothing;
+    const CrossEntropyRows c = rows_from(first, rows);
     if (h_.dlosses == nullptr) {
       cross_entropy_forward(c, h_.losses + first, nullptr);
       return;

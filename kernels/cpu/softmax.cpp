@@ -24,14 +24,6 @@ float value_at(const void* row, std::int64_t column, DType dtype) {
                               : static_cast<const float*>(row)[column];
 }
 
-void check_targets(const CrossEntropyRows& c) {
-  for (std::int64_t r = 0; r < c.rows; ++r) {
-    const std::int64_t t = c.targets[r];
-    check(t == c.ignore_index || (t >= 0 && t < c.columns), c.op, ": target is no class; got ", t,
-          " in row ", r, ", expected 0 to ", c.columns - 1, " or ignore_index ", c.ignore_index);
-  }
-}
-
 /// Whether a result as large as this, which does not lie on what it is made of, goes past the
 /// caches.
 bool goes_past(const void* to, const void* from, std::int64_t count, DType dtype) {
@@ -103,8 +95,15 @@ void softmax_backward(DType dtype, const void* y, const void* dy, void* dx, std:
   });
 }
 
+void check_targets(const char* op, const CrossEntropyRows& c) {
+  for (std::int64_t r = 0; r < c.rows; ++r) {
+    const std::int64_t t = c.targets[r];
+    check(t == c.ignore_index || (t >= 0 && t < c.columns), op, ": target is no class; got ", t,
+          " in row ", r, ", expected 0 to ", c.columns - 1, " or ignore_index ", c.ignore_index);
+  }
+}
+
 void cross_entropy_forward(const CrossEntropyRows& c, float* losses, LogSum* log_sums) {
-  check_targets(c);
   for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {
       const LogSum log_sum = forward_row(c, r, losses);
@@ -127,7 +126,6 @@ void cross_entropy_backward(const CrossEntropyRows& c, const LogSum* log_sums, c
 
 void cross_entropy(const CrossEntropyRows& c, float* losses, const float* dlosses,
                    DType gradient_dtype, void* dlogits, std::int64_t gradient_stride) {
-  check_targets(c);
   const LogitsGradient to{dlosses, gradient_dtype, dlogits, gradient_stride};
   for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {

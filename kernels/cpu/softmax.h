@@ -39,7 +39,6 @@ struct CrossEntropyRow {
 /// Losses of rows of logits[rows, columns] (f32 or bf16):
 ///   lse(x) - (1 - smoothing) x[target] - smoothing mean(x), and 0 where target == ignore_index.
 struct CrossEntropyRows {
-  const char* op = "cross_entropy";  ///< errors begin with it
   std::int64_t rows = 0, columns = 0;
   DType dtype = DType::f32;
   const void* logits = nullptr;
@@ -47,8 +46,11 @@ struct CrossEntropyRows {
   std::int64_t ignore_index = -100;
   float smoothing = 0;
 };
-/// losses[rows]; log_sums[rows] may be null. Throws InvalidArgument for a target that is no
-/// class, naming row and value.
+/// Throws InvalidArgument for a target that is no class, naming row and value; `op` begins the
+/// error.
+void check_targets(const char* op, const CrossEntropyRows&);
+
+/// losses[rows]; log_sums[rows] may be null. Targets have been checked, here and below.
 void cross_entropy_forward(const CrossEntropyRows&, float* losses, LogSum* log_sums);
 /// Rows whose target is no class get zeros.
 /// dlogits (of `gradient_dtype`) = d(loss of row r)/d(logits) · dlosses[r]. It may lie on the

@@ -35,6 +35,7 @@ bool forward_kernel(Kernel& k, const CrossEntropy::Attrs& attrs) {
   c.rows = rows_of(logits), c.columns = logits.shape.back(), c.dtype = logits.dtype;
   c.logits = bytes_of(logits), c.targets = targets.data(), c.ignore_index = attrs.ignore_index;
   c.smoothing = static_cast<float>(attrs.label_smoothing);
+  check_targets("cross_entropy", c);
   const bool reduced = attrs.reduction != LossReduction::none;
   std::vector<float> own(reduced ? static_cast<std::size_t>(c.rows) : 0);
   float* losses = reduced ? own.data() : k.output(0).data<float>();
