@@ -12,8 +12,7 @@ namespace {
 struct Round {
   const Context* context = nullptr;
   std::uint64_t step = 0;
-  std::int64_t first = 0;
-  std::int64_t count = 0;
+  Pass pass;
   std::size_t number = 0;
 };
 
@@ -27,10 +26,9 @@ std::size_t backward_in_pass() {
 
 void count_backward_in_pass() {
   const Context& context = Context::current();
-  const Pass& pass = context.pass;
-  const bool same = round.context == &context && round.step == context.step &&
-                    round.first == pass.first && round.count == pass.count;
-  round = {&context, context.step, pass.first, pass.count, same ? round.number + 1 : 0};
+  const bool same =
+      round.context == &context && round.step == context.step && round.pass == context.pass;
+  round = {&context, context.step, context.pass, same ? round.number + 1 : 0};
 }
 
 bool is_exclusive(const Tensor& x) {

@@ -22,6 +22,8 @@ struct Pass {
   std::int64_t samples = 0;       ///< samples in the pass; 0 when no loader announced a pass
   bool last = true;               ///< the rank's last pass of the step
   bool training = true;           ///< false in evaluation, which changes no state
+
+  friend bool operator==(const Pass&, const Pass&) = default;
 };
 
 /// State of one rank.

@@ -1,12 +1,12 @@
 #include <algorithm>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/allocator.h>
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/kernels/cpu/gemm_plan.h>
 #include <tessera/kernels/cpu/gemm_tile.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/product_library.h>
-#include <tessera/kernels/cpu/scratch.h>
 
 namespace tessera::cpu {
 namespace {
@@ -55,10 +55,14 @@ void pack_rows(GemmBlock& block, std::int64_t rows, std::uint32_t* packed) {
   parallel_for(tasks, pack_group);
 }
 
-const std::uint32_t* pack_shared_columns(const Gemm& g, const GemmPlan& plan,
-                                         const ProductKernel& kernel) {
-  const std::int64_t padded = round_up(g.n, kernel.columns);
-  auto* packed = scratch_array<std::uint32_t>(Scratch::shared_columns, padded * plan.words);
+/// Memory that lives as long as a product: it may be large, and is the tensors' again afterwards.
+HeldBlock words_for(std::int64_t count) {
+  return HeldBlock(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+}
+
+HeldBlock pack_shared_columns(const Gemm& g, const GemmPlan& plan, const ProductKernel& kernel) {
+  HeldBlock memory = words_for(round_up(g.n, kernel.columns) * plan.words);
+  auto* packed = memory.as<std::uint32_t>();
   const std::int64_t across = divide_up(g.n, plan.tile_columns);
   parallel_for(across * static_cast<std::int64_t>(plan.segments.size()), [&](std::int64_t task) {
     const Segment& s = plan.segments[static_cast<std::size_t>(task / across)];
@@ -67,7 +71,7 @@ const std::uint32_t* pack_shared_columns(const Gemm& g, const GemmPlan& plan,
     kernel.pack_columns(columns_of(g, s, column, columns),
                         packed + columns_offset(g, kernel, s, column));
   });
-  return packed;
+  return memory;
 }
 
 void run_block(GemmBlock& block, std::int64_t rows) {
@@ -103,16 +107,20 @@ void gemm(const Gemm& g) {
   const GemmPlan plan = products == nullptr ? plan_gemm(g, kernel) : plan_library_gemm(g);
   GemmBlock block{
       .gemm = &g, .plan = &plan, .kernel = &kernel, .table = &table, .products = products};
+  HeldBlock columns, panels;
   if (plan.share_columns) {
-    block.packed_columns = pack_shared_columns(g, plan, kernel);
+    columns = pack_shared_columns(g, plan, kernel);
+    block.packed_columns = columns.as<std::uint32_t>();
+  }
+  if (products == nullptr) {
+    panels = words_for(round_up(std::min(plan.block_rows, g.m), kernel.rows) * plan.words);
+    block.packed_rows = panels.as<std::uint32_t>();
   }
   for (block.row = 0; block.row < g.m; block.row += plan.block_rows) {
     const std::int64_t rows = std::min(plan.block_rows, g.m - block.row);
     block.rows = round_up(rows, kernel.rows);
     if (products == nullptr) {
-      auto* packed = scratch_array<std::uint32_t>(Scratch::shared_panels, block.rows * plan.words);
-      pack_rows(block, rows, packed);
-      block.packed_rows = packed;
+      pack_rows(block, rows, panels.as<std::uint32_t>());
     }
     run_block(block, rows);
   }

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/allocator.h>
 #include <tessera/kernels/cpu/gemm.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/ranges.h>
-#include <tessera/kernels/cpu/scratch.h>
 #include <tessera/kernels/cpu/simd/rows.h>
 #include <tessera/kernels/cpu/softmax.h>
 
@@ -26,7 +26,8 @@ class WeightSums {
         static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(holds)));
     const std::int64_t own = h.accumulate ? levels + 1 : levels;
     if (holds > 1 || h.accumulate) {
-      buffers_ = scratch_array<float>(Scratch::weight_sums, own * size_);
+      memory_ = HeldBlock(static_cast<std::size_t>(own * size_) * sizeof(float));
+      buffers_ = memory_.as<float>();
     }
   }
 
@@ -72,6 +73,7 @@ class WeightSums {
 
   const LinearCrossEntropy& h_;
   std::int64_t size_;
+  HeldBlock memory_;
   float* buffers_ = nullptr;
   std::vector<float*> sums_;
   std::vector<std::int64_t> weights_;
@@ -103,7 +105,8 @@ class Head {
       return;
     }
     check_targets("linear_cross_entropy", rows_from(0, h_.rows));
-    logits_ = scratch_array<float>(Scratch::logits, hold_rows_ * h_.classes);
+    memory_ = HeldBlock(static_cast<std::size_t>(hold_rows_ * h_.classes) * sizeof(float));
+    logits_ = memory_.as<float>();
     if (hold_rows_ >= per_cut_) {
       run_whole_cuts();
     } else {
@@ -234,6 +237,7 @@ class Head {
 
   const LinearCrossEntropy& h_;
   std::int64_t per_cut_, hold_rows_ = 0;
+  HeldBlock memory_;
   float* logits_ = nullptr;
 };
 

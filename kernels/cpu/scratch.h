@@ -1,4 +1,5 @@
-// Working memory of kernels: one growing block per thread and purpose, kept between calls.
+// Small working memory of kernels: one growing block per thread and purpose, kept between calls.
+// What may be large is a HeldBlock of core/device/allocator.h instead.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +9,10 @@ namespace tessera::cpu {
 
 /// What a block is for; blocks of different purposes may be in use at the same time.
 enum class Scratch {
-  shared_panels,
-  shared_columns,
   panels,
   tiles,
   attention,
   rows,
-  logits,
-  weight_sums,
   library,
   library_rows,
   count

@@ -49,6 +49,14 @@ TEST(DataParallel, gives_the_same_bits_however_many_microbatches_share_a_pass) {
   }
 }
 
+TEST(DataParallel, a_backward_of_ones_own_before_the_first_pass_changes_no_bits) {
+  const Gradients expected = alone(1);
+  Tensor x = ones({1});
+  x.set_requires_grad(true);
+  (x * x).backward();
+  EXPECT_EQ(alone(1), expected);
+}
+
 TEST(DataParallel, names_the_ranks_and_the_parameter_that_differ) {
   try {
     run_ranks(2, [](Communicator& comm) {
