@@ -9,9 +9,30 @@ namespace tessera::dist {
 namespace {
 
 /// The collective with everything that its coroutine refers to.
-struct Held {
-  Collective collective;
-  std::shared_ptr<GroupCore> core;
+class Launched final : public Operation {
+ public:
+  Launched(std::shared_ptr<Progress> progress, std::shared_ptr<Health> health,
+           std::shared_ptr<GroupCore> core, Collective c)
+      : Operation(std::move(progress), std::move(health)),
+        core_(std::move(core)),
+        collective_(std::move(c)) {
+    task = core_->start(collective_);
+  }
+  ~Launched() override { task = Task(); }  // before what it refers to
+  Launched(const Launched&) = delete;
+  Launched& operator=(const Launched&) = delete;
+  [[nodiscard]] const Collective& collective() const { return collective_; }
+
+ protected:
+  void release() noexcept override {
+    collective_.tree.reset();
+    collective_.keep_alive.reset();
+    core_.reset();
+  }
+
+ private:
+  std::shared_ptr<GroupCore> core_;
+  Collective collective_;
 };
 
 std::string trace_name(const Collective& c) {
@@ -60,13 +81,11 @@ Work GroupBase::launch(Collective collective) {
   validate(collective, rank_, size_);
   health_->require();
   collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
-  auto held = std::make_shared<Held>(Held{std::move(collective), core_});
-  auto operation = std::make_shared<Operation>(progress_, health_, held);
+  auto operation = std::make_shared<Launched>(progress_, health_, core_, std::move(collective));
   if (tracing()) {
-    operation->name = trace_name(held->collective);
+    operation->name = trace_name(operation->collective());
   }
-  operation->task = core_->start(held->collective);
-  progress_->submit(lane_of(held->collective), operation);
+  progress_->submit(lane_of(operation->collective()), operation);
   return Work(std::move(operation));
 }
 

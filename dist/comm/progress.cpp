@@ -61,7 +61,7 @@ void Operation::finish(std::exception_ptr error) noexcept {
   trace_.end();
   error_ = std::move(error);
   task = Task();
-  keep_alive_.reset();
+  release();
   done_.store(true, std::memory_order_release);
 }
 

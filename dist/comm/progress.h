@@ -20,14 +20,12 @@ namespace tessera::dist {
 
 class Progress;
 
-/// A launched collective: the coroutine, what keeps its memory alive, and how it ended.
-class Operation final : public WorkState {
+/// A launched collective: the coroutine, and how it ended. Derived classes hold what the coroutine
+/// refers to.
+class Operation : public WorkState {
  public:
-  Operation(std::shared_ptr<Progress> progress, std::shared_ptr<Health> health,
-            std::shared_ptr<const void> keep_alive)
-      : progress_(std::move(progress)),
-        health_(std::move(health)),
-        keep_alive_(std::move(keep_alive)) {}
+  Operation(std::shared_ptr<Progress> progress, std::shared_ptr<Health> health)
+      : progress_(std::move(progress)), health_(std::move(health)) {}
 
   /// Set before the operation is submitted.
   Task task;
@@ -38,6 +36,10 @@ class Operation final : public WorkState {
   [[nodiscard]] std::exception_ptr error() const override { return done() ? error_ : nullptr; }
   [[nodiscard]] std::chrono::nanoseconds duration() const override;
 
+ protected:
+  /// Lets go of what the coroutine referred to, which is gone.
+  virtual void release() noexcept = 0;
+
  private:
   friend class Progress;
   Task::Progress advance();
@@ -45,7 +47,6 @@ class Operation final : public WorkState {
 
   std::shared_ptr<Progress> progress_;
   std::shared_ptr<Health> health_;
-  std::shared_ptr<const void> keep_alive_;
   bool begun_ = false;
   std::chrono::steady_clock::time_point started_{};  ///< unset: it ended as soon as it began
   std::chrono::nanoseconds duration_{0};

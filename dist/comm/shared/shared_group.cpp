@@ -149,6 +149,9 @@ Task SharedGroup::run(const Collective& c) {
     co_await Breath{};  // launching returns at once; the sum is for whoever polls next
   }
   co_await Until{[this] { return all_posted(); }};
+  // Nobody reads this rank's other post any more: its cache line comes back while there is other
+  // work, not when the next collective waits for it.
+  block_.post(rank_, posted_ + 1).digest = 0;
   require_agreement();
   if (inlined) {
     pull(c, inline_window(c), 0, 0, c.count);
