@@ -8,15 +8,7 @@
 namespace tessera::cpu {
 
 /// What a block is for; blocks of different purposes may be in use at the same time.
-enum class Scratch {
-  panels,
-  tiles,
-  attention,
-  rows,
-  library,
-  library_rows,
-  count
-};
+enum class Scratch { panels, tiles, attention, rows, library, library_rows, count };
 
 /// At least `bytes` of this thread's block for `purpose`, aligned to 64, contents undefined.
 /// Valid until the same thread asks for the same purpose again.
