@@ -71,9 +71,12 @@ std::exception_ptr FailureRecord::exception() const {
 }
 
 std::exception_ptr Health::cause() const {
+  const std::lock_guard lock(mutex_);
   if (shared_->written()) {
-    const std::lock_guard lock(mutex_);
     return own_ && is_own() ? own_ : shared_->exception();
+  }
+  if (own_) {  // another rank, which failed first, is still writing why
+    return own_;
   }
   return parent_ != nullptr ? parent_->cause() : nullptr;
 }

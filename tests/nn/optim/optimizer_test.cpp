@@ -75,7 +75,7 @@ Result train_shared(int count, const MakeOptimizer& make) {
     const auto synchronizer = std::make_shared<SharedRank>(ranks, rank, *model);
     const auto theirs = shared->parameters();
     for (std::size_t i = 0; const nn::Parameter& mine : model->parameters()) {
-      mine.slot()->value = theirs[i++].value().detach();
+      mine.slot()->value = on_memory_of(theirs[i++].value());
       mine.slot()->value.set_requires_grad(true);
       mine.slot()->synchronizer = synchronizer;
     }

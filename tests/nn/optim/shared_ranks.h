@@ -16,6 +16,11 @@
 
 namespace tessera::optim {
 
+/// A tensor of its own on the memory of `x`, for another thread.
+inline Tensor on_memory_of(const Tensor& x) {
+  return from_memory(x.raw_data(), x.shape(), x.dtype(), std::make_shared<Tensor>(x));
+}
+
 /// What the ranks of one test share.
 struct SharedRanks {
   explicit SharedRanks(int count) : size(count), barrier(count) {}
@@ -47,7 +52,7 @@ class SharedRank : public nn::Synchronizer {
     if (!state.defined()) {
       state = zeros(slot.shape, {.dtype = slot.dtype});
     }
-    return state;
+    return on_memory_of(state);
   }
   void share(std::span<double> values) override {
     {
