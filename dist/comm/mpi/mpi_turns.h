@@ -8,7 +8,7 @@
 
 namespace tessera::dist::mpi {
 
-/// A message to another rank. The data must stay until the turn's `sent`.
+/// A message to another rank. The data must stay until its turn is finished.
 struct Message {
   const std::byte* data = nullptr;
   std::size_t nbytes = 0;
@@ -20,8 +20,9 @@ struct Message {
 /// The turns of one host: in each it sends one message and receives one. All hosts take the same
 /// turns in the same order, in turn k of a round to the k-th host behind themselves, so that no
 /// link carries two messages at once. A host that is ahead waits: no more than `kAheadBytes` leave
-/// it while it has not received its own part of the same turns. (Hosts that send to everybody at
-/// once take 10 to 20 % longer: flows that share a link never share it evenly.)
+/// it while it has not received its own part of the same turns; with less a link would idle while a
+/// host is busy with other things. (Hosts that send to everybody at once take 10 to 20 % longer:
+/// flows that share a link never share it evenly.)
 class Turns {
  public:
   static constexpr std::size_t kAheadBytes = std::size_t{512} << 10;
