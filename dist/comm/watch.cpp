@@ -138,7 +138,6 @@ void Watch::look(Time now) {
     return;
   }
   const Entry oldest = under_way_.front();
-  lock.unlock();
   std::vector<int> ranks = missing(oldest);
   const auto excused = [&](int rank) {
     return board_->cell(rank).busy.load() > 0 && shows_life(rank, now);
@@ -146,7 +145,9 @@ void Watch::look(Time now) {
   if ((!ranks.empty() && std::ranges::all_of(ranks, excused)) || since_last > deadline_ / 2) {
     waiting_since_ += since_last;  // busy, or this very process stood still: that does not count
   }
-  if (now - waiting_since_ < patience_) {
+  const Duration waited = now - waiting_since_;
+  lock.unlock();
+  if (waited < patience_) {
     return;
   }
   if (ranks.empty()) {  // everybody arrived: then somebody stopped in the middle
