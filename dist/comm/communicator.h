@@ -40,6 +40,8 @@ class Communicator {
   [[nodiscard]] virtual int size() const = 0;
   /// The group's name, for errors and traces: "world", "world/host0", ...
   [[nodiscard]] virtual const std::string& name() const = 0;
+  /// The number by which people know `peer`: its rank in the world that the group was split from.
+  [[nodiscard]] virtual int world_rank(int peer) const = 0;
   /// How bytes travel between this rank and `peer`: "self", "thread", "shm", "tcp", "mpi" (a
   /// network of MPI's that is not TCP).
   [[nodiscard]] virtual std::string transport(int peer) const = 0;

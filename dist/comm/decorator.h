@@ -17,6 +17,7 @@ class CommDecorator : public Communicator {
   [[nodiscard]] int rank() const override { return inner_->rank(); }
   [[nodiscard]] int size() const override { return inner_->size(); }
   [[nodiscard]] const std::string& name() const override { return inner_->name(); }
+  [[nodiscard]] int world_rank(int peer) const override { return inner_->world_rank(peer); }
   [[nodiscard]] std::string transport(int peer) const override { return inner_->transport(peer); }
   [[nodiscard]] std::string host(int peer) const override { return inner_->host(peer); }
   Work launch(Collective c) override { return inner_->launch(std::move(c)); }

@@ -26,6 +26,7 @@ class FakeCommunicator final : public Communicator {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] int world_rank(int peer) const override { return peer; }
   [[nodiscard]] std::string transport(int peer) const override {
     return peer == rank_ ? "self" : "fake";
   }

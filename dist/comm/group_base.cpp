@@ -50,18 +50,16 @@ std::shared_ptr<Lane> in(std::map<int, std::shared_ptr<Lane>>& lanes, int peer) 
 
 }  // namespace
 
-GroupBase::GroupBase(int rank, int size, std::string name, std::shared_ptr<GroupCore> core,
-                     std::shared_ptr<Health> health, std::shared_ptr<Progress> progress)
-    : rank_(rank),
-      size_(size),
-      name_(std::move(name)),
+GroupBase::GroupBase(Roster roster, std::shared_ptr<GroupCore> core, std::shared_ptr<Health> health,
+                     std::shared_ptr<Progress> progress)
+    : roster_(std::move(roster)),
       core_(std::move(core)),
       health_(std::move(health)),
       progress_(std::move(progress)) {}
 
 GroupBase::~GroupBase() {
-  const auto gone = std::make_exception_ptr(
-      CommError("launch: the communicator '" + name_ + "' was destroyed before its work was done"));
+  const auto gone = std::make_exception_ptr(CommError("launch: the communicator '" + name() +
+                                                      "' was destroyed before its work was done"));
   progress_->cancel(collectives_, gone);
   for (auto* lanes : {&sends_, &receives_}) {
     for (const auto& [peer, lane] : *lanes) {
@@ -78,7 +76,7 @@ std::shared_ptr<Lane> GroupBase::lane_of(const Collective& c) {
 }
 
 Work GroupBase::launch(Collective collective) {
-  validate(collective, rank_, size_);
+  validate(collective, rank(), size());
   health_->require();
   collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
   auto operation = std::make_shared<Launched>(progress_, health_, core_, std::move(collective));

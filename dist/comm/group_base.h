@@ -9,6 +9,7 @@
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/dist/comm/health.h>
 #include <tessera/dist/comm/progress.h>
+#include <tessera/dist/comm/roster.h>
 #include <tessera/dist/comm/status_board.h>
 
 namespace tessera::dist {
@@ -25,25 +26,24 @@ class GroupBase : public Communicator {
  public:
   ~GroupBase() override;
 
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int size() const override { return size_; }
-  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] int rank() const override { return roster_.rank; }
+  [[nodiscard]] int size() const override { return roster_.size(); }
+  [[nodiscard]] const std::string& name() const override { return roster_.name; }
+  [[nodiscard]] int world_rank(int peer) const override { return roster_.world_rank(peer); }
   Work launch(Collective) override;
   void abort(std::exception_ptr cause) noexcept override { health_->fail(cause); }
 
   [[nodiscard]] const std::shared_ptr<Health>& health() const { return health_; }
 
  protected:
-  GroupBase(int rank, int size, std::string name, std::shared_ptr<GroupCore> core,
-            std::shared_ptr<Health> health, std::shared_ptr<Progress> progress);
+  GroupBase(Roster roster, std::shared_ptr<GroupCore> core, std::shared_ptr<Health> health,
+            std::shared_ptr<Progress> progress);
   [[nodiscard]] const std::shared_ptr<Progress>& progress() const { return progress_; }
 
  private:
   std::shared_ptr<Lane> lane_of(const Collective&);
 
-  int rank_;
-  int size_;
-  std::string name_;
+  Roster roster_;
   std::shared_ptr<GroupCore> core_;
   std::shared_ptr<Health> health_;
   std::shared_ptr<Progress> progress_;

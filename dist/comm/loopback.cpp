@@ -46,8 +46,9 @@ class Meeting {
 
 class LoopbackCore final : public GroupCore {
  public:
-  LoopbackCore(std::shared_ptr<Meeting> meeting, int rank, const std::string& name, bool direct)
-      : meeting_(std::move(meeting)), group_(meeting_->block(), rank, name, addresses(direct)) {}
+  LoopbackCore(std::shared_ptr<Meeting> meeting, Roster roster, bool direct)
+      : meeting_(std::move(meeting)),
+        group_(meeting_->block(), std::move(roster), addresses(direct)) {}
 
   Task start(const Collective& c) override {
     if (is_point_to_point(c.kind)) {
@@ -69,20 +70,17 @@ class LoopbackCore final : public GroupCore {
 
 class LoopbackCommunicator final : public GroupBase {
  public:
-  LoopbackCommunicator(std::shared_ptr<Meeting> meeting, int rank, const std::string& name,
+  LoopbackCommunicator(std::shared_ptr<Meeting> meeting, const Roster& members,
                        std::shared_ptr<Health> parent, std::shared_ptr<Progress> shared_progress,
                        LoopbackOptions options)
-      : GroupBase(
-            rank, meeting->block().members(), name,
-            std::make_shared<LoopbackCore>(meeting, rank, name, options.direct),
-            std::make_shared<Health>(meeting->block().failure(), rank, std::move(parent), meeting),
-            std::move(shared_progress)),
-        board_(std::make_shared<StatusBoard>(
-            &meeting->block().status(0), meeting->block().failure(), rank, this->size(), meeting)),
+      : GroupBase(members, std::make_shared<LoopbackCore>(meeting, members, options.direct),
+                  std::make_shared<Health>(meeting->block().failure(), members.rank,
+                                           std::move(parent), meeting),
+                  std::move(shared_progress)),
+        board_(std::make_shared<StatusBoard>(&meeting->block().status(0),
+                                             meeting->block().failure(), rank(), size(), meeting)),
         meeting_(std::move(meeting)),
-        options_(options) {
-    board_->own().host.store(host_name());
-  }
+        options_(options) {}
 
   [[nodiscard]] std::string transport(int peer) const override {
     return peer == rank() ? "self" : "thread";
@@ -105,10 +103,11 @@ class LoopbackCommunicator final : public GroupBase {
   }
 
   std::shared_ptr<Communicator> split(int color, int key, std::string name) override {
-    const Membership part = agree_on_split(*this, color, key);
-    auto meeting = meeting_->child(splits_++, color, static_cast<int>(part.members.size()));
-    auto group = std::make_shared<LoopbackCommunicator>(
-        std::move(meeting), part.rank, std::move(name), health(), progress(), options_);
+    Roster part = agree_on_split(*this, color, key);
+    part.name = std::move(name);
+    auto meeting = meeting_->child(splits_++, color, part.size());
+    auto group = std::make_shared<LoopbackCommunicator>(std::move(meeting), part, health(),
+                                                        progress(), options_);
     // Until everyone has joined, the meeting lives by those who have.
     barrier_on(*group);
     return group;
@@ -161,8 +160,8 @@ std::vector<std::shared_ptr<Communicator>> make_loopback(int size, LoopbackOptio
   const auto meeting = std::make_shared<Meeting>(size);
   std::vector<std::shared_ptr<Communicator>> ranks;
   for (int rank = 0; rank < size; ++rank) {
-    ranks.push_back(std::make_shared<LoopbackCommunicator>(meeting, rank, "world", nullptr,
-                                                           std::make_shared<Progress>(), options));
+    ranks.push_back(std::make_shared<LoopbackCommunicator>(
+        meeting, whole_world(rank, size), nullptr, std::make_shared<Progress>(), options));
   }
   return ranks;
 }

@@ -1,20 +1,14 @@
-// Who belongs to the groups that a split makes.
+// What the ranks of a group settle among themselves when they split it or allocate.
 #pragma once
 
-#include <vector>
-
 #include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/comm/roster.h>
 
 namespace tessera::dist {
 
-/// A rank's part in a split: ranks of the parent that share its color, ordered by (key, rank).
-struct Membership {
-  std::vector<int> members;  ///< ranks in the parent group
-  int rank = 0;              ///< index of this rank among them
-};
-
-/// Collective over `parent`.
-[[nodiscard]] Membership agree_on_split(Communicator& parent, int color, int key);
+/// Collective over `parent`: this rank's part in a split, without a name: the ranks that share its
+/// color, ordered by (key, rank).
+[[nodiscard]] Roster agree_on_split(Communicator& parent, int color, int key);
 
 /// Collective over `group`: throws InvalidArgument unless every rank asks for `nbytes`.
 void agree_on_size(Communicator& group, std::size_t nbytes);

@@ -81,7 +81,7 @@ std::string Signature::to_string() const {
   return text;
 }
 
-void require_match(const std::string& group, std::span<const RankSignature> signatures) {
+void require_match(const Roster& group, std::span<const RankSignature> signatures) {
   const Signature& expected = *signatures[0].signature;
   std::string differing;
   const Signature* first_other = nullptr;
@@ -89,18 +89,25 @@ void require_match(const std::string& group, std::span<const RankSignature> sign
     if (signature->matches(expected)) {
       continue;
     }
-    differing += detail::concat(differing.empty() ? "" : ", ", "rank ", rank, " launched ",
-                                signature->to_string());
+    differing += detail::concat(differing.empty() ? "" : ", ", "rank ", group.world_rank(rank),
+                                " launched ", signature->to_string());
     first_other = first_other == nullptr ? signature : first_other;
   }
   if (first_other == nullptr) {
     return;
   }
   const bool same_text = first_other->to_string() == expected.to_string();
-  fail<Desync>("desync: ranks of group '", group, "' disagree about collective ", expected.sequence,
-               "; got ", differing, ", expected ", expected.to_string(), " as rank ",
-               signatures[0].rank, " did",
+  fail<Desync>("desync: ranks of group '", group.name, "' disagree about collective ",
+               expected.sequence, "; got ", differing, ", expected ", expected.to_string(),
+               " as rank ", group.world_rank(signatures[0].rank), " did",
                same_text ? " (in the tail of the label or in the reduction tree)" : "");
+}
+
+void require_pair(const Roster& group, const Collective& receive, const Signature& sent) {
+  check<Desync>(sent.count == receive.count && sent.dtype == receive.dtype, "desync: in group '",
+                group.name, "' rank ", group.world_rank(group.rank), " receives ", receive.count,
+                " ", receive.dtype, " '", receive.label, "' from rank ",
+                group.world_rank(receive.peer), "; got ", sent.to_string());
 }
 
 }  // namespace tessera::dist

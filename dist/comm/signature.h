@@ -6,6 +6,7 @@
 #include <string>
 
 #include <tessera/dist/comm/collective.h>
+#include <tessera/dist/comm/roster.h>
 
 namespace tessera::dist {
 
@@ -37,6 +38,9 @@ struct RankSignature {
 };
 
 /// Throws Desync, naming the ranks and the difference, unless all signatures match.
-void require_match(const std::string& group, std::span<const RankSignature> signatures);
+void require_match(const Roster& group, std::span<const RankSignature> signatures);
+
+/// Throws Desync unless `sent` is what `receive` waits for.
+void require_pair(const Roster& group, const Collective& receive, const Signature& sent);
 
 }  // namespace tessera::dist

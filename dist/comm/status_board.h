@@ -59,7 +59,6 @@ struct alignas(128) StatusCell {
   std::atomic<std::uint8_t> kind{0};
   SharedText<7> label;     ///< of the last collective launched
   SharedText<6> activity;  ///< what a busy rank does
-  SharedText<6> host;
 };
 
 /// The lines of a group's ranks, as this rank sees them.

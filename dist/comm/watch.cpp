@@ -109,8 +109,8 @@ std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks,
   for (const int rank : ranks) {
     const StatusCell& cell = board_->cell(rank);
     text += detail::concat(
-        text.empty() ? "" : "; ", "rank ", rank, " (host ", cell.host.load(), ", ",
-        describe_position(cell),
+        text.empty() ? "" : "; ", "rank ", comm_->world_rank(rank), " (host ", comm_->host(rank),
+        ", ", describe_position(cell),
         cell.busy > 0 ? ", busy with " + cell.activity.load() : std::string(),
         shows_life(rank, now)
             ? ""

@@ -48,7 +48,9 @@ class MpiBackend final : public Backend {
     check<Unsupported>(provided == MPI_THREAD_MULTIPLE,
                        "mpi: the library does not let several threads call it; got level ",
                        provided, ", expected MPI_THREAD_MULTIPLE");
-    return MpiCommunicator::make(Group::duplicate(MPI_COMM_WORLD), "world", Family{}, {}, nullptr);
+    Group world = Group::duplicate(MPI_COMM_WORLD);
+    const int rank = world.rank();
+    return MpiCommunicator::make(std::move(world), "world", rank, Family{}, {}, nullptr);
   }
 
   void disconnect() noexcept override {

@@ -18,9 +18,9 @@ namespace {
 /// A group inside one host.
 class OneHostCore final : public GroupCore {
  public:
-  OneHostCore(std::shared_ptr<SharedSegment> control, const ControlBlock& block, int rank,
-              std::string name, std::shared_ptr<const AddressSpace> addresses)
-      : control_(std::move(control)), group_(block, rank, std::move(name), std::move(addresses)) {}
+  OneHostCore(std::shared_ptr<SharedSegment> control, const ControlBlock& block, Roster roster,
+              std::shared_ptr<const AddressSpace> addresses)
+      : control_(std::move(control)), group_(block, std::move(roster), std::move(addresses)) {}
 
   Task start(const Collective& c) override {
     if (is_point_to_point(c.kind)) {
@@ -41,7 +41,7 @@ constexpr std::size_t kAlignment = 4096;
 struct MpiCommunicator::Parts {
   Group comm;
   LocalSetup setup;
-  std::string name;
+  Roster roster;
   Family family;
   std::set<int> groups;
   int number = 0;
@@ -49,28 +49,28 @@ struct MpiCommunicator::Parts {
   std::shared_ptr<Health> health;
 };
 
-std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string name, Family family,
-                                                       std::set<int> ancestors,
+std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string name, int world_rank,
+                                                       Family family, std::set<int> ancestors,
                                                        std::shared_ptr<Health> parent) {
   Parts parts;
   parts.comm = std::move(comm);
-  parts.name = std::move(name);
   parts.family = std::move(family);
   parts.groups = std::move(ancestors);
   parts.setup = set_up_local(parts.comm.get());
   parts.number = parts.family.segments->new_group();
   parts.groups.insert(parts.number);
   const LocalSetup& setup = parts.setup;
+  parts.roster = {std::move(name), setup.topology.rank,
+                  gather_values(parts.comm.get(), world_rank)};
   if (parent == nullptr) {
     parts.family.links = links_to_hosts(parts.comm.get(), setup.topology);
   }
   const auto addresses = std::make_shared<SegmentSpace>(parts.family.segments, parts.groups);
   if (setup.topology.host_count() == 1) {
-    parts.core = std::make_shared<OneHostCore>(setup.control, setup.block, setup.topology.rank,
-                                               parts.name, addresses);
+    parts.core = std::make_shared<OneHostCore>(setup.control, setup.block, parts.roster, addresses);
   } else {
     parts.core = std::make_shared<HostsCore>(parts.comm.get(), setup.block, setup.topology,
-                                             parts.name, addresses);
+                                             parts.roster, addresses);
   }
   parts.health = std::make_shared<Health>(setup.block.failure(), setup.topology.rank,
                                           std::move(parent), setup.control);
@@ -78,8 +78,8 @@ std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string n
 }
 
 MpiCommunicator::MpiCommunicator(Parts parts)
-    : GroupBase(parts.setup.topology.rank, static_cast<int>(parts.setup.topology.host_of.size()),
-                parts.name, std::move(parts.core), std::move(parts.health), parts.family.progress),
+    : GroupBase(std::move(parts.roster), std::move(parts.core), std::move(parts.health),
+                parts.family.progress),
       comm_(std::move(parts.comm)),
       local_(std::move(parts.setup.local)),
       topology_(std::move(parts.setup.topology)),
@@ -94,7 +94,6 @@ MpiCommunicator::MpiCommunicator(Parts parts)
     board_ = std::make_shared<MpiStatusBoard>(comm_.get(), parts.setup.block, topology_,
                                               parts.setup.control);
   }
-  board_->own().host.store(topology_.names[static_cast<std::size_t>(rank())]);
 }
 
 MpiCommunicator::~MpiCommunicator() = default;
@@ -129,7 +128,8 @@ CommBuffer MpiCommunicator::allocate(std::size_t nbytes) {
 
 std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key, std::string name) {
   check(color >= 0, "split: color below 0; got ", color);
-  return make(Group::split(comm_.get(), color, key), std::move(name), family_, groups_, health());
+  return make(Group::split(comm_.get(), color, key), std::move(name), world_rank(rank()), family_,
+              groups_, health());
 }
 
 }  // namespace tessera::dist::mpi

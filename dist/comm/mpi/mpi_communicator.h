@@ -22,10 +22,10 @@ struct Family {
 
 class MpiCommunicator final : public GroupBase {
  public:
-  /// Collective over `comm`, which it takes over. `ancestors` are the numbers of the groups that
-  /// this one was split from.
-  static std::shared_ptr<MpiCommunicator> make(Group comm, std::string name, Family family,
-                                               std::set<int> ancestors,
+  /// Collective over `comm`, which it takes over. `world_rank` is this process's, `ancestors`
+  /// are the numbers of the groups that this one was split from.
+  static std::shared_ptr<MpiCommunicator> make(Group comm, std::string name, int world_rank,
+                                               Family family, std::set<int> ancestors,
                                                std::shared_ptr<Health> parent);
   ~MpiCommunicator() override;
 

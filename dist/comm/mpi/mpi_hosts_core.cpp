@@ -28,7 +28,7 @@ int part_bytes(const Collective& c) {
 
 }  // namespace
 
-HostsCore::HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, std::string name,
+HostsCore::HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Roster roster,
                      std::shared_ptr<const AddressSpace> addresses)
     : scatter_(Group::duplicate(comm)),
       gather_(Group::duplicate(comm)),
@@ -36,7 +36,7 @@ HostsCore::HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, std::
       pairs_(Group::duplicate(comm)),
       block_(block),
       topology_(std::move(topology)),
-      name_(std::move(name)),
+      roster_(std::move(roster)),
       addresses_(std::move(addresses)),
       default_tree_(std::make_shared<ReductionTree>(
           ReductionTree::over_ranks(static_cast<int>(topology_.host_of.size())))),
@@ -66,7 +66,7 @@ void HostsCore::require_agreement(const std::vector<Header>& headers) const {
   for (std::size_t rank = 0; rank < headers.size(); ++rank) {
     signatures.push_back({static_cast<int>(rank), &headers[rank].signature});
   }
-  require_match(name_, signatures);
+  require_match(roster_, signatures);
 }
 
 Task HostsCore::run(const Collective& c) {
@@ -179,9 +179,7 @@ Task HostsCore::receive(const Collective& c) {
   MPI_Request request = MPI_REQUEST_NULL;
   require(MPI_Irecv(&sent, sizeof sent, MPI_BYTE, c.peer, 0, pairs_.get(), &request), "MPI_Irecv");
   co_await Until{[&request] { return test_all({&request, 1}); }};
-  check<Desync>(sent.count == c.count && sent.dtype == c.dtype, "desync: in group '", name_,
-                "' rank ", topology_.rank, " receives ", c.count, " ", c.dtype, " '", c.label,
-                "' from rank ", c.peer, "; got ", sent.to_string());
+  require_pair(roster_, c, sent);
   const std::size_t nbytes = c.count * size_of(c.dtype);
   for (std::size_t done = 0; done < nbytes; done += kPairBytes) {
     require(MPI_Irecv(static_cast<std::byte*>(c.receive) + done,

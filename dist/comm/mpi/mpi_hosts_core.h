@@ -39,7 +39,7 @@ struct Flight {
 
 class HostsCore final : public GroupCore {
  public:
-  HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, std::string name,
+  HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Roster roster,
             std::shared_ptr<const AddressSpace> addresses);
 
   Task start(const Collective&) override;
@@ -79,7 +79,7 @@ class HostsCore final : public GroupCore {
   Group pairs_;    ///< send and receive
   ControlBlock block_;
   Topology topology_;
-  std::string name_;
+  Roster roster_;
   std::shared_ptr<const AddressSpace> addresses_;
   std::shared_ptr<const ReductionTree> default_tree_;
   int lanes_;  ///< ranks of each host that talk to other hosts

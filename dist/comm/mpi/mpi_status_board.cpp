@@ -18,7 +18,6 @@ struct MpiStatusBoard::Line {
   std::uint64_t beats = 0;
   std::array<char, 57> label{};
   std::array<char, 49> activity{};
-  std::array<char, 49> host{};
 };
 
 namespace {
@@ -123,7 +122,6 @@ std::vector<std::byte> MpiStatusBoard::pack() const {
     line.beats = from.beats;
     copy_text(line.label, from.label.load());
     copy_text(line.activity, from.activity.load());
-    copy_text(line.host, from.host.load());
     std::memcpy(packet.data() + sizeof failure + i * sizeof line, &line, sizeof line);
   }
   return packet;
@@ -145,7 +143,6 @@ void MpiStatusBoard::unpack(const std::vector<std::byte>& packet) const {
     to.finished = line.finished;
     to.label.store(line.label.data());
     to.activity.store(line.activity.data());
-    to.host.store(line.host.data());
     to.launched = line.launched;
     to.beats = line.beats;
   }

@@ -43,12 +43,12 @@ Part part_of(std::size_t count, int parts, int index) {
   return {at(index), at(index + 1) - at(index)};
 }
 
-SharedGroup::SharedGroup(ControlBlock block, int rank, std::string name,
+SharedGroup::SharedGroup(ControlBlock block, Roster roster,
                          std::shared_ptr<const AddressSpace> addresses)
     : block_(block),
-      rank_(rank),
+      roster_(std::move(roster)),
+      rank_(roster_.rank),
       size_(block.members()),
-      name_(std::move(name)),
       addresses_(std::move(addresses)),
       default_tree_(std::make_shared<ReductionTree>(ReductionTree::over_ranks(size_))) {
   Backoff::expect_ranks(size_);
@@ -121,7 +121,7 @@ void SharedGroup::require_agreement() const {
   for (int rank = 0; rank < size_; ++rank) {
     signatures.push_back({rank, &post_of(rank).signature});
   }
-  require_match(name_, signatures);
+  require_match(roster_, signatures);
 }
 
 bool SharedGroup::fits_inline(const Collective& c) const {

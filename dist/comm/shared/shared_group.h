@@ -32,8 +32,7 @@ struct Part {
 /// time; the returned coroutines refer to the collective and to the group.
 class SharedGroup {
  public:
-  SharedGroup(ControlBlock block, int rank, std::string name,
-              std::shared_ptr<const AddressSpace> addresses);
+  SharedGroup(ControlBlock block, Roster roster, std::shared_ptr<const AddressSpace> addresses);
 
   Task run(const Collective&);
   Task send(const Collective&);
@@ -85,9 +84,9 @@ class SharedGroup {
                       std::size_t n) const;
 
   ControlBlock block_;
+  Roster roster_;
   int rank_;
   int size_;
-  std::string name_;
   std::shared_ptr<const AddressSpace> addresses_;
   std::shared_ptr<const ReductionTree> default_tree_;
   std::uint64_t phase_ = 0;

@@ -97,6 +97,27 @@ TEST(Watchdog, WatchesGroupsSplitOff) {
   });
 }
 
+TEST(Watchdog, NamesRanksOfAGroupByTheirNumberInTheWorld) {
+  run_watched(4, 300ms, [](Communicator& comm) {
+    const auto odd_or_even = comm.split(comm.rank() % 2, comm.rank(), "half");
+    const auto pair = odd_or_even->split(0, -comm.rank(), "turned round");
+    if (comm.rank() % 2 == 0 || comm.rank() == 3) {
+      while (comm.rank() == 3 && !pair->board()->failure().written()) {
+        std::this_thread::sleep_for(5ms);
+      }
+      return;
+    }
+    try {
+      barrier(*pair).wait();
+      ADD_FAILURE() << "rank 3 did not come";
+    } catch (const Timeout& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("group 'turned round'"), text.npos) << text;
+      EXPECT_NE(text.find("missing: rank 3 (host "), text.npos) << text;
+    }
+  });
+}
+
 TEST(Watchdog, WatchesSplitsAndAllocations) {
   run_watched(2, 300ms, [](Communicator& comm) {
     barrier(comm, "first").wait();

@@ -1,0 +1,13 @@
+#include <tessera/dist/comm/roster.h>
+
+#include <numeric>
+
+namespace tessera::dist {
+
+Roster whole_world(int rank, int size) {
+  Roster world{"world", rank, std::vector<int>(static_cast<std::size_t>(size))};
+  std::iota(world.world_ranks.begin(), world.world_ranks.end(), 0);
+  return world;
+}
+
+}  // namespace tessera::dist
