@@ -23,6 +23,11 @@ struct Capture {
   Tensor gradient;
 };
 
+/// True when the gradient of input `i` is kept as rows.
+bool brings_rows(const OpNode& node, std::size_t i) {
+  return (node.op->info.row_gradients >> i & 1U) != 0;
+}
+
 struct NewestFirst {
   bool operator()(const OpNode* a, const OpNode* b) const { return a->sequence < b->sequence; }
 };
@@ -50,11 +55,13 @@ class BackwardRun {
  private:
   void discover(const Edge& root);
   void visit(TapeNode& node);
+  void expect(TapeNode& node, bool rows);
   void prune();
   void execute(OpNode& node);
   [[nodiscard]] BatchSum batch_sum_of(const OpNode& node) const;
-  void deliver(const Edge& edge, Tensor gradient);
-  void deliver(LeafNode& leaf, const Edge& edge, Tensor gradient, bool last);
+  void deliver(const Edge& edge, Tensor gradient, bool rows);
+  void deliver(LeafNode& leaf, Tensor gradient, bool rows, bool last);
+  void complete(LeafNode& leaf, const Edge& edge);
   void capture(const Edge& edge, const Tensor& gradient);
 
   bool keep_;
@@ -93,23 +100,29 @@ void BackwardRun::visit(TapeNode& node) {
     op->gradients.clear();
     op->gradients.resize(op->outputs.size());
     found_.push_back(op);
+  } else {
+    LeafNode& leaf = *node.as_leaf();
+    leaf.arrived = 0;
+    leaf.dense_taken = false;
   }
+}
+
+/// One more contribution. Rows are no use: they are summed by themselves and added last.
+void BackwardRun::expect(TapeNode& node, bool rows) {
+  visit(node);
+  ++node.pending;
+  node.uses += rows ? 0 : 1;
 }
 
 /// Counts, for every node below `root`, the contributions that will arrive.
 void BackwardRun::discover(const Edge& root) {
   std::size_t next = found_.size();
-  visit(*root.node);
-  ++root.node->pending;
-  ++root.node->uses;
+  expect(*root.node, false);
   for (; next < found_.size(); ++next) {
     const OpNode& node = *found_[next];
     for (std::size_t i = 0; i < node.edges.size(); ++i) {
       if (const Edge& edge = node.edges[i]; edge.node) {
-        const bool rows = (node.op->info.row_gradients >> i & 1U) != 0;
-        visit(*edge.node);
-        ++edge.node->pending;
-        edge.node->uses += rows ? 0 : 1;  // rows are summed by themselves and added last
+        expect(*edge.node, brings_rows(node, i));
       }
     }
   }
@@ -134,7 +147,7 @@ void BackwardRun::run() {
     prune();
   }
   for (auto& [edge, seed] : roots_) {
-    deliver(edge, std::move(seed));
+    deliver(edge, std::move(seed), false);
   }
   while (!ready_.empty()) {
     OpNode& node = *ready_.top();
@@ -181,7 +194,7 @@ void BackwardRun::execute(OpNode& node) {
     node.saved_outputs.clear();
   }
   for (std::size_t i = 0; i < node.edges.size(); ++i) {
-    deliver(node.edges[i], std::move(vjp.results()[i]));
+    deliver(node.edges[i], std::move(vjp.results()[i]), brings_rows(node, i));
   }
 }
 
@@ -194,7 +207,7 @@ void BackwardRun::capture(const Edge& edge, const Tensor& gradient) {
 }
 
 /// Adds a contribution, undefined for none, and lets the target run when it was the last one.
-void BackwardRun::deliver(const Edge& edge, Tensor gradient) {
+void BackwardRun::deliver(const Edge& edge, Tensor gradient, bool rows) {
   if (!edge.node) {
     return;
   }
@@ -202,7 +215,10 @@ void BackwardRun::deliver(const Edge& edge, Tensor gradient) {
   const bool last = --target.pending == 0;
   OpNode* op = target.as_op();
   if (op == nullptr) {
-    deliver(*target.as_leaf(), edge, std::move(gradient), last);
+    deliver(*target.as_leaf(), std::move(gradient), rows, last);
+    if (last) {
+      complete(*target.as_leaf(), edge);
+    }
     return;
   }
   Tensor& sum = op->gradients[edge.output];
@@ -216,11 +232,18 @@ void BackwardRun::deliver(const Edge& edge, Tensor gradient) {
   }
 }
 
-void BackwardRun::deliver(LeafNode& leaf, const Edge& edge, Tensor gradient, bool last) {
+void BackwardRun::deliver(LeafNode& leaf, Tensor gradient, bool rows, bool last) {
   if (gradient.defined()) {
     leaf.add(std::move(gradient));
   }
-  if (!last || (!leaf.sum.defined() && leaf.rows.empty())) {
+  leaf.arrived += rows ? 0 : 1;
+  if (!rows && leaf.arrived == leaf.uses && !last && captures_ == nullptr) {
+    leaf.offer_dense();
+  }
+}
+
+void BackwardRun::complete(LeafNode& leaf, const Edge& edge) {
+  if (!leaf.sum.defined() && leaf.rows.empty() && !leaf.dense_taken) {
     return;
   }
   if (captures_ == nullptr) {

@@ -80,13 +80,28 @@ void LeafNode::add(Tensor gradient) {
   }
 }
 
-void LeafNode::complete() {
-  Contribution total{.dense = std::move(sum), .rows = merge_uses(rows)};
-  sum = Tensor();
-  rows.clear();
-  if (total.dense.defined() && total.dense.cut().stacked) {
-    total.dense = sum_microbatches(total.dense, sink ? sink->destination(*this) : Tensor());
+void LeafNode::add_up_microbatches() {
+  if (sum.defined() && sum.cut().stacked) {
+    sum = sum_microbatches(sum, sink ? sink->destination(*this) : Tensor());
   }
+}
+
+void LeafNode::offer_dense() {
+  const bool hooked = hooks != nullptr && !hooks->hooks.empty();
+  if (sink == nullptr || hooked || !sum.defined() || grad_enabled()) {
+    return;
+  }
+  add_up_microbatches();
+  dense_taken = sink->take_dense(*this, sum);
+  if (dense_taken) {
+    sum = Tensor();
+  }
+}
+
+void LeafNode::complete() {
+  add_up_microbatches();
+  Contribution total{.dense = std::exchange(sum, Tensor()), .rows = merge_uses(rows)};
+  rows.clear();
   if (hooks != nullptr && !hooks->hooks.empty()) {
     if (total.rows.defined()) {
       total.dense = add_rows(total.dense, std::exchange(total.rows, {}), meta);

@@ -32,6 +32,9 @@ class GradientSink {
   /// nobody else holds the returned tensor's storage, and never while it holds a gradient that the
   /// optimizer has not used yet.
   [[nodiscard]] virtual Tensor early_destination(LeafNode&) { return {}; }
+  /// Called when the dense part of what a backward contributes is whole and rows are still to
+  /// come. True if the sink takes it now: `complete` then brings rows alone. The default waits.
+  [[nodiscard]] virtual bool take_dense(LeafNode&, const Tensor& /*dense*/) { return false; }
   /// Called once per backward, after the last contribution to the leaf.
   virtual void complete(LeafNode& leaf, Contribution contribution) = 0;
 };
@@ -51,14 +54,22 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   std::vector<std::pair<std::uint64_t, std::function<void(LeafNode&)>>> ready_hooks;
   std::uint64_t next_ready_hook = 0;
 
-  Tensor sum;                     ///< scratch: dense contributions of this backward so far
-  std::vector<RowGradient> rows;  ///< scratch: row contributions of this backward
+  // Scratch of this backward.
+  Tensor sum;                     ///< dense contributions so far
+  std::vector<RowGradient> rows;  ///< row contributions
+  std::int32_t arrived = 0;       ///< dense uses that have come, with a contribution or none
+  bool dense_taken = false;       ///< the sink has the dense part
   std::shared_ptr<struct PassRounds> passes;  ///< sums of earlier passes of the step, see leaf.cpp
 
   /// Adds one use's gradient.
   void add(Tensor gradient);
+  /// Offers the sum to the sink before rows have come, unless hooks wait for everything.
+  void offer_dense();
   /// Hands the finished sum to the sink and runs the hooks.
   void complete();
+
+ private:
+  void add_up_microbatches();
 };
 
 }  // namespace tessera

@@ -1,12 +1,10 @@
 #include <tessera/dist/parallel/gradient_reducer.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/cast.h>
-#include <tessera/dist/comm/collectives.h>
 
 namespace tessera::dist {
 namespace {
@@ -56,7 +54,6 @@ GradientReducer::GradientReducer(const std::vector<nn::Parameter>& parameters,
   for (Progress& p : progress_) {
     p.filled.resize(blocks_.size());
   }
-  pending_.resize(buckets_.size());
   move_parameters(buckets_, parameters_);
 }
 
@@ -145,13 +142,12 @@ void GradientReducer::keep_previous() {
 }
 
 void GradientReducer::begin_last_pass() {
-  for (std::size_t b = 0; b < buckets_.size(); ++b) {
-    pending_[b] = buckets_[b].entries.size();
+  pending_.assign(buckets_.size() + 1, 0);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    ++pending_[stage_of(places_[i])];
+    progress_[i].complete = progress_[i].early = false;
   }
-  for (Progress& p : progress_) {
-    p.complete = false;
-  }
-  next_bucket_ = 0;
+  next_stage_ = 0;
   works_.clear();
   at_end_of_backward([this] { end_backward(); });
 }
@@ -166,22 +162,39 @@ void GradientReducer::store(std::size_t index, std::size_t block, const Tensor& 
   p.filled[block] = 1;
 }
 
-void GradientReducer::complete(std::size_t index, Contribution contribution) {
-  begin_backward();
+void GradientReducer::add_dense(std::size_t index, Tensor dense) {
   const Pass& pass = Context::current().pass;
   const std::size_t block = current_block();
+  if (fills_bucket(block)) {
+    store(index, block, dense);
+  } else {
+    current_round(progress_[index]).trees[block].add(std::move(dense), pass.first, pass.count);
+  }
+}
+
+/// Only in the last pass, where it can be launched.
+bool GradientReducer::take_dense(std::size_t index, Tensor dense) {
+  if (!Context::current().pass.last) {
+    return false;
+  }
+  begin_backward();
+  add_dense(index, std::move(dense));
+  settle(index);
+  progress_[index].early = next_stage_ <= 1;
+  launch_ready();
+  return true;
+}
+
+void GradientReducer::complete(std::size_t index, Contribution contribution) {
+  begin_backward();
   Progress& p = progress_[index];
-  Round& round = current_round(p);
   if (contribution.rows.defined()) {
-    round.rows.push_back(std::move(contribution.rows));
+    current_round(p).rows.push_back(std::move(contribution.rows));
   }
-  if (contribution.dense.defined() && fills_bucket(block)) {
-    store(index, block, contribution.dense);
-    contribution.dense = Tensor();
-  } else if (contribution.dense.defined()) {
-    round.trees[block].add(std::move(contribution.dense), pass.first, pass.count);
+  if (contribution.dense.defined()) {
+    add_dense(index, std::move(contribution.dense));
   }
-  if (pass.last) {
+  if (Context::current().pass.last && !p.complete) {
     settle(index);
     launch_ready();
   }
@@ -202,53 +215,7 @@ void GradientReducer::settle(std::size_t index) {
     }
   }
   p.complete = true;
-  --pending_[places_[index].bucket];
-}
-
-void GradientReducer::launch_ready() {
-  while (next_bucket_ < buckets_.size() && pending_[next_bucket_] == 0) {
-    launch(next_bucket_++);
-  }
-}
-
-/// Only where a rank holds one block: the parts of several do not lie side by side.
-bool GradientReducer::leaves_out(const Place& place) const {
-  constexpr int kFew = 3;  // losses that take turns use a parameter now and then
-  return place.without_dense >= kFew && tree_->max_blocks() == 1;
-}
-
-std::vector<GradientReducer::FlatRange> GradientReducer::ranges_to_reduce(
-    std::size_t bucket) const {
-  std::vector<FlatRange> ranges;
-  std::int64_t end = buckets_[bucket].offset + buckets_[bucket].count;
-  for (const Place& place :
-       std::views::reverse(std::ranges::equal_range(places_, bucket, {}, &Place::bucket))) {
-    const std::int64_t begin = place.entry.offset;
-    if (!ranges.empty() && ranges.back().first == end && !leaves_out(place)) {
-      ranges.back().first = begin;
-    } else if (!leaves_out(place)) {
-      ranges.push_back({begin, end});
-    }
-    end = begin;
-  }
-  return ranges;
-}
-
-void GradientReducer::launch(std::size_t bucket) {
-  for (const FlatRange& range : ranges_to_reduce(bucket)) {
-    launch(range, bucket);
-  }
-}
-
-void GradientReducer::launch(FlatRange range, std::size_t bucket) {
-  auto* data = reinterpret_cast<float*>(gradients_.data) +
-               range.first * static_cast<std::int64_t>(tree_->max_blocks());
-  Collective c = collective_of<float>(CollectiveKind::all_reduce, data, data,
-                                      static_cast<std::size_t>(range.last - range.first),
-                                      buckets_[bucket].label);
-  c.tree = tree_;
-  c.keep_alive = gradients_.owner;
-  works_.push_back(lanes_[works_.size() % lanes_.size()]->launch(std::move(c)));
+  --pending_[stage_of(places_[index])];
 }
 
 }  // namespace tessera::dist

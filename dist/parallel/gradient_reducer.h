@@ -27,15 +27,19 @@ struct CommunicationTime {
 
 /// The synchronizer of data parallel training, see data_parallel.h.
 ///
-/// Note [Issue order]. Every rank launches the same collectives in the same order: buckets strictly
-/// by index, however gradients arrive, then the table of used parameters, then rows. This order is
-/// what prevents deadlock. Between hosts two buckets are under way at a time, in groups of their
-/// own, so that links are busy while one of them waits for the last piece.
+/// Note [Issue order]. Every rank launches the same collectives in the same order: parameters that
+/// go first, then buckets strictly by index, however gradients arrive, then the table of used
+/// parameters, then rows. This order is what prevents deadlock. Between hosts two buckets are under
+/// way at a time, in groups of their own, so that links are busy while one of them waits for the
+/// last piece.
 ///
 /// Note [What a bucket leaves out]. Parameters to which the last few backwards brought nothing but
 /// rows, or nothing at all, on every rank are left out of their bucket's collective: it would sum
-/// zeros. When that guess turns out wrong, they are reduced at the end of backward. All ranks guess
-/// alike, from the table of used parameters.
+/// zeros. When that guess turns out wrong, they are reduced at the end of backward. A head that is
+/// tied to the embedding has its dense gradient when backward begins, though rows come at the end:
+/// where the last few backwards were so on every rank, it goes first, on its own. When that guess
+/// turns out wrong, the first bucket waits for it. All ranks guess alike, from the table of used
+/// parameters.
 class GradientReducer final : public nn::Synchronizer {
  public:
   GradientReducer(const std::vector<nn::Parameter>& parameters, std::shared_ptr<Communicator> comm,
@@ -59,6 +63,7 @@ class GradientReducer final : public nn::Synchronizer {
   // For the sinks of the parameters' leaves.
   [[nodiscard]] Tensor destination(std::size_t index);
   [[nodiscard]] Tensor early_destination(std::size_t index);
+  [[nodiscard]] bool take_dense(std::size_t index, Tensor dense);
   void complete(std::size_t index, Contribution contribution);
 
  private:
@@ -72,6 +77,7 @@ class GradientReducer final : public nn::Synchronizer {
     std::map<std::size_t, Round> rounds;  ///< by number of the backward in its pass
     std::vector<char> filled;             ///< one a block: the bucket holds the block's sum
     bool complete = false;                ///< in this backward of the last pass
+    bool early = false;                   ///< and before the first bucket was launched
     bool kept = false;                    ///< `previous_` holds the gradient of earlier backwards
     LentGradient lent;
   };
@@ -79,7 +85,10 @@ class GradientReducer final : public nn::Synchronizer {
     BucketEntry entry;
     std::size_t bucket = 0;
     int without_dense = 0;  ///< backwards since the last that brought a dense gradient
+    int early = 0;          ///< backwards since the last that did not bring it early
   };
+  /// When a parameter's dense gradient is reduced.
+  enum class Turn { first, with_bucket, last };
   /// Elements of the flat space.
   struct FlatRange {
     std::int64_t first = 0;
@@ -95,14 +104,19 @@ class GradientReducer final : public nn::Synchronizer {
   void begin_last_pass();
   void keep_previous();
   void store(std::size_t index, std::size_t block, const Tensor& sum);
+  void add_dense(std::size_t index, Tensor dense);
   void settle(std::size_t index);
+  [[nodiscard]] Turn turn_of(const Place& place) const;
+  [[nodiscard]] std::size_t stage_of(const Place& place) const;
   void launch_ready();
-  [[nodiscard]] bool leaves_out(const Place& place) const;
+  void launch_first();
+  void launch_bucket(std::size_t bucket);
+  void launch_alone(const Place& place);
   [[nodiscard]] std::vector<FlatRange> ranges_to_reduce(std::size_t bucket) const;
-  void launch(std::size_t bucket);
-  void launch(FlatRange range, std::size_t bucket);
+  void launch(FlatRange range, const std::string& label);
   void end_backward();
   void reduce_left_out(const std::vector<std::int64_t>& table);
+  void learn(const std::vector<std::int64_t>& table);
   void add_previous(std::size_t index, bool used) const;
   void add_rows_of_all(const std::vector<std::int64_t>& table);
   void add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts);
@@ -127,8 +141,8 @@ class GradientReducer final : public nn::Synchronizer {
   std::vector<std::size_t> states_given_;  ///< by place: flat state buffers in use
   std::vector<float> previous_;  ///< sums of earlier backwards of the step, by flat offset
   std::vector<Progress> progress_;
-  std::vector<std::size_t> pending_;  ///< by bucket: parameters still to complete
-  std::size_t next_bucket_ = 0;
+  std::vector<std::size_t> pending_;  ///< by stage: parameters still to complete
+  std::size_t next_stage_ = 0;        ///< 0: what goes first; b + 1: bucket b
   std::vector<Work> works_;
   std::uint64_t backward_ = 0;
   CommunicationTime time_;

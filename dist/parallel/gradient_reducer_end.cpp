@@ -14,16 +14,21 @@ namespace tessera::dist {
 namespace {
 
 /// Columns of the table that ranks exchange at the end of backward, one row a parameter.
-enum Column : std::size_t { used, dense, rows, columns };
+enum Column : std::size_t { used, dense, early, rows, columns };
 
-/// Whether any rank's table has a number in that column of parameter `index`.
+/// How many ranks' tables have a number in that column of parameter `index`.
+int count_ranks(const std::vector<std::int64_t>& table, std::size_t parameters, std::size_t index,
+                Column column) {
+  int ranks = 0;
+  for (std::size_t at = index * columns + column; at < table.size(); at += parameters * columns) {
+    ranks += table[at] != 0 ? 1 : 0;
+  }
+  return ranks;
+}
+
 bool any_rank(const std::vector<std::int64_t>& table, std::size_t parameters, std::size_t index,
               Column column) {
-  bool any = false;
-  for (std::size_t at = index * columns + column; at < table.size(); at += parameters * columns) {
-    any |= table[at] != 0;
-  }
-  return any;
+  return count_ranks(table, parameters, index, column) > 0;
 }
 
 }  // namespace
@@ -40,6 +45,7 @@ void GradientReducer::end_backward() {
     const bool filled = std::ranges::any_of(p.filled, std::identity{});
     mine[i * columns + dense] = filled;
     mine[i * columns + used] = complete || filled;
+    mine[i * columns + early] = p.early;
     for (const RowGradient& use : round.rows) {
       mine[i * columns + rows] += use.count();
     }
@@ -52,24 +58,31 @@ void GradientReducer::end_backward() {
   }
   wait(exchanged);
   reduce_left_out(table);
+  learn(table);
   add_rows_of_all(table);
   set_gradients(table);
 }
 
-/// Reduces the parameters that wrongly were expected to have no dense gradient, and learns what to
-/// expect next time.
+/// Reduces the parameters that wrongly were expected to have no dense gradient.
 void GradientReducer::reduce_left_out(const std::vector<std::int64_t>& table) {
   const std::size_t before = works_.size();
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    Place& place = places_[i];
-    const bool has_dense = any_rank(table, places_.size(), i, dense);
-    if (has_dense && leaves_out(place)) {
-      launch({place.entry.offset, place.entry.offset + place.entry.count}, place.bucket);
+    if (turn_of(places_[i]) == Turn::last && any_rank(table, places_.size(), i, dense)) {
+      launch_alone(places_[i]);
     }
-    place.without_dense = has_dense ? 0 : place.without_dense + 1;
   }
   std::for_each(works_.begin() + static_cast<std::ptrdiff_t>(before), works_.end(),
                 [this](const Work& work) { wait(work); });
+}
+
+/// What to expect of the next backward.
+void GradientReducer::learn(const std::vector<std::int64_t>& table) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    Place& place = places_[i];
+    const bool early_on_all = count_ranks(table, places_.size(), i, early) == comm_->size();
+    place.early = early_on_all ? place.early + 1 : 0;
+    place.without_dense = any_rank(table, places_.size(), i, dense) ? 0 : place.without_dense + 1;
+  }
 }
 
 void GradientReducer::add_rows_of_all(const std::vector<std::int64_t>& table) {

@@ -95,7 +95,8 @@ GptConfig config_of(const BenchOptions& o) {
           .width = o.run.width,
           .context = o.positions,
           .vocab = o.run.vocab,
-          .tied = !o.run.untied};
+          .tied = !o.run.untied,
+          .checkpoint_activations = o.run.checkpoint_activations};
 }
 
 /// The real communicator, one that moves nothing, or one whose steps can be replayed.

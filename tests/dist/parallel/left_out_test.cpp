@@ -39,7 +39,7 @@ class Counter final : public CommDecorator {
  public:
   using CommDecorator::CommDecorator;
   Work launch(Collective c) override {
-    if (c.label.starts_with("bucket")) {
+    if (c.label.starts_with("bucket") || c.label.ends_with("(dense)")) {
       elements += c.count;
     }
     return inner().launch(std::move(c));

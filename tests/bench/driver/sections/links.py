@@ -15,7 +15,7 @@ MODEL = dict(layers=16, heads=3, width=192, vocab=512, positions=256, context=25
 KINDS = {"step": "real", "compute alone": "none", "communication alone": "only"}
 # Gradients travel while backward runs, which is three quarters of a step that computes activations
 # anew: the links get a rate at which communication alone takes this share of compute alone.
-SHARE = 0.79
+SHARE = 0.80
 BARS = {  # (whole step by the larger part, communication alone by the links' least time)
     "untied": ((1.15, 1.05), (1.15, 1.05)),
     "tied": ((1.15, 1.15), (1.15, 1.05)),
@@ -46,19 +46,18 @@ def start(network, untied):
     return server.start(commands)
 
 
-def seconds(one, steps):
-    """The last of a few steps."""
-    for _ in range(steps):
-        record = one.step()
-    return record["ms"] * 1e-3
+def seconds(one, warmup, steps=5):
+    """The median of a few steps after some to warm up, which the machine's moods do not move."""
+    times = [one.step()["ms"] * 1e-3 for _ in range(warmup + steps)]
+    return statistics.median(times[warmup:])
 
 
 def balance(network, servers, untied):
     """Shapes the links so that both parts take about as long; returns bits/s."""
-    compute = seconds(servers["compute alone"], 3)
-    rate = 8 * least_bytes(untied) / (SHARE * compute)
+    wanted = SHARE * seconds(servers["compute alone"], warmup=2)
+    rate = 8 * least_bytes(untied) / wanted
     network.shape(rate)
-    rate *= seconds(servers["communication alone"], 7) / (SHARE * compute)
+    rate *= seconds(servers["communication alone"], warmup=4) / wanted
     network.shape(rate)
     return rate
 

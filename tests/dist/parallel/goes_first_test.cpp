@@ -1,0 +1,120 @@
+// A parameter whose dense gradient is ready when backward begins, though rows come at its end, is
+// reduced before the first bucket.
+#include <gtest/gtest.h>
+
+#include <tessera/core/ops/matmul.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/transpose.h>
+#include <tessera/dist/comm/decorator.h>
+#include <tessera/dist/comm/loopback.h>
+#include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+
+#include "support/toy_model.h"
+
+namespace tessera::dist {
+namespace {
+
+using toy::Gradients;
+using toy::kGrain;
+using toy::kWidth;
+
+constexpr int kSteps = 8;
+constexpr int kHeadless = 5;  // in this step nothing but rows comes to the table
+const std::vector<TreeLeaf> kAll{{.rank = 0, .slot = 0, .first = 0, .size = kGrain}};
+
+/// An embedding whose table is the head, too.
+struct Tied : nn::Module {
+  nn::Parameter table{this, "table", {7, kWidth}, toy::fill_uniform};
+  nn::Parameter first{this, "first", {kWidth}, toy::fill_uniform};
+  nn::Parameter second{this, "second", {kWidth}, toy::fill_uniform};
+
+  Tensor forward(const Tensor& ids) const {
+    const Tensor x = embedding(table, ids) * first.value() * second.value();
+    const bool headless = Context::current().step == kHeadless;
+    return sum_to(headless ? x * x : matmul(x, transpose(table.value(), 0, 1)), {});
+  }
+};
+
+/// Keeps the labels of what reduces dense gradients.
+class Labels final : public CommDecorator {
+ public:
+  using CommDecorator::CommDecorator;
+  Work launch(Collective c) override {
+    if (c.label.starts_with("bucket") || c.label.ends_with("(dense)")) {
+      seen.push_back(c.label);
+    }
+    return inner().launch(std::move(c));
+  }
+  std::vector<std::string> seen;
+
+ protected:
+  std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override { return part; }
+};
+
+struct Step {
+  Gradients gradients;
+  std::vector<std::string> labels;
+};
+
+std::vector<Step> run(const std::vector<TreeLeaf>& blocks, Labels* comm) {
+  set_seed(3);
+  const auto model = nn::make<Tied>();
+  // One parameter a bucket; backward completes them from the last to the first.
+  const auto reducer = comm == nullptr
+                           ? nullptr
+                           : data_parallel(*model, std::shared_ptr<Labels>(comm, [](Labels*) {}),
+                                           {.grain = kGrain, .buckets = {.bytes = 1}});
+  std::vector<Step> steps;
+  for (int i = 0; i < kSteps; ++i) {
+    Context::current().step = i;
+    if (comm != nullptr) {
+      comm->seen.clear();
+    }
+    toy::run_passes(model, blocks, kGrain);
+    steps.push_back({toy::gradients_of(*model), {}});
+    if (comm != nullptr) {
+      steps.back().labels = comm->seen;
+      reducer->publish();
+    } else {
+      model->zero_grad();
+    }
+  }
+  return steps;
+}
+
+std::vector<Step> parallel(int ranks) {
+  std::vector<Step> of_last_rank;
+  run_ranks(ranks, [&](Communicator& comm) {
+    Labels labels(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}));
+    const auto steps = run(ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank()), &labels);
+    if (comm.rank() == ranks - 1) {
+      of_last_rank = steps;
+    }
+  });
+  return of_last_rank;
+}
+
+TEST(GoesFirst, with_the_bits_of_one_process) {
+  const std::vector<Step> expected = run(kAll, nullptr);
+  for (const int ranks : {1, 2, 3, 4, 8}) {
+    const std::vector<Step> found = parallel(ranks);
+    for (std::size_t i = 0; i < kSteps; ++i) {
+      EXPECT_EQ(found[i].gradients, expected[i].gradients) << ranks << " ranks, step " << i;
+    }
+  }
+}
+
+TEST(GoesFirst, once_a_few_backwards_had_it_early) {
+  using Names = std::vector<std::string>;
+  const Names in_order{"bucket 0 (second)", "bucket 1 (first)", "bucket 2 (table)"};
+  const Names table_first{"table (dense)", "bucket 0 (second)", "bucket 1 (first)"};
+  const std::vector<Step> steps = parallel(2);
+  for (int i = 0; i < kSteps; ++i) {
+    const bool expected = i >= 3 && i <= kHeadless;
+    EXPECT_EQ(steps[static_cast<std::size_t>(i)].labels, expected ? table_first : in_order) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::dist
