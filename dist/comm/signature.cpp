@@ -64,7 +64,7 @@ bool Signature::matches(const Signature& other) const noexcept {
          peer == other.peer && kind == other.kind && reduce == other.reduce && dtype == other.dtype;
 }
 
-std::string Signature::to_string() const {
+std::string Signature::to_string(const Roster* group) const {
   std::string text = dist::to_string(kind);
   if (is_reduction(kind)) {
     text += detail::concat(" (", dist::to_string(reduce), ")");
@@ -73,7 +73,7 @@ std::string Signature::to_string() const {
     text += detail::concat(" of ", count, " ", dtype);
   }
   if (peer >= 0) {
-    text += detail::concat(" from rank ", peer);
+    text += detail::concat(" from rank ", group == nullptr ? peer : group->world_rank(peer));
   }
   if (label[0] != '\0') {
     text += detail::concat(" '", label, "'");
@@ -90,15 +90,15 @@ void require_match(const Roster& group, std::span<const RankSignature> signature
       continue;
     }
     differing += detail::concat(differing.empty() ? "" : ", ", "rank ", group.world_rank(rank),
-                                " launched ", signature->to_string());
+                                " launched ", signature->to_string(&group));
     first_other = first_other == nullptr ? signature : first_other;
   }
   if (first_other == nullptr) {
     return;
   }
-  const bool same_text = first_other->to_string() == expected.to_string();
+  const bool same_text = first_other->to_string(&group) == expected.to_string(&group);
   fail<Desync>("desync: ranks of group '", group.name, "' disagree about collective ",
-               expected.sequence, "; got ", differing, ", expected ", expected.to_string(),
+               expected.sequence, "; got ", differing, ", expected ", expected.to_string(&group),
                " as rank ", group.world_rank(signatures[0].rank), " did",
                same_text ? " (in the tail of the label or in the reduction tree)" : "");
 }

@@ -25,8 +25,9 @@ struct Signature {
   /// Equal for signatures that match, different, but for odds of 2^-64, for others.
   [[nodiscard]] std::uint64_t digest() const noexcept;
   [[nodiscard]] bool matches(const Signature& other) const noexcept;
-  /// "all_reduce of 1024 f32 'bucket 3'"
-  [[nodiscard]] std::string to_string() const;
+  /// "all_reduce of 1024 f32 'bucket 3'"; a root's rank as the world counts it, if `group` is
+  /// given.
+  [[nodiscard]] std::string to_string(const Roster* group = nullptr) const;
 };
 
 [[nodiscard]] Signature signature_of(const Collective&);

@@ -1,0 +1,96 @@
+// What a leaf hands to its sink, and when.
+#include <gtest/gtest.h>
+
+#include <tessera/core/autograd/hooks.h>
+#include <tessera/core/autograd/leaf.h>
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/embedding.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera {
+namespace {
+
+/// Notes what comes. `takes`: it takes dense parts that rows will follow.
+class NotingSink final : public GradientSink {
+ public:
+  explicit NotingSink(bool takes) : takes_(takes) {}
+  Tensor destination(LeafNode&) override { return {}; }
+  bool take_dense(LeafNode&, const Tensor& dense) override {
+    offered.push_back(dense.to_vector<float>());
+    return takes_;
+  }
+  void complete(LeafNode&, Contribution contribution) override {
+    ++completed;
+    last = std::move(contribution);
+  }
+  std::vector<std::vector<float>> offered;
+  int completed = 0;
+  Contribution last;
+
+ private:
+  bool takes_;
+};
+
+/// An embedding's table that is read whole, too, after the lookup: so its dense gradient comes
+/// first.
+struct Tied {
+  explicit Tied(bool takes) : sink(std::make_shared<NotingSink>(takes)) {
+    leaf_of(table).sink = sink;
+  }
+  [[nodiscard]] Tensor loss(bool rows_too = true) const {
+    const Tensor ids = zeros({2}, {.dtype = DType::i64});
+    const Tensor found = rows_too ? embedding(table, ids) : zeros({2, 1});
+    return sum_to(found * 3.0, {}) + sum_to(table * 2.0, {});
+  }
+  Tensor table = ones({3, 1}).set_requires_grad(true);
+  std::shared_ptr<NotingSink> sink;
+};
+
+const std::vector<float> kDense{2, 2, 2};
+
+TEST(Leaf, offers_its_dense_part_once_before_rows_come) {
+  const Tied tied(true);
+  tied.loss().backward();
+  EXPECT_EQ(tied.sink->offered, std::vector<std::vector<float>>{kDense});
+  EXPECT_EQ(tied.sink->completed, 1);
+  EXPECT_FALSE(tied.sink->last.dense.defined());
+  EXPECT_EQ(tied.sink->last.rows.count(), 2);
+}
+
+TEST(Leaf, keeps_a_dense_part_that_the_sink_leaves) {
+  const Tied tied(false);
+  tied.loss().backward();
+  EXPECT_EQ(tied.sink->offered.size(), 1U);
+  EXPECT_EQ(tied.sink->last.dense.to_vector<float>(), kDense);
+  EXPECT_EQ(tied.sink->last.rows.count(), 2);
+}
+
+TEST(Leaf, without_rows_to_come_offers_nothing) {
+  const Tied tied(true);
+  tied.loss(false).backward();
+  EXPECT_TRUE(tied.sink->offered.empty());
+  EXPECT_EQ(tied.sink->last.dense.to_vector<float>(), kDense);
+}
+
+TEST(Leaf, with_hooks_waits_for_everything) {
+  const Tied tied(true);
+  const HookHandle hook =
+      register_gradient_hook(tied.table, [](const Tensor& gradient) { return gradient; });
+  tied.loss().backward();
+  EXPECT_TRUE(tied.sink->offered.empty());
+  EXPECT_EQ(tied.sink->last.dense.to_vector<float>(), (std::vector<float>{8, 2, 2}));
+}
+
+TEST(Leaf, offers_again_in_the_next_backward) {
+  const Tied tied(true);
+  tied.loss().backward();
+  tied.loss().backward();
+  EXPECT_EQ(tied.sink->offered.size(), 2U);
+  EXPECT_EQ(tied.sink->completed, 2);
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,68 @@
+// Ranks that launch different collectives learn who differs, and in what.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include <tessera/core/base/error.h>
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/loopback.h>
+
+namespace tessera::dist {
+namespace {
+
+TEST(Disagreement, names_the_ranks_and_the_difference) {
+  run_ranks(3, [](Communicator& comm) {
+    std::vector<float> values(comm.rank() == 1 ? 7 : 5);
+    try {
+      all_reduce<float>(comm, values, ReduceOp::sum, "weight").wait();
+      ADD_FAILURE() << "the difference went unnoticed";
+    } catch (const Desync& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("rank 1 launched all_reduce (sum) of 7 f32 'weight'"), text.npos) << text;
+      EXPECT_NE(text.find("of 5 f32 'weight' as rank 0 did"), text.npos) << text;
+    }
+  });
+}
+
+TEST(Disagreement, in_a_group_names_ranks_as_the_world_counts_them) {
+  run_ranks(4, [](Communicator& comm) {
+    const auto half = comm.split(comm.rank() / 2, comm.rank(), "half");
+    std::vector<float> values(comm.rank() == 3 ? 7 : 5);
+    if (comm.rank() < 2) {
+      return;
+    }
+    try {
+      broadcast<float>(*half, values, 1).wait();
+      ADD_FAILURE() << "the difference went unnoticed";
+    } catch (const Desync& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("rank 3 launched broadcast of 7 f32 from rank 3"), text.npos) << text;
+      EXPECT_NE(text.find("broadcast of 5 f32 from rank 3 as rank 2 did"), text.npos) << text;
+    }
+  });
+}
+
+TEST(Disagreement, about_a_message_names_both_ranks_as_the_world_counts_them) {
+  run_ranks(4, [](Communicator& comm) {
+    const auto half = comm.split(comm.rank() / 2, comm.rank(), "half");
+    std::vector<float> values(comm.rank() == 2 ? 7 : 5);
+    if (comm.rank() == 2) {
+      send<float>(*half, values, 1, "activations").wait();
+    }
+    if (comm.rank() != 3) {
+      return;
+    }
+    try {
+      receive<float>(*half, values, 0, "activations").wait();
+      ADD_FAILURE() << "the difference went unnoticed";
+    } catch (const Desync& error) {
+      EXPECT_STREQ(error.what(),
+                   "desync: in group 'half' rank 3 receives 5 f32 'activations' from rank 2; got "
+                   "send of 7 f32 'activations'");
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tessera::dist
