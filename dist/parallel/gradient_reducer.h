@@ -37,9 +37,9 @@ struct CommunicationTime {
 /// rows, or nothing at all, on every rank are left out of their bucket's collective: it would sum
 /// zeros. When that guess turns out wrong, they are reduced at the end of backward. A head that is
 /// tied to the embedding has its dense gradient when backward begins, though rows come at the end:
-/// where the last few backwards were so on every rank, it goes first, on its own. When that guess
-/// turns out wrong, the first bucket waits for it. All ranks guess alike, from the table of used
-/// parameters.
+/// where the last few backwards were so on every rank of several hosts, it goes first, on its own.
+/// When that guess turns out wrong, the first bucket waits for it. All ranks guess alike, from the
+/// table of used parameters.
 class GradientReducer final : public nn::Synchronizer {
  public:
   GradientReducer(const std::vector<nn::Parameter>& parameters, std::shared_ptr<Communicator> comm,
@@ -106,6 +106,7 @@ class GradientReducer final : public nn::Synchronizer {
   void store(std::size_t index, std::size_t block, const Tensor& sum);
   void add_dense(std::size_t index, Tensor dense);
   void settle(std::size_t index);
+  [[nodiscard]] bool spans_hosts() const { return host_->size() < comm_->size(); }
   [[nodiscard]] Turn turn_of(const Place& place) const;
   [[nodiscard]] std::size_t stage_of(const Place& place) const;
   void launch_ready();

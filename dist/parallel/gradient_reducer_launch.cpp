@@ -13,7 +13,8 @@ GradientReducer::Turn GradientReducer::turn_of(const Place& place) const {
   if (tree_->max_blocks() > 1) {
     return Turn::with_bucket;
   }
-  if (place.early >= kFew && place.bucket > 0) {  // the first bucket is early enough
+  // The first bucket is early enough; and inside a host the cores that compute would do the work.
+  if (place.early >= kFew && place.bucket > 0 && spans_hosts()) {
     return Turn::first;
   }
   return place.without_dense >= kFew ? Turn::last : Turn::with_bucket;

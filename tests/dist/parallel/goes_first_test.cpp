@@ -36,45 +36,50 @@ struct Tied : nn::Module {
   }
 };
 
-/// Keeps the labels of what reduces dense gradients.
-class Labels final : public CommDecorator {
+using Names = std::vector<std::string>;
+
+/// Every rank on a host of its own. Notes the labels of what reduces dense gradients.
+class Hosts final : public CommDecorator {
  public:
-  using CommDecorator::CommDecorator;
+  Hosts(std::shared_ptr<Communicator> inner, Names* seen)
+      : CommDecorator(std::move(inner)), seen_(seen) {}
   Work launch(Collective c) override {
     if (c.label.starts_with("bucket") || c.label.ends_with("(dense)")) {
-      seen.push_back(c.label);
+      seen_->push_back(c.label);
     }
     return inner().launch(std::move(c));
   }
-  std::vector<std::string> seen;
+  [[nodiscard]] std::string host(int peer) const override { return std::to_string(peer); }
 
  protected:
-  std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override { return part; }
+  std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override {
+    return std::make_shared<Hosts>(std::move(part), seen_);
+  }
+
+ private:
+  Names* seen_;
 };
 
 struct Step {
   Gradients gradients;
-  std::vector<std::string> labels;
+  Names labels;
 };
 
-std::vector<Step> run(const std::vector<TreeLeaf>& blocks, Labels* comm) {
+std::vector<Step> run(const std::vector<TreeLeaf>& blocks,
+                      const std::shared_ptr<Communicator>& comm, Names& seen) {
   set_seed(3);
   const auto model = nn::make<Tied>();
   // One parameter a bucket; backward completes them from the last to the first.
-  const auto reducer = comm == nullptr
-                           ? nullptr
-                           : data_parallel(*model, std::shared_ptr<Labels>(comm, [](Labels*) {}),
-                                           {.grain = kGrain, .buckets = {.bytes = 1}});
+  const auto reducer = comm == nullptr ? nullptr
+                                       : data_parallel(*model, std::make_shared<Hosts>(comm, &seen),
+                                                       {.grain = kGrain, .buckets = {.bytes = 1}});
   std::vector<Step> steps;
   for (int i = 0; i < kSteps; ++i) {
     Context::current().step = i;
-    if (comm != nullptr) {
-      comm->seen.clear();
-    }
+    seen.clear();
     toy::run_passes(model, blocks, kGrain);
-    steps.push_back({toy::gradients_of(*model), {}});
-    if (comm != nullptr) {
-      steps.back().labels = comm->seen;
+    steps.push_back({toy::gradients_of(*model), seen});
+    if (reducer != nullptr) {
       reducer->publish();
     } else {
       model->zero_grad();
@@ -86,8 +91,10 @@ std::vector<Step> run(const std::vector<TreeLeaf>& blocks, Labels* comm) {
 std::vector<Step> parallel(int ranks) {
   std::vector<Step> of_last_rank;
   run_ranks(ranks, [&](Communicator& comm) {
-    Labels labels(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}));
-    const auto steps = run(ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank()), &labels);
+    Names seen;
+    const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
+    const auto steps =
+        run(ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank()), borrowed, seen);
     if (comm.rank() == ranks - 1) {
       of_last_rank = steps;
     }
@@ -96,7 +103,8 @@ std::vector<Step> parallel(int ranks) {
 }
 
 TEST(GoesFirst, with_the_bits_of_one_process) {
-  const std::vector<Step> expected = run(kAll, nullptr);
+  Names none;
+  const std::vector<Step> expected = run(kAll, nullptr, none);
   for (const int ranks : {1, 2, 3, 4, 8}) {
     const std::vector<Step> found = parallel(ranks);
     for (std::size_t i = 0; i < kSteps; ++i) {
@@ -106,7 +114,6 @@ TEST(GoesFirst, with_the_bits_of_one_process) {
 }
 
 TEST(GoesFirst, once_a_few_backwards_had_it_early) {
-  using Names = std::vector<std::string>;
   const Names in_order{"bucket 0 (second)", "bucket 1 (first)", "bucket 2 (table)"};
   const Names table_first{"table (dense)", "bucket 0 (second)", "bucket 1 (first)"};
   const std::vector<Step> steps = parallel(2);
