@@ -125,6 +125,14 @@ std::string step_folder(const std::string& directory, std::int64_t step) {
   return !is_directory(visible) && is_directory(old_folder) ? old_folder : visible;
 }
 
+void prepare_for_steps(const std::string& directory) {
+  make_directories(directory);
+  const std::string probe = join_path(directory, ".step-probe");
+  remove_tree(probe);  // of a run that was killed just here
+  file_system().make_directory(probe);
+  file_system().remove_directory(probe);
+}
+
 void write_step_folder(const std::string& directory, std::int64_t step,
                        const std::function<void(const std::string& folder)>& write) {
   check(step >= 0, "save: a step is counted from 0; got ", step);

@@ -21,6 +21,9 @@ namespace tessera::dist {
 /// The folder of a step. It need not be there.
 [[nodiscard]] std::string step_folder(const std::string& directory, std::int64_t step);
 
+/// Makes `directory` where it is missing, and shows that steps can be made in it. Throws IoError.
+void prepare_for_steps(const std::string& directory);
+
 /// Makes the folder of a step: `write` fills a new folder, which then, synced, takes the step's
 /// name. A step that is there is replaced: whenever power fails, the old or the new one is there,
 /// and after the return the new one. If `write` throws, the new folder is removed and the old

@@ -59,16 +59,18 @@ void Watch::watch(Entry entry) {
   const std::lock_guard lock(mutex_);
   if (!under_way_.empty() && under_way_.front().work.done()) {
     under_way_.pop_front();  // so that the list stays short between looks
-    waiting_since_ = {};
   }
+  entry.id = ++watched_;
   under_way_.push_back(std::move(entry));
 }
 
-/// True when the oldest is another one than at the last look.
-bool Watch::drop_finished() {
-  const std::size_t before = under_way_.size();
+/// Time counts from the look at which a collective is first seen to be the oldest.
+void Watch::drop_finished(Time now) {
   std::erase_if(under_way_, [](const Entry& entry) { return entry.work.done(); });
-  return under_way_.size() != before || waiting_since_ == Time{};
+  if (!under_way_.empty() && under_way_.front().id != oldest_) {
+    oldest_ = under_way_.front().id;
+    waiting_since_ = now;
+  }
 }
 
 bool Watch::shows_life(int rank, Time now) const {
@@ -131,9 +133,7 @@ void Watch::look(Time now) {
   std::unique_lock lock(mutex_);
   const Duration since_last = last_look_ == Time{} ? Duration{} : now - last_look_;
   last_look_ = now;
-  if (drop_finished()) {
-    waiting_since_ = now;
-  }
+  drop_finished(now);
   if (under_way_.empty()) {
     return;
   }

@@ -26,6 +26,7 @@ class Watch {
     int peer = -1;
     std::string label;
     Work work;
+    std::uint64_t id = 0;  ///< of all that is watched
   };
   Watch(std::shared_ptr<Communicator> comm, std::chrono::milliseconds deadline);
 
@@ -44,7 +45,7 @@ class Watch {
   [[nodiscard]] std::vector<int> blamed(const std::vector<int>& ranks, Time now) const;
   [[nodiscard]] std::string complaint(const Entry& oldest, const std::vector<int>& ranks,
                                       Time now) const;
-  bool drop_finished();
+  void drop_finished(Time now);
 
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<StatusBoard> board_;
@@ -53,7 +54,9 @@ class Watch {
   Pulses pulses_;
   std::mutex mutex_;
   std::deque<Entry> under_way_;
-  Time waiting_since_{};
+  std::uint64_t watched_ = 0;
+  std::uint64_t oldest_ = 0;  ///< at the last look: its id
+  Time waiting_since_{};      ///< for that one
   Time last_look_{};
 };
 

@@ -46,14 +46,31 @@ void adopt_steps(Options& o, const dist::TrainingFacts& facts, bool speaks) {
   }
 }
 
+/// Says of the option what is wrong with its folder.
+template <class Call>
+auto of_save(const Call& call) {
+  try {
+    return call();
+  } catch (const tessera::IoError& error) {
+    tessera::fail<tessera::IoError>("--save: ", error.what());
+  }
+}
+
 /// The newest step in --save as rank 0 sees it, -1 for none.
 std::int64_t newest(const Options& o, dist::Communicator& comm) {
   std::vector<std::int64_t> step{-1};
   if (comm.rank() == 0) {
-    step[0] = dist::newest_step(o.save).value_or(-1);
+    step[0] = of_save([&] { return dist::newest_step(o.save).value_or(-1); });
   }
   dist::broadcast(comm, std::span(step), 0, "newest step").wait();
   return step[0];
+}
+
+/// A folder that cannot be written to is found now, and not after hours of training.
+void prepare_folder(const Options& o, dist::Communicator& comm) {
+  if (comm.rank() == 0) {
+    of_save([&] { dist::prepare_for_steps(o.save); });
+  }
 }
 
 }  // namespace
@@ -66,12 +83,14 @@ std::unique_ptr<dist::TrainingCheckpoint> open_resumed(Options& o, dist::Communi
     const std::int64_t step = newest(o, comm);
     tessera::check(step < 0, "--save: ", o.save, " holds step ", step,
                    " of another run; use --resume to go on from it, or another folder");
+    prepare_folder(o, comm);
     return nullptr;
   }
   const auto step = o.resume_step < 0 ? std::nullopt : std::optional(o.resume_step);
   auto checkpoint = std::make_unique<dist::TrainingCheckpoint>(o.save, step, comm);
   adopt(o, checkpoint->facts().options);
   adopt_steps(o, checkpoint->facts(), comm.rank() == 0);
+  prepare_folder(o, comm);
   return checkpoint;
 }
 

@@ -10,7 +10,7 @@
 #include "stepper.h"
 
 /// Opens the checkpoint that --resume asks for and adopts its options; nothing without --resume.
-/// Refuses a --save folder that holds steps already. Collective.
+/// Refuses a --save folder that holds steps already, or that cannot be written to. Collective.
 std::unique_ptr<tessera::dist::TrainingCheckpoint> open_resumed(Options& options,
                                                                 tessera::dist::Communicator& comm);
 

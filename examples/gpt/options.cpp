@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <iostream>
 
 #include <tessera/core/base/error.h>
@@ -9,19 +10,31 @@
 
 namespace {
 
+/// A number, and no smaller one than `least`.
+CLI::Validator at_least(int least) {
+  const auto check = [least](const std::string& text) -> std::string {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, value);
+    const bool good = parsed.ec == std::errc() && parsed.ptr == end && value >= least;
+    return good ? "" : "got " + text + ", expected " + std::to_string(least) + " or more";
+  };
+  return {check, least == 0 ? "NONNEGATIVE" : "POSITIVE"};
+}
+
 void add_model(CLI::App& app, Options& o) {
   app.add_option("--preset", o.preset,
                  "tiny, gpt2, gpt2-medium, gpt2-large or gpt2-xl: the model's "
                  "size at once")
       ->check(CLI::IsMember({"tiny", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"}));
-  app.add_option("--layers", o.layers, "Transformer blocks")->check(CLI::PositiveNumber);
-  app.add_option("--heads", o.heads, "Attention heads")->check(CLI::PositiveNumber);
-  app.add_option("--width", o.width, "Width of the model")->check(CLI::PositiveNumber);
-  app.add_option("--context", o.context, "Tokens in a sequence")->check(CLI::PositiveNumber);
+  app.add_option("--layers", o.layers, "Transformer blocks")->check(at_least(1));
+  app.add_option("--heads", o.heads, "Attention heads")->check(at_least(1));
+  app.add_option("--width", o.width, "Width of the model")->check(at_least(1));
+  app.add_option("--context", o.context, "Tokens in a sequence")->check(at_least(1));
   app.add_option("--dropout", o.dropout, "Share of activations that dropout zeroes")
       ->check(CLI::Range(0.0, 0.999));
   app.add_option("--vocab", o.vocab, "Number of different tokens; 256 for text, needed for .bin")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least(1));
   app.add_flag("--untied", o.untied, "The head has weights of its own, not the embedding's");
   app.add_option("--init", o.init,
                  "Start from these weights (HDF5 or safetensors, nanoGPT's names)");
@@ -36,8 +49,7 @@ void add_data(CLI::App& app, Options& o) {
 }
 
 void add_training(CLI::App& app, Options& o) {
-  app.add_option("--batch", o.batch, "Sequences in a step, over all ranks")
-      ->check(CLI::PositiveNumber);
+  app.add_option("--batch", o.batch, "Sequences in a step, over all ranks")->check(at_least(1));
   app.add_option(
       "--grain", o.grain,
       "Microbatches in a step: the weights depend on it and not on the number of ranks; 0: "
@@ -45,10 +57,10 @@ void add_training(CLI::App& app, Options& o) {
   app.add_option("--at-once", o.at_once,
                  "The most microbatches in one pass, to save memory; 0: all that a rank has");
   app.add_option("--steps", o.steps, "Steps in all, those before a resume included")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   app.add_option("--lr", o.lr, "Learning rate after warm-up");
   app.add_option("--min-lr", o.min_lr, "Learning rate at the last step");
-  app.add_option("--warmup", o.warmup, "Steps of linear warm-up")->check(CLI::NonNegativeNumber);
+  app.add_option("--warmup", o.warmup, "Steps of linear warm-up")->check(at_least(0));
   app.add_option("--weight-decay", o.weight_decay, "AdamW's decay, on matrices only");
   app.add_option("--clip", o.clip, "Largest norm of the gradient; 0 for none");
   app.add_option("--beta1", o.beta1, "AdamW's first momentum");
@@ -62,30 +74,29 @@ void add_training(CLI::App& app, Options& o) {
                  "When loss or gradient is not finite: stop, or skip the step")
       ->check(CLI::IsMember({"stop", "skip"}));
   app.add_option("--threads", o.threads, "Threads of each rank; 0: its share of the cores")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
 }
 
 void add_saving(CLI::App& app, Options& o, std::string& resume) {
   app.add_option("--save", o.save, "Folder for checkpoints; the last step is always saved");
   app.add_option("--save-every", o.save_every,
                  "Steps between checkpoints; 0: only the last step is saved")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--keep", o.keep, "Checkpoints to keep")->check(CLI::PositiveNumber);
+      ->check(at_least(0));
+  app.add_option("--keep", o.keep, "Checkpoints to keep")->check(at_least(1));
   app.add_option("--resume", resume, "Go on from the newest checkpoint in --save, or from step N")
       ->expected(0, 1)
       ->type_name("[=N]");
   app.add_option("--eval-every", o.eval_every,
                  "Steps between evaluations on --eval-data; 0: only at the end")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   app.add_option("--log", o.log, "File for one line of JSON a step, added to what it holds");
   app.add_option(
       "--trace", o.trace,
       "File for a trace of the first 20 steps, for ui.perfetto.dev; rank N writes FILE with .rankN "
       "before its suffix");
   app.add_option("--comm-timeout", o.comm_timeout, "Seconds to wait for a silent rank; 0: for ever")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--sample", o.sample, "Tokens to generate at the end")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
+  app.add_option("--sample", o.sample, "Tokens to generate at the end")->check(at_least(0));
   app.add_option("--prompt", o.prompt, "What the sample begins with")->default_str("a newline");
 }
 

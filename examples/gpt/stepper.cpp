@@ -104,14 +104,82 @@ void backward(const tessera::Tensor& loss) {
   loss.backward();
 }
 
-/// The optimizer has dropped the gradients; with --nonfinite stop the run ends here.
-void handle_non_finite(const Options& o, const std::string& what, Reporter* reporter) {
-  tessera::check<tessera::optim::NonFiniteGradient>(
-      o.nonfinite == "skip", what, "; --nonfinite skip goes on without such steps");
-  if (reporter != nullptr) {
-    reporter->note(what + "; the step is skipped");
+/// True, and said, when the run is already as long as --steps asks.
+bool nothing_left(const Run& run) {
+  const std::int64_t done = run.loader.position();
+  if (done >= run.options.steps && run.world.rank() == 0) {
+    tessera::log_info("step ", done, " is done, --steps asks for ", run.options.steps,
+                      ": nothing to train");
   }
+  return done >= run.options.steps;
 }
+
+/// What goes on around forward and backward.
+class Loop {
+ public:
+  explicit Loop(const Run& run)
+      : run_(run),
+        reporter_(run.world.rank() == 0
+                      ? std::make_unique<Reporter>(run.options.steps, run.options.log,
+                                                   run.loader.position())
+                      : nullptr),
+        schedule_({.lr = run.options.lr,
+                   .min_lr = run.options.min_lr,
+                   .warmup = run.options.warmup,
+                   .steps = run.options.steps}),
+        peak_(run),
+        trace_(run.options.trace, run.world) {
+    peak_.get(Clock::now());
+    begin_ = Clock::now();
+  }
+
+  /// After each pass.
+  void see(const tessera::data::Batch& batch, const tessera::Tensor& loss) {
+    loss_mean_.add(loss);
+    non_finite_.see(batch, loss);
+  }
+
+  /// After the last pass of a step: updates the weights and does what is due between two steps.
+  /// False when training ends.
+  bool finish_step() {
+    dist::Communicator& comm = *run_.world.communicator();
+    run_.optimizer.set_lr(schedule_.rate(run_.loader.position() - 1));
+    const auto result = run_.optimizer.step();
+    StepReport report = measure(run_, begin_, peak_);
+    report.loss = loss_mean_.take(comm);
+    if (reporter_ != nullptr) {
+      reporter_->step(report);
+    }
+    if (result.skipped || !std::isfinite(report.loss)) {
+      handle_non_finite(non_finite_.explain(run_, report.loss, result.parameter));
+    }
+    non_finite_.reset();
+    trace_.step_done();
+    const bool stop = any_rank(comm, stop_requested()) || report.step == run_.options.steps;
+    after_step(run_, reporter_.get(), stop);
+    begin_ = Clock::now();
+    return !stop;
+  }
+
+ private:
+  /// The optimizer has dropped the gradients; with --nonfinite stop the run ends here.
+  void handle_non_finite(const std::string& what) {
+    tessera::check<tessera::optim::NonFiniteGradient>(
+        run_.options.nonfinite == "skip", what, "; --nonfinite skip goes on without such steps");
+    if (reporter_ != nullptr) {
+      reporter_->note(what + "; the step is skipped");
+    }
+  }
+
+  const Run& run_;
+  std::unique_ptr<Reporter> reporter_;  ///< on rank 0
+  tessera::optim::CosineSchedule schedule_;
+  Peak peak_;
+  StepTrace trace_;
+  NonFiniteSearch non_finite_;
+  dist::GlobalMean loss_mean_;
+  Clock::time_point begin_;
+};
 
 }  // namespace
 
@@ -122,51 +190,16 @@ tessera::Tensor forward(const Run& run, const tessera::data::Batch& batch) {
 }
 
 void run_steps(const Run& run) {
-  const Options& o = run.options;
-  dist::Communicator& comm = *run.world.communicator();
-  if (run.loader.position() >= o.steps) {
-    if (run.world.rank() == 0) {
-      tessera::log_info("step ", run.loader.position(), " is done, --steps asks for ", o.steps,
-                        ": nothing to train");
-    }
+  if (nothing_left(run)) {
     return;
   }
-  const auto reporter = run.world.rank() == 0
-                            ? std::make_unique<Reporter>(o.steps, o.log, run.loader.position())
-                            : nullptr;
-  const tessera::optim::CosineSchedule schedule(
-      {.lr = o.lr, .min_lr = o.min_lr, .warmup = o.warmup, .steps = o.steps});
-  Peak peak(run);
-  peak.get(Clock::now());
-  StepTrace trace(o.trace, run.world);
-  NonFiniteSearch non_finite;
-  dist::GlobalMean loss_mean;
-  auto begin = Clock::now();
+  Loop loop(run);
   for (const auto& batch : run.loader) {  // once a pass
     const tessera::Tensor loss = forward(run, batch);
     backward(loss);
-    loss_mean.add(loss);
-    non_finite.see(batch, loss);
-    if (!tessera::Context::current().pass.last) {
-      continue;
-    }
-    run.optimizer.set_lr(schedule.rate(run.loader.position() - 1));
-    const auto result = run.optimizer.step();
-    StepReport report = measure(run, begin, peak);
-    report.loss = loss_mean.take(comm);
-    if (reporter != nullptr) {
-      reporter->step(report);
-    }
-    if (result.skipped || !std::isfinite(report.loss)) {
-      handle_non_finite(o, non_finite.explain(run, report.loss, result.parameter), reporter.get());
-    }
-    non_finite.reset();
-    trace.step_done();
-    const bool stop = any_rank(comm, stop_requested());
-    after_step(run, reporter.get(), stop || report.step == o.steps);
-    if (stop) {
+    loop.see(batch, loss);
+    if (tessera::Context::current().pass.last && !loop.finish_step()) {
       break;
     }
-    begin = Clock::now();
   }
 }

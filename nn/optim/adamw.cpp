@@ -6,11 +6,12 @@
 namespace tessera::optim {
 
 void AdamWOptions::validate() const {
-  check(lr >= 0, "AdamW: lr is negative; got ", lr);
+  check(lr >= 0, "AdamW: lr out of range; got ", lr, ", expected 0 or more");
   check(beta1 >= 0 && beta1 < 1, "AdamW: beta1 out of range; got ", beta1, ", expected [0, 1)");
   check(beta2 >= 0 && beta2 < 1, "AdamW: beta2 out of range; got ", beta2, ", expected [0, 1)");
-  check(eps >= 0, "AdamW: eps is negative; got ", eps);
-  check(weight_decay >= 0, "AdamW: weight_decay is negative; got ", weight_decay);
+  check(eps >= 0, "AdamW: eps out of range; got ", eps, ", expected 0 or more");
+  check(weight_decay >= 0, "AdamW: weight_decay out of range; got ", weight_decay,
+        ", expected 0 or more");
 }
 
 AdamW::AdamW() : OptimizerWith({"exp_avg", "exp_avg_sq"}) {}

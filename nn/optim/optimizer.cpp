@@ -55,8 +55,8 @@ void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std
 }
 
 void Optimizer::clip_grad_norm(double max_norm) {
-  check(max_norm >= 0, "clip_grad_norm: the norm is negative; got ", max_norm, ", expected 0 (off)",
-        " or more");
+  check(max_norm >= 0, "clip_grad_norm: the norm is out of range; got ", max_norm,
+        ", expected 0 (off) or more");
   clip_ = max_norm;
 }
 

@@ -5,10 +5,13 @@
 namespace tessera::optim {
 
 Schedule::Schedule(const ScheduleOptions& options) : options_(options) {
-  check(options.lr >= 0, "schedule: lr is negative; got ", options.lr);
-  check(options.min_lr >= 0, "schedule: min_lr is negative; got ", options.min_lr);
-  check(options.warmup >= 0, "schedule: warmup is negative; got ", options.warmup);
-  check(options.steps >= 0, "schedule: steps is negative; got ", options.steps);
+  check(options.lr >= 0, "schedule: lr out of range; got ", options.lr, ", expected 0 or more");
+  check(options.min_lr >= 0, "schedule: min_lr out of range; got ", options.min_lr,
+        ", expected 0 or more");
+  check(options.warmup >= 0, "schedule: warmup out of range; got ", options.warmup,
+        ", expected 0 or more");
+  check(options.steps >= 0, "schedule: steps out of range; got ", options.steps,
+        ", expected 0 or more");
 }
 
 double Schedule::rate(std::int64_t step) const {

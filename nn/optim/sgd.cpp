@@ -6,9 +6,10 @@
 namespace tessera::optim {
 
 void SgdOptions::validate() const {
-  check(lr >= 0, "Sgd: lr is negative; got ", lr);
-  check(momentum >= 0, "Sgd: momentum is negative; got ", momentum);
-  check(weight_decay >= 0, "Sgd: weight_decay is negative; got ", weight_decay);
+  check(lr >= 0, "Sgd: lr out of range; got ", lr, ", expected 0 or more");
+  check(momentum >= 0, "Sgd: momentum out of range; got ", momentum, ", expected 0 or more");
+  check(weight_decay >= 0, "Sgd: weight_decay out of range; got ", weight_decay,
+        ", expected 0 or more");
   check(!nesterov || (momentum > 0 && dampening == 0),
         "Sgd: nesterov needs momentum and no dampening; got momentum ", momentum, " and dampening ",
         dampening);

@@ -49,15 +49,22 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-void print(const Subject& subject, const char* suffix, int threads, double speed, double roof) {
+/// A row of JSON.
+void print(const std::string& name, const Subject& subject, int threads, double speed) {
   static const char* separator = "";
-  std::cout << separator << "{\"name\": \"" << subject.name << suffix << "\", " << subject.labels
+  std::cout << separator << "{\"name\": \"" << name << "\", " << subject.labels
             << "\"threads\": " << threads << ", \"value\": " << speed / 1e9 << ", \"unit\": \""
             << (bench::is_copy(subject.roof) ? "GB/s" : "GFLOP/s") << "\"}";
   separator = ", ";
-  std::cerr << subject.name << suffix << " " << subject.labels << threads
-            << " threads: " << speed / 1e9 << ", " << 100 * speed / roof << " % of "
-            << bench::to_string(subject.roof) << " " << roof / 1e9 << std::endl;
+}
+
+/// A row, and for people its share of the roof.
+void print(const std::string& name, const Subject& subject, int threads, double speed,
+           double roof) {
+  print(name, subject, threads, speed);
+  std::cerr << name << " " << subject.labels << threads << " threads: " << speed / 1e9 << ", "
+            << 100 * speed / roof << " % of " << bench::to_string(subject.roof) << " " << roof / 1e9
+            << std::endl;
 }
 
 /// Measures with `threads` threads, kernel, rival and roof in turn, and prints a row of each.
@@ -74,14 +81,15 @@ void measure(const Subject& subject, int threads) {
     }
     roofs.push_back(bench::measure(subject.roof, threads));
   }
-  print(subject, "", threads, median(speeds), median(roofs));
+  print(subject.name, subject, threads, median(speeds), median(roofs));
+  print(subject.name + "_roof", subject, threads, median(roofs));
   if (subject.rival) {
-    print(subject, "_onednn", threads, median(rivals), median(roofs));
+    print(subject.name + "_onednn", subject, threads, median(rivals), median(roofs));
   }
 }
 
 Tensor values(std::int64_t rows, std::int64_t columns) {
-  return tessera::full({rows, columns}, 0.25);
+  return tessera::rand({rows, columns});
 }
 
 Subject layer_norm() {
@@ -167,8 +175,8 @@ Subject gemm(const char* kind, std::int64_t m, std::int64_t n, std::int64_t k, D
                             "x" + std::to_string(k);
   const bool of_weight = kind == std::string("grad_weight");
   const bool forward = kind == std::string("forward");
-  const Tensor a = tessera::full({m, k}, 0.5, {.dtype = compute});
-  const Tensor b = tessera::full({k, n}, 0.5, {.dtype = of_weight ? compute : DType::f32});
+  const Tensor a = tessera::randn({m, k}, {.dtype = compute});
+  const Tensor b = tessera::randn({k, n}, {.dtype = of_weight ? compute : DType::f32});
   const Tensor c = values(m, n);
   const auto multiply = [=](ProductProvider provider) {
     tessera::cpu::set_product_provider(provider);
@@ -194,9 +202,7 @@ Subject gemm(const char* kind, std::int64_t m, std::int64_t n, std::int64_t k, D
 /// Causal, forward and backward: 7 products over half of the square.
 Subject attention(std::int64_t batch, std::int64_t length, DType dtype, double dropout) {
   constexpr std::int64_t kHeads = 12, kDim = 64;
-  const auto make = [&] {
-    return tessera::full({batch, length, kHeads, kDim}, 0.1, {.dtype = dtype});
-  };
+  const auto make = [&] { return tessera::randn({batch, length, kHeads, kDim}, {.dtype = dtype}); };
   const std::vector<Tensor> all{make(), make(), make(), make(), make(), make(), make(), make()};
   const Tensor lse = values(batch * kHeads, length);
   const double square = static_cast<double>(batch * kHeads * length) * static_cast<double>(length);

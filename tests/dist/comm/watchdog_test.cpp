@@ -83,6 +83,14 @@ TEST(Watchdog, ABusyRankIsWaitedFor) {
   });
 }
 
+TEST(Watchdog, TimeWithoutCollectivesDoesNotCount) {
+  run_watched(2, 400ms, [](Communicator& comm) {
+    barrier(comm, "before").wait();
+    std::this_thread::sleep_for(comm.rank() == 0 ? 1000ms : 1200ms);  // computes
+    EXPECT_NO_THROW(barrier(comm, "after").wait());
+  });
+}
+
 TEST(Watchdog, WatchesGroupsSplitOff) {
   run_watched(2, 200ms, [](Communicator& comm) {
     const auto group = comm.split(0, comm.rank(), "pair");
