@@ -84,9 +84,9 @@ TEST(Watchdog, ABusyRankIsWaitedFor) {
 }
 
 TEST(Watchdog, TimeWithoutCollectivesDoesNotCount) {
-  run_watched(2, 400ms, [](Communicator& comm) {
+  run_watched(2, 800ms, [](Communicator& comm) {
     barrier(comm, "before").wait();
-    std::this_thread::sleep_for(comm.rank() == 0 ? 1000ms : 1200ms);  // computes
+    std::this_thread::sleep_for(comm.rank() == 0 ? 1200ms : 1350ms);  // computes
     EXPECT_NO_THROW(barrier(comm, "after").wait());
   });
 }

@@ -65,6 +65,11 @@ class Job:
             self.process = subprocess.Popen(
                 command(ranks, "--log", self.log, *options), stdout=output, stderr=output,
                 env={**os.environ, **MPI, **(env or {})})
+        atexit.register(self.kill)  # a test that fails leaves nothing behind
+
+    def kill(self):
+        if self.process.poll() is None:
+            kill_job(self.process)
 
     def text(self):
         return self.output.read_text(errors="replace")
@@ -79,7 +84,7 @@ class Job:
             if condition():
                 return
             if over:
-                kill_job(self.process)
+                self.kill()
                 fail(f"never came: {what}\n{self.text()}")
             time.sleep(0.02)
 
@@ -96,7 +101,7 @@ class Job:
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            kill_job(self.process)
+            self.kill()
             fail(f"still runs after {seconds} s\n{self.text()}")
         return code, time.monotonic() - begin
 
