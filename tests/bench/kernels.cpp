@@ -175,8 +175,8 @@ Subject gemm(const char* kind, std::int64_t m, std::int64_t n, std::int64_t k, D
                             "x" + std::to_string(k);
   const bool of_weight = kind == std::string("grad_weight");
   const bool forward = kind == std::string("forward");
-  const Tensor a = tessera::randn({m, k}, {.dtype = compute});
-  const Tensor b = tessera::randn({k, n}, {.dtype = of_weight ? compute : DType::f32});
+  const Tensor a = tessera::rand({m, k}, {.dtype = compute});
+  const Tensor b = tessera::rand({k, n}, {.dtype = of_weight ? compute : DType::f32});
   const Tensor c = values(m, n);
   const auto multiply = [=](ProductProvider provider) {
     tessera::cpu::set_product_provider(provider);
@@ -202,7 +202,7 @@ Subject gemm(const char* kind, std::int64_t m, std::int64_t n, std::int64_t k, D
 /// Causal, forward and backward: 7 products over half of the square.
 Subject attention(std::int64_t batch, std::int64_t length, DType dtype, double dropout) {
   constexpr std::int64_t kHeads = 12, kDim = 64;
-  const auto make = [&] { return tessera::randn({batch, length, kHeads, kDim}, {.dtype = dtype}); };
+  const auto make = [&] { return tessera::rand({batch, length, kHeads, kDim}, {.dtype = dtype}); };
   const std::vector<Tensor> all{make(), make(), make(), make(), make(), make(), make(), make()};
   const Tensor lse = values(batch * kHeads, length);
   const double square = static_cast<double>(batch * kHeads * length) * static_cast<double>(length);
