@@ -27,14 +27,19 @@ void run_watched(int ranks, std::chrono::milliseconds deadline,
   });
 }
 
+/// Until some rank has failed the group.
+void wait_for_failure(Communicator& group) {
+  while (!group.board()->failure().written()) {
+    std::this_thread::sleep_for(5ms);
+  }
+}
+
 TEST(Watchdog, NamesTheRankThatDidNotArriveAndWhereItIs) {
   run_watched(3, 300ms, [](Communicator& comm) {
     std::vector<float> values(4);
     all_reduce<float>(comm, values, ReduceOp::sum, "first").wait();
     if (comm.rank() == 2) {
-      while (!comm.board()->failure().written()) {  // computes for ever
-        std::this_thread::sleep_for(5ms);
-      }
+      wait_for_failure(comm);  // computes for ever
       return;
     }
     try {
@@ -54,9 +59,7 @@ TEST(Watchdog, NamesTheRankThatDidNotArriveAndWhereItIs) {
 TEST(Watchdog, NamesThePartnerOfAReceive) {
   run_watched(2, 200ms, [](Communicator& comm) {
     if (comm.rank() == 1) {
-      while (!comm.board()->failure().written()) {
-        std::this_thread::sleep_for(5ms);
-      }
+      wait_for_failure(comm);
       return;
     }
     std::vector<float> values(1);
@@ -95,9 +98,7 @@ TEST(Watchdog, WatchesGroupsSplitOff) {
   run_watched(2, 200ms, [](Communicator& comm) {
     const auto group = comm.split(0, comm.rank(), "pair");
     if (comm.rank() == 1) {
-      while (!group->board()->failure().written()) {
-        std::this_thread::sleep_for(5ms);
-      }
+      wait_for_failure(*group);
       return;
     }
     EXPECT_THROW(barrier(*group).wait(), Timeout);
@@ -109,10 +110,10 @@ TEST(Watchdog, NamesRanksOfAGroupByTheirNumberInTheWorld) {
   run_watched(4, 300ms, [](Communicator& comm) {
     const auto odd_or_even = comm.split(comm.rank() % 2, comm.rank(), "half");
     const auto pair = odd_or_even->split(0, -comm.rank(), "turned round");
-    if (comm.rank() % 2 == 0 || comm.rank() == 3) {
-      while (comm.rank() == 3 && !pair->board()->failure().written()) {
-        std::this_thread::sleep_for(5ms);
-      }
+    if (comm.rank() == 3) {
+      wait_for_failure(*pair);
+    }
+    if (comm.rank() != 1) {
       return;
     }
     try {
@@ -130,9 +131,7 @@ TEST(Watchdog, WatchesSplitsAndAllocations) {
   run_watched(2, 300ms, [](Communicator& comm) {
     barrier(comm, "first").wait();
     if (comm.rank() == 1) {
-      while (!comm.board()->failure().written()) {
-        std::this_thread::sleep_for(5ms);
-      }
+      wait_for_failure(comm);
       return;
     }
     try {
