@@ -34,13 +34,31 @@ struct Max {
   }
 };
 
+/// Two steps at once: the first one's result is the second one's left side.
+template <class Op>
+struct ThenRight {
+  template <class T>
+  static T apply(T a, T b, T c) {
+    return Op::apply(Op::apply(a, b), c);
+  }
+};
+
+/// The same, where it is the right side.
+template <class Op>
+struct ThenLeft {
+  template <class T>
+  static T apply(T a, T b, T c) {
+    return Op::apply(c, Op::apply(a, b));
+  }
+};
+
 namespace detail {
 
-template <class Op, class T>
-[[gnu::always_inline]] inline void combine_loop(const T* a, const T* b, T* out, std::size_t n) {
+template <class Op, class T, class... Sources>
+[[gnu::always_inline]] inline void combine_loop(T* out, std::size_t n, const Sources*... from) {
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
-    out[i] = Op::apply(a[i], b[i]);
+    out[i] = Op::apply(from[i]...);
   }
 }
 
@@ -62,14 +80,14 @@ inline VectorUnit vector_unit() {
   return unit;
 }
 
-template <class Op, class T>
+template <class Op, class T, class... Sources>
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] void combine_avx512(
-    const T* a, const T* b, T* out, std::size_t n) {
-  combine_loop<Op>(a, b, out, n);
+    T* out, std::size_t n, const Sources*... from) {
+  combine_loop<Op>(out, n, from...);
 }
-template <class Op, class T>
-[[gnu::target("avx2")]] void combine_avx2(const T* a, const T* b, T* out, std::size_t n) {
-  combine_loop<Op>(a, b, out, n);
+template <class Op, class T, class... Sources>
+[[gnu::target("avx2")]] void combine_avx2(T* out, std::size_t n, const Sources*... from) {
+  combine_loop<Op>(out, n, from...);
 }
 template <class To, class From>
 [[gnu::target("avx2")]] void convert_avx2(const From* from, To* to, std::size_t n) {
@@ -79,20 +97,21 @@ template <class To, class From>
 
 }  // namespace detail
 
-/// out[i] = Op(a[i], b[i]); `out` may be `a` or `b`.
-template <class Op, class T>
-void combine(const T* a, const T* b, T* out, std::size_t n) {
+/// out[i] = Op(from[i]...), of two sources or, with ThenRight and ThenLeft, three; `out` may be one
+/// of them.
+template <class Op, class T, class... Sources>
+void combine(T* out, std::size_t n, const Sources*... from) {
 #if defined(__x86_64__)
   switch (detail::vector_unit()) {
     case detail::VectorUnit::avx512:
-      return detail::combine_avx512<Op>(a, b, out, n);
+      return detail::combine_avx512<Op>(out, n, from...);
     case detail::VectorUnit::avx2:
-      return detail::combine_avx2<Op>(a, b, out, n);
+      return detail::combine_avx2<Op>(out, n, from...);
     case detail::VectorUnit::baseline:
       break;
   }
 #endif
-  detail::combine_loop<Op>(a, b, out, n);
+  detail::combine_loop<Op>(out, n, from...);
 }
 
 /// to[i] = from[i], between a 16-bit float and float.

@@ -67,14 +67,35 @@ class Reducer {
     std::fill(current_.begin(), current_.end(), nullptr);
     const A* result = nullptr;
     A* direct = rounds_ ? nullptr : static_cast<A*>(destinations_[0]) + first;
-    for (std::size_t s = 0; s < steps_.size(); ++s) {
-      const auto [into, from] = steps_[s];
-      const bool last = s + 1 == steps_.size();
-      A* out = last && direct != nullptr ? direct : tile(into);
-      combine<Op>(load(into, first, n), load(from, first, n), out, n);
+    for (std::size_t s = 0; s < steps_.size();) {
+      const std::size_t end = s + (joins_next(s) ? 2 : 1);
+      const int into = steps_[end - 1].into;
+      A* out = end == steps_.size() && direct != nullptr ? direct : tile(into);
+      run_steps(steps_.subspan(s, end - s), out, first, n);
       current_[static_cast<std::size_t>(into)] = result = out;
+      s = end;
     }
     store(steps_.empty() ? load(0, first, n) : result, first, n);
+  }
+
+  /// Whether the next step takes this one's result: both are done in one walk then.
+  [[nodiscard]] bool joins_next(std::size_t s) const {
+    return s + 1 < steps_.size() &&
+           (steps_[s + 1].into == steps_[s].into || steps_[s + 1].from == steps_[s].into);
+  }
+
+  /// One step, or two that join.
+  void run_steps(std::span<const TreeStep> steps, A* out, std::size_t first, std::size_t n) {
+    const auto [into, from] = steps[0];
+    const A* a = load(into, first, n);
+    const A* b = load(from, first, n);
+    if (steps.size() == 1) {
+      combine<Op>(out, n, a, b);
+    } else if (steps[1].into == into) {
+      combine<ThenRight<Op>>(out, n, a, b, load(steps[1].from, first, n));
+    } else {
+      combine<ThenLeft<Op>>(out, n, a, b, load(steps[1].into, first, n));
+    }
   }
 
   A* tile(int source) const { return tiles_ + static_cast<std::size_t>(source) * kTile; }

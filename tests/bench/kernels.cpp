@@ -1,7 +1,7 @@
 // Prints the speed of single kernels as JSON rows, and on standard error as shares of the roofs
 // measured in turn with them.
 //
-//   bench_kernels [NAME...]  medians of 7 samples, with 1 thread and with 2
+//   bench_kernels [NAME...]  with 1 thread and with 2, medians of 7 samples; 15 of memory's
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -28,6 +28,7 @@ using tessera::Tensor;
 using tessera::cpu::ProductProvider;
 
 constexpr int kSamples = 7;
+constexpr int kCopySamples = 15;  // memory is shared with other machines' work
 
 /// One thing to measure: `work` is FLOPs or bytes of one call.
 struct Subject {
@@ -50,21 +51,33 @@ double median(std::vector<double> values) {
 }
 
 /// A row of JSON.
-void print(const std::string& name, const Subject& subject, int threads, double speed) {
+void print(const std::string& name, const Subject& subject, int threads, double value,
+           const char* unit) {
   static const char* separator = "";
   std::cout << separator << "{\"name\": \"" << name << "\", " << subject.labels
-            << "\"threads\": " << threads << ", \"value\": " << speed / 1e9 << ", \"unit\": \""
-            << (bench::is_copy(subject.roof) ? "GB/s" : "GFLOP/s") << "\"}";
+            << "\"threads\": " << threads << ", \"value\": " << value << ", \"unit\": \"" << unit
+            << "\"}";
   separator = ", ";
 }
 
-/// A row, and for people its share of the roof.
-void print(const std::string& name, const Subject& subject, int threads, double speed,
-           double roof) {
-  print(name, subject, threads, speed);
-  std::cerr << name << " " << subject.labels << threads << " threads: " << speed / 1e9 << ", "
-            << 100 * speed / roof << " % of " << bench::to_string(subject.roof) << " " << roof / 1e9
-            << std::endl;
+/// Samples, with those of the roof taken right after each.
+struct Samples {
+  std::vector<double> speeds, shares;
+
+  void add(double speed, double roof) {
+    speeds.push_back(speed);
+    shares.push_back(speed / roof);
+  }
+};
+
+/// A row of its speed and one of its share of the roof, which people see as well.
+void print(const std::string& name, const Subject& subject, int threads, const Samples& samples) {
+  const double speed = median(samples.speeds) / 1e9;
+  const double share = median(samples.shares);
+  print(name, subject, threads, speed, bench::is_copy(subject.roof) ? "GB/s" : "GFLOP/s");
+  print(name + "_share", subject, threads, share, "of the roof");
+  std::cerr << name << " " << subject.labels << threads << " threads: " << speed << ", "
+            << 100 * share << " % of " << bench::to_string(subject.roof) << std::endl;
 }
 
 /// Measures with `threads` threads, kernel, rival and roof in turn, and prints a row of each.
@@ -73,18 +86,18 @@ void measure(const Subject& subject, int threads) {
   if (subject.rival) {
     subject.rival();
   }
-  std::vector<double> speeds, rivals, roofs;
-  for (int i = 0; i < kSamples; ++i) {
-    speeds.push_back(subject.work / seconds_of(subject.call));
-    if (subject.rival) {
-      rivals.push_back(subject.work / seconds_of(subject.rival));
-    }
-    roofs.push_back(bench::measure(subject.roof, threads));
+  Samples own, rival;
+  const int samples = bench::is_copy(subject.roof) ? kCopySamples : kSamples;
+  for (int i = 0; i < samples; ++i) {
+    const double speed = subject.work / seconds_of(subject.call);
+    const double other = subject.rival ? subject.work / seconds_of(subject.rival) : 0;
+    const double roof = bench::measure(subject.roof, threads);
+    own.add(speed, roof);
+    rival.add(other, roof);
   }
-  print(subject.name, subject, threads, median(speeds), median(roofs));
-  print(subject.name + "_roof", subject, threads, median(roofs));
+  print(subject.name, subject, threads, own);
   if (subject.rival) {
-    print(subject.name + "_onednn", subject, threads, median(rivals), median(roofs));
+    print(subject.name + "_onednn", subject, threads, rival);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <tessera/core/tensor/half.h>
+#include <tessera/kernels/cpu/simd/ahead.h>
 
 namespace tessera::cpu::TESSERA_ISA {
 
@@ -78,9 +79,6 @@ template <class F>
     f(j, columns - j, 1);
   }
 }
-
-/// So many elements ahead of the one in work are fetched.
-inline constexpr std::int64_t kAhead = 128;
 
 template <class T>
 [[gnu::always_inline]] inline float largest_of(const T* x, std::int64_t columns) {

@@ -8,6 +8,8 @@
 #include <tessera/kernels/cpu/simd/begin.h>
 #include <tessera/kernels/cpu/simd/math.h>
 
+#include <tessera/kernels/cpu/simd/ahead.h>
+
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
@@ -134,7 +136,7 @@ void unary(const void* x_in, void* y_out, std::int64_t count) {
   T* y = static_cast<T*>(y_out);
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    store(y + i, F::of(load(x + i)));
+    store(y + i, F::of(load_in_order(x + i)));
   }
   if (i < count) {
     store_n(y + i, F::of(load_n(x + i, count - i)), count - i);
@@ -148,7 +150,7 @@ void binary(const void* a_in, const void* b_in, void* y_out, std::int64_t count)
   T* y = static_cast<T*>(y_out);
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    store(y + i, F::of(load(a + i), load(b + i)));
+    store(y + i, F::of(load_in_order(a + i), load_in_order(b + i)));
   }
   if (i < count) {
     store_n(y + i, F::of(load_n(a + i, count - i), load_n(b + i, count - i)), count - i);
@@ -162,7 +164,7 @@ void scalar(const void* a_in, float b_in, void* y_out, std::int64_t count) {
   const VF b = set1(b_in);
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    store(y + i, F::of(load(a + i), b));
+    store(y + i, F::of(load_in_order(a + i), b));
   }
   if (i < count) {
     store_n(y + i, F::of(load_n(a + i, count - i), b), count - i);
@@ -177,7 +179,7 @@ void clamp(const void* x_in, float low_in, float high_in, void* y_out, std::int6
   const VF high = set1(high_in);
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    store(y + i, min(high, max(low, load(x + i))));  // the second one where it is nan
+    store(y + i, min(high, max(low, load_in_order(x + i))));  // the second one where it is nan
   }
   if (i < count) {
     store_n(y + i, min(high, max(low, load_n(x + i, count - i))), count - i);
@@ -190,7 +192,7 @@ void convert(const void* x_in, void* y_out, std::int64_t count) {
   To* y = static_cast<To*>(y_out);
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    store(y + i, load(x + i));
+    store(y + i, load_in_order(x + i));
   }
   if (i < count) {
     store_n(y + i, load_n(x + i, count - i), count - i);

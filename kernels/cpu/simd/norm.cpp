@@ -56,6 +56,7 @@ class ForwardRows {
     VF totals[2] = {zero(), zero()}, squares[2] = {zero(), zero()};
     each_column_in_turns(
         n_.columns, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
+          fetch_ahead(added + j);
           totals[chain] = totals[chain] + load_up_to(added + j, w);
           const VF d = keep(load_up_to(measured + j, w) - next_center_, w);
           squares[chain] = fma(d, d, squares[chain]);
@@ -163,8 +164,8 @@ class BackwardRows {
     each_column_in_turns(
         n_.columns, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
           const std::int64_t at = row * n_.columns + j;
-          __builtin_prefetch(static_cast<const G*>(n_.dy) + at + kAhead);
-          __builtin_prefetch(static_cast<const T*>(n_.x) + at + kAhead);
+          fetch_ahead(static_cast<const G*>(n_.dy) + at);
+          fetch_ahead(static_cast<const T*>(n_.x) + at);
           const VF g = gradient_at(at, w);
           const VF normal = normal_at(r, at, w);
           add_to_parameters(g, normal, j, w);

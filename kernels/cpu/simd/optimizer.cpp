@@ -7,12 +7,14 @@
 
 #include <tessera/kernels/cpu/simd/begin.h>
 
+#include <tessera/kernels/cpu/simd/ahead.h>
+
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
 /// Whole vectors, without masks in the main loop.
 struct Whole {
-  static VF get(const float* p, std::int64_t) { return load(p); }
+  static VF get(const float* p, std::int64_t) { return load_in_order(p); }
   template <class T>
   static void put(T* p, VF x, std::int64_t) {
     store(p, x);
@@ -107,8 +109,8 @@ double sum_of_squares(const float* x, std::int64_t count) {
   };
   std::int64_t i = 0;
   for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    take(load(x + i), 0);
-    take(load(x + i + kLanes), 2);
+    take(load_in_order(x + i), 0);
+    take(load_in_order(x + i + kLanes), 2);
   }
   for (; i < count; i += kLanes) {
     take(count - i >= kLanes ? load(x + i) : load_n(x + i, count - i), 0);

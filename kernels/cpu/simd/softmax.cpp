@@ -65,7 +65,7 @@ class ShortRows {
     VF sums[2] = {zero(), zero()}, tops[2] = {set1(kLowest), set1(kLowest)};
     each_column_in_turns(
         columns_, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
-          __builtin_prefetch(behind + j + kAhead);
+          fetch_ahead(behind + j);
           tops[chain] = max(load_filled(behind + j, w, kLowest), tops[chain]);
           const VF e = exp_of_difference(load_filled(x + j, w, kLowest) - shift);
           sums[chain] = sums[chain] + e;
@@ -157,8 +157,8 @@ class BackwardRows {
     VF sums[2] = {zero(), zero()};
     each_column_in_turns(
         columns_, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
-          __builtin_prefetch(dy + j + kAhead);
-          __builtin_prefetch(y + j + kAhead);
+          fetch_ahead(dy + j);
+          fetch_ahead(y + j);
           const VF g = load_up_to(dy + j, w);
           sums[chain] = kLogarithm ? sums[chain] + g : fma(g, load_up_to(y + j, w), sums[chain]);
           if (kWritesBefore) {

@@ -1,21 +1,21 @@
-"""Kernels that move memory, by the copy bandwidth that the program measures in turn with them."""
+"""Kernels that move memory, by the copy bandwidth that the program measures after each call."""
 
 from driver import programs, repeat
-from driver.figures import Figure, ratio, versus
+from driver.figures import Figure
 
 KERNELS = ("layer_norm", "softmax", "adamw", "cross_entropy")
 
 
 def figure(kernel, threads, found):
-    value = found.value(name=kernel, threads=threads)
-    copy = found.value(name=f"{kernel}_roof", threads=threads)
+    speed = found.value(name=kernel, threads=threads)
+    share = found.value(name=f"{kernel}_share", threads=threads)
     where = "1 thread" if threads == 1 else f"{threads} threads"
-    return Figure(f"{kernel}, {where}: share of the copy bandwidth", ratio(value, copy),
-                  0.80, 0.92, "%", versus(value, copy, "GB/s"))
+    return Figure(f"{kernel}, {where}: share of the copy bandwidth", share, 0.80, 0.92, "%",
+                  f"{speed:.1f} GB/s" if speed else "")
 
 
 def run(options):
     program = programs.bench("bench_kernels")
-    found = repeat.in_turns([program and [program]], options)
+    found = repeat.in_turns([program and [program, *KERNELS]], options)
     figures = [figure(kernel, threads, found) for kernel in KERNELS for threads in (1, 2)]
     return figures, {"rows": found.record()}

@@ -1,0 +1,24 @@
+// Fetching early what is read from memory in order. After simd/begin.h.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::cpu::TESSERA_ISA {
+
+/// So many elements ahead of the one in work are fetched: two pages of floats. What the hardware
+/// fetches by itself ends with a page, and there a core that works alone waits for memory.
+inline constexpr std::int64_t kAhead = 2048;
+
+template <class T>
+[[gnu::always_inline]] inline void fetch_ahead(const T* p) {
+  __builtin_prefetch(p + kAhead);
+}
+
+/// A vector of an array that is read from its beginning to its end.
+template <class T>
+[[gnu::always_inline]] inline VF load_in_order(const T* p) {
+  fetch_ahead(p);
+  return load(p);
+}
+
+}  // namespace tessera::cpu::TESSERA_ISA
