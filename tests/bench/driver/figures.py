@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import statistics
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +38,14 @@ class Figure:
 def ratio(over, under):
     """over / under, None if one of them is."""
     return over / under if over is not None and under else None
+
+
+def paired(function, *series):
+    """The median of `function` over samples taken one after another, so that what the machine does
+    meanwhile falls on all of them; None if a series is absent."""
+    if not all(series):
+        return None
+    return statistics.median(function(*samples) for samples in zip(*series))
 
 
 def geometric_mean(values):

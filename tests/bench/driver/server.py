@@ -84,8 +84,13 @@ def stop(servers):
         server.__exit__()
 
 
+def times(server, key="ms", skip=0):
+    """One a round."""
+    return [record[key] for record in server.records[skip:]]
+
+
 def median(server, key="ms", skip=0):
-    return statistics.median(record[key] for record in server.records[skip:])
+    return statistics.median(times(server, key, skip))
 
 
 def take_turns(servers, options, between=lambda: None, command="step"):

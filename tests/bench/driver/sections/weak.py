@@ -1,7 +1,10 @@
 """From 1 to 2 ranks of one thread: weak scaling, exposed communication, and PyTorch's DDP."""
 
+import operator
+import statistics
+
 from driver import inputs, programs, server
-from driver.figures import Figure, ratio, versus
+from driver.figures import Figure, paired, versus
 
 DDP_BARS = {"f32": (2.4, 3.2), "bf16": (1.8, 2.5)}
 
@@ -11,18 +14,19 @@ def two_ranks(**options):
     return programs.under_mpi(2, command), None
 
 
-def medians(commands, options):
+def times(commands, options):
+    """{program: milliseconds of each round}"""
     servers = server.start(commands)
     try:
         server.take_turns(servers, options)
-        return {name: server.median(one, skip=options.warmup) for name, one in servers.items()}
+        return {name: server.times(one, skip=options.warmup) for name, one in servers.items()}
     finally:
         server.stop(servers)
 
 
 def scaling(options):
     alone = inputs.ours(*inputs.gpt2(threads=1, batch=4, context=256))
-    ms = medians(
+    ms = times(
         {
             "1 rank": (alone, None),
             "2 ranks": two_ranks(batch=8, context=256),
@@ -31,10 +35,10 @@ def scaling(options):
         options,
     )
     one, two, silent = (ms.get(k) for k in ("1 rank", "2 ranks", "2 ranks, no communication"))
-    exposed = (two - silent) / two if two and silent else None
-    detail = ", ".join(f"{name} {value:.0f} ms" for name, value in ms.items())
+    exposed = paired(lambda step, alone: (step - alone) / step, two, silent)
+    detail = ", ".join(f"{name} {statistics.median(found):.0f} ms" for name, found in ms.items())
     figures = [
-        Figure("weak scaling, 1 to 2 ranks, 124M f32", ratio(one, two), 0.95, 0.98, "%", detail),
+        Figure("weak scaling, 1 to 2 ranks, 124M f32", paired(operator.truediv, one, two), 0.95, 0.98, "%", detail),
         Figure("exposed communication in it", exposed, 0.03, 0.01, "%"),
     ]
     return figures, ms
@@ -43,11 +47,11 @@ def scaling(options):
 def against_ddp(dtype, options):
     shape = dict(batch=8, context=64, dtype=dtype)
     ddp = inputs.theirs("torch_ddp.py", *inputs.gpt2(threads=1, **shape))
-    ms = medians({"tessera": two_ranks(**shape), "ddp": (ddp, None)}, options)
+    ms = times({"tessera": two_ranks(**shape), "ddp": (ddp, None)}, options)
     ours, theirs = ms.get("tessera"), ms.get("ddp")
+    detail = versus(*(found and statistics.median(found) for found in (theirs, ours)), "ms")
     return Figure(f"2-rank step, B4 x T64 a rank, {dtype}: speed by PyTorch DDP",
-                  ratio(theirs, ours), *DDP_BARS[dtype], "x",
-                  versus(theirs, ours, "ms")), ms
+                  paired(operator.truediv, theirs, ours), *DDP_BARS[dtype], "x", detail), ms
 
 
 def run(options):
