@@ -8,7 +8,7 @@ namespace tessera::cpu::TESSERA_ISA {
 
 /// Sum of e^(x - top) over blocks of a row, where top is the largest value so far: sums are
 /// rescaled when it grows. While a block's terms are formed, the largest value of the next one is
-/// looked for, so that memory never waits for arithmetic.
+/// looked for, so that reading and arithmetic overlap.
 template <class T>
 class OnlineSum {
  public:

@@ -197,6 +197,35 @@ TEST(CrossEntropy, LossAndGradient) {
   });
 }
 
+/// The loss of one row whose target is class 3.
+float loss_of(const std::vector<float>& logits) {
+  const std::int64_t target = 3;
+  CrossEntropyRows c;
+  c.rows = 1, c.columns = static_cast<std::int64_t>(logits.size());
+  c.logits = logits.data(), c.targets = &target;
+  float loss = 0;
+  cross_entropy_forward(c, &loss, nullptr);
+  return loss;
+}
+
+TEST(CrossEntropy, EveryBlockOfARowIsSummed) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const std::int64_t columns : {511, 512, 513, 1023, 1024, 1025, 1536, 2000}) {
+      const auto x = random_values(columns, 5, 4.0F);
+      ASSERT_NEAR(loss_of(x), -std::log(truth(x.data(), columns)[3]), 1e-5) << columns;
+      for (std::int64_t at : {std::int64_t{0}, columns / 2, columns - 257, columns - 1}) {
+        auto y = x;
+        y[static_cast<std::size_t>(at)] = 120.0F;  // e^120 is too large for f32
+        ASSERT_NEAR(loss_of(y), -std::log(truth(y.data(), columns)[3]), 1e-5)
+            << columns << " " << at;
+        y[static_cast<std::size_t>(at)] = NAN;
+        ASSERT_TRUE(std::isnan(loss_of(y))) << columns << " " << at;
+      }
+    }
+  });
+}
+
 TEST(CrossEntropy, KeepsItsDigitsWhereLogitsAreLarge) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
