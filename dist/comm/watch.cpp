@@ -67,6 +67,9 @@ void Watch::watch(Entry entry) {
 /// Time counts from the look at which a collective is first seen to be the oldest.
 void Watch::drop_finished(Time now) {
   std::erase_if(under_way_, [](const Entry& entry) { return entry.work.done(); });
+  const auto open = std::ranges::find_if(under_way_, [](const Entry& e) { return e.number > 0; });
+  StatusCell& own = board_->own();
+  own.finished = open == under_way_.end() ? own.launched.load() : open->number - 1;
   if (!under_way_.empty() && under_way_.front().id != oldest_) {
     oldest_ = under_way_.front().id;
     waiting_since_ = now;
@@ -77,8 +80,14 @@ bool Watch::shows_life(int rank, Time now) const {
   return pulses_.silence(rank, now) < std::min<Duration>(kSignOfLife, deadline_ / 2);
 }
 
+/// In an earlier collective, and others keep it there.
+bool Watch::waits_itself(int rank, Time now) const {
+  const StatusCell& cell = board_->cell(rank);
+  return shows_life(rank, now) && cell.finished.load() < cell.launched.load();
+}
+
 /// The ranks that keep `oldest` from ending.
-std::vector<int> Watch::missing(const Entry& oldest) const {
+std::vector<int> Watch::missing(const Entry& oldest, Time now) const {
   if (is_point_to_point(oldest.kind)) {
     return {oldest.peer};
   }
@@ -87,6 +96,10 @@ std::vector<int> Watch::missing(const Entry& oldest) const {
     if (board_->cell(rank).launched.load(std::memory_order_acquire) < oldest.number) {
       ranks.push_back(rank);
     }
+  }
+  const auto waits = [&](int rank) { return waits_itself(rank, now); };
+  if (!std::ranges::all_of(ranks, waits)) {
+    std::erase_if(ranks, waits);
   }
   return ranks;
 }
@@ -138,7 +151,7 @@ void Watch::look(Time now) {
     return;
   }
   const Entry oldest = under_way_.front();
-  std::vector<int> ranks = missing(oldest);
+  std::vector<int> ranks = missing(oldest, now);
   const auto excused = [&](int rank) {
     return board_->cell(rank).busy.load() > 0 && shows_life(rank, now);
   };

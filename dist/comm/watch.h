@@ -41,7 +41,8 @@ class Watch {
 
  private:
   [[nodiscard]] bool shows_life(int rank, Time now) const;
-  [[nodiscard]] std::vector<int> missing(const Entry& oldest) const;
+  [[nodiscard]] bool waits_itself(int rank, Time now) const;
+  [[nodiscard]] std::vector<int> missing(const Entry& oldest, Time now) const;
   [[nodiscard]] std::vector<int> blamed(const std::vector<int>& ranks, Time now) const;
   [[nodiscard]] std::string complaint(const Entry& oldest, const std::vector<int>& ranks,
                                       Time now) const;

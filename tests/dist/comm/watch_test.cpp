@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/loopback.h>
@@ -49,6 +52,102 @@ TEST(Watch, never_blames_collectives_that_follow_each_other) {
     stop = true;
     worker.join();
     EXPECT_FALSE(comm.board()->failure().written()) << comm.board()->failure().text;
+  });
+}
+
+using namespace std::chrono_literals;
+
+/// A watch of rank 0 among four, in its second collective; rank 1 is there too, and what the others
+/// write on the board comes from the test.
+class WatchOfFour {
+ public:
+  explicit WatchOfFour(Communicator& comm)
+      : board_(*comm.board()),
+        watch_(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}), 4s) {
+    Collective c;
+    c.label = "first";
+    watch_.announce(c);
+    c.label = "second";
+    Watch::Entry entry = watch_.announce(c);
+    entry.work = Work(std::make_shared<Told>());
+    watch_.watch(std::move(entry));
+    at(1, 2, 1);
+  }
+  void at(int rank, std::uint64_t launched, std::uint64_t finished) {
+    board_.cell(rank).launched = launched;
+    board_.cell(rank).finished = finished;
+  }
+  void busy(int rank) { board_.cell(rank).busy = 1; }
+  /// Looks for five seconds, in which these ranks show signs of life. Returns the complaint.
+  std::string look(const std::vector<int>& living) {
+    const Time start = clock().now();
+    for (auto passed = 0ms; passed <= 5s; passed += 200ms) {
+      for (const int rank : living) {
+        ++board_.cell(rank).beats;
+      }
+      watch_.look(start + passed);
+    }
+    return board_.failure().written() ? board_.failure().text : "";
+  }
+
+ private:
+  StatusBoard& board_;
+  Watch watch_;
+};
+
+void expect_missing(const std::string& text, const std::vector<int>& ranks) {
+  std::string named;
+  for (int rank = 0; rank < 4; ++rank) {
+    if (text.find("rank " + std::to_string(rank) + " (host") != text.npos) {
+      named += std::to_string(rank);
+    }
+  }
+  std::string expected;
+  for (const int rank : ranks) {
+    expected += std::to_string(rank);
+  }
+  EXPECT_EQ(named, expected) << text;
+}
+
+void with_four(const std::function<void(WatchOfFour&)>& body) {
+  run_ranks(4, [&](Communicator& comm) {
+    if (comm.rank() == 0) {
+      WatchOfFour four(comm);
+      body(four);
+    }
+  });
+}
+
+TEST(Watch, ARankThatWaitsForTheSilentOneInAnEarlierCollectiveIsNotBlamed) {
+  with_four([](WatchOfFour& four) {
+    four.at(2, 1, 0);
+    four.at(3, 1, 0);
+    expect_missing(four.look({1, 2}), {3});
+  });
+}
+
+TEST(Watch, ARankThatIsElsewhereIsBlamedBesideTheSilentOne) {
+  with_four([](WatchOfFour& four) {
+    four.at(2, 1, 1);
+    four.at(3, 1, 0);
+    expect_missing(four.look({1, 2}), {2, 3});
+  });
+}
+
+TEST(Watch, WhereAllWhoAreMissingWaitAllAreNamed) {
+  with_four([](WatchOfFour& four) {
+    four.at(2, 1, 0);
+    four.at(3, 1, 0);
+    expect_missing(four.look({1, 2, 3}), {2, 3});
+  });
+}
+
+TEST(Watch, ARankThatWaitsForABusyOneIsExcusedWithIt) {
+  with_four([](WatchOfFour& four) {
+    four.at(2, 1, 0);
+    four.at(3, 0, 0);
+    four.busy(3);
+    EXPECT_EQ(four.look({1, 2, 3}), "");
   });
 }
 
