@@ -40,6 +40,11 @@ def ratio(over, under):
     return over / under if over is not None and under else None
 
 
+def median(series):
+    """None of none."""
+    return statistics.median(series) if series else None
+
+
 def paired(function, *series):
     """The median of `function` over samples taken one after another, so that what the machine does
     meanwhile falls on all of them; None if a series is absent."""

@@ -1,7 +1,6 @@
 """Step servers (README.md): programs that wait between steps, so that they can take turns."""
 
 import json
-import statistics
 import subprocess
 import tempfile
 
@@ -87,10 +86,6 @@ def stop(servers):
 def times(server, key="ms", skip=0):
     """One a round."""
     return [record[key] for record in server.records[skip:]]
-
-
-def median(server, key="ms", skip=0):
-    return statistics.median(times(server, key, skip))
 
 
 def take_turns(servers, options, between=lambda: None, command="step"):

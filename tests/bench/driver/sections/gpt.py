@@ -1,7 +1,9 @@
 """The whole step of GPT-2 124M, batch 4 x context 256, 2 threads, beside PyTorch and the roof."""
 
+import operator
+
 from driver import inputs, programs, roofs, server
-from driver.figures import Figure, ratio, versus
+from driver.figures import Figure, median, paired, ratio, versus
 
 SHAPE = dict(batch=4, context=256, threads=2)
 FLOPS = 6 * inputs.GPT2_PARAMETERS * SHAPE["batch"] * SHAPE["context"]
@@ -27,7 +29,7 @@ def compare(dtype, extra, roof, options):
         server.take_turns(servers, options, roof.sample)
         return {
             name: {
-                "ms": server.median(one, skip=options.warmup),
+                "ms": server.times(one, skip=options.warmup),
                 "peak_bytes": one.peak_bytes(),
                 "losses": [record["loss"] for record in one.records],
             }
@@ -39,10 +41,6 @@ def compare(dtype, extra, roof, options):
 
 def rivals(measured, key):
     return [found[key] for name, found in measured.items() if name != "tessera"]
-
-
-def best(measured, key):
-    return min(rivals(measured, key), default=None)
 
 
 def own(measured, key):
@@ -59,18 +57,20 @@ def apart(measured):
 
 
 def share_of_roof(dtype, found, roof):
-    peak = roof.median(f"fma_{dtype}", 2)
-    times = [own(part, "ms") for part in found.values() if own(part, "ms")]
-    reached = FLOPS / (min(times) * 1e-3) / 1e9 if times else None
-    return Figure(f"124M step {dtype}: share of the roof", ratio(reached, peak), *BARS[dtype][0], "%",
-                  versus(reached, peak, "GFLOP/s"))
+    """Each step by the roof just before it."""
+    peaks = roof.samples[f"fma_{dtype}", 2]
+    reached = [FLOPS / ms / 1e6 for part in found.values() for ms in own(part, "ms") or ()]
+    detail = versus(*(median(series) for series in (reached, peaks)), "GFLOP/s")
+    return Figure(f"124M step {dtype}: share of the roof", paired(operator.truediv, reached, peaks),
+                  *BARS[dtype][0], "%", detail)
 
 
 def speed(dtype, kind, measured):
     bars = BARS[dtype][1 if kind == "installed" else 2]
-    detail = ", ".join(f"{name} {part['ms']:.0f}" for name, part in measured.items())
+    fastest = min(rivals(measured, "ms"), key=median, default=None)
+    detail = ", ".join(f"{name} {median(part['ms']):.0f}" for name, part in measured.items())
     return Figure(f"124M step {dtype}: speed by PyTorch, {kind}",
-                  ratio(best(measured, "ms"), own(measured, "ms")), *bars, "x", detail + " ms")
+                  paired(operator.truediv, fastest, own(measured, "ms")), *bars, "x", detail + " ms")
 
 
 def memory(dtype, found):
@@ -103,11 +103,12 @@ def grain(dtype, options):
     servers = server.start({n: (command, None) for n, command in arguments.items()})
     try:
         server.take_turns(servers, options)
-        ms = {n: server.median(one, skip=options.warmup) for n, one in servers.items()}
+        ms = {n: server.times(one, skip=options.warmup) for n, one in servers.items()}
     finally:
         server.stop(servers)
-    return Figure(f"grain 8 by grain 1, batch 8, {dtype}", ratio(ms.get(8), ms.get(1)), 1.12, 1.03,
-                  detail=versus(ms.get(8), ms.get(1), "ms"))
+    fine, whole = ms.get(8), ms.get(1)
+    return Figure(f"grain 8 by grain 1, batch 8, {dtype}", paired(operator.truediv, fine, whole),
+                  1.12, 1.03, detail=versus(median(fine), median(whole), "ms"))
 
 
 def run(options):

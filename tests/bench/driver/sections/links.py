@@ -6,7 +6,7 @@ import statistics
 import sys
 
 from driver import hosts, inputs, programs, server
-from driver.figures import Figure, ratio, versus
+from driver.figures import Figure, median, paired, ratio, versus
 
 HOSTS = 4
 SOCKETS = pathlib.Path(__file__).resolve().parents[2] / "roofs" / "sockets.py"
@@ -70,7 +70,7 @@ def sockets_alone(network, untied):
 
 
 def measure(network, kind, options):
-    """Milliseconds by part, and the rate."""
+    """Milliseconds of each round by part, and the rate."""
     servers = start(network, kind == "untied")
     try:
         if servers.keys() != KINDS.keys():
@@ -80,22 +80,23 @@ def measure(network, kind, options):
             one.records.clear()
         server.take_turns(servers, options)
         sockets = [sockets_alone(network, kind == "untied") for _ in range(options.rounds)]
-        return {n: server.median(s, skip=options.warmup) for n, s in servers.items()} | {
-            "rate": rate, "plain sockets": 1e3 * statistics.median(sockets)}
+        return {n: server.times(s, skip=options.warmup) for n, s in servers.items()} | {
+            "rate": rate, "plain sockets": [1e3 * seconds for seconds in sockets]}
     finally:
         server.stop(servers)
 
 
 def figures_of(kind, found):
     step, compute, communication = (found.get(name) for name in KINDS)
-    larger = max(compute, communication) if step else None
     least = 8e3 * least_bytes(kind == "untied") / found["rate"] if step else None
-    parts = ", ".join(f"{name} {found[name]:.0f} ms" for name in KINDS if name in found)
-    yield Figure(f"step over {HOSTS} slow links, {kind}: by its larger part", ratio(step, larger),
+    parts = ", ".join(f"{name} {median(found[name]):.0f} ms" for name in KINDS if name in found)
+    yield Figure(f"step over {HOSTS} slow links, {kind}: by its larger part",
+                 paired(lambda whole, a, b: whole / max(a, b), step, compute, communication),
                  *BARS[kind][0], "x", parts)
-    sockets = f"; plain sockets {found['plain sockets']:.0f} ms" if step else ""
-    yield Figure(f"communication alone there, {kind}: by bytes / rate", ratio(communication, least),
-                 *BARS[kind][1], "x", versus(communication, least, "ms") + sockets)
+    alone = median(communication)
+    sockets = f"; plain sockets {median(found['plain sockets']):.0f} ms" if step else ""
+    yield Figure(f"communication alone there, {kind}: by bytes / rate", ratio(alone, least),
+                 *BARS[kind][1], "x", versus(alone, least, "ms") + sockets)
 
 
 def run(options):

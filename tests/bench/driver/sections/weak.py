@@ -1,10 +1,9 @@
 """From 1 to 2 ranks of one thread: weak scaling, exposed communication, and PyTorch's DDP."""
 
 import operator
-import statistics
 
 from driver import inputs, programs, server
-from driver.figures import Figure, paired, versus
+from driver.figures import Figure, median, paired, show, versus
 
 DDP_BARS = {"f32": (2.4, 3.2), "bf16": (1.8, 2.5)}
 
@@ -36,7 +35,9 @@ def scaling(options):
     )
     one, two, silent = (ms.get(k) for k in ("1 rank", "2 ranks", "2 ranks, no communication"))
     exposed = paired(lambda step, alone: (step - alone) / step, two, silent)
-    detail = ", ".join(f"{name} {statistics.median(found):.0f} ms" for name, found in ms.items())
+    parts = [f"{name} {median(found):.0f} ms" for name, found in ms.items()]
+    machine = paired(operator.truediv, one, silent)
+    detail = ", ".join(parts + [f"that is {show(machine, '%')}: what the machine allows"])
     figures = [
         Figure("weak scaling, 1 to 2 ranks, 124M f32", paired(operator.truediv, one, two), 0.95, 0.98, "%", detail),
         Figure("exposed communication in it", exposed, 0.03, 0.01, "%"),
@@ -49,7 +50,7 @@ def against_ddp(dtype, options):
     ddp = inputs.theirs("torch_ddp.py", *inputs.gpt2(threads=1, **shape))
     ms = times({"tessera": two_ranks(**shape), "ddp": (ddp, None)}, options)
     ours, theirs = ms.get("tessera"), ms.get("ddp")
-    detail = versus(*(found and statistics.median(found) for found in (theirs, ours)), "ms")
+    detail = versus(*(median(found) for found in (theirs, ours)), "ms")
     return Figure(f"2-rank step, B4 x T64 a rank, {dtype}: speed by PyTorch DDP",
                   paired(operator.truediv, theirs, ours), *DDP_BARS[dtype], "x", detail), ms
 
