@@ -15,6 +15,26 @@ namespace dist = tessera::dist;
 namespace nn = tessera::nn;
 namespace optim = tessera::optim;
 
+void require_same_options(const Options& o, const dist::World& world) {
+  const auto given = [](bool is) { return is ? "given" : "not given"; };
+  dist::Facts facts = fixed_options(o);
+  const dist::Facts others{
+      {"--preset", o.preset},
+      {"--steps", std::to_string(o.steps)},
+      {"--at-once", std::to_string(o.at_once)},
+      {"--nonfinite", o.nonfinite},
+      {"--init", given(!o.init.empty())},
+      {"--eval-data", given(!o.eval_data.empty())},
+      {"--eval-every", std::to_string(o.eval_every)},
+      {"--save", given(!o.save.empty())},
+      {"--save-every", std::to_string(o.save_every)},
+      {"--resume", given(o.resume)},
+      {"step to resume from", std::to_string(o.resume_step)},
+  };
+  facts.insert(facts.end(), others.begin(), others.end());
+  dist::require_agreement(*world.communicator(), "options", facts);
+}
+
 void set_threads(const Options& o, const dist::World& world) {
   const CoreShare share = share_cores(world);
   const int threads = o.threads > 0 ? o.threads : share.threads();
@@ -30,15 +50,13 @@ void set_threads(const Options& o, const dist::World& world) {
 
 std::shared_ptr<dist::GradientReducer> apply_plan(Gpt& model,
                                                   const tessera::data::DataLoader& loader,
-                                                  const Options& o, const dist::World& world) {
+                                                  const dist::World& world) {
   if (world.size() == 1) {
     return nullptr;
   }
-  dist::Facts facts = fixed_options(o);
-  facts.emplace_back("--steps", std::to_string(o.steps));
-  facts.emplace_back("length of the data", std::to_string(loader.tokens().size()));
-  facts.emplace_back("hash of the data", std::to_string(loader.tokens().hash()));
-  dist::require_agreement(*world.communicator(), "options and data", facts);
+  dist::require_agreement(*world.communicator(), "data",
+                          {{"length", std::to_string(loader.tokens().size())},
+                           {"hash", std::to_string(loader.tokens().hash())}});
   return dist::data_parallel(model, world.communicator(), {.grain = loader.grain(), .buckets = {}});
 }
 

@@ -11,14 +11,16 @@
 #include "model.h"
 #include "options.h"
 
+/// Throws Desync naming ranks and values when the ranks were not told alike what to do. Collective:
+/// the first call of all.
+void require_same_options(const Options& options, const tessera::dist::World& world);
+
 /// Deals the host's cores to its ranks.
 void set_threads(const Options& options, const tessera::dist::World& world);
 
-/// Data parallel over all ranks; nothing to do for one. First compares data and options of the
-/// ranks. Collective.
+/// Data parallel over all ranks; nothing to do for one. First compares the ranks' data. Collective.
 std::shared_ptr<tessera::dist::GradientReducer> apply_plan(Gpt& model,
                                                            const tessera::data::DataLoader& loader,
-                                                           const Options& options,
                                                            const tessera::dist::World& world);
 
 /// AdamW with decay on matrices only, as nanoGPT has it.

@@ -30,6 +30,7 @@ GptConfig config_of(const Options& o) {
 
 void train(const Options& given, const dist::World& world) {
   dist::Communicator& comm = *world.communicator();
+  require_same_options(given, world);
   Options o = given;
   const auto checkpoint = open_resumed(o, comm);
   o = resolve(o);
@@ -41,7 +42,7 @@ void train(const Options& given, const dist::World& world) {
   if (!o.init.empty() && checkpoint == nullptr) {
     load_init(*model, o.init, comm);
   }
-  const auto reducer = apply_plan(*model, loader, o, world);
+  const auto reducer = apply_plan(*model, loader, world);
   auto optimizer = make_optimizer(*model, o);
   const Run run{o, world, model, loader, eval_tokens, optimizer, reducer.get()};
   if (checkpoint != nullptr) {
