@@ -3,6 +3,7 @@
 #include <new>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/available_memory.h>
 #include <tessera/core/device/small_blocks.h>
 
 namespace tessera {
@@ -35,7 +36,7 @@ Arena& arena_of(std::size_t nbytes) {
 
 void provide_uncached(Block& block) {
   constexpr std::size_t kLargest = std::size_t{1} << 38;  // more would end the sanitizer's process
-  if (block.nbytes <= kLargest) {
+  if (block.nbytes <= kLargest && is_available(block.nbytes)) {
     block.data = static_cast<std::byte*>(operator new(block.nbytes, kAlignment, std::nothrow));
   }
   check<DeviceError>(block.data != nullptr, "allocate: out of memory; got a request for ",

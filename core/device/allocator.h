@@ -22,7 +22,7 @@ struct Block {
 };
 
 /// A block of `nbytes`, counted under `category`. Thread-safe. Throws DeviceError when the system
-/// has no more memory.
+/// or its control group has not so much memory left.
 [[nodiscard]] Block allocate(std::size_t nbytes, MemoryCategory category = current_category());
 /// Takes it back, on any thread.
 void deallocate(const Block& block) noexcept;

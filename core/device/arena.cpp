@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/available_memory.h>
 #include <tessera/core/device/memory_stats.h>
 
 namespace tessera {
@@ -70,6 +71,7 @@ Arena::Chunk* Arena::allocate(std::size_t nbytes) {
   const std::size_t size = round_up(nbytes, kGranule);
   const std::lock_guard lock(mutex_);
   Chunk* chunk = find(size);
+  require_memory(chunk, size);
   if (chunk == nullptr) {
     chunk = grow(size);
   }
@@ -97,6 +99,10 @@ void Arena::free(Chunk* chunk) noexcept {
 
 std::size_t Arena::trim() noexcept {
   const std::lock_guard lock(mutex_);
+  return release_free_pages();
+}
+
+std::size_t Arena::release_free_pages() noexcept {
   std::size_t released = 0;
   for (const Chunk* chunk : bins_) {
     for (; chunk != nullptr; chunk = chunk->next_free) {
@@ -213,18 +219,39 @@ Arena::Chunk* Arena::grow(std::size_t nbytes) {
   return chunk;
 }
 
+// Of the first bytes of a chunk, or of one that is not there yet.
+std::size_t Arena::fresh_bytes(const Chunk* chunk, std::size_t nbytes) {
+  if (chunk == nullptr) {
+    return nbytes;
+  }
+  const Segment& segment = *chunk->segment;
+  const auto offset = static_cast<std::size_t>(chunk->data - segment.data);
+  const auto begin = segment.touched.begin() + static_cast<std::ptrdiff_t>(offset / kHugePage);
+  const auto end =
+      segment.touched.begin() + static_cast<std::ptrdiff_t>((offset + nbytes - 1) / kHugePage + 1);
+  return static_cast<std::size_t>(std::count(begin, end, false)) * kHugePage;
+}
+
+// The system promises memory that it does not have, and kills when it is used: a request that
+// cannot be met is found before. What the cache keeps is given up first.
+void Arena::require_memory(const Chunk* chunk, std::size_t nbytes) {
+  if (is_available(fresh_bytes(chunk, nbytes))) {
+    return;
+  }
+  release_free_pages();
+  check<DeviceError>(is_available(fresh_bytes(chunk, nbytes)),
+                     "allocate: out of memory; got a request for ", nbytes, " bytes, ",
+                     available_memory(), " are left; ", memory_stats());
+}
+
 void Arena::touch(const Chunk& chunk) {
   Segment& segment = *chunk.segment;
   const auto offset = static_cast<std::size_t>(chunk.data - segment.data);
   const std::size_t end = (offset + chunk.nbytes - 1) / kHugePage;
-  std::size_t fresh = 0;
-  for (std::size_t page = offset / kHugePage; page <= end; ++page) {
-    if (!segment.touched[page]) {
-      segment.touched[page] = true;
-      fresh += kHugePage;
-    }
-  }
+  const std::size_t fresh = fresh_bytes(&chunk, chunk.nbytes);
   if (fresh > 0) {
+    std::fill(segment.touched.begin() + static_cast<std::ptrdiff_t>(offset / kHugePage),
+              segment.touched.begin() + static_cast<std::ptrdiff_t>(end + 1), true);
     reserved_ += fresh;
     detail::count_reserved(static_cast<std::ptrdiff_t>(fresh));
   }

@@ -39,7 +39,8 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// A chunk of at least `nbytes` > 0. Throws DeviceError when the system has no more.
+  /// A chunk of at least `nbytes` > 0. Throws DeviceError, before anything is used, when the
+  /// machine or the control group has not so much left.
   [[nodiscard]] Chunk* allocate(std::size_t nbytes);
   void free(Chunk* chunk) noexcept;
   /// Gives the huge pages that no block touches back to the system; returns their bytes.
@@ -57,7 +58,10 @@ class Arena {
   void split(Chunk* chunk, std::size_t nbytes);
   void absorb_next(Chunk* chunk) noexcept;
   Chunk* grow(std::size_t nbytes);
+  static std::size_t fresh_bytes(const Chunk* chunk, std::size_t nbytes);
+  void require_memory(const Chunk* chunk, std::size_t nbytes);
   void touch(const Chunk& chunk);
+  std::size_t release_free_pages() noexcept;
   std::size_t release_pages(const Chunk& chunk) noexcept;
   Chunk* new_chunk();
   void recycle(Chunk* chunk) noexcept;

@@ -22,13 +22,19 @@ inline constexpr float kLn2High = 0x1.62e4p-1F;         // ln 2, whose multiples
 inline constexpr float kLn2Low = 0x1.7f7d1cp-20F;       // ln 2 minus that
 inline constexpr float kSmallestExponent = -87.33654F;  // below, e^x is subnormal: taken as 0
 
-/// e^x where the result is a number or, in the last step, becomes 0 or infinity.
+/// e^x where the result is a number or, in the last step, becomes 0 or infinity. The polynomial is
+/// cut in halves (Estrin's scheme): as the sums of a softmax wait for nothing else, its depth
+/// counts.
 [[gnu::always_inline]] inline VF exp_in_range(VF x) {
-  constexpr std::array<float, 5> kSeries{0x1.fffffcp-2F, 0x1.555490p-3F, 0x1.5558f8p-5F,
-                                         0x1.123b14p-7F, 0x1.6a2282p-10F};
+  constexpr std::array<float, 2> kLow{0x1.fffffcp-2F, 0x1.555490p-3F};
+  constexpr std::array<float, 2> kMiddle{0x1.5558f8p-5F, 0x1.123b14p-7F};
+  constexpr float kHigh = 0x1.6a2282p-10F;
   const VF n = round(x * set1(0x1.715476p0F));
   const VF r = fnma(n, set1(kLn2Low), fnma(n, set1(kLn2High), x));
-  return scale2(fma(r * r, polynomial(r, kSeries), r) + set1(1.0F), n);
+  const VF square = r * r;
+  const VF upper = fma(square, set1(kHigh), polynomial(r, kMiddle));
+  const VF tail = fma(square, upper, polynomial(r, kLow));
+  return scale2(fma(square, tail, set1(1.0F) + r), n);
 }
 
 /// e^x; 0 where the result would be subnormal or less, infinity above 88.7.

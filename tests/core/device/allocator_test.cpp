@@ -13,6 +13,7 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/allocator.h>
+#include <tessera/core/device/available_memory.h>
 
 namespace tessera {
 namespace {
@@ -72,6 +73,16 @@ TEST(Allocator, NoBytesNoMemory) {
 TEST(Allocator, ImpossibleRequestThrows) {
   EXPECT_THROW((void)allocate(SIZE_MAX), DeviceError);
   EXPECT_THROW((void)allocate(std::size_t{1} << 60), DeviceError);
+}
+
+TEST(Allocator, MoreThanTheMachineHasThrowsBeforeAnythingIsUsed) {
+  const std::size_t reserved = memory_stats().reserved;
+  const std::size_t left = available_memory();
+  ASSERT_GT(left, std::size_t{64} << 20);
+  EXPECT_THROW((void)allocate(left + left / 2), DeviceError);
+  EXPECT_LE(memory_stats().reserved, reserved);
+  const HeldBlock block(std::size_t{32} << 20);
+  EXPECT_NE(block.data(), nullptr);
 }
 
 TEST(Allocator, BlocksMoveBetweenThreads) {
