@@ -21,7 +21,7 @@ struct Reference {
 /// Stands for memory that nobody reads or writes.
 inline constexpr Reference kNothing{1, 0};
 
-inline constexpr std::size_t kInlineBytes = 2048;
+inline constexpr std::size_t kInlineBytes = 4096;
 inline constexpr std::size_t kSlotBytes = 256 * 1024;
 inline constexpr std::size_t kMailBytes = 64 * 1024;
 inline constexpr int kMailSlots = 2;
