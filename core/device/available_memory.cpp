@@ -43,10 +43,12 @@ std::size_t left_on_machine() {
 struct GroupFiles {
   const char* limit;
   const char* use;
-  const char* reclaimable;  ///< in memory.stat: pages of files, which count as used
+  const char* inactive;  ///< in memory.stat: pages of files, which count as used and can go
+  const char* active;
 };
-constexpr GroupFiles kV1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"};
-constexpr GroupFiles kV2{"/memory.max", "/memory.current", "inactive_file"};
+constexpr GroupFiles kV1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file",
+                         "total_active_file"};
+constexpr GroupFiles kV2{"/memory.max", "/memory.current", "inactive_file", "active_file"};
 
 std::size_t left_in_group(const std::string& folder, const GroupFiles& files) {
   const auto limit = number_of(folder + files.limit);
@@ -54,8 +56,10 @@ std::size_t left_in_group(const std::string& folder, const GroupFiles& files) {
   if (!limit || !used) {
     return kUnlimited;
   }
-  const std::size_t held =
-      *used - std::min(*used, number_in(folder + "/memory.stat", files.reclaimable).value_or(0));
+  const std::string parts = folder + "/memory.stat";
+  const std::size_t of_files =
+      number_in(parts, files.inactive).value_or(0) + number_in(parts, files.active).value_or(0);
+  const std::size_t held = *used - std::min(*used, of_files);
   return *limit - std::min(*limit, held);
 }
 
