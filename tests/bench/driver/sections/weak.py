@@ -36,8 +36,8 @@ def scaling(options):
     one, two, silent = (ms.get(k) for k in ("1 rank", "2 ranks", "2 ranks, no communication"))
     exposed = paired(lambda step, alone: (step - alone) / step, two, silent)
     parts = [f"{name} {median(found):.0f} ms" for name, found in ms.items()]
-    machine = paired(operator.truediv, one, silent)
-    detail = ", ".join(parts + [f"that is {show(machine, '%')}: what the machine allows"])
+    without = show(paired(operator.truediv, one, silent), "%")
+    detail = ", ".join([*parts, f"scaling without communication {without}"])
     figures = [
         Figure("weak scaling, 1 to 2 ranks, 124M f32", paired(operator.truediv, one, two), 0.95, 0.98, "%", detail),
         Figure("exposed communication in it", exposed, 0.03, 0.01, "%"),
