@@ -180,7 +180,7 @@ void Region::recompute() {
 
 }  // namespace
 
-std::vector<Tensor> checkpoint(RegionFunction function, std::span<const Tensor> inputs) {
+std::vector<Tensor> checkpoint(const RegionFunction& function, std::span<const Tensor> inputs) {
   if (!grad_enabled()) {
     return function(inputs);
   }

@@ -20,7 +20,7 @@ namespace tessera {
 /// tensors than the first, and Unsupported for gradients of gradients.
 [[nodiscard]] Tensor checkpoint(std::function<Tensor(const Tensor&)> function, const Tensor& input);
 [[nodiscard]] std::vector<Tensor> checkpoint(
-    std::function<std::vector<Tensor>(std::span<const Tensor>)> function,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& function,
     std::span<const Tensor> inputs);
 
 /// True while a checkpointed region runs for the second time on this thread.

@@ -194,7 +194,8 @@ void LinearCrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
   LossHead head(k.input(1), k.input(2), k.input(3), attrs.head);
   head.run(dense_values<double>(k.input(0)));
   store_values(k.output(0), head.to_x());
-  store_microbatch_sums(k.output(1), std::move(head).to_weight(), head.parts(), attrs.stacked);
+  const std::int64_t parts = head.parts();
+  store_microbatch_sums(k.output(1), std::move(head).to_weight(), parts, attrs.stacked);
 }
 
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,

@@ -1,7 +1,5 @@
 #include <tessera/core/ops/mean.h>
 
-#include <algorithm>
-
 #include <tessera/core/ops/div.h>
 
 namespace tessera {
@@ -24,8 +22,7 @@ void Mean::reference(Kernel& k, const Attrs& attrs) {
 
 void Mean::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
-    const auto groups = std::max<std::int64_t>(numel_of(v.output_meta().shape), 1);
-    const auto count = static_cast<double>(numel_of(v.input_meta().shape) / groups);
+    const auto count = static_cast<double>(group_size(v.input_meta(), v.output_meta()));
     v.set(0, expand_reduced(v.gradient() / count, attrs, v.input_meta()));
   }
 }

@@ -55,7 +55,7 @@ Tensor slope(const Tensor& size, const Tensor& norm, const Norm::Attrs& attrs) {
     return largest / sum(largest, all, true);
   }
   const Tensor safe = where(eq(norm, 0), 1, norm);
-  const Tensor ratio = where(eq(size, 0), 0, size / safe);
+  Tensor ratio = where(eq(size, 0), 0, size / safe);
   if (attrs.p == 2) {
     return ratio;
   }

@@ -34,8 +34,8 @@ void Var::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
     const Tensor x = v.input();
     const TensorMeta& meta = v.input_meta();
-    const auto groups = std::max<std::int64_t>(numel_of(v.output_meta().shape), 1);
-    const double freedom = static_cast<double>(numel_of(meta.shape) / groups) - attrs.correction;
+    const double freedom =
+        static_cast<double>(group_size(meta, v.output_meta())) - attrs.correction;
     const Tensor centered =
         x - expand_reduced(mean(x, attrs.reduce.dims, true), {attrs.reduce.dims, true}, meta);
     const Tensor weight = v.gradient() * (2 / std::max(0.0, freedom));

@@ -170,7 +170,7 @@ void TrainingCheckpoint::compare_bits() const {
   }
   const auto now = bit_facts();
   for (const auto& [name, before] : facts_.bits) {
-    const auto same = [&](const auto& fact) { return fact.first == name; };
+    const auto same = [&label = name](const auto& fact) { return fact.first == label; };
     const auto found = std::ranges::find_if(now, same);
     const std::string after = found == now.end() ? std::string("none") : found->second;
     if (after != before) {

@@ -28,7 +28,7 @@ Recorder::Recorder(std::shared_ptr<Communicator> inner, std::size_t capacity)
 Work Recorder::launch(Collective c) {
   Entry entry{0, signature_of(c), {}};
   entry.work = inner().launch(std::move(c));
-  const Work work = entry.work;
+  Work work = entry.work;
   const std::lock_guard lock(mutex_);
   entry.number = ++launched_;
   if (ring_.size() < capacity_) {

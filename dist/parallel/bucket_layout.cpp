@@ -1,7 +1,6 @@
 #include <tessera/dist/parallel/bucket_layout.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include <tessera/core/base/error.h>
 
@@ -36,8 +35,8 @@ std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
   std::int64_t offset = 0;
   bool open = false;
   const std::size_t bytes = limit_of(parameters, options);
-  for (const nn::Parameter& parameter : parameters | std::views::reverse) {
-    const nn::SlotPtr& slot = parameter.slot();
+  for (auto parameter = parameters.rbegin(); parameter != parameters.rend(); ++parameter) {
+    const nn::SlotPtr& slot = parameter->slot();
     check<Unsupported>(slot->dtype == DType::f32, "data_parallel: ", slot->name,
                        " must be f32 in memory; got ", slot->dtype,
                        " (compute in another dtype with AutocastScope)");

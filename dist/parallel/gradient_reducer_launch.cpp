@@ -1,6 +1,5 @@
 // Which collectives a backward launches, and when.
 #include <algorithm>
-#include <ranges>
 
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
@@ -58,10 +57,12 @@ std::vector<GradientReducer::FlatRange> GradientReducer::ranges_to_reduce(
     std::size_t bucket) const {
   std::vector<FlatRange> ranges;
   std::int64_t end = buckets_[bucket].offset + buckets_[bucket].count;
-  for (const Place& place :
-       std::views::reverse(std::ranges::equal_range(places_, bucket, {}, &Place::bucket))) {
-    const std::int64_t begin = place.entry.offset;
-    const bool along = turn_of(place) == Turn::with_bucket;
+  const auto first = std::ranges::lower_bound(places_, bucket, {}, &Place::bucket);
+  auto place = std::ranges::upper_bound(places_, bucket, {}, &Place::bucket);
+  while (place != first) {
+    --place;
+    const std::int64_t begin = place->entry.offset;
+    const bool along = turn_of(*place) == Turn::with_bucket;
     if (along && !ranges.empty() && ranges.back().first == end) {
       ranges.back().first = begin;
     } else if (along) {

@@ -1,5 +1,7 @@
 #include <tessera/core/ops/support/reduce.h>
 
+#include <algorithm>
+
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/unsqueeze.h>
 
@@ -53,6 +55,10 @@ ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs, ShardRule::Re
     }
   }
   return rule;
+}
+
+std::int64_t group_size(const TensorMeta& input, const TensorMeta& output) {
+  return numel_of(input.shape) / std::max<std::int64_t>(numel_of(output.shape), 1);
 }
 
 Tensor expand_reduced(const Tensor& reduced, const ReduceAttrs& attrs, const TensorMeta& input) {

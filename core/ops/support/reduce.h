@@ -35,6 +35,9 @@ void check_not_empty(const Infer& c);
 [[nodiscard]] ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs,
                                        ShardRule::Reduction reduction);
 
+/// How many elements of the input each one of the output is reduced from.
+[[nodiscard]] std::int64_t group_size(const TensorMeta& input, const TensorMeta& output);
+
 /// `reduced`, which has the shape of a reduction's output, repeated to the shape of its input.
 [[nodiscard]] Tensor expand_reduced(const Tensor& reduced, const ReduceAttrs& attrs,
                                     const TensorMeta& input);
@@ -74,7 +77,7 @@ void reduce_as(Kernel& k, const ReduceAttrs& attrs, const F& f) {
 /// double or complex<double>; what `f` does not accept throws InvalidArgument.
 template <class F>
 void reduce_elements(Kernel& k, const ReduceAttrs& attrs, const F& f) {
-  const auto run = [&]<class C>(C) {
+  const auto run = [&]<class C>() {
     if constexpr (requires(std::span<const C> values) { f(values); }) {
       detail::reduce_as<C>(k, attrs, f);
     } else {
@@ -83,11 +86,11 @@ void reduce_elements(Kernel& k, const ReduceAttrs& attrs, const F& f) {
   };
   const DType dtype = k.input().dtype;
   if (is_complex(dtype)) {
-    run(std::complex<double>());
+    run.template operator()<std::complex<double>>();
   } else if (is_floating(dtype)) {
-    run(double());
+    run.template operator()<double>();
   } else {
-    run(std::int64_t());
+    run.template operator()<std::int64_t>();
   }
 }
 

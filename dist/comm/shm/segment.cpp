@@ -49,7 +49,7 @@ std::shared_ptr<SharedSegment> SharedSegment::open(const SegmentAddress& address
   check<DeviceError>(descriptor >= 0, "shared memory: cannot open ", path, "; got ",
                      std::strerror(errno));
   auto* segment = new SharedSegment(descriptor, address.nbytes, address.id);
-  const std::shared_ptr<SharedSegment> owner(segment);
+  std::shared_ptr<SharedSegment> owner(segment);
   owner->seal();
   return owner;
 }
