@@ -11,10 +11,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Between polls without news the thread sleeps, so that it takes little from the compute beside it:
-// for a sixteenth of the time without news so far, which is what news may come late by.
-constexpr std::chrono::microseconds kShortestDoze{20};
-constexpr std::chrono::microseconds kLongestDoze{1000};
-constexpr int kIdleDozes = 100;  // then it sleeps until something is launched
+// for an eighth of the time without news so far, which is what news may come late by. Nobody waits
+// for what this thread does: a thread that does, polls by itself.
+constexpr std::chrono::microseconds kShortestDoze{50};
+constexpr std::chrono::microseconds kLongestDoze{4000};
+constexpr int kIdleDozes = 30;  // then it sleeps until something is launched
 
 }  // namespace
 
@@ -219,7 +220,7 @@ void Progress::run() {
     } else if (moved) {
       without_news = {};
     } else {
-      const auto doze = std::clamp(without_news / 16, kShortestDoze, kLongestDoze);
+      const auto doze = std::clamp(without_news / 8, kShortestDoze, kLongestDoze);
       std::this_thread::sleep_for(doze);
       without_news += doze;
     }
