@@ -30,6 +30,8 @@ class TileRun {
   void multiply(const Segment&, float* sums, std::int64_t stride, bool add);
   void multiply_in_place(const Segment&, bool first, bool last);
   void fetch_after(std::int64_t i, std::int64_t j) const;
+  [[nodiscard]] Ahead rows_after(const Segment&, const std::uint32_t* a, std::int64_t i,
+                                 std::int64_t j) const;
   void end_piece(bool first_of_cut);
   void end_cut(std::int64_t cut);
   void merge();
@@ -106,6 +108,15 @@ void TileRun::fetch_after(std::int64_t i, std::int64_t j) const {
   }
 }
 
+// The register tiles (i, ...) bring the panel of A near that comes after theirs, each its share: it
+// is read from memory, and what the hardware fetches by itself ends with a page.
+Ahead TileRun::rows_after(const Segment& s, const std::uint32_t* a, std::int64_t i,
+                          std::int64_t j) const {
+  const std::int64_t step = divide_up(kernel_.rows, divide_up(area_.columns, kernel_.columns));
+  const std::uint32_t* next = a + (i + kernel_.rows) * s.words;
+  return {next + j / kernel_.columns * step * s.words, step};
+}
+
 // C itself holds the sums; register tiles that hang over its edge go through a buffer.
 void TileRun::multiply_in_place(const Segment& s, bool first, bool last) {
   alignas(64) float edge[16 * 64];
@@ -123,7 +134,8 @@ void TileRun::multiply_in_place(const Segment& s, bool first, bool last) {
         std::copy_n(c + r * g_.c_stride, columns, edge + r * kernel_.columns);
       }
       fetch_after(i, j);
-      kernel_.tile(s.words, a + i * s.words, columns_ + j * s.words, sums, stride, !first);
+      kernel_.tile(s.words, a + i * s.words, columns_ + j * s.words, sums, stride, !first,
+                   rows_after(s, a, i, j));
       if (!whole || (last && g_.bias != nullptr)) {
         out.sums = sums;
         out.stride = stride;
@@ -165,7 +177,7 @@ void TileRun::multiply(const Segment& s, float* sums, std::int64_t stride, bool 
   for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
     for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
       kernel_.tile(s.words, a + i * s.words, columns_ + j * s.words, sums + i * stride + j, stride,
-                   add);
+                   add, rows_after(s, a, i, j));
     }
   }
 }

@@ -14,10 +14,10 @@ namespace {
 
 template <class Product>
 void tile(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, float* c,
-          std::int64_t stride, bool add) {
+          std::int64_t stride, bool add, const Ahead& ahead) {
   multiply_tile<Product, kTileRows>(words, reinterpret_cast<const float*>(a), 1, kTileRows,
-                                    reinterpret_cast<const float*>(b), kTileColumns, c, stride,
-                                    add);
+                                    reinterpret_cast<const float*>(b), kTileColumns, c, stride, add,
+                                    ahead);
 }
 
 template <class Words, class Product>

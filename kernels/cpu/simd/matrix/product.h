@@ -18,6 +18,18 @@ struct PackBlock {
   std::int64_t depth = 0;
 };
 
+/// What a register tile brings into the second cache while it multiplies: `step` words of packed
+/// data beside each word of k.
+struct Ahead {
+  const std::uint32_t* data = nullptr;
+  std::int64_t step = 0;
+
+  [[gnu::always_inline]] void operator()(std::int64_t k) const {
+    constexpr int kToRead = 0, kSecondCache = 2;
+    __builtin_prefetch(data + k * step, kToRead, kSecondCache);
+  }
+};
+
 /// How one kind of arithmetic multiplies. Packed data is 32-bit words: one word holds
 /// `depth_per_word` consecutive values of k. A panel is [words of k][panel width].
 struct ProductKernel {
@@ -30,7 +42,7 @@ struct ProductKernel {
   void (*pack_columns)(const PackBlock&, std::uint32_t* panels) = nullptr;
   /// tile[rows, columns] (rows `stride` apart) = or += A panel · B panel over `words` of k.
   void (*tile)(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, float* tile,
-               std::int64_t stride, bool add) = nullptr;
+               std::int64_t stride, bool add, const Ahead&) = nullptr;
 };
 
 /// A block of sums on its way to memory.

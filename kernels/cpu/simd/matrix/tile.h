@@ -28,12 +28,19 @@ struct PairProduct {
 };
 #endif
 
-/// The value of A for row i and step k lies at a[i * row_stride + k * step_stride].
-template <class Product, int kRows>
+/// Brings nothing near.
+struct NothingAhead {
+  [[gnu::always_inline]] void operator()(std::int64_t) const {}
+};
+
+/// The value of A for row i and step k lies at a[i * row_stride + k * step_stride]. `ahead(k)` is
+/// called beside step k, to fetch what is multiplied later.
+template <class Product, int kRows, class Fetch = NothingAhead>
 [[gnu::always_inline]] inline void multiply_tile(std::int64_t words, const float* a,
                                                  std::int64_t row_stride, std::int64_t step_stride,
                                                  const float* b, std::int64_t b_stride, float* c,
-                                                 std::int64_t stride, bool add) {
+                                                 std::int64_t stride, bool add,
+                                                 const Fetch& ahead = {}) {
   VF sums[kRows][kTileVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
@@ -43,6 +50,7 @@ template <class Product, int kRows>
     }
   }
   for (std::int64_t k = 0; k < words; ++k) {
+    ahead(k);
     VF columns[kTileVectors];
 #pragma GCC unroll 2
     for (int j = 0; j < kTileVectors; ++j) {
