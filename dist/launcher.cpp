@@ -20,7 +20,7 @@ struct Launcher {
 // before the whole job's.
 constexpr std::array<Launcher, 5> kLaunchers{
     {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun"},
-     {"PMI_SIZE", "PMI_RANK", "MPICH's mpirun"},
+     {"PMI_SIZE", "PMI_RANK", "MPICH's mpirun or srun --mpi=pmi2"},
      {"WORLD_SIZE", "RANK", "torchrun"},
      {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"},
      {"SLURM_NTASKS", "SLURM_PROCID", "srun"}}};
@@ -47,13 +47,14 @@ Announcement announced_world() {
 }
 
 void require_delivered(const Announcement& announced, int delivered, bool has_transport) {
+  const bool by_srun = announced.launcher.find("srun") != std::string::npos;
   check(announced.ranks <= delivered, "world: ", announced.launcher, " announces ", announced.ranks,
         " ranks (", announced.variable, "=", announced.ranks, ") but ", delivered,
         delivered == 1 ? " was" : " were", " formed; ",
         has_transport ? "start it with the mpirun of the MPI that Tessera was built with"
                       : "build Tessera with -DTESSERA_WITH_MPI=ON and start it with MPI's mpirun",
         ": mpirun -n ", announced.ranks, " --bind-to none PROGRAM",
-        announced.launcher == "srun" ? " (or srun --mpi=pmix PROGRAM)" : "");
+        by_srun ? " (or srun --mpi=pmix PROGRAM)" : "");
 }
 
 }  // namespace tessera::dist
