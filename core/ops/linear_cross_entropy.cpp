@@ -194,7 +194,7 @@ void LinearCrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
   LossHead head(k.input(1), k.input(2), k.input(3), attrs.head);
   head.run(dense_values<double>(k.input(0)));
   store_values(k.output(0), head.to_x());
-  const std::int64_t parts = head.parts();
+  const std::int32_t parts = head.parts();
   store_microbatch_sums(k.output(1), std::move(head).to_weight(), parts, attrs.stacked);
 }
 
