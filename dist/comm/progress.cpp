@@ -11,8 +11,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Between polls without news the thread sleeps, so that it takes little from the compute beside it:
-// for an eighth of the time without news so far, which is what news may come late by. Nobody waits
-// for what this thread does: a thread that does, polls by itself.
+// for an eighth of the time without news so far, which is what news may come late by, here and for
+// the ranks that wait for this one. A thread of this rank that waits polls by itself.
 constexpr std::chrono::microseconds kShortestDoze{50};
 constexpr std::chrono::microseconds kLongestDoze{4000};
 constexpr int kIdleDozes = 30;  // then it sleeps until something is launched

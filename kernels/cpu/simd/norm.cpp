@@ -89,7 +89,7 @@ class ForwardRows {
     return n_.shift == nullptr ? v : v + load_up_to(n_.shift + j, w);
   }
 
-  NormForward n_;
+  NormForward n_;  // a copy: behind a reference, it is read again after every store
   std::int64_t first_, end_;
   float size_;
   VF center_ = zero(), inverse_ = zero(), next_center_ = zero();
@@ -181,7 +181,7 @@ class BackwardRows {
     before_ = r;
   }
 
-  NormBackward n_;
+  NormBackward n_;  // a copy, as above
   float size_;
   float *dscale_, *dshift_;
   Row before_;
