@@ -93,9 +93,6 @@ void LeafNode::offer_dense() {
   }
   add_up_microbatches();
   dense_taken = sink->take_dense(*this, sum);
-  if (dense_taken) {
-    sum = Tensor();
-  }
 }
 
 void LeafNode::complete() {

@@ -33,8 +33,9 @@ class GradientSink {
   /// optimizer has not used yet.
   [[nodiscard]] virtual Tensor early_destination(LeafNode&) { return {}; }
   /// Called when the dense part of what a backward contributes is whole and rows are still to
-  /// come. True if the sink takes it now: `complete` then brings rows alone. The default waits.
-  [[nodiscard]] virtual bool take_dense(LeafNode&, const Tensor& /*dense*/) { return false; }
+  /// come. True if the sink moves it away now: `complete` then brings rows alone. The default
+  /// waits.
+  [[nodiscard]] virtual bool take_dense(LeafNode&, Tensor& /*dense*/) { return false; }
   /// Called once per backward, after the last contribution to the leaf.
   virtual void complete(LeafNode& leaf, Contribution contribution) = 0;
 };

@@ -44,7 +44,8 @@ class Backoff {
     if (waited < kYields) {
       std::this_thread::yield();
     } else {  // a long wait costs no core, a short one little time
-      std::this_thread::sleep_for(std::min(waited / 16, kLongestNap));
+      std::this_thread::sleep_for(
+          std::max(std::min(waited / 16, kShortNap), std::min(waited / 64, kLongestNap)));
     }
   }
 
@@ -52,7 +53,8 @@ class Backoff {
   using Clock = std::chrono::steady_clock;
   static constexpr int kSpins = 60;
   static constexpr std::chrono::microseconds kYields{1000};
-  static constexpr std::chrono::microseconds kLongestNap{1000};
+  static constexpr std::chrono::microseconds kShortNap{1000};
+  static constexpr std::chrono::microseconds kLongestNap{20000};
 
   static inline std::atomic<bool> crowded_{false};
   int rounds_ = 0;

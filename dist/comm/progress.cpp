@@ -11,11 +11,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Between polls without news the thread sleeps, so that it takes little from the compute beside it:
-// for an eighth of the time without news so far, which is what news may come late by, here and for
-// the ranks that wait for this one. A thread of this rank that waits polls by itself.
-constexpr std::chrono::microseconds kShortestDoze{50};
+// for a quarter of the time without news so far, which is what news may come late by, here and for
+// the ranks that wait for this one.
+constexpr std::chrono::microseconds kShortestDoze{100};
 constexpr std::chrono::microseconds kLongestDoze{4000};
-constexpr int kIdleDozes = 30;  // then it sleeps until something is launched
+constexpr int kIdleDozes = 30;  // then it sleeps until it is needed
 
 }  // namespace
 
@@ -105,7 +105,7 @@ void Progress::cancel(const std::shared_ptr<Lane>& lane, const std::exception_pt
 }
 
 bool Progress::drive(Operation& operation, Clock::time_point deadline) {
-  waiting_.fetch_add(1, std::memory_order_relaxed);
+  waiting_.fetch_add(1);
   Backoff backoff;
   for (unsigned round = 1; !operation.done(); ++round) {
     bool moved = false;
@@ -123,7 +123,8 @@ bool Progress::drive(Operation& operation, Clock::time_point deadline) {
       break;
     }
   }
-  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  waiting_.fetch_sub(1);
+  wake_if_needed();
   return operation.done();
 }
 
@@ -189,7 +190,16 @@ void Progress::ensure_thread() {
       run();
     });
   });
-  if (asleep_.load()) {
+  wake_if_needed();
+}
+
+/// A thread of this rank that waits polls by itself.
+bool Progress::needed() const {
+  return unfinished_.load() > 0 && waiting_.load() == 0;
+}
+
+void Progress::wake_if_needed() {
+  if (asleep_.load() && needed()) {
     const std::lock_guard lock(sleep_mutex_);
     wake_.notify_one();
   }
@@ -198,7 +208,7 @@ void Progress::ensure_thread() {
 void Progress::sleep_until_needed() {
   std::unique_lock lock(sleep_mutex_);
   asleep_ = true;
-  wake_.wait(lock, [this] { return stop_ || unfinished_.load() > 0; });
+  wake_.wait(lock, [this] { return stop_ || needed(); });
   asleep_ = false;
 }
 
@@ -207,12 +217,12 @@ void Progress::run() {
   int idle = 0;
   while (!stop_) {
     bool moved = false;
-    if (waiting_.load(std::memory_order_relaxed) == 0 && runner_.try_lock()) {
+    if (needed() && runner_.try_lock()) {
       const std::lock_guard lock(runner_, std::adopt_lock);
       take_inbox();
       moved = poll_all();
     }
-    idle = unfinished_.load() > 0 ? 0 : idle + 1;
+    idle = needed() ? 0 : idle + 1;
     if (idle > kIdleDozes) {
       sleep_until_needed();
       idle = 0;
@@ -220,7 +230,7 @@ void Progress::run() {
     } else if (moved) {
       without_news = {};
     } else {
-      const auto doze = std::clamp(without_news / 8, kShortestDoze, kLongestDoze);
+      const auto doze = std::clamp(without_news / 4, kShortestDoze, kLongestDoze);
       std::this_thread::sleep_for(doze);
       without_news += doze;
     }

@@ -90,6 +90,8 @@ class Progress {
   bool poll_lane(Lane& lane);
   void retire(Lane& lane, std::exception_ptr error);
   void ensure_thread();
+  [[nodiscard]] bool needed() const;
+  void wake_if_needed();
   void run();
   void sleep_until_needed();
 

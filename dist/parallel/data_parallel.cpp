@@ -18,9 +18,7 @@ class ReducerSink final : public GradientSink {
   ReducerSink(GradientReducer& reducer, std::size_t index) : reducer_(reducer), index_(index) {}
   Tensor destination(LeafNode&) override { return reducer_.destination(index_); }
   Tensor early_destination(LeafNode&) override { return reducer_.early_destination(index_); }
-  bool take_dense(LeafNode&, const Tensor& dense) override {
-    return reducer_.take_dense(index_, dense);
-  }
+  bool take_dense(LeafNode&, Tensor& dense) override { return reducer_.take_dense(index_, dense); }
   void complete(LeafNode&, Contribution contribution) override {
     reducer_.complete(index_, std::move(contribution));
   }

@@ -1,6 +1,7 @@
 #include <tessera/dist/parallel/gradient_reducer.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/base/context.h>
@@ -173,12 +174,12 @@ void GradientReducer::add_dense(std::size_t index, Tensor dense) {
 }
 
 /// Only in the last pass, where it can be launched.
-bool GradientReducer::take_dense(std::size_t index, Tensor dense) {
+bool GradientReducer::take_dense(std::size_t index, Tensor& dense) {
   if (!Context::current().pass.last) {
     return false;
   }
   begin_backward();
-  add_dense(index, std::move(dense));
+  add_dense(index, std::exchange(dense, Tensor()));
   settle(index);
   progress_[index].early = next_stage_ <= 1;
   launch_ready();

@@ -63,7 +63,7 @@ class GradientReducer final : public nn::Synchronizer {
   // For the sinks of the parameters' leaves.
   [[nodiscard]] Tensor destination(std::size_t index);
   [[nodiscard]] Tensor early_destination(std::size_t index);
-  [[nodiscard]] bool take_dense(std::size_t index, Tensor dense);
+  [[nodiscard]] bool take_dense(std::size_t index, Tensor& dense);
   void complete(std::size_t index, Contribution contribution);
 
  private:

@@ -18,8 +18,11 @@ class NotingSink final : public GradientSink {
  public:
   explicit NotingSink(bool takes) : takes_(takes) {}
   Tensor destination(LeafNode&) override { return {}; }
-  bool take_dense(LeafNode&, const Tensor& dense) override {
+  bool take_dense(LeafNode&, Tensor& dense) override {
     offered.push_back(dense.to_vector<float>());
+    if (takes_) {
+      dense = Tensor();
+    }
     return takes_;
   }
   void complete(LeafNode&, Contribution contribution) override {

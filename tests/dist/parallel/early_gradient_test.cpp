@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/autograd/engine.h>
+#include <tessera/core/device/memory_stats.h>
+#include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/linear_cross_entropy.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/data_parallel.h>
@@ -72,6 +74,33 @@ TEST(EarlyGradient, lies_in_the_bucket_before_backward_runs) {
     loss.backward();
     EXPECT_EQ(head.model->weight.grad().raw_data(), bucket.raw_data());
     EXPECT_EQ(head.gradient(), early);
+  });
+}
+
+/// A head whose weight is also the table that its input was looked up in.
+struct TiedHead : nn::Module {
+  static constexpr std::int64_t kRows = 1 << 14;
+  nn::Parameter weight{this, "weight", {kRows, 32}, toy::fill_uniform};
+  Tensor forward(const Tensor& ids, const Tensor& targets) const {
+    return linear_cross_entropy(embedding(weight, ids), weight, targets);
+  }
+};
+
+TEST(EarlyGradient, of_a_tied_head_is_never_copied) {
+  run_ranks(1, [&](Communicator& comm) {
+    const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
+    const auto model = nn::make<TiedHead>();
+    const auto reducer = data_parallel(*model, borrowed, {.grain = 1});
+    const Tensor ids = zeros({6}, {.dtype = DType::i64});
+    for (int step = 0; step < 2; ++step) {  // the first makes what is kept for the next
+      const Tensor loss = model(ids, ids);
+      const std::size_t before = memory_stats().current;
+      reset_peak();
+      loss.backward();
+      const std::size_t table = model->weight.value().numel() * sizeof(float);
+      EXPECT_LT(memory_stats().peak - before, table / 2) << "step " << step;
+      model->weight.value().set_grad({});
+    }
   });
 }
 
