@@ -74,6 +74,7 @@ bool asked(dist::Communicator& comm) {
     go[0] = std::getline(std::cin, line) && line == "step" ? 1 : 0;
   }
   dist::broadcast(comm, std::span(go), 0, "one more step").wait();
+  dist::barrier(comm, "all are awake").wait();
   return go[0] != 0;
 }
 

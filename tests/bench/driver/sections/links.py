@@ -46,18 +46,25 @@ def start(network, untied):
     return server.start(commands)
 
 
-def seconds(one, warmup, steps=5):
-    """The median of a few steps after some to warm up, which the machine's moods do not move."""
-    times = [one.step()["ms"] * 1e-3 for _ in range(warmup + steps)]
-    return statistics.median(times[warmup:])
+def medians(servers, warmup, turns=5):
+    """Seconds of a step of each, after some to warm up."""
+    times = {name: [] for name in servers}
+    for _ in range(warmup + turns):
+        for name, one in servers.items():
+            times[name].append(one.step()["ms"] * 1e-3)
+    return {name: statistics.median(found[warmup:]) for name, found in times.items()}
 
 
 def balance(network, servers, untied):
-    """Shapes the links so that both parts take about as long; returns bits/s."""
-    wanted = SHARE * seconds(servers["compute alone"], warmup=2)
-    rate = 8 * least_bytes(untied) / wanted
+    """Shapes the links so that both parts, measured in turns, take about as long; returns bits/s."""
+    compute = "compute alone"
+    guess = medians({compute: servers[compute]}, warmup=2, turns=1)
+    rate = 8 * least_bytes(untied) / (SHARE * guess[compute])
     network.shape(rate)
-    rate *= seconds(servers["communication alone"], warmup=4) / wanted
+    communication = "communication alone"
+    medians({communication: servers[communication]}, warmup=8)  # while TCP learns the links' rate
+    seen = medians(servers, warmup=1)
+    rate *= seen[communication] / (SHARE * seen[compute])
     network.shape(rate)
     return rate
 
