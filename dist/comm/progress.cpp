@@ -15,7 +15,10 @@ using Clock = std::chrono::steady_clock;
 // the ranks that wait for this one.
 constexpr std::chrono::microseconds kShortestDoze{100};
 constexpr std::chrono::microseconds kLongestDoze{4000};
-constexpr int kIdleDozes = 30;  // then it sleeps until it is needed
+// After so many dozes with nothing under way, or so long beside a thread that waits, it sleeps
+// until it is needed.
+constexpr int kIdleDozes = 30;
+constexpr std::chrono::microseconds kLongWait{100'000};
 
 }  // namespace
 
@@ -201,6 +204,7 @@ bool Progress::needed() const {
 void Progress::wake_if_needed() {
   if (asleep_.load() && needed()) {
     const std::lock_guard lock(sleep_mutex_);
+    asleep_ = false;
     wake_.notify_one();
   }
 }
@@ -208,7 +212,7 @@ void Progress::wake_if_needed() {
 void Progress::sleep_until_needed() {
   std::unique_lock lock(sleep_mutex_);
   asleep_ = true;
-  wake_.wait(lock, [this] { return stop_ || needed(); });
+  wake_.wait(lock, [this] { return stop_ || !asleep_ || needed(); });
   asleep_ = false;
 }
 
@@ -222,8 +226,8 @@ void Progress::run() {
       take_inbox();
       moved = poll_all();
     }
-    idle = needed() ? 0 : idle + 1;
-    if (idle > kIdleDozes) {
+    idle = unfinished_.load() > 0 ? 0 : idle + 1;
+    if (idle > kIdleDozes || (without_news > kLongWait && waiting_.load() > 0)) {
       sleep_until_needed();
       idle = 0;
       without_news = {};
