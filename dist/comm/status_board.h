@@ -51,11 +51,12 @@ class SharedText {
 
 /// One rank's line on the board. Zero-filled memory is a rank that has done nothing yet.
 struct alignas(128) StatusCell {
-  std::atomic<std::uint64_t> launched{0};  ///< collectives launched so far
-  std::atomic<std::uint64_t> finished{0};  ///< all up to this one, as its watchdog last saw
-  std::atomic<std::uint64_t> beats{0};     ///< grows while the rank's process lives
-  std::atomic<std::uint32_t> busy{0};      ///< above 0: the rank says that it saves or loads
-  std::atomic<std::uint32_t> left{0};      ///< 1: the rank has ended its part
+  std::atomic<std::uint64_t> launched{0};   ///< collectives launched so far
+  std::atomic<std::uint64_t> finished{0};   ///< all up to this one, as its watchdog last saw
+  std::atomic<std::uint64_t> beats{0};      ///< grows while the rank's process lives
+  std::atomic<std::uint64_t> elsewhere{0};  ///< milliseconds it has waited in another group so far
+  std::atomic<std::uint32_t> busy{0};       ///< above 0: the rank says that it saves or loads
+  std::atomic<std::uint32_t> left{0};       ///< 1: the rank has ended its part
   std::atomic<std::uint8_t> kind{0};
   SharedText<7> label;     ///< of the last collective launched
   SharedText<6> activity;  ///< what a busy rank does

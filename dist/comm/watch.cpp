@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestInterval{200};
 constexpr milliseconds kSpeaksLater{1000};
+constexpr milliseconds kGrace{2000};       // left to another group, to say what holds a rank there
 constexpr milliseconds kSignOfLife{2000};  // a process without one for longer stands still
 
 /// With one digit after the point.
@@ -28,6 +29,7 @@ Watch::Watch(std::shared_ptr<Communicator> comm, milliseconds deadline)
     : comm_(std::move(comm)),
       board_(comm_->board()),
       deadline_(deadline),
+      grace_(std::min<Duration>(kGrace, deadline / 2)),
       patience_(deadline + (board_->speaks_first() ? Duration{} : kSpeaksLater)),
       pulses_(*board_) {}
 
@@ -86,6 +88,13 @@ bool Watch::waits_itself(int rank, Time now) const {
   return shows_life(rank, now) && cell.finished.load() < cell.launched.load();
 }
 
+/// In another group, where its watch soon says what it waits for. Ranks that wait for each other in
+/// two groups excuse each other: not for ever.
+bool Watch::waits_elsewhere(int rank, Time now) const {
+  const milliseconds waited{board_->cell(rank).elsewhere.load()};
+  return shows_life(rank, now) && waited.count() > 0 && waited < deadline_ + kSpeaksLater + grace_;
+}
+
 /// The ranks that keep `oldest` from ending.
 std::vector<int> Watch::missing(const Entry& oldest, Time now) const {
   if (is_point_to_point(oldest.kind)) {
@@ -97,10 +106,13 @@ std::vector<int> Watch::missing(const Entry& oldest, Time now) const {
       ranks.push_back(rank);
     }
   }
-  const auto waits = [&](int rank) { return waits_itself(rank, now); };
-  if (!std::ranges::all_of(ranks, waits)) {
-    std::erase_if(ranks, waits);
-  }
+  const auto leave_out = [&](const auto& waits) {
+    if (!std::ranges::all_of(ranks, waits)) {
+      std::erase_if(ranks, waits);
+    }
+  };
+  leave_out([&](int rank) { return waits_itself(rank, now); });
+  leave_out([&](int rank) { return waits_elsewhere(rank, now); });
   return ranks;
 }
 
@@ -127,6 +139,9 @@ std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks,
         text.empty() ? "" : "; ", "rank ", comm_->world_rank(rank), " (host ", comm_->host(rank),
         ", ", describe_position(cell),
         cell.busy > 0 ? ", busy with " + cell.activity.load() : std::string(),
+        cell.elsewhere > 0 ? detail::concat(", waiting in another group for ",
+                                            seconds(milliseconds(cell.elsewhere.load())), " s")
+                           : std::string(),
         shows_life(rank, now)
             ? ""
             : detail::concat(", no sign of life for ", seconds(pulses_.silence(rank, now)), " s"),
@@ -137,6 +152,31 @@ std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks,
       to_string(oldest.kind), oldest.number > 0 ? detail::concat(" ", oldest.number) : "",
       oldest.label.empty() ? "" : " '" + oldest.label + "'", "; ",
       text.empty() ? "all ranks launched it, none of them ended it" : "missing: " + text);
+}
+
+Duration Watch::waited(Time now) {
+  const std::lock_guard lock(mutex_);
+  const bool seen = !under_way_.empty() && under_way_.front().id == oldest_;
+  return seen ? now - waiting_since_ : Duration{};
+}
+
+void Watch::announce_wait_elsewhere(Duration time) {
+  board_->own().elsewhere = static_cast<std::uint64_t>(
+      std::max<Duration::rep>(0, std::chrono::duration_cast<milliseconds>(time).count()));
+}
+
+/// Time that does not count, and when another watch has the word. `ranks` are missing.
+void Watch::excuse(const std::vector<int>& ranks, Time now, Duration since_last) {
+  const auto busy = [&](int rank) {
+    return board_->cell(rank).busy.load() > 0 && shows_life(rank, now);
+  };
+  const auto elsewhere = [&](int rank) { return waits_elsewhere(rank, now); };
+  if ((!ranks.empty() && std::ranges::all_of(ranks, busy)) || since_last > deadline_ / 2) {
+    waiting_since_ += since_last;  // busy, or this very process stood still
+  }
+  if (!ranks.empty() && std::ranges::all_of(ranks, elsewhere)) {
+    not_before_ = now + grace_;
+  }
 }
 
 void Watch::look(Time now) {
@@ -152,15 +192,10 @@ void Watch::look(Time now) {
   }
   const Entry oldest = under_way_.front();
   std::vector<int> ranks = missing(oldest, now);
-  const auto excused = [&](int rank) {
-    return board_->cell(rank).busy.load() > 0 && shows_life(rank, now);
-  };
-  if ((!ranks.empty() && std::ranges::all_of(ranks, excused)) || since_last > deadline_ / 2) {
-    waiting_since_ += since_last;  // busy, or this very process stood still: that does not count
-  }
-  const Duration waited = now - waiting_since_;
+  excuse(ranks, now, since_last);
+  const bool enough = now - waiting_since_ >= patience_ && now >= not_before_;
   lock.unlock();
-  if (waited < patience_) {
+  if (!enough) {
     return;
   }
   if (ranks.empty()) {  // everybody arrived: then somebody stopped in the middle
@@ -198,13 +233,24 @@ void WatchThread::remove(const std::shared_ptr<Watch>& watch) {
   std::erase(watches_, watch);
 }
 
+void WatchThread::look(Time now) {
+  for (const auto& watch : watches_) {
+    Duration longest{};
+    for (const auto& other : watches_) {
+      longest = other == watch ? longest : std::max(longest, other->waited(now));
+    }
+    watch->announce_wait_elsewhere(longest);
+  }
+  for (const auto& watch : watches_) {
+    watch->look(clock().now());
+  }
+}
+
 void WatchThread::run() {
   const Duration interval = std::min<Duration>(kLongestInterval, deadline_ / 10);
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    for (const auto& watch : watches_) {
-      watch->look(clock().now());
-    }
+    look(clock().now());
     clock().wait_until(wake_, lock, clock().now() + interval);
   }
 }

@@ -35,6 +35,10 @@ class Watch {
   void watch(Entry entry);
   /// The same for a call that all ranks make together and that is no collective itself.
   Entry announce(const std::string& label);
+  /// How long the oldest collective has waited, as far as that counts. Zero if none does.
+  [[nodiscard]] Duration waited(Time now);
+  /// Says on the board how long this rank has waited in another group.
+  void announce_wait_elsewhere(Duration time);
   /// Shows a sign of life, looks for one of the others, and fails the communicator when the oldest
   /// collective has waited too long.
   void look(Time now);
@@ -42,6 +46,8 @@ class Watch {
  private:
   [[nodiscard]] bool shows_life(int rank, Time now) const;
   [[nodiscard]] bool waits_itself(int rank, Time now) const;
+  [[nodiscard]] bool waits_elsewhere(int rank, Time now) const;
+  void excuse(const std::vector<int>& ranks, Time now, Duration since_last);
   [[nodiscard]] std::vector<int> missing(const Entry& oldest, Time now) const;
   [[nodiscard]] std::vector<int> blamed(const std::vector<int>& ranks, Time now) const;
   [[nodiscard]] std::string complaint(const Entry& oldest, const std::vector<int>& ranks,
@@ -51,6 +57,7 @@ class Watch {
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<StatusBoard> board_;
   std::chrono::milliseconds deadline_;
+  Duration grace_;     ///< for which another group has the word
   Duration patience_;  ///< the deadline, or a little more where another host speaks first
   Pulses pulses_;
   std::mutex mutex_;
@@ -58,6 +65,7 @@ class Watch {
   std::uint64_t watched_ = 0;
   std::uint64_t oldest_ = 0;  ///< at the last look: its id
   Time waiting_since_{};      ///< for that one
+  Time not_before_{};         ///< this watch does not speak
   Time last_look_{};
 };
 
@@ -75,6 +83,7 @@ class WatchThread {
 
  private:
   void run();
+  void look(Time now);
 
   std::chrono::milliseconds deadline_;
   std::mutex mutex_;

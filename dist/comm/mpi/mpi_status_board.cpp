@@ -16,6 +16,7 @@ struct MpiStatusBoard::Line {
   std::uint64_t launched = 0;
   std::uint64_t finished = 0;
   std::uint64_t beats = 0;
+  std::uint64_t elsewhere = 0;
   std::array<char, 57> label{};
   std::array<char, 49> activity{};
 };
@@ -120,6 +121,7 @@ std::vector<std::byte> MpiStatusBoard::pack() const {
     line.launched = from.launched;
     line.finished = from.finished;
     line.beats = from.beats;
+    line.elsewhere = from.elsewhere;
     copy_text(line.label, from.label.load());
     copy_text(line.activity, from.activity.load());
     std::memcpy(packet.data() + sizeof failure + i * sizeof line, &line, sizeof line);
@@ -141,6 +143,7 @@ void MpiStatusBoard::unpack(const std::vector<std::byte>& packet) const {
     to.left = line.left;
     to.kind = static_cast<std::uint8_t>(line.kind);
     to.finished = line.finished;
+    to.elsewhere = line.elsewhere;
     to.label.store(line.label.data());
     to.activity.store(line.activity.data());
     to.launched = line.launched;

@@ -78,12 +78,17 @@ class WatchOfFour {
     board_.cell(rank).finished = finished;
   }
   void busy(int rank) { board_.cell(rank).busy = 1; }
+  /// It waits in another group, from the first look on.
+  void waits_elsewhere(int rank) { elsewhere_ = rank; }
   /// Looks for five seconds, in which these ranks show signs of life. Returns the complaint.
-  std::string look(const std::vector<int>& living) {
+  std::string look(const std::vector<int>& living, std::chrono::milliseconds time = 5s) {
     const Time start = clock().now();
-    for (auto passed = 0ms; passed <= 5s; passed += 200ms) {
+    for (auto passed = 0ms; passed <= time; passed += 200ms) {
       for (const int rank : living) {
         ++board_.cell(rank).beats;
+      }
+      if (elsewhere_ >= 0) {
+        board_.cell(elsewhere_).elsewhere += 200;
       }
       watch_.look(start + passed);
     }
@@ -93,6 +98,7 @@ class WatchOfFour {
  private:
   StatusBoard& board_;
   Watch watch_;
+  int elsewhere_ = -1;
 };
 
 void expect_missing(const std::string& text, const std::vector<int>& ranks) {
@@ -148,6 +154,44 @@ TEST(Watch, ARankThatWaitsForABusyOneIsExcusedWithIt) {
     four.at(3, 0, 0);
     four.busy(3);
     EXPECT_EQ(four.look({1, 2, 3}), "");
+  });
+}
+
+TEST(Watch, ARankThatWaitsInAnotherGroupIsNotBlamedUntilThatGroupHadTheWord) {
+  with_four([](WatchOfFour& four) {
+    four.at(2, 2, 1);
+    four.at(3, 1, 1);
+    four.waits_elsewhere(3);
+    EXPECT_EQ(four.look({1, 2, 3}), "");
+  });
+}
+
+TEST(Watch, ARankThatWaitsInAnotherGroupForEverIsBlamed) {
+  with_four([](WatchOfFour& four) {
+    four.at(2, 2, 1);
+    four.at(3, 1, 1);
+    four.waits_elsewhere(3);
+    const std::string text = four.look({1, 2, 3}, 10s);
+    expect_missing(text, {3});
+    EXPECT_NE(text.find(", waiting in another group for "), text.npos) << text;
+  });
+}
+
+TEST(Watch, ARankThatWaitsInAnotherGroupIsNotBlamedBesideTheSilentOne) {
+  with_four([](WatchOfFour& four) {
+    four.at(2, 1, 1);
+    four.at(3, 1, 1);
+    four.waits_elsewhere(2);
+    expect_missing(four.look({1, 2}), {3});
+  });
+}
+
+TEST(Watch, ASilentRankIsBlamedThoughItWaitedInAnotherGroup) {
+  with_four([](WatchOfFour& four) {
+    four.at(2, 2, 1);
+    four.at(3, 1, 1);
+    four.waits_elsewhere(3);
+    expect_missing(four.look({1, 2}), {3});
   });
 }
 

@@ -106,6 +106,28 @@ TEST(Watchdog, WatchesGroupsSplitOff) {
   });
 }
 
+/// Rank 2 waits in a pair for rank 3, which waits in the world for rank 1, which is nowhere.
+TEST(Watchdog, ARankHeldUpInAnotherGroupIsNotBlamed) {
+  run_watched(4, 800ms, [](Communicator& comm) {
+    const auto pair = comm.split(comm.rank() / 2, comm.rank(), "pair");
+    if (comm.rank() == 1) {
+      wait_for_failure(comm);
+      return;
+    }
+    try {
+      if (comm.rank() != 2) {
+        std::this_thread::sleep_for(400ms);  // so that the pair waits for longer than the world
+        barrier(comm).wait();
+      }
+      barrier(*pair).wait();
+      ADD_FAILURE() << "rank 1 did not come";
+    } catch (const Timeout& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("missing: rank 1 (host "), text.npos) << text;
+    }
+  });
+}
+
 TEST(Watchdog, NamesRanksOfAGroupByTheirNumberInTheWorld) {
   run_watched(4, 300ms, [](Communicator& comm) {
     const auto odd_or_even = comm.split(comm.rank() % 2, comm.rank(), "half");
