@@ -158,6 +158,8 @@ int exit_code_of(const std::exception_ptr& error) {
     return 2;
   } catch (const IoError&) {
     return 2;
+  } catch (const Disagreement&) {
+    return 2;
   } catch (...) {
     return 1;
   }

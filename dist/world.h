@@ -20,7 +20,7 @@ struct WorldOptions {
 };
 
 /// The exit code that a program ends with for an exception: 2 for what the user gave (options,
-/// data, checkpoints: InvalidArgument, IoError), else 1.
+/// data, checkpoints: InvalidArgument, IoError, Disagreement), else 1.
 [[nodiscard]] int exit_code_of(const std::exception_ptr& error);
 
 /// A handle on this process's world; copies share it, and the last one leaves it: it waits until

@@ -46,6 +46,11 @@ struct Desync : CommError {
   using CommError::CommError;
 };
 
+/// Ranks were started with options, data or models that differ; nothing has been computed.
+struct Disagreement : Desync {
+  using Desync::Desync;
+};
+
 /// A device or its vendor library failed; the text holds the vendor's own.
 struct DeviceError : Error {
   using Error::Error;

@@ -21,10 +21,11 @@ constexpr ErrorType type_of() {
 }
 
 // The index travels between ranks; derived types come before their base.
-constexpr std::array<ErrorType, 9> kTypes{
-    type_of<Timeout>(),     type_of<PeerLost>(),        type_of<Desync>(),
-    type_of<CommError>(),   type_of<InvalidArgument>(), type_of<Unsupported>(),
-    type_of<DeviceError>(), type_of<IoError>(),         type_of<InternalError>()};
+constexpr std::array<ErrorType, 10> kTypes{type_of<Timeout>(),      type_of<PeerLost>(),
+                                           type_of<Disagreement>(), type_of<Desync>(),
+                                           type_of<CommError>(),    type_of<InvalidArgument>(),
+                                           type_of<Unsupported>(),  type_of<DeviceError>(),
+                                           type_of<IoError>(),      type_of<InternalError>()};
 constexpr std::uint32_t kForeign = kTypes.size();
 
 std::uint32_t type_index(const std::exception_ptr& error) {

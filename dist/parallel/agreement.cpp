@@ -76,8 +76,8 @@ void require_agreement(Communicator& comm, const std::string& what, const Facts&
   while (i < first.size() && i < second.size() && first[i] == second[i]) {
     ++i;
   }
-  fail<Desync>(what, ": ranks differ; rank 0 has ", describe(first, i), ", rank ",
-               other - texts.begin(), " has ", describe(second, i));
+  fail<Disagreement>(what, ": ranks differ; rank 0 has ", describe(first, i), ", rank ",
+                     other - texts.begin(), " has ", describe(second, i));
 }
 
 Facts facts_of(const nn::Module& model) {

@@ -14,7 +14,7 @@ namespace tessera::dist {
 /// Named facts that must be equal on all ranks.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// Collective. Throws Desync on every rank, naming the ranks and the first fact in which they
+/// Collective. Throws Disagreement on every rank, naming the ranks and the first fact in which they
 /// differ with both values, when the ranks' facts are not equal.
 void require_agreement(Communicator& comm, const std::string& what, const Facts& facts);
 

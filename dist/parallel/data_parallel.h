@@ -21,8 +21,8 @@ struct DataParallelOptions {
 /// Makes `model` train data parallel over `comm`. Its parameters move into memory that ranks of one
 /// host share; slots stay the same. Collective.
 ///
-/// Throws Desync naming ranks and parameter when the ranks' models differ, InvalidArgument when the
-/// grain does not fit the ranks. Every rank must run backward once a pass.
+/// Throws Disagreement naming ranks and parameter when the ranks' models differ, InvalidArgument
+/// when the grain does not fit the ranks. Every rank must run backward once a pass.
 std::shared_ptr<class GradientReducer> data_parallel(nn::Module& model,
                                                      const std::shared_ptr<Communicator>& comm,
                                                      const DataParallelOptions& options);

@@ -11,8 +11,8 @@
 #include "model.h"
 #include "options.h"
 
-/// Throws Desync naming ranks and values when the ranks were not told alike what to do. Collective:
-/// the first call of all.
+/// Throws Disagreement naming ranks and values when the ranks were not told alike what to do.
+/// Collective: the first call of all.
 void require_same_options(const Options& options, const tessera::dist::World& world);
 
 /// Deals the host's cores to its ranks.

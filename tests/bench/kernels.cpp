@@ -39,10 +39,19 @@ struct Subject {
   std::function<void()> rival;  ///< the same by oneDNN, or empty
 };
 
-double seconds_of(const std::function<void()>& call) {
+double seconds_of(const std::function<void()>& call, int calls = 1) {
   const auto begin = std::chrono::steady_clock::now();
-  call();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (int i = 0; i < calls; ++i) {
+    call();
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / calls;
+}
+
+/// Seconds of a call, sampled as a roof is: for as long, and not with the first call, which finds
+/// the caches and the page tables as another one's work left them.
+double sample(const std::function<void()>& call) {
+  const double first = seconds_of(call);
+  return seconds_of(call, 1 + static_cast<int>(bench::detail::kSampleSeconds / first));
 }
 
 double median(std::vector<double> values) {
@@ -82,15 +91,11 @@ void print(const std::string& name, const Subject& subject, int threads, const S
 
 /// Measures with `threads` threads, kernel, rival and roof in turn, and prints a row of each.
 void measure(const Subject& subject, int threads) {
-  subject.call();
-  if (subject.rival) {
-    subject.rival();
-  }
   Samples own, rival;
   const int samples = bench::is_copy(subject.roof) ? kCopySamples : kSamples;
   for (int i = 0; i < samples; ++i) {
-    const double speed = subject.work / seconds_of(subject.call);
-    const double other = subject.rival ? subject.work / seconds_of(subject.rival) : 0;
+    const double speed = subject.work / sample(subject.call);
+    const double other = subject.rival ? subject.work / sample(subject.rival) : 0;
     const double roof = bench::measure(subject.roof, threads);
     own.add(speed, roof);
     rival.add(other, roof);

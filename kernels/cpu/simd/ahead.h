@@ -5,9 +5,9 @@
 
 namespace tessera::cpu::TESSERA_ISA {
 
-/// So many elements ahead of the one in work are fetched: two pages of floats. What the hardware
+/// So many elements ahead of the one in work are fetched: four pages of floats. What the hardware
 /// fetches by itself ends with a page, and there a core that works alone waits for memory.
-inline constexpr std::int64_t kAhead = 2048;
+inline constexpr std::int64_t kAhead = 4096;
 
 template <class T>
 [[gnu::always_inline]] inline void fetch_ahead(const T* p) {
