@@ -68,8 +68,7 @@ dnnl::cpu_isa choose_isa() {
 }
 
 bool supports(DType compute) {
-  if (!kOneThreadIsPossible ||
-      active_isa() < (compute == DType::bf16 ? Isa::avx512_bf16 : Isa::avx512)) {
+  if (active_isa() < (compute == DType::bf16 ? Isa::avx512_bf16 : Isa::avx512)) {
     return false;
   }
   static const dnnl::cpu_isa isa = choose_isa();
@@ -201,7 +200,7 @@ std::string version() {
 }
 
 constexpr ProductLibrary kLibrary{version, supports, multiply};
-[[maybe_unused]] const bool added = add_product_library(&kLibrary);
+[[maybe_unused]] const bool added = kOneThreadIsPossible && add_product_library(&kLibrary);
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -36,8 +36,10 @@ const Setting<ProductProvider> setting{"TESSERA_MATMUL", ProductProvider::own,
 constinit const ProductLibrary* the_library = nullptr;
 
 ProductProvider checked(ProductProvider provider) {
-  check<Unsupported>(provider != ProductProvider::onednn || the_library != nullptr,
-                     "TESSERA_MATMUL: not built in; got onednn, expected own");
+  check<Unsupported>(
+      provider != ProductProvider::onednn || the_library != nullptr,
+      "TESSERA_MATMUL: no oneDNN is built in that keeps to one thread (on TBB or SYCL "
+      "it does not); got onednn, expected own");
   return provider;
 }
 
