@@ -242,7 +242,7 @@ void WatchThread::look(Time now) {
     watch->announce_wait_elsewhere(longest);
   }
   for (const auto& watch : watches_) {
-    watch->look(clock().now());
+    watch->look(now);
   }
 }
 

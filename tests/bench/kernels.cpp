@@ -51,7 +51,7 @@ double seconds_of(const std::function<void()>& call, int calls = 1) {
 /// the caches and the page tables as another one's work left them.
 double sample(const std::function<void()>& call) {
   const double first = seconds_of(call);
-  return seconds_of(call, 1 + static_cast<int>(bench::detail::kSampleSeconds / first));
+  return seconds_of(call, 1 + static_cast<int>(bench::kSampleSeconds / first));
 }
 
 double median(std::vector<double> values) {

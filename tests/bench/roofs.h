@@ -36,9 +36,10 @@ inline constexpr std::array kRoofs{Roof::fma_f32, Roof::fma_bf16, Roof::dram_cop
   return roof >= Roof::dram_copy;
 }
 
+inline constexpr double kSampleSeconds = 0.03;  ///< of copies, and of what is compared with them
+
 namespace detail {
 
-inline constexpr double kSampleSeconds = 0.03;
 inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 inline double sample_flops(FlopLoop loop, int threads) {

@@ -78,9 +78,12 @@ class WatchOfFour {
     board_.cell(rank).finished = finished;
   }
   void busy(int rank) { board_.cell(rank).busy = 1; }
-  /// It waits in another group, from the first look on.
-  void waits_elsewhere(int rank) { elsewhere_ = rank; }
-  /// Looks for five seconds, in which these ranks show signs of life. Returns the complaint.
+  /// It has ended the first collective and waits in another group, from the first look on.
+  void waits_elsewhere(int rank) {
+    at(rank, 1, 1);
+    elsewhere_ = rank;
+  }
+  /// Looks for so long, while these ranks show signs of life. Returns the complaint.
   std::string look(const std::vector<int>& living, std::chrono::milliseconds time = 5s) {
     const Time start = clock().now();
     for (auto passed = 0ms; passed <= time; passed += 200ms) {
@@ -160,7 +163,6 @@ TEST(Watch, ARankThatWaitsForABusyOneIsExcusedWithIt) {
 TEST(Watch, ARankThatWaitsInAnotherGroupIsNotBlamedUntilThatGroupHadTheWord) {
   with_four([](WatchOfFour& four) {
     four.at(2, 2, 1);
-    four.at(3, 1, 1);
     four.waits_elsewhere(3);
     EXPECT_EQ(four.look({1, 2, 3}), "");
   });
@@ -169,7 +171,6 @@ TEST(Watch, ARankThatWaitsInAnotherGroupIsNotBlamedUntilThatGroupHadTheWord) {
 TEST(Watch, ARankThatWaitsInAnotherGroupForEverIsBlamed) {
   with_four([](WatchOfFour& four) {
     four.at(2, 2, 1);
-    four.at(3, 1, 1);
     four.waits_elsewhere(3);
     const std::string text = four.look({1, 2, 3}, 10s);
     expect_missing(text, {3});
@@ -179,9 +180,8 @@ TEST(Watch, ARankThatWaitsInAnotherGroupForEverIsBlamed) {
 
 TEST(Watch, ARankThatWaitsInAnotherGroupIsNotBlamedBesideTheSilentOne) {
   with_four([](WatchOfFour& four) {
-    four.at(2, 1, 1);
-    four.at(3, 1, 1);
     four.waits_elsewhere(2);
+    four.at(3, 1, 1);
     expect_missing(four.look({1, 2}), {3});
   });
 }
@@ -189,7 +189,6 @@ TEST(Watch, ARankThatWaitsInAnotherGroupIsNotBlamedBesideTheSilentOne) {
 TEST(Watch, ASilentRankIsBlamedThoughItWaitedInAnotherGroup) {
   with_four([](WatchOfFour& four) {
     four.at(2, 2, 1);
-    four.at(3, 1, 1);
     four.waits_elsewhere(3);
     expect_missing(four.look({1, 2}), {3});
   });
