@@ -88,14 +88,15 @@ def times(server, key="ms", skip=0):
     return [record[key] for record in server.records[skip:]]
 
 
-def take_turns(servers, options, between=lambda: None, command="step"):
-    """Warm-up steps of each server, then rounds in which each does one step; `between` is called
-    once a round. A server that fails is said and taken out."""
+def take_turns(servers, options, between=lambda: None, command="step", steps=1):
+    """Warm-up turns of each server, then rounds in which each has one; a turn is `steps` steps;
+    `between` is called once a round. A server that fails is said and taken out."""
 
     def step_all(servers):
         for name in list(servers):
             try:
-                servers[name].step(command)
+                for _ in range(steps):
+                    servers[name].step(command)
             except RuntimeError as error:
                 programs.note(f"{name}: {error}")
                 servers.pop(name).__exit__()
