@@ -1,21 +1,22 @@
-// Calling modules: the typed path through hooks to `forward`, and the handles that take it.
+// Calling modules: the typed path through hooks to `forward`.
 #pragma once
 
 #include <concepts>
-#include <memory>
-#include <string_view>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
+#include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/base/module_path.h>
-#include <tessera/nn/module.h>
+#include <tessera/nn/tree/module.h>
 
-namespace tessera::nn {
+namespace tessera::nn::detail {
 
-namespace detail {
+template <class M>
+const ClassInfo& class_info();
 
 template <class A>
 inline constexpr bool kIsTensor = std::is_same_v<std::remove_cvref_t<A>, Tensor>;
@@ -37,8 +38,29 @@ decltype(auto) replace(const std::vector<Tensor>& tensors, std::size_t& next, A&
   }
 }
 
+/// Runs the forward of a module that stands where an M was declared: M's own, or, of a class that
+/// derives from M, that class's.
 template <class M, class... A>
-auto call_with_hooks(const M& module, const ForwardHooks& hooks, A&... arguments) {
+auto run_forward(const Module& module, A&&... arguments) {
+  using R = decltype(std::declval<const M&>().forward(std::forward<A>(arguments)...));
+  if constexpr (HasOneForward<M>) {
+    using Function = typename ForwardOf<decltype(&M::forward)>::Function;
+    const ClassInfo& info = module.class_info();
+    if (&info != &class_info<M>() && info.type != nullptr) [[unlikely]] {
+      if constexpr (std::is_invocable_v<Function, const Module&, A...>) {
+        return static_cast<R>(
+            reinterpret_cast<Function>(info.forward)(module, std::forward<A>(arguments)...));
+      } else {
+        fail<TypeError>(module.class_name(), ": stands in for ", class_info<M>().name,
+                        ", so that a call must name all arguments of forward");
+      }
+    }
+  }
+  return static_cast<const M&>(module).forward(std::forward<A>(arguments)...);
+}
+
+template <class M, class... A>
+auto call_with_hooks(const Module& module, const ForwardHooks& hooks, A&... arguments) {
   std::vector<Tensor> tensors;
   (collect(tensors, arguments), ...);
   hooks.before(module, tensors);
@@ -46,7 +68,8 @@ auto call_with_hooks(const M& module, const ForwardHooks& hooks, A&... arguments
   // Braces fix the order in which arguments take their tensors.
   std::tuple<decltype(replace(tensors, next, arguments))...> replaced{
       replace(tensors, next, arguments)...};
-  auto output = std::apply([&](auto&&... given) { return module.forward(given...); }, replaced);
+  auto output =
+      std::apply([&](auto&&... given) { return run_forward<M>(module, given...); }, replaced);
   if constexpr (kIsTensor<decltype(output)>) {
     return hooks.after(module, tensors, std::move(output));
   } else {
@@ -54,94 +77,44 @@ auto call_with_hooks(const M& module, const ForwardHooks& hooks, A&... arguments
   }
 }
 
-/// True while activation checkpointing repeats a forward, which fires no hooks.
-bool hooks_are_off();
-
+/// Calls `module`, which stands where an M was declared, as the child `key`.
 template <class M, class... A>
-auto invoke(const M& module, A&&... arguments) {
-  const ModulePathScope path(module.name());
+auto invoke(const Module& module, const std::string& key, A&&... arguments) {
+  const ModulePathScope path(key);
   const ForwardHooks* hooks = module.forward_hooks();
-  if (hooks == nullptr || hooks_are_off()) [[likely]] {
-    return module.forward(std::forward<A>(arguments)...);
+  if (hooks == nullptr || is_recomputing()) [[likely]] {
+    return run_forward<M>(module, std::forward<A>(arguments)...);
   }
-  return call_with_hooks(module, *hooks, arguments...);
+  return call_with_hooks<M>(module, *hooks, arguments...);
 }
 
-std::string demangle(const char* name);
-
-/// Teaches the base class what only the exact type knows.
 template <class M>
-void describe(M& module) {
-  Module::Thunk thunk = nullptr;
+ClassInfo describe() {
+  ClassInfo info{
+      .name = demangle(typeid(M).name()), .type = &typeid(M), .is_instance = [](const Module& m) {
+        return dynamic_cast<const M*>(&m) != nullptr;
+      }};
   if constexpr (requires(const M& m, const Tensor& x) {
                   { m.forward(x) } -> std::convertible_to<Tensor>;
                 }) {
-    thunk = [](const Module& m, const Tensor& x) -> Tensor {
-      return invoke(static_cast<const M&>(m), x);
+    info.call = [](const Module& m, const std::string& key, const Tensor& x) -> Tensor {
+      return invoke<M>(m, key, x);
     };
   }
-  module.describe(demangle(typeid(M).name()), thunk);
+  if constexpr (HasOneForward<M>) {
+    using Forward = ForwardOf<decltype(&M::forward)>;
+    info.signature = &typeid(typename Forward::Signature);
+    info.forward = reinterpret_cast<void (*)()>(&Forward::template run<M>);
+  }
+  return info;
 }
 
-/// Depth of the models under construction on this thread.
-class Construction {
- public:
-  Construction();
-  ~Construction();
-  [[nodiscard]] bool outermost() const;
-};
-
-}  // namespace detail
-
-/// Shared handle on a module that is called like a function.
 template <class M>
-class Ptr : public std::shared_ptr<M> {
- public:
-  using std::shared_ptr<M>::shared_ptr;
-  Ptr(std::shared_ptr<M> module) : std::shared_ptr<M>(std::move(module)) {}
+inline const ClassInfo kClassInfo = describe<M>();
 
-  template <class... A>
-  auto operator()(A&&... arguments) const {
-    return detail::invoke(**this, std::forward<A>(arguments)...);
-  }
-};
-
-/// Constructs a model and gives its parameters their values, which follow from the seed, the number
-/// of models made since, and the parameters' names. Arguments go to M's constructor.
-template <std::derived_from<Module> M, class... A>
-Ptr<M> make(A&&... arguments) {
-  std::shared_ptr<M> module;
-  const detail::Construction construction;
-  module = std::make_shared<M>(std::forward<A>(arguments)...);
-  detail::describe(*module);
-  if (construction.outermost()) {
-    module->materialize();
-  }
-  return module;
+template <class M>
+const ClassInfo& class_info() {
+  return kClassInfo<M>;
 }
 
-/// A member that is itself a module: `nn::Child<nn::Linear> fc{this, "fc", 4, 8};` constructs and
-/// registers it. Called like a function with exactly M's forward.
-template <std::derived_from<Module> M>
-class Child {
- public:
-  template <class... A>
-  Child(Module* owner, std::string_view name, A&&... arguments)
-      : module_(std::make_shared<M>(std::forward<A>(arguments)...)) {
-    detail::describe(*module_);
-    owner->register_child(name, module_);
-  }
-
-  template <class... A>
-  auto operator()(A&&... arguments) const {
-    return detail::invoke(*module_, std::forward<A>(arguments)...);
-  }
-  M* operator->() const { return module_.get(); }
-  M& operator*() const { return *module_; }
-  [[nodiscard]] const std::shared_ptr<M>& ptr() const { return module_; }
-
- private:
-  std::shared_ptr<M> module_;
-};
-
-}  // namespace tessera::nn
+}  // namespace tessera::nn::detail

@@ -1,25 +1,11 @@
 #include <tessera/nn/hooks.h>
 
+#include <tessera/core/base/error.h>
+
 namespace tessera::nn {
 
-std::uint64_t ForwardHooks::add(ForwardPreHook hook) {
-  pre_.emplace_back(next_id_, std::move(hook));
-  return next_id_++;
-}
-
-std::uint64_t ForwardHooks::add(ForwardHook hook) {
-  post_.emplace_back(next_id_, std::move(hook));
-  return next_id_++;
-}
-
-void ForwardHooks::remove(std::uint64_t id) {
-  const auto same = [id](const auto& entry) { return entry.first == id; };
-  std::erase_if(pre_, same);
-  std::erase_if(post_, same);
-}
-
 void ForwardHooks::before(const Module& module, std::vector<Tensor>& arguments) const {
-  for (const auto& [id, hook] : pre_) {
+  for (const auto& [id, hook] : *pre_->entries()) {
     if (auto replacement = hook(module, arguments)) {
       check(replacement->size() == arguments.size(),
             "forward pre-hook: wrong number of tensors; got ", replacement->size(), ", expected ",
@@ -31,7 +17,7 @@ void ForwardHooks::before(const Module& module, std::vector<Tensor>& arguments) 
 
 Tensor ForwardHooks::after(const Module& module, std::span<const Tensor> arguments,
                            Tensor output) const {
-  for (const auto& [id, hook] : post_) {
+  for (const auto& [id, hook] : *post_->entries()) {
     if (auto replacement = hook(module, arguments, output)) {
       output = *std::move(replacement);
     }

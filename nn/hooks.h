@@ -1,13 +1,13 @@
 // Hooks around a module's forward.
 #pragma once
 
-#include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include <tessera/core/autograd/hooks.h>
+#include <tessera/core/base/hook_list.h>
 #include <tessera/core/tensor/tensor.h>
 
 namespace tessera::nn {
@@ -25,17 +25,15 @@ using ForwardHook = std::function<std::optional<Tensor>(
 /// The hooks of one module, in registration order.
 class ForwardHooks {
  public:
-  std::uint64_t add(ForwardPreHook hook);
-  std::uint64_t add(ForwardHook hook);
-  void remove(std::uint64_t id);
+  RemovableHandle add(ForwardPreHook hook) { return pre_->add(std::move(hook)); }
+  RemovableHandle add(ForwardHook hook) { return post_->add(std::move(hook)); }
   void before(const Module& module, std::vector<Tensor>& arguments) const;
   [[nodiscard]] Tensor after(const Module& module, std::span<const Tensor> arguments,
                              Tensor output) const;
 
  private:
-  std::uint64_t next_id_ = 0;
-  std::vector<std::pair<std::uint64_t, ForwardPreHook>> pre_;
-  std::vector<std::pair<std::uint64_t, ForwardHook>> post_;
+  std::shared_ptr<HookList<ForwardPreHook>> pre_ = std::make_shared<HookList<ForwardPreHook>>();
+  std::shared_ptr<HookList<ForwardHook>> post_ = std::make_shared<HookList<ForwardHook>>();
 };
 
 }  // namespace tessera::nn

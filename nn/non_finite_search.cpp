@@ -35,13 +35,12 @@ std::string describe(const std::string& path, const Module& module) {
 
 std::optional<std::string> find_non_finite(Module& model, const std::function<void()>& forward) {
   std::optional<std::string> found;
-  std::vector<HookHandle> hooks;
+  std::vector<ScopedHandle> hooks;
   for (const auto& named : model.named_modules()) {
     const std::string path = named.first;
-    Module& called = path.empty() ? model : model.get_submodule(path);
-    hooks.push_back(
-        called.register_forward_hook([&found, path](const Module& caller, std::span<const Tensor>,
-                                                    const Tensor& output) -> std::optional<Tensor> {
+    hooks.emplace_back(named.second->register_forward_hook(
+        [&found, path](const Module& caller, std::span<const Tensor>,
+                       const Tensor& output) -> std::optional<Tensor> {
           if (!found && !all_finite(output)) {
             found = describe(path, caller);
           }

@@ -7,52 +7,61 @@
 #include <string_view>
 
 #include <tessera/nn/slot.h>
+#include <tessera/nn/tree/entries.h>
 
 namespace tessera::nn {
 
 class Module;
 
 /// A handle on a trainable tensor of a module. Where a Tensor is wanted it gives its value, as the
-/// thread's frames see it.
+/// thread's frames see it. A module's member follows its name: what the name is given later is what
+/// it reads.
 class Parameter {
  public:
   Parameter() = default;
-  explicit Parameter(SlotPtr slot) : slot_(std::move(slot)) {}
+  explicit Parameter(SlotPtr slot);
+  explicit Parameter(SlotEntryPtr entry) : entry_(std::move(entry)) {}
   /// Declares a parameter of `owner`. Its value is made when the root model is.
-  /// Throws InvalidArgument for a name that is empty, taken, or has a '.' or '/'.
+  /// Throws KeyError for a name that is empty, taken, or has a '.' or '/'.
   Parameter(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
             DType dtype = DType::f32);
 
-  operator Tensor() const { return slot_ == nullptr ? Tensor() : read_slot(*slot_); }
+  operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
   [[nodiscard]] Tensor value() const { return *this; }
-  [[nodiscard]] Tensor grad() const { return slot_->value.grad(); }
-  [[nodiscard]] const std::string& name() const { return slot_->name; }
-  [[nodiscard]] const Shape& shape() const { return slot_->shape; }
-  [[nodiscard]] bool defined() const { return slot_ != nullptr; }
-  [[nodiscard]] const SlotPtr& slot() const { return slot_; }
+  [[nodiscard]] Tensor grad() const { return slot()->value.grad(); }
+  [[nodiscard]] const std::string& name() const { return slot()->name; }
+  [[nodiscard]] const Shape& shape() const { return slot()->shape; }
+  [[nodiscard]] bool defined() const { return entry_ != nullptr && entry_->slot != nullptr; }
+  [[nodiscard]] const SlotPtr& slot() const { return entry_->slot; }
   /// Makes this name one more for the slot of `other`: tied weights. Throws InvalidArgument for
   /// another shape.
-  void tie(Module* owner, const Parameter& other);
+  void tie(const Parameter& other);
 
  private:
-  SlotPtr slot_;
+  SlotEntryPtr entry_;
 };
 
 /// A handle on state that is not trained.
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(SlotPtr slot) : slot_(std::move(slot)) {}
+  explicit Buffer(SlotPtr slot);
+  explicit Buffer(SlotEntryPtr entry) : entry_(std::move(entry)) {}
   /// Declares a buffer of `owner`. Non-persistent ones are left out of the state dict.
   Buffer(Module* owner, std::string_view name, const Tensor& value, bool persistent = true);
 
-  operator Tensor() const { return read_slot(*slot_); }
+  operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
+  [[nodiscard]] Tensor value() const { return *this; }
+  [[nodiscard]] bool defined() const { return entry_ != nullptr && entry_->slot != nullptr; }
   /// Changes the value: the only way to change state inside `forward`.
-  void assign(const Tensor& value) const { write_slot(slot_, value); }
-  [[nodiscard]] const SlotPtr& slot() const { return slot_; }
+  void assign(const Tensor& value) const { write_slot(slot(), value); }
+  [[nodiscard]] const SlotPtr& slot() const { return entry_->slot; }
 
  private:
-  SlotPtr slot_;
+  SlotEntryPtr entry_;
 };
+
+/// A slot that holds `value` itself.
+[[nodiscard]] SlotPtr make_buffer_slot(std::string_view name, const Tensor& value, bool persistent);
 
 }  // namespace tessera::nn

@@ -1,7 +1,7 @@
 #include <ostream>
 #include <sstream>
 
-#include <tessera/nn/module.h>
+#include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
 namespace {
@@ -15,20 +15,25 @@ void indent(std::ostream& out, const std::string& text) {
 
 }  // namespace
 
-std::ostream& operator<<(std::ostream& out, const Module& module) {
-  const std::string extra = module.extra_repr();
-  out << module.class_name() << '(';
-  const bool inline_extra = module.children().empty() && extra.find('\n') == std::string::npos;
-  if (inline_extra) {
-    return out << extra << ')';
+std::string Module::repr() const {
+  const std::string extra = extra_repr();
+  std::ostringstream out;
+  out << class_name() << '(';
+  if (children_.empty() && extra.find('\n') == std::string::npos) {
+    out << extra << ')';
+    return out.str();
   }
   indent(out, extra);
-  for (const ModulePtr& child : module.children()) {
-    std::ostringstream text;
-    text << '(' << child->name() << "): " << *child;
-    indent(out, text.str());
+  for (const ChildEntryPtr& child : children_) {
+    const std::string text = child->module == nullptr ? "None" : child->module->repr();
+    indent(out, "(" + child->name + "): " + text);
   }
-  return out << "\n)";
+  out << "\n)";
+  return out.str();
+}
+
+std::ostream& operator<<(std::ostream& out, const Module& module) {
+  return out << module.repr();
 }
 
 }  // namespace tessera::nn

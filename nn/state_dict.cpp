@@ -4,7 +4,7 @@
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/cast.h>
-#include <tessera/nn/module.h>
+#include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
 namespace {
@@ -69,7 +69,7 @@ LoadResult Module::load_state_dict(const StateDict& state, bool strict) {
     }
   }
   const std::string problems = describe_problems(result, sizes, strict);
-  check(problems.empty(), "load_state_dict: errors for ", class_name_, ":", problems);
+  check(problems.empty(), "load_state_dict: errors for ", class_name(), ":", problems);
   const NoGradGuard no_grad;
   for (const auto& [slot, tensor] : copies) {
     static_cast<void>(call_into<Cast>(slot->value, {tensor}, {slot->value.dtype()}));

@@ -26,6 +26,46 @@ struct Unsupported : Error {
   using Error::Error;
 };
 
+/// A value of a kind that cannot serve here: a dtype, a class.
+struct TypeError : InvalidArgument {
+  using InvalidArgument::InvalidArgument;
+};
+
+/// A name that must not be used, or one that is missing where names are looked up.
+struct KeyError : InvalidArgument {
+  using InvalidArgument::InvalidArgument;
+};
+
+/// A path that leads nowhere in a tree of modules, or to something of another kind.
+struct AttributeError : InvalidArgument {
+  using InvalidArgument::InvalidArgument;
+};
+
+/// The right kind of value, but not one that can be meant.
+struct ValueError : InvalidArgument {
+  using InvalidArgument::InvalidArgument;
+};
+
+/// Two trees of values differ in names, nesting, shapes or dtypes; the text lists all differences.
+struct StructureError : ValueError {
+  using ValueError::ValueError;
+};
+
+/// Part of an interface that this class does not have.
+struct NotImplementedError : Unsupported {
+  using Unsupported::Unsupported;
+};
+
+/// Asked at a moment, or answered by a caller's function, in a way that cannot go on.
+struct RuntimeError : Error {
+  using Error::Error;
+};
+
+/// What a module returned is not what the caller expected of it.
+struct CheckFailure : Error {
+  using Error::Error;
+};
+
 /// A collective failed; the text names rank, group, collective number and parameter.
 struct CommError : Error {
   using Error::Error;

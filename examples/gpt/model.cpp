@@ -58,7 +58,7 @@ Gpt::Gpt(const GptConfig& c)
               nn::LinearOptions{.bias = false, .weight_init = nn::init::normal(0, kStd)}),
       config(c) {
   if (c.tied) {
-    lm_head->weight.tie(&*lm_head, transformer->wte->weight);
+    lm_head->weight.tie(transformer->wte->weight);
   }
 }
 

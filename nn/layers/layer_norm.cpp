@@ -8,12 +8,11 @@ namespace tessera::nn {
 LayerNorm::LayerNorm(std::int64_t width, const LayerNormOptions& options)
     : width_(width), eps_(options.eps) {
   check(width >= 1, "LayerNorm: the width must be positive; got ", width);
-  if (options.affine) {
-    weight = Parameter(this, "weight", {width}, init::ones());
-  }
-  if (options.affine && options.bias) {
-    bias = Parameter(this, "bias", {width}, init::zeros());
-  }
+  const bool biased = options.affine && options.bias;
+  weight = options.affine ? Parameter(this, "weight", {width}, init::ones())
+                          : register_parameter("weight", nullptr);
+  bias = biased ? Parameter(this, "bias", {width}, init::zeros())
+                : register_parameter("bias", nullptr);
 }
 
 Tensor LayerNorm::forward(const Tensor& x) const {

@@ -21,10 +21,9 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, const Linear
              options.weight_init ? options.weight_init : init::kaiming_uniform(std::sqrt(5.0))) {
   check(in_features >= 1 && out_features >= 1, "Linear: features must be positive; got ",
         in_features, " in and ", out_features, " out");
-  if (options.bias) {
-    bias = Parameter(this, "bias", {out_features},
-                     options.bias_init ? options.bias_init : bias_default(in_features));
-  }
+  bias = options.bias ? Parameter(this, "bias", {out_features},
+                                  options.bias_init ? options.bias_init : bias_default(in_features))
+                      : register_parameter("bias", nullptr);
 }
 
 Tensor Linear::forward(const Tensor& x) const {

@@ -4,8 +4,10 @@ namespace tessera::nn {
 
 Tensor Sequential::forward(const Tensor& x) const {
   Tensor y = x;
-  for (const ModulePtr& child : children()) {
-    y = child->call(y);
+  for (const ChildEntryPtr& child : child_entries()) {
+    check<AttributeError>(child->module != nullptr, "Sequential: \"", child->name,
+                          "\" holds no module");
+    y = child->module->call(child->name, y);
   }
   return y;
 }

@@ -17,7 +17,8 @@ class Sequential : public Module {
   /// Constructs one more module at the end.
   template <std::derived_from<Module> M, class... A>
   M& add(A&&... arguments) {
-    return *Child<M>(this, std::to_string(children().size()), std::forward<A>(arguments)...);
+    return *register_module(std::to_string(child_entries().size()),
+                            std::shared_ptr<M>(make<M>(std::forward<A>(arguments)...)));
   }
   /// Throws Unsupported when a child's forward has another signature.
   [[nodiscard]] Tensor forward(const Tensor& x) const;

@@ -78,7 +78,7 @@ TEST(Module, calls_run_hooks_and_collect_gradients) {
   const auto handle = model->a->register_forward_hook(
       [&](const Module& m, std::span<const Tensor>, const Tensor& y) -> std::optional<Tensor> {
         ++calls;
-        EXPECT_EQ(m.name(), "a");
+        EXPECT_EQ(m.key(), "a");
         return y * 2.0;
       });
   const Tensor y = model(ones({3}));

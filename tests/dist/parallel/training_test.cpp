@@ -25,7 +25,7 @@ struct Model : nn::Module {
                                           nn::AttentionLayerOptions{.dropout = 0.1}};
   nn::Child<nn::LayerNorm> ln_f{this, "ln_f", 8};
   nn::Child<nn::Linear> head{this, "head", 8, kVocab, nn::LinearOptions{.bias = false}};
-  Model() { head->weight.tie(&*head, wte->weight); }
+  Model() { head->weight.tie(wte->weight); }
   [[nodiscard]] Tensor forward(const Tensor& ids, const Tensor& targets) const {
     return cross_entropy(head(ln_f(attn(wte(ids)))), targets);
   }

@@ -1,0 +1,55 @@
+// Members of modules that are modules.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <tessera/nn/call.h>
+#include <tessera/nn/tree/construction.h>
+
+namespace tessera::nn {
+
+/// A member that is itself a module: `nn::Child<nn::Linear> fc{this, "fc", 4, 8};` constructs and
+/// registers it. Called like a function with exactly M's forward. It follows its name: a module
+/// that derives from M can be put there with `set_submodule`, and then runs its own forward.
+template <std::derived_from<Module> M>
+class Child {
+ public:
+  template <class... A>
+  Child(Module* owner, std::string_view name, A&&... arguments) : entry_(owner->child_entry(name)) {
+    const ClassInfo& info = detail::class_info<M>();
+    check<KeyError>(entry_->module == nullptr, "module name \"", name,
+                    "\": already used by a module of ", owner->class_name());
+    entry_->declared = &info;
+    std::shared_ptr<M> module;
+    {
+      const detail::Construction construction(info);
+      module = std::make_shared<M>(std::forward<A>(arguments)...);
+    }
+    owner->put_child(entry_, std::move(module));
+  }
+
+  template <class... A>
+  auto operator()(A&&... arguments) const {
+    return detail::invoke<M>(get(), entry_->name, std::forward<A>(arguments)...);
+  }
+  M* operator->() const { return &get(); }
+  M& operator*() const { return get(); }
+  /// False when the name was emptied.
+  [[nodiscard]] bool defined() const { return entry_->module != nullptr; }
+  [[nodiscard]] std::shared_ptr<M> ptr() const {
+    return std::static_pointer_cast<M>(entry_->module);
+  }
+
+ private:
+  [[nodiscard]] M& get() const {
+    check<AttributeError>(defined(), "module \"", entry_->name, "\": the name holds no module");
+    return static_cast<M&>(*entry_->module);
+  }
+
+  ChildEntryPtr entry_;
+};
+
+}  // namespace tessera::nn

@@ -1,0 +1,160 @@
+#include <tessera/nn/tree/registration_hooks.h>
+
+#include <algorithm>
+
+#include <tessera/nn/tree/construction.h>
+#include <tessera/nn/tree/module.h>
+
+namespace tessera::nn {
+namespace {
+
+constexpr const char* kModule = "module";
+
+const char* to_string(Slot::Kind kind) {
+  return kind == Slot::Kind::parameter ? "parameter" : "buffer";
+}
+
+/// The entry with that name, or null.
+template <class Entry>
+Entry find(const std::vector<Entry>& entries, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(entries, [&](const Entry& entry) { return entry->name == name; });
+  return found == entries.end() ? nullptr : *found;
+}
+
+}  // namespace
+
+Module::Module() : class_(&detail::Construction::take_class()) {}
+
+Module::~Module() {
+  for (const ChildEntryPtr& entry : children_) {
+    disown(entry->module);
+  }
+}
+
+void Module::disown(const ModulePtr& child) const {
+  if (child != nullptr && child->parent_ == this) {
+    child->parent_ = nullptr;
+  }
+}
+
+SlotEntryPtr Module::find_slot(std::string_view name) const {
+  return find(slots_, name);
+}
+
+ChildEntryPtr Module::find_child(std::string_view name) const {
+  return find(children_, name);
+}
+
+const char* Module::kind_of(std::string_view name) const {
+  if (const SlotEntryPtr entry = find_slot(name)) {
+    return to_string(entry->kind);
+  }
+  return find_child(name) == nullptr ? nullptr : kModule;
+}
+
+void Module::check_name(std::string_view name, const char* kind) const {
+  const auto require = [&](bool holds, const char* why) {
+    check<KeyError>(holds, kind, " name \"", name, "\": ", why);
+  };
+  require(!name.empty(), "must not be empty");
+  require(name.find('.') == std::string_view::npos, "must not contain '.'");
+  require(name.find('/') == std::string_view::npos, "must not contain '/'");
+  require(name != "_extra_state", "is where extra state is kept");
+  const char* taken = kind_of(name);
+  check<KeyError>(taken == nullptr || std::string_view(taken) == kind, kind, " name \"", name,
+                  "\": already used by a ", taken == nullptr ? "" : taken, " of ", class_name());
+}
+
+SlotEntryPtr Module::slot_entry(std::string_view name, Slot::Kind kind) {
+  check_name(name, to_string(kind));
+  if (SlotEntryPtr known = find_slot(name)) {
+    return known;
+  }
+  slots_.push_back(std::make_shared<SlotEntry>(std::string(name), kind, nullptr));
+  return slots_.back();
+}
+
+ChildEntryPtr Module::child_entry(std::string_view name) {
+  check_name(name, kModule);
+  if (ChildEntryPtr known = find_child(name)) {
+    return known;
+  }
+  children_.push_back(std::make_shared<ChildEntry>(std::string(name)));
+  return children_.back();
+}
+
+void Module::put_slot(const SlotEntryPtr& entry, SlotPtr slot) {
+  entry->slot = run_registration_hooks(*this, *entry, std::move(slot));
+}
+
+void Module::put_child(const ChildEntryPtr& entry, ModulePtr child) {
+  child = run_registration_hooks(*this, *entry, std::move(child));
+  if (child != nullptr) {
+    check<TypeError>(entry->declared == nullptr || entry->declared->can_hold(*child),
+                     "module name \"", entry->name, "\": ", class_name(), " holds a ",
+                     entry->declared == nullptr ? "" : entry->declared->name, " there, and a ",
+                     child->class_name(), " cannot take its place");
+    const auto below = child->modules();
+    check<ValueError>(std::ranges::find(below, this) == below.end(), "module name \"", entry->name,
+                      "\": the ", child->class_name(), " holds this ", class_name(), " itself");
+  }
+  disown(std::exchange(entry->module, child));
+  if (child != nullptr && child->parent_ == nullptr) {
+    child->parent_ = this;
+  }
+}
+
+Parameter Module::register_parameter(const std::string& name, const Tensor& value,
+                                     bool requires_grad) {
+  const SlotEntryPtr entry = slot_entry(name, Slot::Kind::parameter);
+  check<ValueError>(value.is_leaf(), "parameter \"", name,
+                    "\": has autograd history; register a leaf");
+  auto slot = std::make_shared<Slot>();
+  slot->name = name;
+  slot->shape = value.shape();
+  slot->dtype = value.dtype();
+  slot->requires_grad = requires_grad;
+  slot->value = value;
+  slot->value.set_requires_grad(requires_grad);
+  put_slot(entry, std::move(slot));
+  return Parameter(entry);
+}
+
+Parameter Module::register_parameter(const std::string& name, std::nullptr_t) {
+  const SlotEntryPtr entry = slot_entry(name, Slot::Kind::parameter);
+  entry->slot = nullptr;
+  return Parameter(entry);
+}
+
+Buffer Module::register_buffer(const std::string& name, const Tensor& value, bool persistent) {
+  const SlotEntryPtr entry = slot_entry(name, Slot::Kind::buffer);
+  put_slot(entry, make_buffer_slot(name, value, persistent));
+  return Buffer(entry);
+}
+
+Buffer Module::register_buffer(const std::string& name, std::nullptr_t, bool persistent) {
+  static_cast<void>(persistent);  // nothing is saved under a reserved name
+  const SlotEntryPtr entry = slot_entry(name, Slot::Kind::buffer);
+  put_slot(entry, nullptr);
+  return Buffer(entry);
+}
+
+void Module::set(std::string_view name, std::nullptr_t) {
+  if (const SlotEntryPtr entry = find_slot(name)) {
+    entry->slot = nullptr;
+    return;
+  }
+  const ChildEntryPtr entry = find_child(name);
+  check<AttributeError>(entry != nullptr, class_name(), " has no parameter, buffer or module \"",
+                        name, "\"");
+  disown(std::exchange(entry->module, nullptr));
+}
+
+void Module::erase(std::string_view name) {
+  set(name, nullptr);
+  std::erase_if(slots_, [&](const SlotEntryPtr& entry) { return entry->name == name; });
+  std::erase_if(children_, [&](const ChildEntryPtr& entry) { return entry->name == name; });
+}
+
+}  // namespace tessera::nn
