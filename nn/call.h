@@ -7,36 +7,17 @@
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
-#include <vector>
 
 #include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/base/module_path.h>
+#include <tessera/nn/hooks/global_hooks.h>
+#include <tessera/nn/pack.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn::detail {
 
 template <class M>
 const ClassInfo& class_info();
-
-template <class A>
-inline constexpr bool kIsTensor = std::is_same_v<std::remove_cvref_t<A>, Tensor>;
-
-template <class A>
-void collect(std::vector<Tensor>& tensors, const A& argument) {
-  if constexpr (kIsTensor<A>) {
-    tensors.push_back(argument);
-  }
-}
-
-template <class A>
-decltype(auto) replace(const std::vector<Tensor>& tensors, std::size_t& next, A& argument) {
-  if constexpr (kIsTensor<A>) {
-    static_cast<void>(argument);
-    return tensors[next++];
-  } else {
-    return argument;
-  }
-}
 
 /// Runs the forward of a module that stands where an M was declared: M's own, or, of a class that
 /// derives from M, that class's.
@@ -59,33 +40,69 @@ auto run_forward(const Module& module, A&&... arguments) {
   return static_cast<const M&>(module).forward(std::forward<A>(arguments)...);
 }
 
-template <class M, class... A>
-auto call_with_hooks(const Module& module, const ForwardHooks& hooks, A&... arguments) {
-  std::vector<Tensor> tensors;
-  (collect(tensors, arguments), ...);
-  hooks.before(module, tensors);
-  std::size_t next = 0;
-  // Braces fix the order in which arguments take their tensors.
-  std::tuple<decltype(replace(tensors, next, arguments))...> replaced{
-      replace(tensors, next, arguments)...};
-  auto output =
-      std::apply([&](auto&&... given) { return run_forward<M>(module, given...); }, replaced);
-  if constexpr (kIsTensor<decltype(output)>) {
-    return hooks.after(module, tensors, std::move(output));
+/// An argument of type T, as hooks left it; what cannot be copied travels as a pointer.
+template <class T>
+decltype(auto) take_argument(const Args& args, const Kwargs& kwargs, std::size_t& next) {
+  if constexpr (std::same_as<T, Kwargs>) {
+    static_cast<void>(args);
+    return (kwargs);
+  } else if constexpr (std::copy_constructible<T>) {
+    return unpack<T>(args[next++]);
   } else {
-    return output;
+    return *unpack<const T*>(args[next++]);
   }
+}
+
+/// How an argument of type A travels through hooks: a literal as a text, all else as it is.
+template <class A>
+using Carried = std::conditional_t<std::same_as<std::decay_t<const A&>, const char*>, std::string,
+                                   std::decay_t<const A&>>;
+
+template <class T>
+void put_argument(CallInputs& inputs, const T& argument) {
+  if constexpr (std::same_as<T, Kwargs>) {
+    inputs.second = argument;
+  } else if constexpr (std::copy_constructible<Carried<T>>) {
+    inputs.first.push_back(pack<Carried<T>>(argument));
+  } else {
+    inputs.first.push_back(pack(&argument));
+  }
+}
+
+/// Runs forward with arguments of the types A, taken from values.
+template <class M, class... A>
+auto run_on_values(const Module& module, const Args& args, const Kwargs& kwargs) {
+  constexpr std::size_t kPositional = (std::size_t{!std::same_as<A, Kwargs>} + ... + 0);
+  check<TypeError>(args.size() == kPositional, module.class_name(), ": hooks left ", args.size(),
+                   " arguments, expected ", kPositional);
+  std::size_t next = 0;
+  // Braces fix the order in which arguments are taken.
+  std::tuple<decltype(take_argument<A>(args, kwargs, next))...> taken{
+      take_argument<A>(args, kwargs, next)...};
+  return std::apply([&](auto&&... given) { return run_forward<M>(module, given...); },
+                    std::move(taken));
+}
+
+template <class M, class... A>
+auto call_with_hooks(const Module& module, const A&... arguments) {
+  using R = decltype(run_on_values<M, Carried<A>...>(module, Args(), Kwargs()));
+  CallInputs inputs;
+  (put_argument(inputs, arguments), ...);
+  return unpack<R>(
+      run_with_hooks(module, std::move(inputs), [&](const Args& args, const Kwargs& kwargs) {
+        return pack<R>(run_on_values<M, Carried<A>...>(module, args, kwargs));
+      }));
 }
 
 /// Calls `module`, which stands where an M was declared, as the child `key`.
 template <class M, class... A>
 auto invoke(const Module& module, const std::string& key, A&&... arguments) {
   const ModulePathScope path(key);
-  const ForwardHooks* hooks = module.forward_hooks();
-  if (hooks == nullptr || is_recomputing()) [[likely]] {
+  const bool hooked = module.forward_hooks() != nullptr || !global_hooks::forward().empty();
+  if (!hooked || is_recomputing()) [[likely]] {
     return run_forward<M>(module, std::forward<A>(arguments)...);
   }
-  return call_with_hooks<M>(module, *hooks, arguments...);
+  return call_with_hooks<M>(module, arguments...);
 }
 
 template <class M>

@@ -39,12 +39,10 @@ std::optional<std::string> find_non_finite(Module& model, const std::function<vo
   for (const auto& named : model.named_modules()) {
     const std::string path = named.first;
     hooks.emplace_back(named.second->register_forward_hook(
-        [&found, path](const Module& caller, std::span<const Tensor>,
-                       const Tensor& output) -> std::optional<Tensor> {
-          if (!found && !all_finite(output)) {
+        [&found, path](const Module& caller, const Args&, const Value& output) {
+          if (!found && output.is<Tensor>() && !all_finite(output.tensor())) {
             found = describe(path, caller);
           }
-          return std::nullopt;
         }));
   }
   const InferenceGuard inference;

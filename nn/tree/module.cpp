@@ -13,18 +13,11 @@ Tensor Module::call(const std::string& key, const Tensor& x) const {
   return class_->call(*this, key, x);
 }
 
-RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
+ForwardHooks& Module::own_forward_hooks() {
   if (hooks_ == nullptr) {
     hooks_ = std::make_unique<ForwardHooks>();
   }
-  return hooks_->add(std::move(hook));
-}
-
-RemovableHandle Module::register_forward_hook(ForwardHook hook) {
-  if (hooks_ == nullptr) {
-    hooks_ = std::make_unique<ForwardHooks>();
-  }
-  return hooks_->add(std::move(hook));
+  return *hooks_;
 }
 
 void Module::materialize() {

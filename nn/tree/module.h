@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <tessera/core/tensor/tensor.h>
-#include <tessera/nn/hooks.h>
+#include <tessera/nn/hooks/forward_hooks.h>
 #include <tessera/nn/parameter.h>
 #include <tessera/nn/tree/entries.h>
 
@@ -153,10 +153,20 @@ class Module : public std::enable_shared_from_this<Module> {
 
   // --- hooks ----------------------------------------------------------------------------------
 
-  /// Runs before each call of this module, through Child or Ptr, and may replace tensor arguments.
-  RemovableHandle register_forward_pre_hook(ForwardPreHook hook);
-  /// Runs after each call and may replace the output.
-  RemovableHandle register_forward_hook(ForwardHook hook);
+  /// Runs before each call of this module, through Child or Ptr: `hook(module, args)` or
+  /// `hook(module, args, kwargs)`, which may return new ones; a single tensor stands for the only
+  /// argument.
+  template <detail::PreHookLike F>
+  RemovableHandle register_forward_pre_hook(F hook, const HookOptions& options = {}) {
+    return own_forward_hooks().add(forward_pre_hook(std::move(hook)), options.prepend);
+  }
+  /// Runs after each call: `hook(module, args, output)` or `hook(module, args, kwargs, output)`,
+  /// which may return a new output.
+  template <detail::HookLike F>
+  RemovableHandle register_forward_hook(F hook, const HookOptions& options = {}) {
+    return own_forward_hooks().add(forward_hook(std::move(hook), options.always_call),
+                                   options.prepend);
+  }
   [[nodiscard]] ForwardHooks* forward_hooks() const { return hooks_.get(); }
 
   // --- text -----------------------------------------------------------------------------------
@@ -201,6 +211,7 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] SlotEntryPtr find_slot(std::string_view name) const;
   [[nodiscard]] ChildEntryPtr find_child(std::string_view name) const;
   void disown(const ModulePtr& child) const;
+  ForwardHooks& own_forward_hooks();
 
   const ClassInfo* class_;
   bool training_ = true;

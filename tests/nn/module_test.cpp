@@ -75,11 +75,11 @@ TEST(Module, values_follow_from_seed_and_name) {
 TEST(Module, calls_run_hooks_and_collect_gradients) {
   const auto model = make<Pair>();
   int calls = 0;
-  const auto handle = model->a->register_forward_hook(
-      [&](const Module& m, std::span<const Tensor>, const Tensor& y) -> std::optional<Tensor> {
+  const auto handle =
+      model->a->register_forward_hook([&](const Module& m, const Args&, const Value& y) {
         ++calls;
         EXPECT_EQ(m.key(), "a");
-        return y * 2.0;
+        return y.tensor() * 2.0;
       });
   const Tensor y = model(ones({3}));
   y.backward(ones({3}));

@@ -174,10 +174,7 @@ TEST(C10, a_member_declared_twice_is_refused) {
 TEST(H12, a_handle_removes_once_and_outlives_its_module) {
   auto model = make<Leaf>();
   int calls = 0;
-  const auto count = [&](const Module&, std::span<const Tensor>, const Tensor&) {
-    ++calls;
-    return std::optional<Tensor>();
-  };
+  const auto count = [&](const Module&, const Args&, const Value&) { ++calls; };
   const RemovableHandle first = model->register_forward_hook(count);
   const RemovableHandle second = model->register_forward_hook(count);
   EXPECT_GT(second.id(), first.id());

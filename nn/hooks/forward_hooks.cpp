@@ -1,0 +1,94 @@
+#include <tessera/nn/hooks/forward_hooks.h>
+
+#include <unordered_set>
+
+#include <tessera/core/base/log.h>
+#include <tessera/nn/hooks/global_hooks.h>
+#include <tessera/nn/tree/module.h>
+
+namespace tessera::nn {
+namespace {
+
+/// One call on its way through the hooks.
+class HookedCall {
+ public:
+  HookedCall(const Module& module, CallInputs inputs)
+      : module_(module), inputs_(std::move(inputs)) {}
+
+  void before() {
+    each(&ForwardHooks::pre, [this](const auto& entry) {
+      if (auto replacement = entry.hook(module_, inputs_.first, inputs_.second)) {
+        inputs_ = *std::move(replacement);
+      }
+    });
+  }
+
+  void run(const std::function<Value(const Args&, const Kwargs&)>& forward) {
+    output_ = forward(inputs_.first, inputs_.second);
+  }
+
+  void after() {
+    each(&ForwardHooks::post, [this](const auto& entry) {
+      done_.insert(entry.id);
+      if (auto replacement = call(entry.hook)) {
+        output_ = *std::move(replacement);
+      }
+    });
+  }
+
+  /// The call throws: what must see every call does now, and cannot hide the error.
+  void after_error() {
+    each(&ForwardHooks::post, [this](const auto& entry) {
+      if (!entry.hook.always_call || done_.contains(entry.id)) {
+        return;
+      }
+      try {
+        static_cast<void>(call(entry.hook));
+      } catch (const std::exception& error) {
+        log_warning(module_.class_name(), ": a forward hook that is always called threw \"",
+                    error.what(), "\" beside the call's own error");
+      }
+    });
+  }
+
+  [[nodiscard]] Value take_output() { return std::move(output_); }
+
+ private:
+  template <class Kind, class F>
+  void each(Kind kind, const F& visit) const {
+    for (const ForwardHooks* hooks : {&global_hooks::forward(), module_.forward_hooks()}) {
+      if (hooks == nullptr) {
+        continue;
+      }
+      for (const auto& entry : *(hooks->*kind)().entries()) {
+        visit(entry);
+      }
+    }
+  }
+  [[nodiscard]] std::optional<Value> call(const ForwardHook& hook) const {
+    return hook.run(module_, inputs_.first, inputs_.second, output_);
+  }
+
+  const Module& module_;
+  CallInputs inputs_;
+  Value output_;
+  std::unordered_set<std::uint64_t> done_;
+};
+
+}  // namespace
+
+Value run_with_hooks(const Module& module, CallInputs inputs,
+                     const std::function<Value(const Args&, const Kwargs&)>& forward) {
+  HookedCall call(module, std::move(inputs));
+  try {
+    call.before();
+    call.run(forward);
+    call.after();
+  } catch (...) {
+    call.after_error();
+    throw;
+  }
+  return call.take_output();
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,142 @@
+// Hooks around a module's forward.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <tessera/core/base/hook_list.h>
+#include <tessera/nn/value.h>
+
+namespace tessera::nn {
+
+class Module;
+
+struct HookOptions {
+  bool prepend = false;      ///< before the module's other hooks of the kind
+  bool always_call = false;  ///< forward hooks: also when the call throws
+};
+
+/// What a call is given, as hooks see and replace it.
+using CallInputs = std::pair<Args, Kwargs>;
+
+/// Runs before forward; what it returns replaces the arguments.
+using ForwardPreHook =
+    std::function<std::optional<CallInputs>(const Module&, const Args&, const Kwargs&)>;
+
+/// Runs after forward; what it returns replaces the output. With `always_call` also when the call
+/// throws: then the output is what there is so far, or nothing, and what the hook throws or returns
+/// is dropped.
+struct ForwardHook {
+  std::function<std::optional<Value>(const Module&, const Args&, const Kwargs&, const Value&)> run;
+  bool always_call = false;
+};
+
+namespace detail {
+
+/// What a pre-hook may return: nothing, one argument, all of them, or with `kwargs` the pair.
+template <class R>
+std::optional<CallInputs> as_inputs(R&& returned, const Kwargs& kwargs) {
+  using T = std::remove_cvref_t<R>;
+  if constexpr (std::same_as<T, std::optional<CallInputs>> || std::same_as<T, CallInputs>) {
+    return std::forward<R>(returned);
+  } else if constexpr (std::same_as<T, Args>) {
+    return CallInputs{std::forward<R>(returned), kwargs};
+  } else if constexpr (std::convertible_to<R, Value>) {
+    return CallInputs{Args{Value(std::forward<R>(returned))}, kwargs};
+  } else {  // optional of one of these
+    return returned ? as_inputs(*std::forward<R>(returned), kwargs) : std::nullopt;
+  }
+}
+
+template <class F, class... A>
+concept HookOn = std::invocable<const F&, const Module&, A...>;
+
+template <class F>
+concept PreHookLike = HookOn<F, const Args&> || HookOn<F, const Args&, const Kwargs&>;
+template <class F>
+concept HookLike =
+    HookOn<F, const Args&, const Value&> || HookOn<F, const Args&, const Kwargs&, const Value&>;
+
+/// Runs `call` and makes `convert` of what it returns, or nothing where it returns nothing.
+template <class T, class Call, class Convert>
+std::optional<T> optionally(const Call& call, const Convert& convert) {
+  if constexpr (std::is_void_v<decltype(call())>) {
+    call();
+    return std::nullopt;
+  } else {
+    return convert(call());
+  }
+}
+
+}  // namespace detail
+
+/// A hook of either shape, (module, args) or (module, args, kwargs), that returns nothing, a tensor
+/// or value (the only argument), Args, the pair of Args and Kwargs, or an optional of one of these.
+template <detail::PreHookLike F>
+ForwardPreHook forward_pre_hook(F hook) {
+  return [hook = std::move(hook)](const Module& module, const Args& args, const Kwargs& kwargs) {
+    const auto call = [&] {
+      if constexpr (detail::HookOn<F, const Args&>) {
+        return hook(module, args);
+      } else {
+        return hook(module, args, kwargs);
+      }
+    };
+    return detail::optionally<CallInputs>(
+        call, [&](auto&& r) { return detail::as_inputs(std::forward<decltype(r)>(r), kwargs); });
+  };
+}
+
+/// A hook of either shape, (module, args, output) or (module, args, kwargs, output), that returns
+/// nothing, the new output, or an optional of it.
+template <detail::HookLike F>
+ForwardHook forward_hook(F hook, bool always_call) {
+  return {[hook = std::move(hook)](const Module& module, const Args& args, const Kwargs& kwargs,
+                                   const Value& output) {
+            const auto call = [&] {
+              if constexpr (detail::HookOn<F, const Args&, const Value&>) {
+                return hook(module, args, output);
+              } else {
+                return hook(module, args, kwargs, output);
+              }
+            };
+            return detail::optionally<Value>(call, [](auto&& r) {
+              if constexpr (std::convertible_to<decltype(r), Value>) {
+                return std::optional<Value>(std::forward<decltype(r)>(r));
+              } else {
+                return r ? std::optional<Value>(*std::forward<decltype(r)>(r)) : std::nullopt;
+              }
+            });
+          },
+          always_call};
+}
+
+/// The forward hooks of one module, or of the process.
+class ForwardHooks {
+ public:
+  RemovableHandle add(ForwardPreHook hook, bool prepend) {
+    return pre_->add(std::move(hook), prepend);
+  }
+  RemovableHandle add(ForwardHook hook, bool prepend) {
+    return post_->add(std::move(hook), prepend);
+  }
+  [[nodiscard]] const HookList<ForwardPreHook>& pre() const { return *pre_; }
+  [[nodiscard]] const HookList<ForwardHook>& post() const { return *post_; }
+  [[nodiscard]] bool empty() const noexcept { return pre_->empty() && post_->empty(); }
+
+ private:
+  std::shared_ptr<HookList<ForwardPreHook>> pre_ = std::make_shared<HookList<ForwardPreHook>>();
+  std::shared_ptr<HookList<ForwardHook>> post_ = std::make_shared<HookList<ForwardHook>>();
+};
+
+/// Runs `forward` between the hooks: process-wide ones, then the module's own, before and after.
+/// When something throws, hooks with `always_call` that have not run yet do, and it is rethrown.
+[[nodiscard]] Value run_with_hooks(
+    const Module& module, CallInputs inputs,
+    const std::function<Value(const Args& args, const Kwargs& kwargs)>& forward);
+
+}  // namespace tessera::nn

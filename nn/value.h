@@ -1,0 +1,73 @@
+// Values of any kind: what hooks see of a call, and what a module saves besides tensors.
+#pragma once
+
+#include <any>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <tessera/core/base/ordered_map.h>
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera::nn {
+
+/// Nothing, a bool, an integer, a real, a text, bytes, a tensor, a list or map of values, or, for
+/// what is passed on only, anything.
+class Value {
+ public:
+  using List = std::vector<Value>;
+  using Map = OrderedMap<Value>;
+  using Bytes = std::vector<std::byte>;
+  /// Of a type of the caller's own.
+  struct Object {
+    std::any held;
+  };
+
+  Value() = default;
+  Value(bool value) : value_(value) {}
+  Value(std::int64_t value) : value_(value) {}
+  Value(int value) : value_(std::int64_t{value}) {}
+  Value(double value) : value_(value) {}
+  Value(std::string value) : value_(std::move(value)) {}
+  Value(const char* value) : value_(std::string(value)) {}
+  Value(Bytes value) : value_(std::move(value)) {}
+  /// An undefined tensor is nothing.
+  Value(Tensor value);
+  Value(List value) : value_(std::move(value)) {}
+  Value(Map value) : value_(std::move(value)) {}
+  explicit Value(Object value) : value_(std::move(value)) {}
+
+  [[nodiscard]] bool empty() const { return std::holds_alternative<std::monostate>(value_); }
+  template <class T>
+  [[nodiscard]] bool is() const {
+    return std::holds_alternative<T>(value_);
+  }
+  /// Throws TypeError when the value is of another kind.
+  template <class T>
+  [[nodiscard]] const T& get() const {
+    const T* found = std::get_if<T>(&value_);
+    if (found == nullptr) {
+      fail_kind(Value(T{}));
+    }
+    return *found;
+  }
+  /// The tensor; undefined for nothing. Throws TypeError for other kinds.
+  [[nodiscard]] Tensor tensor() const;
+  /// "a tensor", "a list".
+  [[nodiscard]] const char* kind() const;
+
+ private:
+  [[noreturn]] void fail_kind(const Value& expected) const;
+
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, Bytes, Tensor, List, Map,
+               Object>
+      value_;
+};
+
+/// The positional arguments of a call, and those by name.
+using Args = Value::List;
+using Kwargs = Value::Map;
+
+}  // namespace tessera::nn
