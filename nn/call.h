@@ -98,7 +98,7 @@ auto call_with_hooks(const Module& module, const A&... arguments) {
 template <class M, class... A>
 auto invoke(const Module& module, const std::string& key, A&&... arguments) {
   const ModulePathScope path(key);
-  const bool hooked = module.forward_hooks() != nullptr || !global_hooks::forward().empty();
+  const bool hooked = module.call_hooks() != nullptr || !global_hooks::call().empty();
   if (!hooked || is_recomputing()) [[likely]] {
     return run_forward<M>(module, std::forward<A>(arguments)...);
   }

@@ -36,6 +36,7 @@ void link_view(TensorImpl& view, const Ref<TensorImpl>& shown) {
   } else {
     view.untracked_view = true;
   }
+  view.boundary = shown->boundary;
 }
 
 void refresh_view(const Tensor& view) {
@@ -52,6 +53,8 @@ void check_writable(const char* op, const Tensor& x, bool recording) {
   if (!Modes::current().record) {
     return;
   }
+  check<RuntimeError>(!impl.boundary, op, ": the input or output of a module with backward hooks ",
+                      "cannot be changed in place");
   const TensorImpl& owner = impl.base ? *impl.base : impl;
   check(!is_leaf_with_gradient(owner) && !is_leaf_with_gradient(impl), op,
         ": a leaf that requires a gradient cannot be changed ",

@@ -116,27 +116,11 @@ ForwardHook forward_hook(F hook, bool always_call) {
 }
 
 /// The forward hooks of one module, or of the process.
-class ForwardHooks {
- public:
-  RemovableHandle add(ForwardPreHook hook, bool prepend) {
-    return pre_->add(std::move(hook), prepend);
-  }
-  RemovableHandle add(ForwardHook hook, bool prepend) {
-    return post_->add(std::move(hook), prepend);
-  }
-  [[nodiscard]] const HookList<ForwardPreHook>& pre() const { return *pre_; }
-  [[nodiscard]] const HookList<ForwardHook>& post() const { return *post_; }
-  [[nodiscard]] bool empty() const noexcept { return pre_->empty() && post_->empty(); }
+struct ForwardHooks {
+  std::shared_ptr<HookList<ForwardPreHook>> pre = std::make_shared<HookList<ForwardPreHook>>();
+  std::shared_ptr<HookList<ForwardHook>> post = std::make_shared<HookList<ForwardHook>>();
 
- private:
-  std::shared_ptr<HookList<ForwardPreHook>> pre_ = std::make_shared<HookList<ForwardPreHook>>();
-  std::shared_ptr<HookList<ForwardHook>> post_ = std::make_shared<HookList<ForwardHook>>();
+  [[nodiscard]] bool empty() const noexcept { return pre->empty() && post->empty(); }
 };
-
-/// Runs `forward` between the hooks: process-wide ones, then the module's own, before and after.
-/// When something throws, hooks with `always_call` that have not run yet do, and it is rethrown.
-[[nodiscard]] Value run_with_hooks(
-    const Module& module, CallInputs inputs,
-    const std::function<Value(const Args& args, const Kwargs& kwargs)>& forward);
 
 }  // namespace tessera::nn

@@ -2,8 +2,8 @@
 
 namespace tessera::nn::global_hooks {
 
-ForwardHooks& forward() {
-  static ForwardHooks hooks;
+CallHooks& call() {
+  static CallHooks hooks;
   return hooks;
 }
 

@@ -4,22 +4,30 @@
 
 #include <utility>
 
-#include <tessera/nn/hooks/forward_hooks.h>
+#include <tessera/nn/hooks/call_hooks.h>
 
 namespace tessera::nn::global_hooks {
 
-[[nodiscard]] ForwardHooks& forward();
+/// All of them.
+[[nodiscard]] CallHooks& call();
 
-/// As Module::register_forward_pre_hook.
+/// As the functions of Module with the same names.
 template <detail::PreHookLike F>
 RemovableHandle register_forward_pre(F hook) {
-  return forward().add(forward_pre_hook(std::move(hook)), false);
+  return call().forward.pre->add(forward_pre_hook(std::move(hook)));
 }
-
-/// As Module::register_forward_hook.
 template <detail::HookLike F>
 RemovableHandle register_forward(F hook, const HookOptions& options = {}) {
-  return forward().add(forward_hook(std::move(hook), options.always_call), options.prepend);
+  return call().forward.post->add(forward_hook(std::move(hook), options.always_call),
+                                  options.prepend);
+}
+template <detail::HookOn<const Grads&> F>
+RemovableHandle register_full_backward_pre(F hook) {
+  return call().backward.pre->add(backward_pre_hook(std::move(hook)));
+}
+template <detail::HookOn<const Grads&, const Grads&> F>
+RemovableHandle register_full_backward(F hook) {
+  return call().backward.full->add(backward_hook(std::move(hook)));
 }
 
 }  // namespace tessera::nn::global_hooks

@@ -13,9 +13,9 @@ Tensor Module::call(const std::string& key, const Tensor& x) const {
   return class_->call(*this, key, x);
 }
 
-ForwardHooks& Module::own_forward_hooks() {
+CallHooks& Module::own_call_hooks() {
   if (hooks_ == nullptr) {
-    hooks_ = std::make_unique<ForwardHooks>();
+    hooks_ = std::make_unique<CallHooks>();
   }
   return *hooks_;
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <tessera/core/tensor/tensor.h>
-#include <tessera/nn/hooks/forward_hooks.h>
+#include <tessera/nn/hooks/call_hooks.h>
 #include <tessera/nn/parameter.h>
 #include <tessera/nn/tree/entries.h>
 
@@ -158,16 +158,29 @@ class Module : public std::enable_shared_from_this<Module> {
   /// argument.
   template <detail::PreHookLike F>
   RemovableHandle register_forward_pre_hook(F hook, const HookOptions& options = {}) {
-    return own_forward_hooks().add(forward_pre_hook(std::move(hook)), options.prepend);
+    return own_call_hooks().forward.pre->add(forward_pre_hook(std::move(hook)), options.prepend);
   }
   /// Runs after each call: `hook(module, args, output)` or `hook(module, args, kwargs, output)`,
   /// which may return a new output.
   template <detail::HookLike F>
   RemovableHandle register_forward_hook(F hook, const HookOptions& options = {}) {
-    return own_forward_hooks().add(forward_hook(std::move(hook), options.always_call),
-                                   options.prepend);
+    return own_call_hooks().forward.post->add(forward_hook(std::move(hook), options.always_call),
+                                              options.prepend);
   }
-  [[nodiscard]] ForwardHooks* forward_hooks() const { return hooks_.get(); }
+  /// Runs before this module's gradients are computed: `hook(module, grad_output)`, which may
+  /// return new ones.
+  template <detail::HookOn<const Grads&> F>
+  RemovableHandle register_full_backward_pre_hook(F hook, const HookOptions& options = {}) {
+    return own_call_hooks().backward.pre->add(backward_pre_hook(std::move(hook)), options.prepend);
+  }
+  /// Runs when the gradients of this module's inputs are there: `hook(module, grad_input,
+  /// grad_output)`, which may return new ones for the inputs. See nn/hooks/backward_hooks.h.
+  template <detail::HookOn<const Grads&, const Grads&> F>
+  RemovableHandle register_full_backward_hook(F hook, const HookOptions& options = {}) {
+    return own_call_hooks().backward.full->add(backward_hook(std::move(hook)), options.prepend);
+  }
+  /// Null when there never were any.
+  [[nodiscard]] const CallHooks* call_hooks() const { return hooks_.get(); }
 
   // --- text -----------------------------------------------------------------------------------
 
@@ -211,14 +224,14 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] SlotEntryPtr find_slot(std::string_view name) const;
   [[nodiscard]] ChildEntryPtr find_child(std::string_view name) const;
   void disown(const ModulePtr& child) const;
-  ForwardHooks& own_forward_hooks();
+  CallHooks& own_call_hooks();
 
   const ClassInfo* class_;
   bool training_ = true;
   std::vector<SlotEntryPtr> slots_;
   std::vector<ChildEntryPtr> children_;
   const Module* parent_ = nullptr;  ///< the first; cleared when it lets go
-  std::unique_ptr<ForwardHooks> hooks_;
+  std::unique_ptr<CallHooks> hooks_;
 };
 
 /// Prints the tree in the form of torch.nn.Module.

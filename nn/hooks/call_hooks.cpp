@@ -1,4 +1,4 @@
-#include <tessera/nn/hooks/forward_hooks.h>
+#include <tessera/nn/hooks/call_hooks.h>
 
 #include <unordered_set>
 
@@ -24,6 +24,10 @@ class HookedCall {
   }
 
   void run(const std::function<Value(const Args&, const Kwargs&)>& forward) {
+    watch_ = BackwardWatch::of(module_);
+    if (watch_ != nullptr) {
+      watch_->watch_inputs(inputs_.first);
+    }
     output_ = forward(inputs_.first, inputs_.second);
   }
 
@@ -51,16 +55,21 @@ class HookedCall {
     });
   }
 
-  [[nodiscard]] Value take_output() { return std::move(output_); }
+  [[nodiscard]] Value take_output() {
+    if (watch_ != nullptr) {
+      watch_->watch_outputs(output_);
+    }
+    return std::move(output_);
+  }
 
  private:
   template <class Kind, class F>
   void each(Kind kind, const F& visit) const {
-    for (const ForwardHooks* hooks : {&global_hooks::forward(), module_.forward_hooks()}) {
+    for (const CallHooks* hooks : hooks_on(module_)) {
       if (hooks == nullptr) {
         continue;
       }
-      for (const auto& entry : *(hooks->*kind)().entries()) {
+      for (const auto& entry : *(hooks->forward.*kind)->entries()) {
         visit(entry);
       }
     }
@@ -73,9 +82,14 @@ class HookedCall {
   CallInputs inputs_;
   Value output_;
   std::unordered_set<std::uint64_t> done_;
+  std::shared_ptr<BackwardWatch> watch_;
 };
 
 }  // namespace
+
+std::array<const CallHooks*, 2> hooks_on(const Module& module) {
+  return {&global_hooks::call(), module.call_hooks()};
+}
 
 Value run_with_hooks(const Module& module, CallInputs inputs,
                      const std::function<Value(const Args&, const Kwargs&)>& forward) {

@@ -1,0 +1,71 @@
+#include <tessera/core/autograd/boundary.h>
+
+#include <memory>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/record.h>
+#include <tessera/core/autograd/vjp.h>
+
+namespace tessera {
+namespace {
+
+/// What is recorded: a call that no kernel ever runs.
+struct Boundary {
+  static constexpr OpInfo info{.name = "boundary", .doc = "a line at which gradients are seen"};
+  struct Attrs {
+    std::shared_ptr<const BoundaryHook> hook;
+    std::vector<std::size_t> places;  ///< of the recorded tensors among all
+    std::size_t count = 0;
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer&, const Attrs&) {}
+  static void reference(Kernel&, const Attrs&) {}
+  static void vjp(Vjp& v, const Attrs& attrs);
+};
+
+void Boundary::vjp(Vjp& v, const Attrs& attrs) {
+  std::vector<Tensor> gradients(attrs.count);
+  for (int i = 0; i < v.input_count(); ++i) {
+    if (v.has_gradient(i)) {
+      gradients[attrs.places[static_cast<std::size_t>(i)]] = v.gradient(i);
+    }
+  }
+  gradients = (*attrs.hook)(std::move(gradients));
+  check<InternalError>(gradients.size() == attrs.count, "boundary: wrong number of gradients; got ",
+                       gradients.size(), ", expected ", attrs.count);
+  for (int i = 0; i < v.input_count(); ++i) {
+    v.set(i, gradients[attrs.places[static_cast<std::size_t>(i)]]);
+  }
+}
+
+Tensor view_behind_boundary(const Tensor& x) {
+  Tensor view = x.detach();
+  view.get().boundary = true;
+  return view;
+}
+
+}  // namespace
+
+std::vector<Tensor> make_boundary(std::span<const Tensor> tensors, BoundaryHook hook) {
+  std::vector<Tensor> views(tensors.begin(), tensors.end());
+  Boundary::Attrs attrs{.hook = std::make_shared<const BoundaryHook>(std::move(hook)),
+                        .count = tensors.size()};
+  std::vector<TensorRef> inputs;
+  Outputs outputs;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].defined()) {
+      views[i] = view_behind_boundary(tensors[i]);
+    }
+    if (tensors[i].defined() && tensors[i].requires_grad() && grad_enabled()) {
+      attrs.places.push_back(i);
+      inputs.emplace_back(tensors[i]);
+      outputs.push_back(views[i]);
+    }
+  }
+  if (!inputs.empty()) {
+    record(op_def<Boundary>(), inputs, &attrs, outputs);
+  }
+  return views;
+}
+
+}  // namespace tessera

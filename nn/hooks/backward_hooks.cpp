@@ -1,0 +1,136 @@
+#include <tessera/nn/hooks/backward_hooks.h>
+
+#include <algorithm>
+
+#include <tessera/core/autograd/boundary.h>
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/log.h>
+#include <tessera/nn/hooks/call_hooks.h>
+#include <tessera/nn/tree/module.h>
+
+namespace tessera::nn {
+namespace {
+
+/// Replaces the gradients by what a hook returned, if anything.
+void replace(Grads& gradients, std::optional<Grads> returned, const Module& module) {
+  if (!returned) {
+    return;
+  }
+  check<RuntimeError>(returned->size() == gradients.size(), "backward hook of ",
+                      module.class_name(), " returned ", returned->size(), " gradients, expected ",
+                      gradients.size());
+  gradients = *std::move(returned);
+}
+
+/// The tensors among `values`, undefined in other places.
+std::vector<Tensor> tensors_of(const Value::List& values) {
+  std::vector<Tensor> tensors;
+  for (const Value& value : values) {
+    tensors.push_back(value.is<Tensor>() ? value.tensor() : Tensor());
+  }
+  return tensors;
+}
+
+void put_back(Value::List& values, const std::vector<Tensor>& tensors) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (tensors[i].defined()) {
+      values[i] = tensors[i];
+    }
+  }
+}
+
+bool any_requires_grad(const std::vector<Tensor>& tensors) {
+  return std::ranges::any_of(tensors,
+                             [](const Tensor& x) { return x.defined() && x.requires_grad(); });
+}
+
+template <class Hook>
+void append(std::vector<Hook>& hooks, const HookList<Hook>& list) {
+  for (const auto& entry : *list.entries()) {
+    hooks.push_back(entry.hook);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<BackwardWatch> BackwardWatch::of(const Module& module) {
+  const bool hooked = std::ranges::any_of(hooks_on(module), [](const CallHooks* hooks) {
+    return hooks != nullptr && !hooks->backward.empty();
+  });
+  return hooked && grad_enabled() ? std::make_shared<BackwardWatch>(module) : nullptr;
+}
+
+BackwardWatch::BackwardWatch(const Module& module) : module_(module.shared_from_this()) {
+  for (const CallHooks* hooks : hooks_on(module)) {
+    if (hooks != nullptr) {
+      append(pre_, *hooks->backward.pre);
+      append(full_, *hooks->backward.full);
+    }
+  }
+}
+
+void BackwardWatch::watch_inputs(Args& args) {
+  inputs_ = args.size();
+  const std::vector<Tensor> tensors = tensors_of(args);
+  inputs_watched_ = any_requires_grad(tensors);
+  put_back(args, make_boundary(tensors, [self = shared_from_this()](Grads gradients) {
+             return self->at_inputs(std::move(gradients));
+           }));
+}
+
+void BackwardWatch::watch_outputs(Value& output) {
+  if (!output.is<Tensor>() && !output.is<Value::List>()) {
+    log_once("backward hooks of " + module_->class_name(), LogLevel::warning, module_->class_name(),
+             ": backward hooks see tensors and lists of them; the output is ", output.kind());
+    return;
+  }
+  Value::List values = output.is<Tensor>() ? Value::List{output} : output.get<Value::List>();
+  put_back(values, make_boundary(tensors_of(values), [self = shared_from_this()](Grads gradients) {
+             return self->at_outputs(std::move(gradients));
+           }));
+  output = output.is<Tensor>() ? values[0] : Value(std::move(values));
+}
+
+Grads BackwardWatch::run_pre_hooks(Grads grad_output) const {
+  for (const BackwardPreHook& hook : pre_) {
+    replace(grad_output, hook(*module_, grad_output), *module_);
+  }
+  return grad_output;
+}
+
+Grads BackwardWatch::at_outputs(Grads grad_output) {
+  grad_output = run_pre_hooks(std::move(grad_output));
+  if (inputs_watched_) {
+    grad_output_ = grad_output;
+  } else if (!full_.empty()) {
+    fire_without_inputs(grad_output);
+  }
+  return grad_output;
+}
+
+void BackwardWatch::fire_without_inputs(const Grads& grad_output) const {
+  log_once("early backward hooks of " + module_->class_name(), LogLevel::warning,
+           module_->class_name(), ": no input requires a gradient, so that its backward hooks run ",
+           "when the gradients of its outputs are there");
+  const Grads none(inputs_);
+  for (const BackwardHook& hook : full_) {
+    const std::optional<Grads> returned = hook(*module_, none, grad_output);
+    check<RuntimeError>(!returned || std::ranges::none_of(*returned, &Tensor::defined),
+                        "backward hook of ", module_->class_name(),
+                        " returned gradients, but no input requires one");
+  }
+}
+
+/// A gradient that came past the outputs, as in a double backward, is none of the hooks' business.
+Grads BackwardWatch::at_inputs(Grads grad_input) {
+  if (!grad_output_) {
+    return grad_input;
+  }
+  const Grads grad_output = *std::exchange(grad_output_, std::nullopt);
+  for (const BackwardHook& hook : full_) {
+    replace(grad_input, hook(*module_, grad_input, grad_output), *module_);
+  }
+  return grad_input;
+}
+
+}  // namespace tessera::nn

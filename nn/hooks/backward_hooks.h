@@ -1,0 +1,81 @@
+// Hooks on the gradients of a module's inputs and outputs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <tessera/core/base/hook_list.h>
+#include <tessera/nn/hooks/forward_hooks.h>
+
+namespace tessera::nn {
+
+class Module;
+
+/// One for each positional input, or each output, of a call; undefined for what is no tensor or has
+/// no gradient.
+using Grads = std::vector<Tensor>;
+
+/// Runs before a module's gradients are computed; what it returns replaces those of its outputs.
+using BackwardPreHook =
+    std::function<std::optional<Grads>(const Module&, const Grads& grad_output)>;
+
+/// Runs when the gradients of a module's inputs are there, or, where no input requires one, when
+/// those of its outputs are; never where no output requires one. What it returns replaces the
+/// inputs' gradients.
+using BackwardHook = std::function<std::optional<Grads>(const Module&, const Grads& grad_input,
+                                                        const Grads& grad_output)>;
+
+/// Hooks of these shapes that return new gradients, an optional of them, or nothing.
+template <detail::HookOn<const Grads&> F>
+BackwardPreHook backward_pre_hook(F hook) {
+  return [hook = std::move(hook)](const Module& module, const Grads& grad_output) {
+    return detail::optionally<Grads>([&] { return hook(module, grad_output); },
+                                     [](auto&& r) { return std::optional<Grads>(r); });
+  };
+}
+template <detail::HookOn<const Grads&, const Grads&> F>
+BackwardHook backward_hook(F hook) {
+  return [hook = std::move(hook)](const Module& module, const Grads& grad_input,
+                                  const Grads& grad_output) {
+    return detail::optionally<Grads>([&] { return hook(module, grad_input, grad_output); },
+                                     [](auto&& r) { return std::optional<Grads>(r); });
+  };
+}
+
+/// The backward hooks of one module, or of the process.
+struct BackwardHooks {
+  std::shared_ptr<HookList<BackwardPreHook>> pre = std::make_shared<HookList<BackwardPreHook>>();
+  std::shared_ptr<HookList<BackwardHook>> full = std::make_shared<HookList<BackwardHook>>();
+
+  [[nodiscard]] bool empty() const noexcept { return pre->empty() && full->empty(); }
+};
+
+/// Watches the gradients of one call: the hooks are those that were there when it was made.
+class BackwardWatch : public std::enable_shared_from_this<BackwardWatch> {
+ public:
+  /// Null when there are no hooks.
+  static std::shared_ptr<BackwardWatch> of(const Module& module);
+  explicit BackwardWatch(const Module& module);
+
+  /// Puts views behind a boundary in place of the tensors among the positional arguments.
+  void watch_inputs(Args& args);
+  /// The same for an output that is a tensor or a list; others are left alone, with a warning.
+  void watch_outputs(Value& output);
+
+ private:
+  Grads at_outputs(Grads grad_output);
+  Grads at_inputs(Grads grad_input);
+  [[nodiscard]] Grads run_pre_hooks(Grads grad_output) const;
+  void fire_without_inputs(const Grads& grad_output) const;
+
+  std::shared_ptr<const Module> module_;
+  std::vector<BackwardPreHook> pre_;
+  std::vector<BackwardHook> full_;
+  std::size_t inputs_ = 0;
+  bool inputs_watched_ = false;  ///< some input requires a gradient
+  std::optional<Grads> grad_output_;
+};
+
+}  // namespace tessera::nn

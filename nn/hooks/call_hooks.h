@@ -1,0 +1,31 @@
+// All hooks around a module's calls, and a call that runs them.
+#pragma once
+
+#include <array>
+#include <functional>
+
+#include <tessera/nn/hooks/backward_hooks.h>
+#include <tessera/nn/hooks/forward_hooks.h>
+
+namespace tessera::nn {
+
+/// The hooks of one module, or of the process.
+struct CallHooks {
+  ForwardHooks forward;
+  BackwardHooks backward;
+
+  [[nodiscard]] bool empty() const noexcept { return forward.empty() && backward.empty(); }
+};
+
+/// The process's and the module's, in the order in which they run; null for none.
+[[nodiscard]] std::array<const CallHooks*, 2> hooks_on(const Module& module);
+
+/// Runs `forward` between the hooks: before it process-wide pre-hooks, then the module's own; after
+/// it, in the same order, the forward hooks. Each sees what the ones before it replaced. Between
+/// them inputs and outputs get the boundaries at which backward hooks run. When something throws,
+/// forward hooks with `always_call` that have not run yet do, and it is rethrown.
+[[nodiscard]] Value run_with_hooks(
+    const Module& module, CallInputs inputs,
+    const std::function<Value(const Args& args, const Kwargs& kwargs)>& forward);
+
+}  // namespace tessera::nn

@@ -1,0 +1,220 @@
+// Rows H3, H4, P-2, P-3, T-3, X2: hooks on the gradients of a module's inputs and outputs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/log.h>
+#include <tessera/core/ops/relu.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/nn/hooks/global_hooks.h>
+
+#include "models.h"
+
+namespace tessera::nn::contract {
+namespace {
+
+using testing::HasSubstr;
+
+Tensor input3() {
+  return ones({3}).set_requires_grad(true);
+}
+
+std::vector<float> floats(const Tensor& x) {
+  return x.to_vector<float>();
+}
+
+/// x * factor and y, with an integer that has no gradient.
+struct Two : Scale {
+  std::pair<Tensor, Tensor> forward(const Tensor& x, std::int64_t n, const Tensor& y) const {
+    return {x * factor, y * static_cast<double>(n)};
+  }
+};
+
+/// Writes to what it was given.
+struct Overwriting : Module {
+  Tensor forward(Tensor x) const { return mul_(x, 2.0); }
+};
+
+TEST(H3, a_pre_hook_replaces_the_gradients_of_the_outputs) {
+  const auto model = make<Scale>();
+  model->register_full_backward_pre_hook([](const Module& m, const Grads& grad_output) {
+    EXPECT_EQ(m.class_name(), "Scale");
+    return Grads{grad_output[0] * 10.0};
+  });
+  const Tensor x = input3();
+  model(x).backward(ones({3}));
+  EXPECT_EQ(floats(x.grad()), (std::vector<float>{20, 20, 20}));
+  EXPECT_EQ(floats(model->factor.grad()), (std::vector<float>{10, 10, 10}));
+}
+
+TEST(P_2, a_scaled_grad_output_changes_all_inner_gradients) {
+  const auto model = make<Outer>();
+  model->register_full_backward_pre_hook(
+      [](const Module&, const Grads& grad_output) { return Grads{grad_output[0] * 0.5}; });
+  const auto plain = make<Outer>();
+  const Tensor x = input3();
+  const Tensor y = input3();
+  model(x).backward(ones({3}));
+  plain(y).backward(ones({3}));
+  for (const char* name : {"inner.scale.factor", "last.factor"}) {
+    EXPECT_EQ(floats(model->get_parameter(name).grad() * 2.0),
+              floats(plain->get_parameter(name).grad()));
+  }
+  EXPECT_EQ(floats(x.grad()), (std::vector<float>{2, 2, 2}));
+}
+
+TEST(H4, a_full_hook_sees_positional_inputs_and_all_outputs) {
+  const auto model = make<Two>();
+  int calls = 0;
+  model->register_full_backward_hook(
+      [&](const Module&, const Grads& grad_input, const Grads& grad_output) {
+        ++calls;
+        ASSERT_EQ(grad_input.size(), 3U);
+        EXPECT_EQ(floats(grad_input[0]), (std::vector<float>{2, 2, 2}));
+        EXPECT_FALSE(grad_input[1].defined());
+        EXPECT_EQ(floats(grad_input[2]), (std::vector<float>{5, 5, 5}));
+        EXPECT_EQ(grad_output.size(), 2U);
+      });
+  const Tensor x = input3();
+  const Tensor y = input3();
+  const auto [a, b] = model(x, std::int64_t{5}, y);
+  sum(a + b).backward();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(floats(y.grad()), (std::vector<float>{5, 5, 5}));
+}
+
+TEST(H4, a_later_hook_sees_what_the_earlier_one_replaced) {
+  const auto model = make<Scale>();
+  std::string order;
+  model->register_full_backward_hook([&](const Module&, const Grads& grad_input, const Grads&) {
+    order += "second ";
+    return Grads{grad_input[0] + 1.0};
+  });
+  model->register_full_backward_hook(
+      [&](const Module&, const Grads& grad_input, const Grads&) {
+        order += "first ";
+        return Grads{grad_input[0] * 10.0};
+      },
+      {.prepend = true});
+  const ScopedHandle process = global_hooks::register_full_backward(
+      [&](const Module&, const Grads&, const Grads&) { order += "process "; });
+  const Tensor x = input3();
+  model(x).backward(ones({3}));
+  EXPECT_EQ(order, "process first second ");
+  EXPECT_EQ(floats(x.grad()), (std::vector<float>{21, 21, 21}));
+  EXPECT_EQ(floats(model->factor.grad()), (std::vector<float>{1, 1, 1}));
+}
+
+TEST(H4, a_wrong_number_of_gradients_is_an_error) {
+  const auto model = make<Scale>();
+  model->register_full_backward_hook(
+      [](const Module&, const Grads&, const Grads&) { return Grads(2); });
+  const Tensor y = model(input3());
+  EXPECT_EQ(thrown<RuntimeError>([&] { y.backward(ones({3})); }),
+            "backward hook of Scale returned 2 gradients, expected 1");
+}
+
+TEST(H4, inputs_and_outputs_cannot_be_changed_in_place) {
+  const auto quiet = [](const Module&, const Grads&, const Grads&) {};
+  const auto model = make<Overwriting>();
+  model->register_full_backward_hook(quiet);
+  const std::string text = thrown<RuntimeError>([&] { model(input3() * 1.0); });
+  EXPECT_THAT(text, HasSubstr("module with backward hooks cannot be changed in place"));
+  const auto scale = make<Scale>();
+  scale->register_full_backward_hook(quiet);
+  Tensor y = scale(input3());
+  EXPECT_THROW(mul_(y, 2.0), RuntimeError);
+  const NoGradGuard off_the_tape;
+  EXPECT_NO_THROW(model(ones({3})));
+}
+
+TEST(P_3, without_inputs_that_require_a_gradient_it_fires_at_the_outputs_with_a_warning) {
+  const auto model = make<Scale>();
+  std::string logged;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { logged += line; });
+  int calls = 0;
+  model->register_full_backward_hook(
+      [&](const Module&, const Grads& grad_input, const Grads& grad_output) {
+        ++calls;
+        EXPECT_FALSE(grad_input.at(0).defined());
+        EXPECT_EQ(floats(grad_output[0]), (std::vector<float>{3, 3, 3}));
+      });
+  model(ones({3})).backward(full({3}, 3));
+  EXPECT_EQ(calls, 1);
+  EXPECT_THAT(logged, HasSubstr("Scale: no input requires a gradient"));
+}
+
+TEST(P_3, without_inputs_that_require_a_gradient_a_hook_must_return_none) {
+  const auto model = make<Scale>();
+  model->register_full_backward_hook(
+      [](const Module&, const Grads&, const Grads&) { return Grads{ones({3})}; });
+  const Tensor y = model(ones({3}));
+  EXPECT_EQ(thrown<RuntimeError>([&] { y.backward(ones({3})); }),
+            "backward hook of Scale returned gradients, but no input requires one");
+}
+
+TEST(P_3, without_outputs_that_require_a_gradient_it_never_fires) {
+  const auto model = make<Scale>();
+  model->requires_grad_(false);
+  int calls = 0;
+  model->register_full_backward_hook([&](const Module&, const Grads&, const Grads&) { ++calls; });
+  EXPECT_FALSE(model(ones({3})).requires_grad());
+  const Tensor x = input3();
+  const Tensor unused = model(x);
+  sum(x * x).backward();
+  EXPECT_EQ(calls, 0);
+}
+
+TEST(T_3, the_common_case_fires_when_the_inputs_gradients_are_there) {
+  const auto model = make<Outer>();
+  std::string order;
+  for (Module* module : model->modules()) {
+    module->register_full_backward_hook([&order](const Module& m, const Grads&, const Grads&) {
+      order += m.key().empty() ? "root " : m.key() + " ";
+    });
+  }
+  model(input3()).backward(ones({3}));
+  EXPECT_EQ(order, "last scale inner root ");
+}
+
+TEST(X2, a_hook_is_skipped_where_the_gradient_does_not_come_through_the_outputs) {
+  struct Escaping : Module {
+    mutable Tensor kept;
+    Tensor forward(const Tensor& x) const {
+      kept = x * 3.0;
+      return x * 2.0;
+    }
+  };
+  const auto model = make<Escaping>();
+  int calls = 0;
+  model->register_full_backward_hook([&](const Module&, const Grads&, const Grads&) { ++calls; });
+  const Tensor x = input3();
+  static_cast<void>(model(x));
+  sum(model->kept).backward();
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(floats(x.grad()), (std::vector<float>{3, 3, 3}));
+}
+
+TEST(H4, hooks_change_no_bits_when_they_return_nothing) {
+  const auto run = [](bool hooked) {
+    const auto model = make<Outer>();
+    if (hooked) {
+      for (Module* module : model->modules()) {
+        module->register_full_backward_hook([](const Module&, const Grads&, const Grads&) {});
+        module->register_full_backward_pre_hook([](const Module&, const Grads&) {});
+      }
+    }
+    const Tensor x = input3();
+    sum(model(x) * model(x)).backward();
+    auto all = floats(x.grad());
+    for (const Parameter& p : model->parameters()) {
+      const auto more = floats(p.grad());
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+}  // namespace
+}  // namespace tessera::nn::contract
