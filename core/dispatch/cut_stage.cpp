@@ -140,7 +140,9 @@ void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, cons
     }
     const int dim = plan.stacked_inputs ? -1 : plan.output_dims[i];
     Tensor joined = join_microbatches(pieces, dim);
-    const bool add = dim < 0 && Modes::current().batch_sum == BatchSum::tree;
+    // What came stacked stays so: the gradient of a leaf is added up by the leaf.
+    const bool reduced = dim < 0 && !plan.stacked_inputs;
+    const bool add = reduced && Modes::current().batch_sum == BatchSum::tree;
     const Tensor destination = i < destinations.size() ? destinations[i] : Tensor();
     outputs.push_back(add ? sum_microbatches(joined, destination) : std::move(joined));
   }

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/mul.h>
+
+#include "ops/gradients.h"
 #include "support/op_case.h"
 
 namespace tessera {
@@ -17,6 +21,17 @@ const RegisterOpCase<Sum> kCase{{
               {.inputs = {real({4, 2})}, .attrs = {.dims = {0, -2}}}},
     .dtypes = kAllDTypes,
 }};
+
+TEST(Sum, bits_do_not_depend_on_passes) {
+  using testing::Inputs;
+  using testing::numbers;
+  const auto of_everything = [](const Inputs& p, const Inputs& x) {
+    const Tensor y = linear(x[0], p[0]);
+    return sum(y * y);
+  };
+  testing::expect_same_bits_for_all_passes(of_everything, {numbers({3, 5}, 2, DType::f32)},
+                                           {numbers({8, 5}, 1, DType::f32)});
+}
 
 }  // namespace
 }  // namespace tessera
