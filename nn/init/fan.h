@@ -12,7 +12,11 @@ struct Fan {
   std::int64_t out = 0;
 };
 
-/// Of a weight (out, in, kernel...). Throws InvalidArgument below two dims.
+/// Of a weight (out, in, kernel...). Throws ValueError below two dims.
 [[nodiscard]] Fan fan_of(const Shape& shape);
+
+/// Which of the two sets the scale: fan_in keeps the variance forward, fan_out backward.
+enum class FanMode : std::uint8_t { fan_in, fan_out };
+[[nodiscard]] std::int64_t fan_of(const Shape& shape, FanMode mode);
 
 }  // namespace tessera::nn::init

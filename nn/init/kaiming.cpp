@@ -2,24 +2,30 @@
 
 #include <cmath>
 
-#include <tessera/nn/init/fan.h>
 #include <tessera/nn/init/normal.h>
 #include <tessera/nn/init/uniform.h>
 
 namespace tessera::nn::init {
+namespace {
 
-Initializer kaiming_uniform(double slope) {
-  return [slope](const Tensor& value, const RandomStream& stream) {
-    const auto fan = static_cast<double>(fan_of(value.shape()).in);
-    const double bound = std::sqrt(6 / ((1 + slope * slope) * fan));
+double deviation(const Tensor& value, double gain, FanMode mode) {
+  return gain / std::sqrt(static_cast<double>(fan_of(value.shape(), mode)));
+}
+
+}  // namespace
+
+Initializer kaiming_uniform(double slope, FanMode mode, Nonlinearity nonlinearity) {
+  const double gain = calculate_gain(nonlinearity, slope);
+  return [gain, mode](const Tensor& value, const RandomStream& stream) {
+    const double bound = std::sqrt(3.0) * deviation(value, gain, mode);
     uniform(-bound, bound)(value, stream);
   };
 }
 
-Initializer kaiming_normal(double slope) {
-  return [slope](const Tensor& value, const RandomStream& stream) {
-    const auto fan = static_cast<double>(fan_of(value.shape()).in);
-    normal(0, std::sqrt(2 / ((1 + slope * slope) * fan)))(value, stream);
+Initializer kaiming_normal(double slope, FanMode mode, Nonlinearity nonlinearity) {
+  const double gain = calculate_gain(nonlinearity, slope);
+  return [gain, mode](const Tensor& value, const RandomStream& stream) {
+    normal(0, deviation(value, gain, mode))(value, stream);
   };
 }
 

@@ -6,6 +6,6 @@
 namespace tessera::nn::init {
 
 /// Uniform in [low, high).
-[[nodiscard]] Initializer uniform(double low, double high);
+[[nodiscard]] Initializer uniform(double low = 0, double high = 1);
 
 }  // namespace tessera::nn::init

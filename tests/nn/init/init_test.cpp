@@ -10,6 +10,7 @@
 #include <tessera/nn/init/constant.h>
 #include <tessera/nn/init/kaiming.h>
 #include <tessera/nn/init/normal.h>
+#include <tessera/nn/init/trunc_normal.h>
 #include <tessera/nn/init/uniform.h>
 #include <tessera/nn/init/xavier.h>
 
@@ -69,6 +70,58 @@ TEST(Init, fans_set_the_scale) {
   EXPECT_THROW(filled(init::kaiming_uniform(), {10}), InvalidArgument);
 }
 
+TEST(Init, the_fan_and_the_nonlinearity_can_be_chosen) {
+  using init::FanMode;
+  using init::Nonlinearity;
+  const auto square = [](double x) { return x * x; };
+  const auto out = filled(init::kaiming_normal(0, FanMode::fan_out), {100, 400});
+  EXPECT_NEAR(mean_of(out, square), 2 / 100.0, 8e-4);
+  const auto tanh =
+      filled(init::kaiming_normal(0, FanMode::fan_in, Nonlinearity::tanh), {100, 400});
+  EXPECT_NEAR(mean_of(tanh, square), 25 / 9.0 / 400, 3e-4);
+  const auto even =
+      filled(init::kaiming_uniform(0, FanMode::fan_out, Nonlinearity::linear), {75, 20, 10});
+  EXPECT_NEAR(*std::ranges::max_element(even), std::sqrt(3 / 750.0), 1e-4);
+}
+
+TEST(Init, gains_are_those_of_pytorch) {
+  using init::calculate_gain;
+  using init::Nonlinearity;
+  EXPECT_EQ(calculate_gain(Nonlinearity::linear), 1);
+  EXPECT_EQ(calculate_gain(Nonlinearity::sigmoid), 1);
+  EXPECT_EQ(calculate_gain(Nonlinearity::tanh), 5.0 / 3);
+  EXPECT_EQ(calculate_gain(Nonlinearity::relu), std::sqrt(2.0));
+  EXPECT_EQ(calculate_gain(Nonlinearity::leaky_relu), std::sqrt(2 / 1.0001));
+  EXPECT_EQ(calculate_gain(Nonlinearity::leaky_relu, 1), 1);
+  EXPECT_EQ(calculate_gain(Nonlinearity::selu), 0.75);
+}
+
+/// The moments of the normal distribution cut to [low, high].
+TEST(Init, trunc_normal_is_the_normal_distribution_between_its_borders) {
+  const auto density = [](double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1)); };
+  const auto below = [](double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; };
+  struct Case {
+    double mean, deviation, low, high;
+  };
+  for (const Case& c : {Case{0, 1, -2, 2}, {1, 0.5, 0, 1.25}, {0, 1, 4, 5}, {0, 2, -30, -12}}) {
+    const auto x = filled(init::trunc_normal(c.mean, c.deviation, c.low, c.high), {1000, 200});
+    EXPECT_GE(*std::ranges::min_element(x), c.low);
+    EXPECT_LE(*std::ranges::max_element(x), c.high);
+    const double a = (c.low - c.mean) / c.deviation;
+    const double b = (c.high - c.mean) / c.deviation;
+    const double part = below(b) - below(a);
+    const double shift = (density(a) - density(b)) / part;
+    const double width = 1 + (a * density(a) - b * density(b)) / part - shift * shift;
+    const double mean = mean_of(x, [](double v) { return v; });
+    const double deviation = c.deviation * std::sqrt(width);
+    EXPECT_NEAR(mean, c.mean + c.deviation * shift, 5 * deviation / std::sqrt(200000));
+    const double variance = mean_of(x, [&](double v) { return (v - mean) * (v - mean); });
+    EXPECT_NEAR(variance, deviation * deviation, 0.03 * deviation * deviation);
+  }
+  EXPECT_THROW(init::trunc_normal(0, 1, 2, 2), ValueError);
+  EXPECT_THROW(init::trunc_normal(0, 0), ValueError);
+}
+
 TEST(Init, constants) {
   EXPECT_EQ(filled(init::ones(), {2}), (std::vector<float>{1, 1}));
   EXPECT_EQ(filled(init::constant(-0.5), {2}), (std::vector<float>{-0.5, -0.5}));
@@ -76,7 +129,7 @@ TEST(Init, constants) {
 
 /// A longer tensor begins with the same numbers, so an element depends on its index alone.
 TEST(Init, elements_depend_on_their_index_alone) {
-  for (const Initializer& initializer : {init::normal(0, 1), init::uniform(0, 1)}) {
+  for (const Initializer& initializer : {init::normal(), init::uniform(), init::trunc_normal()}) {
     const auto whole = filled(initializer, {200001});
     for (const std::int64_t n : {1, 2, 3, 70001}) {
       const auto part = filled(initializer, {n});
