@@ -1,22 +1,36 @@
-// Cross entropy as a module.
+// Cross entropy of logits with classes or with distributions over them.
 #pragma once
 
-#include <tessera/core/ops/cross_entropy.h>
+#include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
-/// The mean of -log softmax(logits)[target] over all rows: logits (..., classes), targets (...) of
-/// any integer dtype -> a number. See core/ops/cross_entropy.h for the options.
+struct CrossEntropyLossOptions {
+  Tensor weight = {};                ///< (C), one a class; the mean divides by those of the targets
+  std::int64_t ignore_index = -100;  ///< rows with this class as target count nothing
+  Reduction reduction = Reduction::mean;
+  double label_smoothing = 0;  ///< this share of each target is spread evenly over all classes
+  int class_dim = 1;           ///< of the logits; -1 for logits (..., C). That of (C) is 0
+};
+
+/// -sum_c weight[c] target[c] log softmax(input)[c] with the softmax over the classes: logits
+/// (N, C), (N, C, d1, ...) or (C). Targets are classes (N), (N, d1, ...) or () of any integer
+/// dtype, or distributions of the logits' shape, for which means divide by the number of rows.
+/// Without weights and with classes this is one op, see core/ops/cross_entropy.h. Throws
+/// InvalidArgument for a class outside [0, C) that is not `ignore_index`.
+[[nodiscard]] Tensor cross_entropy_loss(const Tensor& input, const Tensor& target,
+                                        const CrossEntropyLossOptions& options = {});
+
 class CrossEntropyLoss : public Module {
  public:
-  explicit CrossEntropyLoss(const CrossEntropy::Attrs& options = {}) : options_(options) {}
-  [[nodiscard]] Tensor forward(const Tensor& logits, const Tensor& targets) const {
-    return cross_entropy(logits, targets, options_);
-  }
+  explicit CrossEntropyLoss(const CrossEntropyLossOptions& options = {});
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
+
+  Buffer weight;  ///< (C); undefined without weights
 
  private:
-  CrossEntropy::Attrs options_;
+  CrossEntropyLossOptions options_;
 };
 
 }  // namespace tessera::nn

@@ -1,0 +1,24 @@
+#include <tessera/nn/loss/bce_loss.h>
+
+#include <tessera/core/ops/binary_cross_entropy.h>
+#include <tessera/core/ops/mul.h>
+
+namespace tessera::nn {
+
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
+                            const BCELossOptions& options) {
+  check_same_shape("binary_cross_entropy", input, target);
+  const Tensor losses = call<BinaryCrossEntropy>({widened(input), widened(target)});
+  return reduce(options.weight ? losses * options.weight : losses, options.reduction);
+}
+
+BCELoss::BCELoss(const BCELossOptions& options) : reduction_(options.reduction) {
+  weight = options.weight ? register_buffer("weight", options.weight)
+                          : register_buffer("weight", nullptr);
+}
+
+Tensor BCELoss::forward(const Tensor& input, const Tensor& target) const {
+  return binary_cross_entropy(input, target, {.weight = weight, .reduction = reduction_});
+}
+
+}  // namespace tessera::nn

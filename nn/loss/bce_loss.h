@@ -1,0 +1,30 @@
+// Binary cross entropy of probabilities.
+#pragma once
+
+#include <tessera/nn/loss/reduction.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct BCELossOptions {
+  Tensor weight = {};  ///< of elements; broadcasts to the input
+  Reduction reduction = Reduction::mean;
+};
+
+/// -(target log(input) + (1 - target) log(1 - input)), both in [0, 1] and of one shape. Logarithms
+/// are at least -100, as in PyTorch. Throws InvalidArgument for numbers outside [0, 1].
+[[nodiscard]] Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
+                                          const BCELossOptions& options = {});
+
+class BCELoss : public Module {
+ public:
+  explicit BCELoss(const BCELossOptions& options = {});
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
+
+  Buffer weight;  ///< undefined without weights
+
+ private:
+  Reduction reduction_;
+};
+
+}  // namespace tessera::nn

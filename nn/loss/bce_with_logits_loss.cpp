@@ -1,0 +1,32 @@
+#include <tessera/nn/loss/bce_with_logits_loss.h>
+
+#include <tessera/core/ops/binary_cross_entropy_with_logits.h>
+#include <tessera/core/ops/mul.h>
+
+namespace tessera::nn {
+
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        const BCEWithLogitsLossOptions& options) {
+  using Op = BinaryCrossEntropyWithLogits;
+  check_same_shape("binary_cross_entropy_with_logits", input, target);
+  const Tensor x = widened(input);
+  const Tensor y = widened(target);
+  const Tensor losses =
+      options.pos_weight ? call<Op>({x, y, options.pos_weight}) : call<Op>({x, y});
+  return reduce(options.weight ? losses * options.weight : losses, options.reduction);
+}
+
+BCEWithLogitsLoss::BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options)
+    : reduction_(options.reduction) {
+  weight = options.weight ? register_buffer("weight", options.weight)
+                          : register_buffer("weight", nullptr);
+  pos_weight = options.pos_weight ? register_buffer("pos_weight", options.pos_weight)
+                                  : register_buffer("pos_weight", nullptr);
+}
+
+Tensor BCEWithLogitsLoss::forward(const Tensor& input, const Tensor& target) const {
+  return binary_cross_entropy_with_logits(
+      input, target, {.weight = weight, .pos_weight = pos_weight, .reduction = reduction_});
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,32 @@
+// Binary cross entropy of logits.
+#pragma once
+
+#include <tessera/nn/loss/reduction.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct BCEWithLogitsLossOptions {
+  Tensor weight = {};      ///< of elements; broadcasts to the input
+  Tensor pos_weight = {};  ///< of positive examples, a class; broadcasts to the input
+  Reduction reduction = Reduction::mean;
+};
+
+/// -(pos_weight target log(p) + (1 - target) log(1 - p)) with p = sigmoid(input), computed without
+/// forming p. Input and target have one shape.
+[[nodiscard]] Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                                      const BCEWithLogitsLossOptions& options = {});
+
+class BCEWithLogitsLoss : public Module {
+ public:
+  explicit BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options = {});
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
+
+  Buffer weight;      ///< undefined without weights
+  Buffer pos_weight;  ///< undefined without weights
+
+ private:
+  Reduction reduction_;
+};
+
+}  // namespace tessera::nn

@@ -1,0 +1,38 @@
+#include <tessera/nn/loss/cosine_embedding_loss.h>
+
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/div.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/relu.h>
+#include <tessera/core/ops/sqrt.h>
+#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/where.h>
+
+namespace tessera::nn {
+namespace {
+
+Tensor cosine(const Tensor& x, const Tensor& y) {
+  constexpr double kEpsilon = 1e-12;
+  const Tensor squares = (sum(x * x, {-1}) + kEpsilon) * (sum(y * y, {-1}) + kEpsilon);
+  return sum(x * y, {-1}) / sqrt(squares);
+}
+
+}  // namespace
+
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                             const CosineEmbeddingLossOptions& options) {
+  check_same_shape("cosine_embedding_loss", input1, input2);
+  const int ndim = input1.ndim();
+  check<ValueError>((ndim == 1 || ndim == 2) && target.ndim() == ndim - 1 &&
+                        (ndim == 1 || target.size(0) == input1.size(0)),
+                    "cosine_embedding_loss: the target does not fit; got ", target.shape(), " for ",
+                    input1.shape(), ", expected (N) for (N, D) or () for (D)");
+  const Tensor cos = cosine(widened(input1), widened(input2));
+  const Tensor alike = where(eq(target, 1), 1 - cos, 0);
+  const Tensor unlike = where(eq(target, -1), relu(cos - options.margin), 0);
+  return reduce(alike + unlike, options.reduction);
+}
+
+}  // namespace tessera::nn

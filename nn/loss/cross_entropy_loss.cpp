@@ -1,0 +1,100 @@
+#include <tessera/nn/loss/cross_entropy_loss.h>
+
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/log_softmax.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/neg.h>
+#include <tessera/core/ops/permute.h>
+#include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/where.h>
+#include <tessera/nn/loss/class_targets.h>
+
+namespace tessera::nn {
+namespace {
+
+constexpr const char* kName = "cross_entropy_loss";
+
+/// The same logits with the classes in the last dim.
+Tensor classes_last(const Tensor& input, int dim) {
+  if (dim == input.ndim() - 1) {
+    return input;
+  }
+  Dims order;
+  for (int d = 0; d < input.ndim(); ++d) {
+    if (d != dim) {
+      order.push_back(d);
+    }
+  }
+  order.push_back(dim);
+  return permute(input, order);
+}
+
+/// The sum over classes of x (..., C, ...), each times its weight.
+Tensor weighted_sum(const Tensor& x, const Tensor& weight, int dim) {
+  if (!weight) {
+    return sum(x, {dim});
+  }
+  Shape shape = Dims::filled(x.ndim() - dim, 1);
+  shape[0] = weight.numel();
+  return sum(x * reshape(widened(weight), shape), {dim});
+}
+
+Tensor with_distributions(const Tensor& input, const Tensor& target, int dim,
+                          const CrossEntropyLossOptions& options) {
+  check_same_shape(kName, input, target);
+  check<ValueError>(options.ignore_index < 0, kName,
+                    ": distributions as targets have no ignore_index; got ", options.ignore_index);
+  const double spread = options.label_smoothing / static_cast<double>(input.size(dim));
+  const Tensor smoothed = widened(target) * (1 - options.label_smoothing) + spread;
+  const Tensor each = log_softmax(widened(input), dim) * smoothed;
+  return reduce(-weighted_sum(each, options.weight, dim), options.reduction);
+}
+
+Tensor with_weighted_classes(const Tensor& input, const Tensor& target, int dim,
+                             const CrossEntropyLossOptions& options) {
+  const ClassTargets targets(kName, input, target, dim, options.weight, options.ignore_index);
+  const Tensor logs = log_softmax(widened(input), dim);
+  const double spread = options.label_smoothing / static_cast<double>(input.size(dim));
+  Tensor rows = targets.pick(logs, dim) * targets.weight;
+  if (spread > 0) {
+    const Tensor all = where(targets.counts, weighted_sum(logs, options.weight, dim), 0);
+    rows = rows * (1 - options.label_smoothing) + all * spread;
+  }
+  return targets.reduce(-rows, options.reduction);
+}
+
+}  // namespace
+
+Tensor cross_entropy_loss(const Tensor& input, const Tensor& target,
+                          const CrossEntropyLossOptions& options) {
+  const double smoothing = options.label_smoothing;
+  check(smoothing >= 0 && smoothing <= 1, kName, ": wrong label smoothing; got ", smoothing,
+        ", expected one in [0, 1]");
+  const int wanted = input.ndim() == 1 ? 0 : options.class_dim;
+  const int dim = normalize_dim(kName, wanted, input.ndim());
+  check(input.size(dim) > 0, kName, ": the input needs classes; got ", input.shape());
+  if (is_floating(target.dtype())) {
+    return with_distributions(input, target, dim, options);
+  }
+  if (options.weight) {
+    return with_weighted_classes(input, target, dim, options);
+  }
+  return cross_entropy(classes_last(input, dim), target,
+                       {.ignore_index = options.ignore_index,
+                        .label_smoothing = smoothing,
+                        .reduction = options.reduction});
+}
+
+CrossEntropyLoss::CrossEntropyLoss(const CrossEntropyLossOptions& options) : options_(options) {
+  weight = options.weight ? register_buffer("weight", options.weight)
+                          : register_buffer("weight", nullptr);
+}
+
+Tensor CrossEntropyLoss::forward(const Tensor& input, const Tensor& target) const {
+  CrossEntropyLossOptions options = options_;
+  options.weight = weight;
+  return cross_entropy_loss(input, target, options);
+}
+
+}  // namespace tessera::nn

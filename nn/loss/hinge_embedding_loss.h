@@ -1,0 +1,29 @@
+// Distances that should be small for similar pairs and large for others.
+#pragma once
+
+#include <tessera/nn/loss/reduction.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct HingeEmbeddingLossOptions {
+  double margin = 1;
+  Reduction reduction = Reduction::mean;
+};
+
+/// input where the target is 1, max(0, margin - input) where it is -1; both broadcast.
+[[nodiscard]] Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
+                                          const HingeEmbeddingLossOptions& options = {});
+
+class HingeEmbeddingLoss : public Module {
+ public:
+  explicit HingeEmbeddingLoss(const HingeEmbeddingLossOptions& options = {}) : options_(options) {}
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
+    return hinge_embedding_loss(input, target, options_);
+  }
+
+ private:
+  HingeEmbeddingLossOptions options_;
+};
+
+}  // namespace tessera::nn

@@ -1,0 +1,39 @@
+#include <tessera/nn/loss/kl_div_loss.h>
+
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/div.h>
+#include <tessera/core/ops/exp.h>
+#include <tessera/core/ops/log.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/where.h>
+
+namespace tessera::nn {
+namespace {
+
+/// target log(target); the gradient at 0, which is infinite, counts as 0.
+Tensor negative_entropy(const Tensor& target) {
+  return target * log(where(eq(target, 0), 1, target));
+}
+
+/// Samples of one microbatch: dim 0 may hold several.
+std::int64_t batch_size(const Tensor& input) {
+  const bool several = input.cut() && input.cut().dim == 0;
+  return input.ndim() == 0 ? 1 : input.size(0) / (several ? input.cut().parts : 1);
+}
+
+}  // namespace
+
+Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions& options) {
+  check_same_shape("kl_div", input, target);
+  const Tensor x = widened(input);
+  const Tensor y = widened(target);
+  const Tensor losses = options.log_target ? exp(y) * (y - x) : negative_entropy(y) - y * x;
+  if (options.reduction == KLDivReduction::batchmean) {
+    return sum(losses) / static_cast<double>(batch_size(input));
+  }
+  return reduce(losses, static_cast<Reduction>(options.reduction));
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,32 @@
+// Which of two scores should be the larger.
+#pragma once
+
+#include <tessera/nn/loss/reduction.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct MarginRankingLossOptions {
+  double margin = 0;
+  Reduction reduction = Reduction::mean;
+};
+
+/// max(0, margin - target (input1 - input2)): a target of 1 ranks input1 higher, -1 input2. All
+/// three have the same number of dims and broadcast.
+[[nodiscard]] Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2,
+                                         const Tensor& target,
+                                         const MarginRankingLossOptions& options = {});
+
+class MarginRankingLoss : public Module {
+ public:
+  explicit MarginRankingLoss(const MarginRankingLossOptions& options = {}) : options_(options) {}
+  [[nodiscard]] Tensor forward(const Tensor& input1, const Tensor& input2,
+                               const Tensor& target) const {
+    return margin_ranking_loss(input1, input2, target, options_);
+  }
+
+ private:
+  MarginRankingLossOptions options_;
+};
+
+}  // namespace tessera::nn

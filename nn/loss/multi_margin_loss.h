@@ -1,0 +1,33 @@
+// The hinge loss over classes.
+#pragma once
+
+#include <tessera/nn/loss/reduction.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct MultiMarginLossOptions {
+  int p = 1;  ///< 1 or 2
+  double margin = 1;
+  Tensor weight = {};  ///< (C), one a class
+  Reduction reduction = Reduction::mean;
+};
+
+/// weight[y] sum_{c != y} max(0, margin - input[y] + input[c])^p / C: scores (N, C) or (C) and
+/// classes y (N) or () (Weston and Watkins, "Support Vector Machines for Multi-Class Pattern
+/// Recognition", ESANN 1999). Throws InvalidArgument for a class outside [0, C).
+[[nodiscard]] Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
+                                       const MultiMarginLossOptions& options = {});
+
+class MultiMarginLoss : public Module {
+ public:
+  explicit MultiMarginLoss(const MultiMarginLossOptions& options = {});
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
+
+  Buffer weight;  ///< (C); undefined without weights
+
+ private:
+  MultiMarginLossOptions options_;
+};
+
+}  // namespace tessera::nn

@@ -1,0 +1,27 @@
+#include <tessera/nn/loss/nll_loss.h>
+
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/neg.h>
+#include <tessera/nn/loss/class_targets.h>
+
+namespace tessera::nn {
+
+Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions& options) {
+  check<ValueError>(input.ndim() >= 1, "nll_loss: the input needs classes; got ", input.shape());
+  const int dim = class_dim_of(input);
+  const ClassTargets targets("nll_loss", input, target, dim, options.weight, options.ignore_index);
+  return targets.reduce(-targets.pick(widened(input), dim) * targets.weight, options.reduction);
+}
+
+NLLLoss::NLLLoss(const NLLLossOptions& options)
+    : ignore_index_(options.ignore_index), reduction_(options.reduction) {
+  weight = options.weight ? register_buffer("weight", options.weight)
+                          : register_buffer("weight", nullptr);
+}
+
+Tensor NLLLoss::forward(const Tensor& input, const Tensor& target) const {
+  return nll_loss(input, target,
+                  {.weight = weight, .ignore_index = ignore_index_, .reduction = reduction_});
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,25 @@
+#include <tessera/nn/loss/reduction.h>
+
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/sum.h>
+
+namespace tessera::nn {
+
+Tensor reduce(const Tensor& losses, Reduction reduction) {
+  if (reduction == Reduction::none) {
+    return losses;
+  }
+  return reduction == Reduction::mean ? mean(losses) : sum(losses);
+}
+
+Tensor widened(const Tensor& x) {
+  return is_floating(x.dtype()) && size_of(x.dtype()) < 4 ? cast(x, DType::f32) : x;
+}
+
+void check_same_shape(const char* op, const Tensor& input, const Tensor& target) {
+  check<ValueError>(input.shape() == target.shape(), op, ": the target does not fit; got ",
+                    target.shape(), ", expected ", input.shape());
+}
+
+}  // namespace tessera::nn

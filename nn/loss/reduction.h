@@ -1,0 +1,22 @@
+// How the losses of elements or samples become the result, and what all losses ask of their inputs.
+#pragma once
+
+#include <tessera/core/ops/cross_entropy.h>
+
+namespace tessera::nn {
+
+/// `mean` over all losses, their `sum`, or `none`: the losses themselves. Means and sums are formed
+/// for each microbatch by itself.
+using Reduction = LossReduction;
+
+[[nodiscard]] Tensor reduce(const Tensor& losses, Reduction reduction);
+
+/// `x` in the dtype in which losses are computed: 16-bit floats become f32, as under PyTorch's
+/// autocast.
+[[nodiscard]] Tensor widened(const Tensor& x);
+
+/// Throws ValueError naming `op` unless both have one shape: broadcasting (8, 1) with (8) would
+/// train on 64 pairs.
+void check_same_shape(const char* op, const Tensor& input, const Tensor& target);
+
+}  // namespace tessera::nn

@@ -1,0 +1,30 @@
+// The absolute error, rounded off at its kink.
+#pragma once
+
+#include <tessera/nn/loss/reduction.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct SmoothL1LossOptions {
+  Reduction reduction = Reduction::mean;
+  double beta = 1;  ///< from this error on the loss is a line; 0 makes it the l1_loss
+};
+
+/// e^2 / (2 beta) where |e| = |input - target| is below beta, else |e| - beta / 2 (Girshick, "Fast
+/// R-CNN", ICCV 2015). Throws ValueError for a negative beta.
+[[nodiscard]] Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
+                                    const SmoothL1LossOptions& options = {});
+
+class SmoothL1Loss : public Module {
+ public:
+  explicit SmoothL1Loss(const SmoothL1LossOptions& options = {}) : options_(options) {}
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
+    return smooth_l1_loss(input, target, options_);
+  }
+
+ private:
+  SmoothL1LossOptions options_;
+};
+
+}  // namespace tessera::nn

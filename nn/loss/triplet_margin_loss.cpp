@@ -1,0 +1,28 @@
+#include <tessera/nn/loss/triplet_margin_loss.h>
+
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/minimum.h>
+#include <tessera/core/ops/norm.h>
+#include <tessera/core/ops/relu.h>
+#include <tessera/core/ops/sub.h>
+
+namespace tessera::nn {
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           const TripletMarginLossOptions& options) {
+  check<ValueError>(anchor.ndim() == positive.ndim() && anchor.ndim() == negative.ndim(),
+                    "triplet_margin_loss: needs as many dims everywhere; got ", anchor.shape(),
+                    ", ", positive.shape(), " and ", negative.shape());
+  check<ValueError>(options.margin > 0, "triplet_margin_loss: the margin must be positive; got ",
+                    options.margin);
+  const auto distance = [&](const Tensor& x, const Tensor& y) {
+    return norm(widened(x) - widened(y) + options.eps, options.p, {-1});
+  };
+  Tensor apart = distance(anchor, negative);
+  if (options.swap) {
+    apart = minimum(apart, distance(positive, negative));
+  }
+  return reduce(relu(distance(anchor, positive) - apart + options.margin), options.reduction);
+}
+
+}  // namespace tessera::nn

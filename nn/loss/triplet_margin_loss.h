@@ -1,0 +1,40 @@
+// Anchors that should be nearer to their positives than to their negatives.
+#pragma once
+
+#include <tessera/nn/loss/reduction.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct TripletMarginLossOptions {
+  double margin = 1;
+  double p = 2;       ///< of the norm; at least 0
+  double eps = 1e-6;  ///< added to differences, so that the distance has a gradient at 0
+  bool swap = false;  ///< the positive's distance to the negative counts where it is shorter
+  Reduction reduction = Reduction::mean;
+};
+
+/// max(0, |anchor - positive| - |anchor - negative| + margin) for vectors (..., D) of one number of
+/// dims (Balntas et al., "Learning Shallow Convolutional Feature Descriptors with Triplet Losses",
+/// BMVC 2016).
+[[nodiscard]] Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive,
+                                         const Tensor& negative,
+                                         const TripletMarginLossOptions& options = {});
+
+class TripletMarginLoss : public Module {
+ public:
+  /// Throws ValueError unless the margin is positive.
+  explicit TripletMarginLoss(const TripletMarginLossOptions& options = {}) : options_(options) {
+    check<ValueError>(options.margin > 0, "TripletMarginLoss: the margin must be positive; got ",
+                      options.margin);
+  }
+  [[nodiscard]] Tensor forward(const Tensor& anchor, const Tensor& positive,
+                               const Tensor& negative) const {
+    return triplet_margin_loss(anchor, positive, negative, options_);
+  }
+
+ private:
+  TripletMarginLossOptions options_;
+};
+
+}  // namespace tessera::nn
