@@ -96,6 +96,19 @@ TEST(Init, gains_are_those_of_pytorch) {
   EXPECT_EQ(calculate_gain(Nonlinearity::selu), 0.75);
 }
 
+TEST(Init, trunc_normal_inverts_the_distribution_function) {
+  const auto below = [](double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; };
+  const Tensor x = empty({100000}, {.dtype = DType::f64});
+  const RandomStream stream{.key = 3};
+  init::trunc_normal(0, 1, -40, 40)(x, stream);
+  for (std::int64_t i = 0; i < x.numel(); ++i) {
+    const double u = (stream.word(static_cast<std::uint64_t>(i)) + 0.5) * 0x1p-32;
+    const double z = x.data<double>()[i];
+    const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1));
+    ASSERT_NEAR(below(z), u, 2e-7 * std::abs(z) * density + 1e-15) << i;  // seven digits of z
+  }
+}
+
 /// The moments of the normal distribution cut to [low, high].
 TEST(Init, trunc_normal_is_the_normal_distribution_between_its_borders) {
   const auto density = [](double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1)); };
