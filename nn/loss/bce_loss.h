@@ -16,6 +16,7 @@ struct BCELossOptions {
 [[nodiscard]] Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                                           const BCELossOptions& options = {});
 
+/// binary_cross_entropy as a module.
 class BCELoss : public Module {
  public:
   explicit BCELoss(const BCELossOptions& options = {});

@@ -17,6 +17,7 @@ struct BCEWithLogitsLossOptions {
 [[nodiscard]] Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                                       const BCEWithLogitsLossOptions& options = {});
 
+/// binary_cross_entropy_with_logits as a module.
 class BCEWithLogitsLoss : public Module {
  public:
   explicit BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options = {});

@@ -17,6 +17,7 @@ struct CosineEmbeddingLossOptions {
                                            const Tensor& target,
                                            const CosineEmbeddingLossOptions& options = {});
 
+/// cosine_embedding_loss as a module.
 class CosineEmbeddingLoss : public Module {
  public:
   explicit CosineEmbeddingLoss(const CosineEmbeddingLossOptions& options = {})

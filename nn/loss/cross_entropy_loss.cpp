@@ -45,9 +45,12 @@ Tensor with_distributions(const Tensor& input, const Tensor& target, int dim,
   check_same_shape(kName, input, target);
   check<ValueError>(options.ignore_index < 0, kName,
                     ": distributions as targets have no ignore_index; got ", options.ignore_index);
-  const double spread = options.label_smoothing / static_cast<double>(input.size(dim));
-  const Tensor smoothed = widened(target) * (1 - options.label_smoothing) + spread;
-  const Tensor each = log_softmax(widened(input), dim) * smoothed;
+  Tensor shares = widened(target);
+  if (options.label_smoothing > 0) {
+    const double spread = options.label_smoothing / static_cast<double>(input.size(dim));
+    shares = shares * (1 - options.label_smoothing) + spread;
+  }
+  const Tensor each = log_softmax(widened(input), dim) * shares;
   return reduce(-weighted_sum(each, options.weight, dim), options.reduction);
 }
 
@@ -55,9 +58,9 @@ Tensor with_weighted_classes(const Tensor& input, const Tensor& target, int dim,
                              const CrossEntropyLossOptions& options) {
   const ClassTargets targets(kName, input, target, dim, options.weight, options.ignore_index);
   const Tensor logs = log_softmax(widened(input), dim);
-  const double spread = options.label_smoothing / static_cast<double>(input.size(dim));
   Tensor rows = targets.pick(logs, dim) * targets.weight;
-  if (spread > 0) {
+  if (options.label_smoothing > 0) {
+    const double spread = options.label_smoothing / static_cast<double>(input.size(dim));
     const Tensor all = where(targets.counts, weighted_sum(logs, options.weight, dim), 0);
     rows = rows * (1 - options.label_smoothing) + all * spread;
   }

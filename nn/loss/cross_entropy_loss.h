@@ -22,6 +22,7 @@ struct CrossEntropyLossOptions {
 [[nodiscard]] Tensor cross_entropy_loss(const Tensor& input, const Tensor& target,
                                         const CrossEntropyLossOptions& options = {});
 
+/// cross_entropy_loss as a module.
 class CrossEntropyLoss : public Module {
  public:
   explicit CrossEntropyLoss(const CrossEntropyLossOptions& options = {});

@@ -24,6 +24,7 @@ struct CTCLossOptions {
                               const Tensor& input_lengths, const Tensor& target_lengths,
                               const CTCLossOptions& options = {});
 
+/// ctc_loss as a module.
 class CTCLoss : public Module {
  public:
   explicit CTCLoss(const CTCLossOptions& options = {}) : options_(options) {}

@@ -15,6 +15,7 @@ struct HingeEmbeddingLossOptions {
 [[nodiscard]] Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
                                           const HingeEmbeddingLossOptions& options = {});
 
+/// hinge_embedding_loss as a module.
 class HingeEmbeddingLoss : public Module {
  public:
   explicit HingeEmbeddingLoss(const HingeEmbeddingLossOptions& options = {}) : options_(options) {}

@@ -16,6 +16,7 @@ struct HuberLossOptions {
 [[nodiscard]] Tensor huber_loss(const Tensor& input, const Tensor& target,
                                 const HuberLossOptions& options = {});
 
+/// huber_loss as a module.
 class HuberLoss : public Module {
  public:
   explicit HuberLoss(const HuberLossOptions& options = {}) : options_(options) {}

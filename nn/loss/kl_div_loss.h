@@ -20,6 +20,7 @@ struct KLDivLossOptions {
 [[nodiscard]] Tensor kl_div(const Tensor& input, const Tensor& target,
                             const KLDivLossOptions& options = {});
 
+/// kl_div as a module.
 class KLDivLoss : public Module {
  public:
   explicit KLDivLoss(const KLDivLossOptions& options = {}) : options_(options) {}

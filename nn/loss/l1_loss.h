@@ -10,6 +10,7 @@ namespace tessera::nn {
 [[nodiscard]] Tensor l1_loss(const Tensor& input, const Tensor& target,
                              Reduction reduction = Reduction::mean);
 
+/// l1_loss as a module.
 class L1Loss : public Module {
  public:
   explicit L1Loss(Reduction reduction = Reduction::mean) : reduction_(reduction) {}

@@ -17,6 +17,7 @@ struct MarginRankingLossOptions {
                                          const Tensor& target,
                                          const MarginRankingLossOptions& options = {});
 
+/// margin_ranking_loss as a module.
 class MarginRankingLoss : public Module {
  public:
   explicit MarginRankingLoss(const MarginRankingLossOptions& options = {}) : options_(options) {}

@@ -10,6 +10,7 @@ namespace tessera::nn {
 [[nodiscard]] Tensor mse_loss(const Tensor& input, const Tensor& target,
                               Reduction reduction = Reduction::mean);
 
+/// mse_loss as a module.
 class MSELoss : public Module {
  public:
   explicit MSELoss(Reduction reduction = Reduction::mean) : reduction_(reduction) {}

@@ -19,6 +19,7 @@ struct MultiMarginLossOptions {
 [[nodiscard]] Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
                                        const MultiMarginLossOptions& options = {});
 
+/// multi_margin_loss as a module.
 class MultiMarginLoss : public Module {
  public:
   explicit MultiMarginLoss(const MultiMarginLossOptions& options = {});

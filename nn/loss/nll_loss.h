@@ -18,6 +18,7 @@ struct NLLLossOptions {
 [[nodiscard]] Tensor nll_loss(const Tensor& input, const Tensor& target,
                               const NLLLossOptions& options = {});
 
+/// nll_loss as a module.
 class NLLLoss : public Module {
  public:
   explicit NLLLoss(const NLLLossOptions& options = {});

@@ -9,6 +9,7 @@ namespace tessera::nn {
 /// for each microbatch by itself.
 using Reduction = LossReduction;
 
+/// `losses` as `reduction` says.
 [[nodiscard]] Tensor reduce(const Tensor& losses, Reduction reduction);
 
 /// `x` in the dtype in which losses are computed: 16-bit floats become f32, as under PyTorch's

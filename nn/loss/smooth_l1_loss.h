@@ -16,6 +16,7 @@ struct SmoothL1LossOptions {
 [[nodiscard]] Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
                                     const SmoothL1LossOptions& options = {});
 
+/// smooth_l1_loss as a module.
 class SmoothL1Loss : public Module {
  public:
   explicit SmoothL1Loss(const SmoothL1LossOptions& options = {}) : options_(options) {}

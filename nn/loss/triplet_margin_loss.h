@@ -21,6 +21,7 @@ struct TripletMarginLossOptions {
                                          const Tensor& negative,
                                          const TripletMarginLossOptions& options = {});
 
+/// triplet_margin_loss as a module.
 class TripletMarginLoss : public Module {
  public:
   /// Throws ValueError unless the margin is positive.
