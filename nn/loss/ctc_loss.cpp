@@ -40,14 +40,14 @@ Tensor rows_of(const Tensor& targets, const Tensor& lengths) {
 Tensor losses_of_batch(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                        const Tensor& target_lengths, const CTCLossOptions& options) {
   const bool rows = targets.ndim() != 1;
-  const Tensor losses =
+  Tensor losses =
       call<CtcLoss>({widened(log_probs), rows ? targets : rows_of(targets, target_lengths),
                      input_lengths, target_lengths},
                     {.blank = options.blank, .zero_infinity = options.zero_infinity});
-  if (options.reduction != Reduction::mean) {
-    return losses;
+  if (options.reduction == Reduction::mean) {
+    losses = losses / maximum(cast(target_lengths, losses.dtype()), 1);
   }
-  return losses / maximum(cast(target_lengths, losses.dtype()), 1);
+  return losses;
 }
 
 }  // namespace
