@@ -26,8 +26,8 @@ inline constexpr std::int64_t kNormBlock = 65536;
 /// a slot without one is trained by this process alone.
 ///
 /// A step: `ready` says whether the last pass ran; `finish_gradients` waits for the reductions;
-/// the optimizer updates the elements in `own_range` of each parameter; `publish` brings them to
-/// all ranks and consumes the gradients.
+/// the optimizer updates the elements in `own_range` of each of its parameters; `publish` brings
+/// them to all ranks.
 class Synchronizer {
  public:
   virtual ~Synchronizer() = default;
@@ -35,9 +35,11 @@ class Synchronizer {
   virtual void finish_gradients() = 0;
   /// The elements of `slot` that this rank updates; cut at multiples of kNormBlock.
   [[nodiscard]] virtual ElementRange own_range(const Slot& slot) const = 0;
-  /// Memory for optimizer state of `slot`, of the parameter's shape, zeroed. On ranks that share
-  /// memory it is one tensor for all of them, of which each writes its own range.
-  [[nodiscard]] virtual Tensor make_state(const Slot& slot) = 0;
+  /// From now on one rank owns all of `slot`, the others nothing of it. The same call on all ranks.
+  virtual void keep_whole(const Slot& slot) = 0;
+  /// Memory for optimizer state of `slot`, of `shape` (of the parameter's size at most), zeroed. On
+  /// ranks that share memory it is one tensor for all of them, of which each writes its own range.
+  [[nodiscard]] virtual Tensor make_state(const Slot& slot, const Shape& shape) = 0;
   /// Adds up numbers that ranks computed for disjoint positions of `values`: on return all ranks
   /// hold all of them. Positions of other ranks are zero before.
   virtual void share(std::span<double> values) = 0;

@@ -1,56 +1,46 @@
 #include <tessera/core/ops/adamw_step.h>
 
+#include <algorithm>
 #include <cmath>
-#include <vector>
-
-#include <tessera/core/ops/support/step_lists.h>
 
 namespace tessera {
 namespace {
 
-constexpr int kMembers = 4;
+int members(const AdamwStep::Attrs& attrs) {
+  return attrs.amsgrad ? 5 : 4;
+}
 
 }  // namespace
 
 void AdamwStep::infer(Infer& c, const Attrs& attrs) {
   check(attrs.step >= 1, "adamw_step: steps count from 1; got ", attrs.step);
-  infer_step(c, kMembers);
+  infer_step(c, members(attrs));
 }
 
 void AdamwStep::reference(Kernel& k, const Attrs& attrs) {
   const auto t = static_cast<double>(attrs.step);
   const double rate = attrs.lr / (1 - std::pow(attrs.beta1, t));
   const double root_scale = 1 / std::sqrt(1 - std::pow(attrs.beta2, t));
-  for (int group = 0; group < step_groups(k, kMembers); ++group) {
-    for_step_elements(k, kMembers, group, [&]<class T>(T const* const* in, T* const* out, auto i) {
-      const auto as = [](double x) { return static_cast<T>(x); };
-      const T g = in[1][i] * as(attrs.gradient_scale);
-      const T mean = as(attrs.beta1) * in[2][i] + as(1 - attrs.beta1) * g;
-      const T square = as(attrs.beta2) * in[3][i] + as(1 - attrs.beta2) * g * g;
-      out[0][i] = as(1 - attrs.lr * attrs.weight_decay) * in[0][i] -
-                  as(rate) * mean / (std::sqrt(square) * as(root_scale) + as(attrs.eps));
-      out[1][i] = mean;
-      out[2][i] = square;
-    });
-  }
+  const double keep = attrs.decoupled ? 1 - attrs.lr * attrs.weight_decay : 1;
+  const double decay = attrs.decoupled ? 0 : attrs.weight_decay;
+  for_step_elements(k, members(attrs), [&](const double* old, double* now) {
+    const double g = old[1] * attrs.gradient_scale + (decay != 0 ? decay * old[0] : 0);
+    const double mean = attrs.beta1 * old[2] + (1 - attrs.beta1) * g;
+    const double square = attrs.beta2 * old[3] + (1 - attrs.beta2) * g * g;
+    const double largest = attrs.amsgrad ? std::max(square, old[4]) : square;
+    now[0] = keep * old[0] - rate * mean / (std::sqrt(largest) * root_scale + attrs.eps);
+    now[1] = mean;
+    now[2] = square;
+    now[3] = largest;
+  });
 }
 
-ShardRule AdamwStep::shard(const Infer& c, const Attrs&) {
-  return step_rule(c, kMembers);
+ShardRule AdamwStep::shard(const Infer& c, const Attrs& attrs) {
+  return step_rule(c, members(attrs));
 }
 
-void adamw_step_(std::span<const AdamwTensors> parameters, const AdamwStep::Attrs& attrs) {
-  std::vector<TensorRef> inputs;
-  Outputs outputs;
-  for (const AdamwTensors& p : parameters) {
-    for (const Tensor* input : {&p.parameter, &p.gradient, &p.mean, &p.square}) {
-      inputs.push_back(*input);
-    }
-    for (const Tensor* output : {&p.parameter, &p.mean, &p.square}) {
-      outputs.push_back(*output);
-    }
-  }
-  call(op_def<AdamwStep>(), inputs, &attrs, outputs);
+void adamw_step_(std::span<const StepTensors> parameters, const AdamwStep::Attrs& attrs) {
+  call_step(op_def<AdamwStep>(), parameters, &attrs);
 }
 
 namespace {

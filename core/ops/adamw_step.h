@@ -1,17 +1,16 @@
-// One step of AdamW on many parameters.
+// One step of Adam or AdamW on many parameters.
 #pragma once
 
-#include <span>
-
-#include <tessera/core/dispatch/call.h>
+#include <tessera/core/ops/support/step_lists.h>
 
 namespace tessera {
 
-/// Inputs, for each parameter: its value, gradient, mean of gradients, mean of squared gradients.
-/// Outputs, for each: value and both means after the step.
+/// Inputs, for each parameter: its value, gradient, mean of gradients, mean of squared gradients
+/// and, with amsgrad, the largest mean of squares so far. Outputs, for each: value, means and
+/// largest after the step.
 struct AdamwStep {
   static constexpr OpInfo info{.name = "adamw_step",
-                               .doc = "parameters and moments after a step of AdamW",
+                               .doc = "parameters and moments after a step of Adam or AdamW",
                                .differentiable = false};
   struct Attrs {
     double lr = 1e-3;
@@ -19,6 +18,8 @@ struct AdamwStep {
     double beta2 = 0.999;
     double eps = 1e-8;
     double weight_decay = 0;
+    bool decoupled = true;      ///< AdamW; false: Adam, whose weight decay is part of the gradient
+    bool amsgrad = false;       ///< divides by the largest mean of squares so far
     std::int64_t step = 1;      ///< of these parameters, counted from 1
     double gradient_scale = 1;  ///< gradients are multiplied with it first
     friend bool operator==(const Attrs&, const Attrs&) = default;
@@ -28,16 +29,11 @@ struct AdamwStep {
   static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
-/// Tensors of one parameter, of equal shape and dtype (f32 or f64), dense.
-struct AdamwTensors {
-  Tensor parameter;
-  Tensor gradient;
-  Tensor mean;
-  Tensor square;
-};
-
-/// Takes a step of AdamW in place, with the formulas of torch.optim.AdamW (Loshchilov and Hutter,
-/// arXiv:1711.05101). An element's bits do not depend on how parameters are cut into runs.
-void adamw_step_(std::span<const AdamwTensors> parameters, const AdamwStep::Attrs& attrs);
+/// Takes a step in place, with the formulas of torch.optim.AdamW (Loshchilov and Hutter,
+/// arXiv:1711.05101, Algorithm 2) or torch.optim.Adam (Kingma and Ba, arXiv:1412.6980, Algorithm
+/// 1), with amsgrad after Reddi et al. (ICLR 2018, Algorithm 2). States: exp_avg, exp_avg_sq and,
+/// with amsgrad, max_exp_avg_sq. An element's bits do not depend on how parameters are cut into
+/// runs.
+void adamw_step_(std::span<const StepTensors> parameters, const AdamwStep::Attrs& attrs);
 
 }  // namespace tessera

@@ -11,8 +11,8 @@ void BlockSquares::infer(Infer& c, const Attrs&) {
   check(c.input_count() > 0, "block_squares: no tensor");
   for (int i = 0; i < c.input_count(); ++i) {
     const Tensor& x = c.input(i);
-    check(x.dtype() == DType::f32 || x.dtype() == DType::f64, "block_squares: wrong dtype; got ",
-          x.dtype(), ", expected f32 or f64");
+    check(is_floating(x.dtype()), "block_squares: wrong dtype; got ", x.dtype(),
+          ", expected f16, bf16, f32 or f64");
     check(x.is_contiguous(), "block_squares: needs dense tensors; got strides ", x.strides());
     c.add_output({(x.numel() + kBlock - 1) / kBlock}, DType::f64);
   }

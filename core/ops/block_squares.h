@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-/// Inputs: tensors, dense, f32 or f64. Outputs, for each: the sum of squares of every run of kBlock
+/// Inputs: tensors, dense, floating. Outputs, for each: the sum of squares of every run of kBlock
 /// elements (blocks), f64.
 struct BlockSquares {
   static constexpr OpInfo info{.name = "block_squares",

@@ -1,9 +1,5 @@
 #include <tessera/core/ops/sgd_step.h>
 
-#include <vector>
-
-#include <tessera/core/ops/support/step_lists.h>
-
 namespace tessera {
 namespace {
 
@@ -18,40 +14,24 @@ void SgdStep::infer(Infer& c, const Attrs& attrs) {
 }
 
 void SgdStep::reference(Kernel& k, const Attrs& attrs) {
-  for (int group = 0; group < step_groups(k, members(attrs)); ++group) {
-    for_step_elements(
-        k, members(attrs), group, [&]<class T>(T const* const* in, T* const* out, auto i) {
-          const auto as = [](double x) { return static_cast<T>(x); };
-          T direction = in[1][i] * as(attrs.gradient_scale) + as(attrs.weight_decay) * in[0][i];
-          if (attrs.momentum != 0) {
-            const T momentum =
-                attrs.first ? direction
-                            : as(attrs.momentum) * in[2][i] + as(1 - attrs.dampening) * direction;
-            direction = attrs.nesterov ? direction + as(attrs.momentum) * momentum : momentum;
-            out[1][i] = momentum;
-          }
-          out[0][i] = in[0][i] - as(attrs.lr) * direction;
-        });
-  }
+  for_step_elements(k, members(attrs), [&](const double* old, double* now) {
+    double direction = old[1] * attrs.gradient_scale + attrs.weight_decay * old[0];
+    if (attrs.momentum != 0) {
+      const double momentum =
+          attrs.first ? direction : attrs.momentum * old[2] + (1 - attrs.dampening) * direction;
+      direction = attrs.nesterov ? direction + attrs.momentum * momentum : momentum;
+      now[1] = momentum;
+    }
+    now[0] = old[0] - attrs.lr * direction;
+  });
 }
 
 ShardRule SgdStep::shard(const Infer& c, const Attrs& attrs) {
   return step_rule(c, members(attrs));
 }
 
-void sgd_step_(std::span<const SgdTensors> parameters, const SgdStep::Attrs& attrs) {
-  std::vector<TensorRef> inputs;
-  Outputs outputs;
-  for (const SgdTensors& p : parameters) {
-    inputs.push_back(p.parameter);
-    inputs.push_back(p.gradient);
-    outputs.push_back(p.parameter);
-    if (p.momentum.defined()) {
-      inputs.push_back(p.momentum);
-      outputs.push_back(p.momentum);
-    }
-  }
-  call(op_def<SgdStep>(), inputs, &attrs, outputs);
+void sgd_step_(std::span<const StepTensors> parameters, const SgdStep::Attrs& attrs) {
+  call_step(op_def<SgdStep>(), parameters, &attrs);
 }
 
 namespace {

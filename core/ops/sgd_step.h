@@ -1,9 +1,7 @@
 // One step of gradient descent on many parameters.
 #pragma once
 
-#include <span>
-
-#include <tessera/core/dispatch/call.h>
+#include <tessera/core/ops/support/step_lists.h>
 
 namespace tessera {
 
@@ -28,15 +26,9 @@ struct SgdStep {
   static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
-/// Tensors of one parameter, of equal shape and dtype (f32 or f64), dense.
-struct SgdTensors {
-  Tensor parameter;
-  Tensor gradient;
-  Tensor momentum;  ///< undefined for all or none
-};
-
-/// Takes a step of gradient descent in place, with the formulas of torch.optim.SGD. An element's
-/// bits do not depend on how parameters are cut into runs.
-void sgd_step_(std::span<const SgdTensors> parameters, const SgdStep::Attrs& attrs);
+/// Takes a step of gradient descent in place, with the formulas of torch.optim.SGD. States:
+/// momentum_buffer, unless the momentum is 0. An element's bits do not depend on how parameters are
+/// cut into runs.
+void sgd_step_(std::span<const StepTensors> parameters, const SgdStep::Attrs& attrs);
 
 }  // namespace tessera

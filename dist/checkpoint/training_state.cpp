@@ -1,6 +1,7 @@
 #include <tessera/dist/checkpoint/training_state.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -163,6 +164,27 @@ void TrainingCheckpoint::receive(const std::string& path, const Tensor& into) {
   broadcast(comm_, raw, 0, path).wait();
 }
 
+/// An array of the file as a tensor of its own on every rank.
+Tensor TrainingCheckpoint::receive(const std::string& path) {
+  std::array<std::int64_t, 2 + kMaxDims> meta{};  // dtype, number of dims, dims
+  const std::string error = on_rank_0(comm_, [&] {
+    const nn::ArrayInfo* found = reader_->find(path);
+    check<IoError>(found != nullptr, file_, ": no ", path);
+    meta[0] = static_cast<std::int64_t>(found->dtype);
+    meta[1] = found->shape.size();
+    std::ranges::copy(found->shape, meta.begin() + 2);
+  });
+  check<IoError>(error.empty(), error);
+  broadcast(comm_, std::span<std::int64_t>(meta), 0, path).wait();
+  Shape shape;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(meta[1]); ++i) {
+    shape.push_back(meta[2 + i]);
+  }
+  const Tensor value = empty(shape, {.dtype = static_cast<DType>(meta[0])});
+  receive(path, value);
+  return value;
+}
+
 /// Says what changes the weights' last bits from here on.
 void TrainingCheckpoint::compare_bits() const {
   if (comm_.rank() != 0) {
@@ -192,16 +214,8 @@ void TrainingCheckpoint::restore(const TrainingRun& run) {
     }
   }
   optim::OptimizerState state{.tensors = {}, .numbers = facts_.optimizer};
-  std::map<std::string, Shape> shapes;
-  for (const auto& [name, parameter] : run.model.named_parameters()) {
-    shapes[name] = parameter.shape();
-  }
   for (const std::string& name : facts_.optimizer_tensors) {
-    const auto shape = shapes.find(name.substr(name.find('/') + 1));
-    check(shape != shapes.end(), file_, ": optimizer/", name, " is of no parameter of the model");
-    const Tensor value = empty(shape->second);
-    receive("optimizer/" + name, value);
-    state.tensors.emplace_back(name, value);
+    state.tensors.emplace_back(name, receive("optimizer/" + name));
   }
   run.optimizer.load_state(state);
   run.loader.load_state(facts_.loader);

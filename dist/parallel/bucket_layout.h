@@ -21,6 +21,7 @@ struct BucketEntry {
   nn::Slot* slot = nullptr;  ///< outlives the buckets, which it owns through its synchronizer
   std::int64_t offset = 0;   ///< in elements, from the start of the flat space
   std::int64_t count = 0;
+  bool whole = false;  ///< one rank's, not dealt out
 };
 
 struct Bucket {

@@ -47,7 +47,8 @@ class GradientReducer final : public nn::Synchronizer {
 
   void finish_gradients() override {}
   [[nodiscard]] nn::ElementRange own_range(const nn::Slot& slot) const override;
-  [[nodiscard]] Tensor make_state(const nn::Slot& slot) override;
+  void keep_whole(const nn::Slot& slot) override;
+  [[nodiscard]] Tensor make_state(const nn::Slot& slot, const Shape& shape) override;
   void share(std::span<double> values) override;
   void gather_states() override;
   void publish() override;

@@ -1,7 +1,6 @@
 // The reducer's part in an optimizer's step: who updates what, and how all ranks get it.
 #include <algorithm>
 
-#include <tessera/core/autograd/meta.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/parallel/cold_copy.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
@@ -23,7 +22,19 @@ nn::ElementRange GradientReducer::own_range(const nn::Slot& slot) const {
 }
 
 /// States lie in flat buffers like the parameters; pages that other ranks own stay untouched.
-Tensor GradientReducer::make_state(const nn::Slot& slot) {
+/// Borders within other parameters stay where they are.
+void GradientReducer::keep_whole(const nn::Slot& slot) {
+  for (Bucket& bucket : buckets_) {
+    for (BucketEntry& entry : bucket.entries) {
+      if (entry.slot == &slot && !entry.whole) {
+        entry.whole = true;
+        borders_ = deal_out(buckets_, host_->size());
+      }
+    }
+  }
+}
+
+Tensor GradientReducer::make_state(const nn::Slot& slot, const Shape& shape) {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (places_[i].entry.slot == &slot) {
       const std::size_t number = states_given_[i]++;
@@ -31,7 +42,7 @@ Tensor GradientReducer::make_state(const nn::Slot& slot) {
         states_.push_back(
             allocate_counted(*comm_, flat_bytes(buckets_), MemoryCategory::optimizer));
       }
-      return tensor_at(states_[number], places_[i].entry.offset, slot.shape);
+      return tensor_at(states_[number], places_[i].entry.offset, shape);
     }
   }
   fail<InternalError>("data_parallel: not a parameter of the model: ", slot.name);
@@ -84,9 +95,7 @@ void GradientReducer::publish() {
     publish_by_broadcast();
   }
   for (const Place& place : places_) {
-    const Tensor& value = place.entry.slot->value;
-    value.get().storage->bump_version();
-    leaf_of(value).grad = Tensor();
+    place.entry.slot->value.get().storage->bump_version();
   }
 }
 

@@ -35,6 +35,19 @@ void move_parameters(const std::vector<Bucket>& buckets, const CommBuffer& buffe
   }
 }
 
+namespace {
+
+/// The place nearby where a border within `entry` may lie.
+std::int64_t move_border(std::int64_t border, const BucketEntry& entry) {
+  const std::int64_t before = border - entry.offset;
+  if (entry.whole) {
+    return entry.offset + (2 * before < entry.count ? 0 : entry.count);
+  }
+  return border - before % nn::kNormBlock;
+}
+
+}  // namespace
+
 std::vector<std::int64_t> deal_out(const std::vector<Bucket>& buckets, int ranks) {
   const std::int64_t total = buckets.empty() ? 0 : buckets.back().offset + buckets.back().count;
   std::vector<std::int64_t> borders;
@@ -45,7 +58,7 @@ std::vector<std::int64_t> deal_out(const std::vector<Bucket>& buckets, int ranks
     for (const BucketEntry& entry : bucket.entries) {
       for (std::int64_t& border : borders) {
         if (border > entry.offset && border < entry.offset + entry.count) {
-          border -= (border - entry.offset) % nn::kNormBlock;
+          border = move_border(border, entry);
         }
       }
     }

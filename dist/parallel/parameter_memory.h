@@ -21,7 +21,7 @@ void move_parameters(const std::vector<Bucket>& buckets, const CommBuffer& buffe
 
 /// How the flat space of all parameters is dealt out among the ranks of a host: part r is
 /// [borders[r], borders[r + 1]). Borders lie at multiples of kNormBlock within a parameter, so that
-/// every block of a gradient norm is one rank's.
+/// every block of a gradient norm is one rank's; a parameter that stays whole has none within.
 [[nodiscard]] std::vector<std::int64_t> deal_out(const std::vector<Bucket>& buckets, int ranks);
 
 }  // namespace tessera::dist

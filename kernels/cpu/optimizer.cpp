@@ -16,8 +16,11 @@ constexpr std::int64_t kPiece = 65536;
 
 ParameterRange part(const ParameterRange& r, std::int64_t first, std::int64_t count) {
   const auto move = [first](auto* p) { return p == nullptr ? nullptr : p + first; };
-  return {r.parameter + first, r.gradient + first, move(r.first),
-          move(r.second),      move(r.shadow),     count};
+  return {.parameter = r.parameter + first,
+          .gradient = r.gradient + first,
+          .states = {move(r.states[0]), move(r.states[1]), move(r.states[2])},
+          .shadow = move(r.shadow),
+          .count = count};
 }
 
 /// Cuts all ranges into pieces, so that many small ones cost one round of the pool.
@@ -41,30 +44,69 @@ void run(void (*kernel)(const Factors&, const ParameterRange&), const Factors& f
 
 }  // namespace
 
-void adamw_step(const AdamWStep& s, std::span<const ParameterRange> ranges) {
+void adamw_step(const AdamwStep::Attrs& s, std::span<const ParameterRange> ranges) {
   const auto t = static_cast<double>(s.step);
   AdamWFactors f;
-  f.keep = static_cast<float>(1 - s.learning_rate * s.weight_decay);
+  f.keep = s.decoupled ? static_cast<float>(1 - s.lr * s.weight_decay) : 1.0F;
+  f.decay = s.decoupled ? 0.0F : static_cast<float>(s.weight_decay);
   f.beta1 = static_cast<float>(s.beta1);
   f.rest1 = static_cast<float>(1 - s.beta1);
   f.beta2 = static_cast<float>(s.beta2);
   f.rest2 = static_cast<float>(1 - s.beta2);
-  f.rate = static_cast<float>(s.learning_rate / (1 - std::pow(s.beta1, t)));
+  f.rate = static_cast<float>(s.lr / (1 - std::pow(s.beta1, t)));
   f.root_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(s.beta2, t)));
-  f.epsilon = static_cast<float>(s.epsilon);
+  f.epsilon = static_cast<float>(s.eps);
   f.gradient_scale = static_cast<float>(s.gradient_scale);
   run(IsaTable<OptimizerTable>::get().adamw, f, ranges);
 }
 
-void sgd_step(const SgdStep& s, std::span<const ParameterRange> ranges) {
+void sgd_step(const SgdStep::Attrs& s, std::span<const ParameterRange> ranges) {
   SgdFactors f;
-  f.rate = static_cast<float>(s.learning_rate);
+  f.rate = static_cast<float>(s.lr);
   f.momentum = static_cast<float>(s.momentum);
+  f.rest = static_cast<float>(1 - s.dampening);
   f.decay = static_cast<float>(s.weight_decay);
   f.gradient_scale = static_cast<float>(s.gradient_scale);
   f.nesterov = s.nesterov;
-  f.first_step = s.first_step;
+  f.first_step = s.first;
   run(IsaTable<OptimizerTable>::get().sgd, f, ranges);
+}
+
+void adagrad_step(const AdagradStep::Attrs& s, std::span<const ParameterRange> ranges) {
+  AdagradFactors f;
+  f.rate = static_cast<float>(s.lr / (1 + static_cast<double>(s.step - 1) * s.lr_decay));
+  f.decay = static_cast<float>(s.weight_decay);
+  f.epsilon = static_cast<float>(s.eps);
+  f.initial = static_cast<float>(s.initial_accumulator_value);
+  f.gradient_scale = static_cast<float>(s.gradient_scale);
+  f.first_step = s.step == 1;
+  run(IsaTable<OptimizerTable>::get().adagrad, f, ranges);
+}
+
+void rmsprop_step(const RmspropStep::Attrs& s, std::span<const ParameterRange> ranges) {
+  RmspropFactors f;
+  f.rate = static_cast<float>(s.lr);
+  f.alpha = static_cast<float>(s.alpha);
+  f.rest = static_cast<float>(1 - s.alpha);
+  f.epsilon = static_cast<float>(s.eps);
+  f.decay = static_cast<float>(s.weight_decay);
+  f.momentum = static_cast<float>(s.momentum);
+  f.gradient_scale = static_cast<float>(s.gradient_scale);
+  f.centered = s.centered;
+  f.has_momentum = s.momentum != 0;
+  run(IsaTable<OptimizerTable>::get().rmsprop, f, ranges);
+}
+
+void lion_step(const LionStep::Attrs& s, std::span<const ParameterRange> ranges) {
+  LionFactors f;
+  f.rate = static_cast<float>(s.lr);
+  f.decay = static_cast<float>(s.weight_decay);
+  f.beta1 = static_cast<float>(s.beta1);
+  f.rest1 = static_cast<float>(1 - s.beta1);
+  f.beta2 = static_cast<float>(s.beta2);
+  f.rest2 = static_cast<float>(1 - s.beta2);
+  f.gradient_scale = static_cast<float>(s.gradient_scale);
+  run(IsaTable<OptimizerTable>::get().lion, f, ranges);
 }
 
 void sum_of_squares(const float* x, std::int64_t count, double* sums) {

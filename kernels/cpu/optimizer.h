@@ -4,6 +4,11 @@
 #include <cstdint>
 #include <span>
 
+#include <tessera/core/ops/adagrad_step.h>
+#include <tessera/core/ops/adamw_step.h>
+#include <tessera/core/ops/lion_step.h>
+#include <tessera/core/ops/rmsprop_step.h>
+#include <tessera/core/ops/sgd_step.h>
 #include <tessera/core/tensor/half.h>
 
 namespace tessera::cpu {
@@ -12,28 +17,17 @@ namespace tessera::cpu {
 struct ParameterRange {
   float* parameter = nullptr;
   const float* gradient = nullptr;
-  float* first = nullptr;      ///< AdamW: mean of gradients; SGD: momentum, null without
-  float* second = nullptr;     ///< AdamW: mean of squared gradients
+  float* states[3]{};          ///< in the order of the op's inputs; null beyond the last
   BFloat16* shadow = nullptr;  ///< gets the new parameters in bf16; may be null
   std::int64_t count = 0;
 };
 
-/// AdamW of Loshchilov and Hutter (arXiv:1711.05101), decay times learning rate as PyTorch has it.
-struct AdamWStep {
-  double learning_rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0;
-  std::int64_t step = 1;      ///< counted from 1
-  double gradient_scale = 1;  ///< gradients are multiplied by it first
-};
-void adamw_step(const AdamWStep&, std::span<const ParameterRange>);
-
-/// Gradient descent with momentum as PyTorch has it: on the first step momentum = gradient.
-struct SgdStep {
-  double learning_rate = 1e-3, momentum = 0, weight_decay = 0;
-  bool nesterov = false;
-  bool first_step = false;
-  double gradient_scale = 1;
-};
-void sgd_step(const SgdStep&, std::span<const ParameterRange>);
+/// The formulas are those of the ops.
+void adamw_step(const AdamwStep::Attrs&, std::span<const ParameterRange>);
+void sgd_step(const SgdStep::Attrs&, std::span<const ParameterRange>);
+void adagrad_step(const AdagradStep::Attrs&, std::span<const ParameterRange>);
+void rmsprop_step(const RmspropStep::Attrs&, std::span<const ParameterRange>);
+void lion_step(const LionStep::Attrs&, std::span<const ParameterRange>);
 
 inline constexpr std::int64_t kSquareBlock = 65536;
 

@@ -3,17 +3,19 @@
 
 #include <vector>
 
+#include <tessera/core/base/error.h>
 #include <tessera/nn/optim/optimizer.h>
 
 namespace tessera::optim {
 
-/// An optimizer whose groups have options of type `Options`: a struct with a number `lr` and a
-/// static `each(options, f)` that calls `f(name, option)` for every option.
+/// An optimizer whose groups have options of type `Options`: a struct with a number `lr`, a
+/// `validate` that throws ValueError, and a static `each(options, f)` that calls `f(name, option)`
+/// for every option.
 template <class Options>
 class OptimizerWith : public Optimizer {
  public:
-  /// Adds parameters with options of their own. Throws InvalidArgument for one that is in a group
-  /// already, or an option that cannot be meant.
+  /// Adds parameters with options of their own. Throws ValueError for one that is in a group
+  /// already, or an option that cannot be meant; nothing is added then.
   void add_group(const std::vector<nn::Parameter>& parameters, const Options& options) {
     options.validate();
     add_parameters(parameters, groups_.size());
@@ -27,7 +29,11 @@ class OptimizerWith : public Optimizer {
   [[nodiscard]] std::size_t group_count() const override { return groups_.size(); }
 
  protected:
-  using Optimizer::Optimizer;
+  /// For constructors: the first group, which must not be empty.
+  void add_first_group(const std::vector<nn::Parameter>& parameters, const Options& options) {
+    check<ValueError>(!parameters.empty(), "optimizer: got an empty list of parameters");
+    add_group(parameters, options);
+  }
 
  private:
   void read_options(std::size_t group, const ReadField& field) const override {
@@ -36,10 +42,13 @@ class OptimizerWith : public Optimizer {
     });
   }
   void write_options(std::size_t group, const WriteField& field) override {
-    Options::each(groups_[group], [&](std::string_view name, auto& option) {
+    Options changed = groups_[group];
+    Options::each(changed, [&](std::string_view name, auto& option) {
       const double value = field(name, static_cast<double>(option));
       option = static_cast<std::remove_reference_t<decltype(option)>>(value);
     });
+    changed.validate();
+    groups_[group] = changed;
   }
 
   std::vector<Options> groups_;

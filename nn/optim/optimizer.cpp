@@ -43,15 +43,18 @@ struct Optimizer::Work {
 };
 
 void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std::size_t group) {
+  std::vector<Item> items = items_;
   for (const nn::Parameter& parameter : parameters) {
     const nn::SlotPtr& slot = parameter.slot();
     check(slot != nullptr && slot->value.defined(),
           "optimizer: a parameter has no value yet; construct models with nn::make");
     const bool known =
-        std::ranges::any_of(items_, [&](const Item& item) { return item.slot == slot; });
-    check(!known, "optimizer: the parameter ", slot->name, " is in a group already");
-    items_.push_back({.slot = slot, .group = group, .steps = 0, .state = {}});
+        std::ranges::any_of(items, [&](const Item& item) { return item.slot == slot; });
+    check<ValueError>(!known, "optimizer: the parameter ", slot->name, " is in a group already");
+    check_parameter(*slot);
+    items.push_back({.slot = slot, .group = group, .steps = 0, .state = {}});
   }
+  items_ = std::move(items);
 }
 
 void Optimizer::clip_grad_norm(double max_norm) {
@@ -64,6 +67,18 @@ void Optimizer::set_lr(double lr) {
   for (std::size_t group = 0; group < group_count(); ++group) {
     set_lr(group, lr);
   }
+}
+
+void Optimizer::set_momentum(double momentum) {
+  bool found = false;
+  for (std::size_t group = 0; group < group_count(); ++group) {
+    write_options(group, [&](std::string_view name, double now) {
+      const bool meant = name == "momentum" || name == "beta1";
+      found |= meant;
+      return meant ? momentum : now;
+    });
+  }
+  check<ValueError>(found, "set_momentum: the optimizer has neither momentum nor beta1");
 }
 
 void Optimizer::zero_grad() {
@@ -88,9 +103,14 @@ std::vector<Optimizer::Work> Optimizer::collect() {
   std::vector<Work> work;
   for (Item& item : items_) {
     const Tensor gradient = item.slot->value.grad();
-    if (gradient.defined()) {
-      work.push_back({&item, contiguous(gradient.detach()), item.slot->synchronizer.get()});
+    nn::Synchronizer* synchronizer = item.slot->synchronizer.get();
+    if (!gradient.defined()) {
+      continue;
     }
+    if (synchronizer != nullptr && !elementwise()) {
+      synchronizer->keep_whole(*item.slot);
+    }
+    work.push_back({&item, contiguous(gradient.detach()), synchronizer});
   }
   return work;
 }
@@ -123,40 +143,46 @@ std::vector<double> Optimizer::squares_of(const std::vector<Work>& work) const {
   return squares;
 }
 
+/// Options may have changed what is kept since the last step.
 void Optimizer::ensure_state(Item& item) const {
-  if (!item.state.empty() || !has_state(item.group)) {
-    return;
-  }
   const CategoryScope category(MemoryCategory::optimizer);
-  for (std::size_t i = 0; i < state_names_.size(); ++i) {
-    item.state.push_back(item.slot->synchronizer != nullptr
-                             ? item.slot->synchronizer->make_state(*item.slot)
-                             : zeros_like(item.slot->value));
+  const nn::SlotPtr& slot = item.slot;
+  const std::vector<StateKind> kinds = state_kinds(item.group, slot->shape);
+  item.state.resize(std::min(item.state.size(), kinds.size()));
+  for (std::size_t i = item.state.size(); i < kinds.size(); ++i) {
+    item.state.push_back(slot->synchronizer != nullptr
+                             ? slot->synchronizer->make_state(*slot, kinds[i].shape)
+                             : zeros(kinds[i].shape, {.dtype = slot->value.dtype(),
+                                                      .device = slot->value.device()}));
   }
+}
+
+StepTensors Optimizer::part_of(const Work& work, nn::ElementRange range) const {
+  const Item& item = *work.item;
+  if (!elementwise()) {
+    return {item.slot->value.detach(), work.gradient, item.state};
+  }
+  StepTensors part{flat_range(item.slot->value, range), flat_range(work.gradient, range), {}};
+  for (const Tensor& state : item.state) {
+    part.states.push_back(flat_range(state, range));
+  }
+  return part;
 }
 
 void Optimizer::update_all(const std::vector<Work>& work) {
   const TraceRange trace("update", "optimizer");
-  std::map<std::pair<std::size_t, std::int64_t>, std::vector<Range>> batches;
+  std::map<std::pair<std::size_t, std::int64_t>, std::vector<StepTensors>> batches;
   for (const Work& w : work) {
     Item& item = *w.item;
     ensure_state(item);
     ++item.steps;
-    nn::ElementRange own = own_range(*item.slot);
-    if (!elementwise()) {
-      own = {0, own.first == 0 && own.count > 0 ? w.gradient.numel() : 0};
-    }
-    if (own.count > 0) {
-      Range range{flat_range(item.slot->value, own), flat_range(w.gradient, own), {}};
-      for (const Tensor& state : item.state) {
-        range.state.push_back(flat_range(state, own));
-      }
-      batches[{item.group, item.steps}].push_back(std::move(range));
+    if (const nn::ElementRange own = own_range(*item.slot); own.count > 0) {
+      batches[{item.group, item.steps}].push_back(part_of(w, own));
     }
   }
   const double scale = clip_factor(gradient_norm_, clip_);
-  for (const auto& [key, ranges] : batches) {
-    update(key.first, key.second, ranges, scale);
+  for (const auto& [key, parameters] : batches) {
+    update(key.first, key.second, parameters, scale);
   }
   for (const Work& w : work) {
     w.item->slot->value.get().storage->bump_version();

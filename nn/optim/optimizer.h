@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tessera/core/ops/support/step_tensors.h>
 #include <tessera/nn/optim/non_finite.h>
 #include <tessera/nn/optim/state.h>
 #include <tessera/nn/parameter.h>
@@ -27,7 +28,8 @@ struct StepResult {
 /// Updates parameters from their gradients.
 ///
 /// Each rank updates its own range of every parameter (nn/synchronizer.h), so the work is shared
-/// out; the bits are those of one process. Not for use from several threads.
+/// out; the bits are those of one process. A model may be trained by several optimizers, each with
+/// parameters of its own. Not for use from several threads.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -58,12 +60,15 @@ class Optimizer {
   virtual void set_lr(std::size_t group, double lr) = 0;
   /// Sets the learning rate of all groups.
   void set_lr(double lr);
+  /// Sets the option `momentum` of all groups, or `beta1` for optimizers that have that. Throws
+  /// ValueError when there is neither.
+  void set_momentum(double momentum);
   [[nodiscard]] virtual std::size_t group_count() const = 0;
 
   /// Valid between steps.
   [[nodiscard]] OptimizerState state() const;
-  /// Copies `state` in, options included. Checks everything before anything is changed: throws
-  /// InvalidArgument naming a tensor that is missing, unknown, or of another shape.
+  /// Copies `state` in, options included. Throws InvalidArgument naming a tensor that is missing,
+  /// unknown, or of another shape, or an option that cannot be meant; nothing is changed then.
   void load_state(const OptimizerState& state);
 
  protected:
@@ -72,28 +77,28 @@ class Optimizer {
     nn::SlotPtr slot;
     std::size_t group = 0;
     std::int64_t steps = 0;     ///< updates made
-    std::vector<Tensor> state;  ///< one per name of `state_names`, empty until the first update
+    std::vector<Tensor> state;  ///< one per kind, empty until the first update
+  };
+  /// One of the tensors that are kept for a parameter; the name is a literal.
+  struct StateKind {
+    std::string_view name;
+    Shape shape;
   };
 
-  /// `state_names`: the kinds of state tensors; literals.
-  explicit Optimizer(std::vector<std::string_view> state_names)
-      : state_names_(std::move(state_names)) {}
+  Optimizer() = default;
   void add_parameters(const std::vector<nn::Parameter>& parameters, std::size_t group);
 
-  /// Part of a parameter to be updated: flat tensors on the memory of the whole ones.
-  struct Range {
-    Tensor parameter;
-    Tensor gradient;
-    std::vector<Tensor> state;  ///< as `state_names`; empty for groups without state
-  };
+  /// What is kept for a parameter of `shape` in `group`.
+  [[nodiscard]] virtual std::vector<StateKind> state_kinds(std::size_t group,
+                                                           const Shape& shape) const = 0;
+  /// Throws ValueError for a parameter that cannot be updated.
+  virtual void check_parameter(const nn::Slot& /*slot*/) const {}
   /// Updates parameters and states of one group for the `step`-th time, counted from 1. Gradients
-  /// are to be multiplied with `scale`.
-  virtual void update(std::size_t group, std::int64_t step, std::span<const Range> ranges,
+  /// are to be multiplied with `scale`. States are in the order of `state_kinds`.
+  virtual void update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
                       double scale) = 0;
-  /// False when a group needs no state tensors.
-  [[nodiscard]] virtual bool has_state(std::size_t /*group*/) const { return true; }
-  /// False when an update needs whole tensors: then one rank, the owner of a parameter's first
-  /// element, updates all of it.
+  /// True: `update` gets runs of elements, as flat tensors on the memory of the whole ones. False
+  /// when it needs whole tensors: then one rank updates all of a parameter.
   [[nodiscard]] virtual bool elementwise() const { return true; }
   /// Calls `field(name, number)` for every option of a group.
   using ReadField = std::function<void(std::string_view name, double value)>;
@@ -110,10 +115,11 @@ class Optimizer {
   void update_all(const std::vector<Work>& work);
   void consume();
   void ensure_state(Item& item) const;
-  [[nodiscard]] std::vector<std::pair<Tensor, Tensor>> match_tensors(const OptimizerState& state);
+  [[nodiscard]] StepTensors part_of(const Work& work, nn::ElementRange range) const;
+  [[nodiscard]] std::vector<std::pair<Item*, std::vector<Tensor>>> match_tensors(
+      const OptimizerState& state);
   void load_numbers(const OptimizerState& state);
 
-  std::vector<std::string_view> state_names_;
   std::vector<Item> items_;
   std::int64_t steps_ = 0;
   double clip_ = 0;

@@ -5,14 +5,15 @@
 
 namespace tessera::optim {
 
-struct SgdOptions {
+struct SGDOptions {
   double lr = 1e-3;
   double momentum = 0;
   double dampening = 0;
   double weight_decay = 0;
   bool nesterov = false;
+  bool maximize = false;
 
-  /// Throws InvalidArgument naming the option that cannot be meant.
+  /// Throws ValueError naming the option that cannot be meant.
   void validate() const;
   template <class Self, class F>
   static void each(Self& options, const F& f) {
@@ -21,22 +22,25 @@ struct SgdOptions {
     f("dampening", options.dampening);
     f("weight_decay", options.weight_decay);
     f("nesterov", options.nesterov);
+    f("maximize", options.maximize);
   }
 };
 
 /// Stochastic gradient descent, with momentum and Nesterov's look-ahead by the formulas of
 /// torch.optim.SGD (Sutskever et al., "On the importance of initialization and momentum in deep
-/// learning", ICML 2013). Keeps one tensor a parameter, `momentum_buffer`.
-class Sgd : public OptimizerWith<SgdOptions> {
+/// learning", ICML 2013). With momentum keeps one tensor a parameter,
+/// `momentum_buffer`.
+class SGD : public OptimizerWith<SGDOptions> {
  public:
-  explicit Sgd(const std::vector<nn::Parameter>& parameters, const SgdOptions& options = {});
+  explicit SGD(const std::vector<nn::Parameter>& parameters, const SGDOptions& options = {});
   /// Without parameters: see `add_group`.
-  Sgd();
+  SGD() = default;
 
  private:
-  void update(std::size_t group, std::int64_t step, std::span<const Range> ranges,
+  [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,
+                                                   const Shape& shape) const override;
+  void update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
               double scale) override;
-  [[nodiscard]] bool has_state(std::size_t group) const override;
 };
 
 }  // namespace tessera::optim

@@ -163,9 +163,10 @@ Subject adamw() {
   const Tensor p = values(1, kCount), g = values(1, kCount), m = values(1, kCount);
   const Tensor v = values(1, kCount);
   return {"adamw", "", bench::Roof::dram_copy, 28.0 * kCount, [=] {
-            const tessera::cpu::ParameterRange range{p.data<float>(), g.data<float>(),
-                                                     m.data<float>(), v.data<float>(),
-                                                     nullptr,         kCount};
+            const tessera::cpu::ParameterRange range{.parameter = p.data<float>(),
+                                                     .gradient = g.data<float>(),
+                                                     .states = {m.data<float>(), v.data<float>()},
+                                                     .count = kCount};
             tessera::cpu::adamw_step({}, {&range, 1});
           }};
 }

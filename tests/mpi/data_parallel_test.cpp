@@ -4,7 +4,7 @@
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
 
-#include "support/toy_model.h"
+#include "support/toy_optimizers.h"
 #include "world.h"
 
 namespace tessera::dist {
@@ -22,6 +22,18 @@ TEST(DataParallelOverMpi, gives_the_bits_of_one_process) {
     const auto blocks = ReductionTree::over_grain(toy::kGrain, world.size()).of_rank(world.rank());
     toy::run_passes(model, blocks, at_once);
     EXPECT_EQ(toy::gradients_of(*model), expected) << at_once << " at once";
+  }
+}
+
+TEST(DataParallelOverMpi, every_optimizer_has_the_bits_of_one_process) {
+  const World& world = test_world();
+  const auto blocks = ReductionTree::over_grain(toy::kGrain, world.size()).of_rank(world.rank());
+  for (const toy::MakeOptimizers& make : toy::every_kind()) {
+    const toy::Weights expected = toy::train_alone(make);
+    set_seed(3);
+    const auto model = nn::make<toy::Model>();
+    const auto reducer = data_parallel(*model, world.communicator(), {.grain = toy::kGrain});
+    EXPECT_EQ(toy::train(model, blocks, make), expected);
   }
 }
 

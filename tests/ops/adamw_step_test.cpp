@@ -21,9 +21,18 @@ const RegisterOpCase<AdamwStep> kCase{{
               {.inputs = {real({4}), real({4}), real({4}), real({5})}},
               {.inputs = {real({4}), real({4}), real({4}), integers({4}, 0, 2)}},
               {.inputs = {real({4}), real({4}), real({4}), real({4})}, .attrs = {.step = 0}}},
-    .dtypes = {DType::f32, DType::f64},
     .tolerance = {.of_largest = 2},
     .overwrites = {0, 2, 3},
+    .strides = false,
+}};
+
+const RegisterOpCase<AdamwStep> kAmsgrad{{
+    .variant = "_amsgrad",
+    .samples = {{.inputs = {real({4, 6}), real({4, 6}), real({4, 6}), kSquares, kSquares},
+                 .attrs = {.lr = 0.1, .weight_decay = 0.25, .decoupled = false, .amsgrad = true}}},
+    .wrong = {{.inputs = {real({4}), real({4}), real({4}), real({4})}, .attrs = {.amsgrad = true}}},
+    .tolerance = {.of_largest = 2},
+    .overwrites = {0, 2, 3, 4},
     .strides = false,
 }};
 

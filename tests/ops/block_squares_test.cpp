@@ -13,7 +13,6 @@ const RegisterOpCase<BlockSquares> kCase{{
     .samples = {{.inputs = {real({4, 6}), real({}), real({0, 3})}},
                 {.inputs = {real({BlockSquares::kBlock + 5})}}},
     .wrong = {{.inputs = {}}, {.inputs = {integers({4}, 0, 2)}}},
-    .dtypes = {DType::f32, DType::f64},
     .strides = false,
 }};
 

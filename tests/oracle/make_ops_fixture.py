@@ -10,7 +10,7 @@ import json
 import pathlib
 
 from ops import (attention, casts, dtypes, losses, norms, optimizers, pointwise, products,
-                 reductions, shapes)
+                 reductions, schedules, shapes)
 
 TARGET = pathlib.Path(__file__).resolve().parent.parent / "fixtures" / "ops.json"
 
@@ -38,6 +38,7 @@ def main():
         "dtypes": dtypes.rules(),
         "casts": casts.casts(),
         "optimizers": collect(optimizers.runs()),
+        "schedules": collect(schedules.runs()),
         "ops": collect(pair for module in modules for pair in module.cases()),
     }
     TARGET.write_text(compact(fixture, depth=3) + "\n")

@@ -1,5 +1,7 @@
 #include <tessera/core/ops/support/step_lists.h>
 
+#include <vector>
+
 namespace tessera {
 
 void infer_step(Infer& c, int members) {
@@ -11,8 +13,8 @@ void infer_step(Infer& c, int members) {
     check(x.shape() == parameter.shape() && x.dtype() == parameter.dtype(), c.op(),
           ": tensors of one parameter differ; got ", x.shape(), " ", x.dtype(), ", expected ",
           parameter.shape(), " ", parameter.dtype());
-    check(x.dtype() == DType::f32 || x.dtype() == DType::f64, c.op(), ": wrong dtype; got ",
-          x.dtype(), ", expected f32 or f64");
+    check(is_floating(x.dtype()), c.op(), ": wrong dtype; got ", x.dtype(),
+          ", expected f16, bf16, f32 or f64");
     check(x.is_contiguous(), c.op(), ": needs dense tensors; got strides ", x.strides());
     if (i % members != 1) {
       c.add_output(x.shape(), x.dtype());
@@ -36,6 +38,23 @@ ShardRule step_rule(const Infer& c, int members) {
     next = static_cast<std::int8_t>(i % members == members - 1 ? next + ndim : next);
   }
   return rule;
+}
+
+void call_step(const OpDef& op, std::span<const StepTensors> parameters, const void* attrs) {
+  std::vector<TensorRef> inputs;
+  Outputs outputs;
+  for (const StepTensors& p : parameters) {
+    inputs.emplace_back(p.parameter);
+    inputs.emplace_back(p.gradient);
+    outputs.push_back(p.parameter);
+    for (const Tensor& state : p.states) {
+      inputs.emplace_back(state);
+      outputs.push_back(state);
+    }
+  }
+  if (!inputs.empty()) {
+    call(op, inputs, attrs, outputs);
+  }
 }
 
 }  // namespace tessera

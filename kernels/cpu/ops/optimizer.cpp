@@ -1,24 +1,37 @@
 #include <tessera/kernels/cpu/ops/optimizer.h>
 
 namespace tessera::cpu {
+namespace {
 
-bool steps_in_place(const Kernel& k, int in, int out) {
-  const int groups = k.input_count() / in;
-  for (int i = 0; i < k.input_count(); ++i) {
-    if (!k.has_input(i) || !is_f32(k.input(i))) {
-      return false;
-    }
-  }
-  for (int group = 0; group < groups; ++group) {
-    for (int j = 0; j < out; ++j) {
-      const TensorImpl& old = k.input(group * in + (j == 0 ? 0 : j + 1));
-      const TensorImpl& now = k.output(group * out + j);
-      if (!is_f32(now) || bytes_of(now) != bytes_of(old)) {
-        return false;
+/// Input `m` of a group, when it is the output's memory too.
+bool lies_on_output(const Kernel& k, int members, int group, int m) {
+  const TensorImpl& old = k.input(group * members + m);
+  const TensorImpl& now = k.output(group * (members - 1) + (m == 0 ? 0 : m - 1));
+  return is_f32(now) && bytes_of(now) == bytes_of(old);
+}
+
+}  // namespace
+
+std::optional<std::vector<ParameterRange>> ranges_in_place(const Kernel& k, int members) {
+  std::vector<ParameterRange> ranges;
+  for (int group = 0; group * members < k.input_count(); ++group) {
+    ParameterRange& range = ranges.emplace_back();
+    for (int m = 0; m < members; ++m) {
+      const int at = group * members + m;
+      if (!k.has_input(at) || !is_f32(k.input(at)) ||
+          (m != 1 && !lies_on_output(k, members, group, m))) {
+        return std::nullopt;
       }
     }
+    const int first = group * members;
+    range.parameter = k.input(first).data<float>();
+    range.gradient = k.input(first + 1).data<float>();
+    for (int m = 2; m < members; ++m) {
+      range.states[m - 2] = k.input(first + m).data<float>();
+    }
+    range.count = k.input(first).numel();
   }
-  return true;
+  return ranges;
 }
 
 }  // namespace tessera::cpu

@@ -28,11 +28,22 @@ struct Tail {
   }
 };
 
+template <class Access>
+[[gnu::always_inline]] inline void put_parameter(const ParameterRange& r, VF x, std::int64_t i,
+                                                 std::int64_t n) {
+  Access::put(r.parameter + i, x, n);
+  if (r.shadow != nullptr) {
+    Access::put(r.shadow + i, x, n);
+  }
+}
+
 struct AdamW {
-  VF keep, beta1, rest1, beta2, rest2, rate, root_scale, epsilon, gradient_scale;
+  VF keep, decay, beta1, rest1, beta2, rest2, rate, root_scale, epsilon, gradient_scale;
+  bool decays;
 
   explicit AdamW(const AdamWFactors& f)
       : keep(set1(f.keep)),
+        decay(set1(f.decay)),
         beta1(set1(f.beta1)),
         rest1(set1(f.rest1)),
         beta2(set1(f.beta2)),
@@ -40,31 +51,36 @@ struct AdamW {
         rate(set1(f.rate)),
         root_scale(set1(f.root_scale)),
         epsilon(set1(f.epsilon)),
-        gradient_scale(set1(f.gradient_scale)) {}
+        gradient_scale(set1(f.gradient_scale)),
+        decays(f.decay != 0) {}
 
   template <class Access>
   [[gnu::always_inline]] void at(const ParameterRange& r, std::int64_t i, std::int64_t n) const {
-    const VF g = Access::get(r.gradient + i, n) * gradient_scale;
-    const VF first = fma(beta1, Access::get(r.first + i, n), rest1 * g);
-    const VF second = fma(beta2, Access::get(r.second + i, n), rest2 * g * g);
-    Access::put(r.first + i, first, n);
-    Access::put(r.second + i, second, n);
-    const VF step = rate * first / fma(sqrt(second), root_scale, epsilon);
-    const VF next = fma(keep, Access::get(r.parameter + i, n), -step);
-    Access::put(r.parameter + i, next, n);
-    if (r.shadow != nullptr) {
-      Access::put(r.shadow + i, next, n);
+    const VF p = Access::get(r.parameter + i, n);
+    VF g = Access::get(r.gradient + i, n) * gradient_scale;
+    g = decays ? fma(decay, p, g) : g;
+    const VF mean = fma(beta1, Access::get(r.states[0] + i, n), rest1 * g);
+    const VF square = fma(beta2, Access::get(r.states[1] + i, n), rest2 * g * g);
+    Access::put(r.states[0] + i, mean, n);
+    Access::put(r.states[1] + i, square, n);
+    VF largest = square;
+    if (r.states[2] != nullptr) {
+      largest = max(square, Access::get(r.states[2] + i, n));
+      Access::put(r.states[2] + i, largest, n);
     }
+    const VF step = rate * mean / fma(sqrt(largest), root_scale, epsilon);
+    put_parameter<Access>(r, fma(keep, p, -step), i, n);
   }
 };
 
 struct Sgd {
-  VF rate, momentum, decay, gradient_scale;
+  VF rate, momentum, rest, decay, gradient_scale;
   bool nesterov, first_step;
 
   explicit Sgd(const SgdFactors& f)
       : rate(set1(f.rate)),
         momentum(set1(f.momentum)),
+        rest(set1(f.rest)),
         decay(set1(f.decay)),
         gradient_scale(set1(f.gradient_scale)),
         nesterov(f.nesterov),
@@ -74,16 +90,95 @@ struct Sgd {
   [[gnu::always_inline]] void at(const ParameterRange& r, std::int64_t i, std::int64_t n) const {
     const VF p = Access::get(r.parameter + i, n);
     VF d = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
-    if (r.first != nullptr) {
-      const VF m = first_step ? d : fma(momentum, Access::get(r.first + i, n), d);
-      Access::put(r.first + i, m, n);
+    if (r.states[0] != nullptr) {
+      const VF m = first_step ? d : fma(momentum, Access::get(r.states[0] + i, n), rest * d);
+      Access::put(r.states[0] + i, m, n);
       d = nesterov ? fma(momentum, m, d) : m;
     }
-    const VF next = fnma(rate, d, p);
-    Access::put(r.parameter + i, next, n);
-    if (r.shadow != nullptr) {
-      Access::put(r.shadow + i, next, n);
+    put_parameter<Access>(r, fnma(rate, d, p), i, n);
+  }
+};
+
+struct Adagrad {
+  VF rate, decay, epsilon, initial, gradient_scale;
+  bool first_step;
+
+  explicit Adagrad(const AdagradFactors& f)
+      : rate(set1(f.rate)),
+        decay(set1(f.decay)),
+        epsilon(set1(f.epsilon)),
+        initial(set1(f.initial)),
+        gradient_scale(set1(f.gradient_scale)),
+        first_step(f.first_step) {}
+
+  template <class Access>
+  [[gnu::always_inline]] void at(const ParameterRange& r, std::int64_t i, std::int64_t n) const {
+    const VF p = Access::get(r.parameter + i, n);
+    const VF g = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
+    const VF sum = fma(g, g, first_step ? initial : Access::get(r.states[0] + i, n));
+    Access::put(r.states[0] + i, sum, n);
+    put_parameter<Access>(r, fnma(rate, g / (sqrt(sum) + epsilon), p), i, n);
+  }
+};
+
+struct Rmsprop {
+  VF rate, alpha, rest, epsilon, decay, momentum, gradient_scale;
+  bool centered, has_momentum;
+
+  explicit Rmsprop(const RmspropFactors& f)
+      : rate(set1(f.rate)),
+        alpha(set1(f.alpha)),
+        rest(set1(f.rest)),
+        epsilon(set1(f.epsilon)),
+        decay(set1(f.decay)),
+        momentum(set1(f.momentum)),
+        gradient_scale(set1(f.gradient_scale)),
+        centered(f.centered),
+        has_momentum(f.has_momentum) {}
+
+  template <class Access>
+  [[gnu::always_inline]] void at(const ParameterRange& r, std::int64_t i, std::int64_t n) const {
+    const VF p = Access::get(r.parameter + i, n);
+    const VF g = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
+    const VF square = fma(alpha, Access::get(r.states[0] + i, n), rest * g * g);
+    Access::put(r.states[0] + i, square, n);
+    VF spread = square;
+    if (centered) {
+      const VF mean = fma(alpha, Access::get(r.states[1] + i, n), rest * g);
+      Access::put(r.states[1] + i, mean, n);
+      spread = max(fnma(mean, mean, square), zero());
     }
+    VF d = g / (sqrt(spread) + epsilon);
+    if (has_momentum) {
+      float* buffer = r.states[centered ? 2 : 1];
+      d = fma(momentum, Access::get(buffer + i, n), d);
+      Access::put(buffer + i, d, n);
+    }
+    put_parameter<Access>(r, fnma(rate, d, p), i, n);
+  }
+};
+
+struct Lion {
+  VF rate, decay, beta1, rest1, beta2, rest2, gradient_scale;
+
+  explicit Lion(const LionFactors& f)
+      : rate(set1(f.rate)),
+        decay(set1(f.decay)),
+        beta1(set1(f.beta1)),
+        rest1(set1(f.rest1)),
+        beta2(set1(f.beta2)),
+        rest2(set1(f.rest2)),
+        gradient_scale(set1(f.gradient_scale)) {}
+
+  template <class Access>
+  [[gnu::always_inline]] void at(const ParameterRange& r, std::int64_t i, std::int64_t n) const {
+    const VF p = Access::get(r.parameter + i, n);
+    const VF g = Access::get(r.gradient + i, n) * gradient_scale;
+    const VF mean = Access::get(r.states[0] + i, n);
+    const VF d = fma(beta1, mean, rest1 * g);
+    const VF sign = select_less(zero(), d, set1(1), select_less(d, zero(), set1(-1), zero()));
+    Access::put(r.states[0] + i, fma(beta2, mean, rest2 * g), n);
+    put_parameter<Access>(r, fnma(rate, fma(decay, p, sign), p), i, n);
   }
 };
 
@@ -118,7 +213,9 @@ double sum_of_squares(const float* x, std::int64_t count) {
   return sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
-constexpr OptimizerTable kTable{run<AdamW, AdamWFactors>, run<Sgd, SgdFactors>, sum_of_squares};
+constexpr OptimizerTable kTable{run<AdamW, AdamWFactors>,     run<Sgd, SgdFactors>,
+                                run<Adagrad, AdagradFactors>, run<Rmsprop, RmspropFactors>,
+                                run<Lion, LionFactors>,       sum_of_squares};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -81,9 +81,8 @@ std::vector<Step> run(const std::vector<TreeLeaf>& blocks,
     steps.push_back({toy::gradients_of(*model), seen});
     if (reducer != nullptr) {
       reducer->publish();
-    } else {
-      model->zero_grad();
     }
+    model->zero_grad();
   }
   return steps;
 }

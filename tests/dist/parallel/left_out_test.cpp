@@ -70,9 +70,8 @@ Steps run(const std::vector<TreeLeaf>& blocks, const nn::Ptr<Changing>& model, C
     if (reducer != nullptr) {
       steps.elements.push_back(counter->elements - before);
       reducer->publish();
-    } else {
-      model->zero_grad();
     }
+    model->zero_grad();
   }
   return steps;
 }

@@ -22,10 +22,15 @@ struct Wide : nn::Module {
 using Counts = std::map<float, std::int64_t>;  // elements by value
 
 /// Every rank writes its number into its part of the weights; gives what it sees afterwards.
-Counts publish_own_part(Communicator& comm, std::int64_t& owned) {
+Counts publish_own_part(Communicator& comm, bool whole, std::int64_t& owned) {
   set_seed(3);
   const auto model = nn::make<Wide>();
   const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
+  if (whole) {
+    reducer->keep_whole(*model->weight.slot());
+    const nn::ElementRange own = reducer->own_range(*model->weight.slot());
+    EXPECT_TRUE(own.count == 0 || own.count == model->weight.value().numel()) << own.count;
+  }
   const std::vector<nn::Parameter> parameters = model->parameters();
   for (const nn::Parameter& p : parameters) {
     const nn::ElementRange own = reducer->own_range(*p.slot());
@@ -42,29 +47,34 @@ Counts publish_own_part(Communicator& comm, std::int64_t& owned) {
   return counts;
 }
 
-void expect_published(int ranks, bool direct) {
+void expect_published(int ranks, bool direct, bool whole) {
   std::vector<Counts> seen(static_cast<std::size_t>(ranks));
   std::vector<std::int64_t> owned(static_cast<std::size_t>(ranks));
   run_ranks(ranks,
             [&](Communicator& comm) {
               const auto at = static_cast<std::size_t>(comm.rank());
-              seen[at] = publish_own_part(comm, owned[at]);
+              seen[at] = publish_own_part(comm, whole, owned[at]);
             },
             {.direct = direct});
   Counts expected;
   for (int rank = 0; rank < ranks; ++rank) {
-    EXPECT_GT(owned[static_cast<std::size_t>(rank)], 0);
-    expected[100 + static_cast<float>(rank)] = owned[static_cast<std::size_t>(rank)];
+    const std::int64_t count = owned[static_cast<std::size_t>(rank)];
+    EXPECT_TRUE(whole || count > 0);
+    if (count > 0) {
+      expected[100 + static_cast<float>(rank)] = count;
+    }
   }
   for (const Counts& counts : seen) {
-    EXPECT_EQ(counts, expected) << ranks << " ranks, direct " << direct;
+    EXPECT_EQ(counts, expected) << ranks << " ranks, direct " << direct << ", whole " << whole;
   }
 }
 
 TEST(Publish, brings_every_ranks_part_to_all) {
   for (const int ranks : {1, 2, 3, 4}) {
-    expect_published(ranks, true);
-    expect_published(ranks, false);
+    for (const bool direct : {true, false}) {
+      expect_published(ranks, direct, false);
+      expect_published(ranks, direct, true);
+    }
   }
 }
 
@@ -91,7 +101,7 @@ TEST(Publish, memory_of_the_ranks_is_counted) {
   run_ranks(1, [&](Communicator& comm) {
     const auto model = nn::make<Wide>();
     const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
-    const Tensor state = reducer->make_state(*model->weight.slot());
+    const Tensor state = reducer->make_state(*model->weight.slot(), model->weight.shape());
     const MemoryStats now = memory_stats();
     const auto least = static_cast<std::size_t>(model->parameter_count()) * sizeof(float);
     for (const MemoryCategory category :

@@ -20,12 +20,16 @@ TEST(Optimizer, AdamWFollowsTheFormula) {
     std::vector<float> m(p.size()), v(p.size());
     std::vector<BFloat16> shadow(p.size());
     std::vector<double> q(p.begin(), p.end()), a(p.size()), b(p.size());
-    AdamWStep s{.learning_rate = 1e-2, .beta2 = 0.95, .weight_decay = 0.1, .gradient_scale = 0.5};
+    AdamwStep::Attrs s{.lr = 1e-2, .beta2 = 0.95, .weight_decay = 0.1, .gradient_scale = 0.5};
     for (s.step = 1; s.step <= 3; ++s.step) {
       const auto g = random_values(n, 10 + static_cast<std::uint64_t>(s.step));
       const std::vector<ParameterRange> ranges{
-          {p.data(), g.data(), m.data(), v.data(), shadow.data(), 1000},
-          {p.data() + 1000, g.data() + 1000, m.data() + 1000, v.data() + 1000, nullptr, n - 1000}};
+          {p.data(), g.data(), {m.data(), v.data()}, shadow.data(), 1000},
+          {p.data() + 1000,
+           g.data() + 1000,
+           {m.data() + 1000, v.data() + 1000},
+           nullptr,
+           n - 1000}};
       adamw_step(s, ranges);
       for (std::size_t i = 0; i < p.size(); ++i) {
         const double h = 0.5 * g[i];
@@ -53,11 +57,11 @@ TEST(Optimizer, SgdFollowsTheFormula) {
       auto p = random_values(n, 1);
       std::vector<float> m(p.size(), NAN);
       std::vector<double> q(p.begin(), p.end()), b(p.size());
-      SgdStep s{.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = nesterov};
+      SgdStep::Attrs s{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = nesterov};
       for (int step = 0; step < 3; ++step) {
-        s.first_step = step == 0;
+        s.first = step == 0;
         const auto g = random_values(n, 10 + static_cast<std::uint64_t>(step));
-        const ParameterRange range{p.data(), g.data(), m.data(), nullptr, nullptr, n};
+        const ParameterRange range{p.data(), g.data(), {m.data()}, nullptr, n};
         sgd_step(s, {&range, 1});
         for (std::size_t i = 0; i < p.size(); ++i) {
           const double d = g[i] + 0.01 * q[i];

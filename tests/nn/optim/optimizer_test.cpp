@@ -2,121 +2,24 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <memory>
 
+#include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
-#include <tessera/core/tensor/factories.h>
-#include <tessera/nn/init/constant.h>
-#include <tessera/nn/init/normal.h>
-#include <tessera/nn/module.h>
 #include <tessera/nn/optim/adamw.h>
 #include <tessera/nn/optim/sgd.h>
 
-#include "nn/optim/shared_ranks.h"
+#include "nn/optim/model.h"
 
 namespace tessera::optim {
 namespace {
 
 using ::testing::HasSubstr;
 
-/// Three parameters: of several blocks and a part of one, of less than a block, and an unused one.
-struct Model : nn::Module {
-  nn::Parameter large{this, "large", {1000, 257}, nn::init::normal(0, 1)};
-  nn::Parameter small{this, "small", {5}, nn::init::normal(0, 1)};
-  nn::Parameter unused{this, "unused", {3}, nn::init::normal(0, 1)};
-};
-
-Tensor gradient(const Shape& shape, std::uint64_t key) {
-  const Tensor value = empty(shape);
-  nn::init::normal(0, 0.1)(value, {.key = key});
-  return value;
-}
-
-void set_gradients(const Model& model, std::uint64_t step) {
-  model.large.value().set_grad(gradient(model.large.shape(), 2 * step));
-  model.small.value().set_grad(gradient(model.small.shape(), 2 * step + 1));
-}
-
-using Values = std::vector<std::vector<float>>;
-
-Values values_of(const nn::Module& model) {
-  Values values;
-  for (const nn::Parameter& parameter : model.parameters()) {
-    values.push_back(parameter.value().to_vector<float>());
-  }
-  return values;
-}
-
-using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(const nn::Module&)>;
-using Result = std::pair<Values, std::vector<double>>;
-
-/// Weights and norms after three steps on one process.
-Result train_alone(const MakeOptimizer& make) {
-  set_seed(5);
-  const auto model = nn::make<Model>();
-  const auto optimizer = make(*model);
-  std::vector<double> norms;
-  for (std::uint64_t step = 0; step < 3; ++step) {
-    set_gradients(*model, step);
-    norms.push_back(optimizer->step().gradient_norm);
-  }
-  return {values_of(*model), norms};
-}
-
-/// The same on `count` ranks, whose models share their values.
-Result train_shared(int count, const MakeOptimizer& make) {
-  set_seed(5);
-  const auto shared = nn::make<Model>();
-  SharedRanks ranks(count);
-  std::vector<double> norms;
-  on_ranks(count, [&](int rank) {
-    const auto model = nn::make<Model>();
-    const auto synchronizer = std::make_shared<SharedRank>(ranks, rank, *model);
-    const auto theirs = shared->parameters();
-    for (std::size_t i = 0; const nn::Parameter& mine : model->parameters()) {
-      mine.slot()->value = on_memory_of(theirs[i++].value());
-      mine.slot()->value.set_requires_grad(true);
-      mine.slot()->synchronizer = synchronizer;
-    }
-    const auto optimizer = make(*model);
-    for (std::uint64_t step = 0; step < 3; ++step) {
-      set_gradients(*model, step);
-      const StepResult result = optimizer->step();
-      if (rank == count - 1) {
-        norms.push_back(result.gradient_norm);
-      }
-    }
-    for (const nn::Parameter& mine : model->parameters()) {
-      mine.slot()->synchronizer = nullptr;  // this one holds the slots that hold it
-    }
-  });
-  return {values_of(*shared), norms};
-}
-
-TEST(Optimizer, bits_do_not_depend_on_who_owns_what) {
-  const std::vector<MakeOptimizer> makers = {
-      [](const nn::Module& model) {
-        auto optimizer = std::make_unique<AdamW>(model.parameters(), AdamWOptions{.lr = 0.01});
-        optimizer->clip_grad_norm(1);
-        return optimizer;
-      },
-      [](const nn::Module& model) {
-        return std::make_unique<Sgd>(model.parameters(),
-                                     SgdOptions{.lr = 0.1, .momentum = 0.9, .nesterov = true});
-      },
-  };
-  for (const MakeOptimizer& make : makers) {
-    const Result alone = train_alone(make);
-    for (const int ranks : {1, 2, 3, 4, 7}) {
-      EXPECT_EQ(train_shared(ranks, make), alone) << ranks << " ranks";
-    }
-  }
-}
-
 TEST(Optimizer, norm_is_that_of_all_gradients) {
   const auto model = nn::make<Model>();
-  Sgd optimizer(model->parameters(), {.lr = 0});
+  SGD optimizer(model->parameters(), {.lr = 0});
   set_gradients(*model, 1);
   double sum = 0;
   for (const nn::Parameter& parameter : {model->large, model->small}) {
@@ -132,7 +35,7 @@ TEST(Optimizer, clips_by_the_norm_of_all_gradients) {
   const auto model = nn::make<Model>();
   model->load_state_dict(
       {{"large", zeros({1000, 257})}, {"small", zeros({5})}, {"unused", zeros({3})}});
-  Sgd optimizer(model->parameters(), {.lr = 1});
+  SGD optimizer(model->parameters(), {.lr = 1});
   optimizer.clip_grad_norm(2.5);
   model->small.value().set_grad(tensor<float>({0, 3, 0, -4, 0}));
   EXPECT_EQ(optimizer.step().gradient_norm, 5);
@@ -159,7 +62,7 @@ TEST(Optimizer, leaves_parameters_without_gradient_alone) {
 TEST(Optimizer, waits_for_the_last_pass) {
   const auto model = nn::make<Model>();
   const auto before = values_of(*model);
-  Sgd optimizer(model->parameters(), {.lr = 0.1});
+  SGD optimizer(model->parameters(), {.lr = 0.1});
   set_gradients(*model, 1);
   Context::current().pass.last = false;
   EXPECT_FALSE(optimizer.step().ended);
@@ -173,7 +76,7 @@ TEST(Optimizer, waits_for_the_last_pass) {
 TEST(Optimizer, counts_steps_where_no_loader_does) {
   set_seed(1);
   const auto model = nn::make<Model>();
-  Sgd optimizer(model->parameters());
+  SGD optimizer(model->parameters());
   optimizer.step();
   EXPECT_EQ(Context::current().step, 1U);
   Context::current().pass.samples = 4;
@@ -212,7 +115,7 @@ TEST(Optimizer, stops_or_skips_where_gradients_are_not_finite) {
 
 TEST(Optimizer, large_gradients_do_not_overflow_the_norm) {
   const auto model = nn::make<Model>();
-  Sgd optimizer(model->parameters(), {.lr = 0});
+  SGD optimizer(model->parameters(), {.lr = 0});
   model->small.value().set_grad(full({5}, 3e38));
   EXPECT_NEAR(optimizer.step().gradient_norm, 3e38 * std::sqrt(5.0), 1e32);
 }
@@ -267,6 +170,34 @@ TEST(Optimizer, refuses_state_that_does_not_fit) {
   EXPECT_THAT(refused([](OptimizerState& s) { s.tensors[0].first = "exp_avg/other"; }),
               HasSubstr("exp_avg/"));
   EXPECT_THAT(refused([](OptimizerState& s) { s.numbers.clear(); }), HasSubstr("named steps"));
+  EXPECT_THAT(refused([](OptimizerState& s) { s.numbers[0].second = -1; }), HasSubstr("no count"));
+  EXPECT_THAT(refused([](OptimizerState& s) { s.numbers.emplace_back("group.1.lr", 1); }),
+              HasSubstr("more groups"));
+}
+
+TEST(Optimizer, keeps_its_options_when_it_refuses_state) {
+  const auto model = nn::make<Model>();
+  AdamW optimizer(model->parameters(), {.lr = 0.25});
+  OptimizerState state = AdamW(model->parameters(), {.lr = 0.5, .amsgrad = true}).state();
+  state.tensors.emplace_back("exp_avg/other", zeros({2}));
+  EXPECT_THROW(optimizer.load_state(state), InvalidArgument);
+  EXPECT_EQ(optimizer.lr(), 0.25);
+  EXPECT_FALSE(optimizer.options().amsgrad);
+  state.tensors.clear();
+  std::ranges::find(state.numbers, "group.0.beta1", [](auto& n) { return n.first; })->second = 2;
+  EXPECT_THROW(optimizer.load_state(state), ValueError);
+  EXPECT_EQ(optimizer.lr(), 0.25);
+}
+
+TEST(Optimizer, takes_up_states_that_its_options_did_not_ask_for) {
+  const auto model = nn::make<Model>();
+  SGD with(model->parameters(), {.lr = 0.1, .momentum = 0.9});
+  set_gradients(*model, 1);
+  with.step();
+  SGD without(model->parameters(), {.lr = 0.1});
+  without.load_state(with.state());
+  EXPECT_EQ(without.options().momentum, 0.9);
+  EXPECT_EQ(without.state().tensors.size(), 2U);
 }
 
 TEST(Optimizer, groups_have_options_of_their_own) {
@@ -279,9 +210,53 @@ TEST(Optimizer, groups_have_options_of_their_own) {
   optimizer.set_lr(0.3);
   EXPECT_EQ(optimizer.lr(0), 0.3);
   EXPECT_EQ(optimizer.options(0).weight_decay, 0.1);
-  EXPECT_THROW(optimizer.add_group({model->small}, {}), InvalidArgument);
-  EXPECT_THROW(optimizer.add_group({}, {.beta1 = 1}), InvalidArgument);
-  EXPECT_THROW(Sgd({}, {.nesterov = true}), InvalidArgument);
+}
+
+TEST(Optimizer, refuses_parameters_it_has_and_stays_as_it_was) {
+  const auto model = nn::make<Model>();
+  AdamW optimizer({model->large});
+  EXPECT_THROW(optimizer.add_group({model->small, model->large}, {}), ValueError);
+  EXPECT_THROW(optimizer.add_group({model->small, model->small}, {}), ValueError);
+  EXPECT_THROW(optimizer.add_group({model->small}, {.beta1 = 1}), ValueError);
+  EXPECT_EQ(optimizer.group_count(), 1U);
+  optimizer.add_group({model->small}, {});
+  set_gradients(*model, 1);
+  optimizer.step();
+  EXPECT_EQ(optimizer.group_count(), 2U);
+}
+
+TEST(Optimizer, updates_parameters_of_16_bits) {
+  struct Half : nn::Module {
+    nn::Parameter w{this, "w", {4}, nn::init::normal(0, 1), DType::bf16};
+  };
+  const auto model = nn::make<Half>();
+  const auto before = model->w.value().to_vector<float>();
+  AdamW optimizer(model->parameters(), {.lr = 0.25, .weight_decay = 0});
+  model->w.value().set_grad(full({4}, 1, {.dtype = DType::bf16}));
+  EXPECT_EQ(optimizer.step().gradient_norm, 2);
+  const auto after = model->w.value().to_vector<float>();
+  for (std::size_t i = 0; i < before.size(); ++i) {  // the first step is as long as the rate
+    EXPECT_NEAR(after[i], before[i] - 0.25F, 0.01F);
+  }
+  EXPECT_EQ(optimizer.state().tensors[0].second.dtype(), DType::bf16);
+}
+
+TEST(Optimizer, sets_the_momentum_of_all_groups) {
+  const auto model = nn::make<Model>();
+  AdamW adamw({model->large});
+  adamw.add_group({model->small}, {});
+  adamw.set_momentum(0.5);
+  EXPECT_EQ(adamw.options(0).beta1, 0.5);
+  EXPECT_EQ(adamw.options(1).beta1, 0.5);
+  EXPECT_THROW(adamw.set_momentum(1), ValueError);
+  SGD sgd(model->parameters());
+  sgd.set_momentum(0.5);
+  for (std::uint64_t step = 0; step < 2; ++step) {  // a momentum that comes and goes
+    set_gradients(*model, step);
+    sgd.step();
+    sgd.set_momentum(0);
+  }
+  EXPECT_TRUE(sgd.state().tensors.empty());
 }
 
 }  // namespace

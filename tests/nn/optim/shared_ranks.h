@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -31,26 +32,31 @@ struct SharedRanks {
   std::map<std::pair<std::string, int>, Tensor> states;  ///< by parameter and number
 };
 
-/// Every rank holds a handle on the same parameters and owns a run of each, cut at norm blocks.
+/// Every rank holds a handle on the same parameters and owns a run of each, cut at norm blocks; one
+/// that stays whole belongs to a rank that its name chooses.
 class SharedRank : public nn::Synchronizer {
  public:
-  SharedRank(SharedRanks& ranks, int rank, const nn::Module& model)
-      : ranks_(ranks), rank_(rank), parameters_(model.parameters()) {}
+  SharedRank(SharedRanks& ranks, int rank) : ranks_(ranks), rank_(rank) {}
 
   void finish_gradients() override { ranks_.barrier.arrive_and_wait(); }
   nn::ElementRange own_range(const nn::Slot& slot) const override {
     const std::int64_t numel = numel_of(slot.shape);
+    if (whole_.contains(slot.name)) {
+      const bool mine = slot.name.front() % ranks_.size == rank_;
+      return {0, mine ? numel : 0};
+    }
     const std::int64_t blocks = (numel + nn::kNormBlock - 1) / nn::kNormBlock;
     const auto border = [&](int rank) {
       return std::min(numel, blocks * rank / ranks_.size * nn::kNormBlock);
     };
     return {border(rank_), border(rank_ + 1) - border(rank_)};
   }
-  Tensor make_state(const nn::Slot& slot) override {
+  void keep_whole(const nn::Slot& slot) override { whole_.insert(slot.name); }
+  Tensor make_state(const nn::Slot& slot, const Shape& shape) override {
     const std::lock_guard lock(ranks_.mutex);
     Tensor& state = ranks_.states[{slot.name, made_[slot.name]++}];
     if (!state.defined()) {
-      state = zeros(slot.shape, {.dtype = slot.dtype});
+      state = zeros(shape, {.dtype = slot.dtype});
     }
     return on_memory_of(state);
   }
@@ -70,17 +76,12 @@ class SharedRank : public nn::Synchronizer {
     }
     ranks_.barrier.arrive_and_wait();
   }
-  void publish() override {
-    ranks_.barrier.arrive_and_wait();
-    for (const nn::Parameter& parameter : parameters_) {
-      parameter.slot()->value.set_grad({});
-    }
-  }
+  void publish() override { ranks_.barrier.arrive_and_wait(); }
 
  private:
   SharedRanks& ranks_;
   int rank_;
-  std::vector<nn::Parameter> parameters_;
+  std::set<std::string> whole_;
   std::map<std::string, int> made_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/core/ops/adagrad_step.h>
 #include <tessera/core/ops/adamw_step.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/add_rows.h>
@@ -16,11 +17,13 @@
 #include <tessera/core/ops/layer_norm.h>
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/linear_cross_entropy.h>
+#include <tessera/core/ops/lion_step.h>
 #include <tessera/core/ops/log_softmax.h>
 #include <tessera/core/ops/matmul.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/packed_attention.h>
 #include <tessera/core/ops/rms_norm.h>
+#include <tessera/core/ops/rmsprop_step.h>
 #include <tessera/core/ops/sgd_step.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/tensor/factories.h>
@@ -214,46 +217,60 @@ TEST(FastOps, FusedHead) {
   }
 }
 
-/// Some tensors after `step`, with the fast kernel and without.
-template <class Op, class Step>
-void compare_in_place(const Step& step) {
+/// A parameter with so many states after a step, with the fast kernel and without.
+template <OpStruct Op>
+void compare_in_place(std::uint64_t states, const typename Op::Attrs& attrs) {
   auto& kernel = op_def<Op>().kernels[static_cast<std::size_t>(DeviceType::cpu)];
   static const OpDef::KernelFunction fast = kernel;
-  const auto make = [] {
-    std::vector<Tensor> all;
-    for (std::uint64_t i = 0; i < 4; ++i) {
-      const auto values = test::random_values(70001, i + 1);
-      all.push_back(from_values<float>(std::span(values), {70001}) * (i == 3 ? 0.0 : 1.0));
+  const auto make = [=] {
+    StepTensors all;
+    std::vector<Tensor*> tensors{&all.parameter, &all.gradient};
+    all.states.resize(states);
+    for (Tensor& state : all.states) {
+      tensors.push_back(&state);
+    }
+    for (std::uint64_t i = 0; i < tensors.size(); ++i) {
+      auto values = test::random_values(70001, i + 1);
+      for (float& x : values) {  // states are not negative, the first is the largest
+        x = i < 2 ? x : x * x + (i == 2 ? 2.0F : 0.0F);
+      }
+      *tensors[i] = from_values<float>(std::span(values), {70001});
     }
     return all;
   };
-  const std::vector<Tensor> a = make(), b = make();
+  const auto run = [&](const StepTensors& on) { call_step(op_def<Op>(), {&on, 1}, &attrs); };
+  const auto flat = [](const StepTensors& tensors) {
+    std::vector<double> values = tensors.parameter.template to_vector<double>();
+    for (const Tensor& state : tensors.states) {
+      const auto more = state.template to_vector<double>();
+      values.insert(values.end(), more.begin(), more.end());
+    }
+    return values;
+  };
+  const StepTensors a = make(), b = make();
   took_fast_kernel = false;
-  kernel = [](Kernel& k, const void* attrs) { return took_fast_kernel = fast(k, attrs); };
-  step(a);
+  kernel = [](Kernel& k, const void* given) { return took_fast_kernel = fast(k, given); };
+  run(a);
   EXPECT_TRUE(took_fast_kernel) << Op::info.name;
   kernel = nullptr;
-  step(b);
+  run(b);
   kernel = fast;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const auto x = a[i].to_vector<double>(), y = b[i].to_vector<double>();
-    for (std::size_t j = 0; j < x.size(); ++j) {
-      ASSERT_NEAR(x[j], y[j], 1e-6 * (1 + std::abs(y[j]))) << Op::info.name << ", tensor " << i;
-    }
+  const auto x = flat(a), y = flat(b);
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    ASSERT_NEAR(x[j], y[j], 1e-6 * (1 + std::abs(y[j]))) << Op::info.name << ", element " << j;
   }
 }
 
 TEST(FastOps, Optimizers) {
-  compare_in_place<AdamwStep>([](const std::vector<Tensor>& t) {
-    const AdamwTensors tensors{t[0], t[1], t[2], t[3]};
-    adamw_step_({&tensors, 1}, {.weight_decay = 0.1, .gradient_scale = 0.5});
-  });
-  for (const double momentum : {0.0, 0.9}) {
-    compare_in_place<tessera::SgdStep>([=](const std::vector<Tensor>& t) {
-      const SgdTensors tensors{t[0], t[1], momentum != 0 ? t[2] : Tensor()};
-      sgd_step_({&tensors, 1}, {.momentum = momentum, .weight_decay = 0.1});
-    });
-  }
+  compare_in_place<AdamwStep>(2, {.weight_decay = 0.1, .gradient_scale = 0.5});
+  compare_in_place<AdamwStep>(3, {.weight_decay = 0.1, .decoupled = false, .amsgrad = true});
+  compare_in_place<SgdStep>(0, {.weight_decay = 0.1});
+  compare_in_place<SgdStep>(1, {.momentum = 0.9, .dampening = 0.5, .weight_decay = 0.1});
+  compare_in_place<AdagradStep>(1, {.weight_decay = 0.1, .step = 2});
+  compare_in_place<AdagradStep>(1, {.initial_accumulator_value = 0.5});
+  compare_in_place<RmspropStep>(1, {.weight_decay = 0.1});
+  compare_in_place<RmspropStep>(3, {.momentum = 0.9, .centered = true});
+  compare_in_place<LionStep>(1, {.weight_decay = 0.1, .gradient_scale = -0.5});
   compare<BlockSquares>({randn({70000}), randn({3, 5})}, {}, 1e-9);
 }
 

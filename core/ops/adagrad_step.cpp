@@ -1,0 +1,39 @@
+#include <tessera/core/ops/adagrad_step.h>
+
+#include <cmath>
+
+namespace tessera {
+namespace {
+
+constexpr int kMembers = 3;
+
+}  // namespace
+
+void AdagradStep::infer(Infer& c, const Attrs& attrs) {
+  check(attrs.step >= 1, "adagrad_step: steps count from 1; got ", attrs.step);
+  infer_step(c, kMembers);
+}
+
+void AdagradStep::reference(Kernel& k, const Attrs& attrs) {
+  const double rate = attrs.lr / (1 + static_cast<double>(attrs.step - 1) * attrs.lr_decay);
+  for_step_elements(k, kMembers, [&](const double* old, double* now) {
+    const double g = old[1] * attrs.gradient_scale + attrs.weight_decay * old[0];
+    const double before = attrs.step == 1 ? attrs.initial_accumulator_value : old[2];
+    now[1] = before + g * g;
+    now[0] = old[0] - rate * g / (std::sqrt(now[1]) + attrs.eps);
+  });
+}
+
+ShardRule AdagradStep::shard(const Infer& c, const Attrs&) {
+  return step_rule(c, kMembers);
+}
+
+void adagrad_step_(std::span<const StepTensors> parameters, const AdagradStep::Attrs& attrs) {
+  call_step(op_def<AdagradStep>(), parameters, &attrs);
+}
+
+namespace {
+const Register<AdagradStep> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,39 @@
+#include <tessera/core/ops/lion_step.h>
+
+namespace tessera {
+namespace {
+
+constexpr int kMembers = 3;
+
+double sign_of(double x) {
+  return static_cast<double>(x > 0) - static_cast<double>(x < 0);
+}
+
+}  // namespace
+
+void LionStep::infer(Infer& c, const Attrs&) {
+  infer_step(c, kMembers);
+}
+
+void LionStep::reference(Kernel& k, const Attrs& attrs) {
+  for_step_elements(k, kMembers, [&](const double* old, double* now) {
+    const double g = old[1] * attrs.gradient_scale;
+    const double direction = sign_of(attrs.beta1 * old[2] + (1 - attrs.beta1) * g);
+    now[0] = (1 - attrs.lr * attrs.weight_decay) * old[0] - attrs.lr * direction;
+    now[1] = attrs.beta2 * old[2] + (1 - attrs.beta2) * g;
+  });
+}
+
+ShardRule LionStep::shard(const Infer& c, const Attrs&) {
+  return step_rule(c, kMembers);
+}
+
+void lion_step_(std::span<const StepTensors> parameters, const LionStep::Attrs& attrs) {
+  call_step(op_def<LionStep>(), parameters, &attrs);
+}
+
+namespace {
+const Register<LionStep> registered;
+}
+
+}  // namespace tessera

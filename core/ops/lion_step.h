@@ -1,0 +1,32 @@
+// One step of Lion on many parameters.
+#pragma once
+
+#include <tessera/core/ops/support/step_lists.h>
+
+namespace tessera {
+
+/// Inputs, for each parameter: its value, gradient, mean of gradients. Outputs, for each: value and
+/// mean after the step.
+struct LionStep {
+  static constexpr OpInfo info{.name = "lion_step",
+                               .doc = "parameters and means of gradients after a step of Lion",
+                               .differentiable = false};
+  struct Attrs {
+    double lr = 1e-4;
+    double beta1 = 0.9;
+    double beta2 = 0.99;
+    double weight_decay = 0;
+    double gradient_scale = 1;  ///< gradients are multiplied with it first
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs& attrs);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs& attrs);
+};
+
+/// Takes a step of Lion in place (Chen et al., "Symbolic Discovery of Optimization Algorithms",
+/// arXiv:2302.06675, Algorithm 2). States: exp_avg. An element's bits do not depend on how
+/// parameters are cut into runs.
+void lion_step_(std::span<const StepTensors> parameters, const LionStep::Attrs& attrs);
+
+}  // namespace tessera

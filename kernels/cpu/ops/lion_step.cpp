@@ -1,0 +1,15 @@
+#include <tessera/core/ops/lion_step.h>
+
+#include <tessera/kernels/cpu/ops/optimizer.h>
+
+namespace tessera::cpu {
+namespace {
+
+bool lion_kernel(Kernel& k, const LionStep::Attrs& attrs) {
+  return step_in_place(k, 3, attrs, lion_step);
+}
+
+const RegisterKernel<LionStep, lion_kernel> registered{DeviceType::cpu};
+
+}  // namespace
+}  // namespace tessera::cpu

@@ -1,0 +1,53 @@
+// Adafactor.
+#pragma once
+
+#include <tessera/nn/optim/groups.h>
+
+namespace tessera::optim {
+
+/// As `eps1`: the distance from 1 to the next number of the parameter's dtype.
+inline constexpr double kEpsOfDType = -1;
+
+struct AdafactorOptions {
+  double lr = 1e-2;           ///< the largest relative rate
+  double beta2_decay = -0.8;  ///< in step t means keep 1 - t^beta2_decay of themselves
+  double eps1 = kEpsOfDType;  ///< least mean square, as its root
+  double eps2 = 1e-3;         ///< least size of a parameter
+  double d = 1;               ///< updates are clipped to this size
+  double weight_decay = 0;    ///< decoupled
+  bool maximize = false;
+
+  /// Throws ValueError naming the option that cannot be meant.
+  void validate() const;
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("lr", options.lr);
+    f("beta2_decay", options.beta2_decay);
+    f("eps1", options.eps1);
+    f("eps2", options.eps2);
+    f("d", options.d);
+    f("weight_decay", options.weight_decay);
+    f("maximize", options.maximize);
+  }
+};
+
+/// Adafactor (Shazeer and Stern, "Adafactor: Adaptive Learning Rates with Sublinear Memory Cost",
+/// ICML 2018, Algorithms 4 and 5), with the formulas of torch.optim.Adafactor; sizes are root mean
+/// squares. Of a parameter of two dims and more it keeps the mean squares of rows and columns,
+/// `row_var` and `col_var`, else `variance`. Each parameter is updated by one rank.
+class Adafactor : public OptimizerWith<AdafactorOptions> {
+ public:
+  explicit Adafactor(const std::vector<nn::Parameter>& parameters,
+                     const AdafactorOptions& options = {});
+  /// Without parameters: see `add_group`.
+  Adafactor() = default;
+
+ private:
+  [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,
+                                                   const Shape& shape) const override;
+  [[nodiscard]] bool elementwise() const override { return false; }
+  void update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
+              double scale) override;
+};
+
+}  // namespace tessera::optim

@@ -1,0 +1,46 @@
+// Adagrad.
+#pragma once
+
+#include <tessera/nn/optim/groups.h>
+
+namespace tessera::optim {
+
+struct AdagradOptions {
+  double lr = 1e-2;
+  double lr_decay = 0;                   ///< the rate of step t is lr / (1 + (t - 1) lr_decay)
+  double weight_decay = 0;               ///< added to the gradient
+  double initial_accumulator_value = 0;  ///< the sums of squares before the first step
+  double eps = 1e-10;
+  bool maximize = false;
+
+  /// Throws ValueError naming the option that cannot be meant.
+  void validate() const;
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("lr", options.lr);
+    f("lr_decay", options.lr_decay);
+    f("weight_decay", options.weight_decay);
+    f("initial_accumulator_value", options.initial_accumulator_value);
+    f("eps", options.eps);
+    f("maximize", options.maximize);
+  }
+};
+
+/// Adagrad (Duchi, Hazan and Singer, "Adaptive Subgradient Methods for Online Learning and
+/// Stochastic Optimization", JMLR 12, 2011), with the formulas of torch.optim.Adagrad. Keeps one
+/// tensor a parameter, `sum`.
+class Adagrad : public OptimizerWith<AdagradOptions> {
+ public:
+  explicit Adagrad(const std::vector<nn::Parameter>& parameters,
+                   const AdagradOptions& options = {});
+  /// Without parameters: see `add_group`.
+  Adagrad() = default;
+
+ private:
+  [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,
+                                                   const Shape& shape) const override;
+  void update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
+              double scale) override;
+};
+
+}  // namespace tessera::optim

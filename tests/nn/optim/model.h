@@ -1,0 +1,40 @@
+// What the tests of optimizers train.
+#pragma once
+
+#include <vector>
+
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/init/normal.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::optim {
+
+/// Three parameters: of several blocks and a part of one, of less than a block, and an unused one.
+struct Model : nn::Module {
+  nn::Parameter large{this, "large", {1000, 257}, nn::init::normal(0, 1)};
+  nn::Parameter small{this, "small", {5}, nn::init::normal(0, 1)};
+  nn::Parameter unused{this, "unused", {3}, nn::init::normal(0, 1)};
+};
+
+inline Tensor gradient(const Shape& shape, std::uint64_t key) {
+  const Tensor value = empty(shape);
+  nn::init::normal(0, 0.1)(value, {.key = key});
+  return value;
+}
+
+inline void set_gradients(const Model& model, std::uint64_t step) {
+  model.large.value().set_grad(gradient(model.large.shape(), 2 * step));
+  model.small.value().set_grad(gradient(model.small.shape(), 2 * step + 1));
+}
+
+using Values = std::vector<std::vector<float>>;
+
+inline Values values_of(const nn::Module& model) {
+  Values values;
+  for (const nn::Parameter& parameter : model.parameters()) {
+    values.push_back(parameter.value().to_vector<float>());
+  }
+  return values;
+}
+
+}  // namespace tessera::optim

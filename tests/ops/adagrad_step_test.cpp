@@ -1,0 +1,30 @@
+#include <tessera/core/ops/adagrad_step.h>
+
+#include <gtest/gtest.h>
+
+#include "support/op_case.h"
+
+namespace tessera {
+namespace {
+
+using namespace test;  // NOLINT(google-build-using-namespace)
+
+const InputSpec kSum = real({4, 6}, 0, 2);
+
+const RegisterOpCase<AdagradStep> kCase{{
+    .samples = {{.inputs = {real({4, 6}), real({4, 6}), kSum},
+                 .attrs = {.lr = 0.1, .lr_decay = 0.5, .weight_decay = 0.25, .step = 3}},
+                {.inputs = {real({4, 6}), real({4, 6}), kSum, real({3}), real({3}),
+                            real({3}, 0, 2)},
+                 .attrs = {.eps = 0.125, .initial_accumulator_value = 0.5, .gradient_scale = 0.5}}},
+    .wrong = {{.inputs = {real({4}), real({4})}},
+              {.inputs = {real({4}), real({4}), real({5})}},
+              {.inputs = {real({4}), real({4}), integers({4}, 0, 2)}},
+              {.inputs = {real({4}), real({4}), real({4})}, .attrs = {.step = 0}}},
+    .tolerance = {.of_largest = 2},
+    .overwrites = {0, 2},
+    .strides = false,
+}};
+
+}  // namespace
+}  // namespace tessera
