@@ -2,8 +2,13 @@
 
 namespace tessera::optim {
 
-double ConstantSchedule::after_warmup(double /*part*/) const {
-  return options().lr;
+ConstantSchedule::ConstantSchedule(const ScheduleOptions& options)
+    : Schedule(options.lr, options.warmup), options_(options) {
+  options.validate();
+}
+
+double ConstantSchedule::after_warmup(std::int64_t /*step*/, std::size_t group) const {
+  return highest(group);
 }
 
 }  // namespace tessera::optim

@@ -8,11 +8,13 @@ namespace tessera::optim {
 /// Warm-up, then always the highest rate.
 class ConstantSchedule : public Schedule {
  public:
-  using Schedule::Schedule;
-  [[nodiscard]] std::string_view name() const override { return "constant"; }
+  /// Throws ValueError naming the option that cannot be meant.
+  explicit ConstantSchedule(const ScheduleOptions& options);
 
  private:
-  [[nodiscard]] double after_warmup(double part) const override;
+  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
+
+  ScheduleOptions options_;
 };
 
 }  // namespace tessera::optim

@@ -1,35 +1,49 @@
 #include <tessera/nn/optim/schedule.h>
 
-#include <tessera/core/base/error.h>
+#include <algorithm>
+
+#include <tessera/nn/optim/optimizer.h>
+#include <tessera/nn/optim/option_checks.h>
 
 namespace tessera::optim {
 
-Schedule::Schedule(const ScheduleOptions& options) : options_(options) {
-  check(options.lr >= 0, "schedule: lr out of range; got ", options.lr, ", expected 0 or more");
-  check(options.min_lr >= 0, "schedule: min_lr out of range; got ", options.min_lr,
-        ", expected 0 or more");
-  check(options.warmup >= 0, "schedule: warmup out of range; got ", options.warmup,
-        ", expected 0 or more");
-  check(options.steps >= 0, "schedule: steps out of range; got ", options.steps,
-        ", expected 0 or more");
+void ScheduleOptions::validate() const {
+  require_not_negative("schedule", "min_lr", min_lr);
+  require_not_negative("schedule", "steps", static_cast<double>(steps));
 }
 
-double Schedule::rate(std::int64_t step) const {
-  const auto& [lr, min_lr, warmup, steps] = options_;
-  if (step < warmup) {
-    return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
-  }
-  if (step >= steps) {
-    return after_warmup(1);
-  }
-  return after_warmup(static_cast<double>(step - warmup) / static_cast<double>(steps - warmup));
+double ScheduleOptions::part(std::int64_t step) const {
+  const std::int64_t way = steps - warmup;
+  return step >= way ? 1 : static_cast<double>(step) / static_cast<double>(way);
 }
 
-std::vector<std::pair<std::string, double>> Schedule::numbers() const {
-  return {{"lr", options_.lr},
-          {"min_lr", options_.min_lr},
-          {"warmup", static_cast<double>(options_.warmup)},
-          {"steps", static_cast<double>(options_.steps)}};
+Schedule::Schedule(double lr, std::int64_t warmup) : warmup_(warmup) {
+  require_not_negative("schedule", "warmup", static_cast<double>(warmup));
+  Schedule::add_group(lr);
+}
+
+void Schedule::add_group(double lr) {
+  require_not_negative("schedule", "lr", lr);
+  highest_.push_back(lr);
+}
+
+double Schedule::rate(std::int64_t step, std::size_t group) const {
+  check<ValueError>(step >= 0 && group < group_count(), "schedule: no rate for step ", step,
+                    " of group ", group, "; there are ", group_count(), " groups");
+  if (step < warmup_) {
+    return highest(group) * static_cast<double>(step + 1) / static_cast<double>(warmup_ + 1);
+  }
+  return after_warmup(step - warmup_, group);
+}
+
+void Schedule::apply(std::int64_t step, Optimizer& optimizer) const {
+  const bool one_for_all = group_count() == 1;
+  check<ValueError>(one_for_all || group_count() == optimizer.group_count(),
+                    "schedule: has another number of groups than the optimizer; got ",
+                    group_count(), ", expected 1 or ", optimizer.group_count());
+  for (std::size_t group = 0; group < optimizer.group_count(); ++group) {
+    optimizer.set_lr(group, rate(step, one_for_all ? 0 : group));
+  }
 }
 
 }  // namespace tessera::optim

@@ -1,49 +1,68 @@
 // Learning rates as functions of the step.
 //
-//   const optim::CosineSchedule schedule({.lr = 6e-4, .min_lr = 6e-5, .warmup = 100, .steps =
-//   2000}); optimizer.set_lr(schedule.rate(step));
+//   const optim::CosineSchedule schedule({.lr = 6e-4, .warmup = 100, .steps = 2000});
+//   schedule.apply(step, optimizer);
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace tessera::optim {
 
+class Optimizer;  // nn/optim/optimizer.h
+
+/// Options of schedules that end.
 struct ScheduleOptions {
   double lr = 1e-3;         ///< the highest learning rate
   double min_lr = 0;        ///< at the end
   std::int64_t warmup = 0;  ///< steps before the highest
   std::int64_t steps = 0;   ///< in all
 
-  friend bool operator==(const ScheduleOptions&, const ScheduleOptions&) = default;
+  /// Throws ValueError naming the option that cannot be meant.
+  void validate() const;
+  /// How much of the way from the warm-up to the end lies before `step`, counted from the end of
+  /// the warm-up; in [0, 1].
+  [[nodiscard]] double part(std::int64_t step) const;
 };
 
-/// What the rate of a step is depends on the options and the number of the step alone, so that a
-/// schedule has no state: on resume it is made anew, with another total if that was raised.
+/// All schedules begin with a linear warm-up: lr (s + 1) / (warmup + 1) in step s < warmup, which
+/// is PyTorch's LinearLR(start_factor = 1 / (warmup + 1), total_iters = warmup) in a SequentialLR.
 ///
-/// All schedules begin with a linear warm-up: lr (s + 1) / (warmup + 1) in step s < warmup.
+/// What the rate of a step is depends on the options and the number of the step alone (but for
+/// PlateauSchedule), so that a schedule has no state: on resume it is made anew, with another total
+/// if that was raised.
 class Schedule {
  public:
-  /// Throws InvalidArgument naming the option that cannot be meant.
-  explicit Schedule(const ScheduleOptions& options);
+  /// The first group of parameters has the highest rate `lr`.
+  Schedule(double lr, std::int64_t warmup);
   virtual ~Schedule() = default;
 
-  /// The learning rate in step `step`, counted from 0.
-  [[nodiscard]] double rate(std::int64_t step) const;
-  [[nodiscard]] const ScheduleOptions& options() const { return options_; }
-  [[nodiscard]] virtual std::string_view name() const = 0;
-  /// For checkpoints: the options by name.
-  [[nodiscard]] std::vector<std::pair<std::string, double>> numbers() const;
+  /// Adds a group with a highest rate of its own.
+  virtual void add_group(double lr);
+  /// The learning rate of a group in step `step`, counted from 0.
+  [[nodiscard]] double rate(std::int64_t step, std::size_t group = 0) const;
+  /// Sets the rates of an optimizer's groups for step `step`; a schedule of one group is that of
+  /// all. Throws ValueError when the numbers of groups differ otherwise.
+  virtual void apply(std::int64_t step, Optimizer& optimizer) const;
+
+  /// What a checkpoint keeps: nothing where rates depend on the step alone.
+  using State = std::vector<std::pair<std::string, double>>;
+  [[nodiscard]] virtual State state() const { return {}; }
+  /// Throws ValueError naming a number that is missing; nothing is changed then.
+  virtual void load_state(const State& /*state*/) {}
 
  protected:
-  /// The learning rate after the warm-up, before the end; `part` in [0, 1] of the way between.
-  [[nodiscard]] virtual double after_warmup(double part) const = 0;
+  /// The highest rate of a group.
+  [[nodiscard]] double highest(std::size_t group) const { return highest_.at(group); }
+  [[nodiscard]] std::size_t group_count() const { return highest_.size(); }
+  /// The learning rate of a group in a step counted from the end of the warm-up.
+  [[nodiscard]] virtual double after_warmup(std::int64_t step, std::size_t group) const = 0;
 
  private:
-  ScheduleOptions options_;
+  std::vector<double> highest_;
+  std::int64_t warmup_;
 };
 
 }  // namespace tessera::optim

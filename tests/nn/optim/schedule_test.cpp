@@ -3,9 +3,20 @@
 #include <cmath>
 
 #include <tessera/core/base/error.h>
+#include <tessera/nn/optim/adamw.h>
 #include <tessera/nn/optim/constant_schedule.h>
+#include <tessera/nn/optim/cosine_restarts_schedule.h>
 #include <tessera/nn/optim/cosine_schedule.h>
+#include <tessera/nn/optim/exponential_schedule.h>
 #include <tessera/nn/optim/linear_schedule.h>
+#include <tessera/nn/optim/multi_step_schedule.h>
+#include <tessera/nn/optim/one_cycle_schedule.h>
+#include <tessera/nn/optim/plateau_schedule.h>
+#include <tessera/nn/optim/polynomial_schedule.h>
+#include <tessera/nn/optim/sgd.h>
+#include <tessera/nn/optim/step_schedule.h>
+
+#include "nn/optim/model.h"
 
 namespace tessera::optim {
 namespace {
@@ -53,9 +64,85 @@ TEST(Schedule, warmup_may_be_as_long_as_training) {
   EXPECT_DOUBLE_EQ(schedule.rate(3), 0.1);
 }
 
-TEST(Schedule, refuses_negative_options) {
-  EXPECT_THROW(CosineSchedule({.lr = -1}), InvalidArgument);
-  EXPECT_THROW(CosineSchedule({.warmup = -1}), InvalidArgument);
+TEST(Schedule, sets_the_rates_of_all_groups) {
+  const auto model = nn::make<Model>();
+  SGD optimizer({model->large});
+  optimizer.add_group({model->small}, {});
+  ExponentialSchedule schedule({.lr = 1, .gamma = 0.5});
+  schedule.apply(1, optimizer);
+  EXPECT_EQ(optimizer.lr(0), 0.5);
+  EXPECT_EQ(optimizer.lr(1), 0.5);
+  schedule.add_group(8);
+  schedule.apply(2, optimizer);
+  EXPECT_EQ(optimizer.lr(0), 0.25);
+  EXPECT_EQ(optimizer.lr(1), 2);
+  EXPECT_EQ(schedule.rate(2, 1), 2);
+  schedule.add_group(1);
+  EXPECT_THROW(schedule.apply(3, optimizer), ValueError);
+  EXPECT_THROW(static_cast<void>(schedule.rate(0, 3)), ValueError);
+  EXPECT_THROW(static_cast<void>(schedule.rate(-1)), ValueError);
+}
+
+TEST(Schedule, one_cycle_sets_momenta_too) {
+  const auto model = nn::make<Model>();
+  AdamW optimizer(model->parameters());
+  const OneCycleSchedule schedule({.lr = 1, .steps = 11, .pct_start = 0.5});
+  schedule.apply(0, optimizer);
+  EXPECT_EQ(optimizer.options().beta1, 0.95);
+  EXPECT_NEAR(optimizer.lr(), 0.04, 1e-15);
+  OneCycleSchedule({.lr = 1, .steps = 11, .cycle_momentum = false}).apply(5, optimizer);
+  EXPECT_EQ(optimizer.options().beta1, 0.95);
+  EXPECT_DOUBLE_EQ(schedule.rate(10), 0.04 / 1e4);
+  EXPECT_EQ(schedule.rate(1000), schedule.rate(10));
+}
+
+TEST(Schedule, plateau_goes_on_from_its_state_bit_for_bit) {
+  const PlateauScheduleOptions options{.lr = 0.3, .factor = 0.7, .patience = 1, .cooldown = 2};
+  const auto metric = [](int i) { return 1.0 / (1 + i % 5); };
+  PlateauSchedule whole(options);
+  whole.add_group(0.1);
+  for (int i = 0; i < 9; ++i) {
+    whole.see(metric(i));
+  }
+  PlateauSchedule resumed(options);
+  resumed.add_group(0.1);
+  resumed.load_state(whole.state());
+  for (int i = 9; i < 40; ++i) {
+    whole.see(metric(i));
+    resumed.see(metric(i));
+    EXPECT_EQ(whole.rate(i, 0), resumed.rate(i, 0)) << i;
+    EXPECT_EQ(whole.rate(i, 1), resumed.rate(i, 1)) << i;
+  }
+  EXPECT_LT(whole.rate(40), 0.1);
+  Schedule::State cut = whole.state();
+  cut.pop_back();
+  EXPECT_THROW(resumed.load_state(cut), ValueError);
+  EXPECT_EQ(resumed.state(), whole.state());
+  EXPECT_TRUE(StepSchedule({.step_size = 1}).state().empty());
+}
+
+TEST(Schedule, refuses_options_that_cannot_be_meant) {
+  EXPECT_THROW(CosineSchedule({.lr = -1}), ValueError);
+  EXPECT_THROW(CosineSchedule({.warmup = -1}), ValueError);
+  EXPECT_THROW(LinearSchedule({.min_lr = -1}), ValueError);
+  EXPECT_THROW(ConstantSchedule({.steps = -1}), ValueError);
+  EXPECT_THROW(PolynomialSchedule({.steps = 1}, -1), ValueError);
+  EXPECT_THROW(StepSchedule({}), ValueError);
+  EXPECT_THROW(StepSchedule({.step_size = 1, .gamma = -1}), ValueError);
+  EXPECT_THROW(MultiStepSchedule({.milestones = {3, -1}}), ValueError);
+  EXPECT_THROW(ExponentialSchedule({.gamma = -1}), ValueError);
+  EXPECT_THROW(CosineRestartsSchedule({}), ValueError);
+  EXPECT_THROW(CosineRestartsSchedule({.t_0 = 1, .t_mult = 0}), ValueError);
+  EXPECT_THROW(OneCycleSchedule({}), ValueError);
+  EXPECT_THROW(OneCycleSchedule({.steps = 9, .pct_start = 1.5}), ValueError);
+  EXPECT_THROW(OneCycleSchedule({.steps = 9, .div_factor = 0}), ValueError);
+  EXPECT_THROW(OneCycleSchedule({.steps = 9, .final_div_factor = -1}), ValueError);
+  EXPECT_THROW(OneCycleSchedule({.steps = 9, .base_momentum = -1}), ValueError);
+  EXPECT_THROW(PlateauSchedule({.factor = 1}), ValueError);
+  EXPECT_THROW(PlateauSchedule({.patience = -1}), ValueError);
+  EXPECT_THROW(PlateauSchedule({.threshold = -1}), ValueError);
+  EXPECT_THROW(PlateauSchedule({.cooldown = -1}), ValueError);
+  EXPECT_THROW(PlateauSchedule({.eps = -1}), ValueError);
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+// The learning rate falls along a polynomial.
+#pragma once
+
+#include <tessera/nn/optim/schedule.h>
+
+namespace tessera::optim {
+
+/// Warm-up, then down to the lowest rate: the distance from it is (1 - part of the way)^power of
+/// what it was. With a lowest rate of 0 that is PyTorch's PolynomialLR.
+class PolynomialSchedule : public Schedule {
+ public:
+  /// Throws ValueError naming the option that cannot be meant.
+  explicit PolynomialSchedule(const ScheduleOptions& options, double power = 1);
+
+ private:
+  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
+
+  ScheduleOptions options_;
+  double power_;
+};
+
+}  // namespace tessera::optim
