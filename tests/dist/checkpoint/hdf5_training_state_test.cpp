@@ -1,0 +1,107 @@
+// A run that is saved and restored on other ranks goes on with the same bits.
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/cross_entropy.h>
+#include <tessera/dist/checkpoint/training_state.h>
+#include <tessera/dist/comm/loopback.h>
+#include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/nn/layers/embedding.h>
+#include <tessera/nn/layers/linear.h>
+#include <tessera/nn/optim/adafactor.h>
+#include <tessera/nn/optim/adamw.h>
+
+#include "support/temporary_folder.h"
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::int64_t kVocab = 32;
+
+struct Model : nn::Module {
+  nn::Child<nn::Embedding> embed{this, "embed", kVocab, 8};
+  nn::Child<nn::Linear> head{this, "head", 8, kVocab};
+  [[nodiscard]] Tensor forward(const Tensor& ids, const Tensor& targets) const {
+    return cross_entropy(head(embed(ids)), targets);
+  }
+};
+
+data::TokenSequence text() {
+  std::vector<std::uint8_t> bytes;
+  for (int i = 0; i < 400; ++i) {
+    bytes.push_back(static_cast<std::uint8_t>(i * i / 3 % kVocab));
+  }
+  return data::TokenSequence(std::move(bytes));
+}
+
+using Weights = std::vector<std::vector<float>>;
+
+/// Where a run begins and ends.
+struct Part {
+  std::int64_t steps = 0;  ///< in all
+  bool resume = false;
+  std::string folder;
+};
+
+template <class Kind>
+Weights train(Communicator& comm, const Part& part) {
+  set_seed(11);
+  Context::current().rank = comm.rank();
+  Context::current().world_size = comm.size();
+  const auto model = nn::make<Model>();
+  data::DataLoader loader(
+      text(), {.batch = 8, .context = 6, .grain = 4, .vocab = kVocab, .steps = part.steps});
+  const auto reducer =
+      data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = loader.grain()});
+  Kind optimizer(model->parameters(), {.lr = 0.1});
+  const TrainingRun run{*model, optimizer, loader, {}};
+  if (part.resume) {
+    TrainingCheckpoint(part.folder, std::nullopt, comm).restore(run);
+  }
+  for (auto& [x, y] : loader) {
+    model(x, y).backward();
+    optimizer.step();
+  }
+  EXPECT_EQ(save_training(part.folder, part.steps, run, comm), std::nullopt);
+  Weights weights;
+  for (const nn::Parameter& parameter : model->parameters()) {
+    weights.push_back(parameter.value().to_vector<float>());
+  }
+  return weights;
+}
+
+template <class Kind>
+Weights train_on(int ranks, const Part& part) {
+  Weights of_last_rank;
+  run_ranks(ranks, [&](Communicator& comm) {
+    const Weights weights = train<Kind>(comm, part);
+    if (comm.rank() == ranks - 1) {
+      of_last_rank = weights;
+    }
+  });
+  return of_last_rank;
+}
+
+template <class Kind>
+void expect_resumes_on_any_ranks() {
+  const testing_support::TemporaryFolder whole;
+  const Weights expected = train_on<Kind>(1, {.steps = 4, .folder = whole.path()});
+  for (const int before : {1, 2}) {
+    for (const int after : {1, 2, 4}) {
+      const testing_support::TemporaryFolder folder;
+      EXPECT_NE(train_on<Kind>(before, {.steps = 2, .folder = folder.path()}), expected);
+      EXPECT_EQ(train_on<Kind>(after, {.steps = 4, .resume = true, .folder = folder.path()}),
+                expected)
+          << before << " ranks, then " << after;
+    }
+  }
+}
+
+TEST(TrainingState, goes_on_with_the_same_bits_on_other_ranks) {
+  expect_resumes_on_any_ranks<optim::AdamW>();
+  expect_resumes_on_any_ranks<optim::Adafactor>();  // whose states are smaller than parameters
+}
+
+}  // namespace
+}  // namespace tessera::dist
