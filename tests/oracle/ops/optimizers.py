@@ -61,25 +61,27 @@ class Muon:
 
 
 SHAPES = {"adafactor": [(6, 4), (5,), (2, 3, 4)], "muon": [(12, 8), (8, 12)]}
+# Decay that is added to a gradient is a power of two: where 0.1 times a weight and a gradient cancel
+# but for rounding, what is left would be divided by its own size.
 SETTINGS = [
     ("adamw", torch.optim.AdamW, dict(lr=1e-2, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)),
     ("adamw", torch.optim.AdamW, dict()),
     ("adamw", torch.optim.AdamW, dict(lr=1e-2, amsgrad=True, maximize=True)),
     ("adam", torch.optim.Adam, dict()),
-    ("adam", torch.optim.Adam, dict(lr=1e-2, betas=(0.8, 0.95), eps=1e-4, weight_decay=0.1)),
+    ("adam", torch.optim.Adam, dict(lr=1e-2, betas=(0.8, 0.95), eps=1e-4, weight_decay=0.125)),
     ("adam", torch.optim.Adam, dict(lr=1e-2, betas=(0.5, 0.5), amsgrad=True)),
-    ("adam", torch.optim.Adam, dict(lr=1e-2, weight_decay=0.1, maximize=True)),
+    ("adam", torch.optim.Adam, dict(lr=1e-2, weight_decay=0.125, maximize=True)),
     ("sgd", torch.optim.SGD, dict()),
     ("sgd", torch.optim.SGD, dict(lr=0.1, weight_decay=0.01)),
     ("sgd", torch.optim.SGD, dict(lr=0.1, momentum=0.9)),
     ("sgd", torch.optim.SGD, dict(lr=0.1, momentum=0.9, dampening=0.1, maximize=True)),
     ("sgd", torch.optim.SGD, dict(lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01)),
     ("adagrad", torch.optim.Adagrad, dict()),
-    ("adagrad", torch.optim.Adagrad, dict(lr=0.1, lr_decay=0.1, weight_decay=0.1)),
+    ("adagrad", torch.optim.Adagrad, dict(lr=0.1, lr_decay=0.1, weight_decay=0.125)),
     ("adagrad", torch.optim.Adagrad,
      dict(lr=0.1, initial_accumulator_value=0.5, eps=1e-3, maximize=True)),
     ("rmsprop", torch.optim.RMSprop, dict()),
-    ("rmsprop", torch.optim.RMSprop, dict(lr=1e-2, alpha=0.9, eps=1e-4, weight_decay=0.1)),
+    ("rmsprop", torch.optim.RMSprop, dict(lr=1e-2, alpha=0.9, eps=1e-4, weight_decay=0.125)),
     ("rmsprop", torch.optim.RMSprop, dict(lr=1e-2, momentum=0.9, maximize=True)),
     ("rmsprop", torch.optim.RMSprop, dict(lr=1e-2, alpha=0.9, centered=True)),
     ("rmsprop", torch.optim.RMSprop, dict(lr=1e-2, alpha=0.9, centered=True, momentum=0.5)),

@@ -262,15 +262,18 @@ void compare_in_place(std::uint64_t states, const typename Op::Attrs& attrs) {
 }
 
 TEST(FastOps, Optimizers) {
-  compare_in_place<AdamwStep>(2, {.weight_decay = 0.1, .gradient_scale = 0.5});
-  compare_in_place<AdamwStep>(3, {.weight_decay = 0.1, .decoupled = false, .amsgrad = true});
-  compare_in_place<SgdStep>(0, {.weight_decay = 0.1});
-  compare_in_place<SgdStep>(1, {.momentum = 0.9, .dampening = 0.5, .weight_decay = 0.1});
-  compare_in_place<AdagradStep>(1, {.weight_decay = 0.1, .step = 2});
-  compare_in_place<AdagradStep>(1, {.initial_accumulator_value = 0.5});
-  compare_in_place<RmspropStep>(1, {.weight_decay = 0.1});
-  compare_in_place<RmspropStep>(3, {.momentum = 0.9, .centered = true});
-  compare_in_place<LionStep>(1, {.weight_decay = 0.1, .gradient_scale = -0.5});
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    compare_in_place<AdamwStep>(2, {.weight_decay = 0.1, .gradient_scale = 0.5});
+    compare_in_place<AdamwStep>(3, {.weight_decay = 0.1, .decoupled = false, .amsgrad = true});
+    compare_in_place<SgdStep>(0, {.weight_decay = 0.1});
+    compare_in_place<SgdStep>(1, {.momentum = 0.9, .dampening = 0.5, .weight_decay = 0.1});
+    compare_in_place<AdagradStep>(1, {.weight_decay = 0.1, .step = 2});
+    compare_in_place<AdagradStep>(1, {.initial_accumulator_value = 0.5});
+    compare_in_place<RmspropStep>(1, {.weight_decay = 0.1});
+    compare_in_place<RmspropStep>(3, {.momentum = 0.9, .centered = true});
+    compare_in_place<LionStep>(1, {.weight_decay = 0.1, .gradient_scale = -0.5});
+  });
   compare<BlockSquares>({randn({70000}), randn({3, 5})}, {}, 1e-9);
 }
 
