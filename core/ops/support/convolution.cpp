@@ -1,0 +1,173 @@
+#include <tessera/core/ops/support/convolution.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tessera {
+namespace {
+
+using Spatial = ConvolutionGeometry::Spatial;
+
+// Sizes and steps stay below it, so that positions cannot overflow.
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+
+/// `numbers` for spatial dims that are three; `fill` for those that are not there.
+Spatial spatial(const char* op, const char* name, const Dims& numbers, int ndim, std::int64_t least,
+                std::int64_t fill) {
+  check(numbers.size() == 1 || numbers.size() == ndim, op, ": wrong number of ", name, "s; got ",
+        numbers, ", expected one or ", ndim);
+  Spatial result;
+  result.fill(fill);
+  for (int d = 0; d < ndim; ++d) {
+    const std::int64_t number = numbers[numbers.size() == 1 ? 0 : d];
+    check(number >= least && number <= kMost, op, ": ", name, " out of range; got ", numbers,
+          ", expected at least ", least);
+    result[static_cast<std::size_t>(3 - ndim + d)] = number;
+  }
+  return result;
+}
+
+/// The sizes behind the first two dims of `shape`.
+Dims behind_channels(const Shape& shape) {
+  Dims sizes = shape;
+  sizes.erase(0);
+  sizes.erase(0);
+  return sizes;
+}
+
+Shape with_sizes(std::int64_t a, std::int64_t b, const Dims& sizes) {
+  Shape shape{a, b};
+  for (const std::int64_t size : sizes) {
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+void check_sizes(const char* op, const Dims& size, int ndim) {
+  check(size.size() == ndim, op, ": wrong number of sizes; got ", size, ", expected ", ndim);
+}
+
+void check_result(const char* op, const ConvolutionGeometry& g, const Shape& y) {
+  check(g.y_shape() == y, op, ": the gradient does not fit; got ", y, ", expected ", g.y_shape());
+}
+
+int spatial_dims(const char* op, const Shape& x) {
+  check(x.size() >= 3 && x.size() <= 5, op,
+        ": needs samples, channels and 1 to 3 spatial dims; got ", x);
+  return x.size() - 2;
+}
+
+void set_out(const char* op, ConvolutionGeometry& g, const Shape& x, const Shape& weight) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::int64_t room = g.in[d] + 2 * g.padding[d] - g.dilation[d] * (g.kernel[d] - 1) - 1;
+    check(room >= 0, op, ": the kernel is larger than the padded input; got ", weight, " and ", x);
+    g.out[d] = room / g.stride[d] + 1;
+  }
+}
+
+void check_countable(const char* op, const Shape& shape) {
+  double numel = 1;
+  for (const std::int64_t size : shape) {
+    numel *= static_cast<double>(size);
+  }
+  check(numel < 1e18, op, ": too many elements; got ", shape);
+}
+
+}  // namespace
+
+Shape ConvolutionGeometry::shape(std::int64_t a, std::int64_t b, const Spatial& sizes) const {
+  Shape result{a, b};
+  for (int d = 3 - ndim; d < 3; ++d) {
+    result.push_back(sizes[static_cast<std::size_t>(d)]);
+  }
+  return result;
+}
+
+ConvolutionGeometry convolution_geometry(const char* op, const Shape& x, const Shape& weight,
+                                         const ConvolutionOptions& options) {
+  const int ndim = spatial_dims(op, x);
+  const std::int64_t groups = options.groups;
+  check(weight.size() == x.size(), op, ": the weight does not fit; got ", weight, " for ", x,
+        ", expected as many dims");
+  check(groups >= 1 && weight[0] % groups == 0, op, ": wrong number of groups; got ", groups,
+        ", expected a divisor of ", weight[0], " channels");
+  check(x[1] % groups == 0 && x[1] / groups == weight[1], op, ": wrong number of channels; got ",
+        x[1], " in ", groups, " groups, expected ", weight[1], " in each");
+  ConvolutionGeometry g{.ndim = ndim,
+                        .batch = x[0],
+                        .groups = groups,
+                        .in_channels = x[1],
+                        .out_channels = weight[0]};
+  g.in = spatial(op, "size", behind_channels(x), ndim, 0, 1);
+  g.kernel = spatial(op, "kernel size", behind_channels(weight), ndim, 1, 1);
+  g.stride = spatial(op, "stride", options.stride, ndim, 1, 1);
+  g.padding = spatial(op, "padding", options.padding, ndim, 0, 0);
+  g.dilation = spatial(op, "dilation", options.dilation, ndim, 1, 1);
+  set_out(op, g, x, weight);
+  check_countable(op, g.x_shape());
+  check_countable(op, g.y_shape());
+  return g;
+}
+
+ConvolutionGeometry geometry_of_input(const char* op, const Shape& y, const Shape& weight,
+                                      const Dims& size, const ConvolutionOptions& options) {
+  const int ndim = spatial_dims(op, y);
+  check(weight.size() == y.size() && weight[0] == y[1], op, ": the weight does not fit; got ",
+        weight, " for ", y);
+  check_sizes(op, size, ndim);
+  const std::int64_t channels = weight[1] * std::max<std::int64_t>(options.groups, 1);
+  const ConvolutionGeometry g =
+      convolution_geometry(op, with_sizes(y[0], channels, size), weight, options);
+  check_result(op, g, y);
+  return g;
+}
+
+ConvolutionGeometry geometry_of_weight(const char* op, const Shape& y, const Shape& x,
+                                       const Dims& size, const ConvolutionOptions& options) {
+  const int ndim = spatial_dims(op, x);
+  check(y.size() == x.size(), op, ": the gradient does not fit; got ", y, " for ", x);
+  check_sizes(op, size, ndim);
+  const std::int64_t channels = x[1] / std::max<std::int64_t>(options.groups, 1);
+  const ConvolutionGeometry g =
+      convolution_geometry(op, x, with_sizes(y[1], channels, size), options);
+  check_result(op, g, y);
+  return g;
+}
+
+void check_channel_bias(const Infer& c, int i, std::int64_t channels) {
+  if (c.has_input(i)) {
+    check(c.input(i).shape() == Shape{channels}, c.op(), ": wrong bias; got ", c.input(i).shape(),
+          ", expected ", Shape{channels});
+  }
+}
+
+ShardRule convolution_rule(const Infer& c, std::array<bool, 3> batched, bool output_batched) {
+  ShardRule rule{.reduction =
+                     output_batched ? ShardRule::Reduction::none : ShardRule::Reduction::sum};
+  for (int i = 0; i < c.input_count(); ++i) {
+    DimLabels& labels = rule.inputs.emplace_back(c.has_input(i) ? c.input(i).ndim() : 0);
+    if (batched[static_cast<std::size_t>(i)]) {
+      labels[0] = 0;
+    }
+  }
+  DimLabels& output = rule.outputs.emplace_back(c.outputs()[0].shape.size());
+  if (output_batched) {
+    output[0] = 0;
+  }
+  return rule;
+}
+
+std::int64_t tap_offset(const ConvolutionGeometry& g, const std::int64_t* o,
+                        const std::int64_t* t) {
+  std::int64_t at = 0;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::int64_t i = o[d] * g.stride[d] + t[d] * g.dilation[d] - g.padding[d];
+    if (i < 0 || i >= g.in[d]) {
+      return -1;
+    }
+    at = at * g.in[d] + i;
+  }
+  return at;
+}
+
+}  // namespace tessera
