@@ -1,14 +1,9 @@
 // oneDNN (2.x or 3.x) as a product library: one matmul primitive for each shape of tile, executed
 // on the calling thread.
-#include <dlfcn.h>
-
-#include <string>
 #include <unordered_map>
 
-#include <oneapi/dnnl/dnnl.hpp>
-
 #include <tessera/core/base/error.h>
-#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/onednn.h>
 #include <tessera/kernels/cpu/product_library.h>
 #include <tessera/kernels/cpu/scratch.h>
 
@@ -16,66 +11,8 @@ namespace tessera::cpu {
 namespace {
 
 using dnnl::memory;
-
-// oneDNN's own threads split sums over k. OpenMP can be told, for one thread, to use no others; a
-// oneDNN built on TBB or SYCL cannot.
-constexpr bool kOneThreadIsPossible =
-    DNNL_CPU_RUNTIME == DNNL_RUNTIME_OMP || DNNL_CPU_RUNTIME == DNNL_RUNTIME_SEQ;
-
-/// While it lives, OpenMP regions that this thread begins have one thread.
-class OneThread {
- public:
-  OneThread() : before_(functions().get == nullptr ? 1 : functions().get()) {
-    if (before_ != 1) {
-      functions().set(1);
-    }
-  }
-  ~OneThread() {
-    if (before_ != 1) {
-      functions().set(before_);
-    }
-  }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  struct Functions {
-    int (*get)() = nullptr;
-    void (*set)(int) = nullptr;
-  };
-  // Looked up, not linked: it must be the OpenMP that oneDNN has loaded, whichever that is.
-  static const Functions& functions() {
-    static const Functions found = [] {
-      Functions f{reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads")),
-                  reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))};
-      return f.get == nullptr || f.set == nullptr ? Functions{} : f;
-    }();
-    return found;
-  }
-
-  int before_;
-};
-
-const dnnl::engine& cpu_engine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
-}
-
-// With wider units than our own instruction sets know (AMX) oneDNN's bits would be others.
-dnnl::cpu_isa choose_isa() {
-  dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);  // refused after first use elsewhere
-  return dnnl::get_effective_cpu_isa();
-}
-
-bool supports(DType compute) {
-  if (active_isa() < (compute == DType::bf16 ? Isa::avx512_bf16 : Isa::avx512)) {
-    return false;
-  }
-  static const dnnl::cpu_isa isa = choose_isa();
-  return isa == dnnl::cpu_isa::avx512_core_bf16 ||
-         (compute == DType::f32 &&
-          (isa == dnnl::cpu_isa::avx512_core || isa == dnnl::cpu_isa::avx512_core_vnni));
-}
+using onednn::cpu_engine;
+using onednn::type_of;
 
 /// What a primitive is made for.
 struct Key {
@@ -100,10 +37,6 @@ struct KeyHash {
     return hash;
   }
 };
-
-memory::data_type type_of(DType dtype) {
-  return dtype == DType::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
-}
 
 /// A primitive with its arguments; of one thread.
 class Product {
@@ -160,8 +93,7 @@ void Product::run(const LibraryProduct& p) {
   b_.set_data_handle(const_cast<void*>(p.b.data));
   c_.set_data_handle(p.c);
   scratchpad_.set_data_handle(scratch(Scratch::library, scratch_bytes_));
-  thread_local dnnl::stream stream(cpu_engine());
-  primitive_.execute(stream, arguments_);
+  primitive_.execute(onednn::cpu_stream(), arguments_);
 }
 
 // A thread's own, so that nothing is locked. oneDNN shares the code of equal primitives.
@@ -179,7 +111,7 @@ Product& product_for(const Key& key) {
 }
 
 void multiply(const LibraryProduct& p) {
-  const OneThread one;
+  const onednn::OneThread one;
   try {
     product_for(key_of(p)).run(p);
   } catch (const dnnl::error& error) {
@@ -187,20 +119,8 @@ void multiply(const LibraryProduct& p) {
   }
 }
 
-std::string version() {
-  const dnnl_version_t* v = dnnl_version();
-  std::string text = "oneDNN";
-  char separator = ' ';
-  for (const int part : {v->major, v->minor, v->patch}) {
-    text += separator;
-    text += std::to_string(part);
-    separator = '.';
-  }
-  return text;
-}
-
-constexpr ProductLibrary kLibrary{version, supports, multiply};
-[[maybe_unused]] const bool added = kOneThreadIsPossible && add_product_library(&kLibrary);
+constexpr ProductLibrary kLibrary{onednn::version, onednn::supports, multiply};
+[[maybe_unused]] const bool added = onednn::kOneThreadIsPossible && add_product_library(&kLibrary);
 
 }  // namespace
 }  // namespace tessera::cpu

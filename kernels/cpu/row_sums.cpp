@@ -9,10 +9,11 @@
 
 namespace tessera::cpu {
 
-RowBlocks::RowBlocks(std::int64_t rows, std::int64_t cuts_in)
+RowBlocks::RowBlocks(std::int64_t rows, std::int64_t cuts_in, std::int64_t height_in)
     : cuts(cuts_in),
+      height(height_in),
       rows_per_cut(rows / cuts_in),
-      blocks_per_cut(std::max<std::int64_t>(1, (rows_per_cut + kRowBlock - 1) / kRowBlock)) {
+      blocks_per_cut(std::max<std::int64_t>(1, (rows_per_cut + height - 1) / height)) {
   check(rows % cuts == 0, "sum over rows: cannot be cut into equal parts; got ", rows,
         " rows, cuts ", cuts, ", expected a divisor");
 }

@@ -1,7 +1,7 @@
 // Sums over rows in an order that depends on the shape of a microbatch alone.
 //
-// A microbatch's rows are taken in blocks of kRowBlock; a block is summed row by row, blocks are
-// added in order, microbatches along the balanced binary tree.
+// A microbatch's rows are taken in blocks, of kRowBlock unless said otherwise; a block is summed
+// row by row, blocks are added in order, microbatches along the balanced binary tree.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ inline constexpr std::int64_t kRowBlock = 32;
 
 /// How `rows` rows in `cuts` equal parts fall into blocks.
 struct RowBlocks {
-  RowBlocks(std::int64_t rows, std::int64_t cuts);
+  RowBlocks(std::int64_t rows, std::int64_t cuts, std::int64_t height = kRowBlock);
 
-  std::int64_t cuts, rows_per_cut, blocks_per_cut;
+  std::int64_t cuts, height, rows_per_cut, blocks_per_cut;
 
   [[nodiscard]] std::int64_t count() const { return cuts * blocks_per_cut; }
   [[nodiscard]] std::int64_t first_row(std::int64_t block) const {
-    return block / blocks_per_cut * rows_per_cut + block % blocks_per_cut * kRowBlock;
+    return block / blocks_per_cut * rows_per_cut + block % blocks_per_cut * height;
   }
   [[nodiscard]] std::int64_t rows_of(std::int64_t block) const {
-    const std::int64_t left = rows_per_cut - block % blocks_per_cut * kRowBlock;
-    return left < kRowBlock ? left : kRowBlock;
+    const std::int64_t left = rows_per_cut - block % blocks_per_cut * height;
+    return left < height ? left : height;
   }
 };
 

@@ -21,9 +21,9 @@ TEST(BitFacts, are_known_while_they_live_and_sorted_by_name) {
   EXPECT_EQ(bit_facts(), before);
 }
 
-TEST(BitFacts, name_the_instruction_set_and_who_multiplies_matrices) {
+TEST(BitFacts, name_the_instruction_set_and_who_computes_products_and_convolutions) {
   const auto facts = bit_facts();
-  for (const char* name : {"instruction set", "matrix products"}) {
+  for (const char* name : {"convolutions", "instruction set", "matrix products"}) {
     EXPECT_TRUE(std::ranges::any_of(facts, [&](const auto& fact) {
       return fact.first == name && !fact.second.empty();
     })) << name;

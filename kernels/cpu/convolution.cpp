@@ -1,0 +1,168 @@
+#include <tessera/kernels/cpu/convolution.h>
+
+#include <algorithm>
+
+#include <tessera/core/device/allocator.h>
+#include <tessera/core/device/thread_pool.h>
+#include <tessera/kernels/cpu/convolution_columns.h>
+#include <tessera/kernels/cpu/convolution_library.h>
+#include <tessera/kernels/cpu/gemm.h>
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/row_sums.h>
+#include <tessera/kernels/cpu/simd/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+
+// Samples of which a weight's gradient is summed by one task.
+constexpr std::int64_t kSamplesPerSum = 8;
+
+HeldBlock floats_for(std::int64_t count) {
+  return HeldBlock(static_cast<std::size_t>(count) * sizeof(float));
+}
+
+/// One sample's part of one group of channels: the operands of its products.
+struct Part {
+  Part(const ConvolutionTask& task, std::int64_t sample, std::int64_t group)
+      : t(task), g(task.shape), depth(g.group_in() * g.taps()) {
+    x = at(t.x, (sample * g.groups + group) * g.group_in() * g.in_size());
+    y = at(t.y, (sample * g.groups + group) * g.group_out() * g.out_size());
+    weight = at(t.weight, group * g.group_out() * depth);
+  }
+  static char* at(const ConvolutionArray& array, std::int64_t element) {
+    return array.data + element * static_cast<std::int64_t>(size_of(array.dtype));
+  }
+  [[nodiscard]] Matrix y_matrix() const { return {y, t.y.dtype, g.out_size(), 1}; }
+  [[nodiscard]] Matrix weight_matrix() const { return {weight, t.weight.dtype, depth, 1}; }
+  /// The windows of x as a matrix [depth, out_size] in `memory`.
+  [[nodiscard]] Matrix columns(HeldBlock& memory) const {
+    memory = floats_for(depth * g.out_size());
+    char* columns = reinterpret_cast<char*>(memory.data());
+    take_columns(g, g.group_in(), size_of(t.x.dtype), x, columns);
+    return {columns, t.x.dtype, g.out_size(), 1};
+  }
+
+  const ConvolutionTask& t;
+  const ConvolutionGeometry& g;
+  std::int64_t depth;  ///< of the products that make y
+  char *x, *y, *weight;
+};
+
+/// to = rows of `size` f32 sums, plus a number for each row.
+void store_rows(float* sums, std::int64_t rows, std::int64_t size, const float* bias, DType dtype,
+                char* to) {
+  for (std::int64_t row = 0; row < rows && bias != nullptr; ++row) {
+    for (std::int64_t i = 0; i < size; ++i) {
+      sums[row * size + i] += bias[row];
+    }
+  }
+  if (dtype == DType::bf16) {
+    IsaTable<ElementwiseTable>::get().to_bf16(sums, to, rows * size);
+  } else if (reinterpret_cast<char*>(sums) != to) {
+    std::copy_n(sums, rows * size, reinterpret_cast<float*>(to));
+  }
+}
+
+/// Where `count` f32 sums are formed that end as `dtype` at `to`.
+float* sums_for(DType dtype, char* to, std::int64_t count, HeldBlock& memory) {
+  if (dtype == DType::f32) {
+    return reinterpret_cast<float*>(to);
+  }
+  memory = floats_for(count);
+  return memory.as<float>();
+}
+
+void make_y(const ConvolutionTask& t, std::int64_t sample, std::int64_t group) {
+  const Part part(t, sample, group);
+  HeldBlock columns, sums;
+  Gemm g;
+  g.m = part.g.group_out(), g.n = part.g.out_size(), g.k = part.depth;
+  g.a = part.weight_matrix();
+  g.b = part.columns(columns);
+  float* c = sums_for(t.y.dtype, part.y, g.m * g.n, sums);
+  g.c = c, g.c_stride = g.n;
+  g.compute = t.compute;
+  gemm(g);
+  store_rows(c, g.m, g.n, t.bias == nullptr ? nullptr : t.bias + group * g.m, t.y.dtype, part.y);
+}
+
+void make_x(const ConvolutionTask& t, std::int64_t sample, std::int64_t group) {
+  const Part part(t, sample, group);
+  const std::int64_t channels = part.g.group_in(), size = part.g.in_size();
+  const HeldBlock columns = floats_for(part.depth * part.g.out_size());
+  HeldBlock sums;
+  Gemm g;
+  g.m = part.depth, g.n = part.g.out_size(), g.k = part.g.group_out();
+  g.a = part.weight_matrix().transposed();
+  g.b = part.y_matrix();
+  g.c = columns.data(), g.c_stride = g.n;
+  g.compute = t.compute;
+  gemm(g);
+  float* x = sums_for(t.x.dtype, part.x, channels * size, sums);
+  add_columns(part.g, channels, columns.as<float>(), x);
+  store_rows(x, channels, size, t.bias == nullptr ? nullptr : t.bias + group * channels, t.x.dtype,
+             part.x);
+}
+
+/// sums [group_out, depth] of some samples, in order.
+void sum_weights(const ConvolutionTask& t, std::int64_t first, std::int64_t count,
+                 std::int64_t group, float* sums) {
+  for (std::int64_t sample = first; sample < first + count; ++sample) {
+    const Part part(t, sample, group);
+    HeldBlock columns;
+    Gemm g;
+    g.m = part.g.group_out(), g.n = part.depth, g.k = part.g.out_size();
+    g.a = part.y_matrix();
+    g.b = part.columns(columns).transposed();
+    g.c = sums, g.c_stride = g.n;
+    g.compute = t.compute;
+    g.accumulate = sample != first;
+    gemm(g);
+  }
+}
+
+/// Calls body(i, group) for all groups of i in [0, count): as tasks, or one by one where a product
+/// has more tasks of its own.
+template <class Body>
+void for_groups(const ConvolutionTask& t, std::int64_t count, const Body& body) {
+  const std::int64_t groups = t.shape.groups;
+  constexpr std::int64_t kEnoughForAllThreads = 8;
+  if (count * groups >= kEnoughForAllThreads) {
+    parallel_for(count * groups, [&](std::int64_t i) { body(i / groups, i % groups); });
+    return;
+  }
+  for (std::int64_t i = 0; i < count * groups; ++i) {
+    body(i / groups, i % groups);
+  }
+}
+
+void make_weight(const ConvolutionTask& t) {
+  const RowBlocks blocks(t.shape.batch, t.cuts, kSamplesPerSum);
+  const std::int64_t weights = t.shape.weights();
+  const HeldBlock sums = floats_for(blocks.count() * weights);
+  for_groups(t, blocks.count(), [&](std::int64_t block, std::int64_t group) {
+    sum_weights(t, blocks.first_row(block), blocks.rows_of(block), group,
+                sums.as<float>() + block * weights + group * (weights / t.shape.groups));
+  });
+  add_blocks(blocks, sums.as<float>(), weights, weights, t.stacked,
+             reinterpret_cast<float*>(t.weight.data));
+}
+
+}  // namespace
+
+void convolve_by_products(const ConvolutionTask& t) {
+  if (t.result == ConvolutionResult::weight) {
+    make_weight(t);
+    return;
+  }
+  for_groups(t, t.shape.batch, [&](std::int64_t sample, std::int64_t group) {
+    (t.result == ConvolutionResult::y ? make_y : make_x)(t, sample, group);
+  });
+}
+
+void convolve(const ConvolutionTask& t) {
+  const ConvolutionLibrary* library = convolution_library_for(t);
+  (library == nullptr ? convolve_by_products : library->convolve)(t);
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,43 @@
+// What bindings to oneDNN (2.x or 3.x) share: its primitives run on the calling thread alone.
+#pragma once
+
+#include <string>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <tessera/core/tensor/dtype.h>
+
+namespace tessera::cpu::onednn {
+
+// oneDNN's own threads split sums. OpenMP can be told, for one thread, to use no others; a oneDNN
+// built on TBB or SYCL cannot.
+inline constexpr bool kOneThreadIsPossible =
+    DNNL_CPU_RUNTIME == DNNL_RUNTIME_OMP || DNNL_CPU_RUNTIME == DNNL_RUNTIME_SEQ;
+
+/// While it lives, OpenMP regions that this thread begins have one thread. Primitives are made and
+/// executed under it.
+class OneThread {
+ public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
+[[nodiscard]] const dnnl::engine& cpu_engine();
+/// The calling thread's own.
+[[nodiscard]] dnnl::stream& cpu_stream();
+
+/// Whether oneDNN computes in this dtype on this CPU with the active instruction set.
+[[nodiscard]] bool supports(DType compute);
+
+/// Of f32 and bf16.
+[[nodiscard]] dnnl::memory::data_type type_of(DType dtype);
+
+/// Such as "oneDNN 2.6.3".
+[[nodiscard]] std::string version();
+
+}  // namespace tessera::cpu::onednn

@@ -1,0 +1,74 @@
+// A serial convolution of one shape by oneDNN, with what brings its operands into the layouts that
+// oneDNN wants.
+#pragma once
+
+#include <array>
+#include <unordered_map>
+
+#include <tessera/kernels/cpu/convolution.h>
+#include <tessera/kernels/cpu/onednn.h>
+
+namespace tessera::cpu::onednn {
+
+/// Some samples and some channels of a convolution without groups.
+struct ConvolutionTile {
+  ConvolutionResult result = ConvolutionResult::y;
+  ConvolutionGeometry shape;      ///< of the tile
+  std::int64_t x_channels = 0;    ///< of the whole x, which lie between two samples
+  std::int64_t y_channels = 0;    ///< of the whole y
+  std::array<DType, 3> dtypes{};  ///< of x, weight and y in memory
+  DType compute = DType::f32;
+  bool bias = false;
+
+  friend bool operator==(const ConvolutionTile&, const ConvolutionTile&) = default;
+};
+
+/// A copy between two layouts of a tensor, or nothing where they are equal. Of one thread.
+class Reorder {
+ public:
+  Reorder() = default;
+  Reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to);
+  [[nodiscard]] bool needed() const { return needed_; }
+  void run(const void* from, void* to);
+
+ private:
+  bool needed_ = false;
+  dnnl::reorder primitive_;
+  dnnl::memory from_, to_;
+};
+
+/// The memory of a tile's x, weight and y; the result's is written.
+using Operands = std::array<char*, 3>;
+
+/// The primitive of a tile; of one thread.
+class TileConvolution {
+ public:
+  explicit TileConvolution(const ConvolutionTile& tile);
+
+  /// Bytes of a weight in oneDNN's layout.
+  [[nodiscard]] std::size_t weight_bytes() const { return inner_[1].get_size(); }
+  /// Brings a weight into oneDNN's layout, for all tiles that read it.
+  void prepare_weight(const char* weight, char* prepared) { reorders_[1].run(weight, prepared); }
+  /// False when oneDNN reads the weight as it is.
+  [[nodiscard]] bool prepares_weight() const { return reorders_[1].needed(); }
+
+  /// Computes the tile; a weight that is read is a prepared one.
+  void run(const Operands& operands, const float* bias);
+
+ private:
+  [[nodiscard]] std::size_t scratch_bytes(std::size_t operand) const;
+
+  std::size_t result_;
+  dnnl::primitive primitive_;
+  std::array<dnnl::memory::desc, 3> inner_;
+  std::array<Reorder, 3> reorders_;  ///< into oneDNN's layout, or out of it for the result
+  std::array<dnnl::memory, 3> memory_;
+  dnnl::memory bias_, scratchpad_;
+  std::size_t scratchpad_bytes_ = 0;
+  std::unordered_map<int, dnnl::memory> arguments_;
+};
+
+/// The calling thread's own for `tile`.
+[[nodiscard]] TileConvolution& tile_convolution(const ConvolutionTile& tile);
+
+}  // namespace tessera::cpu::onednn

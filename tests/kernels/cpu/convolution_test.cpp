@@ -1,0 +1,169 @@
+// Convolutions by products of matrices and, where it is built in, by oneDNN.
+#include <gtest/gtest.h>
+
+#include <tessera/core/ops/convolution.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/kernels/cpu/convolution_library.h>
+
+#include "ops/compare.h"
+#include "support.h"
+
+namespace tessera::cpu {
+namespace {
+
+using test::compare;
+using test::half;
+
+/// Runs `body` once with each provider that is built in.
+template <class Body>
+void with_every_provider(const Body& body) {
+  const ConvolutionProvider before = convolution_provider();
+  for (const auto provider : {ConvolutionProvider::own, ConvolutionProvider::best}) {
+    set_convolution_provider(provider);
+    SCOPED_TRACE(std::string(to_string(convolution_provider())));
+    body();
+  }
+  set_convolution_provider(before);
+}
+
+/// A convolution to try.
+struct Example {
+  Shape x, weight;
+  ConvolutionOptions options;
+
+  [[nodiscard]] Shape y() const {
+    return convolution_geometry("example", x, weight, options).y_shape();
+  }
+};
+
+Dims sizes_of(const Shape& shape) {
+  Dims sizes = shape;
+  sizes.erase(0);
+  sizes.erase(0);
+  return sizes;
+}
+
+/// Numbers so small that sums of thousands of products stay near 1.
+Tensor small(const Shape& shape) {
+  return randn(shape) * 0.05;
+}
+
+// Blocks of samples that are not full, several runs of channels, windows over every edge.
+const std::vector<Example> kExamples{
+    {{3, 3, 9, 8}, {16, 3, 3, 3}, {.padding = {1}}},
+    {{5, 16, 5, 5}, {256, 16, 3, 3}, {.padding = {1}}},
+    {{5, 256, 3, 3}, {32, 256, 3, 3}, {.padding = {1}}},
+    {{2, 32, 8, 8}, {16, 32, 1, 1}, {.stride = {2}}},
+    {{2, 8, 9, 10}, {12, 2, 3, 2}, {.stride = {2, 1}, .padding = {2, 0}, .groups = 4}},
+    {{2, 5, 30}, {7, 5, 4}, {.stride = {3}, .padding = {2}, .dilation = {2}}},
+    {{2, 4, 4, 5, 6}, {6, 4, 2, 3, 3}, {.padding = {1, 0, 2}}},
+};
+
+TEST(ConvolutionKernel, agrees_with_the_reference) {
+  with_every_provider([] {
+    for (const Example& e : kExamples) {
+      const Tensor x = randn(e.x), weight = small(e.weight), y = small(e.y());
+      const Tensor bias = randn({e.weight[0]}), x_bias = randn({e.x[1]});
+      const Dims size = sizes_of(e.x), kernel = sizes_of(e.weight);
+      compare<Convolution>({x, weight, bias}, {e.options});
+      compare<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, size});
+      compare<ConvolutionGradInput>({y, weight, x_bias}, {e.options, size});
+      compare<ConvolutionGradWeight>({y, x}, {e.options, kernel});
+    }
+  });
+}
+
+TEST(ConvolutionKernel, agrees_with_the_reference_in_bf16) {
+  constexpr DType kHalfType = DType::bf16;
+  with_every_provider([] {
+    for (const Example& e : kExamples) {
+      const Tensor x = randn(e.x), weight = small(e.weight), y = small(e.y());
+      const Dims size = sizes_of(e.x), kernel = sizes_of(e.weight);
+      compare<Convolution>({half(x), weight, randn({e.weight[0]})}, {e.options, kHalfType},
+                           test::kHalf);
+      compare<ConvolutionGradInput>({half(y), weight, Tensor()},
+                                    {e.options, size, kHalfType, kHalfType}, test::kHalf);
+      compare<ConvolutionGradInput>({half(y), weight, Tensor()}, {e.options, size, kHalfType});
+      compare<ConvolutionGradWeight>({half(y), x}, {e.options, kernel, kHalfType});
+    }
+  });
+}
+
+std::vector<float> values_of(const Tensor& x, std::int64_t first, std::int64_t count) {
+  const std::vector<float> all = x.to_vector<float>();
+  const auto width = static_cast<std::ptrdiff_t>(x.numel() / x.shape()[0]);
+  return {all.begin() + first * width, all.begin() + (first + count) * width};
+}
+
+Tensor first_samples(const Tensor& x, std::int64_t count) {
+  Shape shape = x.shape();
+  shape[0] = count;
+  const std::vector<float> values = values_of(x, 0, count);
+  return from_values(std::span<const float>(values), shape);
+}
+
+TEST(ConvolutionKernel, a_sample_does_not_depend_on_their_number) {
+  with_every_provider([] {
+    for (const Example& e : kExamples) {
+      const Tensor x = randn(e.x), weight = randn(e.weight), y = randn(e.y());
+      for (const DType dtype : {DType::f32, DType::bf16}) {
+        const auto forward = [&](const Tensor& some) {
+          return call<Convolution>({some, weight, Tensor()}, {e.options, dtype});
+        };
+        const auto backward = [&](const Tensor& some) {
+          return call<ConvolutionGradInput>({some, weight, Tensor()},
+                                            {e.options, sizes_of(e.x), dtype});
+        };
+        const Tensor all_y = forward(x), all_x = backward(y);
+        for (std::int64_t count = 1; count < e.x[0]; ++count) {
+          EXPECT_EQ(forward(first_samples(x, count)).to_vector<float>(),
+                    values_of(all_y, 0, count));
+          EXPECT_EQ(backward(first_samples(y, count)).to_vector<float>(),
+                    values_of(all_x, 0, count));
+        }
+      }
+    }
+  });
+}
+
+TEST(ConvolutionKernel, a_sample_does_not_depend_on_its_place) {
+  with_every_provider([] {
+    for (const Example& e : kExamples) {
+      const Tensor one = randn(e.x), weight = randn(e.weight);
+      Tensor x = empty(e.x);
+      const std::vector<float> sample = values_of(one, 0, 1);
+      for (std::int64_t n = 0; n < e.x[0]; ++n) {
+        std::copy(sample.begin(), sample.end(),
+                  x.data<float>() + n * static_cast<std::int64_t>(sample.size()));
+      }
+      const Tensor y = call<Convolution>({x, weight, Tensor()}, {e.options});
+      for (std::int64_t n = 1; n < e.x[0]; ++n) {
+        EXPECT_EQ(values_of(y, n, 1), values_of(y, 0, 1)) << n;
+      }
+    }
+  });
+}
+
+TEST(ConvolutionKernel, same_bits_for_any_number_of_threads) {
+  with_every_provider([] {
+    const Example& e = kExamples[1];
+    const Tensor x = randn(e.x), weight = randn(e.weight), y = randn(e.y());
+    std::vector<float> first;
+    test::with_every_thread_count([&](int threads) {
+      std::vector<float> now;
+      for (const Tensor& result :
+           {call<Convolution>({x, weight, Tensor()}, {e.options}),
+            call<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, sizes_of(e.x)}),
+            call<ConvolutionGradWeight>({y, x}, {e.options, sizes_of(e.weight)})}) {
+        const std::vector<float> values = result.to_vector<float>();
+        now.insert(now.end(), values.begin(), values.end());
+      }
+      first = threads == 1 ? now : first;
+      EXPECT_TRUE(test::same_bits(first, now)) << threads << " threads";
+    });
+  });
+}
+
+}  // namespace
+}  // namespace tessera::cpu
