@@ -1,0 +1,67 @@
+#include <tessera/nn/layers/conv.h>
+
+#include <tessera/core/ops/convolution.h>
+#include <tessera/nn/layers/spatial.h>
+
+namespace tessera::nn {
+namespace {
+
+ConvSetup setup_of(const char* layer, int ndim, std::int64_t in_channels, std::int64_t out_channels,
+                   const PerDim& kernel_size, const ConvOptions& options) {
+  ConvSetup s{.layer = layer, .in_channels = in_channels, .out_channels = out_channels};
+  s.kernel_size = kernel_size.each(layer, "kernel size", ndim, 1);
+  s.stride = options.stride.each(layer, "stride", ndim, 1);
+  s.padding = options.padding.numbers().each(layer, "padding", ndim, 0);
+  s.dilation = options.dilation.each(layer, "dilation", ndim, 1);
+  s.output_padding = Dims::filled(ndim, 0);
+  s.padding_name = options.padding.name();
+  s.groups = options.groups;
+  s.padding_mode = options.padding_mode;
+  s.bias = options.bias;
+  s.weight_init = options.weight_init, s.bias_init = options.bias_init;
+  check<ValueError>(s.padding_name != "same" || s.stride == Dims::filled(ndim, 1), layer,
+                    ": padding \"same\" needs a stride of 1; got ", s.stride);
+  return s;
+}
+
+/// The positions that are added in front and behind.
+struct Ends {
+  Dims before, after;
+};
+
+Ends ends_of(const ConvSetup& s) {
+  Ends ends{s.padding, s.padding};
+  for (int d = 0; s.padding_name == "same" && d < s.padding.size(); ++d) {
+    const std::int64_t all = s.dilation[d] * (s.kernel_size[d] - 1);
+    ends.before[d] = all / 2;
+    ends.after[d] = all - all / 2;
+  }
+  return ends;
+}
+
+}  // namespace
+
+ConvPadding::ConvPadding(const char* name) : name_(name) {
+  check<ValueError>(name_ == "same" || name_ == "valid", "ConvPadding: unknown name; got \"", name_,
+                    "\", expected \"same\" or \"valid\"");
+}
+
+ConvNd::ConvNd(const char* layer, int ndim, std::int64_t in_channels, std::int64_t out_channels,
+               const PerDim& kernel_size, const ConvOptions& options)
+    : ConvBase(setup_of(layer, ndim, in_channels, out_channels, kernel_size, options)) {}
+
+Tensor ConvNd::forward(const Tensor& x) const {
+  const ConvSetup& s = setup();
+  const Ends ends = ends_of(s);
+  const bool inside = s.padding_mode == PaddingMode::zeros && ends.before == ends.after;
+  const ConvolutionOptions options{.stride = s.stride,
+                                   .padding = inside ? ends.before : Dims{0},
+                                   .dilation = s.dilation,
+                                   .groups = s.groups};
+  return over_samples(s.layer, x, ndim(), [&](const Tensor& samples) {
+    return convolution(inside ? samples : pad_by(s.padding_mode, samples, ends.before, ends.after),
+                       weight, bias, options);
+  });
+}
+
+}  // namespace tessera::nn

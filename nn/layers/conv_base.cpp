@@ -1,0 +1,68 @@
+#include <tessera/nn/layers/conv_base.h>
+
+#include <cmath>
+
+#include <tessera/nn/init/fan.h>
+#include <tessera/nn/init/kaiming.h>
+#include <tessera/nn/init/uniform.h>
+
+namespace tessera::nn {
+namespace {
+
+Shape weight_shape(const ConvSetup& s) {
+  Shape shape{s.transposed ? s.in_channels : s.out_channels,
+              (s.transposed ? s.out_channels : s.in_channels) / s.groups};
+  for (const std::int64_t size : s.kernel_size) {
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+Initializer bias_default(const ConvSetup& s) {
+  const double bound = 1 / std::sqrt(static_cast<double>(init::fan_of(weight_shape(s)).in));
+  return init::uniform(-bound, bound);
+}
+
+ConvSetup checked(ConvSetup s) {
+  check<ValueError>(s.groups >= 1, s.layer, ": groups must be positive; got ", s.groups);
+  check<ValueError>(s.in_channels >= 1 && s.in_channels % s.groups == 0, s.layer,
+                    ": in_channels must be a multiple of groups; got ", s.in_channels, " in ",
+                    s.groups);
+  check<ValueError>(s.out_channels >= 1 && s.out_channels % s.groups == 0, s.layer,
+                    ": out_channels must be a multiple of groups; got ", s.out_channels, " in ",
+                    s.groups);
+  return s;
+}
+
+/// ", name=numbers", or nothing when all of them are `usual`.
+std::string unless_all(const char* name, const Dims& numbers, std::int64_t usual) {
+  return numbers == Dims::filled(numbers.size(), usual)
+             ? std::string()
+             : tessera::detail::concat(", ", name, "=", numbers);
+}
+
+}  // namespace
+
+ConvBase::ConvBase(ConvSetup setup)
+    : weight(this, "weight", weight_shape(checked(setup)),
+             setup.weight_init ? setup.weight_init : init::kaiming_uniform(std::sqrt(5.0))),
+      setup_(std::move(setup)) {
+  bias = setup_.bias ? Parameter(this, "bias", {setup_.out_channels},
+                                 setup_.bias_init ? setup_.bias_init : bias_default(setup_))
+                     : register_parameter("bias", nullptr);
+}
+
+std::string ConvBase::extra_repr() const {
+  const ConvSetup& s = setup_;
+  return tessera::detail::concat(
+      s.in_channels, ", ", s.out_channels, ", kernel_size=", s.kernel_size, ", stride=", s.stride,
+      s.padding_name.empty() ? unless_all("padding", s.padding, 0) : ", padding=" + s.padding_name,
+      unless_all("dilation", s.dilation, 1), unless_all("output_padding", s.output_padding, 0),
+      s.groups == 1 ? "" : tessera::detail::concat(", groups=", s.groups),
+      bias.defined() ? "" : ", bias=False", s.padding_mode == PaddingMode::zeros ? "" : ", ",
+      s.padding_mode == PaddingMode::zeros
+          ? ""
+          : tessera::detail::concat("padding_mode=", to_string(s.padding_mode)));
+}
+
+}  // namespace tessera::nn

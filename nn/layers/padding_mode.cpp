@@ -1,0 +1,73 @@
+#include <tessera/nn/layers/padding_mode.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <tessera/core/ops/index_select.h>
+#include <tessera/core/ops/pad.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera::nn {
+namespace {
+
+/// The most new positions that a dim of `size` allows at an end; no limit is -1.
+std::int64_t limit_of(PaddingMode mode, std::int64_t size) {
+  if (size == 0) {
+    return 0;
+  }
+  return mode == PaddingMode::reflect ? size - 1 : mode == PaddingMode::circular ? size : -1;
+}
+
+/// The position of [0, size) that stands at `i`.
+std::int64_t source_of(PaddingMode mode, std::int64_t i, std::int64_t size) {
+  switch (mode) {
+    case PaddingMode::reflect:
+      return i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i;
+    case PaddingMode::circular:
+      return (i + size) % size;
+    default:
+      return std::clamp<std::int64_t>(i, 0, size - 1);
+  }
+}
+
+Tensor pad_dim(PaddingMode mode, const Tensor& x, int dim, std::int64_t before,
+               std::int64_t after) {
+  const std::int64_t size = x.shape()[dim];
+  const std::int64_t limit = limit_of(mode, size);
+  check(limit < 0 || std::max(before, after) <= limit, "padding: too much for ", to_string(mode),
+        "; got ", before, " and ", after, " for a dim of ", size);
+  std::vector<std::int64_t> sources;
+  for (std::int64_t i = -before; i < size + after; ++i) {
+    sources.push_back(source_of(mode, i, size));
+  }
+  const Shape shape{static_cast<std::int64_t>(sources.size())};
+  return index_select(x, dim, from_values(std::span<const std::int64_t>(sources), shape));
+}
+
+}  // namespace
+
+std::string_view to_string(PaddingMode mode) noexcept {
+  constexpr std::array<std::string_view, 4> kNames{"zeros", "reflect", "replicate", "circular"};
+  return kNames[static_cast<std::size_t>(mode)];
+}
+
+Tensor pad_by(PaddingMode mode, const Tensor& x, const Dims& before, const Dims& after) {
+  const int first = x.ndim() - before.size();
+  if (mode == PaddingMode::zeros) {
+    Pad::Attrs padding{.before = Dims::filled(x.ndim(), 0), .after = Dims::filled(x.ndim(), 0)};
+    for (int d = 0; d < before.size(); ++d) {
+      padding.before[first + d] = before[d], padding.after[first + d] = after[d];
+    }
+    return pad(x, padding);
+  }
+  Tensor padded = x;
+  for (int d = 0; d < before.size(); ++d) {
+    if (before[d] > 0 || after[d] > 0) {
+      padded = pad_dim(mode, padded, first + d, before[d], after[d]);
+    }
+  }
+  return padded;
+}
+
+}  // namespace tessera::nn
