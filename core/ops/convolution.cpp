@@ -11,15 +11,6 @@
 namespace tessera {
 namespace {
 
-/// The spatial sizes of a tensor (N, C, sizes...).
-Dims sizes_of(const Shape& shape) {
-  Dims sizes;
-  for (int d = 2; d < shape.size(); ++d) {
-    sizes.push_back(shape[d]);
-  }
-  return sizes;
-}
-
 /// Adds bias[channel] to `values` (N, C, plane).
 template <class C>
 void add_bias(const Kernel& k, std::vector<C>& values, std::int64_t plane) {
@@ -108,12 +99,12 @@ void Convolution::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor gradient = v.gradient();
   if (v.needs(0)) {
     v.set(0, call<ConvolutionGradInput>({gradient, conj(v.input(1))},
-                                        {attrs.options, sizes_of(v.input_meta(0).shape),
+                                        {attrs.options, spatial_sizes(v.input_meta(0).shape),
                                          attrs.dtype, v.input_meta(0).dtype}));
   }
   if (v.needs(1)) {
     v.set(1, call_into<ConvolutionGradWeight>(v.destination(1), {gradient, conj(v.input(0))},
-                                              {attrs.options, sizes_of(v.input_meta(1).shape),
+                                              {attrs.options, spatial_sizes(v.input_meta(1).shape),
                                                attrs.dtype, v.input_meta(1).dtype}));
   }
   set_bias_gradient(v);
@@ -155,7 +146,7 @@ void ConvolutionGradInput::vjp(Vjp& v, const Attrs& attrs) {
   }
   if (v.needs(1)) {
     v.set(1, call_into<ConvolutionGradWeight>(v.destination(1), {conj(v.input(0)), v.gradient()},
-                                              {attrs.options, sizes_of(v.input_meta(1).shape),
+                                              {attrs.options, spatial_sizes(v.input_meta(1).shape),
                                                attrs.dtype, v.input_meta(1).dtype}));
   }
   set_bias_gradient(v);

@@ -37,9 +37,7 @@ void ConvolutionGradWeight::vjp(Vjp& v, const Attrs& attrs) {
     v.set(0, cast(result, v.input_meta(0).dtype));
   }
   if (v.needs(1)) {
-    Dims size = v.input_meta(1).shape;
-    size.erase(0);
-    size.erase(0);
+    const Dims size = spatial_sizes(v.input_meta(1).shape);
     v.set(1, call<ConvolutionGradInput>({conj(v.input(0)), v.gradient()},
                                         {attrs.options, size, attrs.dtype, v.input_meta(1).dtype}));
   }

@@ -11,7 +11,7 @@ constexpr std::array<int, 3> kRead{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST}
 constexpr std::array<int, 3> kGradient{DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST};
 
 /// The last spatial sizes, two or three.
-memory::dims spatial(const ConvolutionGeometry& g, const ConvolutionGeometry::Spatial& sizes) {
+memory::dims spatial(const ConvolutionGeometry& g, const Spatial& sizes) {
   return g.ndim == 3 ? memory::dims(sizes.begin(), sizes.end())
                      : memory::dims(sizes.begin() + 1, sizes.end());
 }

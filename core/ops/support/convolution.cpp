@@ -1,39 +1,9 @@
 #include <tessera/core/ops/support/convolution.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace tessera {
 namespace {
-
-using Spatial = ConvolutionGeometry::Spatial;
-
-// Sizes and steps stay below it, so that positions cannot overflow.
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-
-/// `numbers` for spatial dims that are three; `fill` for those that are not there.
-Spatial spatial(const char* op, const char* name, const Dims& numbers, int ndim, std::int64_t least,
-                std::int64_t fill) {
-  check(numbers.size() == 1 || numbers.size() == ndim, op, ": wrong number of ", name, "s; got ",
-        numbers, ", expected one or ", ndim);
-  Spatial result;
-  result.fill(fill);
-  for (int d = 0; d < ndim; ++d) {
-    const std::int64_t number = numbers[numbers.size() == 1 ? 0 : d];
-    check(number >= least && number <= kMost, op, ": ", name, " out of range; got ", numbers,
-          ", expected at least ", least);
-    result[static_cast<std::size_t>(3 - ndim + d)] = number;
-  }
-  return result;
-}
-
-/// The sizes behind the first two dims of `shape`.
-Dims behind_channels(const Shape& shape) {
-  Dims sizes = shape;
-  sizes.erase(0);
-  sizes.erase(0);
-  return sizes;
-}
 
 Shape with_sizes(std::int64_t a, std::int64_t b, const Dims& sizes) {
   Shape shape{a, b};
@@ -51,12 +21,6 @@ void check_result(const char* op, const ConvolutionGeometry& g, const Shape& y) 
   check(g.y_shape() == y, op, ": the gradient does not fit; got ", y, ", expected ", g.y_shape());
 }
 
-int spatial_dims(const char* op, const Shape& x) {
-  check(x.size() >= 3 && x.size() <= 5, op,
-        ": needs samples, channels and 1 to 3 spatial dims; got ", x);
-  return x.size() - 2;
-}
-
 void set_out(const char* op, ConvolutionGeometry& g, const Shape& x, const Shape& weight) {
   for (std::size_t d = 0; d < 3; ++d) {
     const std::int64_t room = g.in[d] + 2 * g.padding[d] - g.dilation[d] * (g.kernel[d] - 1) - 1;
@@ -65,23 +29,7 @@ void set_out(const char* op, ConvolutionGeometry& g, const Shape& x, const Shape
   }
 }
 
-void check_countable(const char* op, const Shape& shape) {
-  double numel = 1;
-  for (const std::int64_t size : shape) {
-    numel *= static_cast<double>(size);
-  }
-  check(numel < 1e18, op, ": too many elements; got ", shape);
-}
-
 }  // namespace
-
-Shape ConvolutionGeometry::shape(std::int64_t a, std::int64_t b, const Spatial& sizes) const {
-  Shape result{a, b};
-  for (int d = 3 - ndim; d < 3; ++d) {
-    result.push_back(sizes[static_cast<std::size_t>(d)]);
-  }
-  return result;
-}
 
 ConvolutionGeometry convolution_geometry(const char* op, const Shape& x, const Shape& weight,
                                          const ConvolutionOptions& options) {
@@ -98,11 +46,11 @@ ConvolutionGeometry convolution_geometry(const char* op, const Shape& x, const S
                         .groups = groups,
                         .in_channels = x[1],
                         .out_channels = weight[0]};
-  g.in = spatial(op, "size", behind_channels(x), ndim, 0, 1);
-  g.kernel = spatial(op, "kernel size", behind_channels(weight), ndim, 1, 1);
-  g.stride = spatial(op, "stride", options.stride, ndim, 1, 1);
-  g.padding = spatial(op, "padding", options.padding, ndim, 0, 0);
-  g.dilation = spatial(op, "dilation", options.dilation, ndim, 1, 1);
+  g.in = spatial_numbers(op, "size", spatial_sizes(x), ndim, 0, 1);
+  g.kernel = spatial_numbers(op, "kernel size", spatial_sizes(weight), ndim, 1, 1);
+  g.stride = spatial_numbers(op, "stride", options.stride, ndim, 1, 1);
+  g.padding = spatial_numbers(op, "padding", options.padding, ndim, 0, 0);
+  g.dilation = spatial_numbers(op, "dilation", options.dilation, ndim, 1, 1);
   set_out(op, g, x, weight);
   check_countable(op, g.x_shape());
   check_countable(op, g.y_shape());

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <tessera/core/dispatch/op.h>
+#include <tessera/core/ops/support/spatial.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
@@ -22,8 +23,6 @@ struct ConvolutionOptions {
 /// y (batch, out_channels, out...). Spatial dims are three, leading ones of size 1 where there are
 /// fewer.
 struct ConvolutionGeometry {
-  using Spatial = std::array<std::int64_t, 3>;
-
   int ndim = 0;  ///< spatial dims that there are
   std::int64_t batch = 0, groups = 1, in_channels = 0, out_channels = 0;
   Spatial in{}, kernel{}, out{}, stride{}, padding{}, dilation{};
@@ -35,14 +34,13 @@ struct ConvolutionGeometry {
   [[nodiscard]] std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
   /// Elements of the weight.
   [[nodiscard]] std::int64_t weights() const { return out_channels * group_in() * taps(); }
-  [[nodiscard]] Shape x_shape() const { return shape(batch, in_channels, in); }
-  [[nodiscard]] Shape weight_shape() const { return shape(out_channels, group_in(), kernel); }
-  [[nodiscard]] Shape y_shape() const { return shape(batch, out_channels, out); }
+  [[nodiscard]] Shape x_shape() const { return with_spatial(batch, in_channels, in, ndim); }
+  [[nodiscard]] Shape weight_shape() const {
+    return with_spatial(out_channels, group_in(), kernel, ndim);
+  }
+  [[nodiscard]] Shape y_shape() const { return with_spatial(batch, out_channels, out, ndim); }
 
   friend bool operator==(const ConvolutionGeometry&, const ConvolutionGeometry&) = default;
-
- private:
-  [[nodiscard]] Shape shape(std::int64_t a, std::int64_t b, const Spatial& sizes) const;
 };
 
 /// Throws InvalidArgument that names `op` for shapes and options that do not fit.

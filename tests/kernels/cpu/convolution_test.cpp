@@ -37,13 +37,6 @@ struct Example {
   }
 };
 
-Dims sizes_of(const Shape& shape) {
-  Dims sizes = shape;
-  sizes.erase(0);
-  sizes.erase(0);
-  return sizes;
-}
-
 /// Numbers so small that sums of thousands of products stay near 1.
 Tensor small(const Shape& shape) {
   return randn(shape) * 0.05;
@@ -65,7 +58,7 @@ TEST(ConvolutionKernel, agrees_with_the_reference) {
     for (const Example& e : kExamples) {
       const Tensor x = randn(e.x), weight = small(e.weight), y = small(e.y());
       const Tensor bias = randn({e.weight[0]}), x_bias = randn({e.x[1]});
-      const Dims size = sizes_of(e.x), kernel = sizes_of(e.weight);
+      const Dims size = spatial_sizes(e.x), kernel = spatial_sizes(e.weight);
       compare<Convolution>({x, weight, bias}, {e.options});
       compare<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, size});
       compare<ConvolutionGradInput>({y, weight, x_bias}, {e.options, size});
@@ -79,7 +72,7 @@ TEST(ConvolutionKernel, agrees_with_the_reference_in_bf16) {
   with_every_provider([] {
     for (const Example& e : kExamples) {
       const Tensor x = randn(e.x), weight = small(e.weight), y = small(e.y());
-      const Dims size = sizes_of(e.x), kernel = sizes_of(e.weight);
+      const Dims size = spatial_sizes(e.x), kernel = spatial_sizes(e.weight);
       compare<Convolution>({half(x), weight, randn({e.weight[0]})}, {e.options, kHalfType},
                            test::kHalf);
       compare<ConvolutionGradInput>({half(y), weight, Tensor()},
@@ -113,7 +106,7 @@ TEST(ConvolutionKernel, a_sample_does_not_depend_on_their_number) {
         };
         const auto backward = [&](const Tensor& some) {
           return call<ConvolutionGradInput>({some, weight, Tensor()},
-                                            {e.options, sizes_of(e.x), dtype});
+                                            {e.options, spatial_sizes(e.x), dtype});
         };
         const Tensor all_y = forward(x), all_x = backward(y);
         for (std::int64_t count = 1; count < e.x[0]; ++count) {
@@ -154,8 +147,8 @@ TEST(ConvolutionKernel, same_bits_for_any_number_of_threads) {
       std::vector<float> now;
       for (const Tensor& result :
            {call<Convolution>({x, weight, Tensor()}, {e.options}),
-            call<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, sizes_of(e.x)}),
-            call<ConvolutionGradWeight>({y, x}, {e.options, sizes_of(e.weight)})}) {
+            call<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, spatial_sizes(e.x)}),
+            call<ConvolutionGradWeight>({y, x}, {e.options, spatial_sizes(e.weight)})}) {
         const std::vector<float> values = result.to_vector<float>();
         now.insert(now.end(), values.begin(), values.end());
       }

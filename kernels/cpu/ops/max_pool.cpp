@@ -1,0 +1,34 @@
+#include <tessera/core/ops/max_pool.h>
+
+#include <tessera/kernels/cpu/max_pool.h>
+#include <tessera/kernels/cpu/ops/arguments.h>
+
+namespace tessera::cpu {
+namespace {
+
+bool max_pool_kernel(Kernel& k, const MaxPool::Attrs& attrs) {
+  if (!is_fast(k.input()) || !is_fast(k.output(0)) || !k.output(1).contiguous()) {
+    return false;
+  }
+  max_pool(pool_geometry(k.op(), k.input().shape, attrs), k.input().dtype, bytes_of(k.input()),
+           bytes_of(k.output(0)), k.output(1).data<std::int64_t>());
+  return true;
+}
+
+bool gradient_kernel(Kernel& k, const MaxPoolGradient::Attrs&) {
+  const TensorImpl& gradient = k.input(0);
+  const TensorImpl& x = k.output();
+  if (!is_fast(gradient) || !is_fast(x) || !k.input(1).contiguous()) {
+    return false;
+  }
+  const std::int64_t planes = x.shape[0] * x.shape[1];
+  // The reference says which place lies outside.
+  return max_pool_gradient(planes, x.numel() / planes, gradient.numel() / planes, x.dtype,
+                           bytes_of(gradient), k.input(1).data<std::int64_t>(), bytes_of(x));
+}
+
+const RegisterKernel<MaxPool, max_pool_kernel> registered{DeviceType::cpu};
+const RegisterKernel<MaxPoolGradient, gradient_kernel> registered_gradient{DeviceType::cpu};
+
+}  // namespace
+}  // namespace tessera::cpu
