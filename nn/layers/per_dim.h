@@ -5,13 +5,14 @@
 
 namespace tessera::nn {
 
-/// One number for each spatial dim, or one for all: 3 and {3, 5} both serve as a kernel size.
+/// One number for all spatial dims, or one for each: 3 and {3, 5} both serve as a kernel size.
 class PerDim {
  public:
-  PerDim(std::int64_t all) : numbers_{all} {}
+  PerDim(std::int64_t all) : numbers_{all}, single_(true) {}
   PerDim(std::initializer_list<std::int64_t> numbers) : numbers_(numbers) {}
   PerDim(const Dims& numbers) : numbers_(numbers) {}
 
+  [[nodiscard]] const Dims& numbers() const { return numbers_; }
   /// A number for each of `ndim` dims. Throws ValueError that names `what` of `layer` for another
   /// number of them, or for one below `least`.
   [[nodiscard]] Dims each(const char* layer, const char* what, int ndim, std::int64_t least) const {
@@ -25,10 +26,14 @@ class PerDim {
     }
     return each;
   }
-  [[nodiscard]] const Dims& numbers() const { return numbers_; }
+  /// As given: 3 or (3, 5).
+  friend std::ostream& operator<<(std::ostream& out, const PerDim& p) {
+    return p.single_ ? out << p.numbers_[0] : out << p.numbers_;
+  }
 
  private:
   Dims numbers_;
+  bool single_ = false;
 };
 
 }  // namespace tessera::nn

@@ -1,0 +1,53 @@
+// Averages of windows that cover their input evenly, as layers.
+#pragma once
+
+#include <tessera/core/ops/avg_pool.h>
+#include <tessera/nn/layers/per_dim.h>
+#include <tessera/nn/layers/spatial.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+/// x (N, C, positions...) or one sample without N -> (N, C, output_size...), whatever the number of
+/// positions. Constructors throw ValueError for sizes that cannot be meant.
+class AdaptiveAvgPoolNd : public Module {
+ public:
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    return over_samples(layer_, x, ndim_,
+                        [&](const Tensor& samples) { return adaptive_avg_pool(samples, size_); });
+  }
+  [[nodiscard]] std::string extra_repr() const override { return text_; }
+
+ protected:
+  AdaptiveAvgPoolNd(const char* layer, int ndim, const PerDim& output_size)
+      : layer_(layer),
+        ndim_(ndim),
+        size_(output_size.each(layer, "output size", ndim, 1)),
+        text_(tessera::detail::concat("output_size=", output_size)) {}
+
+ private:
+  const char* layer_;
+  int ndim_;
+  Dims size_;
+  std::string text_;
+};
+
+class AdaptiveAvgPool1d : public AdaptiveAvgPoolNd {
+ public:
+  explicit AdaptiveAvgPool1d(const PerDim& output_size)
+      : AdaptiveAvgPoolNd("AdaptiveAvgPool1d", 1, output_size) {}
+};
+
+class AdaptiveAvgPool2d : public AdaptiveAvgPoolNd {
+ public:
+  explicit AdaptiveAvgPool2d(const PerDim& output_size)
+      : AdaptiveAvgPoolNd("AdaptiveAvgPool2d", 2, output_size) {}
+};
+
+class AdaptiveAvgPool3d : public AdaptiveAvgPoolNd {
+ public:
+  explicit AdaptiveAvgPool3d(const PerDim& output_size)
+      : AdaptiveAvgPoolNd("AdaptiveAvgPool3d", 3, output_size) {}
+};
+
+}  // namespace tessera::nn

@@ -1,0 +1,80 @@
+// Averages of windows, as layers.
+#pragma once
+
+#include <optional>
+
+#include <tessera/core/ops/avg_pool.h>
+#include <tessera/nn/layers/per_dim.h>
+#include <tessera/nn/layers/spatial.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct AvgPoolOptions {
+  std::optional<PerDim> stride = {};  ///< without one that of the kernel
+  PerDim padding = 0;                 ///< zeros at both ends, at most half a window
+  bool ceil_mode = false;             ///< a last window may reach beyond the padding
+  bool count_include_pad = true;      ///< the zeros count in the size of a window
+  /// Of a window's sum, in place of its size; not in one dim.
+  std::optional<std::int64_t> divisor_override = {};
+};
+
+/// x (N, C, positions...) or one sample without N -> the same with the average of each window.
+/// Constructors throw ValueError for numbers that cannot be meant.
+class AvgPoolNd : public Module {
+ public:
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    return over_samples(layer_, x, ndim_,
+                        [&](const Tensor& samples) { return avg_pool(samples, pool_); });
+  }
+  [[nodiscard]] std::string extra_repr() const override { return text_; }
+
+ protected:
+  AvgPoolNd(const char* layer, int ndim, const PerDim& kernel_size, const AvgPoolOptions& options)
+      : layer_(layer), ndim_(ndim) {
+    const PerDim stride = options.stride.value_or(kernel_size);
+    const std::int64_t divisor = options.divisor_override.value_or(1);
+    check<ValueError>(divisor >= 1 && (ndim > 1 || !options.divisor_override), layer,
+                      ": divisor_override cannot be used; got ", divisor);
+    pool_ = {.kernel = kernel_size.each(layer, "kernel size", ndim, 1),
+             .stride = stride.each(layer, "stride", ndim, 1),
+             .padding = options.padding.each(layer, "padding", ndim, 0),
+             .ceil_mode = options.ceil_mode,
+             .counts_padding = options.count_include_pad,
+             .divisor = options.divisor_override.value_or(0)};
+    text_ = ndim == 1 ? text_of(pool_.kernel, pool_.stride, pool_.padding)
+                      : text_of(kernel_size, stride, options.padding);
+  }
+
+ private:
+  template <class T>
+  static std::string text_of(const T& kernel_size, const T& stride, const T& padding) {
+    return tessera::detail::concat("kernel_size=", kernel_size, ", stride=", stride,
+                                   ", padding=", padding);
+  }
+
+  const char* layer_;
+  int ndim_;
+  AvgPooling pool_;
+  std::string text_;
+};
+
+class AvgPool1d : public AvgPoolNd {
+ public:
+  explicit AvgPool1d(const PerDim& kernel_size, const AvgPoolOptions& options = {})
+      : AvgPoolNd("AvgPool1d", 1, kernel_size, options) {}
+};
+
+class AvgPool2d : public AvgPoolNd {
+ public:
+  explicit AvgPool2d(const PerDim& kernel_size, const AvgPoolOptions& options = {})
+      : AvgPoolNd("AvgPool2d", 2, kernel_size, options) {}
+};
+
+class AvgPool3d : public AvgPoolNd {
+ public:
+  explicit AvgPool3d(const PerDim& kernel_size, const AvgPoolOptions& options = {})
+      : AvgPoolNd("AvgPool3d", 3, kernel_size, options) {}
+};
+
+}  // namespace tessera::nn

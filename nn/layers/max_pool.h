@@ -1,0 +1,69 @@
+// The largest elements of windows, as layers.
+#pragma once
+
+#include <optional>
+
+#include <tessera/core/ops/max_pool.h>
+#include <tessera/nn/layers/per_dim.h>
+#include <tessera/nn/layers/spatial.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct MaxPoolOptions {
+  std::optional<PerDim> stride = {};  ///< without one that of the kernel
+  PerDim padding = 0;                 ///< at both ends, at most half a window
+  PerDim dilation = 1;
+  bool ceil_mode = false;  ///< a last window may reach beyond the padding
+};
+
+/// x (N, C, positions...) or one sample without N -> the same with the largest element of each
+/// window. Constructors throw ValueError for numbers that cannot be meant.
+class MaxPoolNd : public Module {
+ public:
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    return over_samples(layer_, x, ndim_,
+                        [&](const Tensor& samples) { return max_pool(samples, pool_); });
+  }
+  [[nodiscard]] std::string extra_repr() const override { return text_; }
+
+ protected:
+  MaxPoolNd(const char* layer, int ndim, const PerDim& kernel_size, const MaxPoolOptions& options)
+      : layer_(layer), ndim_(ndim) {
+    const PerDim stride = options.stride.value_or(kernel_size);
+    pool_ = {.kernel = kernel_size.each(layer, "kernel size", ndim, 1),
+             .stride = stride.each(layer, "stride", ndim, 1),
+             .padding = options.padding.each(layer, "padding", ndim, 0),
+             .dilation = options.dilation.each(layer, "dilation", ndim, 1),
+             .ceil_mode = options.ceil_mode};
+    text_ = tessera::detail::concat("kernel_size=", kernel_size, ", stride=", stride,
+                                    ", padding=", options.padding, ", dilation=", options.dilation,
+                                    ", ceil_mode=", options.ceil_mode ? "True" : "False");
+  }
+
+ private:
+  const char* layer_;
+  int ndim_;
+  PoolOptions pool_;
+  std::string text_;
+};
+
+class MaxPool1d : public MaxPoolNd {
+ public:
+  explicit MaxPool1d(const PerDim& kernel_size, const MaxPoolOptions& options = {})
+      : MaxPoolNd("MaxPool1d", 1, kernel_size, options) {}
+};
+
+class MaxPool2d : public MaxPoolNd {
+ public:
+  explicit MaxPool2d(const PerDim& kernel_size, const MaxPoolOptions& options = {})
+      : MaxPoolNd("MaxPool2d", 2, kernel_size, options) {}
+};
+
+class MaxPool3d : public MaxPoolNd {
+ public:
+  explicit MaxPool3d(const PerDim& kernel_size, const MaxPoolOptions& options = {})
+      : MaxPoolNd("MaxPool3d", 3, kernel_size, options) {}
+};
+
+}  // namespace tessera::nn

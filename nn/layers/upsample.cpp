@@ -1,0 +1,87 @@
+#include <tessera/nn/layers/upsample.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+namespace tessera::nn {
+namespace {
+
+/// What a mode is, and the spatial dims that it is for; 0 stands for any number.
+struct Mode {
+  std::string_view name;
+  Interpolation interpolation;
+  int ndim;
+};
+
+constexpr std::array<Mode, 6> kModes{{{"nearest", Interpolation::nearest, 0},
+                                      {"nearest-exact", Interpolation::nearest_exact, 0},
+                                      {"linear", Interpolation::linear, 1},
+                                      {"bilinear", Interpolation::linear, 2},
+                                      {"trilinear", Interpolation::linear, 3},
+                                      {"bicubic", Interpolation::cubic, 2}}};
+
+const Mode& mode_of(const std::string& name) {
+  for (const Mode& mode : kModes) {
+    if (mode.name == name) {
+      return mode;
+    }
+  }
+  fail<ValueError>("Upsample: unknown mode; got \"", name,
+                   "\", expected nearest, nearest-exact, linear, bilinear, trilinear or bicubic");
+}
+
+/// The shortest text that gives the number again, with a point.
+std::string text_of(double number) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.begin(), text.end(), number).ptr;
+  const std::string digits(text.begin(), end);
+  return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const ScaleFactor& s) {
+  if (s.single_) {
+    return out << text_of(s.factors_[0]);
+  }
+  out << '(';
+  const char* separator = "";
+  for (const double factor : s.factors_) {
+    out << separator << text_of(factor);
+    separator = ", ";
+  }
+  return out << (s.factors_.size() == 1 ? ",)" : ")");
+}
+
+Upsample::Upsample(const UpsampleOptions& options) : options_(options) {
+  const Mode& mode = mode_of(options.mode);
+  check<ValueError>(options.size.has_value() != options.scale_factor.has_value(),
+                    "Upsample: needs one of size and scale_factor; got ",
+                    options.size ? "both" : "none");
+  check<ValueError>(mode.ndim > 0 || !options.align_corners,
+                    "Upsample: align_corners cannot be set for mode ", options.mode);
+}
+
+Tensor Upsample::forward(const Tensor& x) const {
+  const Mode& mode = mode_of(options_.mode);
+  check(mode.ndim == 0 || x.ndim() == mode.ndim + 2, "Upsample: wrong number of dims for ",
+        options_.mode, "; got shape ", x.shape(), ", expected ", mode.ndim + 2);
+  Upsampling upsampling{.mode = mode.interpolation,
+                        .align_corners = options_.align_corners.value_or(false)};
+  if (options_.size) {
+    upsampling.size = options_.size->numbers();
+  } else {
+    upsampling.scale = options_.scale_factor->factors();
+  }
+  return upsample(x, upsampling);
+}
+
+std::string Upsample::extra_repr() const {
+  const std::string how = options_.size
+                              ? tessera::detail::concat("size=", *options_.size)
+                              : tessera::detail::concat("scale_factor=", *options_.scale_factor);
+  return how + ", mode='" + options_.mode + "'";
+}
+
+}  // namespace tessera::nn

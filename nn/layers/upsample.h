@@ -1,0 +1,49 @@
+// Interpolation between positions, as a layer.
+#pragma once
+
+#include <optional>
+
+#include <tessera/core/ops/upsample.h>
+#include <tessera/nn/layers/per_dim.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+/// Factors for spatial dims: one for all, or one for each.
+class ScaleFactor {
+ public:
+  ScaleFactor(double all) : factors_{all}, single_(true) {}
+  ScaleFactor(std::initializer_list<double> factors) : factors_(factors) {}
+
+  [[nodiscard]] const std::vector<double>& factors() const { return factors_; }
+  /// As given: 2.0 or (2.0, 1.5).
+  friend std::ostream& operator<<(std::ostream& out, const ScaleFactor& s);
+
+ private:
+  std::vector<double> factors_;
+  bool single_ = false;
+};
+
+/// One of size and scale_factor is given.
+struct UpsampleOptions {
+  std::optional<PerDim> size = {};
+  std::optional<ScaleFactor> scale_factor = {};
+  std::string mode = "nearest";  ///< or nearest-exact, linear, bilinear, trilinear, bicubic
+  /// Of all modes but the nearest ones: the first and last positions meet.
+  std::optional<bool> align_corners = {};
+};
+
+/// x (N, C, positions...) -> the same with more or fewer positions, interpolated.
+class Upsample : public Module {
+ public:
+  /// Throws ValueError for an unknown mode, or unless one of size and scale_factor is given.
+  explicit Upsample(const UpsampleOptions& options);
+  /// Throws InvalidArgument for another number of spatial dims than the mode's.
+  [[nodiscard]] Tensor forward(const Tensor& x) const;
+  [[nodiscard]] std::string extra_repr() const override;
+
+ private:
+  UpsampleOptions options_;
+};
+
+}  // namespace tessera::nn
