@@ -139,13 +139,19 @@ void for_groups(const ConvolutionTask& t, std::int64_t count, const Body& body) 
 void make_weight(const ConvolutionTask& t) {
   const RowBlocks blocks(t.shape.batch, t.cuts, kSamplesPerSum);
   const std::int64_t weights = t.shape.weights();
-  const HeldBlock sums = floats_for(blocks.count() * weights);
+  auto* result = reinterpret_cast<float*>(t.weight.data);
+  HeldBlock held;
+  if (!blocks.are_result(t.stacked)) {
+    held = floats_for(blocks.count() * weights);
+  }
+  float* sums = blocks.are_result(t.stacked) ? result : held.as<float>();
   for_groups(t, blocks.count(), [&](std::int64_t block, std::int64_t group) {
     sum_weights(t, blocks.first_row(block), blocks.rows_of(block), group,
-                sums.as<float>() + block * weights + group * (weights / t.shape.groups));
+                sums + block * weights + group * (weights / t.shape.groups));
   });
-  add_blocks(blocks, sums.as<float>(), weights, weights, t.stacked,
-             reinterpret_cast<float*>(t.weight.data));
+  if (sums != result) {
+    add_blocks(blocks, sums, weights, weights, t.stacked, result);
+  }
 }
 
 }  // namespace

@@ -163,8 +163,12 @@ void sum_samples(const ConvolutionTask& t) {
   const TilePlan plan(t);
   const RowBlocks blocks(t.shape.batch, t.cuts, plan.samples);
   const std::int64_t weights = t.shape.weights();
-  const HeldBlock held(static_cast<std::size_t>(blocks.count() * weights) * sizeof(float));
-  auto* sums = held.as<float>();
+  auto* result = reinterpret_cast<float*>(t.weight.data);
+  HeldBlock held;
+  if (!blocks.are_result(t.stacked)) {
+    held = HeldBlock(static_cast<std::size_t>(blocks.count() * weights) * sizeof(float));
+  }
+  float* sums = blocks.are_result(t.stacked) ? result : held.as<float>();
   parallel_for(plan.parts * blocks.count(), [&](std::int64_t task) {
     const std::int64_t part = task / blocks.count(), block = task % blocks.count();
     const std::int64_t first = blocks.first_row(block);
@@ -175,7 +179,9 @@ void sum_samples(const ConvolutionTask& t) {
     on_one_thread(
         [&] { tile_convolution(plan.tile(blocks.rows_of(block))).run(operands, nullptr); });
   });
-  add_blocks(blocks, sums, weights, weights, t.stacked, reinterpret_cast<float*>(t.weight.data));
+  if (sums != result) {
+    add_blocks(blocks, sums, weights, weights, t.stacked, result);
+  }
 }
 
 bool supports(const ConvolutionTask& t) {

@@ -19,6 +19,10 @@ struct RowBlocks {
   std::int64_t cuts, height, rows_per_cut, blocks_per_cut;
 
   [[nodiscard]] std::int64_t count() const { return cuts * blocks_per_cut; }
+  /// True when the sums of the blocks are the result: nothing is left to add.
+  [[nodiscard]] bool are_result(bool stacked) const {
+    return blocks_per_cut == 1 && (stacked || cuts == 1);
+  }
   [[nodiscard]] std::int64_t first_row(std::int64_t block) const {
     return block / blocks_per_cut * rows_per_cut + block % blocks_per_cut * height;
   }
