@@ -154,6 +154,21 @@ void make_weight(const ConvolutionTask& t) {
   }
 }
 
+/// x plus its bias, which libraries do not add; rounded once.
+void make_biased_x(const ConvolutionLibrary& library, const ConvolutionTask& t) {
+  const std::int64_t channels = t.shape.in_channels, size = t.shape.in_size();
+  HeldBlock held;
+  float* sums = sums_for(t.x.dtype, t.x.data, t.shape.batch * channels * size, held);
+  ConvolutionTask plain = t;
+  plain.bias = nullptr;
+  plain.x = {reinterpret_cast<char*>(sums), DType::f32};
+  library.convolve(plain);
+  parallel_for(t.shape.batch * channels, [&](std::int64_t plane) {
+    store_rows(sums + plane * size, 1, size, t.bias + plane % channels, t.x.dtype,
+               Part::at(t.x, plane * size));
+  });
+}
+
 }  // namespace
 
 void convolve_by_products(const ConvolutionTask& t) {
@@ -168,7 +183,13 @@ void convolve_by_products(const ConvolutionTask& t) {
 
 void convolve(const ConvolutionTask& t) {
   const ConvolutionLibrary* library = convolution_library_for(t);
-  (library == nullptr ? convolve_by_products : library->convolve)(t);
+  if (library == nullptr) {
+    convolve_by_products(t);
+  } else if (t.result == ConvolutionResult::x && t.bias != nullptr) {
+    make_biased_x(*library, t);
+  } else {
+    library->convolve(t);
+  }
 }
 
 }  // namespace tessera::cpu

@@ -185,8 +185,7 @@ void sum_samples(const ConvolutionTask& t) {
 }
 
 bool supports(const ConvolutionTask& t) {
-  const bool adds_later = t.result == ConvolutionResult::x && t.bias != nullptr;
-  return t.shape.groups == 1 && !adds_later && onednn::supports(t.compute);
+  return t.shape.groups == 1 && onednn::supports(t.compute);
 }
 
 void convolve_by_onednn(const ConvolutionTask& t) {
