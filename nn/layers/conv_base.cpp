@@ -1,6 +1,7 @@
 #include <tessera/nn/layers/conv_base.h>
 
 #include <cmath>
+#include <sstream>
 
 #include <tessera/nn/init/fan.h>
 #include <tessera/nn/init/kaiming.h>
@@ -54,15 +55,23 @@ ConvBase::ConvBase(ConvSetup setup)
 
 std::string ConvBase::extra_repr() const {
   const ConvSetup& s = setup_;
-  return tessera::detail::concat(
-      s.in_channels, ", ", s.out_channels, ", kernel_size=", s.kernel_size, ", stride=", s.stride,
-      s.padding_name.empty() ? unless_all("padding", s.padding, 0) : ", padding=" + s.padding_name,
-      unless_all("dilation", s.dilation, 1), unless_all("output_padding", s.output_padding, 0),
-      s.groups == 1 ? "" : tessera::detail::concat(", groups=", s.groups),
-      bias.defined() ? "" : ", bias=False", s.padding_mode == PaddingMode::zeros ? "" : ", ",
-      s.padding_mode == PaddingMode::zeros
-          ? ""
-          : tessera::detail::concat("padding_mode=", to_string(s.padding_mode)));
+  std::ostringstream text;
+  text << s.in_channels << ", " << s.out_channels << ", kernel_size=" << s.kernel_size
+       << ", stride=" << s.stride;
+  text << (s.padding_name.empty() ? unless_all("padding", s.padding, 0)
+                                  : ", padding=" + s.padding_name);
+  text << unless_all("dilation", s.dilation, 1)
+       << unless_all("output_padding", s.output_padding, 0);
+  if (s.groups != 1) {
+    text << ", groups=" << s.groups;
+  }
+  if (!bias.defined()) {
+    text << ", bias=False";
+  }
+  if (s.padding_mode != PaddingMode::zeros) {
+    text << ", padding_mode=" << to_string(s.padding_mode);
+  }
+  return text.str();
 }
 
 }  // namespace tessera::nn
