@@ -3,6 +3,7 @@
 #include <complex>
 #include <vector>
 
+#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/elements.h>
@@ -145,7 +146,8 @@ void RepeatMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int, const
 }
 
 void RepeatMicrobatches::vjp(Vjp& v, const Attrs&) {
-  v.set(0, sum_microbatches(v.gradient()));
+  const bool add = Modes::current().batch_sum == BatchSum::tree;
+  v.set(0, add ? sum_microbatches(v.gradient(), v.destination(0)) : v.gradient());
 }
 
 Outputs unbind_microbatches(const Tensor& x) {

@@ -11,19 +11,22 @@ struct LayerNormOptions {
   bool bias = true;    ///< with bias, if affine
 };
 
-/// x (..., width), normalised over its last dim, times weight plus bias (Ba et al., "Layer
-/// Normalization", 2016). Weights begin as ones, biases as zeros.
+/// x (..., normalized_shape), normalised over the dims of that shape together, times weight plus
+/// bias (Ba et al., "Layer Normalization", 2016). Weights begin as ones, biases as zeros.
 class LayerNorm : public Module {
  public:
-  explicit LayerNorm(std::int64_t width, const LayerNormOptions& options = {});
+  explicit LayerNorm(const Shape& normalized_shape, const LayerNormOptions& options = {});
+  /// Over the last dim.
+  explicit LayerNorm(std::int64_t width, const LayerNormOptions& options = {})
+      : LayerNorm(Shape{width}, options) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   [[nodiscard]] std::string extra_repr() const override;
 
-  Parameter weight;  ///< (width); undefined when not affine
-  Parameter bias;    ///< (width); undefined without bias
+  Parameter weight;  ///< normalized_shape; undefined when not affine
+  Parameter bias;    ///< normalized_shape; undefined without bias
 
  private:
-  std::int64_t width_;
+  Shape normalized_shape_;
   double eps_;
 };
 

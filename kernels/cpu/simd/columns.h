@@ -36,6 +36,16 @@ template <class T>
   return load(lanes);
 }
 
+/// Zero beyond n, where a shift by the mean would leave -mean.
+[[gnu::always_inline]] inline VF keep(VF x, std::int64_t n) {
+  if (n == kLanes) {
+    return x;
+  }
+  float lanes[kLanes];
+  store(lanes, x);
+  return load_n(lanes, n);
+}
+
 /// Past the caches when `past`: the row is aligned to the vector then.
 [[gnu::always_inline]] inline void write(float* p, VF x, std::int64_t n, bool past) {
   if (past && n == kLanes) {

@@ -12,16 +12,6 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
-/// Zero beyond n, where a shift by the mean would leave -mean.
-[[gnu::always_inline]] inline VF keep(VF x, std::int64_t n) {
-  if (n == kLanes) {
-    return x;
-  }
-  float lanes[kLanes];
-  store(lanes, x);
-  return load_n(lanes, n);
-}
-
 /// Rows that follow each other. One walk along the columns writes a row, measures the next one and
 /// adds up the one behind, so that memory is read and written all the time.
 template <class T, class Y>

@@ -1,0 +1,162 @@
+#include <tessera/core/ops/batch_norm.h>
+
+#include <cmath>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/microbatches.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/rsqrt.h>
+#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/channels.h>
+#include <tessera/core/ops/support/dense.h>
+
+namespace tessera {
+
+void BatchNorm::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& x = c.input(0);
+  check_channels(c, x);
+  check(attrs.epsilon >= 0, "batch_norm: epsilon must not be negative; got ", attrs.epsilon);
+  check_channel_values(c, x, 1, "weight");
+  check_channel_values(c, x, 2, "bias");
+  check(!c.has_input(2) || c.has_input(1), "batch_norm: a bias needs a weight");
+  const DType statistics = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  c.add_output(x.shape(), attrs.dtype);
+  c.add_output({x.shape()[1]}, statistics);
+  c.add_output({x.shape()[1]}, statistics);
+}
+
+void BatchNorm::reference(Kernel& k, const Attrs& attrs) {
+  const Channels channel_of(k.input(0));
+  const std::vector<double> weight = channel_values_or(k, 1, channel_of, 1);
+  const std::vector<double> bias = channel_values_or(k, 2, channel_of, 0);
+  std::vector<double> x = dense_values<double>(k.input(0));
+  std::vector<double> mean(channel_of.count);
+  std::vector<double> variance(channel_of.count);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mean[channel_of(i)] += x[i] / channel_of.values;
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double distance = x[i] - mean[channel_of(i)];
+    variance[channel_of(i)] += distance * distance / channel_of.values;
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t c = channel_of(i);
+    x[i] = (x[i] - mean[c]) / std::sqrt(variance[c] + attrs.epsilon) * weight[c] + bias[c];
+  }
+  store_values(k.output(0), x);
+  store_values(k.output(1), mean);
+  store_values(k.output(2), variance);
+}
+
+void BatchNorm::vjp(Vjp& v, const Attrs& attrs) {
+  check<Unsupported>(!v.has_gradient(1) && !v.has_gradient(2),
+                     "batch_norm: statistics have no gradient; detach them");
+  BatchNormBackward::Attrs wanted{.epsilon = attrs.epsilon};
+  wanted.weight = v.has_input(1) && v.needs(1);
+  wanted.bias = v.has_input(2) && v.needs(2);
+  Outputs results;
+  results.emplace_back();
+  if (wanted.weight) {
+    wanted.parameters = v.input_meta(1).dtype;
+    results.push_back(v.destination(1));
+  }
+  if (wanted.bias) {
+    wanted.parameters = v.input_meta(2).dtype;
+    results.push_back(v.destination(2));
+  }
+  const Tensor gradient = v.gradient();
+  const Tensor x = v.input(0);
+  const Tensor weight = v.has_input(1) ? v.input(1) : Tensor();
+  const Tensor mean = v.output(1);
+  const Tensor variance = v.output(2);
+  const TensorRef inputs[] = {gradient, x, mean, variance, weight};
+  call(op_def<BatchNormBackward>(), inputs, &wanted, results);
+  if (v.needs(0)) {
+    v.set(0, results[0]);
+  }
+  if (wanted.weight) {
+    v.set(1, results[1]);
+  }
+  if (wanted.bias) {
+    v.set(2, results[results.size() - 1]);
+  }
+}
+
+ShardRule BatchNorm::shard(const Infer& c, const Attrs&) {
+  ShardRule rule;
+  for (int i = 0; i < c.input_count(); ++i) {
+    rule.inputs.push_back(channel_labels(c.has_input(i) ? c.input(i).ndim() : 0));
+  }
+  for (const OutputSpec& output : c.outputs()) {
+    rule.outputs.push_back(channel_labels(output.shape.size()));
+  }
+  return rule;
+}
+
+namespace {
+
+/// A parameter as the microbatches of a pass use it, so that its gradient is formed once for each.
+/// Undefined ones stay so.
+Outputs for_each_microbatch(const Tensor& parameter, std::int32_t parts) {
+  if (parameter.defined()) {
+    return unbind_microbatches(repeat_microbatches(parameter, parts));
+  }
+  Outputs none;
+  none.resize(static_cast<std::size_t>(parts));
+  return none;
+}
+
+/// Output `i` of all microbatches.
+Tensor join(const std::vector<Outputs>& results, std::size_t i, int dim) {
+  std::vector<TensorRef> pieces;
+  for (const Outputs& result : results) {
+    pieces.emplace_back(result[i]);
+  }
+  return join_microbatches(pieces, dim);
+}
+
+BatchNormResult normalize_microbatches(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                       const BatchNorm::Attrs& attrs) {
+  const Outputs pieces = unbind_microbatches(x);
+  const Outputs weights = for_each_microbatch(weight, x.cut().parts);
+  const Outputs biases = for_each_microbatch(bias, x.cut().parts);
+  std::vector<Outputs> results;
+  for (std::size_t m = 0; m < pieces.size(); ++m) {
+    results.push_back(call_all<BatchNorm>({pieces[m], weights[m], biases[m]}, attrs));
+  }
+  return {join(results, 0, x.cut().stacked ? -1 : x.cut().dim), join(results, 1, -1),
+          join(results, 2, -1)};
+}
+
+}  // namespace
+
+BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                           double epsilon) {
+  const BatchNorm::Attrs attrs{epsilon, compute_dtype(x.dtype())};
+  if (x.cut()) {
+    return normalize_microbatches(x, weight, bias, attrs);
+  }
+  const Outputs results = call_all<BatchNorm>({x, weight, bias}, attrs);
+  return {results[0], results[1], results[2]};
+}
+
+Tensor batch_norm_with(const Tensor& x, const Tensor& mean, const Tensor& variance,
+                       const Tensor& weight, const Tensor& bias, double epsilon) {
+  Tensor scale = rsqrt(variance + epsilon);
+  if (weight.defined()) {
+    scale = scale * weight;
+  }
+  const Tensor to_zero = mean * scale * -1.0;
+  const Tensor shift = bias.defined() ? bias + to_zero : to_zero;
+  const Tensor y = x * along_channels(scale, x.ndim()) + along_channels(shift, x.ndim());
+  return cast(y, compute_dtype(x.dtype()));
+}
+
+namespace {
+const Register<BatchNorm> registered;
+}
+
+}  // namespace tessera

@@ -1,0 +1,52 @@
+#include <tessera/core/ops/group_norm.h>
+
+#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/layer_norm.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/support/channels.h>
+
+namespace tessera {
+namespace {
+
+void check_groups(const Tensor& x, std::int64_t groups) {
+  check(x.ndim() >= 2 && x.numel() > 0, "group_norm: needs values of channels in dim 1; got ",
+        x.shape());
+  check<ValueError>(groups >= 1 && x.size(1) % groups == 0,
+                    "group_norm: groups must divide the channels; got ", groups, " groups of ",
+                    x.size(1), " channels");
+  check<ValueError>(x.numel() > groups, "group_norm: needs more than 1 value per group; got ",
+                    x.shape(), " in ", groups, " groups");
+}
+
+}  // namespace
+
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias,
+                  double epsilon) {
+  check_groups(x, groups);
+  const DType dtype = compute_dtype(x.dtype());
+  // Rounded to 16 bits once, at the end.
+  const bool scaled = weight.defined() || bias.defined();
+  const DType exact = dtype == DType::f64 || !scaled ? dtype : DType::f32;
+  const Tensor rows = reshape(x, {x.size(0), groups, -1});
+  Tensor y =
+      reshape(call_all<LayerNorm>({rows, Tensor(), Tensor()}, {epsilon, exact})[0], x.shape());
+  if (weight.defined()) {
+    y = y * along_channels(weight, x.ndim());
+  }
+  if (bias.defined()) {
+    y = y + along_channels(bias, x.ndim());
+  }
+  return cast(y, dtype);
+}
+
+Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon) {
+  check(x.ndim() >= 3 && x.numel() > 0, "instance_norm: needs channels of values; got ", x.shape());
+  check<ValueError>(x.numel() > x.size(0) * x.size(1),
+                    "instance_norm: needs more than 1 value per channel; got ", x.shape());
+  return group_norm(x, x.size(1), weight, bias, epsilon);
+}
+
+}  // namespace tessera

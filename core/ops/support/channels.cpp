@@ -1,0 +1,51 @@
+#include <tessera/core/ops/support/channels.h>
+
+#include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/support/dense.h>
+
+namespace tessera {
+
+void check_channels(const Infer& c, const Tensor& x) {
+  check(x.ndim() >= 2 && (x.numel() > 0 || x.size(1) == 0), c.op(),
+        ": needs values of channels in dim 1; got ", x.shape());
+  check(is_floating(x.dtype()), c.op(), ": needs a floating dtype; got ", x.dtype());
+}
+
+void check_channel_values(const Infer& c, const Tensor& x, int i, const char* name) {
+  const Shape expected{x.shape()[1]};
+  if (!c.has_input(i)) {
+    return;
+  }
+  check(c.input(i).shape() == expected, c.op(), ": wrong ", name, "; got ", c.input(i).shape(),
+        ", expected ", expected);
+  check(is_floating(c.input(i).dtype()), c.op(), ": ", name, " needs a floating dtype; got ",
+        c.input(i).dtype());
+}
+
+DimLabels channel_labels(int ndim) {
+  DimLabels labels(ndim);
+  if (ndim > 0) {
+    labels[ndim == 1 ? 0 : 1] = 0;
+  }
+  return labels;
+}
+
+Channels::Channels(const TensorImpl& x)
+    : count(static_cast<std::size_t>(x.shape[1])), inner(1), values(0) {
+  for (int d = 2; d < x.shape.size(); ++d) {
+    inner *= static_cast<std::size_t>(x.shape[d]);
+  }
+  values = static_cast<double>(static_cast<std::size_t>(x.shape[0]) * inner);
+}
+
+std::vector<double> channel_values_or(const Kernel& k, int i, const Channels& of, double value) {
+  return k.has_input(i) ? dense_values<double>(k.input(i)) : std::vector<double>(of.count, value);
+}
+
+Tensor along_channels(const Tensor& x, int ndim) {
+  Shape shape = Dims::filled(ndim - 1, 1);
+  shape[0] = -1;
+  return reshape(x, shape);
+}
+
+}  // namespace tessera

@@ -1,0 +1,40 @@
+#include <tessera/kernels/cpu/batch_norm.h>
+
+#include <algorithm>
+
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/ranges.h>
+#include <tessera/kernels/cpu/simd/batch_norm.h>
+
+namespace tessera::cpu {
+namespace {
+
+std::size_t index_of(DType dtype) {
+  return dtype == DType::bf16 ? 1 : 0;
+}
+
+/// Channels of a task: where a channel's values do not follow each other, at least whole lines.
+template <class Norm>
+std::int64_t channels_per_task(const Norm& n) {
+  constexpr std::int64_t kLine = 64;
+  const std::int64_t some = rows_per_long_task(n.batch * n.inner);
+  return n.inner == 1 ? std::max(kLine, some / kLine * kLine) : some;
+}
+
+}  // namespace
+
+void batch_norm_forward(const BatchNormForward& n) {
+  const auto& table = IsaTable<BatchNormTable>::get();
+  const auto run = table.forward[index_of(n.dtype)][index_of(n.y_dtype)];
+  for_ranges(n.channels, channels_per_task(n),
+             [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
+}
+
+void batch_norm_backward(const BatchNormBackward& n) {
+  const auto& table = IsaTable<BatchNormTable>::get();
+  const auto run = table.backward[index_of(n.dtype)][index_of(n.dy_dtype)];
+  for_ranges(n.channels, channels_per_task(n),
+             [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
+}
+
+}  // namespace tessera::cpu

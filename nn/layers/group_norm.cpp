@@ -1,0 +1,34 @@
+#include <tessera/nn/layers/group_norm.h>
+
+#include <tessera/core/ops/group_norm.h>
+#include <tessera/nn/init/constant.h>
+
+namespace tessera::nn {
+
+GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels,
+                     const GroupNormOptions& options)
+    : num_groups_(num_groups), num_channels_(num_channels), options_(options) {
+  check<ValueError>(num_groups >= 1 && num_channels >= 1 && num_channels % num_groups == 0,
+                    "GroupNorm: groups must divide the channels; got ", num_groups, " groups of ",
+                    num_channels, " channels");
+  const bool biased = options.affine && options.bias;
+  weight = options.affine ? Parameter(this, "weight", {num_channels}, init::ones())
+                          : register_parameter("weight", nullptr);
+  bias = biased ? Parameter(this, "bias", {num_channels}, init::zeros())
+                : register_parameter("bias", nullptr);
+}
+
+Tensor GroupNorm::forward(const Tensor& x) const {
+  check(x.ndim() >= 2 && x.size(1) == num_channels_,
+        "GroupNorm: wrong number of channels; got shape ", x.shape(), ", expected ", num_channels_,
+        " in dim 1");
+  return group_norm(x, num_groups_, weight, bias, options_.eps);
+}
+
+std::string GroupNorm::extra_repr() const {
+  return tessera::detail::concat(num_groups_, ", ", num_channels_, ", eps=", options_.eps,
+                                 ", affine=", options_.affine ? "True" : "False",
+                                 ", bias=", bias.defined() ? "True" : "False");
+}
+
+}  // namespace tessera::nn

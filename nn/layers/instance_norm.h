@@ -1,0 +1,63 @@
+// Normalisation of every channel of every sample.
+#pragma once
+
+#include <tessera/nn/layers/running_norm.h>
+
+namespace tessera::nn {
+
+struct InstanceNormOptions {
+  double eps = 1e-5;                     ///< added to the variance
+  std::optional<double> momentum = 0.1;  ///< weight of the newest statistics; none: 0
+  bool affine = false;                   ///< with weight
+  bool bias = true;                      ///< with bias, if affine
+  bool track_running_stats = false;      ///< with running statistics
+};
+
+/// Every channel of every sample of x (N, C, ...), or of one sample (C, ...), brought to mean 0 and
+/// variance 1, times weight plus bias (Ulyanov et al., "Instance Normalization", 2016). Where
+/// statistics are tracked, those of the samples are averaged (variances with divisor n - 1), and
+/// the running ones are used in evaluation.
+class InstanceNorm : public RunningNorm {
+ public:
+  /// Throws ValueError for an x of the wrong number of dims or channels, and for channels of a
+  /// single value unless running statistics are used.
+  [[nodiscard]] Tensor forward(const Tensor& x) const;
+
+ protected:
+  InstanceNorm(std::int64_t num_features, const InstanceNormOptions& options, int ndim)
+      : RunningNorm(num_features, {.eps = options.eps,
+                                   .momentum = options.momentum,
+                                   .affine = options.affine,
+                                   .bias = options.bias,
+                                   .track_running_stats = options.track_running_stats}),
+        ndim_(ndim) {}
+
+ private:
+  [[nodiscard]] Tensor normalize(const Tensor& x) const;
+  void track_samples(const Tensor& x) const;
+
+  int ndim_;  ///< of x with a batch
+};
+
+/// x (N, C, L) or (C, L).
+class InstanceNorm1d : public InstanceNorm {
+ public:
+  explicit InstanceNorm1d(std::int64_t num_features, const InstanceNormOptions& options = {})
+      : InstanceNorm(num_features, options, 3) {}
+};
+
+/// x (N, C, H, W) or (C, H, W).
+class InstanceNorm2d : public InstanceNorm {
+ public:
+  explicit InstanceNorm2d(std::int64_t num_features, const InstanceNormOptions& options = {})
+      : InstanceNorm(num_features, options, 4) {}
+};
+
+/// x (N, C, D, H, W) or (C, D, H, W).
+class InstanceNorm3d : public InstanceNorm {
+ public:
+  explicit InstanceNorm3d(std::int64_t num_features, const InstanceNormOptions& options = {})
+      : InstanceNorm(num_features, options, 5) {}
+};
+
+}  // namespace tessera::nn

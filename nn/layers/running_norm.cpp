@@ -1,0 +1,64 @@
+#include <tessera/nn/layers/running_norm.h>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/init/constant.h>
+
+namespace tessera::nn {
+namespace {
+
+const char* text_of(bool value) {
+  return value ? "True" : "False";
+}
+
+void move_towards(const Buffer& buffer, const Tensor& value, double factor) {
+  buffer.assign(buffer.value() * (1 - factor) + value * factor);
+}
+
+}  // namespace
+
+RunningNorm::RunningNorm(std::int64_t num_features, const RunningNormOptions& options)
+    : num_features_(num_features), options_(options) {
+  check<ValueError>(num_features >= 1, "norm: num_features must be positive; got ", num_features);
+  const Shape shape{num_features};
+  weight = options.affine ? Parameter(this, "weight", shape, init::ones())
+                          : register_parameter("weight", nullptr);
+  bias = options.affine && options.bias ? Parameter(this, "bias", shape, init::zeros())
+                                        : register_parameter("bias", nullptr);
+  if (options.track_running_stats) {
+    running_mean = Buffer(this, "running_mean", zeros(shape));
+    running_var = Buffer(this, "running_var", ones(shape));
+    num_batches_tracked = Buffer(this, "num_batches_tracked", zeros({}, {.dtype = DType::i64}));
+  } else {
+    running_mean = register_buffer("running_mean", nullptr);
+    running_var = register_buffer("running_var", nullptr);
+    num_batches_tracked = register_buffer("num_batches_tracked", nullptr);
+  }
+}
+
+void RunningNorm::track(const Tensor& mean, const Tensor& variance, double factor) const {
+  const NoGradGuard no_grad;
+  move_towards(running_mean, mean, factor);
+  move_towards(running_var, variance, factor);
+}
+
+void RunningNorm::check_ndim(const Tensor& x, int least, int most) const {
+  if (x.ndim() < least || x.ndim() > most) {
+    const std::string also = least == most ? "" : tessera::detail::concat("D or ", most);
+    fail<ValueError>(class_name(), ": wrong number of dims; got a ", x.ndim(), "D input, expected ",
+                     least, also, "D");
+  }
+}
+
+std::string RunningNorm::extra_repr() const {
+  const std::string momentum =
+      options_.momentum ? tessera::detail::concat(*options_.momentum) : "None";
+  return tessera::detail::concat(num_features_, ", eps=", options_.eps, ", momentum=", momentum,
+                                 ", affine=", text_of(options_.affine),
+                                 ", bias=", text_of(bias.defined()),
+                                 ", track_running_stats=", text_of(options_.track_running_stats));
+}
+
+}  // namespace tessera::nn

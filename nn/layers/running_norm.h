@@ -1,0 +1,48 @@
+// What batch norm and instance norm share: scale and shift of channels, and running statistics.
+#pragma once
+
+#include <optional>
+
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct RunningNormOptions {
+  double eps = 1e-5;                     ///< added to the variance
+  std::optional<double> momentum = 0.1;  ///< weight of the newest statistics; none: plain average
+  bool affine = true;                    ///< with weight
+  bool bias = true;                      ///< with bias, if affine
+  bool track_running_stats = true;       ///< with running statistics
+};
+
+/// State over `num_features` channels, and how it is kept. Weights and running variances begin as
+/// ones, biases and running means as zeros.
+class RunningNorm : public Module {
+ public:
+  [[nodiscard]] std::string extra_repr() const override;
+
+  Parameter weight;            ///< (num_features); undefined when not affine
+  Parameter bias;              ///< (num_features); undefined without bias
+  Buffer running_mean;         ///< (num_features); undefined when statistics are not tracked
+  Buffer running_var;          ///< likewise
+  Buffer num_batches_tracked;  ///< i64, 0-d; likewise
+
+ protected:
+  /// Throws ValueError unless `num_features` is positive.
+  RunningNorm(std::int64_t num_features, const RunningNormOptions& options);
+
+  /// Moves the running statistics by `factor` towards `mean` and `variance`, which are one for the
+  /// whole pass or stacked, one a microbatch.
+  void track(const Tensor& mean, const Tensor& variance, double factor) const;
+  /// Throws ValueError unless `x` has from `least` to `most` dims.
+  void check_ndim(const Tensor& x, int least, int most) const;
+
+  [[nodiscard]] std::int64_t num_features() const { return num_features_; }
+  [[nodiscard]] const RunningNormOptions& options() const { return options_; }
+
+ private:
+  std::int64_t num_features_;
+  RunningNormOptions options_;
+};
+
+}  // namespace tessera::nn

@@ -1,0 +1,105 @@
+// Training with batch norm: weights and running statistics on any number of ranks.
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/cross_entropy.h>
+#include <tessera/dist/comm/loopback.h>
+#include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/layers/batch_norm.h>
+#include <tessera/nn/layers/embedding.h>
+#include <tessera/nn/layers/instance_norm.h>
+#include <tessera/nn/layers/linear.h>
+#include <tessera/nn/optim/sgd.h>
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::int64_t kVocab = 16;
+constexpr std::int64_t kContext = 5;
+constexpr std::int64_t kGrain = 4;
+
+/// Positions are the channels.
+struct Model : nn::Module {
+  nn::Child<nn::Embedding> table{this, "table", kVocab, 8};
+  nn::Child<nn::BatchNorm1d> batch_norm{this, "batch_norm", kContext};
+  nn::Child<nn::InstanceNorm1d> instance_norm{this, "instance_norm", kContext,
+                                              nn::InstanceNormOptions{.track_running_stats = true}};
+  nn::Child<nn::BatchNorm1d> averaged{this, "averaged", kContext,
+                                      nn::BatchNormOptions{.momentum = {}}};
+  nn::Child<nn::Linear> head{this, "head", 8, kVocab};
+  [[nodiscard]] Tensor forward(const Tensor& ids, const Tensor& targets) const {
+    const Tensor x = batch_norm(batch_norm(table(ids)));
+    return cross_entropy(head(averaged(instance_norm(x))), targets);
+  }
+};
+
+data::TokenSequence text() {
+  std::vector<std::uint8_t> bytes;
+  for (int i = 0; i < 300; ++i) {
+    bytes.push_back(static_cast<std::uint8_t>(i * i / 3 % kVocab));
+  }
+  return data::TokenSequence(std::move(bytes));
+}
+
+using Values = std::vector<std::vector<double>>;
+
+/// Weights and buffers after three steps. `wrap` makes the model parallel.
+template <class F>
+Values train(std::int64_t at_once, const F& wrap) {
+  set_seed(11);
+  const auto model = nn::make<Model>();
+  data::DataLoader loader(text(), {.batch = 8,
+                                   .context = kContext,
+                                   .grain = kGrain,
+                                   .at_once = at_once,
+                                   .vocab = kVocab,
+                                   .steps = 3});
+  [[maybe_unused]] const auto reducer = wrap(*model);
+  optim::Sgd optimizer(model->parameters(), {.lr = 0.1});
+  for (auto& [x, y] : loader) {
+    model(x, y).backward();
+    optimizer.step();
+  }
+  Values values;
+  const nn::StateDict state = model->state_dict();
+  for (const std::pair<std::string, Tensor>& entry : state) {
+    values.push_back(entry.second.to_vector<double>());
+  }
+  return values;
+}
+
+Values alone(std::int64_t at_once) {
+  return train(at_once, [](nn::Module&) { return 0; });
+}
+
+Values parallel(int ranks, std::int64_t at_once) {
+  Values of_last_rank;
+  run_ranks(ranks, [&](Communicator& comm) {
+    Context& context = Context::current();
+    context.rank = comm.rank();
+    context.world_size = comm.size();
+    const Values values = train(at_once, [&](nn::Module& model) {
+      const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
+      return data_parallel(model, borrowed, {.grain = kGrain});
+    });
+    if (comm.rank() == ranks - 1) {
+      of_last_rank = values;
+    }
+  });
+  return of_last_rank;
+}
+
+TEST(BatchNorm, gives_the_same_weights_and_buffers_on_any_number_of_ranks_and_passes) {
+  const Values expected = alone(1);
+  for (const std::int64_t at_once : {0, 2}) {
+    EXPECT_EQ(alone(at_once), expected) << at_once << " at once";
+  }
+  for (const int ranks : {1, 2, 4}) {
+    EXPECT_EQ(parallel(ranks, 0), expected) << ranks << " ranks";
+  }
+}
+
+}  // namespace
+}  // namespace tessera::dist

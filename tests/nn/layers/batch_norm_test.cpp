@@ -1,0 +1,190 @@
+#include <tessera/nn/layers/batch_norm.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include <tessera/core/autograd/checkpoint.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/layers/group_norm.h>
+#include <tessera/nn/layers/instance_norm.h>
+#include <tessera/nn/layers/layer_norm.h>
+
+namespace tessera::nn {
+namespace {
+
+using Doubles = std::vector<double>;
+
+std::string text_of(const Module& module) {
+  std::ostringstream text;
+  text << module;
+  return text.str();
+}
+
+/// Two channels: 1, 3, 5, 7 and 10, 10, 20, 20.
+Tensor two_channels() {
+  return from_values<float>({1, 3, 10, 10, 5, 7, 20, 20}, {2, 2, 2});
+}
+
+void expect_near(const Tensor& actual, const Doubles& expected) {
+  const auto values = actual.to_vector<double>();
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_NEAR(values[i], expected[i], 1e-5) << i;
+  }
+}
+
+TEST(BatchNorm, prints_and_names_its_state_as_pytorch_does) {
+  EXPECT_EQ(text_of(*make<BatchNorm2d>(3)),
+            "BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, "
+            "track_running_stats=True)");
+  const auto plain = make<BatchNorm1d>(
+      3,
+      BatchNormOptions{.eps = 1e-3, .momentum = {}, .affine = false, .track_running_stats = false});
+  EXPECT_EQ(text_of(*plain),
+            "BatchNorm1d(3, eps=0.001, momentum=None, affine=False, bias=False, "
+            "track_running_stats=False)");
+  EXPECT_TRUE(plain->state_dict().empty());
+  std::string names;
+  for (const auto& [name, tensor] : make<BatchNorm3d>(3)->state_dict()) {
+    names += name + (tensor.dtype() == DType::i64 ? "* " : " ");
+  }
+  EXPECT_EQ(names, "weight bias running_mean running_var num_batches_tracked* ");
+}
+
+TEST(BatchNorm, normalises_by_the_batch_in_training_and_by_running_statistics_afterwards) {
+  const auto layer = make<BatchNorm1d>(2, BatchNormOptions{.eps = 0});
+  const double a = 3 / std::sqrt(5.0);
+  const double b = 1 / std::sqrt(5.0);
+  expect_near(layer(two_channels()), {-a, -b, -1, -1, b, a, 1, 1});
+  expect_near(layer->running_mean, {0.4, 1.5});
+  expect_near(layer->running_var, {0.9 + 0.1 * 20 / 3, 0.9 + 0.1 * 100 / 3});
+  EXPECT_EQ(layer->num_batches_tracked.value().item<int>(), 1);
+  layer->eval();
+  const double root = std::sqrt(0.9 + 2.0 / 3);
+  const auto y = layer(two_channels()).to_vector<double>();
+  EXPECT_NEAR(y[0], (1 - 0.4) / root, 1e-5);
+  EXPECT_NEAR(y[5], (7 - 0.4) / root, 1e-5);
+  EXPECT_EQ(layer->num_batches_tracked.value().item<int>(), 1);
+}
+
+TEST(BatchNorm, without_momentum_averages_all_batches_alike) {
+  const auto layer = make<BatchNorm1d>(2, BatchNormOptions{.momentum = {}});
+  static_cast<void>(layer(two_channels()));
+  static_cast<void>(layer(two_channels() * 4.0));
+  expect_near(layer->running_mean, {10, 37.5});
+}
+
+TEST(BatchNorm, without_running_statistics_uses_those_of_the_batch_in_evaluation_too) {
+  const auto layer = make<BatchNorm1d>(2, BatchNormOptions{.track_running_stats = false});
+  const auto trained = layer(two_channels()).to_vector<float>();
+  layer->eval();
+  EXPECT_EQ(layer(two_channels()).to_vector<float>(), trained);
+}
+
+TEST(BatchNorm, names_what_does_not_fit) {
+  const auto flat = make<BatchNorm1d>(2);
+  EXPECT_THROW(flat(zeros({1, 2})), ValueError);
+  EXPECT_THROW(flat(zeros({0, 2})), ValueError);
+  EXPECT_THROW(flat(zeros({2, 2, 2, 2})), ValueError);
+  EXPECT_THROW(flat(zeros({2, 3})), InvalidArgument);
+  EXPECT_THROW(make<BatchNorm2d>(2)(zeros({2, 2, 2})), ValueError);
+  EXPECT_THROW(make<BatchNorm3d>(2)(zeros({2, 2, 2})), ValueError);
+  EXPECT_THROW(make<BatchNorm1d>(0), ValueError);
+  flat->eval();
+  EXPECT_EQ(flat(zeros({1, 2})).shape(), (Shape{1, 2}));
+}
+
+TEST(BatchNorm, advances_once_when_activations_are_computed_anew) {
+  const auto run = [](bool checkpointed) {
+    const auto layer = make<BatchNorm1d>(2);
+    Tensor x = two_channels().set_requires_grad(true);
+    const auto block = [&](const Tensor& t) { return layer(t) * layer(t); };
+    const Tensor y = checkpointed ? checkpoint(block, x) : block(x);
+    sum_to(y * y * two_channels(), {}).backward();
+    EXPECT_EQ(layer->num_batches_tracked.value().item<int>(), 2);
+    auto all = x.grad().to_vector<float>();
+    for (const Tensor& more : {layer->weight.grad(), layer->running_var.value()}) {
+      const auto values = more.to_vector<float>();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST(BatchNorm, says_once_that_microbatches_have_their_own_statistics) {
+  const ContextScope context(std::make_shared<Context>());
+  std::vector<std::string> lines;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  const auto layer = make<BatchNorm1d>(2);
+  static_cast<void>(layer(two_channels()));
+  EXPECT_TRUE(lines.empty());
+  Context::current().pass = {.grain = 4, .samples = 2};
+  static_cast<void>(layer(two_channels()));
+  static_cast<void>(layer(two_channels()));
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("each microbatch alone"), std::string::npos) << lines[0];
+}
+
+TEST(InstanceNorm, normalises_every_channel_of_every_sample) {
+  const auto layer = make<InstanceNorm1d>(2, InstanceNormOptions{.eps = 0.75});
+  EXPECT_EQ(text_of(*layer),
+            "InstanceNorm1d(2, eps=0.75, momentum=0.1, affine=False, bias=False, "
+            "track_running_stats=False)");
+  const double b = 1 / std::sqrt(1.75);
+  expect_near(layer(two_channels()), {-b, b, 0, 0, -b, b, 0, 0});
+  expect_near(layer(from_values<float>({1, 3, 10, 10}, {2, 2})), {-b, b, 0, 0});
+}
+
+TEST(InstanceNorm, averages_the_statistics_of_samples_if_asked_to) {
+  const auto layer =
+      make<InstanceNorm1d>(2, InstanceNormOptions{.affine = true, .track_running_stats = true});
+  static_cast<void>(layer(two_channels()));
+  expect_near(layer->running_mean, {0.4, 1.5});
+  expect_near(layer->running_var, {0.9 + 0.1 * 2, 0.9});
+  layer->eval();
+  const auto y = layer(two_channels()).to_vector<double>();
+  EXPECT_NEAR(y[0], (1 - 0.4) / std::sqrt(1.1 + 1e-5), 1e-5);
+}
+
+TEST(InstanceNorm, names_what_does_not_fit) {
+  const auto layer = make<InstanceNorm2d>(2, InstanceNormOptions{.affine = true});
+  EXPECT_THROW(layer(zeros({2, 2})), ValueError);
+  EXPECT_THROW(layer(zeros({2, 3, 4, 4})), ValueError);
+  EXPECT_THROW(layer(zeros({2, 2, 1, 1})), ValueError);
+  EXPECT_EQ(make<InstanceNorm2d>(2)(ones({2, 3, 4, 4})).shape(), (Shape{2, 3, 4, 4}));
+  EXPECT_EQ(make<InstanceNorm3d>(2)(ones({2, 3, 4, 4})).shape(), (Shape{2, 3, 4, 4}));
+}
+
+TEST(GroupNorm, is_its_function_with_weights) {
+  const auto layer = make<GroupNorm>(1, 2, GroupNormOptions{.eps = 0});
+  EXPECT_EQ(text_of(*layer), "GroupNorm(1, 2, eps=0, affine=True, bias=True)");
+  layer->load_state_dict({{"weight", tensor<float>({1, 2})}, {"bias", tensor<float>({0, 10})}});
+  const double root = std::sqrt(16.5);  // of 1, 3, 10, 10 around 6
+  const auto y = layer(two_channels()).to_vector<double>();
+  EXPECT_NEAR(y[0], -5 / root, 1e-5);
+  EXPECT_NEAR(y[3], 10 + 8 / root, 1e-5);
+  EXPECT_THROW(make<GroupNorm>(4, 6), ValueError);
+  EXPECT_THROW(layer(zeros({2, 3, 2})), InvalidArgument);
+}
+
+TEST(LayerNorm, may_span_several_dims) {
+  const auto layer = make<LayerNorm>(Shape{2, 2}, LayerNormOptions{.eps = 0});
+  EXPECT_EQ(text_of(*layer), "LayerNorm((2, 2), eps=0, elementwise_affine=True, bias=True)");
+  EXPECT_EQ(layer->weight.shape(), (Shape{2, 2}));
+  const double root = std::sqrt(16.5);
+  const auto y = layer(two_channels()).to_vector<double>();
+  EXPECT_NEAR(y[0], -5 / root, 1e-5);
+  EXPECT_NEAR(y[3], 4 / root, 1e-5);
+  EXPECT_THROW(layer(zeros({2, 3})), InvalidArgument);
+  EXPECT_THROW(layer(zeros({2})), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace tessera::nn
