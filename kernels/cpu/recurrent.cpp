@@ -1,0 +1,159 @@
+#include <tessera/kernels/cpu/recurrent.h>
+
+#include <algorithm>
+
+#include <tessera/core/device/allocator.h>
+#include <tessera/core/device/thread_pool.h>
+#include <tessera/core/ops/support/recurrent.h>
+#include <tessera/kernels/cpu/gemm_plan.h>
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/scratch.h>
+#include <tessera/kernels/cpu/simd/matrix/recurrent.h>
+
+namespace tessera::cpu {
+namespace {
+
+constexpr std::int64_t kFlopsWorthTasks = std::int64_t{1} << 19;
+
+std::size_t index_of(DType dtype) {
+  return dtype == DType::bf16 ? 1 : 0;
+}
+
+HeldBlock block_of(std::int64_t count) {
+  return HeldBlock(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+}
+
+/// The weights of a call, packed, and the factors of two steps that follow each other.
+class Walk {
+ public:
+  /// `backwards`: sums are over the gates' units, not over the hidden state's.
+  Walk(const RecurrentCall& call, bool backwards)
+      : call_(call),
+        kernel_(call.dtype == DType::bf16 ? IsaTable<ProductTable>::get().bf16
+                                          : IsaTable<ProductTable>::get().f32),
+        words_(divide_up(call.width, kernel_.depth_per_word)),
+        panels_(divide_up(call.width, kernel_.columns)),
+        row_words_(words_ * (backwards ? call.gates() : 1)),
+        packed_(block_of(call.gates() * panels_ * words_ * kernel_.columns)),
+        factors_(block_of(2 * call.batch * row_words_)),
+        hidden_(block_of(call.batch * call.width)),
+        cell_(block_of(call.batch * call.width)) {
+    pack(backwards);
+    std::fill_n(factors_.as<std::uint32_t>(), 2 * call.batch * row_words_, 0U);
+  }
+
+  [[nodiscard]] float* hidden() const { return hidden_.as<float>(); }
+  [[nodiscard]] float* cell() const { return cell_.as<float>(); }
+
+  /// The factors of the first step, from hidden().
+  void begin_with_states() {
+    const auto to_words = IsaTable<RecurrentTable>::get().to_words[index_of(call_.dtype)];
+    for (std::int64_t b = 0; b < call_.batch; ++b) {
+      to_words(hidden() + b * call_.width, call_.width, current() + b * row_words_);
+    }
+    has_factors_ = true;
+  }
+
+  /// Calls f(block) for all blocks of units of a step.
+  template <class F>
+  void step(std::int64_t time, const F& f) {
+    const auto run = [&](std::int64_t panel) {
+      RecurrentBlock block;
+      block.time = time;
+      block.first = panel * kernel_.columns;
+      block.count = std::min<std::int64_t>(kernel_.columns, call_.width - block.first);
+      block.words = words_;
+      block.panel = packed_.as<std::uint32_t>() + panel * words_ * kernel_.columns;
+      block.panel_step = panels_ * words_ * kernel_.columns;
+      block.factors = has_factors_ ? current() : nullptr;
+      block.next_factors = factors_.as<std::uint32_t>() + (1 - turn_) * call_.batch * row_words_;
+      block.hidden = hidden(), block.cell = cell();
+      block.sums =
+          scratch_array<float>(Scratch::tiles, call_.batch * call_.gates() * kernel_.columns);
+      f(block);
+    };
+    if (2 * call_.batch * call_.gates() * call_.width * call_.width < kFlopsWorthTasks) {
+      for (std::int64_t panel = 0; panel < panels_; ++panel) {
+        run(panel);
+      }
+    } else {
+      parallel_for(panels_, run);
+    }
+    turn_ = 1 - turn_;
+    has_factors_ = true;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t* current() const {
+    return factors_.as<std::uint32_t>() + turn_ * call_.batch * row_words_;
+  }
+
+  void pack(bool backwards) {
+    const Matrix& w = call_.weight;
+    const auto element = static_cast<std::int64_t>(size_of(w.dtype));
+    parallel_for(call_.gates() * panels_, [&](std::int64_t task) {
+      const std::int64_t gate = task / panels_;
+      const std::int64_t first = task % panels_ * kernel_.columns;
+      const std::int64_t across = backwards ? w.column_stride : w.row_stride;
+      const std::int64_t along = backwards ? w.row_stride : w.column_stride;
+      const std::int64_t at = gate * call_.width * w.row_stride + first * across;
+      kernel_.pack_columns(
+          {static_cast<const char*>(w.data) + at * element, w.dtype, across, along,
+           std::min<std::int64_t>(kernel_.columns, call_.width - first), call_.width},
+          packed_.as<std::uint32_t>() + task * words_ * kernel_.columns);
+    });
+  }
+
+  const RecurrentCall& call_;
+  const ProductKernel& kernel_;
+  std::int64_t words_, panels_, row_words_;
+  HeldBlock packed_, factors_, hidden_, cell_;
+  std::int64_t turn_ = 0;
+  bool has_factors_ = false;
+};
+
+void copy_or_zero(const float* from, float* to, std::int64_t count) {
+  if (from == nullptr) {
+    std::fill_n(to, count, 0.0F);
+  } else {
+    std::copy_n(from, count, to);
+  }
+}
+
+}  // namespace
+
+void recurrent_forward(const RecurrentForward& call) {
+  const std::int64_t states = call.batch * call.width;
+  const auto run = IsaTable<RecurrentTable>::get().forward[index_of(call.dtype)];
+  Walk walk(call, false);
+  copy_or_zero(call.start, walk.hidden(), states);
+  copy_or_zero(call.start_cell, walk.cell(), states);
+  walk.begin_with_states();
+  for (std::int64_t n = 0; n < call.steps; ++n) {
+    walk.step(time_of(n, call.steps, call.reverse),
+              [&](const RecurrentBlock& block) { run(call, block); });
+  }
+  std::copy_n(walk.hidden(), states, call.last);
+  if (call.last_cell != nullptr) {
+    std::copy_n(walk.cell(), states, call.last_cell);
+  }
+}
+
+void recurrent_backward(const RecurrentBackward& call) {
+  const std::int64_t states = call.batch * call.width;
+  const auto run = IsaTable<RecurrentTable>::get().backward[index_of(call.dtype)];
+  Walk walk(call, true);
+  copy_or_zero(call.last, walk.hidden(), states);
+  copy_or_zero(call.last_cell, walk.cell(), states);
+  for (std::int64_t n = call.steps; n-- > 0;) {
+    walk.step(time_of(n, call.steps, call.reverse),
+              [&](const RecurrentBlock& block) { run(call, block, false); });
+  }
+  walk.step(0, [&](const RecurrentBlock& block) { run(call, block, true); });
+  std::copy_n(walk.hidden(), states, call.to_start);
+  if (call.to_start_cell != nullptr) {
+    std::copy_n(walk.cell(), states, call.to_start_cell);
+  }
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,58 @@
+// Recurrent layers over whole sequences, in one direction, forward and backward through time.
+//
+// A task is a block of units of one step: it multiplies the hidden states of all sequences by its
+// columns of the weights, which are packed once a call, and runs the cell on the sums while they
+// are near. Every sum is one chain over the units, so bits depend neither on threads nor on how
+// many sequences there are.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/core/ops/recurrent.h>
+#include <tessera/kernels/cpu/gemm.h>
+
+namespace tessera::cpu {
+
+/// What both directions take. Tensors [batch, steps, ...] are of `dtype`, f32 or bf16, in which
+/// factors are multiplied too; the rest is f32.
+struct RecurrentCall {
+  RecurrentCell cell = RecurrentCell::rnn_tanh;
+  bool reverse = false;
+  DType dtype = DType::f32;
+  std::int64_t batch = 0, steps = 0, width = 0;
+  Matrix weight;                          ///< [gates width, width]
+  const std::int64_t* lengths = nullptr;  ///< [batch], in [0, steps]
+
+  [[nodiscard]] std::int64_t gates() const { return gates_of(cell); }
+  [[nodiscard]] std::int64_t kept() const { return kept_of(cell); }
+};
+
+struct RecurrentForward : RecurrentCall {
+  const void* x = nullptr;       ///< [batch, steps, gates width]
+  const float* bias = nullptr;   ///< [gates width], may be null
+  const float* start = nullptr;  ///< [batch, width], may be null
+  const float* start_cell = nullptr;
+  void* output = nullptr;       ///< [batch, steps, width]
+  float* last = nullptr;        ///< [batch, width]
+  float* last_cell = nullptr;   ///< lstm
+  void* before = nullptr;       ///< [batch, steps, width]
+  void* kept_values = nullptr;  ///< [batch, steps, kept width]
+  float* cells = nullptr;       ///< [batch, steps, width], lstm
+};
+void recurrent_forward(const RecurrentForward&);
+
+struct RecurrentBackward : RecurrentCall {
+  const void* output = nullptr;      ///< gradient [batch, steps, width]
+  const float* last = nullptr;       ///< gradient [batch, width], may be null
+  const float* last_cell = nullptr;  ///< likewise
+  const void* before = nullptr;
+  const void* kept_values = nullptr;
+  const float* cells = nullptr;
+  void* to_x = nullptr;       ///< [batch, steps, gates width]
+  void* to_hidden = nullptr;  ///< the same, gru
+  float* to_start = nullptr;  ///< [batch, width]
+  float* to_start_cell = nullptr;
+};
+void recurrent_backward(const RecurrentBackward&);
+
+}  // namespace tessera::cpu

@@ -1,0 +1,34 @@
+// One step of some units of a recurrent layer, as each instruction set has it.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/kernels/cpu/recurrent.h>
+
+namespace tessera::cpu {
+
+/// Units [first, first + count), at most a panel of packed weights, of one step. Factors are words
+/// as in ProductKernel: a row a sequence, `words` words a gate.
+struct RecurrentBlock {
+  std::int64_t time = 0;
+  std::int64_t first = 0, count = 0;
+  std::int64_t words = 0;                  ///< that hold `width` factors
+  const std::uint32_t* panel = nullptr;    ///< of the first gate
+  std::int64_t panel_step = 0;             ///< words from a gate's panel to the next gate's
+  const std::uint32_t* factors = nullptr;  ///< null: none yet
+  std::uint32_t* next_factors = nullptr;   ///< the units' own are written
+  float* hidden = nullptr;  ///< [batch, width]: states or, backwards, what their gradients carry on
+  float* cell = nullptr;    ///< likewise
+  float* sums = nullptr;    ///< [batch, gates, panel], room for
+};
+
+/// Index 0 is f32, 1 is bf16.
+struct RecurrentTable {
+  void (*forward[2])(const RecurrentForward&, const RecurrentBlock&);
+  /// A step further back than the first one adds what is carried on to `hidden`, and no more.
+  void (*backward[2])(const RecurrentBackward&, const RecurrentBlock&, bool past_the_first);
+  /// `count` factors as words.
+  void (*to_words[2])(const float* factors, std::int64_t count, std::uint32_t* words);
+};
+
+}  // namespace tessera::cpu

@@ -1,0 +1,33 @@
+// Long short-term memory.
+#pragma once
+
+#include <utility>
+
+#include <tessera/nn/layers/recurrent.h>
+
+namespace tessera::nn {
+
+/// Hidden and cell states, each (num_layers * directions, B, hidden_size).
+using LstmState = std::pair<Tensor, Tensor>;
+
+/// Layers of (i f g o) = (s s tanh s)(x weight_ih^T + bias_ih + h weight_hh^T + bias_hh), c' = f c
+/// + i g, h' = o tanh(c'), where s is the logistic function (Hochreiter and Schmidhuber, "Long
+/// Short-Term Memory", 1997; Gers et al., 2000).
+class LSTM : public Recurrent {
+ public:
+  LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {})
+      : Recurrent(RecurrentCell::lstm, input_size, hidden_size, options) {}
+
+  /// `auto [output, state] = lstm(x)`. x (T, B, input_size), or (B, T, ...) with batch_first, or
+  /// (T, input_size); `first` is zeros where undefined; `lengths` (B), if defined, are integers in
+  /// [0, T]. The output (T, B, directions * hidden_size) is 0 beyond the lengths, and the state is
+  /// the one behind each sequence's last step, as of a packed sequence. Throws RuntimeError for an
+  /// x or a state of another shape.
+  [[nodiscard]] std::pair<Tensor, LstmState> forward(const Tensor& x, const LstmState& first = {},
+                                                     const Tensor& lengths = {}) const {
+    const Result result = run(x, {first.first, first.second}, lengths);
+    return {result.output, {result.last.hidden, result.last.cell}};
+  }
+};
+
+}  // namespace tessera::nn

@@ -1,0 +1,66 @@
+// What RNN, LSTM and GRU share: their options, parameters, and the walk through layers.
+#pragma once
+
+#include <vector>
+
+#include <tessera/core/ops/recurrent.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+struct RecurrentOptions {
+  std::int64_t num_layers = 1;  ///< each takes the outputs of the one before
+  bool bias = true;
+  bool batch_first = false;    ///< x and the output are (B, T, ...), not (T, B, ...)
+  double dropout = 0;          ///< in training, of the outputs of all layers but the last
+  bool bidirectional = false;  ///< each layer also runs from the last step to the first
+};
+
+/// A stack of recurrent layers. Parameters begin uniform in +-1 / sqrt(hidden_size) and are named
+/// as in PyTorch: weight_ih_l0 (gates hidden, input), weight_hh_l0 (gates hidden, hidden),
+/// bias_ih_l0, bias_hh_l0 (gates hidden), then those of the other direction, which end in
+/// _reverse, and of layer 1.
+class Recurrent : public Module {
+ public:
+  [[nodiscard]] std::string extra_repr() const override;
+
+ protected:
+  /// What a direction of a layer starts from or ends in, one below the other: (num_layers *
+  /// directions, B, hidden).
+  struct States {
+    Tensor hidden;
+    Tensor cell;  ///< lstm
+  };
+  struct Result {
+    Tensor output;
+    States last;
+  };
+
+  /// Throws ValueError for sizes that are not positive, and for a dropout outside [0, 1].
+  Recurrent(RecurrentCell cell, std::int64_t input_size, std::int64_t hidden_size,
+            const RecurrentOptions& options);
+
+  /// x (T, B, input), or (B, T, input) with batch_first, or (T, input) without a batch. Undefined
+  /// states are zeros; `lengths` (B) are integers in [0, T], undefined for T. Throws RuntimeError
+  /// for an x or states of another shape.
+  [[nodiscard]] Result run(const Tensor& x, const States& first, const Tensor& lengths) const;
+
+ private:
+  /// Parameters of one direction of a layer.
+  struct Direction {
+    Parameter weight_ih, weight_hh, bias_ih, bias_hh;
+  };
+  [[nodiscard]] std::int64_t directions() const { return options_.bidirectional ? 2 : 1; }
+  Direction make_direction(std::int64_t layer, bool reverse);
+  void check_shapes(const Tensor& x, const States& first) const;
+  [[nodiscard]] Result run_batch(const Tensor& x, const States& first, const Tensor& lengths) const;
+  [[nodiscard]] Tensor run_layer(std::int64_t layer, const Tensor& x, const States& first,
+                                 const Tensor& lengths, std::vector<States>& last) const;
+
+  RecurrentCell cell_;
+  std::int64_t input_size_, hidden_size_;
+  RecurrentOptions options_;
+  std::vector<Direction> layers_;  ///< layer by layer, in each forwards, then backwards
+};
+
+}  // namespace tessera::nn

@@ -1,0 +1,43 @@
+// Plain recurrent layers.
+#pragma once
+
+#include <utility>
+
+#include <tessera/nn/layers/recurrent.h>
+
+namespace tessera::nn {
+
+enum class Nonlinearity : std::uint8_t { tanh, relu };
+
+struct RnnOptions {
+  std::int64_t num_layers = 1;                     ///< each takes the outputs of the one before
+  Nonlinearity nonlinearity = Nonlinearity::tanh;  ///< of every step
+  bool bias = true;
+  bool batch_first = false;    ///< x and the output are (B, T, ...), not (T, B, ...)
+  double dropout = 0;          ///< in training, of the outputs of all layers but the last
+  bool bidirectional = false;  ///< each layer also runs from the last step to the first
+};
+
+/// Layers of h' = tanh(x weight_ih^T + bias_ih + h weight_hh^T + bias_hh), or with max(., 0) for
+/// tanh (Elman, "Finding Structure in Time", 1990).
+class RNN : public Recurrent {
+ public:
+  RNN(std::int64_t input_size, std::int64_t hidden_size, const RnnOptions& options = {})
+      : Recurrent(options.nonlinearity == Nonlinearity::tanh ? RecurrentCell::rnn_tanh
+                                                             : RecurrentCell::rnn_relu,
+                  input_size, hidden_size,
+                  {.num_layers = options.num_layers,
+                   .bias = options.bias,
+                   .batch_first = options.batch_first,
+                   .dropout = options.dropout,
+                   .bidirectional = options.bidirectional}) {}
+
+  /// `auto [output, state] = rnn(x)`, as LSTM, with a hidden state alone.
+  [[nodiscard]] std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& first = {},
+                                                  const Tensor& lengths = {}) const {
+    const Result result = run(x, {first, {}}, lengths);
+    return {result.output, result.last.hidden};
+  }
+};
+
+}  // namespace tessera::nn
