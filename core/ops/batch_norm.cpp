@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include <tessera/core/autograd/vjp.h>
-#include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
@@ -135,7 +134,7 @@ BatchNormResult normalize_microbatches(const Tensor& x, const Tensor& weight, co
 
 BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                            double epsilon) {
-  const BatchNorm::Attrs attrs{epsilon, compute_dtype(x.dtype())};
+  const BatchNorm::Attrs attrs{epsilon, x.dtype()};
   if (x.cut()) {
     return normalize_microbatches(x, weight, bias, attrs);
   }
@@ -145,14 +144,15 @@ BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& 
 
 Tensor batch_norm_with(const Tensor& x, const Tensor& mean, const Tensor& variance,
                        const Tensor& weight, const Tensor& bias, double epsilon) {
-  Tensor scale = rsqrt(variance + epsilon);
+  const DType exact = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  Tensor scale = rsqrt(cast(variance, exact) + epsilon);
   if (weight.defined()) {
-    scale = scale * weight;
+    scale = scale * cast(weight, exact);
   }
-  const Tensor to_zero = mean * scale * -1.0;
-  const Tensor shift = bias.defined() ? bias + to_zero : to_zero;
-  const Tensor y = x * along_channels(scale, x.ndim()) + along_channels(shift, x.ndim());
-  return cast(y, compute_dtype(x.dtype()));
+  const Tensor to_zero = cast(mean, exact) * scale * -1.0;
+  const Tensor shift = bias.defined() ? cast(bias, exact) + to_zero : to_zero;
+  const Tensor scaled = cast(x, exact) * along_channels(scale, x.ndim());
+  return cast(scaled + along_channels(shift, x.ndim()), x.dtype());
 }
 
 namespace {

@@ -51,8 +51,8 @@ struct BatchNormResult {
 
 /// Every channel of x (N, C, ...) brought to mean 0 and variance 1 over all other dims, times
 /// weight (C), plus bias (C); both may be undefined. Of a pass of several microbatches each is
-/// normalised by itself, and the statistics are stacked. y has the dtype of x, or that of an
-/// AutocastScope.
+/// normalised by itself, and the statistics are stacked. y has the dtype of x, whatever an
+/// AutocastScope says, as in PyTorch.
 [[nodiscard]] BatchNormResult batch_norm(const Tensor& x, const Tensor& weight = {},
                                          const Tensor& bias = {}, double epsilon = 1e-5);
 

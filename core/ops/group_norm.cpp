@@ -1,6 +1,5 @@
 #include <tessera/core/ops/group_norm.h>
 
-#include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/layer_norm.h>
@@ -26,7 +25,7 @@ void check_groups(const Tensor& x, std::int64_t groups) {
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias,
                   double epsilon) {
   check_groups(x, groups);
-  const DType dtype = compute_dtype(x.dtype());
+  const DType dtype = x.dtype();
   // Rounded to 16 bits once, at the end.
   const bool scaled = weight.defined() || bias.defined();
   const DType exact = dtype == DType::f64 || !scaled ? dtype : DType::f32;
@@ -34,10 +33,10 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
   Tensor y =
       reshape(call_all<LayerNorm>({rows, Tensor(), Tensor()}, {epsilon, exact})[0], x.shape());
   if (weight.defined()) {
-    y = y * along_channels(weight, x.ndim());
+    y = y * along_channels(cast(weight, exact), x.ndim());
   }
   if (bias.defined()) {
-    y = y + along_channels(bias, x.ndim());
+    y = y + along_channels(cast(bias, exact), x.ndim());
   }
   return cast(y, dtype);
 }

@@ -93,16 +93,20 @@ TEST(BatchNorm, normalises_the_microbatches_of_a_pass_each_by_itself) {
   expect_same_bits_for_all_passes(loss, parameters, {numbers({8, 3, 5}, 1, DType::f32)});
 }
 
-TEST(BatchNorm, autocast_keeps_statistics_and_gradients_in_f32) {
+TEST(BatchNorm, keeps_the_dtype_of_x_and_statistics_in_f32) {
   const AutocastScope autocast(DType::bf16);
-  const Tensor x = numbers({4, 3, 8}, 1, DType::f32).set_requires_grad(true);
-  const Tensor weight = numbers({3}, 2, DType::f32).set_requires_grad(true);
-  const BatchNormResult result = batch_norm(x, weight);
-  EXPECT_EQ(result.y.dtype(), DType::bf16);
-  EXPECT_EQ(result.mean.dtype(), DType::f32);
-  sum_to(result.y, {}).backward();
-  EXPECT_EQ(x.grad().dtype(), DType::f32);
-  EXPECT_EQ(weight.grad().dtype(), DType::f32);
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    const Tensor x = numbers({4, 3, 8}, 1, dtype).set_requires_grad(true);
+    const Tensor weight = numbers({3}, 2, DType::f32).set_requires_grad(true);
+    const BatchNormResult result = batch_norm(x, weight);
+    EXPECT_EQ(result.y.dtype(), dtype);
+    EXPECT_EQ(result.mean.dtype(), DType::f32);
+    EXPECT_EQ(batch_norm_with(x, result.mean, result.variance, weight).dtype(), dtype);
+    EXPECT_EQ(group_norm(x, 1, weight).dtype(), dtype);
+    sum_to(result.y, {}).backward();
+    EXPECT_EQ(x.grad().dtype(), dtype);
+    EXPECT_EQ(weight.grad().dtype(), DType::f32);
+  }
 }
 
 /// The same formula, written out.

@@ -158,7 +158,11 @@ TEST(InstanceNorm, names_what_does_not_fit) {
   EXPECT_THROW(layer(zeros({2, 2})), ValueError);
   EXPECT_THROW(layer(zeros({2, 3, 4, 4})), ValueError);
   EXPECT_THROW(layer(zeros({2, 2, 1, 1})), ValueError);
+  std::vector<std::string> lines;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
   EXPECT_EQ(make<InstanceNorm2d>(2)(ones({2, 3, 4, 4})).shape(), (Shape{2, 3, 4, 4}));
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("not used without affine"), std::string::npos) << lines[0];
   EXPECT_EQ(make<InstanceNorm3d>(2)(ones({2, 3, 4, 4})).shape(), (Shape{2, 3, 4, 4}));
 }
 

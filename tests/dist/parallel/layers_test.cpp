@@ -1,4 +1,5 @@
-// Training with batch norm: weights and running statistics on any number of ranks.
+// Training with layers that keep statistics or go through time: the same weights and buffers on any
+// number of ranks.
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/context.h>
@@ -9,8 +10,10 @@
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/layers/batch_norm.h>
 #include <tessera/nn/layers/embedding.h>
+#include <tessera/nn/layers/gru.h>
 #include <tessera/nn/layers/instance_norm.h>
 #include <tessera/nn/layers/linear.h>
+#include <tessera/nn/layers/lstm.h>
 #include <tessera/nn/optim/sgd.h>
 
 namespace tessera::dist {
@@ -21,7 +24,7 @@ constexpr std::int64_t kContext = 5;
 constexpr std::int64_t kGrain = 4;
 
 /// Positions are the channels.
-struct Model : nn::Module {
+struct Norms : nn::Module {
   nn::Child<nn::Embedding> table{this, "table", kVocab, 8};
   nn::Child<nn::BatchNorm1d> batch_norm{this, "batch_norm", kContext};
   nn::Child<nn::InstanceNorm1d> instance_norm{this, "instance_norm", kContext,
@@ -32,6 +35,19 @@ struct Model : nn::Module {
   [[nodiscard]] Tensor forward(const Tensor& ids, const Tensor& targets) const {
     const Tensor x = batch_norm(batch_norm(table(ids)));
     return cross_entropy(head(averaged(instance_norm(x))), targets);
+  }
+};
+
+/// Two layers, both ways, with dropout between them.
+struct Recurrent : nn::Module {
+  static constexpr nn::RecurrentOptions kOptions{
+      .num_layers = 2, .batch_first = true, .dropout = 0.25, .bidirectional = true};
+  nn::Child<nn::Embedding> table{this, "table", kVocab, 8};
+  nn::Child<nn::LSTM> lstm{this, "lstm", 8, 6, kOptions};
+  nn::Child<nn::GRU> gru{this, "gru", 12, 6, kOptions};
+  nn::Child<nn::Linear> head{this, "head", 12, kVocab};
+  [[nodiscard]] Tensor forward(const Tensor& ids, const Tensor& targets) const {
+    return cross_entropy(head(gru(lstm(table(ids)).first).first), targets);
   }
 };
 
@@ -46,7 +62,7 @@ data::TokenSequence text() {
 using Values = std::vector<std::vector<double>>;
 
 /// Weights and buffers after three steps. `wrap` makes the model parallel.
-template <class F>
+template <class Model, class F>
 Values train(std::int64_t at_once, const F& wrap) {
   set_seed(11);
   const auto model = nn::make<Model>();
@@ -70,17 +86,19 @@ Values train(std::int64_t at_once, const F& wrap) {
   return values;
 }
 
+template <class Model>
 Values alone(std::int64_t at_once) {
-  return train(at_once, [](nn::Module&) { return 0; });
+  return train<Model>(at_once, [](nn::Module&) { return 0; });
 }
 
+template <class Model>
 Values parallel(int ranks, std::int64_t at_once) {
   Values of_last_rank;
   run_ranks(ranks, [&](Communicator& comm) {
     Context& context = Context::current();
     context.rank = comm.rank();
     context.world_size = comm.size();
-    const Values values = train(at_once, [&](nn::Module& model) {
+    const Values values = train<Model>(at_once, [&](nn::Module& model) {
       const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
       return data_parallel(model, borrowed, {.grain = kGrain});
     });
@@ -91,14 +109,23 @@ Values parallel(int ranks, std::int64_t at_once) {
   return of_last_rank;
 }
 
-TEST(BatchNorm, gives_the_same_weights_and_buffers_on_any_number_of_ranks_and_passes) {
-  const Values expected = alone(1);
+template <class Model>
+void expect_same_bits() {
+  const Values expected = alone<Model>(1);
   for (const std::int64_t at_once : {0, 2}) {
-    EXPECT_EQ(alone(at_once), expected) << at_once << " at once";
+    EXPECT_EQ(alone<Model>(at_once), expected) << at_once << " at once";
   }
   for (const int ranks : {1, 2, 4}) {
-    EXPECT_EQ(parallel(ranks, 0), expected) << ranks << " ranks";
+    EXPECT_EQ(parallel<Model>(ranks, 0), expected) << ranks << " ranks";
   }
+}
+
+TEST(Layers, give_the_same_weights_and_statistics_on_any_number_of_ranks) {
+  expect_same_bits<Norms>();
+}
+
+TEST(Layers, give_the_same_weights_through_time_on_any_number_of_ranks) {
+  expect_same_bits<Recurrent>();
 }
 
 }  // namespace

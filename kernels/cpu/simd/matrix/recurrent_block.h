@@ -1,0 +1,95 @@
+// What a step of some units does in both directions: it multiplies factors, and reads and writes
+// places in tensors. After simd/begin.h.
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/kernels/cpu/simd/columns.h>
+#include <tessera/kernels/cpu/simd/matrix/pack.h>
+#include <tessera/kernels/cpu/simd/matrix/recurrent.h>
+#include <tessera/kernels/cpu/simd/matrix/tile.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+
+#if TESSERA_ISA_LEVEL >= 2
+inline constexpr int kRowsAtOnce = 8;
+#else
+inline constexpr int kRowsAtOnce = 4;
+#endif
+
+/// How factors of one dtype are held and multiplied.
+template <class T>
+struct Factors;
+template <>
+struct Factors<float> {
+  using Words = PlainWords;
+  using Product = PlainProduct;
+};
+template <>
+struct Factors<BFloat16> {
+#if TESSERA_ISA_LEVEL == 3
+  using Words = PairWords;
+  using Product = PairProduct;
+#else
+  using Words = RoundedWords;
+  using Product = PlainProduct;
+#endif
+};
+
+template <class T>
+void to_words(const float* factors, std::int64_t count, std::uint32_t* words) {
+  constexpr std::int64_t kStep = kLanes * Factors<T>::Words::kDepth;
+  for (std::int64_t k = 0; k < count; k += kStep) {
+    const std::int64_t left = count - k;
+    const std::int64_t room = (left + Factors<T>::Words::kDepth - 1) / Factors<T>::Words::kDepth;
+    store_some(reinterpret_cast<float*>(words) + k / Factors<T>::Words::kDepth,
+               Factors<T>::Words::along(factors + k, left), room);
+  }
+}
+
+/// sums[rows, panel] += factors[rows, words] · panel, for at most kRows rows.
+template <class Product, int kRows>
+void multiply_some(std::int64_t rows, std::int64_t words, const float* factors,
+                   std::int64_t row_words, const float* panel, float* sums, std::int64_t stride) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) {
+      multiply_some<Product, kRows - 1>(rows, words, factors, row_words, panel, sums, stride);
+      return;
+    }
+  }
+  multiply_tile<Product, kRows>(words, factors, row_words, 1, panel, kTileColumns, sums, stride,
+                                true);
+}
+
+template <class Product>
+void multiply(std::int64_t rows, std::int64_t words, const std::uint32_t* factors,
+              std::int64_t row_words, const std::uint32_t* panel, float* sums,
+              std::int64_t stride) {
+  for (std::int64_t row = 0; row < rows; row += kRowsAtOnce) {
+    const std::int64_t now = rows - row < kRowsAtOnce ? rows - row : kRowsAtOnce;
+    multiply_some<Product, kRowsAtOnce>(
+        now, words, reinterpret_cast<const float*>(factors) + row * row_words, row_words,
+        reinterpret_cast<const float*>(panel), sums + row * stride, stride);
+  }
+}
+
+/// Where a vector of units of one sequence lies in tensors [batch, steps, ...].
+struct Place {
+  std::int64_t row;  ///< sequence and step
+  std::int64_t width;
+  std::int64_t unit;
+  std::int64_t lanes;
+
+  /// Line `i` of `lines` a step.
+  template <class T>
+  [[gnu::always_inline]] VF load(const void* p, std::int64_t lines = 1, std::int64_t i = 0) const {
+    return load_up_to(static_cast<const T*>(p) + (row * lines + i) * width + unit, lanes);
+  }
+  template <class T>
+  [[gnu::always_inline]] void store(void* p, VF x, std::int64_t lines = 1,
+                                    std::int64_t i = 0) const {
+    store_up_to(static_cast<T*>(p) + (row * lines + i) * width + unit, x, lanes);
+  }
+};
+
+}  // namespace tessera::cpu::TESSERA_ISA
