@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/dropout.h>
@@ -23,6 +24,9 @@ void check_sizes(std::int64_t input_size, std::int64_t hidden_size,
                     ", hidden_size ", hidden_size, ", num_layers ", options.num_layers);
   check<ValueError>(options.dropout >= 0 && options.dropout <= 1, "recurrent: wrong dropout; got ",
                     options.dropout, ", expected one in [0, 1]");
+  if (options.dropout > 0 && options.num_layers == 1) {
+    log_warning("recurrent: dropout acts between layers; got ", options.dropout, " and one layer");
+  }
 }
 
 /// The state of one direction of one layer.
@@ -113,7 +117,7 @@ Recurrent::Result Recurrent::run_batch(const Tensor& x, const States& first,
     hidden.push_back(states.hidden);
     cell.push_back(states.cell);
   }
-  return {options_.batch_first ? h : transpose(h, 0, 1),
+  return {options_.batch_first ? h : contiguous(transpose(h, 0, 1)),
           {stacked(hidden), cell[0].defined() ? stacked(cell) : Tensor()}};
 }
 

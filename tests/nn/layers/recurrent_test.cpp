@@ -5,6 +5,7 @@
 
 #include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/select.h>
@@ -195,6 +196,7 @@ TEST(LSTM, takes_batches_first_or_none) {
   const auto [y, state] = lstm(x);
   const auto [z, other] = first(transpose(x, 0, 1));
   EXPECT_EQ(transpose(z, 0, 1).to_vector<double>(), y.to_vector<double>());
+  EXPECT_TRUE(y.is_contiguous());
   EXPECT_EQ(other.second.to_vector<double>(), state.second.to_vector<double>());
   const auto [one, last] = lstm(select(x, 1, 2), LstmState{waves({1, 2}, 0), Tensor()});
   EXPECT_EQ(one.shape(), (Shape{4, 2}));
@@ -210,6 +212,29 @@ TEST(LSTM, drops_outputs_between_layers_in_training) {
   EXPECT_NE(lstm(x).first.to_vector<float>(), trained);
   lstm->eval();
   EXPECT_EQ(lstm(x).first.to_vector<float>(), lstm(x).first.to_vector<float>());
+}
+
+TEST(LSTM, shows_hooks_its_states) {
+  const auto lstm = make<LSTM>(3, 2);
+  const LstmState first{ones({1, 5, 2}), ones({1, 5, 2})};
+  const Tensor x = ones({4, 5, 3});
+  const auto expected = lstm(x, first).second.second.to_vector<float>();
+  std::vector<float> seen;
+  const auto handle =
+      lstm->register_forward_hook([&](const Module&, const Args& args, const Value& output) {
+        EXPECT_TRUE(args[1].get<Value::List>()[0].tensor().defined());
+        seen = output.get<Value::List>()[1].get<Value::List>()[1].tensor().to_vector<float>();
+      });
+  EXPECT_EQ(lstm(x, first).second.second.to_vector<float>(), expected);
+  EXPECT_EQ(seen, expected);
+}
+
+TEST(LSTM, warns_of_dropout_without_a_second_layer) {
+  std::vector<std::string> lines;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  static_cast<void>(make<LSTM>(3, 2, RecurrentOptions{.dropout = 0.5}));
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("between layers"), std::string::npos) << lines[0];
 }
 
 TEST(LSTM, names_what_does_not_fit) {
