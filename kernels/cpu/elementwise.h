@@ -42,6 +42,9 @@ void map_mixed(Binary, const float* a, const BFloat16* b, float* y, std::int64_t
 /// y[r, i] = f(a[r, i], b[i]) for `rows` rows of `columns`; b is in a's dtype.
 void map_rows(Binary, DType, const void* a, const void* b, void* y, std::int64_t rows,
               std::int64_t columns);
+/// y[r, i] = f(a[r, i], b[r % count]) for `rows` rows of `columns`; b is in a's dtype.
+void map_runs(Binary, DType, const void* a, const void* b, void* y, std::int64_t rows,
+              std::int64_t count, std::int64_t columns);
 /// y[i] = f(a[i], b), rounded once.
 void map_scalar(Binary, DType, const void* a, float b, void* y, std::int64_t count);
 /// y[i] = x[i] inside [low, high], else the nearer end; nan stays.

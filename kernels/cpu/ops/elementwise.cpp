@@ -16,6 +16,21 @@ bool repeats(const TensorImpl& a, const TensorImpl& b) {
   return same;
 }
 
+/// How many elements of `a` in a row meet the same element of `b`, when `b` has dims of `a` and
+/// then ones, as values of channels have; 0 when it has others.
+std::int64_t run_of(const TensorImpl& a, const TensorImpl& b) {
+  const int offset = a.shape.size() - b.shape.size();
+  int dims = offset < 0 ? 0 : b.shape.size();
+  std::int64_t run = 1;
+  for (; dims > 0 && b.shape[dims - 1] == 1; --dims) {
+    run *= a.shape[dims - 1 + offset];
+  }
+  for (int d = 0; d < dims; ++d) {
+    run = a.shape[d + offset] == b.shape[d] ? run : 0;
+  }
+  return offset < 0 ? 0 : run;
+}
+
 bool run_ordered(Kernel& k, Binary f, const TensorImpl& a, const TensorImpl& b) {
   const TensorImpl& y = k.output();
   if (a.dtype != y.dtype || !is_fast(a) || a.shape != y.shape) {
@@ -32,7 +47,14 @@ bool run_ordered(Kernel& k, Binary f, const TensorImpl& a, const TensorImpl& b) 
     map_mixed(f, a.data<float>(), b.data<BFloat16>(), y.data<float>(), y.numel());
     return true;
   }
-  if (b.dtype != y.dtype || !b.contiguous() || !repeats(a, b)) {
+  if (b.dtype != y.dtype || !b.contiguous()) {
+    return false;
+  }
+  if (const std::int64_t run = run_of(a, b); run > 1) {
+    map_runs(f, y.dtype, bytes_of(a), bytes_of(b), bytes_of(y), a.numel() / run, b.numel(), run);
+    return true;
+  }
+  if (!repeats(a, b)) {
     return false;
   }
   if (a.shape.size() == b.shape.size()) {

@@ -49,6 +49,9 @@ TEST(FastOps, Elementwise) {
   compare<Add>({half(x), y}, {}, 0);
   compare<Mul>({x, half(y)}, {}, 0);
   compare<Mul>({x, number});
+  compare<Mul>({randn({4, 1}), x}, {}, 0);
+  compare<Add>({x, randn({3, 1, 1})}, {}, 0);
+  compare<Add>({half(x), half(randn({4, 1}))}, {}, 0);
   compare<Mul>({half(x), number}, {}, kHalf);
   compare<Cast>({x}, {DType::bf16}, 0);
   compare<Cast>({half(x)}, {DType::f32}, 0);
