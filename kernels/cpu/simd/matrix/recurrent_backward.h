@@ -22,7 +22,7 @@ class BackwardStep {
     const std::int64_t row_words = kGates * b_.words;
     for (std::int64_t row = 0; row < n_.batch; ++row) {
       each_vector(
-          row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
+          n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
             store(b_.sums + row * kTileColumns + j,
                   load_up_to(b_.hidden + row * n_.width + at.unit, at.lanes));
           });
@@ -39,18 +39,10 @@ class BackwardStep {
   }
 
  private:
-  template <class F>
-  [[gnu::always_inline]] void each_vector(std::int64_t row, const F& f) const {
-    each_column(
-        b_.count, [&](std::int64_t j, std::int64_t lanes) __attribute__((always_inline)) {
-          f(Place{row * n_.steps + b_.time, n_.width, b_.first + j, lanes}, j);
-        });
-  }
-
   void finish_row(std::int64_t row, bool taken, bool past_the_first) const {
     float factors[kGates][kTileColumns];
     each_vector(
-        row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
+        n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
           Units u{};
           float* hidden = b_.hidden + row * n_.width + at.unit;
           u.hidden = load(b_.sums + row * kTileColumns + j);

@@ -92,4 +92,16 @@ struct Place {
   }
 };
 
+/// Calls f(place, j) for the vectors of the block's units of sequence `row`, j counted in the
+/// block.
+template <class F>
+[[gnu::always_inline]] inline void each_vector(const RecurrentCall& call,
+                                               const RecurrentBlock& block, std::int64_t row,
+                                               const F& f) {
+  each_column(
+      block.count, [&](std::int64_t j, std::int64_t lanes) __attribute__((always_inline)) {
+        f(Place{row * call.steps + block.time, call.width, block.first + j, lanes}, j);
+      });
+}
+
 }  // namespace tessera::cpu::TESSERA_ISA

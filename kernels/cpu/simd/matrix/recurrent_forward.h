@@ -21,8 +21,9 @@ class ForwardStep {
     constexpr std::int64_t kStride = kGates * kTileColumns;
     for (std::int64_t row = 0; row < n_.batch; ++row) {
       each_vector(
-          row, [&](const Place& at, std::int64_t j)
-                   __attribute__((always_inline)) { begin_sums(at, b_.sums + row * kStride + j); });
+          n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
+            begin_sums(at, b_.sums + row * kStride + j);
+          });
     }
     for (int gate = 0; gate < kGates && b_.factors != nullptr; ++gate) {
       multiply<typename Factors<T>::Product>(n_.batch, b_.words, b_.factors, b_.words,
@@ -32,7 +33,7 @@ class ForwardStep {
     for (std::int64_t row = 0; row < n_.batch; ++row) {
       const bool taken = b_.time < n_.lengths[row];
       each_vector(
-          row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
+          n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
             finish(at, b_.sums + row * kStride + j, row * n_.width + at.unit, taken);
           });
       to_words<T>(b_.hidden + row * n_.width + b_.first, b_.count,
@@ -41,14 +42,6 @@ class ForwardStep {
   }
 
  private:
-  template <class F>
-  [[gnu::always_inline]] void each_vector(std::int64_t row, const F& f) const {
-    each_column(
-        b_.count, [&](std::int64_t j, std::int64_t lanes) __attribute__((always_inline)) {
-          f(Place{row * n_.steps + b_.time, n_.width, b_.first + j, lanes}, j);
-        });
-  }
-
   /// Sums begin with the input's part; that of a gru's new value is added behind its gate.
   [[gnu::always_inline]] void begin_sums(const Place& at, float* sums) const {
     for (int gate = 0; gate < kGates; ++gate) {
