@@ -48,17 +48,18 @@ void refresh_view(const Tensor& view) {
 
 void check_writable(const char* op, const Tensor& x, bool recording) {
   const TensorImpl& impl = x.get();
-  check(!repeats_elements(impl), op, ": several elements of the destination share memory; got ",
-        impl.shape, " with strides ", impl.strides);
+  check<RuntimeError>(!repeats_elements(impl), op,
+                      ": several elements of the destination share memory; got ", impl.shape,
+                      " with strides ", impl.strides);
   if (!Modes::current().record) {
     return;
   }
   check<RuntimeError>(!impl.boundary, op, ": the input or output of a module with backward hooks ",
                       "cannot be changed in place");
   const TensorImpl& owner = impl.base ? *impl.base : impl;
-  check(!is_leaf_with_gradient(owner) && !is_leaf_with_gradient(impl), op,
-        ": a leaf that requires a gradient cannot be changed ",
-        "in place; use NoGradGuard to change it off the tape");
+  check<RuntimeError>(!is_leaf_with_gradient(owner) && !is_leaf_with_gradient(impl), op,
+                      ": a leaf that requires a gradient cannot be changed ",
+                      "in place; use NoGradGuard to change it off the tape");
   check(!recording || !impl.untracked_view, op, ": the destination is a view that was made while ",
         "nothing was recorded; make it again");
   check<Unsupported>(!recording || !impl.base || owner.contiguous(), op,

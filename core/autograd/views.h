@@ -27,8 +27,8 @@ void link_view(TensorImpl& view, const Ref<TensorImpl>& shown);
 /// Gives a stale view a producer that reads the base as it is now.
 void refresh_view(const Tensor& view);
 
-/// Throws InvalidArgument, naming `op`, when `x` cannot be written to: elements that share memory,
-/// a leaf that requires a gradient, a view of one. Unsupported for views that recording cannot
+/// Throws RuntimeError, naming `op`, when `x` cannot be written to: elements that share memory, a
+/// leaf that requires a gradient, a view of one. Unsupported for views that recording cannot
 /// follow.
 void check_writable(const char* op, const Tensor& x, bool recording);
 

@@ -1,10 +1,8 @@
 #include <tessera/core/ops/gelu.h>
 
-#include <cmath>
-#include <numbers>
-
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/gelu_gradient.h>
+#include <tessera/core/ops/support/gelu.h>
 
 namespace tessera {
 
@@ -15,11 +13,7 @@ void Gelu::infer(Infer& c, const Attrs&) {
 
 void Gelu::reference(Kernel& k, const Attrs& attrs) {
   map_elements<1>(k, k.output().dtype, [&](std::floating_point auto x) {
-    if (attrs.tanh_form) {
-      const double scale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-      return 0.5 * x * (1 + std::tanh(scale * (x + 0.044715 * x * x * x)));
-    }
-    return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+    return static_cast<double>(x * gelu_gate(x, attrs.tanh_form));
   });
 }
 

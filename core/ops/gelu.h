@@ -23,8 +23,8 @@ struct Gelu {
   static ShardRule shard(const Infer& c, const Attrs&);
 };
 
-/// x (1 + erf(x / sqrt 2)) / 2, or x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2; integers
-/// become f32. No complex numbers.
+/// x (1 + erf(x / sqrt 2)) / 2, or x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, with all
+/// digits far left of 0 too; nan for -infinity. Integers become f32. No complex numbers.
 [[nodiscard]] Tensor gelu(const Tensor& x, bool tanh_form = false);
 
 }  // namespace tessera

@@ -1,8 +1,5 @@
 #include <tessera/core/ops/gelu_gradient.h>
 
-#include <cmath>
-#include <numbers>
-
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/exp.h>
@@ -10,21 +7,22 @@
 #include <tessera/core/ops/neg.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/gelu.h>
 #include <tessera/core/ops/tanh.h>
 
 namespace tessera {
 namespace {
 
-constexpr double kCubic = 0.044715;
-constexpr double kScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // sqrt(2 / pi)
+constexpr auto kCubic = static_cast<double>(kGeluCubic);
+constexpr auto kScale = static_cast<double>(kRoot2OverPi);
 
-double derivative(double x, bool tanh_form) {
+long double derivative(long double x, bool tanh_form) {
+  const long double gate = gelu_gate(x, tanh_form);
   if (tanh_form) {
-    const double t = std::tanh(kScale * (x + kCubic * x * x * x));
-    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kScale * (1 + 3 * kCubic * x * x);
+    const long double slope = kRoot2OverPi * (1 + 3 * kGeluCubic * x * x);
+    return gate + 2 * x * gate * (1 - gate) * slope;
   }
-  const double density = std::exp(-0.5 * x * x) * kScale / 2;
-  return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)) + x * density;
+  return gate + x * std::exp(-x * x / 2) * kRoot2OverPi / 2;
 }
 
 Tensor second_derivative(const Tensor& x, bool tanh_form) {
@@ -47,7 +45,7 @@ void GeluGradient::infer(Infer& c, const Attrs&) {
 
 void GeluGradient::reference(Kernel& k, const Attrs& attrs) {
   map_elements<2>(k, k.output().dtype, [&](std::floating_point auto g, std::floating_point auto x) {
-    return g * derivative(x, attrs.tanh_form);
+    return static_cast<double>(g * derivative(x, attrs.tanh_form));
   });
 }
 

@@ -2,12 +2,14 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/relu_gradient.h>
+#include <tessera/core/ops/support/in_place.h>
 
 namespace tessera {
 
 void Relu::infer(Infer& c, const Attrs& attrs) {
   const DType dtype = c.input().dtype();
-  check(dtype != DType::boolean && !is_complex(dtype), "relu: needs real numbers; got ", dtype);
+  check<TypeError>(dtype != DType::boolean && !is_complex(dtype), "relu: needs real numbers; got ",
+                   dtype);
   Elementwise<1>::infer(c, attrs);
 }
 
@@ -25,6 +27,9 @@ void Relu::vjp(Vjp& v, const Attrs&) {
 
 Tensor relu(const Tensor& x) {
   return call<Relu>({x});
+}
+const Tensor& relu_(const Tensor& x) {
+  return call_in_place<Relu>(x, {x});
 }
 
 namespace {

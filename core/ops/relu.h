@@ -16,7 +16,9 @@ struct Relu : Elementwise<1> {
   static void vjp(Vjp& v, const Attrs&);
 };
 
-/// max(x, 0). The gradient at 0 is 0. No bools and no complex numbers.
+/// max(x, 0). The gradient at 0 is 0; nan stays nan, and its gradient passes. Throws TypeError for
+/// bools and complex numbers.
 [[nodiscard]] Tensor relu(const Tensor& x);
+const Tensor& relu_(const Tensor& x);
 
 }  // namespace tessera

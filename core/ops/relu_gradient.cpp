@@ -7,7 +7,7 @@ namespace tessera {
 
 void ReluGradient::reference(Kernel& k, const Attrs&) {
   map_elements<2>(k, k.output().dtype,
-                  [](Real auto g, Real auto x) { return x > 0 ? g : decltype(g)(0); });
+                  [](Real auto g, Real auto x) { return x <= 0 ? decltype(g)(0) : g; });
 }
 
 // With respect to x it is flat wherever it has a derivative.

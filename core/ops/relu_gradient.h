@@ -7,14 +7,14 @@ namespace tessera {
 
 struct ReluGradient : RealOnly<Elementwise<2>> {
   static constexpr OpInfo info{.name = "relu_gradient",
-                               .doc = "g where x is positive, else 0",
+                               .doc = "0 where x <= 0, else g",
                                .elementwise = true,
                                .saved_inputs = 0b10};
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);
 };
 
-/// g where x > 0, else 0; x may be the input of relu or its output.
+/// 0 where x <= 0, else g, also where x is nan; x may be the input of relu or its output.
 [[nodiscard]] Tensor relu_gradient(const Tensor& g, const Tensor& x);
 
 }  // namespace tessera

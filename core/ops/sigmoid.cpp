@@ -10,7 +10,11 @@
 namespace tessera {
 
 void Sigmoid::reference(Kernel& k, const Attrs&) {
-  map_elements<1>(k, k.output().dtype, [](auto x) { return 1.0 / (1.0 + std::exp(-x)); });
+  map_elements<1>(k, k.output().dtype, [](auto x) {
+    const bool left = std::real(x) < 0;
+    const auto e = std::exp(left ? x : -x);  // never overflows
+    return (left ? e : 1.0) / (1.0 + e);
+  });
 }
 
 void Sigmoid::vjp(Vjp& v, const Attrs&) {

@@ -4,6 +4,7 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/silu_gradient.h>
+#include <tessera/core/ops/support/in_place.h>
 
 namespace tessera {
 
@@ -20,6 +21,9 @@ void Silu::vjp(Vjp& v, const Attrs&) {
 
 Tensor silu(const Tensor& x) {
   return call<Silu>({x});
+}
+const Tensor& silu_(const Tensor& x) {
+  return call_in_place<Silu>(x, {x});
 }
 
 namespace {

@@ -17,5 +17,6 @@ struct Silu : RealOnly<FloatElementwise<1>> {
 
 /// x sigmoid(x); integers become f32. No complex numbers.
 [[nodiscard]] Tensor silu(const Tensor& x);
+const Tensor& silu_(const Tensor& x);
 
 }  // namespace tessera

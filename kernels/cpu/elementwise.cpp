@@ -81,11 +81,12 @@ void map_scalar(Binary f, DType dtype, const void* a, float b, void* y, std::int
              [&](std::int64_t i, std::int64_t n) { run(at(a, i, dtype), b, at(y, i, dtype), n); });
 }
 
-void clamp(DType dtype, const void* x, float low, float high, void* y, std::int64_t count) {
-  const auto run = IsaTable<ElementwiseTable>::get().clamp[index_of(dtype)];
-  for_ranges(count, kStep, [&](std::int64_t i, std::int64_t n) {
-    run(at(x, i, dtype), low, high, at(y, i, dtype), n);
-  });
+void map(Parametric f, const Parameters& p, DType dtype, const void* x, void* y,
+         std::int64_t count) {
+  const auto& table = IsaTable<ElementwiseTable>::get();
+  const auto run = table.parametric[index_of(dtype)][static_cast<int>(f)];
+  for_ranges(count, kStep,
+             [&](std::int64_t i, std::int64_t n) { run(at(x, i, dtype), p, at(y, i, dtype), n); });
 }
 
 void cast(DType from, const void* x, DType to, void* y, std::int64_t count) {

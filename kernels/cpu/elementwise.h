@@ -1,6 +1,7 @@
 // Fast elementwise kernels on contiguous arrays of f32 or bf16.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include <tessera/core/tensor/dtype.h>
@@ -24,12 +25,27 @@ enum class Unary : std::uint8_t {
   reciprocal,
   reciprocal_square_root,
   logarithm,
+  mish,
+  hard_sigmoid,
   count
 };
-/// The larger and the smaller are nan where either is.
-enum class Binary : std::uint8_t { add, subtract, multiply, divide, maximum, minimum, count };
+/// The larger and the smaller are nan where either is; prelu(x, slope) is x above 0, else slope x.
+enum class Binary : std::uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  maximum,
+  minimum,
+  prelu,
+  count
+};
 /// Gradient of an input x from the gradient g of the output: f'(x) · g.
 enum class UnaryGradient : std::uint8_t { relu, silu, gelu_tanh, gelu_erf, count };
+/// Functions of one number that depend on others: clamp on low and high, elu on its factors left
+/// and right of 0 and of x in the exponent, softplus on beta and threshold. nan stays.
+enum class Parametric : std::uint8_t { clamp, elu, softplus, count };
+using Parameters = std::array<float, 3>;
 
 /// y[i] = f(x[i]); y may be x.
 void map(Unary, DType, const void* x, void* y, std::int64_t count);
@@ -47,8 +63,8 @@ void map_runs(Binary, DType, const void* a, const void* b, void* y, std::int64_t
               std::int64_t count, std::int64_t columns);
 /// y[i] = f(a[i], b), rounded once.
 void map_scalar(Binary, DType, const void* a, float b, void* y, std::int64_t count);
-/// y[i] = x[i] inside [low, high], else the nearer end; nan stays.
-void clamp(DType, const void* x, float low, float high, void* y, std::int64_t count);
+/// y[i] = f(x[i]; p); y may be x.
+void map(Parametric, const Parameters& p, DType, const void* x, void* y, std::int64_t count);
 /// Between f32 and bf16.
 void cast(DType from, const void* x, DType to, void* y, std::int64_t count);
 

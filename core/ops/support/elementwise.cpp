@@ -143,8 +143,8 @@ void infer_elementwise(Infer& c, int inputs, DType dtype) {
 
 void check_real(const Infer& c) {
   for (int i = 0; i < c.input_count(); ++i) {
-    check(!is_complex(c.input(i).dtype()), c.op(), ": needs real numbers; got ",
-          c.input(i).dtype());
+    check<TypeError>(!is_complex(c.input(i).dtype()), c.op(), ": needs real numbers; got ",
+                     c.input(i).dtype());
   }
 }
 

@@ -6,7 +6,8 @@
 namespace tessera {
 
 /// Runs `Op` with `x` as its output. Throws InvalidArgument when the result has another shape or
-/// dtype than `x`, or when `x` is a leaf that requires a gradient.
+/// dtype than `x`, RuntimeError when `x` is a leaf that requires a gradient, or several elements of
+/// it share memory.
 template <OpStruct Op>
 const Tensor& call_in_place(const Tensor& x, std::initializer_list<TensorRef> inputs,
                             const typename Op::Attrs& attrs = {}) {

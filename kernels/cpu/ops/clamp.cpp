@@ -1,20 +1,13 @@
 #include <tessera/core/ops/clamp.h>
 
-#include <tessera/kernels/cpu/elementwise.h>
-#include <tessera/kernels/cpu/ops/arguments.h>
+#include <tessera/kernels/cpu/ops/elementwise.h>
 
 namespace tessera::cpu {
 namespace {
 
 bool clamp_kernel(Kernel& k, const Clamp::Attrs& attrs) {
-  const TensorImpl& x = k.input();
-  const TensorImpl& y = k.output();
-  if (!is_fast(y) || x.dtype != y.dtype) {
-    return false;
-  }
-  clamp(x.dtype, DenseOperand(x).data(), static_cast<float>(attrs.low),
-        static_cast<float>(attrs.high), bytes_of(y), y.numel());
-  return true;
+  return run_parametric(k, Parametric::clamp,
+                        {static_cast<float>(attrs.low), static_cast<float>(attrs.high)});
 }
 
 const RegisterKernel<Clamp, clamp_kernel> registered{DeviceType::cpu};

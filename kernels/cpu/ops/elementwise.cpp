@@ -90,6 +90,16 @@ bool run_unary(Kernel& k, Unary f) {
   return true;
 }
 
+bool run_parametric(Kernel& k, Parametric f, const Parameters& p) {
+  const TensorImpl& x = k.input();
+  const TensorImpl& y = k.output();
+  if (!is_fast(y) || x.dtype != y.dtype) {
+    return false;
+  }
+  map(f, p, x.dtype, DenseOperand(x).data(), bytes_of(y), x.numel());
+  return true;
+}
+
 bool run_binary(Kernel& k, Binary f) {
   if (!is_fast(k.output())) {
     return false;

@@ -7,6 +7,7 @@
 namespace tessera::cpu {
 
 [[nodiscard]] bool run_unary(Kernel&, Unary);
+[[nodiscard]] bool run_parametric(Kernel&, Parametric, const Parameters&);
 /// Operands of the output's dtype, broadcast, or the second one a single number.
 [[nodiscard]] bool run_binary(Kernel&, Binary);
 

@@ -6,17 +6,12 @@
 #include <tessera/kernels/cpu/isa.h>
 
 #include <tessera/kernels/cpu/simd/begin.h>
-#include <tessera/kernels/cpu/simd/math.h>
 
+#include <tessera/kernels/cpu/simd/activations.h>
 #include <tessera/kernels/cpu/simd/ahead.h>
 
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
-
-constexpr float kRoot2OverPi = 0x1.988454p-1F;
-constexpr float kCubic = 0.044715F;
-constexpr float kRootHalf = 0x1.6a09e6p-1F;
-constexpr float kInverseRoot2Pi = 0x1.988454p-2F;
 
 struct Exp {
   static VF of(VF x) { return exp(x); }
@@ -26,15 +21,6 @@ struct Tanh {
 };
 struct Erf {
   static VF of(VF x) { return erf(x); }
-};
-struct Sigmoid {
-  static VF of(VF x) { return logistic(x); }
-};
-struct Relu {
-  static VF of(VF x) { return max(zero(), x); }
-};
-struct Silu {
-  static VF of(VF x) { return x * logistic(x); }
 };
 struct Negate {
   static VF of(VF x) { return -x; }
@@ -58,54 +44,6 @@ struct InverseRoot {
   static VF of(VF x) { return set1(1.0F) / sqrt(x); }
 };
 
-/// 2 sqrt(2/pi) (x + 0.044715 x^3); gelu is then x times its logistic function.
-[[gnu::always_inline]] inline VF gelu_argument(VF x) {
-  return set1(2.0F * kRoot2OverPi) * x * fma(set1(kCubic), x * x, set1(1.0F));
-}
-// Further left the result is below the smallest normal number and e^-argument overflows.
-[[gnu::always_inline]] inline VF gelu_clamped(VF x) {
-  return max(set1(-10.0F), x);
-}
-
-struct GeluTanh {
-  static VF of(VF x) { return gelu_clamped(x) * logistic(gelu_argument(gelu_clamped(x))); }
-};
-struct GeluErf {
-  static VF of(VF x) {
-    const VF half = set1(0.5F) * x;
-    return fma(half, erf(x * set1(kRootHalf)), half);
-  }
-};
-
-struct ReluGradient {
-  static VF of(VF x, VF g) { return select_less(zero(), x, g, zero()); }
-};
-// 1 - s is taken as e^-x s: the difference would cancel.
-struct SiluGradient {
-  static VF of(VF x_in, VF g) {
-    const VF x = max(set1(-87.0F), x_in);
-    const VF e = exp(-x);
-    const VF s = set1(1.0F) / (set1(1.0F) + e);
-    return g * s * fma(x, e * s, set1(1.0F));
-  }
-};
-struct GeluTanhGradient {
-  static VF of(VF x_in, VF g) {
-    const VF x = gelu_clamped(x_in);
-    const VF e = exp(-gelu_argument(x));
-    const VF s = set1(1.0F) / (set1(1.0F) + e);
-    const VF slope = set1(2.0F * kRoot2OverPi) * fma(set1(3.0F * kCubic), x * x, set1(1.0F));
-    return g * s * fma(x * slope, e * s, set1(1.0F));
-  }
-};
-struct GeluErfGradient {
-  static VF of(VF x, VF g) {
-    const VF normal = set1(kInverseRoot2Pi) * exp(set1(-0.5F) * x * x);
-    const VF cumulative = fma(set1(0.5F), erf(x * set1(kRootHalf)), set1(0.5F));
-    return g * fma(x, normal, cumulative);
-  }
-};
-
 struct Add {
   static VF of(VF a, VF b) { return a + b; }
 };
@@ -119,10 +57,6 @@ struct Divide {
   static VF of(VF a, VF b) { return a / b; }
 };
 
-[[gnu::always_inline]] inline VF if_nan(VF x, VF yes, VF no) {
-  const VI nan = (VI)(x != x);
-  return (VF)((nan & (VI)yes) | (~nan & (VI)no));
-}
 struct Maximum {
   static VF of(VF a, VF b) { return if_nan(a, a, max(a, b)); }
 };
@@ -171,18 +105,17 @@ void scalar(const void* a_in, float b_in, void* y_out, std::int64_t count) {
   }
 }
 
-template <class T>
-void clamp(const void* x_in, float low_in, float high_in, void* y_out, std::int64_t count) {
+template <class T, class F>
+void parametric(const void* x_in, const Parameters& numbers, void* y_out, std::int64_t count) {
   const T* x = static_cast<const T*>(x_in);
   T* y = static_cast<T*>(y_out);
-  const VF low = set1(low_in);
-  const VF high = set1(high_in);
+  const VF p[] = {set1(numbers[0]), set1(numbers[1]), set1(numbers[2])};
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    store(y + i, min(high, max(low, load_in_order(x + i))));  // the second one where it is nan
+    store(y + i, F::of(load_in_order(x + i), p));
   }
   if (i < count) {
-    store_n(y + i, min(high, max(low, load_n(x + i, count - i))), count - i);
+    store_n(y + i, F::of(load_n(x + i, count - i), p), count - i);
   }
 }
 
@@ -219,23 +152,26 @@ constexpr void fill_mixed(ElementwiseTable::BinaryRange* row) {
 template <class T>
 constexpr void fill(ElementwiseTable& t, int dtype) {
   fill_unary<T, Exp, Tanh, Erf, Sigmoid, Relu, Silu, GeluTanh, GeluErf, Negate, Root, Absolute,
-             Square, Reciprocal, InverseRoot, Logarithm>(t.unary[dtype]);
+             Square, Reciprocal, InverseRoot, Logarithm, Mish, HardSigmoid>(t.unary[dtype]);
   fill_binary<T, ReluGradient, SiluGradient, GeluTanhGradient, GeluErfGradient>(t.gradient[dtype]);
-  fill_binary<T, Add, Subtract, Multiply, Divide, Maximum, Minimum>(t.binary[dtype]);
+  fill_binary<T, Add, Subtract, Multiply, Divide, Maximum, Minimum, Prelu>(t.binary[dtype]);
   t.scalar[dtype][0] = scalar<T, Add>;
   t.scalar[dtype][1] = scalar<T, Subtract>;
   t.scalar[dtype][2] = scalar<T, Multiply>;
   t.scalar[dtype][3] = scalar<T, Divide>;
   t.scalar[dtype][4] = scalar<T, Maximum>;
   t.scalar[dtype][5] = scalar<T, Minimum>;
-  t.clamp[dtype] = clamp<T>;
+  t.scalar[dtype][6] = scalar<T, Prelu>;
+  t.parametric[dtype][0] = parametric<T, Clamp>;
+  t.parametric[dtype][1] = parametric<T, Elu>;
+  t.parametric[dtype][2] = parametric<T, Softplus>;
 }
 
 constexpr ElementwiseTable make() {
   ElementwiseTable t{};
   fill<float>(t, 0);
   fill<BFloat16>(t, 1);
-  fill_mixed<Add, Subtract, Multiply, Divide, Maximum, Minimum>(t.mixed);
+  fill_mixed<Add, Subtract, Multiply, Divide, Maximum, Minimum, Prelu>(t.mixed);
   t.to_bf16 = convert<float, BFloat16>;
   t.to_f32 = convert<BFloat16, float>;
   return t;

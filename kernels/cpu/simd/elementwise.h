@@ -10,12 +10,13 @@ namespace tessera::cpu {
 struct ElementwiseTable {
   using UnaryRange = void (*)(const void* x, void* y, std::int64_t count);
   using BinaryRange = void (*)(const void* a, const void* b, void* y, std::int64_t count);
+  using ParametricRange = void (*)(const void* x, const Parameters& p, void* y, std::int64_t count);
   using ScalarRange = void (*)(const void* a, float b, void* y, std::int64_t count);
 
   UnaryRange unary[2][static_cast<int>(Unary::count)];  ///< [0] f32, [1] bf16
   BinaryRange gradient[2][static_cast<int>(UnaryGradient::count)];
   BinaryRange binary[2][static_cast<int>(Binary::count)];
-  void (*clamp[2])(const void* x, float low, float high, void* y, std::int64_t count);
+  ParametricRange parametric[2][static_cast<int>(Parametric::count)];
   BinaryRange mixed[static_cast<int>(Binary::count)];  ///< a and y f32, b bf16
   ScalarRange scalar[2][static_cast<int>(Binary::count)];
   UnaryRange to_bf16;

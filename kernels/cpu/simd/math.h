@@ -1,5 +1,5 @@
-// exp, log, tanh, erf and the logistic function on vectors, good to about 2 units in the last
-// place. Polynomials are minimax fits. After simd/begin.h.
+// exp, log, tanh, erf, the logistic and the normal function on vectors, good to about 2 units in
+// the last place. Polynomials are minimax fits. After simd/begin.h.
 #pragma once
 
 #include <array>
@@ -22,25 +22,47 @@ inline constexpr float kLn2High = 0x1.62e4p-1F;         // ln 2, whose multiples
 inline constexpr float kLn2Low = 0x1.7f7d1cp-20F;       // ln 2 minus that
 inline constexpr float kSmallestExponent = -87.33654F;  // below, e^x is subnormal: taken as 0
 
-/// e^x where the result is a number or, in the last step, becomes 0 or infinity. The polynomial is
-/// cut in halves (Estrin's scheme): as the sums of a softmax wait for nothing else, its depth
-/// counts.
-[[gnu::always_inline]] inline VF exp_in_range(VF x) {
+/// e^x = 2^n (1 + r + square * tail), where r is what x is more than n ln 2. The polynomial is cut
+/// in halves (Estrin's scheme): as the sums of a softmax wait for nothing else, its depth counts.
+struct ExponentSeries {
+  VF square, tail;
+};
+[[gnu::always_inline]] inline ExponentSeries exponent_series(VF r) {
   constexpr std::array<float, 2> kLow{0x1.fffffcp-2F, 0x1.555490p-3F};
   constexpr std::array<float, 2> kMiddle{0x1.5558f8p-5F, 0x1.123b14p-7F};
   constexpr float kHigh = 0x1.6a2282p-10F;
-  const VF n = round(x * set1(0x1.715476p0F));
-  const VF r = fnma(n, set1(kLn2Low), fnma(n, set1(kLn2High), x));
   const VF square = r * r;
   const VF upper = fma(square, set1(kHigh), polynomial(r, kMiddle));
-  const VF tail = fma(square, upper, polynomial(r, kLow));
-  return scale2(fma(square, tail, set1(1.0F) + r), n);
+  return {square, fma(square, upper, polynomial(r, kLow))};
+}
+[[gnu::always_inline]] inline VF whole_exponent(VF x) {
+  return round(x * set1(0x1.715476p0F));
+}
+[[gnu::always_inline]] inline VF rest_of_exponent(VF x, VF n) {
+  return fnma(n, set1(kLn2Low), fnma(n, set1(kLn2High), x));
+}
+
+/// e^x where the result is a number or, in the last step, becomes 0 or infinity.
+[[gnu::always_inline]] inline VF exp_in_range(VF x) {
+  const VF n = whole_exponent(x);
+  const VF r = rest_of_exponent(x, n);
+  const ExponentSeries s = exponent_series(r);
+  return scale2(fma(s.square, s.tail, set1(1.0F) + r), n);
 }
 
 /// e^x; 0 where the result would be subnormal or less, infinity above 88.7.
 [[gnu::always_inline]] inline VF exp(VF x) {
   const VF y = exp_in_range(max(set1(kSmallestExponent), min(set1(88.8F), x)));
   return select_less(x, set1(kSmallestExponent), zero(), y);
+}
+
+/// e^x - 1 for x <= 0, good near 0 too.
+[[gnu::always_inline]] inline VF expm1_of_negative(VF x_in) {
+  const VF x = max(set1(-30.0F), x_in);  // further left it is -1
+  const VF n = whole_exponent(x);
+  const VF r = rest_of_exponent(x, n);
+  const ExponentSeries s = exponent_series(r);
+  return scale2(fma(s.square, s.tail, r), n) + (scale2(set1(1.0F), n) - set1(1.0F));
 }
 
 /// e^x for x below 88, such as differences from the largest of several numbers. Cheaper: small
@@ -75,6 +97,12 @@ inline constexpr float kSmallestExponent = -87.33654F;  // below, e^x is subnorm
   return select_less(zero(), x, positive, edge + (x - x));  // x - x: nan where x is
 }
 
+/// ln(1 + x) for x in [0, 1], good near 0 too: what 1 + x rounds away is added.
+[[gnu::always_inline]] inline VF log1p_of_fraction(VF x) {
+  const VF sum = set1(1.0F) + x;
+  return log(sum) + (x - (sum - set1(1.0F))) / sum;
+}
+
 /// 1 / (1 + e^-x)
 [[gnu::always_inline]] inline VF logistic(VF x) {
   return set1(1.0F) / (set1(1.0F) + exp(-x));
@@ -104,6 +132,30 @@ inline constexpr float kSmallestExponent = -87.33654F;  // below, e^x is subnorm
   const VF clamped = min(set1(4.0F), t);
   const VF large = copysign(set1(1.0F) - exp(polynomial(clamped, kTail)), x);
   return select_less(t, set1(1.0F), small, large);
+}
+
+/// The normal distribution function left of its middle, and e^(-x^2 / 2), which it is made of.
+struct NormalTail {
+  VF cumulative;  ///< of -|x|
+  VF bell;
+};
+
+/// Their quotient is smooth: a polynomial in 1 / (1 + c |x|), fitted up to 13.5; from 14.4 on both
+/// are 0. The square is taken in two parts, of which the first is exact: what rounding it would
+/// lose are 40 units in the last place of the power.
+[[gnu::always_inline]] inline NormalTail normal_tail(VF x) {
+  constexpr std::array<float, 9> kQuotient{0x1.bb7f6ap-17F, 0x1.e3cc08p-4F,  0x1.f2d54ep-4F,
+                                           0x1.6a2666p-4F,  0x1.42e99cp-3F,  -0x1.a418a6p-4F,
+                                           0x1.064d30p-2F,  -0x1.6e36a4p-3F, 0x1.4150c0p-5F};
+  const VF t = min(set1(15.0F), abs(x));
+  const VF head = (VF)((VI)t & ~0xfff);
+  const VF power = set1(-0.5F) * head * head;
+  const VF n = whole_exponent(power);
+  const VF r = rest_of_exponent(power, n) + set1(-0.5F) * (t - head) * (t + head);
+  const ExponentSeries s = exponent_series(r);
+  const VF bell = scale2(fma(s.square, s.tail, set1(1.0F) + r), n);
+  const VF w = set1(1.0F) / fma(set1(0.296875F), t, set1(1.0F));
+  return {bell * polynomial(w, kQuotient), bell};
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA

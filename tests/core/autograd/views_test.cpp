@@ -94,15 +94,15 @@ TEST(InPlace, keeps_what_the_gradient_needs) {
 
 TEST(InPlace, of_a_leaf_or_its_view_is_an_error_unless_off_the_tape) {
   const Tensor x = leaf({1, 2});
-  EXPECT_THROW(mul_(x, 2), InvalidArgument);
-  EXPECT_THROW(mul_(slice(x, 0, 1), 2), InvalidArgument);
+  EXPECT_THROW(mul_(x, 2), RuntimeError);
+  EXPECT_THROW(mul_(slice(x, 0, 1), 2), RuntimeError);
   const NoGradGuard off_the_tape;
   mul_(slice(x, 0, 1), 2);
   EXPECT_EQ(x.to_vector<double>(), (Values{1, 4}));
 }
 
 TEST(InPlace, into_elements_that_share_memory_is_an_error) {
-  EXPECT_THROW(add_(expand(zeros({1}), {3}), 1), InvalidArgument);
+  EXPECT_THROW(add_(expand(zeros({1}), {3}), 1), RuntimeError);
 }
 
 TEST(InPlace, of_an_untracked_view_is_an_error) {

@@ -24,6 +24,10 @@ double silu(double x) {
   return x / (1 + std::exp(-x));
 }
 
+double mish(double x) {
+  return x * std::tanh(std::log1p(std::exp(x)));
+}
+
 std::vector<float> spread(float from, float to) {
   std::vector<float> x;
   constexpr int kCount = 40003;  // no multiple of any vector
@@ -88,9 +92,10 @@ TEST(Elementwise, FunctionsAreAccurate) {
                   Unary::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -80, 80),
               6 * slack);
     EXPECT_LT(worst_ulp(Unary::silu, silu, -80, 80), 8 * slack);
+    EXPECT_LT(worst_ulp(Unary::mish, mish, -80, 80), 12 * slack);
     EXPECT_LT(worst_ulp(Unary::gelu_tanh, gelu_tanh, -3, 10), 24 * slack);
     EXPECT_LT(worst_ulp(Unary::gelu_tanh, gelu_tanh, -10, 10, 0.1), 8 * slack);
-    EXPECT_LT(worst_ulp(Unary::gelu_erf, gelu_erf, -10, 10, 1.0), 4 * slack);
+    EXPECT_LT(worst_ulp(Unary::gelu_erf, gelu_erf, -13, 10), 12 * slack);
   });
 }
 
@@ -112,11 +117,15 @@ TEST(Elementwise, FunctionsAtTheEdges) {
     EXPECT_EQ(run(Unary::erf), (std::vector<float>{-1, -1, 0, 0, 1, 1}));
     EXPECT_EQ(run(Unary::sigmoid), (std::vector<float>{0, 0, 0.5F, 0.5F, 1, 1}));
     EXPECT_EQ(run(Unary::relu), (std::vector<float>{0, 0, 0, 0, 200, inf}));
-    const auto gelu = run(Unary::gelu_tanh);
-    EXPECT_NEAR(gelu[0], 0, 1e-36);
-    EXPECT_NEAR(gelu[1], 0, 1e-36);
-    EXPECT_EQ(gelu[4], 200);
-    EXPECT_EQ(gelu[5], inf);
+    for (const Unary f : {Unary::gelu_tanh, Unary::gelu_erf}) {
+      const auto gelu = run(f);
+      EXPECT_TRUE(std::isnan(gelu[0]));  // -infinity times 0
+      EXPECT_EQ(std::vector<float>(gelu.begin() + 1, gelu.end()),
+                (std::vector<float>{0, 0, 0, 200, inf}));
+    }
+    EXPECT_EQ(run(Unary::hard_sigmoid), (std::vector<float>{0, 0, 0.5F, 0.5F, 1, 1}));
+    EXPECT_EQ(run(Unary::mish)[4], 200);
+    EXPECT_EQ(run(Unary::mish)[5], inf);
   });
 }
 
@@ -138,6 +147,33 @@ TEST(Elementwise, GradientsAreSlopes) {
       for (std::size_t i = 0; i < x.size(); i += 7) {
         const double slope = (c.function(x[i] + 1e-5) - c.function(x[i] - 1e-5)) / 2e-5;
         ASSERT_NEAR(y[i], 2 * slope, 2e-6) << x[i];
+      }
+    }
+  });
+}
+
+TEST(Elementwise, FunctionsOfNumbersAreAccurate) {
+  const struct {
+    Parametric function;
+    Parameters numbers;
+    Function truth;
+  } cases[] = {
+      {Parametric::elu, {1.5F, 1, 1}, [](double x) { return x > 0 ? x : 1.5 * std::expm1(x); }},
+      {Parametric::softplus, {1, 20, 0}, [](double x) {
+         return x > 20 ? x : std::log1p(std::exp(x));
+       }}};
+  test::on_every_isa([&](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const auto& c : cases) {
+      for (const float range : {30.0F, 1.0F, 1e-3F}) {
+        const auto x = spread(-range, range);
+        std::vector<float> y(x.size());
+        map(c.function, c.numbers, DType::f32, x.data(), y.data(),
+            static_cast<std::int64_t>(x.size()));
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const double truth = c.truth(x[i]);
+          ASSERT_LE(std::abs(y[i] - truth), 4 * 0x1p-23 * std::abs(truth)) << x[i];
+        }
       }
     }
   });

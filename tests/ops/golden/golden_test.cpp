@@ -21,6 +21,7 @@ const Json& fixture() {
 
 GoldenFunctions all_functions() {
   GoldenFunctions all = golden_pointwise();
+  all.merge(golden_activations());
   all.merge(golden_reductions());
   all.merge(golden_shapes());
   all.merge(golden_layers());

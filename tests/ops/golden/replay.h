@@ -19,6 +19,7 @@ using GoldenFunction = std::function<Tensor(NamedTensors& inputs, const Json& at
 using GoldenFunctions = std::map<std::string, GoldenFunction>;
 
 /// How each op of the fixture is called, by its name there.
+[[nodiscard]] GoldenFunctions golden_activations();
 [[nodiscard]] GoldenFunctions golden_pointwise();
 [[nodiscard]] GoldenFunctions golden_reductions();
 [[nodiscard]] GoldenFunctions golden_shapes();

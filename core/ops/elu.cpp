@@ -1,0 +1,74 @@
+#include <tessera/core/ops/elu.h>
+
+#include <cmath>
+
+#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/exp.h>
+#include <tessera/core/ops/minimum.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/support/in_place.h>
+#include <tessera/core/ops/where.h>
+
+namespace tessera {
+namespace {
+
+constexpr Elu::Attrs kSelu{.alpha = 1.6732632423543772, .scale = 1.0507009873554805};
+
+Elu::Attrs celu_attrs(double alpha) {
+  check<ValueError>(alpha != 0, "celu: alpha must not be 0");
+  return {.alpha = alpha, .input_scale = 1 / alpha};
+}
+
+}  // namespace
+
+void Elu::infer(Infer& c, const Attrs&) {
+  check_real(c);
+  infer_elementwise(c, 1, promoted_float_dtype(c));
+}
+
+void Elu::reference(Kernel& k, const Attrs& attrs) {
+  map_elements<1>(k, k.output().dtype, [&](std::floating_point auto x) {
+    return attrs.scale * (x > 0 ? x : attrs.alpha * std::expm1(attrs.input_scale * x));
+  });
+}
+
+void Elu::vjp(Vjp& v, const Attrs& attrs) {
+  if (v.needs(0)) {
+    const Tensor x = v.input();
+    const Tensor power = exp(minimum(x, 0) * attrs.input_scale);  // finite right of 0 too
+    const Tensor left = power * (attrs.alpha * attrs.scale * attrs.input_scale);
+    v.set(0, v.gradient() * where(x > 0, attrs.scale, left));
+  }
+}
+
+ShardRule Elu::shard(const Infer& c, const Attrs&) {
+  return elementwise_rule(c);
+}
+
+Tensor elu(const Tensor& x, double alpha) {
+  return call<Elu>({x}, {.alpha = alpha});
+}
+const Tensor& elu_(const Tensor& x, double alpha) {
+  return call_in_place<Elu>(x, {x}, {.alpha = alpha});
+}
+
+Tensor selu(const Tensor& x) {
+  return call<Elu>({x}, kSelu);
+}
+const Tensor& selu_(const Tensor& x) {
+  return call_in_place<Elu>(x, {x}, kSelu);
+}
+
+Tensor celu(const Tensor& x, double alpha) {
+  return call<Elu>({x}, celu_attrs(alpha));
+}
+const Tensor& celu_(const Tensor& x, double alpha) {
+  return call_in_place<Elu>(x, {x}, celu_attrs(alpha));
+}
+
+namespace {
+const Register<Elu> registered;
+}
+
+}  // namespace tessera

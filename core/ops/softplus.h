@@ -1,0 +1,37 @@
+// The smooth rectifier, and the logarithm of the logistic function, which is made of it.
+#pragma once
+
+#include <limits>
+
+#include <tessera/core/ops/neg.h>
+#include <tessera/core/ops/support/elementwise.h>
+
+namespace tessera {
+
+struct Softplus {
+  static constexpr OpInfo info{.name = "softplus",
+                               .doc = "log(1 + exp(beta * x)) / beta, or x beyond a threshold",
+                               .elementwise = true,
+                               .in_place = true,
+                               .saved_inputs = 0b1};
+  struct Attrs {
+    double beta = 1;
+    double threshold = 20;
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs&);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs&);
+};
+
+/// ln(1 + e^(beta x)) / beta, and x where beta x > threshold; integers become f32. No complex
+/// numbers.
+[[nodiscard]] Tensor softplus(const Tensor& x, double beta = 1, double threshold = 20);
+
+/// ln(1 / (1 + e^-x)), without overflow.
+[[nodiscard]] inline Tensor log_sigmoid(const Tensor& x) {
+  return -softplus(-x, 1, std::numeric_limits<double>::infinity());
+}
+
+}  // namespace tessera

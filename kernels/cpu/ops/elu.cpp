@@ -1,0 +1,20 @@
+#include <tessera/core/ops/elu.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+
+bool elu_kernel(Kernel& k, const Elu::Attrs& attrs) {
+  if (attrs.input_scale < 0) {
+    return false;
+  }
+  return run_parametric(k, Parametric::elu,
+                        {static_cast<float>(attrs.alpha * attrs.scale),
+                         static_cast<float>(attrs.scale), static_cast<float>(attrs.input_scale)});
+}
+
+const RegisterKernel<Elu, elu_kernel> registered{DeviceType::cpu};
+
+}  // namespace
+}  // namespace tessera::cpu

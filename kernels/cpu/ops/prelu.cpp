@@ -1,0 +1,9 @@
+#include <tessera/core/ops/prelu.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+const RegisterKernel<Prelu, binary_kernel<Prelu, Binary::prelu>> registered{DeviceType::cpu};
+}
+}  // namespace tessera::cpu

@@ -1,0 +1,16 @@
+#include <tessera/core/ops/softplus.h>
+
+#include <tessera/kernels/cpu/ops/elementwise.h>
+
+namespace tessera::cpu {
+namespace {
+
+bool softplus_kernel(Kernel& k, const Softplus::Attrs& attrs) {
+  return run_parametric(k, Parametric::softplus,
+                        {static_cast<float>(attrs.beta), static_cast<float>(attrs.threshold)});
+}
+
+const RegisterKernel<Softplus, softplus_kernel> registered{DeviceType::cpu};
+
+}  // namespace
+}  // namespace tessera::cpu
