@@ -1,0 +1,27 @@
+// The continuously differentiable exponential linear unit as a module.
+#pragma once
+
+#include <tessera/core/ops/elu.h>
+#include <tessera/nn/layers/activation/inplace_activation.h>
+#include <tessera/nn/python_text.h>
+
+namespace tessera::nn {
+
+/// x where x > 0, alpha (e^(x / alpha) - 1) elsewhere, element by element. A call throws ValueError
+/// for alpha 0.
+class CELU : public InplaceActivation {
+ public:
+  explicit CELU(double alpha = 1, bool inplace = false)
+      : InplaceActivation(inplace), alpha_(alpha) {}
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    return inplace() ? celu_(x, alpha_) : celu(x, alpha_);
+  }
+  [[nodiscard]] std::string extra_repr() const override {
+    return with_inplace("alpha=" + python_text(alpha_));
+  }
+
+ private:
+  double alpha_;
+};
+
+}  // namespace tessera::nn

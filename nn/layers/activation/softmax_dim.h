@@ -1,0 +1,26 @@
+// The dim of Softmax and LogSoftmax, which PyTorch guesses when none is given.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <tessera/core/base/log.h>
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera::nn {
+
+/// `dim`, or the one guessed for `x`, with a word in the log.
+inline int softmax_dim(const char* layer, std::optional<int> dim, const Tensor& x) {
+  if (dim) {
+    return *dim;
+  }
+  const int guess = x.ndim() == 0 || x.ndim() == 1 || x.ndim() == 3 ? 0 : 1;
+  log_once(layer, LogLevel::warning, layer, ": no dim was given; taking dim ", guess);
+  return guess;
+}
+
+inline std::string dim_text(std::optional<int> dim) {
+  return "dim=" + (dim ? std::to_string(*dim) : "None");
+}
+
+}  // namespace tessera::nn
