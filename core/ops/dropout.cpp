@@ -5,6 +5,7 @@
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/dropout_mask.h>
 #include <tessera/core/ops/support/elementwise.h>
+#include <tessera/core/tensor/factories.h>
 
 namespace tessera {
 namespace {
@@ -102,6 +103,12 @@ Tensor dropout(const Tensor& x, double p) {
                              .first_sample = pass.first_sample,
                              .samples = samples,
                              .per_sample = even ? elements / samples : elements});
+}
+
+Tensor dropout_factors(const Tensor& x, const Shape& shape, double p) {
+  const Tensor whole = ones(shape, {.dtype = x.dtype(), .device = x.device()});
+  whole.get().cut = x.cut();
+  return dropout(whole, p);
 }
 
 namespace {

@@ -34,4 +34,8 @@ struct Dropout {
 /// backward makes it anew. Throws InvalidArgument for p outside [0, 1].
 [[nodiscard]] Tensor dropout(const Tensor& x, double p);
 
+/// What dropout multiplies the elements of a tensor of `shape` with, whose microbatches lie as
+/// those of `x` do: 0 or 1 / (1 - p), in x's dtype.
+[[nodiscard]] Tensor dropout_factors(const Tensor& x, const Shape& shape, double p);
+
 }  // namespace tessera

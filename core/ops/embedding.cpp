@@ -1,7 +1,10 @@
 #include <tessera/core/ops/embedding.h>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/microbatches.h>
+#include <tessera/core/ops/unsqueeze.h>
+#include <tessera/core/ops/where.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
@@ -36,12 +39,15 @@ void Embedding::reference(Kernel& k, const Attrs&) {
   });
 }
 
-void Embedding::vjp(Vjp& v, const Attrs&) {
+void Embedding::vjp(Vjp& v, const Attrs& attrs) {
   if (!v.needs(0)) {
     return;
   }
-  const Tensor gradient = v.gradient();
   const Tensor ids = v.input(1);
+  Tensor gradient = v.gradient();
+  if (attrs.padding_idx >= 0) {
+    gradient = where(unsqueeze(eq(ids, attrs.padding_idx), -1), 0, gradient);
+  }
   // Ids that all microbatches share (positions) are looked up once and have a gradient for each.
   const bool shared = gradient.cut().stacked && !ids.cut();
   v.set_rows(0, shared ? repeat_microbatches(ids, gradient.cut().parts) : ids, gradient);
@@ -62,8 +68,14 @@ ShardRule Embedding::shard(const Infer& c, const Attrs&) {
   return rule;
 }
 
-Tensor embedding(const Tensor& weight, const Tensor& ids) {
-  return call<Embedding>({weight, ids});
+Tensor embedding(const Tensor& weight, const Tensor& ids, std::optional<std::int64_t> padding_idx) {
+  if (!padding_idx || weight.ndim() != 2) {
+    return call<Embedding>({weight, ids});
+  }
+  const std::int64_t rows = weight.size(0);
+  check(*padding_idx >= -rows && *padding_idx < rows, "embedding: padding_idx out of range; got ",
+        *padding_idx, ", expected [", -rows, ", ", rows, ")");
+  return call<Embedding>({weight, ids}, {*padding_idx < 0 ? *padding_idx + rows : *padding_idx});
 }
 
 namespace {

@@ -1,6 +1,8 @@
 // Rows of a matrix by number.
 #pragma once
 
+#include <optional>
+
 #include <tessera/core/dispatch/call.h>
 
 namespace tessera {
@@ -11,16 +13,19 @@ struct Embedding {
                                .row_gradients = 0b01,
                                .saved_inputs = 0b10};
   struct Attrs {
+    std::int64_t padding_idx = -1;  ///< the row that gets no gradient; -1: none
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs&);
-  static void vjp(Vjp& v, const Attrs&);
+  static void vjp(Vjp& v, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs&);
 };
 
 /// weight (rows, width), ids (...) of any integer dtype -> (..., width). The gradient of the weight
-/// is kept as rows (RowGradient). Throws InvalidArgument for an id outside [0, rows).
-[[nodiscard]] Tensor embedding(const Tensor& weight, const Tensor& ids);
+/// is kept as rows (RowGradient), and is 0 for the row `padding_idx`, which may count from the end.
+/// Throws InvalidArgument for an id outside [0, rows).
+[[nodiscard]] Tensor embedding(const Tensor& weight, const Tensor& ids,
+                               std::optional<std::int64_t> padding_idx = {});
 
 }  // namespace tessera

@@ -121,11 +121,21 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
   return call<Reshape>({x}, {shape});
 }
 
-Tensor flatten(const Tensor& x, int first, int last) {
+namespace {
+
+/// Stacked microbatches are reshaped each by itself.
+Shape shape_of_sample(const Tensor& x) {
   Shape shape = x.shape();
   if (x.cut().stacked) {
-    shape.erase(0);  // each microbatch is flattened by itself
+    shape.erase(0);
   }
+  return shape;
+}
+
+}  // namespace
+
+Tensor flatten(const Tensor& x, int first, int last) {
+  const Shape shape = shape_of_sample(x);
   const int begin = normalize_dim("flatten", first, shape.size());
   const int end = normalize_dim("flatten", last, shape.size());
   check(begin <= end, "flatten: dims in wrong order; got ", first, " to ", last);
@@ -138,6 +148,24 @@ Tensor flatten(const Tensor& x, int first, int last) {
     }
   }
   return reshape(x, shape.empty() ? Shape{1} : merged);
+}
+
+Tensor unflatten(const Tensor& x, int dim, const Shape& sizes) {
+  const Shape shape = shape_of_sample(x);
+  const int at = normalize_dim("unflatten", dim, shape.size());
+  check(!shape.empty(), "unflatten: needs a dim; got a single number");
+  check(!sizes.empty(), "unflatten: no sizes");
+  Shape split;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (d != at) {
+      split.push_back(shape[d]);
+      continue;
+    }
+    for (const std::int64_t size : resolve(Shape{shape[d]}, sizes)) {
+      split.push_back(size);
+    }
+  }
+  return reshape(x, split);
 }
 
 namespace {

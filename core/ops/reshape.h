@@ -24,5 +24,7 @@ struct Reshape {
 [[nodiscard]] Tensor reshape(const Tensor& x, const Shape& shape);
 /// x with dims `first` to `last`, both included, merged into one.
 [[nodiscard]] Tensor flatten(const Tensor& x, int first = 0, int last = -1);
+/// x with dim `dim` in the shape `sizes`, of which one may be -1.
+[[nodiscard]] Tensor unflatten(const Tensor& x, int dim, const Shape& sizes);
 
 }  // namespace tessera

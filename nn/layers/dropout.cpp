@@ -1,19 +1,39 @@
 #include <tessera/nn/layers/dropout.h>
 
+#include <tessera/core/ops/alpha_dropout.h>
+#include <tessera/core/ops/channel_dropout.h>
 #include <tessera/core/ops/dropout.h>
+#include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
 
-Dropout::Dropout(double p) : p_(p) {
-  check(p >= 0 && p <= 1, "Dropout: wrong probability; got ", p, ", expected one in [0, 1]");
+DropoutBase::DropoutBase(double p, bool inplace) : p_(p), inplace_(inplace) {
+  check<ValueError>(p >= 0 && p <= 1, "Dropout: wrong probability; got ", p,
+                    ", expected one in [0, 1]");
+}
+
+std::string DropoutBase::extra_repr() const {
+  return "p=" + python_text(p_) + ", inplace=" + python_bool(inplace_);
+}
+
+Tensor DropoutBase::apply_to(const Tensor& x, Tensor (*dropped)(const Tensor&, double)) const {
+  if (!training() || p_ == 0) {
+    return x;
+  }
+  const Tensor y = dropped(x, p_);
+  return inplace_ ? x.copy_(y) : y;
 }
 
 Tensor Dropout::forward(const Tensor& x) const {
-  return training() && p_ > 0 ? dropout(x, p_) : x;
+  return apply_to(x, dropout);
 }
 
-std::string Dropout::extra_repr() const {
-  return tessera::detail::concat("p=", p_);
+Tensor Dropout2d::forward(const Tensor& x) const {
+  return apply_to(x, channel_dropout);
+}
+
+Tensor AlphaDropout::forward(const Tensor& x) const {
+  return apply_to(x, alpha_dropout);
 }
 
 }  // namespace tessera::nn

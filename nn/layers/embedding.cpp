@@ -1,23 +1,22 @@
 #include <tessera/nn/layers/embedding.h>
 
 #include <tessera/core/ops/embedding.h>
-#include <tessera/nn/init/normal.h>
+#include <tessera/nn/layers/embedding_table.h>
 
 namespace tessera::nn {
 
 Embedding::Embedding(std::int64_t count, std::int64_t width, const EmbeddingOptions& options)
-    : weight(this, "weight", {count, width},
-             options.weight_init ? options.weight_init : init::normal(0, 1)) {
-  check(count >= 1 && width >= 1, "Embedding: sizes must be positive; got ", count, " rows of ",
-        width);
+    : padding_idx_(normalize_padding("Embedding", options.padding_idx, count)) {
+  weight = Parameter(this, "weight", table_shape("Embedding", count, width),
+                     options.weight_init ? options.weight_init : table_init(padding_idx_));
 }
 
 Tensor Embedding::forward(const Tensor& ids) const {
-  return embedding(weight, ids);
+  return embedding(weight, ids, padding_idx_);
 }
 
 std::string Embedding::extra_repr() const {
-  return tessera::detail::concat(weight.shape()[0], ", ", weight.shape()[1]);
+  return table_text(weight.shape()) + padding_text(padding_idx_);
 }
 
 }  // namespace tessera::nn

@@ -1,0 +1,40 @@
+#include <tessera/nn/layers/parameter_dict.h>
+
+#include <algorithm>
+
+#include <tessera/nn/python_text.h>
+
+namespace tessera::nn {
+
+Parameter ParameterDict::operator[](std::string_view key) const {
+  for (const SlotEntryPtr& entry : slot_entries()) {
+    if (entry->name == key && entry->slot != nullptr) {
+      return Parameter(entry);
+    }
+  }
+  fail<KeyError>("ParameterDict: no parameter \"", key, "\"");
+}
+
+bool ParameterDict::contains(std::string_view key) const {
+  return std::ranges::count(keys(), key) > 0;
+}
+
+std::vector<std::string> ParameterDict::keys() const {
+  std::vector<std::string> names;
+  for (const auto& [name, parameter] : named_parameters({.remove_duplicate = false})) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::string ParameterDict::extra_repr() const {
+  std::string text;
+  for (const auto& [name, parameter] : named_parameters({.remove_duplicate = false})) {
+    text += (text.empty() ? "  (" : "\n  (") + name + "): Parameter containing: [" +
+            python_tensor_type(parameter.slot()->dtype) + " of size " +
+            python_sizes(parameter.shape()) + "]";
+  }
+  return text;
+}
+
+}  // namespace tessera::nn

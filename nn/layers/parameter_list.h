@@ -1,0 +1,29 @@
+// Parameters by number.
+#pragma once
+
+#include <string>
+
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+
+/// Parameters named "0", "1", ... in order. It has no forward.
+class ParameterList : public Module {
+ public:
+  /// Adds one more at the end: one whose value is made when the root model is, or `value` itself.
+  Parameter append(const Shape& shape, Initializer initializer) {
+    return {this, std::to_string(size()), shape, std::move(initializer)};
+  }
+  Parameter append(const Tensor& value) {
+    return register_parameter(std::to_string(size()), value);
+  }
+  [[nodiscard]] std::size_t size() const { return slot_entries().size(); }
+  /// Throws KeyError beyond the end.
+  [[nodiscard]] Parameter operator[](std::size_t i) const {
+    check<KeyError>(i < size(), "ParameterList: no parameter ", i, "; got ", size());
+    return Parameter(slot_entries()[i]);
+  }
+  [[nodiscard]] std::string extra_repr() const override;
+};
+
+}  // namespace tessera::nn
