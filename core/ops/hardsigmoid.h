@@ -1,6 +1,7 @@
 // The logistic function in three straight pieces, and the sigmoid linear unit made of it.
 #pragma once
 
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/support/elementwise.h>
 
@@ -26,7 +27,7 @@ const Tensor& hardsigmoid_(const Tensor& x);
   return x * hardsigmoid(x);
 }
 inline const Tensor& hardswish_(const Tensor& x) {
-  return mul_(x, hardsigmoid(x));
+  return x.copy_(hardswish(clone(x)));  // the gradient reads what x was
 }
 
 }  // namespace tessera

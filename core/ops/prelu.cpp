@@ -20,7 +20,9 @@ int sample_ndim(const Tensor& x) {
 }
 
 void check_weight(const Tensor& x, const Tensor& weight) {
-  check<TypeError>(!is_complex(x.dtype()), "prelu: complex numbers have no order; got ", x.dtype());
+  check<TypeError>(!is_complex(x.dtype()) && !is_complex(weight.dtype()),
+                   "prelu: complex numbers have no order; got ", x.dtype(), " and ",
+                   weight.dtype());
   check<RuntimeError>(weight.ndim() == 1, "prelu: the weight must be 1-D; got ", weight.shape());
   const bool autocast = Modes::current().autocast.has_value() && is_floating(x.dtype());
   check<RuntimeError>(autocast || weight.dtype() == x.dtype(),

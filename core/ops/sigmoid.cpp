@@ -5,6 +5,7 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sigmoid_gradient.h>
 #include <tessera/core/ops/sub.h>
 
 namespace tessera {
@@ -20,7 +21,8 @@ void Sigmoid::reference(Kernel& k, const Attrs&) {
 void Sigmoid::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
     const Tensor y = v.output();
-    v.set(0, v.gradient() * conj(y * (1 - y)));
+    const Tensor g = v.gradient();
+    v.set(0, is_complex(y.dtype()) ? g * conj(y * (1 - y)) : sigmoid_gradient(g, y));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/tanh_gradient.h>
 
 namespace tessera {
 
@@ -16,7 +17,8 @@ void Tanh::reference(Kernel& k, const Attrs&) {
 void Tanh::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
     const Tensor y = v.output();
-    v.set(0, v.gradient() * conj(1 - y * y));
+    const Tensor g = v.gradient();
+    v.set(0, is_complex(y.dtype()) ? g * conj(1 - y * y) : tanh_gradient(g, y));
   }
 }
 

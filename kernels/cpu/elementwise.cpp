@@ -61,16 +61,16 @@ void map_rows(Binary f, DType dtype, const void* a, const void* b, void* y, std:
   });
 }
 
-void map_runs(Binary f, DType dtype, const void* a, const void* b, void* y, std::int64_t rows,
-              std::int64_t count, std::int64_t columns) {
+void map_planes(Binary f, DType dtype, const void* a, const void* b, void* y, std::int64_t planes,
+                std::int64_t columns, std::int64_t period) {
   const auto run = IsaTable<ElementwiseTable>::get().scalar[index_of(dtype)][static_cast<int>(f)];
-  const auto value_of = [&](std::int64_t i) {
+  const auto number = [&](std::int64_t i) {
     return dtype == DType::bf16 ? static_cast<float>(static_cast<const BFloat16*>(b)[i])
                                 : static_cast<const float*>(b)[i];
   };
-  for_ranges(rows, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
-    for (std::int64_t r = first; r < first + n; ++r) {
-      run(at(a, r * columns, dtype), value_of(r % count), at(y, r * columns, dtype), columns);
+  for_ranges(planes, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
+    for (std::int64_t p = first; p < first + n; ++p) {
+      run(at(a, p * columns, dtype), number(p % period), at(y, p * columns, dtype), columns);
     }
   });
 }

@@ -40,8 +40,9 @@ enum class Binary : std::uint8_t {
   prelu,
   count
 };
-/// Gradient of an input x from the gradient g of the output: f'(x) · g.
-enum class UnaryGradient : std::uint8_t { relu, silu, gelu_tanh, gelu_erf, count };
+/// Gradient of an input x from the gradient g of the output: f'(x) · g. For sigmoid and tanh x is
+/// the output.
+enum class UnaryGradient : std::uint8_t { relu, silu, gelu_tanh, gelu_erf, sigmoid, tanh, count };
 /// Functions of one number that depend on others: clamp on low and high, elu on its factors left
 /// and right of 0 and of x in the exponent, softplus on beta and threshold. nan stays.
 enum class Parametric : std::uint8_t { clamp, elu, softplus, count };
@@ -58,9 +59,9 @@ void map_mixed(Binary, const float* a, const BFloat16* b, float* y, std::int64_t
 /// y[r, i] = f(a[r, i], b[i]) for `rows` rows of `columns`; b is in a's dtype.
 void map_rows(Binary, DType, const void* a, const void* b, void* y, std::int64_t rows,
               std::int64_t columns);
-/// y[r, i] = f(a[r, i], b[r % count]) for `rows` rows of `columns`; b is in a's dtype.
-void map_runs(Binary, DType, const void* a, const void* b, void* y, std::int64_t rows,
-              std::int64_t count, std::int64_t columns);
+/// y[p, i] = f(a[p, i], b[p % period]) for `planes` of `columns`; b is in a's dtype.
+void map_planes(Binary, DType, const void* a, const void* b, void* y, std::int64_t planes,
+                std::int64_t columns, std::int64_t period);
 /// y[i] = f(a[i], b), rounded once.
 void map_scalar(Binary, DType, const void* a, float b, void* y, std::int64_t count);
 /// y[i] = f(x[i]; p); y may be x.

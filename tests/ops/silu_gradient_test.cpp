@@ -11,6 +11,7 @@ using namespace test;  // NOLINT(google-build-using-namespace)
 
 const RegisterOpCase<SiluGradient> kCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}, -3, 3)}}},
+    .tolerance = {.of_largest = 1},  // the sum cancels near -1.28, where the slope is 0
 }};
 
 }  // namespace

@@ -16,19 +16,19 @@ bool repeats(const TensorImpl& a, const TensorImpl& b) {
   return same;
 }
 
-/// How many elements of `a` in a row meet the same element of `b`, when `b` has dims of `a` and
-/// then ones, as values of channels have; 0 when it has others.
-std::int64_t run_of(const TensorImpl& a, const TensorImpl& b) {
+/// How many elements of `a` lie behind one another for each of `b`, which has the dims of `a` up to
+/// some dim and 1 behind it; 0 for other shapes.
+std::int64_t plane_size(const TensorImpl& a, const TensorImpl& b) {
   const int offset = a.shape.size() - b.shape.size();
-  int dims = offset < 0 ? 0 : b.shape.size();
-  std::int64_t run = 1;
-  for (; dims > 0 && b.shape[dims - 1] == 1; --dims) {
-    run *= a.shape[dims - 1 + offset];
+  int d = 0;
+  while (offset >= 0 && d < b.shape.size() && a.shape[d + offset] == b.shape[d]) {
+    ++d;
   }
-  for (int d = 0; d < dims; ++d) {
-    run = a.shape[d + offset] == b.shape[d] ? run : 0;
+  std::int64_t size = 1;
+  for (int rest = d; rest < b.shape.size(); ++rest) {
+    size *= b.shape[rest] == 1 ? a.shape[rest + offset] : 0;
   }
-  return offset < 0 ? 0 : run;
+  return offset < 0 || d == 0 ? 0 : size;
 }
 
 bool run_ordered(Kernel& k, Binary f, const TensorImpl& a, const TensorImpl& b) {
@@ -50,8 +50,10 @@ bool run_ordered(Kernel& k, Binary f, const TensorImpl& a, const TensorImpl& b) 
   if (b.dtype != y.dtype || !b.contiguous()) {
     return false;
   }
-  if (const std::int64_t run = run_of(a, b); run > 1) {
-    map_runs(f, y.dtype, bytes_of(a), bytes_of(b), bytes_of(y), a.numel() / run, b.numel(), run);
+  constexpr std::int64_t kSmallestPlane = 16;  // below it one copy of b costs less
+  if (const std::int64_t plane = plane_size(a, b); plane >= kSmallestPlane) {
+    map_planes(f, y.dtype, bytes_of(a), bytes_of(b), bytes_of(y), a.numel() / plane, plane,
+               b.numel());
     return true;
   }
   if (!repeats(a, b)) {
@@ -97,6 +99,17 @@ bool run_parametric(Kernel& k, Parametric f, const Parameters& p) {
     return false;
   }
   map(f, p, x.dtype, DenseOperand(x).data(), bytes_of(y), x.numel());
+  return true;
+}
+
+bool run_gradient(Kernel& k, UnaryGradient f) {
+  const TensorImpl& g = k.input(0);
+  const TensorImpl& x = k.input(1);
+  const TensorImpl& y = k.output();
+  if (!is_fast(y) || g.dtype != y.dtype || x.dtype != y.dtype || g.shape != x.shape) {
+    return false;
+  }
+  map_gradient(f, y.dtype, DenseOperand(x).data(), DenseOperand(g).data(), bytes_of(y), y.numel());
   return true;
 }
 

@@ -72,6 +72,12 @@ struct Prelu {
 struct ReluGradient {
   static VF of(VF x, VF g) { return select_less(x, set1(0x1p-149F), zero(), g); }
 };
+struct SigmoidGradient {
+  static VF of(VF y, VF g) { return g * y * (set1(1.0F) - y); }
+};
+struct TanhGradient {
+  static VF of(VF y, VF g) { return g * ((set1(1.0F) - y) * (set1(1.0F) + y)); }
+};
 // 1 - s is taken as e^-x s: the difference would cancel.
 struct SiluGradient {
   static VF of(VF x_in, VF g) {
