@@ -9,7 +9,7 @@ import collections
 import json
 import pathlib
 
-from ops import (activations, attention, casts, dtypes, losses, norms, optimizers, pointwise,
+from ops import (activations, attention, bags, casts, dtypes, losses, norms, optimizers, pointwise,
                  products, reductions, shapes)
 
 TARGET = pathlib.Path(__file__).resolve().parent.parent / "fixtures" / "ops.json"
@@ -33,7 +33,7 @@ def compact(value, depth):
 
 
 def main():
-    modules = (activations, attention, losses, norms, pointwise, products, reductions, shapes)
+    modules = (activations, attention, bags, losses, norms, pointwise, products, reductions, shapes)
     fixture = {
         "dtypes": dtypes.rules(),
         "casts": casts.casts(),

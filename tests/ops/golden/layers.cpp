@@ -32,6 +32,15 @@ Tensor attend(NamedTensors& in, const Json& attrs) {
                    in["mask"]);
 }
 
+Tensor bags(NamedTensors& in, const Json& attrs) {
+  const auto mode = attrs["mode"].get<std::string>();
+  return embedding_bag(
+      in["weight"], in["ids"], in["offsets"],
+      {.mode = mode == "max" ? BagMode::max : (mode == "sum" ? BagMode::sum : BagMode::mean),
+       .padding_idx = attrs.value("padding_idx", std::int64_t{-1})},
+      in["per_sample_weights"]);
+}
+
 }  // namespace
 
 GoldenFunctions golden_layers() {
@@ -50,6 +59,7 @@ GoldenFunctions golden_layers() {
       {"cross_entropy", loss},
       {"linear_cross_entropy", head},
       {"attention", attend},
+      {"embedding_bag", bags},
   };
 }
 
