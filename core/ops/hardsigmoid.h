@@ -1,8 +1,6 @@
-// The logistic function in three straight pieces, and the sigmoid linear unit made of it.
+// The logistic function in three straight pieces.
 #pragma once
 
-#include <tessera/core/ops/cast.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/support/elementwise.h>
 
 namespace tessera {
@@ -21,13 +19,5 @@ struct Hardsigmoid : RealOnly<FloatElementwise<1>> {
 /// numbers.
 [[nodiscard]] Tensor hardsigmoid(const Tensor& x);
 const Tensor& hardsigmoid_(const Tensor& x);
-
-/// x hardsigmoid(x) (Howard et al., "Searching for MobileNetV3", ICCV 2019).
-[[nodiscard]] inline Tensor hardswish(const Tensor& x) {
-  return x * hardsigmoid(x);
-}
-inline const Tensor& hardswish_(const Tensor& x) {
-  return x.copy_(hardswish(clone(x)));  // the gradient reads what x was
-}
 
 }  // namespace tessera

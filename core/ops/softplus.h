@@ -1,9 +1,6 @@
-// The smooth rectifier, and the logarithm of the logistic function, which is made of it.
+// The smooth rectifier.
 #pragma once
 
-#include <limits>
-
-#include <tessera/core/ops/neg.h>
 #include <tessera/core/ops/support/elementwise.h>
 
 namespace tessera {
@@ -28,10 +25,5 @@ struct Softplus {
 /// ln(1 + e^(beta x)) / beta, and x where beta x > threshold; integers become f32. No complex
 /// numbers.
 [[nodiscard]] Tensor softplus(const Tensor& x, double beta = 1, double threshold = 20);
-
-/// ln(1 / (1 + e^-x)), without overflow.
-[[nodiscard]] inline Tensor log_sigmoid(const Tensor& x) {
-  return -softplus(-x, 1, std::numeric_limits<double>::infinity());
-}
 
 }  // namespace tessera

@@ -1,7 +1,7 @@
 // The sigmoid linear unit in three pieces as a module.
 #pragma once
 
-#include <tessera/core/ops/hardsigmoid.h>
+#include <tessera/core/ops/hardswish.h>
 #include <tessera/nn/layers/activation/inplace_activation.h>
 
 namespace tessera::nn {

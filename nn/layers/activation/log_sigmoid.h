@@ -1,7 +1,7 @@
 // The logarithm of the logistic function as a module.
 #pragma once
 
-#include <tessera/core/ops/softplus.h>
+#include <tessera/core/ops/log_sigmoid.h>
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
