@@ -1,22 +1,30 @@
 // Division of rows by their root mean square.
 #pragma once
 
+#include <optional>
+
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
+struct RMSNormOptions {
+  std::optional<double> eps;  ///< added to the mean; without one the epsilon of f32, or f64 for f64
+  bool affine = true;         ///< with weight
+};
+
 /// x (..., width) / sqrt(mean(x^2) + eps), times weight (Zhang and Sennrich, "Root Mean Square
 /// Layer Normalization", NeurIPS 2019). Weights begin as ones.
-class RmsNorm : public Module {
+class RMSNorm : public Module {
  public:
-  explicit RmsNorm(std::int64_t width, double eps = 1e-6);
+  explicit RMSNorm(std::int64_t width, const RMSNormOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   [[nodiscard]] std::string extra_repr() const override;
 
-  Parameter weight;  ///< (width)
+  Parameter weight;  ///< (width); undefined when not affine
 
  private:
-  double eps_;
+  std::int64_t width_;
+  std::optional<double> eps_;
 };
 
 }  // namespace tessera::nn

@@ -9,8 +9,8 @@ import collections
 import json
 import pathlib
 
-from ops import (activations, attention, bags, casts, dtypes, losses, norms, optimizers, pointwise,
-                 products, reductions, shapes)
+from ops import (activations, attention, bags, casts, dtypes, losses, norms, optimizers,
+                 pointwise, products, reductions, schedules, shapes)
 
 TARGET = pathlib.Path(__file__).resolve().parent.parent / "fixtures" / "ops.json"
 

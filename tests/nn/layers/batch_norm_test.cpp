@@ -51,8 +51,8 @@ TEST(BatchNorm, prints_and_names_its_state_as_pytorch_does) {
             "track_running_stats=False)");
   EXPECT_TRUE(plain->state_dict().empty());
   std::string names;
-  for (const auto& [name, tensor] : make<BatchNorm3d>(3)->state_dict()) {
-    names += name + (tensor.dtype() == DType::i64 ? "* " : " ");
+  for (const auto& [name, value] : make<BatchNorm3d>(3)->state_dict()) {
+    names += name + (value.tensor().dtype() == DType::i64 ? "* " : " ");
   }
   EXPECT_EQ(names, "weight bias running_mean running_var num_batches_tracked* ");
 }

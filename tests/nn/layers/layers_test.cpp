@@ -84,8 +84,8 @@ TEST(LayerNorm, brings_rows_to_mean_0_and_variance_1) {
   EXPECT_EQ(names_of(*make<LayerNorm>(4, LayerNormOptions{.affine = false})), "");
 }
 
-TEST(RmsNorm, divides_rows_by_their_root_mean_square) {
-  const auto layer = make<RmsNorm>(2, 0.5);
+TEST(RMSNorm, divides_rows_by_their_root_mean_square) {
+  const auto layer = make<RMSNorm>(2, RMSNormOptions{.eps = 0.5});
   layer->load_state_dict({{"weight", tensor<float>({1, 10})}});
   const auto y = layer(from_values<float>({3, 4}, {1, 2})).to_vector<float>();
   EXPECT_NEAR(y[0], 3 / std::sqrt(13), 1e-6);
@@ -122,7 +122,7 @@ TEST(Sequential, hands_outputs_on) {
             "layers.2.weight(1, 3) ");
   const Tensor x = from_values<float>({1, 2, 3, 4}, {2, 2});
   const auto child = [&](const char* path, const Tensor& in) {
-    return stack->get_submodule(path).call(in);
+    return stack->get_submodule(path)(in);
   };
   const Tensor expected = child("layers.2", child("layers.1", child("layers.0", x)));
   EXPECT_EQ(stack(x).to_vector<float>(), expected.to_vector<float>());

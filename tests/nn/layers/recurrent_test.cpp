@@ -47,7 +47,7 @@ Ptr<M> with_waves(const Ptr<M>& module) {
   module->to(DType::f64);
   StateDict state;
   for (const auto& [name, parameter] : module->named_parameters()) {
-    state.emplace_back(name, waves(parameter.shape(), static_cast<double>(state.size())));
+    state.set(name, waves(parameter.shape(), static_cast<double>(state.size())));
   }
   module->load_state_dict(state);
   return module;

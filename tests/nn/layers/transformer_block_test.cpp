@@ -23,8 +23,8 @@ struct Weights {
   std::map<std::string, std::vector<double>> values;
 
   explicit Weights(const Module& module) {
-    for (const auto& [name, tensor] : module.state_dict()) {
-      values[name] = tensor.to_vector<double>();
+    for (const auto& [name, value] : module.state_dict()) {
+      values[name] = value.tensor().to_vector<double>();
     }
   }
   [[nodiscard]] Matrix linear(const std::string& name, const Matrix& x) const {
