@@ -171,13 +171,37 @@ BatchSum BackwardRun::batch_sum_of(const OpNode& node) const {
   return BatchSum::tree;
 }
 
-void BackwardRun::execute(OpNode& node) {
-  const TraceRange trace(node.op->info.name, "backward");
-  for (std::size_t i = 0; i < node.hooks.size(); ++i) {
-    if (node.hooks[i] != nullptr && node.gradients[i].defined()) {
-      node.gradients[i] = node.hooks[i]->apply(std::move(node.gradients[i]));
+void run_output_hooks(OpNode& node) {
+  for (std::size_t i = 0; node.hooks != nullptr && i < node.gradients.size(); ++i) {
+    if (node.gradients[i].defined()) {
+      node.gradients[i] =
+          run_gradient_hooks(node.hooks->outputs[i].get(), std::move(node.gradients[i]));
     }
   }
+}
+
+void run_op_hooks(OpNode& node, Vjp& vjp) {
+  if (node.hooks == nullptr || node.hooks->after == nullptr) {
+    return;
+  }
+  const std::vector<Tensor> outputs(node.gradients.begin(), node.gradients.end());
+  for (const auto& entry : *node.hooks->after->entries()) {
+    std::vector<Tensor> inputs;
+    for (std::size_t i = 0; i < node.edges.size(); ++i) {
+      inputs.push_back(brings_rows(node, i) ? Tensor() : vjp.results()[i]);
+    }
+    const auto replaced = entry.hook(inputs, outputs);
+    for (std::size_t i = 0; replaced && i < node.edges.size(); ++i) {
+      if (!brings_rows(node, i)) {
+        vjp.results()[i] = replaced->at(i);
+      }
+    }
+  }
+}
+
+void BackwardRun::execute(OpNode& node) {
+  const TraceRange trace(node.op->info.name, "backward");
+  run_output_hooks(node);
   for (std::size_t i = 0; captures_ != nullptr && i < node.gradients.size(); ++i) {
     capture({Ref<TapeNode>(&node), static_cast<std::uint32_t>(i)}, node.gradients[i]);
   }
@@ -186,6 +210,7 @@ void BackwardRun::execute(OpNode& node) {
   if (any && (captures_ == nullptr || node.reaches)) {
     const ModeGuard<&Modes::batch_sum> sum(batch_sum_of(node));
     node.op->vjp(vjp, node.attrs.get());
+    run_op_hooks(node, vjp);
   }
   node.gradients.clear();
   if (!keep_) {

@@ -5,43 +5,51 @@
 namespace tessera {
 namespace {
 
-std::shared_ptr<GradientHooks>& hooks_of(const Tensor& x) {
+AutogradMeta& meta_of(const Tensor& x) {
   check(x.requires_grad(), "gradient hook: the tensor requires no gradient");
   static_cast<void>(edge_of(x));  // settles the producer of a stale view
-  AutogradMeta& meta = *x.get().autograd;
-  if (!meta.producer) {
-    return leaf_of(x).hooks;
-  }
-  meta.producer->hooks.resize(meta.producer->outputs.size());
-  return meta.producer->hooks[meta.output];
+  return *x.get().autograd;
 }
 
-template <class List>
-void erase_id(List& list, std::uint64_t id) {
-  std::erase_if(list, [id](const auto& entry) { return entry.first == id; });
+OpHooks& hooks_of(OpNode& node) {
+  if (node.hooks == nullptr) {
+    node.hooks = std::make_unique<OpHooks>();
+    node.hooks->outputs.resize(node.outputs.size());
+  }
+  return *node.hooks;
+}
+
+template <class Hook>
+RemovableHandle add(std::shared_ptr<HookList<Hook>>& list, Hook hook) {
+  if (list == nullptr) {
+    list = std::make_shared<HookList<Hook>>();
+  }
+  return list->add(std::move(hook));
 }
 
 }  // namespace
 
-HookHandle register_gradient_hook(const Tensor& x, GradientHook hook) {
-  std::shared_ptr<GradientHooks>& hooks = hooks_of(x);
-  if (hooks == nullptr) {
-    hooks = std::make_shared<GradientHooks>();
-  }
-  const std::uint64_t id = hooks->next_id++;
-  hooks->hooks.emplace_back(id, std::move(hook));
-  return HookHandle([weak = std::weak_ptr(hooks), id] {
-    if (const auto alive = weak.lock()) {
-      erase_id(alive->hooks, id);
-    }
-  });
+RemovableHandle register_gradient_hook(const Tensor& x, GradientHook hook) {
+  const AutogradMeta& meta = meta_of(x);
+  return meta.producer ? add(hooks_of(*meta.producer).outputs[meta.output], std::move(hook))
+                       : add(leaf_of(x).hooks, std::move(hook));
 }
 
-HookHandle register_ready_hook(const Tensor& x, std::function<void(LeafNode&)> hook) {
-  const Ref<LeafNode> leaf(&leaf_of(x));
-  const std::uint64_t id = leaf->next_ready_hook++;
-  leaf->ready_hooks.emplace_back(id, std::move(hook));
-  return HookHandle([leaf, id] { erase_id(leaf->ready_hooks, id); });
+RemovableHandle register_op_hook(const Tensor& x, OpHook hook) {
+  const AutogradMeta& meta = meta_of(x);
+  check(static_cast<bool>(meta.producer), "op hook: no op computed the tensor");
+  return add(hooks_of(*meta.producer).after, std::move(hook));
+}
+
+RemovableHandle register_ready_hook(const Tensor& x, ReadyHook hook) {
+  return add(leaf_of(x).ready_hooks, std::move(hook));
+}
+
+void share_hooks(const Tensor& from, const Tensor& to) {
+  if (from.requires_grad() && to.requires_grad()) {
+    leaf_of(to).hooks = leaf_of(from).hooks;
+    leaf_of(to).ready_hooks = leaf_of(from).ready_hooks;
+  }
 }
 
 }  // namespace tessera

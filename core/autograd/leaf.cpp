@@ -66,9 +66,7 @@ void complete_open_leaves() {
   for (const Ref<LeafNode>& leaf : open.mapped()) {
     auto tree = leaf->passes->trees.extract(open.key());
     finish(*leaf, tree.mapped().take(pass.grain));
-    for (const auto& [id, hook] : leaf->ready_hooks) {
-      hook(*leaf);
-    }
+    leaf->run_ready_hooks();
   }
 }
 
@@ -87,7 +85,7 @@ void LeafNode::add_up_microbatches() {
 }
 
 void LeafNode::offer_dense() {
-  const bool hooked = hooks != nullptr && !hooks->hooks.empty();
+  const bool hooked = hooks != nullptr && !hooks->empty();
   if (sink == nullptr || hooked || !sum.defined() || grad_enabled()) {
     return;
   }
@@ -99,19 +97,26 @@ void LeafNode::complete() {
   add_up_microbatches();
   Contribution total{.dense = std::exchange(sum, Tensor()), .rows = merge_uses(rows)};
   rows.clear();
-  if (hooks != nullptr && !hooks->hooks.empty()) {
+  if (hooks != nullptr && !hooks->empty()) {
     if (total.rows.defined()) {
       total.dense = add_rows(total.dense, std::exchange(total.rows, {}), meta);
     }
-    total.dense = hooks->apply(std::move(total.dense));
+    total.dense = run_gradient_hooks(hooks.get(), std::move(total.dense));
   }
   if (sink != nullptr) {
     sink->complete(*this, std::move(total));
   } else {
     add_pass(*this, std::move(total));
   }
-  for (const auto& [id, hook] : ready_hooks) {
-    hook(*this);
+  run_ready_hooks();
+}
+
+void LeafNode::run_ready_hooks() {
+  if (ready_hooks == nullptr) {
+    return;
+  }
+  for (const auto& entry : *ready_hooks->entries()) {
+    entry.hook(*this);
   }
 }
 

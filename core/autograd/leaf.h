@@ -10,6 +10,9 @@
 
 namespace tessera {
 
+/// Told that a leaf's gradient is complete.
+using ReadyHook = std::function<void(LeafNode&)>;
+
 /// What one backward pass contributed to a leaf.
 struct Contribution {
   Tensor
@@ -49,11 +52,9 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
 
   TensorMeta meta;
   Tensor grad;
-  std::shared_ptr<GradientSink> sink;    ///< null: add to `grad`
-  std::shared_ptr<GradientHooks> hooks;  ///< see the sum over uses, may replace it
-  /// Run after `grad` has the pass's gradient.
-  std::vector<std::pair<std::uint64_t, std::function<void(LeafNode&)>>> ready_hooks;
-  std::uint64_t next_ready_hook = 0;
+  std::shared_ptr<GradientSink> sink;                ///< null: add to `grad`
+  std::shared_ptr<GradientHooks> hooks;              ///< see the sum over uses, may replace it
+  std::shared_ptr<HookList<ReadyHook>> ready_hooks;  ///< run after `grad` has the pass's gradient
 
   // Scratch of this backward.
   Tensor sum;                     ///< dense contributions so far
@@ -68,6 +69,7 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   void offer_dense();
   /// Hands the finished sum to the sink and runs the hooks.
   void complete();
+  void run_ready_hooks();
 
  private:
   void add_up_microbatches();

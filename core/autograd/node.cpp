@@ -36,9 +36,12 @@ const TensorMeta& OpNode::input_meta(std::size_t i) const {
   return constants[static_cast<std::size_t>(before)];
 }
 
-Tensor GradientHooks::apply(Tensor gradient) const {
-  for (const auto& [id, hook] : hooks) {
-    if (Tensor replacement = hook(gradient); replacement.defined()) {
+Tensor run_gradient_hooks(const GradientHooks* hooks, Tensor gradient) {
+  if (hooks == nullptr || hooks->empty()) {
+    return gradient;
+  }
+  for (const auto& entry : *hooks->entries()) {
+    if (Tensor replacement = entry.hook(gradient); replacement.defined()) {
       check(replacement.shape() == gradient.shape(), "gradient hook: wrong shape; got ",
             replacement.shape(), ", expected ", gradient.shape());
       gradient = std::move(replacement);

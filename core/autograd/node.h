@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <tessera/core/autograd/saved_tensor.h>
+#include <tessera/core/base/hook_list.h>
 #include <tessera/core/base/inline_vector.h>
 #include <tessera/core/base/pooled.h>
 #include <tessera/core/dispatch/op.h>
@@ -59,12 +61,21 @@ inline constexpr std::int8_t kNotGiven = -1;  ///< as device index
 /// Gets the gradient of a tensor and may return another one in its place.
 using GradientHook = std::function<Tensor(const Tensor& gradient)>;
 
-/// Hooks on one tensor's gradient; shared, so that a handle can remove one.
-struct GradientHooks {
-  std::vector<std::pair<std::uint64_t, GradientHook>> hooks;
-  std::uint64_t next_id = 0;
+/// Hooks on one tensor's gradient.
+using GradientHooks = HookList<GradientHook>;
 
-  [[nodiscard]] Tensor apply(Tensor gradient) const;
+/// The gradient as `hooks`, null for none, leave it.
+[[nodiscard]] Tensor run_gradient_hooks(const GradientHooks* hooks, Tensor gradient);
+
+/// Gets the gradients of a recorded op's inputs, undefined where there are none or only rows, and
+/// of its outputs, and may return others for the inputs.
+using OpHook = std::function<std::optional<std::vector<Tensor>>(
+    const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs)>;
+
+/// Hooks around the gradient of one recorded op.
+struct OpHooks {
+  std::vector<std::shared_ptr<GradientHooks>> outputs;  ///< one an output, null for none
+  std::shared_ptr<HookList<OpHook>> after;
 };
 
 /// A recorded op.
@@ -87,7 +98,7 @@ class OpNode final : public TapeNode, public Pooled<OpNode> {
   InlineVector<SavedTensor, 3> saved_inputs;
   InlineVector<SavedTensor, 1> saved_outputs;
   InlineVector<Tensor, 1> gradients;  ///< scratch: gradients of the outputs so far
-  InlineVector<std::shared_ptr<GradientHooks>, 1> hooks;  ///< one an output, null for none
+  std::unique_ptr<OpHooks> hooks;     ///< null for none
 };
 
 }  // namespace tessera

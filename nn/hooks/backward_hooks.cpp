@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/autograd/boundary.h>
+#include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/nn/hooks/call_hooks.h>
@@ -10,6 +11,25 @@
 
 namespace tessera::nn {
 namespace {
+
+/// The first tensor in a value; undefined when there is none.
+Tensor first_tensor(const Value& value) {
+  if (value.is<Tensor>()) {
+    return value.tensor();
+  }
+  if (value.is<Value::List>()) {
+    for (const Value& part : value.get<Value::List>()) {
+      if (Tensor found = first_tensor(part); found.defined()) {
+        return found;
+      }
+    }
+  }
+  return {};
+}
+
+void refuse_mixture(bool mixed, const std::string& who) {
+  check<RuntimeError>(!mixed, who, ": legacy and full backward hooks cannot be combined");
+}
 
 /// Replaces the gradients by what a hook returned, if anything.
 void replace(Grads& gradients, std::optional<Grads> returned, const Module& module) {
@@ -53,9 +73,40 @@ void append(std::vector<Hook>& hooks, const HookList<Hook>& list) {
 
 }  // namespace
 
+void BackwardHooks::refuse_legacy(const std::string& who) const {
+  refuse_mixture(!legacy->empty(), who);
+}
+
+void BackwardHooks::refuse_full(const std::string& who) const {
+  refuse_mixture(!full->empty(), who);
+}
+
+void watch_for_legacy_hooks(const Module& module, const Value& output) {
+  std::vector<BackwardHook> hooks;
+  for (const CallHooks* all : hooks_on(module)) {
+    if (all != nullptr) {
+      append(hooks, *all->backward.legacy);
+    }
+  }
+  const Tensor first = hooks.empty() ? Tensor() : first_tensor(output);
+  if (!first.defined() || !first.requires_grad() || first.is_leaf()) {
+    return;
+  }
+  log_once("legacy backward hooks of " + module.class_name(), LogLevel::warning,
+           module.class_name(), ": legacy backward hooks see the gradients of the last op alone; ",
+           "use register_full_backward_hook");
+  register_op_hook(first,
+                   [self = module.shared_from_this(), hooks](Grads inputs, const Grads& outputs) {
+                     for (const BackwardHook& hook : hooks) {
+                       replace(inputs, hook(*self, inputs, outputs), *self);
+                     }
+                     return std::optional(std::move(inputs));
+                   });
+}
+
 std::shared_ptr<BackwardWatch> BackwardWatch::of(const Module& module) {
   const bool hooked = std::ranges::any_of(hooks_on(module), [](const CallHooks* hooks) {
-    return hooks != nullptr && !hooks->backward.empty();
+    return hooks != nullptr && !(hooks->backward.pre->empty() && hooks->backward.full->empty());
   });
   return hooked && grad_enabled() ? std::make_shared<BackwardWatch>(module) : nullptr;
 }

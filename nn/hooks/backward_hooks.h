@@ -48,9 +48,21 @@ BackwardHook backward_hook(F hook) {
 struct BackwardHooks {
   std::shared_ptr<HookList<BackwardPreHook>> pre = std::make_shared<HookList<BackwardPreHook>>();
   std::shared_ptr<HookList<BackwardHook>> full = std::make_shared<HookList<BackwardHook>>();
+  std::shared_ptr<HookList<BackwardHook>> legacy = std::make_shared<HookList<BackwardHook>>();
 
-  [[nodiscard]] bool empty() const noexcept { return pre->empty() && full->empty(); }
+  [[nodiscard]] bool empty() const noexcept {
+    return pre->empty() && full->empty() && legacy->empty();
+  }
+  /// Throws RuntimeError when there are legacy hooks, or full ones, which do not go together; `who`
+  /// has them.
+  void refuse_legacy(const std::string& who) const;
+  void refuse_full(const std::string& who) const;
 };
+
+/// Runs the legacy hooks on `module` when the gradients of the op that computed the first tensor of
+/// `output` are there: they see those of that op's inputs, which are the module's own only when the
+/// module is a single op.
+void watch_for_legacy_hooks(const Module& module, const Value& output);
 
 /// Watches the gradients of one call: the hooks are those that were there when it was made.
 class BackwardWatch : public std::enable_shared_from_this<BackwardWatch> {

@@ -51,6 +51,9 @@ class HookedCall {
       } catch (const std::exception& error) {
         log_warning(module_.class_name(), ": a forward hook that is always called threw \"",
                     error.what(), "\" beside the call's own error");
+      } catch (...) {
+        log_warning(module_.class_name(), ": a forward hook that is always called threw something ",
+                    "that is no std::exception beside the call's own error");
       }
     });
   }
@@ -59,6 +62,7 @@ class HookedCall {
     if (watch_ != nullptr) {
       watch_->watch_outputs(output_);
     }
+    watch_for_legacy_hooks(module_, output_);
     return std::move(output_);
   }
 

@@ -27,7 +27,14 @@ RemovableHandle register_full_backward_pre(F hook) {
 }
 template <detail::HookOn<const Grads&, const Grads&> F>
 RemovableHandle register_full_backward(F hook) {
+  call().backward.refuse_legacy("global hooks");
   return call().backward.full->add(backward_hook(std::move(hook)));
+}
+
+template <detail::HookOn<const Grads&, const Grads&> F>
+[[deprecated("use register_full_backward")]] RemovableHandle register_backward(F hook) {
+  call().backward.refuse_full("global hooks");
+  return call().backward.legacy->add(backward_hook(std::move(hook)));
 }
 
 }  // namespace tessera::nn::global_hooks

@@ -80,7 +80,7 @@ TEST(Leaf, without_rows_to_come_offers_nothing) {
 
 TEST(Leaf, with_hooks_waits_for_everything) {
   const Tied tied(true);
-  const HookHandle hook =
+  const ScopedHandle hook =
       register_gradient_hook(tied.table, [](const Tensor& gradient) { return gradient; });
   tied.loss().backward();
   EXPECT_TRUE(tied.sink->offered.empty());

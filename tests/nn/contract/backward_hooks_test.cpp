@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/relu.h>
@@ -216,6 +217,67 @@ TEST(H4, hooks_change_no_bits_when_they_return_nothing) {
     return all;
   };
   EXPECT_EQ(run(true), run(false));
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+TEST(H5, the_legacy_hook_sees_the_last_op_alone) {
+  const auto model = make<Inner>();  // x * factor + offset
+  std::size_t inputs = 0;
+  const RemovableHandle handle = model->register_backward_hook(
+      [&](const Module& m, const Grads& grad_input, const Grads& grad_output) {
+        EXPECT_EQ(m.class_name(), "Inner");
+        EXPECT_EQ(floats(grad_output[0]), (std::vector<float>{1, 1, 1}));
+        inputs = grad_input.size();
+        return Grads{grad_input[0] * 5.0, grad_input[1]};
+      });
+  const Tensor x = input3();
+  model(x).backward(ones({3}));
+  EXPECT_EQ(inputs, 2U);  // the sum's
+  EXPECT_EQ(floats(x.grad()), (std::vector<float>{10, 10, 10}));
+  handle.remove();
+  x.set_grad({});
+  model(x).backward(ones({3}));
+  EXPECT_EQ(floats(x.grad()), (std::vector<float>{2, 2, 2}));
+}
+
+TEST(H5, legacy_and_full_hooks_exclude_each_other) {
+  const auto legacy = [](const Module&, const Grads&, const Grads&) {};
+  const auto model = make<Scale>();
+  const RemovableHandle first = model->register_backward_hook(legacy);
+  EXPECT_EQ(thrown<RuntimeError>([&] { model->register_full_backward_hook(legacy); }),
+            "Scale: legacy and full backward hooks cannot be combined");
+  first.remove();
+  model->register_full_backward_hook(legacy);
+  EXPECT_THROW(model->register_backward_hook(legacy), RuntimeError);
+  const ScopedHandle global = global_hooks::register_backward(legacy);
+  EXPECT_THROW(global_hooks::register_full_backward(legacy), RuntimeError);
+}
+
+TEST(H5, a_wrong_number_of_gradients_is_an_error) {
+  const auto model = make<Scale>();
+  model->register_backward_hook([](const Module&, const Grads&, const Grads&) { return Grads{}; });
+  const Tensor y = model(input3());
+  EXPECT_EQ(thrown<RuntimeError>([&] { y.backward(ones({3})); }),
+            "backward hook of Scale returned 0 gradients, expected 2");
+}
+
+#pragma GCC diagnostic pop
+
+TEST(H4, hooks_inside_a_checkpointed_region_fire_once) {
+  const auto model = make<Outer>();
+  int calls = 0;
+  model->inner->register_full_backward_hook(
+      [&](const Module&, const Grads& grad_input, const Grads& grad_output) {
+        ++calls;
+        EXPECT_EQ(floats(grad_output[0]), (std::vector<float>{2, 2, 2}));
+        return Grads{grad_input[0] * 3.0};
+      });
+  const Tensor x = input3();
+  checkpoint([&](const Tensor& in) { return model(in); }, x).backward(ones({3}));
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(floats(x.grad()), (std::vector<float>{12, 12, 12}));
 }
 
 }  // namespace
