@@ -10,8 +10,11 @@
 
 #include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/base/module_path.h>
+#include <tessera/nn/functional/call_state.h>
+#include <tessera/nn/functional/options_scope.h>
 #include <tessera/nn/hooks/global_hooks.h>
 #include <tessera/nn/pack.h>
+#include <tessera/nn/tracking/tracked_call.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn::detail {
@@ -20,17 +23,21 @@ template <class M>
 const ClassInfo& class_info();
 
 /// Runs the forward of a module that stands where an M was declared: M's own, or, of a class that
-/// derives from M, that class's.
+/// derives from M, that class's, which must have the same signature.
 template <class M, class... A>
 auto run_forward(const Module& module, A&&... arguments) {
   using R = decltype(std::declval<const M&>().forward(std::forward<A>(arguments)...));
   if constexpr (HasOneForward<M>) {
-    using Function = typename ForwardOf<decltype(&M::forward)>::Function;
+    using Forward = ForwardOf<decltype(&M::forward)>;
     const ClassInfo& info = module.class_info();
     if (&info != &class_info<M>() && info.type != nullptr) [[unlikely]] {
-      if constexpr (std::is_invocable_v<Function, const Module&, A...>) {
-        return static_cast<R>(
-            reinterpret_cast<Function>(info.forward)(module, std::forward<A>(arguments)...));
+      check<TypeError>(
+          info.signature != nullptr && *info.signature == typeid(typename Forward::Signature),
+          info.name, ": has another forward than ", class_info<M>().name,
+          ", as which it is called");
+      if constexpr (std::is_invocable_v<typename Forward::Function, const Module&, A...>) {
+        return static_cast<R>(reinterpret_cast<typename Forward::Function>(info.forward)(
+            module, std::forward<A>(arguments)...));
       } else {
         fail<TypeError>(module.class_name(), ": stands in for ", class_info<M>().name,
                         ", so that a call must name all arguments of forward");
@@ -94,15 +101,72 @@ auto call_with_hooks(const Module& module, const A&... arguments) {
       }));
 }
 
+inline bool has_hooks(const Module& module) {
+  const CallHooks* own = module.call_hooks();
+  return (own != nullptr && !own->empty()) || !global_hooks::call().empty();
+}
+
+/// A call that something watches: hooks, which pure calls leave out, or a tracker.
+template <class M, class... A>
+auto call_watched(const Module& module, const CallState& state, A&&... arguments) {
+  const auto run = [&] {
+    if (state.pure != nullptr || !has_hooks(module)) {
+      return run_forward<M>(module, std::forward<A>(arguments)...);
+    }
+    return call_with_hooks<M>(module, arguments...);
+  };
+  if (state.tracker == nullptr) {
+    return run();
+  }
+  TrackedCall tracked(*state.tracker, module);
+  auto result = run();
+  tracked.returned(pack(result));
+  return result;
+}
+
 /// Calls `module`, which stands where an M was declared, as the child `key`.
 template <class M, class... A>
 auto invoke(const Module& module, const std::string& key, A&&... arguments) {
   const ModulePathScope path(key);
-  const bool hooked = module.call_hooks() != nullptr || !global_hooks::call().empty();
-  if (!hooked || is_recomputing()) [[likely]] {
+  const CallState& state = CallState::current();
+  if ((!has_hooks(module) && state.tracker == nullptr) || is_recomputing()) [[likely]] {
     return run_forward<M>(module, std::forward<A>(arguments)...);
   }
-  return call_with_hooks<M>(module, arguments...);
+  return call_watched<M>(module, state, std::forward<A>(arguments)...);
+}
+
+template <class... A>
+inline constexpr bool kEndsWithOptions = false;
+template <class Last>
+inline constexpr bool kEndsWithOptions<Last> = std::same_as<std::remove_cvref_t<Last>, CallOptions>;
+template <class First, class Second, class... Rest>
+inline constexpr bool kEndsWithOptions<First, Second, Rest...> = kEndsWithOptions<Second, Rest...>;
+
+/// Calls `run(module's arguments...)` under the options that end `arguments`.
+template <class Run, class... A>
+auto run_under_options(const Module& module, const Run& run, A&&... arguments) {
+  const auto all = std::forward_as_tuple(std::forward<A>(arguments)...);
+  constexpr std::size_t kCount = sizeof...(A) - 1;
+  OptionsScope scope(module, std::get<kCount>(all));
+  auto result = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return run(std::get<I>(all)...);
+  }
+  (std::make_index_sequence<kCount>());
+  scope.finish();
+  return result;
+}
+
+/// The same as `invoke`; the last argument may be CallOptions.
+template <class M, class... A>
+auto invoke_with_options(const Module& module, const std::string& key, A&&... arguments) {
+  if constexpr (kEndsWithOptions<A...>) {
+    return run_under_options(
+        module,
+        [&](auto&&... own) { return invoke<M>(module, key, std::forward<decltype(own)>(own)...); },
+        std::forward<A>(arguments)...);
+  } else {
+    return invoke<M>(module, key, std::forward<A>(arguments)...);
+  }
 }
 
 template <class M>
@@ -122,6 +186,11 @@ ClassInfo describe() {
     using Forward = ForwardOf<decltype(&M::forward)>;
     info.signature = &typeid(typename Forward::Signature);
     info.forward = reinterpret_cast<void (*)()>(&Forward::template run<M>);
+  }
+  if constexpr (std::is_copy_constructible_v<M>) {
+    info.copy = [](const Module& m) -> std::shared_ptr<Module> {
+      return std::make_shared<M>(static_cast<const M&>(m));
+    };
   }
   return info;
 }

@@ -30,10 +30,14 @@ class Child {
     }
     owner->put_child(entry_, std::move(module));
   }
+  Child(const Child& other) : entry_(detail::counterpart(other.entry_)) {}
+  Child(Child&&) = default;
+  Child& operator=(const Child&) = default;
+  Child& operator=(Child&&) = default;
 
   template <class... A>
   auto operator()(A&&... arguments) const {
-    return detail::invoke<M>(get(), entry_->name, std::forward<A>(arguments)...);
+    return detail::invoke_with_options<M>(get(), entry_->name, std::forward<A>(arguments)...);
   }
   M* operator->() const { return &get(); }
   M& operator*() const { return get(); }

@@ -20,7 +20,7 @@ class Ptr : public std::shared_ptr<M> {
 
   template <class... A>
   auto operator()(A&&... arguments) const {
-    return detail::invoke<M>(**this, (*this)->key(), std::forward<A>(arguments)...);
+    return detail::invoke_with_options<M>(**this, (*this)->key(), std::forward<A>(arguments)...);
   }
 };
 

@@ -1,6 +1,7 @@
 // What is switched for a whole tree.
-#include <tessera/core/ops/cast.h>
+#include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/functional/call_state.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -18,6 +19,10 @@ void visit_children_first(Module& module, const std::function<void(Module&)>& vi
 }
 
 }  // namespace
+
+bool Module::training() const {
+  return read_outside(CallState::current().training.value_or(training_));
+}
 
 Module& Module::train(bool on) {
   for (Module* module : modules()) {
@@ -46,20 +51,6 @@ Module& Module::requires_grad_(bool on) {
 Module& Module::apply(const std::function<void(Module&)>& visit, bool once) {
   std::unordered_set<const Module*> seen;
   visit_children_first(*this, visit, once ? &seen : nullptr);
-  return *this;
-}
-
-Module& Module::to(DType dtype) {
-  check<TypeError>(is_differentiable(dtype), "to(): floating or complex dtype required, got ",
-                   dtype);
-  std::unordered_set<const Slot*> seen;
-  for (const auto& [name, slot] : named_slots()) {
-    if (seen.insert(slot.get()).second && is_differentiable(slot->dtype)) {
-      slot->dtype = dtype;
-      slot->value = cast(slot->value.detach(), dtype);
-      slot->value.set_requires_grad(slot->requires_grad);
-    }
-  }
   return *this;
 }
 

@@ -11,4 +11,5 @@
 
 #include <tessera/nn/child.h>
 #include <tessera/nn/make.h>
+#include <tessera/nn/state/variables.h>
 #include <tessera/nn/tree/module.h>

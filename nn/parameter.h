@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include <tessera/nn/slot.h>
-#include <tessera/nn/tree/entries.h>
+#include <tessera/nn/tree/copying.h>
 
 namespace tessera::nn {
 
@@ -19,6 +19,10 @@ class Module;
 class Parameter {
  public:
   Parameter() = default;
+  Parameter(const Parameter& other) : entry_(detail::counterpart(other.entry_)) {}
+  Parameter(Parameter&&) = default;
+  Parameter& operator=(const Parameter&) = default;
+  Parameter& operator=(Parameter&&) = default;
   explicit Parameter(SlotPtr slot);
   explicit Parameter(SlotEntryPtr entry) : entry_(std::move(entry)) {}
   /// Declares a parameter of `owner`. Its value is made when the root model is.
@@ -45,6 +49,10 @@ class Parameter {
 class Buffer {
  public:
   Buffer() = default;
+  Buffer(const Buffer& other) : entry_(detail::counterpart(other.entry_)) {}
+  Buffer(Buffer&&) = default;
+  Buffer& operator=(const Buffer&) = default;
+  Buffer& operator=(Buffer&&) = default;
   explicit Buffer(SlotPtr slot);
   explicit Buffer(SlotEntryPtr entry) : entry_(std::move(entry)) {}
   /// Declares a buffer of `owner`. Non-persistent ones are left out of the state dict.

@@ -1,37 +1,21 @@
 #include <tessera/nn/slot.h>
 
-#include <vector>
-
-#include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/nn/buffer_step.h>
+#include <tessera/nn/functional/frame.h>
+#include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
 namespace {
 
-std::vector<Frame*>& frames() {
-  thread_local std::vector<Frame*> stack;
-  return stack;
-}
-
-}  // namespace
-
-FrameScope::FrameScope(Frame& frame) {
-  frames().push_back(&frame);
-}
-
-FrameScope::~FrameScope() {
-  frames().pop_back();
-}
-
-Tensor read_slot(const Slot& slot) {
-  const std::vector<Frame*>& stack = frames();
-  for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
-    if (std::optional<Tensor> value = (*frame)->read(slot)) {
+Tensor read_now(const Slot& slot) {
+  for (const auto* link = CallState::current().frames; link != nullptr; link = link->outer) {
+    if (std::optional<Tensor> value = link->frame->read(slot)) {
       return *std::move(value);
     }
   }
-  if (slot.step != nullptr && !Modes::current().recomputing) {
+  if (slot.step != nullptr) {
     if (std::optional<Tensor> own = slot.step->own()) {
       return *std::move(own);
     }
@@ -41,23 +25,37 @@ Tensor read_slot(const Slot& slot) {
   return slot.value;
 }
 
+}  // namespace
+
+Tensor read_slot(const Slot& slot) {
+  return read_outside([&] { return read_now(slot); });
+}
+
+void check_assigned(const Slot& slot, const Tensor& value) {
+  check(value.shape() == slot.shape, "assign: wrong shape for ", slot.name, "; got ", value.shape(),
+        ", expected ", slot.shape);
+}
+
 void write_slot(const SlotPtr& slot, const Tensor& value) {
-  const std::vector<Frame*>& stack = frames();
-  for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
-    if ((*frame)->write(slot, value)) {
-      return;
-    }
-  }
   if (Modes::current().recomputing) {
     return;  // the forward did it
   }
+  const CallState& state = CallState::current();
+  for (const auto* link = state.frames; link != nullptr; link = link->outer) {
+    if (link->frame->write(slot, value)) {
+      return;
+    }
+  }
+  check<ValueError>(
+      state.pure == nullptr, "assign: \"", slot->name, "\" is assigned in a pure call of ",
+      state.pure == nullptr ? "" : state.pure->class_name(), ", which does not hold it");
   if (slot->kind == Slot::Kind::buffer && in_step_of_several()) {
     write_in_step(slot, value);
     return;
   }
-  check(value.shape() == slot->shape, "assign: wrong shape for ", slot->name, "; got ",
-        value.shape(), ", expected ", slot->shape);
+  check_assigned(*slot, value);
   slot->value = cast(value.detach(), slot->value.dtype());
+  slot->value.set_requires_grad(slot->kind == Slot::Kind::parameter && slot->requires_grad);
 }
 
 }  // namespace tessera::nn

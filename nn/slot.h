@@ -38,35 +38,17 @@ struct Slot {
 
 using SlotPtr = std::shared_ptr<Slot>;
 
-/// Answers reads of slots and takes writes to them while it is on the thread's stack of frames:
-/// what makes a module a pure function, or runs it with other weights. The newest frame that knows
-/// a slot wins; below the last, the slot itself answers.
-class Frame {
- public:
-  virtual ~Frame() = default;
-  /// The value to read in place of the slot's, or nothing to ask the next frame out.
-  [[nodiscard]] virtual std::optional<Tensor> read(const Slot& slot) = 0;
-  /// True when the frame took the write.
-  virtual bool write(const SlotPtr& slot, const Tensor& value) = 0;
-};
-
-/// Puts `frame` on the calling thread's stack until the scope ends, by exception or not.
-class FrameScope {
- public:
-  explicit FrameScope(Frame& frame);
-  ~FrameScope();
-  FrameScope(const FrameScope&) = delete;
-  FrameScope& operator=(const FrameScope&) = delete;
-};
-
-/// What `slot` holds, as the thread's frames see it. Throws InvalidArgument before the model is
-/// made.
+/// What `slot` holds, as the thread's frames (nn/functional/frame.h) see it. While activation
+/// checkpointing repeats a forward, what the forward read. Throws InvalidArgument before the model
+/// is made.
 [[nodiscard]] Tensor read_slot(const Slot& slot);
 /// Gives `slot` a new value, through the thread's frames; without one the value is stored detached
 /// and keeps the slot's dtype. In a training step of several microbatches a buffer's value is kept
 /// until the step ends, see nn/buffer_step.h; while activation checkpointing repeats a forward,
-/// nothing is written and reads give the value from before the step. Throws InvalidArgument for
-/// another shape.
+/// nothing is written. Throws InvalidArgument for another shape, ValueError in a pure call of a
+/// module that does not hold the slot.
 void write_slot(const SlotPtr& slot, const Tensor& value);
+/// Throws InvalidArgument unless `value` has the slot's shape.
+void check_assigned(const Slot& slot, const Tensor& value);
 
 }  // namespace tessera::nn

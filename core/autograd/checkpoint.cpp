@@ -6,6 +6,7 @@
 
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/autograd/saved_tensor.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/module_path.h>
@@ -74,6 +75,7 @@ class Region : public std::enable_shared_from_this<Region> {
   /// Null: the tape keeps the tensor itself.
   std::unique_ptr<PackedTensor> pack(const Tensor& tensor, std::span<const Tensor> inputs);
   Tensor unpack(std::size_t number);
+  OutsideLog& outside() { return outside_; }
 
  private:
   struct Input {
@@ -94,6 +96,7 @@ class Region : public std::enable_shared_from_this<Region> {
   std::vector<Input> inputs_;
   Surroundings surroundings_;
   std::vector<Slot> slots_;
+  OutsideLog outside_;
 };
 
 class Region::Packed final : public PackedTensor {
@@ -175,6 +178,8 @@ void Region::recompute() {
   const SurroundingsScope surroundings(surroundings_);
   Collector collector(*this);
   const SavedTensorHooksScope hooks(collector);
+  OutsideReads reads(outside_, true);
+  const ModeGuard<&Modes::outside_reads> replay(&reads);
   static_cast<void>(function_(inputs));
 }
 
@@ -187,6 +192,8 @@ std::vector<Tensor> checkpoint(const RegionFunction& function, std::span<const T
   const auto region = std::make_shared<Region>(function, inputs);
   RegionHooks hooks(*region, inputs);
   const SavedTensorHooksScope scope(hooks);
+  OutsideReads reads(region->outside(), false);
+  const ModeGuard<&Modes::outside_reads> noting(&reads);
   return function(inputs);
 }
 

@@ -10,9 +10,10 @@
 namespace tessera {
 
 /// Runs `function` on `inputs` and keeps, of everything its gradients will read, the inputs and the
-/// leaves (parameters) only. When backward first needs something else, `function` runs once more,
-/// with the random numbers, module path, pass and autocast of the first time, and each tensor made
-/// anew is freed as soon as it was used. Gradients have the bits of the run without checkpointing.
+/// leaves (parameters) only, and of what modules read, the buffers. When backward first needs
+/// something else, `function` runs once more, with the random numbers, module path, pass and
+/// autocast of the first time, and each tensor made anew is freed as soon as it was used. Gradients
+/// have the bits of the run without checkpointing.
 ///
 /// `function` must compute the same both times and reach tensors from outside only as leaves or
 /// through `inputs`; it is kept until backward ran. Modules see `is_recomputing()` and leave out

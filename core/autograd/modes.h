@@ -9,6 +9,7 @@
 
 namespace tessera {
 
+class OutsideReads;      // core/autograd/outside_reads.h
 class SavedTensorHooks;  // core/autograd/saved_tensor.h
 
 /// How an op that sums over the batch hands over its sum while a gradient is computed.
@@ -24,6 +25,7 @@ struct Modes {
   SavedTensorHooks* saved_hooks = nullptr;  ///< replaces how the tape keeps tensors
   std::optional<DType> autocast;            ///< see core/dispatch/autocast.h
   bool recomputing = false;                 ///< see core/autograd/checkpoint.h
+  OutsideReads* outside_reads = nullptr;    ///< of the checkpointed region that runs
 
   static Modes& current() noexcept {
     [[gnu::tls_model("initial-exec")]] static constinit thread_local Modes modes;

@@ -3,12 +3,20 @@
 #include <utility>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/error.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/base/philox.h>
 
 namespace tessera {
+namespace {
+
+constinit thread_local bool may_draw = true;
+
+}  // namespace
 
 std::uint64_t next_random_key() {
+  check<ValueError>(may_draw, "random numbers: \"", current_module_path(),
+                    "\" draws some in a pure call; give the call a key");
   const Context& context = Context::current();
   RandomDraws& draws = Context::current().draws;
   if (draws.seed != context.seed || draws.step != context.step ||
@@ -29,6 +37,12 @@ RandomScope::RandomScope(RandomDraws draws)
 
 RandomScope::~RandomScope() {
   Context::current().draws = std::move(previous_);
+}
+
+RandomPermission::RandomPermission(bool allowed) : previous_(std::exchange(may_draw, allowed)) {}
+
+RandomPermission::~RandomPermission() {
+  may_draw = previous_;
 }
 
 }  // namespace tessera

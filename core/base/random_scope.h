@@ -39,4 +39,17 @@ class RandomScope {
   RandomDraws previous_;
 };
 
+/// While it lives, random numbers may be drawn on this thread, or, where not `allowed`,
+/// `next_random_key` throws ValueError naming the module that asks.
+class RandomPermission {
+ public:
+  explicit RandomPermission(bool allowed);
+  ~RandomPermission();
+  RandomPermission(const RandomPermission&) = delete;
+  RandomPermission& operator=(const RandomPermission&) = delete;
+
+ private:
+  bool previous_;
+};
+
 }  // namespace tessera

@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-constexpr std::array<std::string_view, kDeviceTypeCount> kNames{"cpu", "cuda", "meta"};
+constexpr std::array<std::string_view, 6> kNames{"cpu", "cuda", "meta", "xpu", "ipu", "mtia"};
 
 }  // namespace
 
@@ -29,8 +29,15 @@ Device Device::parse(std::string_view text) {
     const auto [end, code] = std::from_chars(first, last, device.index);
     known = code == std::errc() && end == last && device.index >= 0;
   }
-  check(known, "device: cannot be read; got \"", text, "\", expected cpu, cuda:N or meta");
+  check(known, "device: cannot be read; got \"", text,
+        "\", expected cpu, cuda, meta, xpu, ipu or mtia, ",
+        "with or without an index as in cuda:1");
   return device;
+}
+
+void check_available(const Device& device) {
+  check<NotImplementedError>(device.type == DeviceType::cpu || device.type == DeviceType::meta,
+                             "device type \"", device.type, "\" is not available in this build");
 }
 
 std::ostream& operator<<(std::ostream& out, DeviceType type) {

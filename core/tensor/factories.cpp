@@ -7,6 +7,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/tensor/elements.h>
+#include <tessera/core/tensor/factory_draws.h>
 
 namespace tessera {
 namespace {
@@ -27,8 +28,8 @@ Tensor generate(const Shape& shape, const TensorOptions& options, F&& value_at) 
 }
 
 RandomStream next_draw() {
-  thread_local std::uint64_t draws = 0;
-  return {.key = mix(Context::current().seed, hash_name("factories")), .high = draws++};
+  return {.key = mix(Context::current().seed, hash_name("factories")),
+          .high = FactoryDraws::next()};
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace tessera {
 
 Storage::Storage(std::size_t nbytes, Device device) : device_(device) {
-  check<Unsupported>(device.type == DeviceType::cpu, "storage: no allocator for device ", device);
+  check_available(device);
   block_ = allocate(nbytes);
 }
 

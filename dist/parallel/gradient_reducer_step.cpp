@@ -21,7 +21,6 @@ nn::ElementRange GradientReducer::own_range(const nn::Slot& slot) const {
   return {.first = first, .count = last - first};
 }
 
-/// States lie in flat buffers like the parameters; pages that other ranks own stay untouched.
 /// Borders within other parameters stay where they are.
 void GradientReducer::keep_whole(const nn::Slot& slot) {
   for (Bucket& bucket : buckets_) {
@@ -34,6 +33,7 @@ void GradientReducer::keep_whole(const nn::Slot& slot) {
   }
 }
 
+/// States lie in flat buffers like the parameters; pages that other ranks own stay untouched.
 Tensor GradientReducer::make_state(const nn::Slot& slot, const Shape& shape) {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (places_[i].entry.slot == &slot) {

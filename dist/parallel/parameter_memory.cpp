@@ -8,6 +8,18 @@
 #include <tessera/nn/synchronizer.h>
 
 namespace tessera::dist {
+namespace {
+
+/// The place nearby where a border within `entry` may lie.
+std::int64_t move_border(std::int64_t border, const BucketEntry& entry) {
+  const std::int64_t before = border - entry.offset;
+  if (entry.whole) {
+    return entry.offset + (2 * before < entry.count ? 0 : entry.count);
+  }
+  return border - before % nn::kNormBlock;
+}
+
+}  // namespace
 
 CommBuffer allocate_counted(Communicator& comm, std::size_t nbytes, MemoryCategory category) {
   CommBuffer buffer = comm.allocate(nbytes);
@@ -34,19 +46,6 @@ void move_parameters(const std::vector<Bucket>& buckets, const CommBuffer& buffe
     }
   }
 }
-
-namespace {
-
-/// The place nearby where a border within `entry` may lie.
-std::int64_t move_border(std::int64_t border, const BucketEntry& entry) {
-  const std::int64_t before = border - entry.offset;
-  if (entry.whole) {
-    return entry.offset + (2 * before < entry.count ? 0 : entry.count);
-  }
-  return border - before % nn::kNormBlock;
-}
-
-}  // namespace
 
 std::vector<std::int64_t> deal_out(const std::vector<Bucket>& buckets, int ranks) {
   const std::int64_t total = buckets.empty() ? 0 : buckets.back().offset + buckets.back().count;

@@ -1,7 +1,6 @@
 #include "init_file.h"
 
 #include <algorithm>
-#include <set>
 
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/comm/collectives.h>
@@ -27,7 +26,7 @@ nn::StateDict read_hdf5(const std::string& path) {
     }
     Tensor value = tessera::empty(array.shape, {.dtype = array.dtype});
     reader->read(array.path, {static_cast<std::byte*>(value.raw_data()), value.nbytes()});
-    state.emplace_back(prefixed ? array.path.substr(prefix.size()) : array.path, value);
+    state.set(prefixed ? array.path.substr(prefix.size()) : array.path, value);
   }
   return state;
 }
@@ -38,24 +37,16 @@ nn::StateDict read_safetensors(const std::string& path) {
   for (const nn::ArrayInfo& array : reader->arrays()) {
     Tensor value = tessera::empty(array.shape, {.dtype = array.dtype});
     reader->read(array.path, {static_cast<std::byte*>(value.raw_data()), value.nbytes()});
-    state.emplace_back(array.path, value);
+    state.set(array.path, value);
   }
   return state;
 }
 
 /// A tied head may be named or not; it has no weights of its own.
 void add_tied(nn::Module& model, nn::StateDict& state) {
-  std::set<std::string> given;
-  for (const auto& [name, value] : state) {
-    given.insert(name);
-  }
   for (const auto& [name, slot] : model.named_slots()) {
-    if (!given.contains(name) && slot->name != name) {
-      for (const auto& [other, value] : nn::StateDict(state)) {
-        if (other == slot->name) {
-          state.emplace_back(name, value);
-        }
-      }
+    if (!state.contains(name) && state.contains(slot->name)) {
+      state.set(name, state.at(slot->name));
     }
   }
 }
@@ -63,11 +54,11 @@ void add_tied(nn::Module& model, nn::StateDict& state) {
 /// The first of the problems that load_state_dict lists, a line each, and how many there are.
 std::string first_problem(const std::string& text) {
   constexpr std::size_t kLongest = 160;
-  const std::size_t begin = text.find("\n  ");
+  const std::size_t begin = text.find("\n\t");
   if (begin == std::string::npos) {
     return text;
   }
-  std::string problem = text.substr(begin + 3, text.find('\n', begin + 1) - begin - 3);
+  std::string problem = text.substr(begin + 2, text.find('\n', begin + 1) - begin - 2);
   if (problem.size() > kLongest) {
     problem = problem.substr(0, kLongest) + "...";
   }

@@ -7,7 +7,7 @@ Tensor Sequential::forward(const Tensor& x) const {
   for (const ChildEntryPtr& child : child_entries()) {
     check<AttributeError>(child->module != nullptr, "Sequential: \"", child->name,
                           "\" holds no module");
-    y = child->module->call(child->name, y);
+    y = child->module->call_as(child->name, y);
   }
   return y;
 }

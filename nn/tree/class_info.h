@@ -1,6 +1,7 @@
 // What a module's base class knows of the class that it is.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -18,6 +19,8 @@ struct ClassInfo {
   std::string name;                              ///< without namespaces and template arguments
   const std::type_info* type = nullptr;          ///< null: not made by `make` or as a Child
   bool (*is_instance)(const Module&) = nullptr;  ///< of this class or one derived from it
+  /// A copy, inside a CopyScope (nn/tree/copying.h); null when the class has no copy constructor.
+  std::shared_ptr<Module> (*copy)(const Module&) = nullptr;
   /// Calls forward with one tensor, through the hooks; null when it takes something else.
   Tensor (*call)(const Module&, const std::string& name, const Tensor&) = nullptr;
   /// The type R(A...) of forward, and `R (*)(const Module&, A...)`, which runs it; null when there

@@ -6,7 +6,7 @@
 
 namespace tessera::nn {
 
-Tensor Module::call(const std::string& key, const Tensor& x) const {
+Tensor Module::call_as(const std::string& key, const Tensor& x) const {
   check<NotImplementedError>(class_->call != nullptr || class_->signature != nullptr, class_name(),
                              " does not implement forward");
   check<Unsupported>(class_->call != nullptr, class_name(), ": forward does not take one tensor");
@@ -14,10 +14,17 @@ Tensor Module::call(const std::string& key, const Tensor& x) const {
 }
 
 CallHooks& Module::own_call_hooks() {
-  if (hooks_ == nullptr) {
-    hooks_ = std::make_unique<CallHooks>();
+  if (call_hooks_ == nullptr) {
+    call_hooks_ = std::make_unique<CallHooks>();
   }
-  return *hooks_;
+  return *call_hooks_;
+}
+
+StateHooks& Module::own_state_hooks() {
+  if (state_hooks_ == nullptr) {
+    state_hooks_ = std::make_unique<StateHooks>();
+  }
+  return *state_hooks_;
 }
 
 void Module::materialize() {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -14,24 +15,29 @@
 
 #include <tessera/core/tensor/tensor.h>
 #include <tessera/nn/hooks/call_hooks.h>
+#include <tessera/nn/hooks/state_hooks.h>
 #include <tessera/nn/parameter.h>
 #include <tessera/nn/tree/entries.h>
 
 namespace tessera::nn {
 
-/// Names and tensors in registration order.
-using StateDict = std::vector<std::pair<std::string, Tensor>>;
-
-struct LoadResult {
-  std::vector<std::string> missing_keys;
-  std::vector<std::string> unexpected_keys;
-};
+struct SubMods;         // nn/tree/sub_mods.h
+struct SubModsOptions;  // nn/tree/sub_mods.h
+struct SubmodNumbers;   // nn/tracking/submod_numbers.cpp
+class TreeDef;          // nn/state/tree_def.h
+class Variables;        // nn/state/variables.h
 
 /// Which parameters or buffers are listed, and under which names.
 struct IterOptions {
   std::string prefix;            ///< put before every name, with a dot
   bool recurse = true;           ///< false: the module's own only
   bool remove_duplicate = true;  ///< each slot once, under its first name; false: every name
+};
+
+/// How tensors of images (n, c, h, w) and volumes (n, c, d, h, w) lie in memory.
+enum class MemoryFormat : std::uint8_t {
+  contiguous,    ///< as the shape says
+  channels_last  ///< the channels of a pixel side by side
 };
 
 template <class T>
@@ -47,7 +53,10 @@ class Module : public std::enable_shared_from_this<Module> {
  public:
   Module();
   virtual ~Module();
-  Module(const Module&) = delete;
+  /// For `clone` and its like alone: throws RuntimeError outside them. Members are copied by their
+  /// own copy constructors, of which those of Parameter, Buffer and Child see to the tree; a class
+  /// with members that cannot be copied deletes its copy constructor.
+  Module(const Module& other);
   Module& operator=(const Module&) = delete;
 
   // --- registration: nn/tree/registration.cpp --------------------------------------------------
@@ -93,8 +102,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Nothing for a reserved name. Throws AttributeError for what is missing or no buffer.
   [[nodiscard]] std::optional<Tensor> get_buffer(std::string_view path) const;
 
-  // --- place in the tree: nn/tree/position.cpp
-  // ----------------------------------------------------
+  // --- place in the tree: nn/tree/position.cpp ---------------------------------------------------
 
   /// Steps from the root, which has 0. Of several parents the first counts.
   [[nodiscard]] int mod_depth() const;
@@ -102,12 +110,16 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] int mod_height() const;
   /// The root, or the module `levels` above, at most the root.
   [[nodiscard]] const Module& top_mod(std::optional<int> levels = {}) const;
+  /// The parameters of that module.
+  [[nodiscard]] Variables top_v(std::optional<int> levels = {}) const;
+  /// What is below, as a tree of names: nn/tree/sub_mods.h.
+  [[nodiscard]] SubMods sub_mods(const SubModsOptions& options) const;
+  [[nodiscard]] SubMods sub_mods() const;
   /// The dotted path from `top`, by default the root, to this module. Throws ValueError when this
   /// module is not below `top`.
   [[nodiscard]] std::string get_mod_key(const Module* top = nullptr) const;
 
-  // --- lists: nn/tree/iteration.cpp
-  // ----------------------------------------------------------------
+  // --- lists: nn/tree/iteration.cpp --------------------------------------------------------------
 
   [[nodiscard]] Named<Parameter> named_parameters(const IterOptions& options = {}) const;
   [[nodiscard]] std::vector<Parameter> parameters(bool recurse = true) const;
@@ -130,7 +142,8 @@ class Module : public std::enable_shared_from_this<Module> {
 
   // --- modes: nn/modes.cpp ----------------------------------------------------------------------
 
-  [[nodiscard]] bool training() const { return training_; }
+  /// The module's own flag, or what the call under way was told.
+  [[nodiscard]] bool training() const;
   Module& train(bool on = true);
   Module& eval() { return train(false); }
   /// Drops all gradients; with `set_to_none` false they become zeros, off any tape.
@@ -139,17 +152,97 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Calls `visit` for all modules of the tree, children before their parents, this one last. A
   /// module below two parents is visited twice, unless `once`.
   Module& apply(const std::function<void(Module&)>& visit, bool once = false);
-  /// Converts floating parameters and buffers. Slots, and so ties and optimizers, stay.
-  /// Throws TypeError for a dtype that is not floating or complex.
-  Module& to(DType dtype);
 
-  // --- state ----------------------------------------------------------------------------------
+  // --- casts and moves: nn/moves.cpp -------------------------------------------------------------
+  //
+  // All change parameters, their gradients and buffers in place and return this module. Slots, and
+  // so ties, hooks and optimizers, stay; handles on the old tensors keep the old values. They throw
+  // before anything is changed: NotImplementedError for a device that this build lacks or, but
+  // for `to_empty`, for tensors without elements, RuntimeError for state that ranks share.
 
-  /// All parameters and persistent buffers: detached handles on the modules' own memory.
-  [[nodiscard]] StateDict state_dict() const;
-  /// Copies into the existing tensors. Everything is checked before anything is changed. Throws
-  /// RuntimeError listing every wrong shape and, when `strict`, every missing and unexpected key.
-  LoadResult load_state_dict(const StateDict& state, bool strict = true);
+  /// Converts what is floating or complex. Throws TypeError for a dtype that is neither.
+  Module& to(DType dtype, bool non_blocking = false);
+  /// Moves everything, and converts as above.
+  Module& to(Device device, std::optional<DType> dtype = {}, bool non_blocking = false);
+  /// To the device and dtype of `like`.
+  Module& to(const Tensor& like, bool non_blocking = false);
+  /// Lays out tensors of four and five dims.
+  Module& to(MemoryFormat format);
+  /// These convert what is floating, and leave complex numbers alone.
+  Module& to_float() { return to_floating(DType::f32); }
+  Module& to_double() { return to_floating(DType::f64); }
+  Module& to_half() { return to_floating(DType::f16); }
+  Module& to_bfloat16() { return to_floating(DType::bf16); }
+  /// Converts everything, integers too. Throws TypeError for a trained parameter that would not be
+  /// floating or complex, InvalidArgument for a name that is no dtype.
+  Module& type(DType dtype);
+  Module& type(std::string_view dtype);
+  Module& cpu() { return to(Device{}); }
+  Module& cuda(std::optional<int> index = {}) { return to_device(DeviceType::cuda, index); }
+  Module& xpu(std::optional<int> index = {}) { return to_device(DeviceType::xpu, index); }
+  Module& ipu(std::optional<int> index = {}) { return to_device(DeviceType::ipu, index); }
+  Module& mtia(std::optional<int> index = {}) { return to_device(DeviceType::mtia, index); }
+  /// Uninitialised tensors of the same shapes and dtypes on `device`.
+  Module& to_empty(Device device, bool recurse = true);
+  /// Puts the tensors into memory that processes forked from now on share.
+  Module& share_memory();
+
+  // --- calls: nn/tree/module.cpp, nn/functional/module_calls.cpp
+  // ----------------------------------
+  //
+  // For modules of any class whose forward takes and gives one tensor; Ptr and Child call every
+  // forward by its own signature, and nn/functional/pure.h has the pure forms for those. They throw
+  // NotImplementedError without a forward, Unsupported when it has another signature.
+
+  /// Runs hooks and forward.
+  Tensor operator()(const Tensor& x) const { return call_as(key(), x); }
+  /// Pure: no hooks, nothing is changed. What forward assigned is in the module that `update` and
+  /// `call_and_update` give, which shares everything else with this one.
+  [[nodiscard]] virtual Tensor call(const Tensor& x) const;
+  [[nodiscard]] virtual ModulePtr update(const Tensor& x) const;
+  [[nodiscard]] virtual std::pair<Tensor, ModulePtr> call_and_update(const Tensor& x) const;
+
+  // --- state: nn/state/save.cpp, nn/state/load.cpp
+  // ------------------------------------------------
+
+  /// All parameters, persistent buffers and extra state, under every name that they have: detached
+  /// handles on the modules' own memory.
+  StateDict state_dict(const StateDictOptions& options = {}) const;
+  /// Copies into the existing tensors, or, with `assign`, takes the given ones. Throws RuntimeError
+  /// listing all that does not fit and, when `strict`, every missing and unexpected key; then, and
+  /// when a hook or `set_extra_state` throws, nothing is changed.
+  LoadResult load_state_dict(const StateDict& state, const LoadOptions& options = {});
+  /// The parameters as a tree, each under its first name, detached: nn/state/variables.h.
+  [[nodiscard]] Variables v() const;
+  /// Copies into the parameters. Throws StructureError listing all that does not fit, and then
+  /// changes nothing.
+  void set_v(const Variables& values);
+  /// Parameters and all buffers.
+  [[nodiscard]] Variables variables() const;
+
+  // --- as a value: nn/tree/copying.cpp, nn/state/flatten.cpp
+  // --------------------------------------
+  //
+  // Copies have new slots with the ties of the old ones, and no hooks. They throw Unsupported
+  // naming a class without a copy constructor.
+
+  /// A copy with its own memory.
+  [[nodiscard]] ModulePtr clone() const;
+  /// The tensors of all slots, each once, detached, and everything else.
+  [[nodiscard]] std::pair<std::vector<Tensor>, TreeDef> flatten() const;
+  /// The inverse: a module on the memory of `leaves`. Undefined leaves leave slots without a value;
+  /// shapes and dtypes are taken as they come. Throws StructureError for another number of leaves.
+  [[nodiscard]] static ModulePtr unflatten(const TreeDef& definition,
+                                           std::span<const Tensor> leaves);
+  /// The ops of these names, which a forward that writes `flatten(x, 1)` means.
+  [[nodiscard]] static Tensor clone(const Tensor& x);
+  [[nodiscard]] static Tensor flatten(const Tensor& x, int first = 0, int last = -1);
+  [[nodiscard]] static Tensor unflatten(const Tensor& x, int dim, const Shape& sizes);
+  /// A copy whose slots hold what `value_of` makes of the old ones.
+  [[nodiscard]] ModulePtr copy_with(const std::function<Tensor(const Slot&)>& value_of) const;
+
+  /// Written to state dicts, so that a later version of a class can tell what it is given.
+  [[nodiscard]] virtual int state_version() const { return 1; }
 
   // --- hooks ----------------------------------------------------------------------------------
 
@@ -177,10 +270,34 @@ class Module : public std::enable_shared_from_this<Module> {
   /// grad_output)`, which may return new ones for the inputs. See nn/hooks/backward_hooks.h.
   template <detail::HookOn<const Grads&, const Grads&> F>
   RemovableHandle register_full_backward_hook(F hook, const HookOptions& options = {}) {
+    own_call_hooks().backward.refuse_legacy(class_name());
     return own_call_hooks().backward.full->add(backward_hook(std::move(hook)), options.prepend);
   }
+  /// The older form, which sees the gradients around the op that computed the first output. Throws
+  /// RuntimeError beside full backward hooks.
+  template <detail::HookOn<const Grads&, const Grads&> F>
+  [[deprecated("use register_full_backward_hook")]] RemovableHandle register_backward_hook(F hook) {
+    own_call_hooks().backward.refuse_full(class_name());
+    return own_call_hooks().backward.legacy->add(backward_hook(std::move(hook)));
+  }
   /// Null when there never were any.
-  [[nodiscard]] const CallHooks* call_hooks() const { return hooks_.get(); }
+  [[nodiscard]] const CallHooks* call_hooks() const { return call_hooks_.get(); }
+
+  /// Hooks around `state_dict` and `load_state_dict` of this module, also as part of a tree; see
+  /// nn/hooks/state_hooks.h.
+  RemovableHandle register_state_dict_pre_hook(StateDictPreHook hook) {
+    return own_state_hooks().save_pre->add(std::move(hook));
+  }
+  RemovableHandle register_state_dict_post_hook(StateDictPostHook hook) {
+    return own_state_hooks().save_post->add(std::move(hook));
+  }
+  RemovableHandle register_load_state_dict_pre_hook(LoadPreHook hook) {
+    return own_state_hooks().load_pre->add(std::move(hook));
+  }
+  RemovableHandle register_load_state_dict_post_hook(LoadPostHook hook) {
+    return own_state_hooks().load_post->add(std::move(hook));
+  }
+  [[nodiscard]] const StateHooks* state_hooks() const { return state_hooks_.get(); }
 
   // --- text -----------------------------------------------------------------------------------
 
@@ -198,6 +315,9 @@ class Module : public std::enable_shared_from_this<Module> {
   /// The entry of a name, new or of the same kind. Throws KeyError for a bad name.
   SlotEntryPtr slot_entry(std::string_view name, Slot::Kind kind);
   ChildEntryPtr child_entry(std::string_view name);
+  /// Replaces the value of every slot, and its gradient, by what `f` makes of it; see "casts and
+  /// moves". Children come first, then own parameters, then own buffers.
+  void for_each_slot_storage(const std::function<Tensor(const Tensor&)>& f, bool recurse = true);
   /// Puts `slot` or `child` behind a name, as the registration hooks give it; null reserves it.
   void put_slot(const SlotEntryPtr& entry, SlotPtr slot);
   void put_child(const ChildEntryPtr& entry, ModulePtr child);
@@ -210,10 +330,10 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] const ClassInfo& class_info() const { return *class_; }
   /// The name under which the first parent holds this module; empty for a root.
   [[nodiscard]] const std::string& key() const;
-  /// Calls `forward(const Tensor&)` as the child `key` through the hooks. Throws
-  /// NotImplementedError without a forward, Unsupported when it has another signature.
-  [[nodiscard]] Tensor call(const Tensor& x) const { return call(key(), x); }
-  [[nodiscard]] Tensor call(const std::string& key, const Tensor& x) const;
+  /// As operator(), as the child `key`.
+  [[nodiscard]] Tensor call_as(const std::string& key, const Tensor& x) const;
+  /// The number of `module` among those of its class in this module's tracked calls.
+  [[nodiscard]] int submod_number(const Module& module) const;
   /// Gives parameters their values, keyed by full name. Called by `make` on the root.
   void materialize();
 
@@ -224,14 +344,19 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] SlotEntryPtr find_slot(std::string_view name) const;
   [[nodiscard]] ChildEntryPtr find_child(std::string_view name) const;
   void disown(const ModulePtr& child) const;
+  Module& to_floating(DType dtype);
+  Module& to_device(DeviceType type, std::optional<int> index);
   CallHooks& own_call_hooks();
+  StateHooks& own_state_hooks();
 
   const ClassInfo* class_;
   bool training_ = true;
   std::vector<SlotEntryPtr> slots_;
   std::vector<ChildEntryPtr> children_;
   const Module* parent_ = nullptr;  ///< the first; cleared when it lets go
-  std::unique_ptr<CallHooks> hooks_;
+  std::unique_ptr<CallHooks> call_hooks_;
+  std::unique_ptr<StateHooks> state_hooks_;
+  mutable std::shared_ptr<SubmodNumbers> submod_numbers_;  ///< made by the first tracked call
 };
 
 /// Prints the tree in the form of torch.nn.Module.

@@ -73,15 +73,16 @@ Values train(std::int64_t at_once, const F& wrap) {
                                    .vocab = kVocab,
                                    .steps = 3});
   [[maybe_unused]] const auto reducer = wrap(*model);
-  optim::Sgd optimizer(model->parameters(), {.lr = 0.1});
+  optim::SGD optimizer(model->parameters(), {.lr = 0.1});
   for (auto& [x, y] : loader) {
     model(x, y).backward();
     optimizer.step();
   }
   Values values;
   const nn::StateDict state = model->state_dict();
-  for (const std::pair<std::string, Tensor>& entry : state) {
-    values.push_back(entry.second.to_vector<double>());
+  for (const auto& [name, value] : state) {
+    const Tensor tensor = value.tensor();
+    values.push_back(tensor.to_vector<double>());
   }
   return values;
 }

@@ -154,7 +154,7 @@ TEST(L1, several_extra_lines_stand_below_each_other) {
 
 TEST(F1, a_module_without_forward_says_so) {
   const auto model = make<Wordy>();
-  EXPECT_EQ(thrown<NotImplementedError>([&] { static_cast<void>(model->call(ones({1}))); }),
+  EXPECT_EQ(thrown<NotImplementedError>([&] { static_cast<void>((*model)(ones({1}))); }),
             "Wordy does not implement forward");
 }
 

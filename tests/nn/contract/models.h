@@ -37,8 +37,8 @@ struct Outer : Module {
   Tensor forward(const Tensor& x) const { return last(inner(x)); }
 };
 
-template <class T>
-std::string names_of(const Named<T>& list) {
+template <class List>
+std::string names_of(const List& list) {
   std::string text;
   for (const auto& [name, value] : list) {
     text += name + " ";

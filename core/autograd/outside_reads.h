@@ -1,0 +1,61 @@
+// What a checkpointed region reads from outside that may change before it runs again.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera {
+
+/// What the first run of a region read, in order.
+struct OutsideLog {
+  std::vector<Tensor> tensors;
+  std::vector<bool> flags;
+};
+
+/// Installed while a region runs: the first run notes what it reads, the second gets the same.
+class OutsideReads {
+ public:
+  OutsideReads(OutsideLog& log, bool replay)
+      : log_(log), replay_(replay), outer_(Modes::current().outside_reads) {}
+
+  template <class Get>
+  Tensor tensor(const Get& get) {
+    if (replay_ && next_tensor_ < log_.tensors.size()) {
+      return log_.tensors[next_tensor_++];
+    }
+    log_.tensors.push_back(outer_ == nullptr ? get() : outer_->tensor(get));
+    return log_.tensors.back();
+  }
+  bool flag(bool now) {
+    if (replay_ && next_flag_ < log_.flags.size()) {
+      return log_.flags[next_flag_++];
+    }
+    log_.flags.push_back(outer_ == nullptr ? now : outer_->flag(now));
+    return log_.flags.back();
+  }
+
+ private:
+  OutsideLog& log_;
+  bool replay_;
+  OutsideReads* outer_;
+  std::size_t next_tensor_ = 0;
+  std::size_t next_flag_ = 0;
+};
+
+/// The tensor that `get` gives; in the second run of a region the one that it gave in the first.
+template <class Get>
+Tensor read_outside(const Get& get) {
+  OutsideReads* reads = Modes::current().outside_reads;
+  return reads == nullptr ? get() : reads->tensor(get);
+}
+
+/// The same for a switch.
+inline bool read_outside(bool now) {
+  OutsideReads* reads = Modes::current().outside_reads;
+  return reads == nullptr ? now : reads->flag(now);
+}
+
+}  // namespace tessera

@@ -1,0 +1,78 @@
+#include <tessera/nn/functional/capture_frame.h>
+
+#include <tessera/core/autograd/engine.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera::nn {
+
+CaptureFrame::CaptureFrame(const Module& module) : module_(module) {
+  for (const auto& [name, slot] : module.named_slots()) {
+    known_.insert(slot.get());
+  }
+}
+
+std::optional<Tensor> CaptureFrame::read(const Slot& slot) {
+  const auto found = written_.find(&slot);
+  return found == written_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool CaptureFrame::write(const SlotPtr& slot, const Tensor& value) {
+  if (!known_.contains(slot.get())) {
+    return false;
+  }
+  check_assigned(*slot, value);
+  written_[slot.get()] = cast(value, slot->dtype);
+  return true;
+}
+
+ModulePtr CaptureFrame::updated(bool detached) const {
+  return module_.copy_with([&](const Slot& slot) {
+    const auto found = written_.find(&slot);
+    const Tensor now = found == written_.end() ? read_slot(slot) : found->second;
+    if (!now.is_leaf() && !detached) {
+      return now;
+    }
+    Tensor value = now.detach();
+    value.set_requires_grad(slot.requires_grad && is_differentiable(value.dtype()));
+    return value;
+  });
+}
+
+LeavesFrame::LeavesFrame(const Module& module) : CaptureFrame(module) {
+  structure_ = module.variables().map([](const Tensor&) { return Tensor(); });
+  for (const auto& [name, parameter] : module.named_parameters()) {
+    const SlotPtr& slot = parameter.slot();
+    if (slot->requires_grad) {
+      Tensor leaf = read_slot(*slot).detach();
+      leaf.set_requires_grad(true);
+      leaves_.emplace(slot.get(), Leaf{name, std::move(leaf)});
+    }
+  }
+}
+
+std::optional<Tensor> LeavesFrame::read(const Slot& slot) {
+  if (std::optional<Tensor> written = CaptureFrame::read(slot)) {
+    return written;
+  }
+  const auto found = leaves_.find(&slot);
+  return found == leaves_.end() ? std::nullopt : std::optional(found->second.value);
+}
+
+Variables LeavesFrame::gradients(const Tensor& loss) const {
+  std::vector<const Leaf*> order;
+  std::vector<Tensor> inputs;
+  for (const auto& [slot, leaf] : leaves_) {
+    order.push_back(&leaf);
+    inputs.push_back(leaf.value);
+  }
+  const std::vector<Tensor> gradients = grad(std::span(&loss, 1), inputs);
+  Variables result = structure_;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    result.at(order[i]->name) =
+        gradients[i].defined() ? gradients[i].detach() : zeros_like(inputs[i]);
+  }
+  return result;
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,61 @@
+// Modules that are a plain function and the state that it declares.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tessera/nn/functional/state.h>
+
+namespace tessera::nn {
+
+/// What all of them share.
+class FunctionModuleBase : public Module {
+ public:
+  /// Decides where the module's state goes when another function calls it; empty for none.
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::string class_name() const override { return name_.empty() ? "module" : name_; }
+
+ protected:
+  explicit FunctionModuleBase(const std::string& name) : name_(name) {}
+  FunctionModuleBase(const FunctionModuleBase& other);
+
+ private:
+  friend class State;
+  /// A module that the function calls, and the one that it calls in a copy of this module.
+  struct Adopted {
+    const Module* original;
+    ModulePtr own;
+  };
+  void take_state_of(const Module& module);
+
+  std::string name_;
+  std::vector<Adopted> adopted_;
+};
+
+template <class Signature>
+class FunctionModule;
+
+template <class R, class... A>
+class FunctionModule<R(A...)> : public FunctionModuleBase {
+ public:
+  using Function = std::function<R(State&, const A&...)>;
+
+  FunctionModule(Function function, const std::string& name)
+      : FunctionModuleBase(name), function_(std::move(function)) {}
+
+  R forward(const A&... arguments) const { return run(false, arguments...); }
+  /// Runs the function once to find out what it declares.
+  R initialise(const A&... arguments) const { return run(true, arguments...); }
+
+ private:
+  R run(bool initialising, const A&... arguments) const {
+    State state(const_cast<FunctionModule&>(*this), initialising);
+    return function_(state, arguments...);
+  }
+
+  Function function_;
+};
+
+}  // namespace tessera::nn

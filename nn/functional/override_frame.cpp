@@ -1,0 +1,41 @@
+#include <tessera/nn/functional/override_frame.h>
+
+#include <tessera/core/ops/cast.h>
+
+namespace tessera::nn {
+
+void OverrideFrame::give(const Module& module, Slot::Kind kind, const Variables& values,
+                         bool partial) {
+  Variables own;
+  std::unordered_map<const Slot*, std::string> names;
+  for (const auto& [name, slot] : module.named_slots()) {
+    if (slot->kind == kind && names.try_emplace(slot.get(), name).second) {
+      own.set(name, slot->value);
+    }
+  }
+  const std::string difference = own.diff(values, {.partial = partial});
+  check<StructureError>(difference.empty(), module.class_name(),
+                        ": called with other variables than it has\n", difference);
+  for (const auto& [slot, name] : names) {
+    if (const Variables* given = values.find(name); given != nullptr && given->leaf().defined()) {
+      values_.emplace(slot, given->leaf());
+    }
+  }
+}
+
+std::optional<Tensor> OverrideFrame::read(const Slot& slot) {
+  const auto found = values_.find(&slot);
+  return found == values_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool OverrideFrame::write(const SlotPtr& slot, const Tensor& value) {
+  const auto found = values_.find(slot.get());
+  if (found == values_.end()) {
+    return false;
+  }
+  check_assigned(*slot, value);
+  found->second = cast(value, found->second.dtype());
+  return true;
+}
+
+}  // namespace tessera::nn

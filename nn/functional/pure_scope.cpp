@@ -1,0 +1,39 @@
+#include <tessera/nn/functional/pure_scope.h>
+
+#include <optional>
+
+#include <tessera/core/base/random_scope.h>
+#include <tessera/nn/functional/capture_frame.h>
+#include <tessera/nn/functional/options_scope.h>
+#include <tessera/nn/tracking/tracker.h>
+
+namespace tessera::nn {
+
+struct PureScope::Parts {
+  Parts(const Module& module, const CallOptions& given)
+      : options(module, given), frame(module), frame_scope(frame), pure(&module) {
+    if (!given.key) {
+      no_random.emplace(false);
+    }
+  }
+
+  OptionsScope options;
+  CaptureFrame frame;
+  FrameScope frame_scope;
+  CallStateGuard<&CallState::pure> pure;
+  std::optional<RandomPermission> no_random;
+};
+
+PureScope::PureScope(const Module& module, const CallOptions& options) {
+  check<ValueError>(!Tracker::wanted(options), module.class_name(),
+                    ": a pure call cannot be tracked");
+  parts_ = std::make_unique<Parts>(module, options);
+}
+
+PureScope::~PureScope() = default;
+
+ModulePtr PureScope::updated() {
+  return parts_->frame.updated(false);
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,104 @@
+#include <tessera/nn/functional/state.h>
+
+#include <algorithm>
+
+#include <tessera/nn/functional/function_module.h>
+
+namespace tessera::nn {
+namespace {
+
+SlotPtr find_slot(const Module& module, std::string_view name) {
+  const auto& entries = module.slot_entries();
+  const auto found =
+      std::ranges::find_if(entries, [&](const SlotEntryPtr& entry) { return entry->name == name; });
+  return found == entries.end() ? nullptr : (*found)->slot;
+}
+
+}  // namespace
+
+FunctionModuleBase::FunctionModuleBase(const FunctionModuleBase& other)
+    : Module(other), name_(other.name_) {
+  for (const Adopted& adopted : other.adopted_) {
+    adopted_.push_back({adopted.original, detail::CopyScope::current()->copy(adopted.own)});
+  }
+}
+
+/// Without a name of its own to put them under, `module`'s names become this one's.
+void FunctionModuleBase::take_state_of(const Module& module) {
+  const auto clash = [&](const std::string& name) {
+    fail<ValueError>(class_name(), ": two of the modules that it calls have a \"", name,
+                     "\"; the second is a ", module.class_name(), ", and neither has a name");
+  };
+  for (const SlotEntryPtr& entry : module.slot_entries()) {
+    const SlotEntryPtr own = slot_entry(entry->name, entry->kind);
+    own->slot == nullptr ? put_slot(own, entry->slot) : clash(entry->name);
+  }
+  for (const ChildEntryPtr& entry : module.child_entries()) {
+    const ChildEntryPtr own = child_entry(entry->name);
+    own->module == nullptr ? put_child(own, entry->module) : clash(entry->name);
+  }
+}
+
+std::string State::declare(std::string_view name, const VariableOptions& options) {
+  const auto known = [&](std::string_view candidate) {
+    return std::ranges::find(declared_, candidate) != declared_.end();
+  };
+  std::string unique(name);
+  for (int n = 1; options.mode == DeclareMode::append && known(unique); ++n) {
+    unique = std::string(name) + "_" + std::to_string(n);
+  }
+  check<ValueError>(options.mode != DeclareMode::strict || !known(unique), "variable: \"", name,
+                    "\" is declared twice in one call of ", module_.class_name());
+  return unique;
+}
+
+Tensor State::variable(std::string_view name, const std::function<Tensor()>& make,
+                       const VariableOptions& options) {
+  const std::string own = declare(name, options);
+  const bool again = std::ranges::find(declared_, own) != declared_.end();
+  declared_.push_back(own);
+  const bool keeps = again && options.mode == DeclareMode::conditional_clobber;
+  if (initialising_ && !keeps) {
+    const Tensor value = make().detach();
+    if (options.trainable) {
+      module_.register_parameter(own, value);
+    } else {
+      module_.register_buffer(own, value);
+    }
+  }
+  const SlotPtr slot = find_slot(module_, own);
+  check<KeyError>(slot != nullptr, "variable: \"", own, "\" was not declared when ",
+                  module_.class_name(), " was initialised");
+  return read_slot(*slot);
+}
+
+void State::assign(std::string_view name, const Tensor& value) {
+  const SlotPtr slot = find_slot(module_, name);
+  check<ValueError>(slot != nullptr, "assign: \"", name, "\" is no variable of ",
+                    module_.class_name());
+  write_slot(slot, value);
+}
+
+ModulePtr State::adopt(const ModulePtr& module) {
+  auto& adopted = module_.adopted_;
+  const auto known =
+      std::ranges::find(adopted, module.get(), &FunctionModuleBase::Adopted::original);
+  if (known != adopted.end()) {
+    return known->own;
+  }
+  check<ValueError>(initialising_, module_.class_name(), ": calls a ", module->class_name(),
+                    " that it did not call when it was initialised");
+  const auto* function = dynamic_cast<const FunctionModuleBase*>(module.get());
+  if (function != nullptr && !function->name().empty()) {
+    const ChildEntryPtr entry = module_.child_entry(function->name());
+    check<ValueError>(entry->module == nullptr, module_.class_name(),
+                      ": two of the modules that it calls are named \"", function->name(), "\"");
+    module_.put_child(entry, module);
+  } else {
+    module_.take_state_of(*module);
+  }
+  adopted.push_back({module.get(), module});
+  return module;
+}
+
+}  // namespace tessera::nn

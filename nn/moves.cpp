@@ -1,0 +1,179 @@
+// Casting and moving a tree's tensors.
+#include <tessera/core/autograd/hooks.h>
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/log.h>
+#include <tessera/core/device/shared_pages.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/permute.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/tree/module.h>
+
+namespace tessera::nn {
+namespace {
+
+using Conversion = std::function<Tensor(const Tensor&)>;
+
+/// A slot's new value, made beside the old one so that a failure changes nothing.
+struct Replacement {
+  SlotPtr slot;
+  Tensor value;
+};
+
+Tensor replace(const Slot& slot, const Conversion& convert) {
+  Tensor value = convert(slot.value.detach());
+  if (value.shares_storage(slot.value) && value.dtype() == slot.value.dtype()) {
+    return slot.value;
+  }
+  const bool trained = slot.kind == Slot::Kind::parameter && slot.requires_grad;
+  value.set_requires_grad(trained && is_differentiable(value.dtype()));
+  if (trained) {
+    share_hooks(slot.value, value);
+    if (const Tensor gradient = slot.value.grad(); gradient.defined()) {
+      value.set_grad(convert(gradient.detach()));
+    }
+  }
+  return value;
+}
+
+void plan(const Module& module, Slot::Kind kind, const Conversion& convert,
+          std::unordered_set<const Slot*>& seen, std::vector<Replacement>& plans) {
+  for (const SlotEntryPtr& entry : module.slot_entries()) {
+    const SlotPtr& slot = entry->slot;
+    if (slot == nullptr || entry->kind != kind || !seen.insert(slot.get()).second) {
+      continue;
+    }
+    check<RuntimeError>(slot->value.defined(), module.class_name(), ": \"", entry->name,
+                        "\" has no value yet; construct models with nn::make");
+    check<RuntimeError>(slot->synchronizer == nullptr, module.class_name(), ": \"", entry->name,
+                        "\" is kept equal on several ranks; cast and move a model before that");
+    plans.push_back({slot, replace(*slot, convert)});
+  }
+}
+
+/// What a copy with elements is made of.
+const Tensor& with_elements(const Tensor& x) {
+  check<NotImplementedError>(x.device().type != DeviceType::meta,
+                             "tensor has no data (meta); use to_empty()");
+  return x;
+}
+
+Tensor convert(const Tensor& x, Device device, DType dtype) {
+  if (device.type == DeviceType::meta) {
+    return empty(x.shape(), {.dtype = dtype, .device = device});
+  }
+  return cast(with_elements(x), dtype);
+}
+
+void check_cast(DType dtype) {
+  check<TypeError>(is_differentiable(dtype), "to(): floating or complex dtype required, got ",
+                   dtype);
+  if (is_complex(dtype)) {
+    log_once("module to complex", LogLevel::warning,
+             "to(): modules of complex numbers are new; not every op takes them");
+  }
+}
+
+Tensor lay_out(const Tensor& x, MemoryFormat format) {
+  if (format == MemoryFormat::contiguous || x.ndim() < 4 || x.ndim() > 5) {
+    return contiguous(x);
+  }
+  return x.ndim() == 4 ? permute(contiguous(permute(x, {0, 2, 3, 1})), {0, 3, 1, 2})
+                       : permute(contiguous(permute(x, {0, 2, 3, 4, 1})), {0, 4, 1, 2, 3});
+}
+
+}  // namespace
+
+void Module::for_each_slot_storage(const std::function<Tensor(const Tensor&)>& f, bool recurse) {
+  const NoGradGuard no_grad;
+  std::unordered_set<const Slot*> seen;
+  std::vector<Replacement> plans;
+  const auto visit = [&](Module& module) {
+    plan(module, Slot::Kind::parameter, f, seen, plans);
+    plan(module, Slot::Kind::buffer, f, seen, plans);
+  };
+  if (recurse) {
+    apply(visit, true);
+  } else {
+    visit(*this);
+  }
+  for (const auto& [slot, value] : plans) {
+    slot->dtype = value.dtype();
+    slot->value = value;
+  }
+}
+
+Module& Module::to(DType dtype, bool non_blocking) {
+  static_cast<void>(non_blocking);
+  check_cast(dtype);
+  for_each_slot_storage([dtype](const Tensor& x) {
+    return convert(x, x.device(), is_differentiable(x.dtype()) ? dtype : x.dtype());
+  });
+  return *this;
+}
+
+Module& Module::to(Device device, std::optional<DType> dtype, bool non_blocking) {
+  static_cast<void>(non_blocking);  // there is one device that has elements
+  check_available(device);
+  if (dtype) {
+    check_cast(*dtype);
+  }
+  for_each_slot_storage([&](const Tensor& x) {
+    return convert(x, device, is_differentiable(x.dtype()) ? dtype.value_or(x.dtype()) : x.dtype());
+  });
+  return *this;
+}
+
+Module& Module::to(const Tensor& like, bool non_blocking) {
+  return to(like.device(), like.dtype(), non_blocking);
+}
+
+Module& Module::to(MemoryFormat format) {
+  for_each_slot_storage([format](const Tensor& x) { return lay_out(with_elements(x), format); });
+  return *this;
+}
+
+Module& Module::to_floating(DType dtype) {
+  for_each_slot_storage([dtype](const Tensor& x) {
+    return convert(x, x.device(), is_floating(x.dtype()) ? dtype : x.dtype());
+  });
+  return *this;
+}
+
+Module& Module::type(DType dtype) {
+  for (const Parameter& parameter : parameters()) {
+    check<TypeError>(is_differentiable(dtype) || !parameter.slot()->requires_grad, "type(): \"",
+                     parameter.name(), "\" is trained and cannot be ", dtype);
+  }
+  for_each_slot_storage([dtype](const Tensor& x) { return convert(x, x.device(), dtype); });
+  return *this;
+}
+
+Module& Module::type(std::string_view dtype) {
+  return type(parse_dtype(dtype));
+}
+
+Module& Module::to_device(DeviceType type, std::optional<int> index) {
+  return to(Device{type, static_cast<std::int8_t>(index.value_or(0))});
+}
+
+Module& Module::to_empty(Device device, bool recurse) {
+  check_available(device);
+  for_each_slot_storage(
+      [device](const Tensor& x) {
+        return empty(x.shape(), {.dtype = x.dtype(), .device = device});
+      },
+      recurse);
+  return *this;
+}
+
+Module& Module::share_memory() {
+  for_each_slot_storage([](const Tensor& x) {
+    const std::shared_ptr<void> pages = shared_pages(with_elements(x).nbytes());
+    const Tensor shared = from_memory(pages.get(), x.shape(), x.dtype(), pages);
+    shared.copy_(x);
+    return shared;
+  });
+  return *this;
+}
+
+}  // namespace tessera::nn

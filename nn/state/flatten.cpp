@@ -1,0 +1,84 @@
+// A module as data: its tensors and the rest.
+#include <algorithm>
+#include <unordered_map>
+
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/reshape.h>
+#include <tessera/nn/state/tree_def.h>
+
+namespace tessera::nn {
+namespace {
+
+/// The place among the leaves of every slot of a tree.
+std::unordered_map<const Slot*, std::size_t> places_of(const Module& module) {
+  std::unordered_map<const Slot*, std::size_t> places;
+  for (const auto& [name, slot] : module.named_slots()) {
+    places.try_emplace(slot.get(), places.size());
+  }
+  return places;
+}
+
+bool same_node(const Module& a, const Module& b) {
+  return a.class_name() == b.class_name() && a.training() == b.training() &&
+         a.extra_repr() == b.extra_repr();
+}
+
+}  // namespace
+
+std::size_t TreeDef::leaf_count() const {
+  return places_of(*prototype_).size();
+}
+
+bool operator==(const TreeDef& a, const TreeDef& b) {
+  const auto modules_a = a.prototype_->named_modules(nullptr, "", false);
+  const auto modules_b = b.prototype_->named_modules(nullptr, "", false);
+  const auto slots_a = a.prototype_->named_slots();
+  const auto slots_b = b.prototype_->named_slots();
+  const auto places_a = places_of(*a.prototype_);
+  const auto places_b = places_of(*b.prototype_);
+  return std::ranges::equal(modules_a, modules_b,
+                            [](const auto& x, const auto& y) {
+                              return x.first == y.first && same_node(*x.second, *y.second);
+                            }) &&
+         std::ranges::equal(slots_a, slots_b, [&](const auto& x, const auto& y) {
+           return x.first == y.first && x.second->kind == y.second->kind &&
+                  places_a.at(x.second.get()) == places_b.at(y.second.get());
+         });
+}
+
+Tensor Module::clone(const Tensor& x) {
+  return tessera::clone(x);
+}
+
+Tensor Module::flatten(const Tensor& x, int first, int last) {
+  return tessera::flatten(x, first, last);
+}
+
+Tensor Module::unflatten(const Tensor& x, int dim, const Shape& sizes) {
+  return tessera::unflatten(x, dim, sizes);
+}
+
+std::pair<std::vector<Tensor>, TreeDef> Module::flatten() const {
+  std::vector<Tensor> leaves(places_of(*this).size());
+  for (const auto& [slot, place] : places_of(*this)) {
+    leaves[place] = slot->value.defined() ? slot->value.detach() : Tensor();
+  }
+  return {std::move(leaves), TreeDef(copy_with([](const Slot&) { return Tensor(); }))};
+}
+
+ModulePtr Module::unflatten(const TreeDef& definition, std::span<const Tensor> leaves) {
+  const auto places = places_of(definition.prototype());
+  check<StructureError>(places.size() == leaves.size(), "unflatten: got ", leaves.size(),
+                        " leaves, expected ", places.size());
+  return definition.prototype().copy_with([&](const Slot& slot) {
+    const Tensor& leaf = leaves[places.at(&slot)];
+    if (!leaf.defined() || !leaf.is_leaf()) {
+      return leaf;
+    }
+    Tensor value = leaf.detach();
+    value.set_requires_grad(slot.requires_grad && is_differentiable(value.dtype()));
+    return value;
+  });
+}
+
+}  // namespace tessera::nn

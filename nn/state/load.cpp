@@ -1,0 +1,253 @@
+// Reading a tree's state by its names, in two phases: everything is checked before anything is
+// changed, and what fails later is undone.
+#include <algorithm>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/log.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/reshape.h>
+#include <tessera/nn/tree/module.h>
+
+namespace tessera::nn {
+namespace {
+
+using tessera::detail::concat;
+
+/// The old values of a tree's slots and of the extra state that a load replaces.
+class Snapshot {
+ public:
+  explicit Snapshot(const Module& root) {
+    for (const auto& [name, slot] : root.named_slots()) {
+      const Tensor& value = slot->value;
+      const Tensor copy = value.defined() ? cast(value.detach(), value.dtype(), true) : Tensor();
+      slots_.push_back({slot, value, copy, slot->dtype});
+    }
+  }
+
+  void keep(HasExtraState& module) { extra_.emplace_back(&module, module.get_extra_state()); }
+
+  void restore() const {
+    const NoGradGuard no_grad;
+    for (const Saved& saved : slots_) {
+      if (saved.value.defined()) {
+        static_cast<void>(call_into<Cast>(saved.value, {saved.copy}, {saved.value.dtype()}));
+      }
+      saved.slot->value = saved.value;
+      saved.slot->dtype = saved.dtype;
+    }
+    for (const auto& [module, state] : extra_) {
+      try {
+        module->set_extra_state(state);
+      } catch (const std::exception& error) {
+        log_warning("load_state_dict: extra state could not be put back: ", error.what());
+      }
+    }
+  }
+
+ private:
+  struct Saved {
+    SlotPtr slot;
+    Tensor value;
+    Tensor copy;
+    DType dtype;
+  };
+  std::vector<Saved> slots_;
+  std::vector<std::pair<HasExtraState*, Value>> extra_;
+};
+
+/// One call of load_state_dict.
+class Load {
+ public:
+  Load(Module& root, const LoadOptions& options) : root_(root), options_(options) {}
+
+  LoadResult run(const StateDict& state) {
+    plan(root_, state, "");
+    const bool hooked = has_post_hooks();
+    refuse_problems(options_.strict && !hooked);
+    if (!hooked && extra_.empty()) {
+      fill();
+      return std::move(result_);
+    }
+    Snapshot before(root_);
+    try {
+      fill();
+      set_extra_state(before);
+      run_post_hooks(root_);
+      refuse_problems(options_.strict);
+    } catch (...) {
+      before.restore();
+      throw;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// Finds out what `module` and all below it take of `state`, parents first.
+  void plan(Module& module, StateDict state, const std::string& prefix) {
+    const std::string path = prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1);
+    const Metadata* known = std::as_const(state).metadata().find(path);
+    LoadContext context{.state = state,
+                        .prefix = prefix,
+                        .metadata = known == nullptr ? Metadata() : *known,
+                        .missing_keys = result_.missing_keys,
+                        .unexpected_keys = result_.unexpected_keys,
+                        .errors = errors_};
+    run_state_hooks(module.state_hooks(), &StateHooks::load_pre, module, context);
+    plan_slots(module, Slot::Kind::parameter, state, prefix);
+    plan_slots(module, Slot::Kind::buffer, state, prefix);
+    plan_extra_state(module, state, prefix);
+    find_unexpected(module, state, prefix);
+    for (const ChildEntryPtr& child : module.child_entries()) {
+      if (child->module != nullptr) {
+        const std::string below = prefix + child->name + ".";
+        plan(*child->module, state.below(below), below);
+      }
+    }
+  }
+
+  void plan_slots(const Module& module, Slot::Kind kind, const StateDict& state,
+                  const std::string& prefix) {
+    for (const SlotEntryPtr& entry : module.slot_entries()) {
+      if (entry->kind == kind && entry->slot != nullptr && entry->slot->persistent) {
+        const std::string name = prefix + entry->name;
+        plan_slot(entry->slot, name, state.find(name));
+      }
+    }
+  }
+
+  void plan_slot(const SlotPtr& slot, const std::string& name, const Value* given) {
+    if (given == nullptr) {
+      result_.missing_keys.push_back(name);
+    } else if (!given->is<Tensor>()) {
+      errors_.push_back(concat('"', name, "\": not a tensor"));
+    } else if (std::string why = misfit(*slot, name, given->tensor()); !why.empty()) {
+      errors_.push_back(std::move(why));
+    } else {
+      copies_.emplace_back(slot, given->tensor());
+    }
+  }
+
+  /// Why `given` cannot be the value of `slot`; empty when it can. One element fits a number.
+  [[nodiscard]] std::string misfit(const Slot& slot, const std::string& name,
+                                   const Tensor& given) const {
+    const bool number = slot.shape.empty() && given.shape() == Shape{1};
+    if (given.shape() != slot.shape && !number) {
+      return concat("shape of \"", name, "\": file ", given.shape(), ", module ", slot.shape);
+    }
+    const bool loses = !options_.assign && is_complex(given.dtype()) && !is_complex(slot.dtype);
+    const bool fixed = options_.assign && slot.requires_grad && !is_differentiable(given.dtype());
+    if (loses || fixed) {
+      return concat("dtype of \"", name, "\": file ", given.dtype(), ", module ", slot.dtype);
+    }
+    return "";
+  }
+
+  void plan_extra_state(Module& module, const StateDict& state, const std::string& prefix) {
+    const std::string name = prefix + std::string(kExtraState);
+    const Value* given = state.find(name);
+    auto* extra = dynamic_cast<HasExtraState*>(&module);
+    if (extra != nullptr && given != nullptr) {
+      extra_.emplace_back(extra, *given);
+    } else if (extra != nullptr) {
+      result_.missing_keys.push_back(name);
+    } else if (given != nullptr) {
+      result_.unexpected_keys.push_back(name);
+    }
+  }
+
+  void find_unexpected(const Module& module, const StateDict& state, const std::string& prefix) {
+    for (const auto& [name, value] : state) {
+      const std::string_view rest = std::string_view(name).substr(prefix.size());
+      if (rest != kExtraState && !expects(module, rest)) {
+        result_.unexpected_keys.push_back(name);
+      }
+    }
+  }
+
+  /// Whether `name` is that of a slot that is saved, or leads to a child.
+  static bool expects(const Module& module, std::string_view name) {
+    const std::size_t dot = name.find('.');
+    if (dot != std::string_view::npos) {
+      return std::ranges::any_of(module.child_entries(), [&](const ChildEntryPtr& child) {
+        return child->module != nullptr && child->name == name.substr(0, dot);
+      });
+    }
+    return std::ranges::any_of(module.slot_entries(), [&](const SlotEntryPtr& entry) {
+      return entry->slot != nullptr && entry->slot->persistent && entry->name == name;
+    });
+  }
+
+  /// Throws when there are problems; missing and unexpected names are ones when `names` are.
+  void refuse_problems(bool names) const {
+    std::size_t count = errors_.size();
+    std::string lines;
+    const auto list = [&](const char* title, const std::vector<std::string>& keys) {
+      if (names && !keys.empty()) {
+        count += keys.size();
+        for (const std::string& key : keys) {
+          lines += concat(&key == keys.data() ? title : ", ", '"', key, '"');
+        }
+      }
+    };
+    list("\n\tmissing: ", result_.missing_keys);
+    list("\n\tunexpected: ", result_.unexpected_keys);
+    for (const std::string& error : errors_) {
+      lines += "\n\t" + error;
+    }
+    check<RuntimeError>(count == 0, "load_state_dict(", root_.class_name(), "): ", count,
+                        count == 1 ? " problem" : " problems", lines);
+  }
+
+  [[nodiscard]] bool has_post_hooks() const {
+    return std::ranges::any_of(root_.modules(), [](const Module* module) {
+      return module->state_hooks() != nullptr && !module->state_hooks()->load_post->empty();
+    });
+  }
+
+  void fill() const {
+    const NoGradGuard no_grad;
+    for (const auto& [slot, given] : copies_) {
+      const Tensor value =
+          given.shape() == slot->shape ? given.detach() : reshape(given.detach(), slot->shape);
+      if (options_.assign) {
+        slot->dtype = value.dtype();
+        slot->value = value;
+        slot->value.set_requires_grad(slot->requires_grad);
+      } else {
+        static_cast<void>(call_into<Cast>(slot->value, {value}, {slot->value.dtype()}));
+      }
+    }
+  }
+
+  void set_extra_state(Snapshot& before) const {
+    for (const auto& [module, state] : extra_) {
+      before.keep(*module);
+      module->set_extra_state(state);
+    }
+  }
+
+  /// Children first.
+  void run_post_hooks(Module& module) {
+    for (const ChildEntryPtr& child : module.child_entries()) {
+      if (child->module != nullptr) {
+        run_post_hooks(*child->module);
+      }
+    }
+    run_state_hooks(module.state_hooks(), &StateHooks::load_post, module, result_);
+  }
+
+  Module& root_;
+  LoadOptions options_;
+  LoadResult result_;
+  std::vector<std::string> errors_;
+  std::vector<std::pair<SlotPtr, Tensor>> copies_;
+  std::vector<std::pair<HasExtraState*, Value>> extra_;
+};
+
+}  // namespace
+
+LoadResult Module::load_state_dict(const StateDict& state, const LoadOptions& options) {
+  return Load(*this, options).run(state);
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,126 @@
+#include <tessera/nn/tracking/expected_returns.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <tessera/core/ops/cast.h>
+
+namespace tessera::nn {
+namespace {
+
+std::string_view without_spaces(std::string_view key) {
+  return key.substr(std::min(key.find_first_not_of(' '), key.size()));
+}
+
+double tolerance(const std::vector<double>& given, std::size_t call, std::string_view key) {
+  check<ValueError>(given.size() == 1 || call < given.size(), "expected returns: \"", key,
+                    "\" has ", given.size(), " tolerances for call ", call);
+  return given.size() == 1 ? given[0] : given[call];
+}
+
+/// The largest differences of numbers from those that were expected.
+struct Differences {
+  double absolute = 0;
+  double relative = 0;
+  bool within = true;
+
+  void add(double got, double expected, double atol, double rtol) {
+    const double difference = std::abs(got - expected);
+    const bool equal = got == expected || (std::isnan(got) && std::isnan(expected));
+    within = within && (equal || difference <= atol + rtol * std::abs(expected));
+    absolute = std::max(absolute, equal ? 0 : difference);
+    relative = std::max(relative, equal ? 0 : difference / std::abs(expected));
+  }
+};
+
+/// One comparison of a return with what was expected.
+class Comparison {
+ public:
+  Comparison(std::string_view key, std::size_t call, double atol, double rtol)
+      : key_(key), call_(call), atol_(atol), rtol_(rtol) {}
+
+  void compare(const Value& got, const Value& expected) const {
+    if (expected.empty()) {
+      return;
+    }
+    require(got.kind() == expected.kind(), "got ", got.kind(), ", expected ", expected.kind());
+    if (expected.is<Tensor>()) {
+      compare_tensors(got.tensor(), expected.tensor());
+    } else if (expected.is<Value::List>()) {
+      compare_lists(got.get<Value::List>(), expected.get<Value::List>());
+    } else if (expected.is<double>()) {
+      compare_numbers({got.get<double>()}, {expected.get<double>()});
+    } else if (expected.is<std::int64_t>()) {
+      require(got.get<std::int64_t>() == expected.get<std::int64_t>(), "got ",
+              got.get<std::int64_t>(), ", expected ", expected.get<std::int64_t>());
+    }
+  }
+
+ private:
+  template <class... Parts>
+  void require(bool holds, const Parts&... what) const {
+    check<CheckFailure>(holds, "return ", call_, " of \"", without_spaces(key_), "\": ", what...);
+  }
+  void compare_lists(const Value::List& got, const Value::List& expected) const {
+    require(got.size() == expected.size(), "got ", got.size(), " values, expected ",
+            expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      compare(got[i], expected[i]);
+    }
+  }
+  void compare_tensors(const Tensor& got, const Tensor& expected) const {
+    require(got.shape() == expected.shape(), "got shape ", got.shape(), ", expected ",
+            expected.shape());
+    compare_numbers(got.to_vector<double>(), expected.to_vector<double>());
+  }
+  void compare_numbers(const std::vector<double>& got, const std::vector<double>& expected) const {
+    Differences differences;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      differences.add(got[i], expected[i], atol_, rtol_);
+    }
+    require(differences.within, "not as expected; the largest difference is ", differences.absolute,
+            ", relative ", differences.relative);
+  }
+
+  std::string_view key_;
+  std::size_t call_;
+  double atol_;
+  double rtol_;
+};
+
+}  // namespace
+
+ExpectedReturns::ExpectedReturns(
+    std::initializer_list<std::pair<std::string, ExpectedModule>> modules) {
+  for (const auto& [key, expected] : modules) {
+    set(key, expected);
+  }
+}
+
+void ExpectedReturns::set(std::string_view key, ExpectedModule expected) {
+  modules_.set(without_spaces(key), std::move(expected));
+}
+
+void ExpectedReturns::check_return(std::string_view key, std::size_t call, const Value& got) const {
+  const ExpectedModule* expected = modules_.find(without_spaces(key));
+  if (expected == nullptr) {
+    return;
+  }
+  check<CheckFailure>(call < expected->values.size(), "return ", call, " of \"",
+                      without_spaces(key), "\": expected ", expected->values.size(), " calls only");
+  const Comparison comparison(key, call, tolerance(expected->atol, call, key),
+                              tolerance(expected->rtol, call, key));
+  comparison.compare(got, expected->values[call]);
+}
+
+void ExpectedReturns::check_counts(const OrderedMap<SubmodReturns>& rets) const {
+  for (const auto& [key, expected] : modules_) {
+    const auto found = std::ranges::find_if(
+        rets, [&](const auto& entry) { return without_spaces(entry.first) == key; });
+    const std::size_t calls = found == rets.end() ? 0 : (*found).second.outputs.size();
+    check<CheckFailure>(calls == expected.values.size(), "\"", key, "\" was called ", calls,
+                        " times, expected ", expected.values.size());
+  }
+}
+
+}  // namespace tessera::nn

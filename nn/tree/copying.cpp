@@ -1,0 +1,111 @@
+#include <tessera/nn/tree/copying.h>
+
+#include <utility>
+
+#include <tessera/core/ops/cast.h>
+#include <tessera/nn/tree/module.h>
+
+namespace tessera::nn {
+namespace detail {
+namespace {
+
+constinit thread_local CopyScope* current_scope = nullptr;
+
+/// The copy in `copies`, made by `make` where it is new.
+template <class T, class Make>
+std::shared_ptr<T> once(std::unordered_map<const void*, std::shared_ptr<void>>& copies,
+                        const std::shared_ptr<T>& original, const Make& make) {
+  if (original == nullptr) {
+    return nullptr;
+  }
+  if (const auto known = copies.find(original.get()); known != copies.end()) {
+    return std::static_pointer_cast<T>(known->second);
+  }
+  std::shared_ptr<T> copy = make();
+  copies.emplace(original.get(), copy);
+  return copy;
+}
+
+}  // namespace
+
+CopyScope::CopyScope(ValueOf value_of)
+    : value_of_(std::move(value_of)), outer_(std::exchange(current_scope, this)) {}
+
+CopyScope::~CopyScope() {
+  current_scope = outer_;
+}
+
+CopyScope* CopyScope::current() noexcept {
+  return current_scope;
+}
+
+SlotPtr CopyScope::copy(const SlotPtr& slot) {
+  return once(copies_, slot, [&] {
+    auto copy = std::make_shared<Slot>(*slot);
+    copy->synchronizer = nullptr;
+    copy->step = nullptr;
+    copy->value = value_of_(*slot);
+    if (copy->value.defined()) {
+      copy->shape = copy->value.shape();
+      copy->dtype = copy->value.dtype();
+    }
+    return copy;
+  });
+}
+
+ModulePtr CopyScope::copy(const ModulePtr& module) {
+  return once(copies_, module, [&] {
+    const ClassInfo& info = module->class_info();
+    check<Unsupported>(info.copy != nullptr, module->class_name(),
+                       ": cannot be copied; it has no copy constructor");
+    return info.copy(*module);
+  });
+}
+
+SlotEntryPtr CopyScope::copy(const SlotEntryPtr& entry) {
+  return once(copies_, entry, [&] {
+    return std::make_shared<SlotEntry>(entry->name, entry->kind, copy(entry->slot));
+  });
+}
+
+ChildEntryPtr CopyScope::copy(const ChildEntryPtr& entry) {
+  return once(copies_, entry, [&] {
+    return std::make_shared<ChildEntry>(entry->name, copy(entry->module), entry->declared);
+  });
+}
+
+}  // namespace detail
+
+Module::Module(const Module& other)
+    : std::enable_shared_from_this<Module>(), class_(other.class_), training_(other.training_) {
+  detail::CopyScope* scope = detail::CopyScope::current();
+  check<RuntimeError>(scope != nullptr, class_->name, ": modules are copied with clone()");
+  for (const SlotEntryPtr& entry : other.slots_) {
+    slots_.push_back(scope->copy(entry));
+  }
+  for (const ChildEntryPtr& entry : other.children_) {
+    children_.push_back(scope->copy(entry));
+    if (const ModulePtr& child = children_.back()->module;
+        child != nullptr && child->parent_ == nullptr) {
+      child->parent_ = this;
+    }
+  }
+}
+
+ModulePtr Module::copy_with(const std::function<Tensor(const Slot&)>& value_of) const {
+  detail::CopyScope scope(value_of);
+  return scope.copy(std::const_pointer_cast<Module>(shared_from_this()));
+}
+
+ModulePtr Module::clone() const {
+  return copy_with([](const Slot& slot) {
+    if (!slot.value.defined()) {
+      return Tensor();
+    }
+    Tensor value = cast(slot.value.detach(), slot.value.dtype(), true);
+    value.set_requires_grad(slot.requires_grad && is_differentiable(value.dtype()));
+    return value;
+  });
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,113 @@
+// Rows G1 to G5, I-8, I-9 and X30: what the modules below a called one return.
+#include <gtest/gtest.h>
+
+#include <tessera/nn/tracking/expected_returns.h>
+#include <tessera/nn/tracking/submod_trace.h>
+
+#include "models.h"
+
+namespace tessera::nn::contract {
+namespace {
+
+/// Calls `shared` twice.
+struct Twice : Module {
+  Child<Inner> inner{this, "inner"};
+  Child<Scale> shared{this, "shared"};
+  Tensor forward(const Tensor& x) const { return shared(shared(inner(x))); }
+};
+
+std::string keys_after(const CallOptions& options) {
+  const auto model = make<Twice>();
+  model(ones({3}), options);
+  return names_of(last_trace().rets);
+}
+
+TEST(I_8, keys_at_every_depth) {
+  EXPECT_EQ(keys_after({.track_submod_rets = true}), "  Scale_0  Inner_0  Scale_1 ");
+  EXPECT_EQ(keys_after({.track_submod_rets = true, .submod_depth = 1}), " Inner_0  Scale_1 ");
+  EXPECT_EQ(keys_after({.track_submod_rets = true, .submod_depth = 2}),
+            "  Scale_0  Inner_0  Scale_1 ");
+}
+
+TEST(G3, chosen_modules_alone) {
+  const auto model = make<Twice>();
+  model(ones({3}), CallOptions{.track_submod_rets = true, .submods_to_track = {&*model->shared}});
+  EXPECT_EQ(names_of(last_trace().rets), " Scale_1 ");
+}
+
+TEST(G1, a_module_called_twice_has_two_entries) {
+  const auto model = make<Twice>();
+  const Tensor x = ones({3}).set_requires_grad(true);
+  model(x, CallOptions{.track_submod_rets = true});
+  const SubmodReturns& shared = last_trace().rets.at(" Scale_1");
+  EXPECT_EQ(shared.path, "shared");
+  ASSERT_EQ(shared.outputs.size(), 2U);
+  EXPECT_EQ(shared.outputs[0].tensor().to_vector<float>(), (std::vector<float>{6, 6, 6}));
+  EXPECT_EQ(shared.outputs[1].tensor().to_vector<float>(), (std::vector<float>{12, 12, 12}));
+  EXPECT_FALSE(shared.outputs[1].tensor().requires_grad());
+  EXPECT_EQ(last_trace().rets.at("  Scale_0").path, "inner.scale");
+}
+
+TEST(G1, records_what_the_parent_receives) {
+  const auto model = make<Twice>();
+  model->inner->register_forward_hook(
+      [](const Module&, const Args&, const Value&) { return zeros({3}); });
+  model(ones({3}), CallOptions{.track_submod_rets = true});
+  EXPECT_EQ(last_trace().rets.at(" Inner_0").outputs[0].tensor().to_vector<float>(),
+            (std::vector<float>{0, 0, 0}));
+}
+
+TEST(G4, calls_in_order_with_their_variables) {
+  const auto model = make<Twice>();
+  model(ones({3}), CallOptions{.track_submod_call_order = true});
+  const CallTree& root = last_trace().call_order;
+  EXPECT_EQ(names_of(root.calls), "Twice_0_0 ");
+  const CallTree& top = root.calls.at("Twice_0_0");
+  EXPECT_EQ(names_of(top.calls), " Inner_0_0  Scale_1_0  Scale_1_1 ");
+  EXPECT_EQ(names_of(top.calls.at(" Inner_0_0").calls), "  Scale_0_0 ");
+  EXPECT_EQ(names_of(top.calls.at(" Scale_1_1").variables.leaves()), "factor ");
+  EXPECT_TRUE(top.calls.at(" Inner_0_0").variables.empty());
+}
+
+TEST(G1, records_begin_anew_with_each_call_and_any_module_may_be_the_root) {
+  const auto model = make<Twice>();
+  model(ones({3}), CallOptions{.track_submod_rets = true});
+  model->inner(ones({3}), CallOptions{.track_submod_rets = true});
+  EXPECT_EQ(names_of(last_trace().rets), " Scale_0 ");
+  model(ones({3}));
+  EXPECT_EQ(names_of(last_trace().rets), " Scale_0 ");
+}
+
+ExpectedReturns expected(std::vector<double> shared) {
+  ExpectedModule module;
+  for (const double value : shared) {
+    module.values.emplace_back(full({3}, value));
+  }
+  return {{"Scale_1", module}};
+}
+
+std::string failure(const ExpectedReturns& returns) {
+  const auto model = make<Twice>();
+  return thrown<CheckFailure>(
+      [&] { model(ones({3}), CallOptions{.expected_submod_rets = &returns}); });
+}
+
+TEST(I_9, recorded_values_pass_and_others_fail) {
+  EXPECT_EQ(failure(expected({6, 12})), "no exception");
+  EXPECT_EQ(failure(expected({6, 12.5})),
+            "return 1 of \"Scale_1\": not as expected; the largest difference is 0.5, relative "
+            "0.04");
+  EXPECT_EQ(failure(expected({6})), "return 1 of \"Scale_1\": expected 1 calls only");
+  EXPECT_EQ(failure(expected({6, 12, 24})), "\"Scale_1\" was called 2 times, expected 3");
+}
+
+TEST(G5, tolerances_and_values_that_may_be_anything) {
+  ExpectedReturns returns{
+      {" Scale_1", {.values = {Value(), full({3}, 12.5)}, .atol = {0, 1}, .rtol = {0}}}};
+  EXPECT_EQ(failure(returns), "no exception");
+  returns.set("Scale_7", {.values = {ones({3})}});
+  EXPECT_EQ(failure(returns), "\"Scale_7\" was called 0 times, expected 1");
+}
+
+}  // namespace
+}  // namespace tessera::nn::contract

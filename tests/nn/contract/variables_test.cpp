@@ -1,0 +1,112 @@
+// Section 2.5 and rows E7, E8, X14 and X16: trees of tensors.
+#include <gtest/gtest.h>
+
+#include "models.h"
+
+namespace tessera::nn::contract {
+namespace {
+
+std::vector<float> values(const Tensor& x) {
+  return x.to_vector<float>();
+}
+
+Variables example() {
+  return {{"fc2", Variables{{"weight", full({2}, 2)}, {"bias", full({1}, 1)}}},
+          {"fc1", Variables{{"weight", full({3}, 3)}}}};
+}
+
+TEST(Variables, X14_paths_with_dots_or_slashes) {
+  Variables tree = example();
+  EXPECT_TRUE(tree.at("fc2/weight").is(tree.at("fc2.weight")));
+  EXPECT_TRUE(tree["fc1"]["weight"].leaf().is(tree.at("fc1.weight")));
+  tree.at("fc1/weight") = full({3}, 9);
+  EXPECT_EQ(values(tree.at("fc1.weight")), (std::vector<float>{9, 9, 9}));
+  EXPECT_FALSE(tree.contains("fc3"));
+  EXPECT_EQ(thrown<KeyError>([&] { static_cast<void>(tree.at("fc1")); }),
+            "variables: no tensor at \"fc1\"");
+  EXPECT_THROW(tree.set("fc1.weight.more", full({1}, 1)), KeyError);
+}
+
+TEST(Variables, X16_order_of_insertion_or_sorted) {
+  EXPECT_EQ(names_of(example().leaves()), "fc2.weight fc2.bias fc1.weight ");
+  EXPECT_EQ(names_of(example().alphabetical().leaves()), "fc1.weight fc2.bias fc2.weight ");
+}
+
+TEST(Variables, compute_leaf_by_leaf) {
+  const Variables a = example();
+  const Variables b = a - 0.5 * a;
+  EXPECT_EQ(values(b.at("fc1.weight")), (std::vector<float>{1.5, 1.5, 1.5}));
+  EXPECT_EQ(values((a * a / a + a).at("fc2.weight")), (std::vector<float>{4, 4}));
+  EXPECT_EQ(values(((a + 1) / 2 - 1).at("fc2.bias")), (std::vector<float>{0}));
+}
+
+TEST(Variables, places_without_a_value_leave_the_other_operand) {
+  Variables gradients = example();
+  gradients.at("fc2.bias") = Tensor();
+  const Variables after = example() - 0.5 * gradients;
+  EXPECT_EQ(values(after.at("fc2.bias")), (std::vector<float>{1}));
+  EXPECT_EQ(values(after.at("fc2.weight")), (std::vector<float>{1, 1}));
+}
+
+TEST(Variables, diff_lists_every_difference) {
+  const Variables given{
+      {"fc2", Variables{{"weight", full({4}, 2, {.dtype = DType::f64})}, {"scale", full({1}, 1)}}},
+      {"fc1", full({3}, 3)}};
+  EXPECT_EQ(example().diff(given, {.dtypes = true}),
+            "shape of \"fc2.weight\": got (4,), expected (2,)\n"
+            "dtype of \"fc2.weight\": got f64, expected f32\n"
+            "missing: \"fc2.bias\"\n"
+            "superfluous: \"fc2.scale\"\n"
+            "kind of \"fc1\": got a tensor, expected a tree\n");
+  EXPECT_THROW(static_cast<void>(example() + given), StructureError);
+}
+
+TEST(Variables, parts_of_a_structure) {
+  Variables part;
+  part.set("fc2.bias", full({1}, 7));
+  EXPECT_TRUE(part.is_substructure_of(example()));
+  EXPECT_FALSE(part.same_structure(example()));
+  part.set("fc3.bias", full({1}, 7));
+  EXPECT_FALSE(part.is_substructure_of(example()));
+}
+
+TEST(Variables, to_a_state_dict_and_back) {
+  const StateDict state = example().to_state_dict();
+  EXPECT_EQ(names_of(state), "fc2.weight fc2.bias fc1.weight ");
+  EXPECT_TRUE(Variables::from_state_dict(state).same_structure(example()));
+  EXPECT_THROW(static_cast<void>(Variables::from_state_dict({{"a", 1}})), TypeError);
+}
+
+TEST(Variables, unflatten_puts_leaves_in_order) {
+  const Variables tree = example().unflatten({ones({1}), Tensor(), ones({2})});
+  EXPECT_EQ(tree.at("fc2.weight").shape(), Shape{1});
+  EXPECT_FALSE(tree.at("fc2.bias").defined());
+  EXPECT_THROW(static_cast<void>(tree.unflatten({})), StructureError);
+}
+
+TEST(E8, v_holds_parameters_once_and_can_be_set) {
+  struct Tied : Outer {
+    Tied() { last->factor.tie(inner->scale->factor); }
+  };
+  const auto model = make<Tied>();
+  const Variables v = model->v();
+  EXPECT_EQ(names_of(v.leaves()), "inner.scale.factor ");
+  EXPECT_EQ(v.aliases().at("last.factor"), "inner.scale.factor");
+  EXPECT_FALSE(v.at("inner.scale.factor").requires_grad());
+  const Tensor before = model->last->factor;
+  model->set_v(v * 3);
+  EXPECT_TRUE(before.is(model->last->factor));
+  EXPECT_EQ(values(before), (std::vector<float>{6, 6, 6}));
+  EXPECT_EQ(thrown<StructureError>([&] {
+              model->set_v({{"a", ones({1})}});
+            }),
+            "Tied: other variables than it has\nmissing: \"inner.scale.factor\"\nsuperfluous: "
+            "\"a\"\n");
+}
+
+TEST(E7, variables_are_parameters_and_buffers) {
+  EXPECT_EQ(names_of(make<Inner>()->variables().leaves()), "offset scale.factor ");
+}
+
+}  // namespace
+}  // namespace tessera::nn::contract
