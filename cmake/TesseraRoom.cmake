@@ -12,6 +12,9 @@ function(tessera_room name)
     return()
   endif()
   tessera_objects(tessera_${name} ${sources})
+  if(name MATCHES "^(nn|dist|launch)$")
+    target_precompile_headers(tessera_${name} PRIVATE ${TESSERA_PRECOMPILED_MODULES})
+  endif()
   set(needs ${ARGN})
   while(needs)
     list(POP_FRONT needs package regex)
@@ -36,11 +39,12 @@ function(tessera_without_absent list)
   set(${list} ${files} PARENT_SCOPE)
 endfunction()
 
-# Headers that nearly every file of the library reads, compiled once for each object library: two
-# thirds of a file's compile time. Files include what they use all the same; the build with
+# Headers that nearly every file of a room reads, compiled once for each object library: two thirds
+# of a file's compile time. Files include what they use all the same; the build with
 # CMAKE_DISABLE_PRECOMPILE_HEADERS in tests/run shows it.
 set(TESSERA_PRECOMPILED <algorithm> <cmath> <cstdint> <functional> <map> <memory> <span> <sstream>
   <string> <utility> <vector> <tessera/core/autograd/vjp.h> <tessera/core/dispatch/call.h>)
+set(TESSERA_PRECOMPILED_MODULES <tessera/nn/make.h>)   # of rooms that may include nn
 
 # tessera_objects(TARGET SOURCE...): an object library that becomes part of tessera.
 function(tessera_objects target)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -10,6 +11,7 @@
 
 #include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/base/module_path.h>
+#include <tessera/nn/build/builder.h>
 #include <tessera/nn/functional/call_state.h>
 #include <tessera/nn/functional/options_scope.h>
 #include <tessera/nn/hooks/global_hooks.h>
@@ -106,21 +108,45 @@ inline bool has_hooks(const Module& module) {
   return (own != nullptr && !own->empty()) || !global_hooks::call().empty();
 }
 
-/// A call that something watches: hooks, which pure calls leave out, or a tracker.
+/// Builds a module from what it is about to be called with.
+template <class M, class... A>
+void build_for_call(const Module& module, bool given_to_call, const A&... arguments) {
+  CallInputs inputs;
+  (put_argument(inputs, arguments), ...);
+  Builder::prepare_call(
+      module, inputs.first, inputs.second,
+      [&](const Args& args, const Kwargs& kwargs) {
+        static_cast<void>(run_on_values<M, Carried<A>...>(module, args, kwargs));
+      },
+      given_to_call);
+}
+
+template <class M, class... A>
+auto call_hooked(const Module& module, const CallState& state, A&&... arguments) {
+  if (state.pure != nullptr || !has_hooks(module)) {
+    return run_forward<M>(module, std::forward<A>(arguments)...);
+  }
+  return call_with_hooks<M>(module, arguments...);
+}
+
+/// A call that is more than forward: hooks, which pure calls leave out, a tracker, or building.
 template <class M, class... A>
 auto call_watched(const Module& module, const CallState& state, A&&... arguments) {
-  const auto run = [&] {
-    if (state.pure != nullptr || !has_hooks(module)) {
-      return run_forward<M>(module, std::forward<A>(arguments)...);
-    }
-    return call_with_hooks<M>(module, arguments...);
-  };
-  if (state.tracker == nullptr) {
-    return run();
+  const bool builds = !module.ready();
+  if (builds) {
+    build_for_call<M>(module, false, arguments...);
   }
-  TrackedCall tracked(*state.tracker, module);
-  auto result = run();
-  tracked.returned(pack(result));
+  std::optional<TrackedCall> tracked;
+  if (state.tracker != nullptr) {
+    tracked.emplace(*state.tracker, module);
+  }
+  auto result = call_hooked<M>(module, state, std::forward<A>(arguments)...);
+  if (tracked) {
+    tracked->returned(pack(result));
+  }
+  if (builds) {
+    Builder::finish_call(module);
+  }
   return result;
 }
 
@@ -129,7 +155,8 @@ template <class M, class... A>
 auto invoke(const Module& module, const std::string& key, A&&... arguments) {
   const ModulePathScope path(key);
   const CallState& state = CallState::current();
-  if ((!has_hooks(module) && state.tracker == nullptr) || is_recomputing()) [[likely]] {
+  const bool plain = !has_hooks(module) && state.tracker == nullptr && module.ready();
+  if (plain || is_recomputing()) [[likely]] {
     return run_forward<M>(module, std::forward<A>(arguments)...);
   }
   return call_watched<M>(module, state, std::forward<A>(arguments)...);
@@ -143,15 +170,19 @@ template <class First, class Second, class... Rest>
 inline constexpr bool kEndsWithOptions<First, Second, Rest...> = kEndsWithOptions<Second, Rest...>;
 
 /// Calls `run(module's arguments...)` under the options that end `arguments`.
-template <class Run, class... A>
+template <class M, class Run, class... A>
 auto run_under_options(const Module& module, const Run& run, A&&... arguments) {
   const auto all = std::forward_as_tuple(std::forward<A>(arguments)...);
   constexpr std::size_t kCount = sizeof...(A) - 1;
-  OptionsScope scope(module, std::get<kCount>(all));
-  auto result = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return run(std::get<I>(all)...);
+  const auto with_own = [&]<std::size_t... I>(const auto& take, std::index_sequence<I...>) {
+    return take(std::get<I>(all)...);
+  };
+  constexpr auto kOwn = std::make_index_sequence<kCount>();
+  if (!module.ready()) {  // options name what building makes
+    with_own([&](const auto&... own) { build_for_call<M>(module, true, own...); }, kOwn);
   }
-  (std::make_index_sequence<kCount>());
+  OptionsScope scope(module, std::get<kCount>(all));
+  auto result = with_own(run, kOwn);
   scope.finish();
   return result;
 }
@@ -160,7 +191,7 @@ auto run_under_options(const Module& module, const Run& run, A&&... arguments) {
 template <class M, class... A>
 auto invoke_with_options(const Module& module, const std::string& key, A&&... arguments) {
   if constexpr (kEndsWithOptions<A...>) {
-    return run_under_options(
+    return run_under_options<M>(
         module,
         [&](auto&&... own) { return invoke<M>(module, key, std::forward<decltype(own)>(own)...); },
         std::forward<A>(arguments)...);

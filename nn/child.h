@@ -6,30 +6,36 @@
 #include <string_view>
 #include <utility>
 
+#include <tessera/nn/build/construction.h>
 #include <tessera/nn/call.h>
-#include <tessera/nn/tree/construction.h>
 
 namespace tessera::nn {
 
 /// A member that is itself a module: `nn::Child<nn::Linear> fc{this, "fc", 4, 8};` constructs and
-/// registers it. Called like a function with exactly M's forward. It follows its name: a module
-/// that derives from M can be put there with `set_submodule`, and then runs its own forward.
+/// registers it; ModuleOptions may stand before M's own arguments. Called like a function with
+/// exactly M's forward. It follows its name: a module that derives from M can be put there with
+/// `set_submodule`, and then runs its own forward.
 template <std::derived_from<Module> M>
 class Child {
  public:
   template <class... A>
-  Child(Module* owner, std::string_view name, A&&... arguments) : entry_(owner->child_entry(name)) {
+  Child(Module* owner, std::string_view name, const ModuleOptions& options, A&&... arguments)
+      : entry_(owner->child_entry(name)) {
     const ClassInfo& info = detail::class_info<M>();
     check<KeyError>(entry_->module == nullptr, "module name \"", name,
                     "\": already used by a module of ", owner->class_name());
     entry_->declared = &info;
     std::shared_ptr<M> module;
     {
-      const detail::Construction construction(info);
+      const detail::Construction construction(info, options);
       module = std::make_shared<M>(std::forward<A>(arguments)...);
     }
     owner->put_child(entry_, std::move(module));
   }
+  template <class... A>
+  requires(!detail::kBeginsWithOptions<A...>)
+      Child(Module* owner, std::string_view name, A&&... arguments)
+      : Child(owner, name, ModuleOptions{}, std::forward<A>(arguments)...) {}
   Child(const Child& other) : entry_(detail::counterpart(other.entry_)) {}
   Child(Child&&) = default;
   Child& operator=(const Child&) = default;

@@ -5,9 +5,10 @@
 #include <memory>
 #include <utility>
 
+#include <tessera/nn/build/builder.h>
+#include <tessera/nn/build/construction.h>
 #include <tessera/nn/call.h>
 #include <tessera/nn/child.h>
-#include <tessera/nn/tree/construction.h>
 
 namespace tessera::nn {
 
@@ -25,15 +26,20 @@ class Ptr : public std::shared_ptr<M> {
 };
 
 /// Constructs a model and gives its parameters their values, which follow from the seed, the number
-/// of models made since, and the parameters' names. Arguments go to M's constructor.
+/// of models made since, and the parameters' names, whenever they are made. Arguments go to M's
+/// constructor. Throws StructureError when `options.v` is not what the model needs.
 template <std::derived_from<Module> M, class... A>
-Ptr<M> make(A&&... arguments) {
-  const detail::Construction construction(detail::class_info<M>());
+Ptr<M> make(const ModuleOptions& options, A&&... arguments) {
+  const detail::Construction construction(detail::class_info<M>(), options);
   auto module = std::make_shared<M>(std::forward<A>(arguments)...);
   if (construction.outermost()) {
-    module->materialize();
+    detail::Builder::finish(*module);
   }
   return module;
+}
+template <std::derived_from<Module> M, class... A>
+requires(!detail::kBeginsWithOptions<A...>) Ptr<M> make(A&&... arguments) {
+  return make<M>(ModuleOptions{}, std::forward<A>(arguments)...);
 }
 
 }  // namespace tessera::nn

@@ -12,8 +12,11 @@ void visit_children_first(Module& module, const std::function<void(Module&)>& vi
   if (seen != nullptr && !seen->insert(&module).second) {
     return;
   }
-  for (const ModulePtr& child : module.children()) {
-    visit_children_first(*child, visit, seen);
+  std::unordered_set<const Module*> here;  // one of a module's children under two names, once
+  for (const ChildEntryPtr& child : module.child_entries()) {
+    if (child->module != nullptr && here.insert(child->module.get()).second) {
+      visit_children_first(*child->module, visit, seen);
+    }
   }
   visit(module);
 }
@@ -25,7 +28,7 @@ bool Module::training() const {
 }
 
 Module& Module::train(bool on) {
-  for (Module* module : modules()) {
+  for (const auto& [path, module] : all_modules()) {
     module->training_ = on;
   }
   return *this;

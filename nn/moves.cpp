@@ -35,6 +35,19 @@ Tensor replace(const Slot& slot, const Conversion& convert) {
   return value;
 }
 
+/// For slots without a value: the dtype that it will have.
+void convert_later(Slot& slot, const Conversion& convert) {
+  const Tensor like = empty({}, {.dtype = slot.dtype, .device = {.type = DeviceType::meta}});
+  slot.dtype = convert(like).dtype();
+  slot.own_dtype = true;
+}
+
+void check_has_values(const Module& root, const char* what) {
+  for (const auto& [name, slot] : root.named_slots()) {
+    check<RuntimeError>(slot->value.defined(), what, ": \"", name, "\" is uninitialised");
+  }
+}
+
 void plan(const Module& module, Slot::Kind kind, const Conversion& convert,
           std::unordered_set<const Slot*>& seen, std::vector<Replacement>& plans) {
   for (const SlotEntryPtr& entry : module.slot_entries()) {
@@ -42,8 +55,10 @@ void plan(const Module& module, Slot::Kind kind, const Conversion& convert,
     if (slot == nullptr || entry->kind != kind || !seen.insert(slot.get()).second) {
       continue;
     }
-    check<RuntimeError>(slot->value.defined(), module.class_name(), ": \"", entry->name,
-                        "\" has no value yet; construct models with nn::make");
+    if (!slot->value.defined()) {
+      plans.push_back({slot, {}});
+      continue;
+    }
     check<RuntimeError>(slot->synchronizer == nullptr, module.class_name(), ": \"", entry->name,
                         "\" is kept equal on several ranks; cast and move a model before that");
     plans.push_back({slot, replace(*slot, convert)});
@@ -97,8 +112,12 @@ void Module::for_each_slot_storage(const std::function<Tensor(const Tensor&)>& f
     visit(*this);
   }
   for (const auto& [slot, value] : plans) {
-    slot->dtype = value.dtype();
-    slot->value = value;
+    if (value.defined()) {
+      slot->dtype = value.dtype();
+      slot->value = value;
+    } else {
+      convert_later(*slot, f);
+    }
   }
 }
 
@@ -108,6 +127,7 @@ Module& Module::to(DType dtype, bool non_blocking) {
   for_each_slot_storage([dtype](const Tensor& x) {
     return convert(x, x.device(), is_differentiable(x.dtype()) ? dtype : x.dtype());
   });
+  adopt_below({}, dtype);
   return *this;
 }
 
@@ -120,6 +140,7 @@ Module& Module::to(Device device, std::optional<DType> dtype, bool non_blocking)
   for_each_slot_storage([&](const Tensor& x) {
     return convert(x, device, is_differentiable(x.dtype()) ? dtype.value_or(x.dtype()) : x.dtype());
   });
+  adopt_below(device, dtype);
   return *this;
 }
 
@@ -128,6 +149,7 @@ Module& Module::to(const Tensor& like, bool non_blocking) {
 }
 
 Module& Module::to(MemoryFormat format) {
+  check_has_values(*this, "to");
   for_each_slot_storage([format](const Tensor& x) { return lay_out(with_elements(x), format); });
   return *this;
 }
@@ -136,6 +158,7 @@ Module& Module::to_floating(DType dtype) {
   for_each_slot_storage([dtype](const Tensor& x) {
     return convert(x, x.device(), is_floating(x.dtype()) ? dtype : x.dtype());
   });
+  adopt_below({}, dtype);
   return *this;
 }
 
@@ -167,6 +190,7 @@ Module& Module::to_empty(Device device, bool recurse) {
 }
 
 Module& Module::share_memory() {
+  check_has_values(*this, "share_memory");
   for_each_slot_storage([](const Tensor& x) {
     const std::shared_ptr<void> pages = shared_pages(with_elements(x).nbytes());
     const Tensor shared = from_memory(pages.get(), x.shape(), x.dtype(), pages);

@@ -1,5 +1,7 @@
 #include <tessera/nn/parameter.h>
 
+#include <algorithm>
+
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -18,19 +20,47 @@ SlotEntryPtr declare(Module& owner, std::string_view name, Slot::Kind kind) {
   return entry;
 }
 
+SlotPtr make_slot(std::string_view name, Slot::Kind kind, const Shape& shape,
+                  Initializer initializer) {
+  auto slot = std::make_shared<Slot>();
+  slot->kind = kind;
+  slot->requires_grad = kind == Slot::Kind::parameter;
+  slot->name = name;
+  slot->shape = shape;
+  slot->initializer = std::move(initializer);
+  return slot;
+}
+
+void give_shape(Slot& slot, const Shape& shape) {
+  const bool fits = std::ranges::equal(
+      slot.shape, shape,
+      [](std::int64_t known, std::int64_t size) { return known == kInferred || known == size; });
+  check<RuntimeError>(fits, '"', slot.name, "\": cannot take the shape ", shape, "; it has ",
+                      slot.shape);
+  slot.shape = shape;
+}
+
 }  // namespace
 
 Parameter::Parameter(SlotPtr slot) : entry_(entry_of(std::move(slot), Slot::Kind::parameter)) {}
 
 Parameter::Parameter(Module* owner, std::string_view name, const Shape& shape,
-                     Initializer initializer, DType dtype)
+                     Initializer initializer, std::optional<DType> dtype)
     : entry_(declare(*owner, name, Slot::Kind::parameter)) {
-  auto slot = std::make_shared<Slot>();
-  slot->name = name;
-  slot->shape = shape;
-  slot->dtype = dtype;
-  slot->initializer = std::move(initializer);
+  SlotPtr slot = make_slot(name, Slot::Kind::parameter, shape, std::move(initializer));
+  slot->own_dtype = dtype.has_value();
+  slot->dtype = dtype.value_or(owner->dtype());
   owner->put_slot(entry_, std::move(slot));
+}
+
+const Shape& Parameter::shape() const {
+  check<RuntimeError>(slot()->sized(), '"', name(),
+                      "\": uninitialised; the first call of its module tells its shape");
+  return slot()->shape;
+}
+
+void Parameter::materialize(const Shape& shape) const {
+  give_shape(*slot(), shape);
 }
 
 void Parameter::tie(const Parameter& other) {
@@ -43,6 +73,19 @@ Buffer::Buffer(SlotPtr slot) : entry_(entry_of(std::move(slot), Slot::Kind::buff
 Buffer::Buffer(Module* owner, std::string_view name, const Tensor& value, bool persistent)
     : entry_(declare(*owner, name, Slot::Kind::buffer)) {
   owner->put_slot(entry_, make_buffer_slot(name, value, persistent));
+}
+
+Buffer::Buffer(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
+               bool persistent)
+    : entry_(declare(*owner, name, Slot::Kind::buffer)) {
+  SlotPtr slot = make_slot(name, Slot::Kind::buffer, shape, std::move(initializer));
+  slot->dtype = owner->dtype();
+  slot->persistent = persistent;
+  owner->put_slot(entry_, std::move(slot));
+}
+
+void Buffer::materialize(const Shape& shape) const {
+  give_shape(*slot(), shape);
 }
 
 SlotPtr make_buffer_slot(std::string_view name, const Tensor& value, bool persistent) {

@@ -4,6 +4,7 @@
 //   nn::Buffer mean{this, "running_mean", zeros({n})};
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include <tessera/nn/slot.h>
@@ -25,16 +26,22 @@ class Parameter {
   Parameter& operator=(Parameter&&) = default;
   explicit Parameter(SlotPtr slot);
   explicit Parameter(SlotEntryPtr entry) : entry_(std::move(entry)) {}
-  /// Declares a parameter of `owner`. Its value is made when the root model is.
-  /// Throws KeyError for a name that is empty, taken, or has a '.' or '/'.
+  /// Declares a parameter of `owner`, whose value is made when that is built; sizes may be
+  /// kInferred until then. Without a `dtype` it has its owner's. Throws KeyError for a name that is
+  /// empty, taken, or has a '.' or '/'.
   Parameter(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
-            DType dtype = DType::f32);
+            std::optional<DType> dtype = {});
 
   operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
   [[nodiscard]] Tensor value() const { return *this; }
   [[nodiscard]] Tensor grad() const { return slot()->value.grad(); }
   [[nodiscard]] const std::string& name() const { return slot()->name; }
-  [[nodiscard]] const Shape& shape() const { return slot()->shape; }
+  /// Throws RuntimeError while a size is kInferred.
+  [[nodiscard]] const Shape& shape() const;
+  [[nodiscard]] bool is_uninitialized() const { return defined() && !slot()->sized(); }
+  /// For `do_build`: tells the sizes that were kInferred. Throws RuntimeError for a shape that
+  /// differs in another.
+  void materialize(const Shape& shape) const;
   [[nodiscard]] bool defined() const { return entry_ != nullptr && entry_->slot != nullptr; }
   [[nodiscard]] const SlotPtr& slot() const { return entry_->slot; }
   /// Makes this name one more for the slot of `other`: tied weights. Throws InvalidArgument for
@@ -57,10 +64,15 @@ class Buffer {
   explicit Buffer(SlotEntryPtr entry) : entry_(std::move(entry)) {}
   /// Declares a buffer of `owner`. Non-persistent ones are left out of the state dict.
   Buffer(Module* owner, std::string_view name, const Tensor& value, bool persistent = true);
+  /// The same with a value that is made when `owner` is built, as a parameter's is.
+  Buffer(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
+         bool persistent = true);
 
   operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
   [[nodiscard]] Tensor value() const { return *this; }
   [[nodiscard]] bool defined() const { return entry_ != nullptr && entry_->slot != nullptr; }
+  /// As that of Parameter.
+  void materialize(const Shape& shape) const;
   /// Changes the value: the only way to change state inside `forward`.
   void assign(const Tensor& value) const { write_slot(slot(), value); }
   [[nodiscard]] const SlotPtr& slot() const { return entry_->slot; }

@@ -1,5 +1,7 @@
 #include <tessera/nn/slot.h>
 
+#include <algorithm>
+
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/nn/buffer_step.h>
@@ -8,6 +10,15 @@
 
 namespace tessera::nn {
 namespace {
+
+[[noreturn]] void fail_without_value(const Slot& slot) {
+  check<RuntimeError>(slot.stored, '"', slot.name,
+                      "\": built with store_vars off; every call needs CallOptions::v");
+  check<RuntimeError>(slot.sized(), '"', slot.name,
+                      "\": uninitialised; the first call of its module tells its shape");
+  fail<RuntimeError>('"', slot.name,
+                     "\": its model is not made yet; construct models with nn::make");
+}
 
 Tensor read_now(const Slot& slot) {
   for (const auto* link = CallState::current().frames; link != nullptr; link = link->outer) {
@@ -20,12 +31,17 @@ Tensor read_now(const Slot& slot) {
       return *std::move(own);
     }
   }
-  check(slot.value.defined(), "parameter: its model is not made yet; ",
-        "construct models with nn::make");
+  if (!slot.value.defined()) [[unlikely]] {
+    fail_without_value(slot);
+  }
   return slot.value;
 }
 
 }  // namespace
+
+bool Slot::sized() const {
+  return std::ranges::find(shape, kInferred) == shape.end();
+}
 
 Tensor read_slot(const Slot& slot) {
   return read_outside([&] { return read_now(slot); });

@@ -21,6 +21,9 @@ class BufferStep;    // nn/buffer_step.h
 /// `stream` alone, so that any shard can be made by itself.
 using Initializer = std::function<void(const Tensor& value, const RandomStream& stream)>;
 
+/// A size that a layer takes from its first input.
+inline constexpr std::int64_t kInferred = -1;
+
 struct Slot {
   enum class Kind : std::uint8_t { parameter, buffer };
 
@@ -28,19 +31,24 @@ struct Slot {
   bool persistent = true;     ///< buffers: part of the state dict
   bool requires_grad = true;  ///< parameters
   std::string name;           ///< full name in the root model that made it
-  Shape shape;
+  Shape shape;                ///< with kInferred for what the first call tells
   DType dtype = DType::f32;
+  bool own_dtype = false;  ///< as declared; else the module's, when it is built
+  bool stored = true;      ///< false: built with ModuleOptions::store_vars off
   Initializer initializer;
-  Tensor value;                                ///< undefined until the root model is made
+  Tensor value;                                ///< undefined until the module is built
   std::shared_ptr<Synchronizer> synchronizer;  ///< keeps the ranks' values equal; null when alone
   std::shared_ptr<BufferStep> step;  ///< buffers: values assigned in the step under way, or null
+
+  /// Whether no size is kInferred.
+  [[nodiscard]] bool sized() const;
 };
 
 using SlotPtr = std::shared_ptr<Slot>;
 
 /// What `slot` holds, as the thread's frames (nn/functional/frame.h) see it. While activation
-/// checkpointing repeats a forward, what the forward read. Throws InvalidArgument before the model
-/// is made.
+/// checkpointing repeats a forward, what the forward read. Throws RuntimeError saying why there is
+/// no value.
 [[nodiscard]] Tensor read_slot(const Slot& slot);
 /// Gives `slot` a new value, through the thread's frames; without one the value is stored detached
 /// and keeps the slot's dtype. In a training step of several microbatches a buffer's value is kept

@@ -31,7 +31,7 @@ bool Tensor::shares_storage(const Tensor& other) const {
 
 void* Tensor::raw_data() const {
   const TensorImpl& x = get();
-  check<InvalidArgument>(static_cast<bool>(x.storage), "data: a meta tensor has no elements");
+  check<NotImplementedError>(static_cast<bool>(x.storage), "data: a meta tensor has no elements");
   wait_until_writable(*x.storage);
   return x.storage->data() + x.offset * static_cast<std::int64_t>(size_of(x.dtype));
 }
@@ -53,7 +53,7 @@ double Tensor::item_as_double() const {
 template <class T>
 std::vector<T> Tensor::to_vector() const {
   const TensorImpl& x = get();
-  check<InvalidArgument>(static_cast<bool>(x.storage), "data: a meta tensor has no elements");
+  check<NotImplementedError>(static_cast<bool>(x.storage), "data: a meta tensor has no elements");
   wait_until_readable(*x.storage);
   std::vector<T> values;
   values.reserve(static_cast<std::size_t>(x.numel()));

@@ -13,12 +13,10 @@ namespace tessera::nn {
 /// What all of them share.
 class FunctionModuleBase : public Module {
  public:
-  /// Decides where the module's state goes when another function calls it; empty for none.
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] std::string class_name() const override { return name_.empty() ? "module" : name_; }
+  [[nodiscard]] std::string class_name() const override { return name().value_or("module"); }
 
  protected:
-  explicit FunctionModuleBase(const std::string& name) : name_(name) {}
+  FunctionModuleBase() = default;
   FunctionModuleBase(const FunctionModuleBase& other);
 
  private:
@@ -30,7 +28,6 @@ class FunctionModuleBase : public Module {
   };
   void take_state_of(const Module& module);
 
-  std::string name_;
   std::vector<Adopted> adopted_;
 };
 
@@ -42,8 +39,7 @@ class FunctionModule<R(A...)> : public FunctionModuleBase {
  public:
   using Function = std::function<R(State&, const A&...)>;
 
-  FunctionModule(Function function, const std::string& name)
-      : FunctionModuleBase(name), function_(std::move(function)) {}
+  explicit FunctionModule(Function function) : function_(std::move(function)) {}
 
   R forward(const A&... arguments) const { return run(false, arguments...); }
   /// Runs the function once to find out what it declares.

@@ -61,7 +61,11 @@ class FunctionTemplate {
   template <class... A>
   auto operator()(const RandomKey& key, const A&... inputs) const {
     using R = std::invoke_result_t<const F&, State&, const A&...>;
-    const auto module = make<FunctionModule<R(A...)>>(function_, name_);
+    ModuleOptions options;
+    if (!name_.empty()) {
+      options.name = name_;
+    }
+    const auto module = make<FunctionModule<R(A...)>>(options, function_);
     const RandomKeyScope random(key);
     detail::ScratchFrame scratch;
     const FrameScope scope(scratch);

@@ -1,8 +1,19 @@
 #include <tessera/nn/functional/override_frame.h>
 
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/factories.h>
 
 namespace tessera::nn {
+namespace {
+
+/// The slot's value, or, where none is kept, a tensor without elements.
+Tensor shape_of(const Slot& slot) {
+  return slot.value.defined() || !slot.sized()
+             ? slot.value
+             : empty(slot.shape, {.dtype = slot.dtype, .device = {.type = DeviceType::meta}});
+}
+
+}  // namespace
 
 void OverrideFrame::give(const Module& module, Slot::Kind kind, const Variables& values,
                          bool partial) {
@@ -10,7 +21,7 @@ void OverrideFrame::give(const Module& module, Slot::Kind kind, const Variables&
   std::unordered_map<const Slot*, std::string> names;
   for (const auto& [name, slot] : module.named_slots()) {
     if (slot->kind == kind && names.try_emplace(slot.get(), name).second) {
-      own.set(name, slot->value);
+      own.set(name, shape_of(*slot));
     }
   }
   const std::string difference = own.diff(values, {.partial = partial});

@@ -27,6 +27,8 @@ struct PureScope::Parts {
 PureScope::PureScope(const Module& module, const CallOptions& options) {
   check<ValueError>(!Tracker::wanted(options), module.class_name(),
                     ": a pure call cannot be tracked");
+  check<RuntimeError>(module.built(), module.class_name(),
+                      ": is not built; a pure call does not build");
   parts_ = std::make_unique<Parts>(module, options);
 }
 

@@ -16,8 +16,7 @@ SlotPtr find_slot(const Module& module, std::string_view name) {
 
 }  // namespace
 
-FunctionModuleBase::FunctionModuleBase(const FunctionModuleBase& other)
-    : Module(other), name_(other.name_) {
+FunctionModuleBase::FunctionModuleBase(const FunctionModuleBase& other) : Module(other) {
   for (const Adopted& adopted : other.adopted_) {
     adopted_.push_back({adopted.original, detail::CopyScope::current()->copy(adopted.own)});
   }
@@ -88,11 +87,10 @@ ModulePtr State::adopt(const ModulePtr& module) {
   }
   check<ValueError>(initialising_, module_.class_name(), ": calls a ", module->class_name(),
                     " that it did not call when it was initialised");
-  const auto* function = dynamic_cast<const FunctionModuleBase*>(module.get());
-  if (function != nullptr && !function->name().empty()) {
-    const ChildEntryPtr entry = module_.child_entry(function->name());
+  if (const std::optional<std::string>& name = module->name()) {
+    const ChildEntryPtr entry = module_.child_entry(*name);
     check<ValueError>(entry->module == nullptr, module_.class_name(),
-                      ": two of the modules that it calls are named \"", function->name(), "\"");
+                      ": two of the modules that it calls are named \"", *name, "\"");
     module_.put_child(entry, module);
   } else {
     module_.take_state_of(*module);

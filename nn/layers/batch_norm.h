@@ -24,6 +24,10 @@ class BatchNorm : public RunningNorm {
  protected:
   BatchNorm(std::int64_t num_features, const BatchNormOptions& options, int least, int most)
       : RunningNorm(num_features, options), least_(least), most_(most) {}
+  void infer_sizes(const Tensor& x) {
+    check_ndim(x, least_, most_);
+    RunningNorm::infer_sizes(x.size(1));
+  }
 
  private:
   [[nodiscard]] Tensor normalize_and_track(const Tensor& x) const;

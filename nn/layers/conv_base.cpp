@@ -1,5 +1,6 @@
 #include <tessera/nn/layers/conv_base.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -11,22 +12,28 @@ namespace tessera::nn {
 namespace {
 
 Shape weight_shape(const ConvSetup& s) {
-  Shape shape{s.transposed ? s.in_channels : s.out_channels,
-              (s.transposed ? s.out_channels : s.in_channels) / s.groups};
+  const std::int64_t in = s.in_channels;
+  Shape shape = s.transposed ? Shape{in, s.out_channels / s.groups}
+                             : Shape{s.out_channels, in == kInferred ? kInferred : in / s.groups};
   for (const std::int64_t size : s.kernel_size) {
     shape.push_back(size);
   }
   return shape;
 }
 
+/// None for channels that are not known yet.
 Initializer bias_default(const ConvSetup& s) {
+  if (s.in_channels == kInferred && !s.transposed) {
+    return nullptr;
+  }
   const double bound = 1 / std::sqrt(static_cast<double>(init::fan_of(weight_shape(s)).in));
   return init::uniform(-bound, bound);
 }
 
 ConvSetup checked(ConvSetup s) {
   check<ValueError>(s.groups >= 1, s.layer, ": groups must be positive; got ", s.groups);
-  check<ValueError>(s.in_channels >= 1 && s.in_channels % s.groups == 0, s.layer,
+  const bool inferred = s.in_channels == kInferred;
+  check<ValueError>(inferred || (s.in_channels >= 1 && s.in_channels % s.groups == 0), s.layer,
                     ": in_channels must be a multiple of groups; got ", s.in_channels, " in ",
                     s.groups);
   check<ValueError>(s.out_channels >= 1 && s.out_channels % s.groups == 0, s.layer,
@@ -53,10 +60,27 @@ ConvBase::ConvBase(ConvSetup setup)
                      : register_parameter("bias", nullptr);
 }
 
+void ConvBase::infer_sizes(const Tensor& x) {
+  const bool has_channels = x.ndim() == ndim() + 1 || x.ndim() == ndim() + 2;
+  check<ValueError>(has_channels, setup_.layer, ": wrong number of dims; got ", x.shape());
+  setup_.in_channels = x.size(-ndim() - 1);
+  setup_ = checked(std::move(setup_));
+  weight.materialize(weight_shape(setup_));
+  if (bias.defined() && bias.slot()->initializer == nullptr) {
+    bias.slot()->initializer = bias_default(setup_);
+  }
+}
+
+/// Zero while they are not known; what is loaded may tell them too.
+std::int64_t ConvBase::in_channels() const {
+  const Shape& shape = weight.slot()->shape;
+  return std::max(setup_.transposed ? shape[0] : shape[1] * setup_.groups, std::int64_t{0});
+}
+
 std::string ConvBase::extra_repr() const {
   const ConvSetup& s = setup_;
   std::ostringstream text;
-  text << s.in_channels << ", " << s.out_channels << ", kernel_size=" << s.kernel_size
+  text << in_channels() << ", " << s.out_channels << ", kernel_size=" << s.kernel_size
        << ", stride=" << s.stride;
   text << (s.padding_name.empty() ? unless_all("padding", s.padding, 0)
                                   : ", padding=" + s.padding_name);

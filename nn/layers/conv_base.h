@@ -32,12 +32,17 @@ class ConvBase : public Module {
   Parameter bias;  ///< (out_channels); undefined without bias
 
  protected:
-  /// Throws ValueError for numbers of channels that do not fit the groups.
+  /// `in_channels` may be kInferred. Throws ValueError for numbers of channels that do not fit the
+  /// groups.
   explicit ConvBase(ConvSetup setup);
+  /// Takes the channels of `x` for those that were inferred.
+  void infer_sizes(const Tensor& x);
   [[nodiscard]] const ConvSetup& setup() const { return setup_; }
   [[nodiscard]] int ndim() const { return setup_.kernel_size.size(); }
 
  private:
+  [[nodiscard]] std::int64_t in_channels() const;
+
   ConvSetup setup_;
 };
 

@@ -31,6 +31,10 @@ class InstanceNorm : public RunningNorm {
                                    .bias = options.bias,
                                    .track_running_stats = options.track_running_stats}),
         ndim_(ndim) {}
+  void infer_sizes(const Tensor& x) {
+    check_ndim(x, ndim_ - 1, ndim_);
+    RunningNorm::infer_sizes(x.size(1 - ndim_));
+  }
 
  private:
   [[nodiscard]] Tensor normalize(const Tensor& x) const;

@@ -1,5 +1,6 @@
 #include <tessera/nn/layers/linear.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <tessera/core/ops/linear.h>
@@ -9,7 +10,11 @@
 namespace tessera::nn {
 namespace {
 
+/// None for features that are not known yet.
 Initializer bias_default(std::int64_t in_features) {
+  if (in_features == kInferred) {
+    return nullptr;
+  }
   const double bound = 1 / std::sqrt(static_cast<double>(in_features));
   return init::uniform(-bound, bound);
 }
@@ -19,11 +24,21 @@ Initializer bias_default(std::int64_t in_features) {
 Linear::Linear(std::int64_t in_features, std::int64_t out_features, const LinearOptions& options)
     : weight(this, "weight", {out_features, in_features},
              options.weight_init ? options.weight_init : init::kaiming_uniform(std::sqrt(5.0))) {
-  check(in_features >= 1 && out_features >= 1, "Linear: features must be positive; got ",
-        in_features, " in and ", out_features, " out");
+  const bool inferred = in_features == kInferred;
+  check((in_features >= 1 || inferred) && out_features >= 1,
+        "Linear: features must be positive; got ", in_features, " in and ", out_features, " out");
   bias = options.bias ? Parameter(this, "bias", {out_features},
                                   options.bias_init ? options.bias_init : bias_default(in_features))
                       : register_parameter("bias", nullptr);
+}
+
+void Linear::infer_sizes(const Tensor& x) {
+  check<ValueError>(x.ndim() >= 1, "Linear: needs an input of one dim or more; got ", x.shape());
+  const std::int64_t in_features = x.size(-1);
+  weight.materialize({weight.slot()->shape[0], in_features});
+  if (bias.defined() && bias.slot()->initializer == nullptr) {
+    bias.slot()->initializer = bias_default(in_features);
+  }
 }
 
 Tensor Linear::forward(const Tensor& x) const {
@@ -31,8 +46,9 @@ Tensor Linear::forward(const Tensor& x) const {
 }
 
 std::string Linear::extra_repr() const {
-  return tessera::detail::concat("in_features=", weight.shape()[1],
-                                 ", out_features=", weight.shape()[0],
+  const Shape& shape = weight.slot()->shape;
+  return tessera::detail::concat("in_features=", std::max(shape[1], std::int64_t{0}),
+                                 ", out_features=", shape[0],
                                  ", bias=", bias.defined() ? "True" : "False");
 }
 

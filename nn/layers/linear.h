@@ -11,7 +11,8 @@ struct LinearOptions {
   Initializer bias_init = nullptr;    ///< without one uniform in +-1 / sqrt(in_features)
 };
 
-/// x (..., in_features) -> x weight^T + bias (..., out_features).
+/// x (..., in_features) -> x weight^T + bias (..., out_features). `in_features` may be kInferred,
+/// see nn/layers/lazy.h.
 class Linear : public Module {
  public:
   Linear(std::int64_t in_features, std::int64_t out_features, const LinearOptions& options = {});
@@ -20,6 +21,10 @@ class Linear : public Module {
 
   Parameter weight;  ///< (out_features, in_features)
   Parameter bias;    ///< (out_features); undefined without bias
+
+ protected:
+  /// Takes the features of `x` for those that were inferred.
+  void infer_sizes(const Tensor& x);
 };
 
 }  // namespace tessera::nn

@@ -1,5 +1,7 @@
 #include <tessera/nn/layers/running_norm.h>
 
+#include <algorithm>
+
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mul.h>
@@ -21,21 +23,37 @@ void move_towards(const Buffer& buffer, const Tensor& value, double factor) {
 
 RunningNorm::RunningNorm(std::int64_t num_features, const RunningNormOptions& options)
     : num_features_(num_features), options_(options) {
-  check<ValueError>(num_features >= 1, "norm: num_features must be positive; got ", num_features);
+  check<ValueError>(num_features >= 1 || num_features == kInferred,
+                    "norm: num_features must be positive; got ", num_features);
   const Shape shape{num_features};
   weight = options.affine ? Parameter(this, "weight", shape, init::ones())
                           : register_parameter("weight", nullptr);
   bias = options.affine && options.bias ? Parameter(this, "bias", shape, init::zeros())
                                         : register_parameter("bias", nullptr);
   if (options.track_running_stats) {
-    running_mean = Buffer(this, "running_mean", zeros(shape));
-    running_var = Buffer(this, "running_var", ones(shape));
+    running_mean = Buffer(this, "running_mean", shape, init::zeros());
+    running_var = Buffer(this, "running_var", shape, init::ones());
     num_batches_tracked = Buffer(this, "num_batches_tracked", zeros({}, {.dtype = DType::i64}));
   } else {
     running_mean = register_buffer("running_mean", nullptr);
     running_var = register_buffer("running_var", nullptr);
     num_batches_tracked = register_buffer("num_batches_tracked", nullptr);
   }
+}
+
+void RunningNorm::infer_sizes(std::int64_t features) {
+  num_features_ = features;
+  for (const SlotEntryPtr& entry : slot_entries()) {
+    if (entry->slot != nullptr && !entry->slot->sized()) {
+      entry->slot->shape = {features};
+    }
+  }
+}
+
+/// What is loaded may tell them too.
+std::int64_t RunningNorm::num_features() const {
+  const SlotPtr& slot = slot_entries().front()->slot;  // weight, if there is one
+  return std::max(slot == nullptr ? num_features_ : slot->shape[0], std::int64_t{0});
 }
 
 void RunningNorm::track(const Tensor& mean, const Tensor& variance, double factor) const {
@@ -55,7 +73,7 @@ void RunningNorm::check_ndim(const Tensor& x, int least, int most) const {
 std::string RunningNorm::extra_repr() const {
   const std::string momentum =
       options_.momentum ? tessera::detail::concat(*options_.momentum) : "None";
-  return tessera::detail::concat(num_features_, ", eps=", options_.eps, ", momentum=", momentum,
+  return tessera::detail::concat(num_features(), ", eps=", options_.eps, ", momentum=", momentum,
                                  ", affine=", text_of(options_.affine),
                                  ", bias=", text_of(bias.defined()),
                                  ", track_running_stats=", text_of(options_.track_running_stats));

@@ -28,8 +28,10 @@ class RunningNorm : public Module {
   Buffer num_batches_tracked;  ///< i64, 0-d; likewise
 
  protected:
-  /// Throws ValueError unless `num_features` is positive.
+  /// `num_features` may be kInferred. Throws ValueError unless it is positive.
   RunningNorm(std::int64_t num_features, const RunningNormOptions& options);
+  /// Takes `features` for those that were inferred.
+  void infer_sizes(std::int64_t features);
 
   /// Moves the running statistics by `factor` towards `mean` and `variance`, which are one for the
   /// whole pass or stacked, one a microbatch.
@@ -37,7 +39,8 @@ class RunningNorm : public Module {
   /// Throws ValueError unless `x` has from `least` to `most` dims.
   void check_ndim(const Tensor& x, int least, int most) const;
 
-  [[nodiscard]] std::int64_t num_features() const { return num_features_; }
+  /// Zero while they are not known.
+  [[nodiscard]] std::int64_t num_features() const;
   [[nodiscard]] const RunningNormOptions& options() const { return options_; }
 
  private:

@@ -46,12 +46,13 @@ void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std
   std::vector<Item> items = items_;
   for (const nn::Parameter& parameter : parameters) {
     const nn::SlotPtr& slot = parameter.slot();
-    check(slot != nullptr && slot->value.defined(),
-          "optimizer: a parameter has no value yet; construct models with nn::make");
+    check(slot != nullptr && slot->stored, "optimizer: a parameter has no value of its own");
     const bool known =
         std::ranges::any_of(items, [&](const Item& item) { return item.slot == slot; });
     check<ValueError>(!known, "optimizer: the parameter ", slot->name, " is in a group already");
-    check_parameter(*slot);
+    if (slot->sized()) {
+      check_parameter(*slot);
+    }
     items.push_back({.slot = slot, .group = group, .steps = 0, .state = {}});
   }
   items_ = std::move(items);
@@ -83,7 +84,9 @@ void Optimizer::set_momentum(double momentum) {
 
 void Optimizer::zero_grad() {
   for (const Item& item : items_) {
-    item.slot->value.set_grad({});
+    if (item.slot->value.defined()) {
+      item.slot->value.set_grad({});
+    }
   }
 }
 
@@ -102,11 +105,13 @@ std::vector<nn::Synchronizer*> Optimizer::synchronizers() const {
 std::vector<Optimizer::Work> Optimizer::collect() {
   std::vector<Work> work;
   for (Item& item : items_) {
-    const Tensor gradient = item.slot->value.grad();
+    const Tensor& value = item.slot->value;
+    const Tensor gradient = value.defined() ? value.grad() : Tensor();
     nn::Synchronizer* synchronizer = item.slot->synchronizer.get();
     if (!gradient.defined()) {
       continue;
     }
+    check_parameter(*item.slot);  // it may have got its shape since it was added
     if (synchronizer != nullptr && !elementwise()) {
       synchronizer->keep_whole(*item.slot);
     }

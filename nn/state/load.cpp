@@ -20,7 +20,7 @@ class Snapshot {
     for (const auto& [name, slot] : root.named_slots()) {
       const Tensor& value = slot->value;
       const Tensor copy = value.defined() ? cast(value.detach(), value.dtype(), true) : Tensor();
-      slots_.push_back({slot, value, copy, slot->dtype});
+      slots_.push_back({slot, value, copy, slot->dtype, slot->shape});
     }
   }
 
@@ -34,6 +34,7 @@ class Snapshot {
       }
       saved.slot->value = saved.value;
       saved.slot->dtype = saved.dtype;
+      saved.slot->shape = saved.shape;
     }
     for (const auto& [module, state] : extra_) {
       try {
@@ -50,6 +51,7 @@ class Snapshot {
     Tensor value;
     Tensor copy;
     DType dtype;
+    Shape shape;
   };
   std::vector<Saved> slots_;
   std::vector<std::pair<HasExtraState*, Value>> extra_;
@@ -93,6 +95,7 @@ class Load {
                         .unexpected_keys = result_.unexpected_keys,
                         .errors = errors_};
     run_state_hooks(module.state_hooks(), &StateHooks::load_pre, module, context);
+    module.check_state_known();
     plan_slots(module, Slot::Kind::parameter, state, prefix);
     plan_slots(module, Slot::Kind::buffer, state, prefix);
     plan_extra_state(module, state, prefix);
@@ -127,11 +130,18 @@ class Load {
     }
   }
 
+  /// Whether a tensor has the sizes of a slot, as far as those are known.
+  static bool fits(const Shape& slot, const Shape& given) {
+    return std::ranges::equal(slot, given, [](std::int64_t known, std::int64_t size) {
+      return known == kInferred || known == size;
+    });
+  }
+
   /// Why `given` cannot be the value of `slot`; empty when it can. One element fits a number.
   [[nodiscard]] std::string misfit(const Slot& slot, const std::string& name,
                                    const Tensor& given) const {
     const bool number = slot.shape.empty() && given.shape() == Shape{1};
-    if (given.shape() != slot.shape && !number) {
+    if (!fits(slot.shape, given.shape()) && !number) {
       return concat("shape of \"", name, "\": file ", given.shape(), ", module ", slot.shape);
     }
     const bool loses = !options_.assign && is_complex(given.dtype()) && !is_complex(slot.dtype);
@@ -199,24 +209,35 @@ class Load {
   }
 
   [[nodiscard]] bool has_post_hooks() const {
-    return std::ranges::any_of(root_.modules(), [](const Module* module) {
-      return module->state_hooks() != nullptr && !module->state_hooks()->load_post->empty();
+    return std::ranges::any_of(root_.all_modules(), [](const auto& below) {
+      const StateHooks* hooks = below.second->state_hooks();
+      return hooks != nullptr && !hooks->load_post->empty();
     });
   }
 
   void fill() const {
     const NoGradGuard no_grad;
     for (const auto& [slot, given] : copies_) {
-      const Tensor value =
-          given.shape() == slot->shape ? given.detach() : reshape(given.detach(), slot->shape);
-      if (options_.assign) {
-        slot->dtype = value.dtype();
-        slot->value = value;
-        slot->value.set_requires_grad(slot->requires_grad);
-      } else {
-        static_cast<void>(call_into<Cast>(slot->value, {value}, {slot->value.dtype()}));
-      }
+      fill_slot(*slot, given);
     }
+    for (const auto& [path, module] : root_.all_modules()) {
+      module->build_if_loaded();
+    }
+  }
+
+  void fill_slot(Slot& slot, const Tensor& given) const {
+    if (!slot.sized()) {
+      slot.shape = given.shape();
+    }
+    const Tensor value =
+        given.shape() == slot.shape ? given.detach() : reshape(given.detach(), slot.shape);
+    if (slot.value.defined() && !options_.assign) {
+      static_cast<void>(call_into<Cast>(slot.value, {value}, {slot.value.dtype()}));
+      return;
+    }
+    slot.dtype = options_.assign ? value.dtype() : slot.dtype;
+    slot.value = cast(value, slot.dtype, !options_.assign);
+    slot.value.set_requires_grad(slot.kind == Slot::Kind::parameter && slot.requires_grad);
   }
 
   void set_extra_state(Snapshot& before) const {

@@ -27,6 +27,7 @@ void run_post_hooks(Module& module, const std::string& prefix, const std::string
 /// Parameters, then buffers, then extra state, then the children in order.
 void save_module(Module& module, const std::string& prefix, bool keep_vars, StateDict& state) {
   const std::string path = prefix.substr(0, prefix.size() - (prefix.ends_with('.') ? 1 : 0));
+  module.check_state_known();
   state.metadata().set(path, Metadata{{"version", module.state_version()}});
   run_state_hooks(module.state_hooks(), &StateHooks::save_pre, module, prefix, keep_vars);
   save_slots(module, Slot::Kind::parameter, prefix, keep_vars, state);

@@ -35,7 +35,11 @@ class Differences {
     }
   }
 
-  [[nodiscard]] std::string text() const { return lines_.str(); }
+  /// A line for each.
+  [[nodiscard]] std::string text() const {
+    std::string text = lines_.str();
+    return text.substr(0, text.size() - (text.empty() ? 0 : 1));
+  }
 
  private:
   static std::string join(const std::string& path, const std::string& name) {

@@ -77,7 +77,17 @@ ChildEntryPtr CopyScope::copy(const ChildEntryPtr& entry) {
 }  // namespace detail
 
 Module::Module(const Module& other)
-    : std::enable_shared_from_this<Module>(), class_(other.class_), training_(other.training_) {
+    : std::enable_shared_from_this<Module>(),
+      class_(other.class_),
+      training_(other.training_),
+      declared_(other.declared_),
+      ready_(other.ready_),
+      lists_state_(other.lists_state_),
+      options_(other.options_),
+      model_key_(other.model_key_),
+      path_(other.path_),
+      build_args_(other.build_args_),
+      build_kwargs_(other.build_kwargs_) {
   detail::CopyScope* scope = detail::CopyScope::current();
   check<RuntimeError>(scope != nullptr, class_->name, ": modules are copied with clone()");
   for (const SlotEntryPtr& entry : other.slots_) {

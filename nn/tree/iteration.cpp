@@ -34,6 +34,7 @@ void walk_slots(const Module& root, const IterOptions& options, const Visit& vis
            (!options.remove_duplicate || modules.insert(&module).second);
   };
   walk(root, options.prefix, enter, [&](const std::string& path, const Module& module) {
+    module.check_state_known();
     for (const SlotEntryPtr& entry : module.slot_entries()) {
       const bool listed = entry->slot != nullptr &&
                           (!options.remove_duplicate || slots.insert(entry->slot.get()).second);
@@ -91,6 +92,7 @@ Named<SlotPtr> Module::named_slots() const {
 }
 
 Named<ModulePtr> Module::named_children() const {
+  check_state_known();
   Named<ModulePtr> found;
   for (const ChildEntryPtr& entry : children_) {
     const bool known = std::ranges::any_of(
@@ -115,8 +117,20 @@ Named<Module*> Module::named_modules(std::unordered_set<const Module*>* memo,
   };
   Named<Module*> found;
   walk(*this, prefix, enter, [&](const std::string& path, const Module& module) {
+    module.check_state_known();
     found.emplace_back(path, const_cast<Module*>(&module));
   });
+  return found;
+}
+
+Named<Module*> Module::all_modules() const {
+  std::unordered_set<const Module*> seen;
+  Named<Module*> found;
+  walk(
+      *this, "", [&](const Module& module) { return seen.insert(&module).second; },
+      [&](const std::string& path, const Module& module) {
+        found.emplace_back(path, const_cast<Module*>(&module));
+      });
   return found;
 }
 

@@ -27,20 +27,4 @@ StateHooks& Module::own_state_hooks() {
   return *state_hooks_;
 }
 
-void Module::materialize() {
-  Context& context = Context::current();
-  const std::uint64_t model = context.models_made++;
-  const CategoryScope category(MemoryCategory::parameter);
-  for (const auto& [name, slot] : named_slots()) {
-    if (slot->value.defined()) {
-      continue;
-    }
-    slot->name = name;
-    slot->value = empty(slot->shape, {.dtype = slot->dtype});
-    const RandomStream stream{.key = mix(mix(context.seed, model), hash_name(name))};
-    slot->initializer(slot->value, stream);
-    slot->value.set_requires_grad(slot->requires_grad);
-  }
-}
-
 }  // namespace tessera::nn

@@ -21,11 +21,19 @@
 
 namespace tessera::nn {
 
-struct SubMods;         // nn/tree/sub_mods.h
-struct SubModsOptions;  // nn/tree/sub_mods.h
-struct SubmodNumbers;   // nn/tracking/submod_numbers.cpp
-class TreeDef;          // nn/state/tree_def.h
-class Variables;        // nn/state/variables.h
+enum class BuildMode : std::uint8_t;  // nn/build/module_options.h
+struct BuildOptions;                  // nn/build/module_options.h
+struct BuildStatus;                   // nn/build/module_options.h
+struct ModuleOptions;                 // nn/build/module_options.h
+struct SubMods;                       // nn/tree/sub_mods.h
+struct SubModsOptions;                // nn/tree/sub_mods.h
+struct SubmodNumbers;                 // nn/tracking/submod_numbers.cpp
+class TreeDef;                        // nn/state/tree_def.h
+class Variables;                      // nn/state/variables.h
+
+namespace detail {
+class Builder;  // nn/build/builder.h
+}
 
 /// Which parameters or buffers are listed, and under which names.
 struct IterOptions {
@@ -46,9 +54,11 @@ using Named = std::vector<std::pair<std::string, T>>;
 /// Base of all modules. State is declared by members (Parameter, Buffer, Child) or registered by
 /// name; `forward`, const and with any signature, is found by type through Child and Ptr, so it
 /// need not be virtual. Lists are in registration order, parents before children, and leave out
-/// names that are only reserved.
+/// names that are only reserved; they throw RuntimeError naming a module whose state is not known
+/// because it is not built.
 ///
-/// Threading: a made module may be called from several threads; changing it may not overlap calls.
+/// Threading: a built module may be called from several threads; changing it, which the call that
+/// builds it does too, may not overlap calls.
 class Module : public std::enable_shared_from_this<Module> {
  public:
   Module();
@@ -88,6 +98,32 @@ class Module : public std::enable_shared_from_this<Module> {
   void set(std::string_view name, std::nullptr_t);
   /// Frees the name.
   void erase(std::string_view name);
+
+  // --- building: nn/build/build.cpp
+  // ---------------------------------------------------------------
+  //
+  // `make` builds what it constructs, but for modules that ModuleOptions or their class tell to
+  // wait.
+
+  /// Gives the module and all below it what state they lack. What waits for its first call still
+  /// does. With ModuleOptions::store_vars off the status holds the only copy of the parameters, the
+  /// same ones each time. Throws StructureError when the module was given other variables than it
+  /// has.
+  BuildStatus build(const Args& args, const Kwargs& kwargs, const BuildOptions& options);
+  BuildStatus build(const Args& args = {}, const Kwargs& kwargs = {});
+  /// Whether the module and all below it have what they compute with.
+  [[nodiscard]] bool built() const;
+  [[nodiscard]] BuildMode build_mode() const;
+  /// Under which a function that calls this module holds its state; see nn/functional/state.h.
+  [[nodiscard]] const std::optional<std::string>& name() const;
+  /// Of new state.
+  [[nodiscard]] Device device() const;
+  [[nodiscard]] DType dtype() const;
+  /// Over which state may be distributed; the first is `device` unless another was chosen.
+  [[nodiscard]] std::vector<Device> devices() const;
+  /// What `build` was given last.
+  [[nodiscard]] const Args& build_args() const { return build_args_; }
+  [[nodiscard]] const Kwargs& build_kwargs() const { return build_kwargs_; }
 
   // --- lookup by dotted path: nn/tree/lookup.cpp -------------------------------------------------
 
@@ -334,10 +370,31 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] Tensor call_as(const std::string& key, const Tensor& x) const;
   /// The number of `module` among those of its class in this module's tracked calls.
   [[nodiscard]] int submod_number(const Module& module) const;
-  /// Gives parameters their values, keyed by full name. Called by `make` on the root.
-  void materialize();
+  /// False while a call must still build this module, or compare it with what it was given.
+  [[nodiscard]] bool ready() const { return ready_; }
+  /// Whether all names of this module's own state are there.
+  [[nodiscard]] bool state_known() const;
+  /// Throws RuntimeError unless they are.
+  void check_state_known() const;
+  /// A module that listed its state before its first call, and now has all of it, is built.
+  void build_if_loaded();
+  /// As named_modules, also of what is not built.
+  [[nodiscard]] Named<Module*> all_modules() const;
+
+ protected:
+  /// For layers that need no more than a call to know their shapes: makes what the constructor
+  /// could not, from the arguments of `build` or, with BuildMode::on_call, of the first call. Runs
+  /// once, before any state has a value. False says that modules made here wait for their own first
+  /// call.
+  virtual bool do_build(const Args& /*args*/, const Kwargs& /*kwargs*/) { return true; }
+  /// Registers more state of the module's own, after `do_build`.
+  virtual void create_variables(Device /*device*/, DType /*dtype*/) {}
+  /// For constructors: this module is built by its first call. All its state is declared already,
+  /// with kInferred for sizes that the call tells, so that it can be listed and loaded before.
+  void build_on_call();
 
  private:
+  friend class detail::Builder;
   /// What a name stands for: "parameter", "buffer", "module", or null for nothing.
   [[nodiscard]] const char* kind_of(std::string_view name) const;
   void check_name(std::string_view name, const char* kind) const;
@@ -346,17 +403,28 @@ class Module : public std::enable_shared_from_this<Module> {
   void disown(const ModulePtr& child) const;
   Module& to_floating(DType dtype);
   Module& to_device(DeviceType type, std::optional<int> index);
+  /// Device and dtype of state that is still to be made; nothing leaves them as they are.
+  void adopt(std::optional<Device> device, std::optional<DType> dtype);
+  void adopt_below(std::optional<Device> device, std::optional<DType> dtype);
   CallHooks& own_call_hooks();
   StateHooks& own_state_hooks();
 
   const ClassInfo* class_;
   bool training_ = true;
+  bool declared_ = false;     ///< do_build ran
+  bool ready_ = false;        ///< calls go straight to forward
+  bool lists_state_ = false;  ///< all names are there before do_build
   std::vector<SlotEntryPtr> slots_;
   std::vector<ChildEntryPtr> children_;
   const Module* parent_ = nullptr;  ///< the first; cleared when it lets go
   std::unique_ptr<CallHooks> call_hooks_;
   std::unique_ptr<StateHooks> state_hooks_;
   mutable std::shared_ptr<SubmodNumbers> submod_numbers_;  ///< made by the first tracked call
+  std::shared_ptr<const ModuleOptions> options_;           ///< null: the defaults
+  std::optional<std::uint64_t> model_key_;  ///< of the random numbers of the model that it came in
+  std::string path_;                        ///< its name in that model
+  Args build_args_;
+  Kwargs build_kwargs_;
 };
 
 /// Prints the tree in the form of torch.nn.Module.

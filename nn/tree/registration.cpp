@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <tessera/nn/tree/construction.h>
+#include <tessera/nn/build/construction.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -24,7 +24,11 @@ Entry find(const std::vector<Entry>& entries, std::string_view name) {
 
 }  // namespace
 
-Module::Module() : class_(&detail::Construction::take_class()) {}
+Module::Module() {
+  detail::Construction::Start start = detail::Construction::start();
+  class_ = start.info;
+  options_ = std::move(start.options);
+}
 
 Module::~Module() {
   for (const ChildEntryPtr& entry : children_) {
@@ -95,9 +99,10 @@ void Module::put_child(const ChildEntryPtr& entry, ModulePtr child) {
                      "module name \"", entry->name, "\": ", class_name(), " holds a ",
                      entry->declared == nullptr ? "" : entry->declared->name, " there, and a ",
                      child->class_name(), " cannot take its place");
-    const auto below = child->modules();
-    check<ValueError>(std::ranges::find(below, this) == below.end(), "module name \"", entry->name,
-                      "\": the ", child->class_name(), " holds this ", class_name(), " itself");
+    const bool cycle = std::ranges::any_of(child->all_modules(),
+                                           [&](const auto& below) { return below.second == this; });
+    check<ValueError>(!cycle, "module name \"", entry->name, "\": the ", child->class_name(),
+                      " holds this ", class_name(), " itself");
   }
   disown(std::exchange(entry->module, child));
   if (child != nullptr && child->parent_ == nullptr) {

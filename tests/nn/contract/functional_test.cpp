@@ -145,7 +145,7 @@ TEST(F4, v_replaces_the_parameters_for_one_call) {
   const CallOptions partial{.v = &part, .with_partial_v = true};
   EXPECT_EQ(values(model(ones({3}), partial)), (std::vector<float>{0, 0, 0}));
   EXPECT_EQ(thrown<StructureError>([&] { model(ones({3}), CallOptions{.v = &part}); }),
-            "Outer: called with other variables than it has\nmissing: \"inner.scale.factor\"\n");
+            "Outer: called with other variables than it has\nmissing: \"inner.scale.factor\"");
 }
 
 TEST(F4, v_keeps_its_history) {

@@ -1,0 +1,300 @@
+#include <tessera/nn/build/builder.h>
+
+#include <algorithm>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/device/memory_stats.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/build/construction.h>
+#include <tessera/nn/build/meta_scope.h>
+
+namespace tessera::nn::detail {
+namespace {
+
+std::string join(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + "." + name;
+}
+
+/// The dtype of the first floating or complex tensor of a call.
+std::optional<DType> floating_dtype(const Args& args) {
+  for (const Value& value : args) {
+    if (value.is<Tensor>() && is_differentiable(value.tensor().dtype())) {
+      return value.tensor().dtype();
+    }
+    if (value.is<Value::List>()) {
+      if (const auto found = floating_dtype(value.get<Value::List>())) {
+        return found;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// Puts a module's names back to what they were, unless `keep` is called.
+class NamesGuard {
+ public:
+  NamesGuard(std::vector<SlotEntryPtr>& slots, std::vector<ChildEntryPtr>& children)
+      : slots_(slots), children_(children), old_slots_(slots), old_children_(children) {}
+  ~NamesGuard() {
+    if (!kept_) {
+      slots_ = std::move(old_slots_);
+      children_ = std::move(old_children_);
+    }
+  }
+  NamesGuard(const NamesGuard&) = delete;
+  NamesGuard& operator=(const NamesGuard&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  std::vector<SlotEntryPtr>& slots_;
+  std::vector<ChildEntryPtr>& children_;
+  std::vector<SlotEntryPtr> old_slots_;
+  std::vector<ChildEntryPtr> old_children_;
+  bool kept_ = false;
+};
+
+}  // namespace
+
+// --- declaring ----------------------------------------------------------------------------------
+
+/// Tells what is new in a model its key and name there, which its parameters' values follow from.
+void Builder::place(Module& module, std::uint64_t model_key, const std::string& path) {
+  if (module.model_key_) {
+    return;  // made as a model of its own
+  }
+  module.model_key_ = model_key;
+  module.path_ = path;
+  for (const ChildEntryPtr& child : module.children_) {
+    if (child->module != nullptr) {
+      place(*child->module, model_key, join(path, child->name));
+    }
+  }
+}
+
+void Builder::declare(Module& module, const Args& args, const Kwargs& kwargs) {
+  const Construction construction(module.options_);
+  NamesGuard names(module.slots_, module.children_);
+  static_cast<void>(module.do_build(args, kwargs));
+  module.create_variables(module.device(), module.dtype());
+  names.keep();
+  module.declared_ = true;
+  for (const SlotEntryPtr& entry : module.slots_) {
+    if (entry->slot != nullptr && !entry->slot->value.defined() && !entry->slot->own_dtype) {
+      entry->slot->dtype = module.dtype();
+    }
+  }
+  for (const ChildEntryPtr& child : module.children_) {
+    if (child->module != nullptr && !child->module->model_key_) {
+      child->module->train(module.training_);
+      place(*child->module, module.model_key_.value_or(0), join(module.path_, child->name));
+    }
+  }
+}
+
+/// Declares `module`, if it is wanted, and what is built along with it.
+void Builder::declare_tree(Module& module, const Args& args, const Kwargs& kwargs, bool wanted) {
+  if (wanted && !module.declared_) {
+    declare(module, args, kwargs);
+  }
+  for (const ChildEntryPtr& child : module.children_) {
+    if (child->module != nullptr) {
+      const BuildMode mode = child->module->build_mode();
+      const bool along =
+          mode == BuildMode::on_init || (mode == BuildMode::explicitly && module.declared_ &&
+                                         module.build_mode() == BuildMode::explicitly);
+      declare_tree(*child->module, {}, {}, along);
+    }
+  }
+}
+
+// --- values -------------------------------------------------------------------------------------
+
+bool Builder::has_given(const Module& module) {
+  return module.options_ != nullptr && module.options_->v.has_value();
+}
+
+bool Builder::keeps_parameters(const Module& module) {
+  return module.options_ == nullptr || module.options_->store_vars.value_or(true);
+}
+
+/// What was given to `module`, or to one that holds it, for its slot `name`; undefined for nothing
+/// that fits.
+Tensor Builder::given_to(const Module& module, const std::string& name, const Slot& slot) {
+  std::string path = name;
+  for (const Module* at = &module; at != nullptr; path = join(at->key(), path), at = at->parent_) {
+    const Variables* leaf = has_given(*at) ? at->options_->v->find(path) : nullptr;
+    if (leaf == nullptr || !leaf->is_leaf()) {
+      continue;
+    }
+    const Tensor& given = leaf->leaf();
+    if (given.defined() && given.shape() == slot.shape && given.dtype() == slot.dtype) {
+      return given.detach();
+    }
+  }
+  return {};
+}
+
+Tensor Builder::new_value(const Module& module, const Slot& slot) {
+  Tensor value = empty(slot.shape, {.dtype = slot.dtype, .device = module.device()});
+  if (value.device().type != DeviceType::meta) {
+    slot.initializer(value, {.key = mix(module.model_key_.value_or(0), hash_name(slot.name))});
+  }
+  return value;
+}
+
+void Builder::fill_slot(const Module& module, const SlotEntry& entry) {
+  Slot& slot = *entry.slot;
+  if (slot.value.defined() || !slot.sized() || slot.initializer == nullptr) {
+    return;
+  }
+  slot.name = join(module.path_, entry.name);
+  const bool parameter = slot.kind == Slot::Kind::parameter;
+  slot.stored = !parameter || keeps_parameters(module);
+  if (slot.stored) {
+    const Tensor given = parameter ? given_to(module, entry.name, slot) : Tensor();
+    slot.value = given.defined() ? given : new_value(module, slot);
+    slot.value.set_requires_grad(parameter && slot.requires_grad);
+  }
+}
+
+/// Gives what is declared its values, parents first.
+void Builder::fill(Module& module) {
+  const CategoryScope category(MemoryCategory::parameter);
+  const NoGradGuard no_grad;
+  const ModeGuard<&Modes::autocast> full_precision(std::nullopt);
+  for (const auto& [path, below] : module.all_modules()) {
+    for (const SlotEntryPtr& entry : below->slots_) {
+      if (below->declared_ && entry->slot != nullptr) {
+        fill_slot(*below, *entry);
+      }
+    }
+  }
+}
+
+/// Compares what was given to `module` with what it has. False when not all of that is known yet.
+bool Builder::check_given(Module& module) {
+  if (!module.built()) {
+    return false;
+  }
+  Variables own;
+  std::unordered_set<const Slot*> seen;
+  for (const auto& [name, slot] : module.named_slots()) {
+    if (slot->kind == Slot::Kind::parameter && seen.insert(slot.get()).second) {
+      const Device meta{.type = DeviceType::meta};
+      own.set(name, empty(slot->shape, {.dtype = slot->dtype, .device = meta}));
+    }
+  }
+  const ModuleOptions& options = *module.options_;
+  const std::string difference =
+      own.diff(*options.v, {.dtypes = true, .partial = options.with_partial_v});
+  check<StructureError>(difference.empty(), module.class_name(),
+                        ": given other variables than it has\n", difference);
+  return true;
+}
+
+/// Values for what was declared below `root`, unless what was given does not fit.
+void Builder::settle(Module& root) {
+  std::vector<Module*> settled;
+  for (const auto& [path, module] : root.all_modules()) {
+    if (module->declared_ && (!has_given(*module) || check_given(*module))) {
+      settled.push_back(module);
+    }
+  }
+  fill(root);
+  for (Module* module : settled) {
+    module->ready_ = true;
+    if (has_given(*module)) {
+      ModuleOptions rest = *module->options_;
+      rest.v.reset();
+      module->options_ = std::make_shared<const ModuleOptions>(std::move(rest));
+    }
+  }
+}
+
+// --- the three ways in --------------------------------------------------------------------------
+
+void Builder::finish(Module& root) {
+  Context& context = Context::current();
+  place(root, mix(context.seed, context.models_made++), "");
+  declare_tree(root, {}, {}, root.build_mode() == BuildMode::on_init);
+  settle(root);
+}
+
+BuildStatus Builder::build(Module& root, const Args& args, const Kwargs& kwargs,
+                           const BuildOptions& options) {
+  root.adopt_below(options.device, options.dtype);
+  if (root.build_mode() != BuildMode::on_call) {
+    root.build_args_ = args;
+    root.build_kwargs_ = kwargs;
+    declare_tree(root, args, kwargs, true);
+    settle(root);
+  }
+  return status_of(root);
+}
+
+/// The parameters there are; those that are not kept are made.
+BuildStatus Builder::status_of(Module& root) {
+  BuildStatus status{.complete = root.built(), .variables = {}};
+  std::unordered_set<const Slot*> seen;
+  for (const auto& [path, module] : root.all_modules()) {
+    for (const SlotEntryPtr& entry : module->slots_) {
+      const SlotPtr& slot = entry->slot;
+      const bool listed = slot != nullptr && entry->kind == Slot::Kind::parameter &&
+                          (slot->value.defined() || !slot->stored) &&
+                          seen.insert(slot.get()).second;
+      if (listed) {
+        status.variables.set(join(path, entry->name),
+                             slot->stored ? slot->value.detach() : new_value(*module, *slot));
+      }
+    }
+  }
+  return status;
+}
+
+bool Builder::try_on_meta(const Module& module, const Args& args, const Kwargs& kwargs,
+                          const Forward& forward) {
+  const MetaScope meta(module);
+  const CallStateGuard<&CallState::declaring> declaring(true);
+  try {
+    forward(without_elements(args).get<Args>(), without_elements(kwargs).get<Kwargs>());
+    return true;
+  } catch (const NotImplementedError&) {
+    return false;  // forward reads values: only the call itself can tell
+  }
+}
+
+void Builder::prepare_call(const Module& called, const Args& args, const Kwargs& kwargs,
+                           const Forward& forward, bool given_to_call) {
+  auto& module = const_cast<Module&>(called);
+  const CallState& state = CallState::current();
+  if (!module.declared_) {
+    const BuildMode mode = module.build_mode();
+    check<RuntimeError>(mode != BuildMode::on_init, module.class_name(),
+                        ": is not made yet; construct models with nn::make");
+    check<RuntimeError>(mode != BuildMode::explicitly, module.class_name(),
+                        ": is not built; call build() first (build mode \"explicit\")");
+    check<RuntimeError>(state.pure == nullptr || state.declaring, module.class_name(),
+                        ": is not built; a pure call does not build");
+    if (module.options_ == nullptr || !module.options_->dtype) {
+      module.adopt({}, floating_dtype(args));
+    }
+    declare_tree(module, args, kwargs, true);
+  }
+  if (state.declaring) {
+    return;
+  }
+  const bool whole = has_given(module) || given_to_call;
+  if (whole && !try_on_meta(module, args, kwargs, forward)) {
+    fill(module);
+  } else {
+    settle(module);
+  }
+}
+
+void Builder::finish_call(const Module& module) {
+  if (!module.ready_ && !CallState::current().declaring) {
+    settle(const_cast<Module&>(module));
+  }
+}
+
+}  // namespace tessera::nn::detail
