@@ -18,38 +18,16 @@
 #include <tessera/nn/hooks/state_hooks.h>
 #include <tessera/nn/parameter.h>
 #include <tessera/nn/tree/entries.h>
+#include <tessera/nn/tree/forward.h>
+#include <tessera/nn/tree/listing.h>
 
 namespace tessera::nn {
-
-enum class BuildMode : std::uint8_t;  // nn/build/module_options.h
-struct BuildOptions;                  // nn/build/module_options.h
-struct BuildStatus;                   // nn/build/module_options.h
-struct ModuleOptions;                 // nn/build/module_options.h
-struct SubMods;                       // nn/tree/sub_mods.h
-struct SubModsOptions;                // nn/tree/sub_mods.h
-struct SubmodNumbers;                 // nn/tracking/submod_numbers.cpp
-class TreeDef;                        // nn/state/tree_def.h
-class Variables;                      // nn/state/variables.h
-
-namespace detail {
-class Builder;  // nn/build/builder.h
-}
-
-/// Which parameters or buffers are listed, and under which names.
-struct IterOptions {
-  std::string prefix;            ///< put before every name, with a dot
-  bool recurse = true;           ///< false: the module's own only
-  bool remove_duplicate = true;  ///< each slot once, under its first name; false: every name
-};
 
 /// How tensors of images (n, c, h, w) and volumes (n, c, d, h, w) lie in memory.
 enum class MemoryFormat : std::uint8_t {
   contiguous,    ///< as the shape says
   channels_last  ///< the channels of a pixel side by side
 };
-
-template <class T>
-using Named = std::vector<std::pair<std::string, T>>;
 
 /// Base of all modules. State is declared by members (Parameter, Buffer, Child) or registered by
 /// name; `forward`, const and with any signature, is found by type through Child and Ptr, so it

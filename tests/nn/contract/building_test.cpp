@@ -1,22 +1,15 @@
-// Rows A2 to A9, A14, A17, B1 to B3, I-1, I-2, I-4, I-5, X11, X29, X31: when modules make their
-// state, and of what.
+// Rows A2 to A5, A8, A14, A17, B1 to B3, I-4, X11, X29, X31 and the building part of E1 and F5:
+// when modules make their state, where, and in which dtype.
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/dispatch/autocast.h>
-#include <tessera/core/ops/mean.h>
-#include <tessera/core/ops/sum.h>
 #include <tessera/nn/functional/pure.h>
-#include <tessera/nn/layers/dropout.h>
-#include <tessera/nn/layers/lazy.h>
-#include <tessera/nn/optim/sgd.h>
 
 #include "models.h"
 
 namespace tessera::nn::contract {
 namespace {
-
-using ::testing::Test;
 
 std::vector<float> values(const Tensor& x) {
   return x.to_vector<float>();
@@ -59,18 +52,10 @@ struct Shaped : Module {
   }
 };
 
-/// Reads values, so that only a call can tell what it calls.
-struct Reading : Module {
-  Child<Linear> small{this, "small", 3, 2};
-  Child<Linear> large{this, "large", 3, 4};
-  Tensor forward(const Tensor& x) const { return sum(x).item<float>() < 100 ? small(x) : large(x); }
-};
-
-struct Seeded : Test {
+class Building : public ::testing::Test {
+ protected:
   void SetUp() override { set_seed(7); }
 };
-
-using Building = Seeded;
 
 // --- A8, A17, B1, I-4: three modes --------------------------------------------------------------
 
@@ -313,265 +298,6 @@ TEST_F(Building, CastsReachWhatIsNotBuilt) {
   model->to(DType::f64);
   model->build();
   EXPECT_EQ(model->hidden->weight.value().dtype(), DType::f64);
-}
-
-// --- A6, A7, I-1, I-2: given variables
-// ------------------------------------------------------------
-
-Variables given_for_mlp() {
-  Variables v;
-  v.set("hidden.weight", full({4, 3}, 1));
-  v.set("hidden.bias", full({4}, 2));
-  v.set("last.weight", full({2, 4}, 3));
-  v.set("last.bias", full({2}, 4));
-  return v;
-}
-
-TEST_F(Building, A6_GivenVariablesAreUsedInPlaceOfNewOnes) {
-  const Variables v = given_for_mlp();
-  for (const auto mode : {BuildMode::on_init, BuildMode::explicitly, BuildMode::on_call}) {
-    const auto model = make<Mlp>(ModuleOptions{.v = v, .build_mode = mode});
-    model->build();
-    EXPECT_EQ(values(model(ones({1, 3}))), (std::vector<float>{64, 64})) << to_string(mode);
-    EXPECT_TRUE(model->last->weight.value().requires_grad());
-    EXPECT_TRUE(model->last->weight.value().shares_storage(v.at("last.weight")));
-    EXPECT_FALSE(v.at("last.weight").requires_grad()) << "the caller's handle is left alone";
-  }
-}
-
-TEST_F(Building, I1_AllDifferencesInOneError) {
-  Variables v = given_for_mlp();
-  v.set("last.weight", full({2, 5}, 3));
-  v.set("last.bias", full({2}, 4, {.dtype = DType::f64}));
-  v.set("extra.weight", ones({1}));
-  Variables missing;
-  for (const auto& [name, leaf] : v.leaves()) {
-    if (name != "hidden.bias") {
-      missing.set(name, leaf);
-    }
-  }
-  const std::string expected =
-      "Mlp: given other variables than it has\n"
-      "missing: \"hidden.bias\"\n"
-      "shape of \"last.weight\": got (2, 5), expected (2, 4)\n"
-      "dtype of \"last.bias\": got f64, expected f32\n"
-      "superfluous: \"extra.weight\"";
-  EXPECT_EQ(thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = missing}); }), expected);
-  const auto on_call = make<Mlp>(ModuleOptions{.v = missing, .build_mode = BuildMode::on_call});
-  EXPECT_EQ(thrown<StructureError>([&] {
-              on_call(ones({1, 3}));
-            }),
-            expected)
-      << "before anything is computed";
-  const auto explicitly =
-      make<Mlp>(ModuleOptions{.v = missing, .build_mode = BuildMode::explicitly});
-  EXPECT_EQ(thrown<StructureError>([&] { explicitly->build(); }), expected);
-}
-
-TEST_F(Building, I2_PartOfTheVariables) {
-  Variables v;
-  v.set("last.bias", full({2}, 4));
-  const auto whole = make<Mlp>();
-  set_seed(7);
-  const auto model = make<Mlp>(ModuleOptions{.v = v, .with_partial_v = true});
-  EXPECT_EQ(values(model->last->bias), (std::vector<float>{4, 4}));
-  EXPECT_EQ(values(model->hidden->weight), values(whole->hidden->weight));
-  EXPECT_EQ(thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = v}); }),
-            "Mlp: given other variables than it has\nmissing: \"hidden.weight\"\n"
-            "missing: \"hidden.bias\"\nmissing: \"last.weight\"");
-  v.set("last.weights", full({2}, 4));
-  EXPECT_EQ(
-      thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = v, .with_partial_v = true}); }),
-      "Mlp: given other variables than it has\nsuperfluous: \"last.weights\"");
-  EXPECT_NO_THROW(make<Mlp>(ModuleOptions{.v = Variables(), .with_partial_v = true}));
-}
-
-TEST_F(Building, A6_AChildsOwnVariables) {
-  struct Parent : Module {
-    explicit Parent(const Variables& v) : body(this, "body", ModuleOptions{.v = v}) {}
-    Child<Mlp> body;
-  };
-  EXPECT_EQ(values(make<Parent>(given_for_mlp())->body->last->bias), (std::vector<float>{4, 4}));
-}
-
-TEST_F(Building, A6_TheVerdictOfAForwardThatReadsValuesComesWithItsCall) {
-  Variables v;
-  v.set("small.weight", full({2, 3}, 1));
-  v.set("small.bias", full({2}, 1));
-  v.set("large.weight", full({4, 3}, 1));
-  v.set("large.bias", full({4}, 1));
-  const auto model = make<Reading>(ModuleOptions{.v = v, .build_mode = BuildMode::on_call});
-  EXPECT_EQ(values(model(ones({1, 3}))), (std::vector<float>{4, 4}));
-  EXPECT_FALSE(model->built()) << "one branch was not taken";
-  EXPECT_EQ(values(model(full({1, 3}, 100))), (std::vector<float>{301, 301, 301, 301}));
-  EXPECT_TRUE(model->built());
-  v.set("large.bias", full({5}, 1));
-  const auto wrong = make<Reading>(ModuleOptions{.v = v, .build_mode = BuildMode::on_call});
-  wrong(ones({1, 3}));
-  EXPECT_EQ(thrown<StructureError>([&] {
-              wrong(full({1, 3}, 100));
-            }),
-            "Reading: given other variables than it has\n"
-            "shape of \"large.bias\": got (5,), expected (4,)");
-}
-
-TEST_F(Building, A6_TryingOutAForwardRunsNoHookAndDrawsNothing) {
-  struct Noisy : Module {
-    Child<Linear> body{this, "body", 3, 3};
-    Child<Dropout> noise{this, "noise", 0.5};
-    Tensor forward(const Tensor& x) const { return noise(body(x)); }
-  };
-  Variables v;
-  v.set("body.weight", full({3, 3}, 1));
-  v.set("body.bias", full({3}, 1));
-  const auto plain = make<Noisy>(ModuleOptions{.v = v});
-  const auto tried = make<Noisy>(ModuleOptions{.v = v, .build_mode = BuildMode::on_call});
-  int calls = 0;
-  tried->register_forward_hook([&](const Module&, const Args&, const Value&) { ++calls; });
-  const auto alone = [](const Ptr<Noisy>& model) {
-    const ContextScope fresh(std::make_shared<Context>());
-    return values(model(ones({4, 3})));
-  };
-  EXPECT_EQ(alone(tried), alone(plain));
-  EXPECT_EQ(calls, 1);
-}
-
-// --- A9, I-5: variables that are not kept
-// ----------------------------------------------------------
-
-TEST_F(Building, I5_ParametersThatAreNotKept) {
-  const auto stored = make<Mlp>();
-  set_seed(7);
-  const auto model =
-      make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly, .store_vars = false});
-  const BuildStatus status = model->build();
-  EXPECT_EQ(values(status.variables.at("last.weight")), values(stored->last->weight));
-  EXPECT_TRUE(thrown<RuntimeError>([&] {
-                model(ones({1, 3}));
-              }).ends_with("\": built with store_vars off; every call needs CallOptions::v"));
-  const Tensor x = ones({1, 3});
-  EXPECT_EQ(values(model(x, CallOptions{.v = &status.variables})), values(stored(x)));
-  EXPECT_FALSE(model->last->weight.slot()->value.defined());
-}
-
-TEST_F(Building, I5_WithAllModes) {
-  const Variables v = given_for_mlp();
-  for (const auto mode : {BuildMode::on_init, BuildMode::explicitly, BuildMode::on_call}) {
-    const auto model = make<Mlp>(ModuleOptions{.build_mode = mode, .store_vars = false});
-    model->build();
-    EXPECT_EQ(values(model(ones({1, 3}), CallOptions{.v = &v})), (std::vector<float>{64, 64}));
-  }
-}
-
-// --- B4: shapes that the first call tells
-// -----------------------------------------------------------
-
-TEST_F(Building, B4_LazyLinearTakesItsFeaturesFromItsFirstInput) {
-  const auto lazy = make<LazyLinear>(4);
-  EXPECT_EQ(lazy->repr(), "LazyLinear(in_features=0, out_features=4, bias=True)");
-  EXPECT_TRUE(lazy->weight.is_uninitialized());
-  EXPECT_EQ(thrown<RuntimeError>([&] { static_cast<void>(lazy->weight.shape()); }),
-            "\"weight\": uninitialised; the first call of its module tells its shape");
-  EXPECT_EQ(thrown<RuntimeError>([&] { lazy->share_memory(); }),
-            "share_memory: \"weight\" is uninitialised");
-  EXPECT_EQ(names_of(lazy->named_parameters()), "weight bias ");
-  EXPECT_EQ(lazy(ones({2, 3})).shape(), (Shape{2, 4}));
-  EXPECT_EQ(lazy->repr(), "Linear(in_features=3, out_features=4, bias=True)");
-  EXPECT_TRUE(thrown<InvalidArgument>([&] { lazy(ones({2, 5})); }).starts_with("linear: "));
-}
-
-TEST_F(Building, B4_TheSameValuesAsWithKnownFeatures) {
-  const auto known = make<Linear>(3, 4);
-  set_seed(7);
-  const auto lazy = make<LazyLinear>(4);
-  lazy(ones({2, 3}));
-  EXPECT_EQ(values(known->weight), values(lazy->weight));
-  EXPECT_EQ(values(known->bias), values(lazy->bias));
-}
-
-TEST_F(Building, B4_AnOptimizerMadeBeforeTrainsIt) {
-  struct Net : Module {
-    Child<LazyLinear> body{this, "body", 4};
-    Tensor forward(const Tensor& x) const { return body(x); }
-  };
-  const auto train = [](const Ptr<Net>& net, optim::SGD& optimizer) {
-    for (int i = 0; i < 3; ++i) {
-      mean(net(ones({2, 3}))).backward();
-      optimizer.step();
-    }
-    return values(net->body->weight);
-  };
-  const auto early = make<Net>();
-  optim::SGD before(early->parameters(), {.lr = 0.1, .momentum = 0.9});
-  before.zero_grad();
-  set_seed(7);
-  const auto late = make<Net>();
-  late(ones({2, 3}));
-  optim::SGD after(late->parameters(), {.lr = 0.1, .momentum = 0.9});
-  EXPECT_EQ(train(early, before), train(late, after));
-}
-
-TEST_F(Building, B4_LoadedStateTellsShapesToo) {
-  const auto known = make<Linear>(3, 4);
-  const auto lazy = make<LazyLinear>(4);
-  EXPECT_EQ(thrown<RuntimeError>([&] {
-              lazy->load_state_dict({{"weight", ones({5, 3})}, {"bias", ones({4})}});
-            }),
-            "load_state_dict(LazyLinear): 1 problem\n\tshape of \"weight\": file (5, 3), module "
-            "(4, -1)");
-  EXPECT_TRUE(lazy->weight.is_uninitialized()) << "a refused load changes nothing";
-  lazy->load_state_dict(known->state_dict());
-  EXPECT_EQ(lazy->repr(), "Linear(in_features=3, out_features=4, bias=True)");
-  EXPECT_EQ(values(lazy(ones({1, 3}))), values(known(ones({1, 3}))));
-}
-
-TEST_F(Building, B4_CastsReachUninitialisedParameters) {
-  const auto lazy = make<LazyLinear>(4);
-  lazy->to(DType::f64);
-  lazy(ones({2, 3}, {.dtype = DType::f64}));
-  EXPECT_EQ(lazy->weight.value().dtype(), DType::f64);
-}
-
-/// What a lazy layer prints before and after its first call, and the shapes of its state.
-template <class Layer, class... A>
-std::string story(const Shape& input, const A&... arguments) {
-  const auto layer = make<Layer>(arguments...);
-  std::string text = layer->repr() + "\n";
-  layer(ones(input));
-  text += layer->repr();
-  for (const auto& [name, slot] : layer->named_slots()) {
-    text += "\n" + name + " " + tessera::detail::concat(slot->value.shape());
-  }
-  return text;
-}
-
-TEST_F(Building, B4_Convolutions) {
-  EXPECT_EQ(story<LazyConv2d>({2, 6, 8, 8}, 4, 3),
-            "LazyConv2d(0, 4, kernel_size=(3, 3), stride=(1, 1))\n"
-            "Conv2d(6, 4, kernel_size=(3, 3), stride=(1, 1))\n"
-            "weight (4, 6, 3, 3)\nbias (4,)");
-  EXPECT_EQ(story<LazyConv1d>({2, 6, 8}, 4, 3, ConvOptions{.groups = 2}),
-            "LazyConv1d(0, 4, kernel_size=(3,), stride=(1,), groups=2)\n"
-            "Conv1d(6, 4, kernel_size=(3,), stride=(1,), groups=2)\n"
-            "weight (4, 3, 3)\nbias (4,)");
-  EXPECT_EQ(story<LazyConvTranspose2d>({2, 6, 4, 4}, 4, 3),
-            "LazyConvTranspose2d(0, 4, kernel_size=(3, 3), stride=(1, 1))\n"
-            "ConvTranspose2d(6, 4, kernel_size=(3, 3), stride=(1, 1))\n"
-            "weight (6, 4, 3, 3)\nbias (4,)");
-}
-
-TEST_F(Building, B4_Norms) {
-  EXPECT_EQ(story<LazyBatchNorm2d>({2, 6, 4, 4}),
-            "LazyBatchNorm2d(0, eps=1e-05, momentum=0.1, affine=True, bias=True, "
-            "track_running_stats=True)\n"
-            "BatchNorm2d(6, eps=1e-05, momentum=0.1, affine=True, bias=True, "
-            "track_running_stats=True)\n"
-            "weight (6,)\nbias (6,)\nrunning_mean (6,)\nrunning_var (6,)\nnum_batches_tracked ()");
-  EXPECT_EQ(story<LazyInstanceNorm1d>({2, 6, 4}),
-            "LazyInstanceNorm1d(0, eps=1e-05, momentum=0.1, affine=False, bias=False, "
-            "track_running_stats=False)\n"
-            "InstanceNorm1d(6, eps=1e-05, momentum=0.1, affine=False, bias=False, "
-            "track_running_stats=False)");
 }
 
 }  // namespace

@@ -1,0 +1,184 @@
+// Rows A6, A7, A9, I-1, I-2, I-5: modules that are given their variables, or do not keep them.
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/nn/layers/dropout.h>
+
+#include "models.h"
+
+namespace tessera::nn::contract {
+namespace {
+
+std::vector<float> values(const Tensor& x) {
+  return x.to_vector<float>();
+}
+
+struct Mlp : Module {
+  Child<Linear> hidden{this, "hidden", 3, 4};
+  Child<Linear> last{this, "last", 4, 2};
+  Tensor forward(const Tensor& x) const { return last(hidden(x)); }
+};
+
+/// Reads values, so that only a call can tell what it calls.
+struct Reading : Module {
+  Child<Linear> small{this, "small", 3, 2};
+  Child<Linear> large{this, "large", 3, 4};
+  Tensor forward(const Tensor& x) const { return sum(x).item<float>() < 100 ? small(x) : large(x); }
+};
+
+class GivenVariables : public ::testing::Test {
+ protected:
+  void SetUp() override { set_seed(7); }
+};
+
+// --- A6, A7, I-1, I-2: given variables
+// ------------------------------------------------------------
+
+Variables given_for_mlp() {
+  Variables v;
+  v.set("hidden.weight", full({4, 3}, 1));
+  v.set("hidden.bias", full({4}, 2));
+  v.set("last.weight", full({2, 4}, 3));
+  v.set("last.bias", full({2}, 4));
+  return v;
+}
+
+TEST_F(GivenVariables, A6_GivenVariablesAreUsedInPlaceOfNewOnes) {
+  const Variables v = given_for_mlp();
+  for (const auto mode : {BuildMode::on_init, BuildMode::explicitly, BuildMode::on_call}) {
+    const auto model = make<Mlp>(ModuleOptions{.v = v, .build_mode = mode});
+    model->build();
+    EXPECT_EQ(values(model(ones({1, 3}))), (std::vector<float>{64, 64})) << to_string(mode);
+    EXPECT_TRUE(model->last->weight.value().requires_grad());
+    EXPECT_TRUE(model->last->weight.value().shares_storage(v.at("last.weight")));
+    EXPECT_FALSE(v.at("last.weight").requires_grad()) << "the caller's handle is left alone";
+  }
+}
+
+TEST_F(GivenVariables, I1_AllDifferencesInOneError) {
+  Variables v = given_for_mlp();
+  v.set("last.weight", full({2, 5}, 3));
+  v.set("last.bias", full({2}, 4, {.dtype = DType::f64}));
+  v.set("extra.weight", ones({1}));
+  Variables missing;
+  for (const auto& [name, leaf] : v.leaves()) {
+    if (name != "hidden.bias") {
+      missing.set(name, leaf);
+    }
+  }
+  const std::string expected =
+      "Mlp: given other variables than it has\n"
+      "missing: \"hidden.bias\"\n"
+      "shape of \"last.weight\": got (2, 5), expected (2, 4)\n"
+      "dtype of \"last.bias\": got f64, expected f32\n"
+      "superfluous: \"extra.weight\"";
+  EXPECT_EQ(thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = missing}); }), expected);
+  const auto on_call = make<Mlp>(ModuleOptions{.v = missing, .build_mode = BuildMode::on_call});
+  EXPECT_EQ(thrown<StructureError>([&] {
+              on_call(ones({1, 3}));
+            }),
+            expected)
+      << "before anything is computed";
+  const auto explicitly =
+      make<Mlp>(ModuleOptions{.v = missing, .build_mode = BuildMode::explicitly});
+  EXPECT_EQ(thrown<StructureError>([&] { explicitly->build(); }), expected);
+}
+
+TEST_F(GivenVariables, I2_PartOfTheVariables) {
+  Variables v;
+  v.set("last.bias", full({2}, 4));
+  const auto whole = make<Mlp>();
+  set_seed(7);
+  const auto model = make<Mlp>(ModuleOptions{.v = v, .with_partial_v = true});
+  EXPECT_EQ(values(model->last->bias), (std::vector<float>{4, 4}));
+  EXPECT_EQ(values(model->hidden->weight), values(whole->hidden->weight));
+  EXPECT_EQ(thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = v}); }),
+            "Mlp: given other variables than it has\nmissing: \"hidden.weight\"\n"
+            "missing: \"hidden.bias\"\nmissing: \"last.weight\"");
+  v.set("last.weights", full({2}, 4));
+  EXPECT_EQ(
+      thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = v, .with_partial_v = true}); }),
+      "Mlp: given other variables than it has\nsuperfluous: \"last.weights\"");
+  EXPECT_NO_THROW(make<Mlp>(ModuleOptions{.v = Variables(), .with_partial_v = true}));
+}
+
+TEST_F(GivenVariables, A6_AChildsOwnVariables) {
+  struct Parent : Module {
+    explicit Parent(const Variables& v) : body(this, "body", ModuleOptions{.v = v}) {}
+    Child<Mlp> body;
+  };
+  EXPECT_EQ(values(make<Parent>(given_for_mlp())->body->last->bias), (std::vector<float>{4, 4}));
+}
+
+TEST_F(GivenVariables, A6_TheVerdictOfAForwardThatReadsValuesComesWithItsCall) {
+  Variables v;
+  v.set("small.weight", full({2, 3}, 1));
+  v.set("small.bias", full({2}, 1));
+  v.set("large.weight", full({4, 3}, 1));
+  v.set("large.bias", full({4}, 1));
+  const auto model = make<Reading>(ModuleOptions{.v = v, .build_mode = BuildMode::on_call});
+  EXPECT_EQ(values(model(ones({1, 3}))), (std::vector<float>{4, 4}));
+  EXPECT_FALSE(model->built()) << "one branch was not taken";
+  EXPECT_EQ(values(model(full({1, 3}, 100))), (std::vector<float>{301, 301, 301, 301}));
+  EXPECT_TRUE(model->built());
+  v.set("large.bias", full({5}, 1));
+  const auto wrong = make<Reading>(ModuleOptions{.v = v, .build_mode = BuildMode::on_call});
+  wrong(ones({1, 3}));
+  EXPECT_EQ(thrown<StructureError>([&] {
+              wrong(full({1, 3}, 100));
+            }),
+            "Reading: given other variables than it has\n"
+            "shape of \"large.bias\": got (5,), expected (4,)");
+}
+
+TEST_F(GivenVariables, A6_TryingOutAForwardRunsNoHookAndDrawsNothing) {
+  struct Noisy : Module {
+    Child<Linear> body{this, "body", 3, 3};
+    Child<Dropout> noise{this, "noise", 0.5};
+    Tensor forward(const Tensor& x) const { return noise(body(x)); }
+  };
+  Variables v;
+  v.set("body.weight", full({3, 3}, 1));
+  v.set("body.bias", full({3}, 1));
+  const auto plain = make<Noisy>(ModuleOptions{.v = v});
+  const auto tried = make<Noisy>(ModuleOptions{.v = v, .build_mode = BuildMode::on_call});
+  int calls = 0;
+  tried->register_forward_hook([&](const Module&, const Args&, const Value&) { ++calls; });
+  const auto alone = [](const Ptr<Noisy>& model) {
+    const ContextScope fresh(std::make_shared<Context>());
+    return values(model(ones({4, 3})));
+  };
+  EXPECT_EQ(alone(tried), alone(plain));
+  EXPECT_EQ(calls, 1);
+}
+
+// --- A9, I-5: variables that are not kept
+// ----------------------------------------------------------
+
+TEST_F(GivenVariables, I5_ParametersThatAreNotKept) {
+  const auto stored = make<Mlp>();
+  set_seed(7);
+  const auto model =
+      make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly, .store_vars = false});
+  const BuildStatus status = model->build();
+  EXPECT_EQ(values(status.variables.at("last.weight")), values(stored->last->weight));
+  EXPECT_TRUE(thrown<RuntimeError>([&] {
+                model(ones({1, 3}));
+              }).ends_with("\": built with store_vars off; every call needs CallOptions::v"));
+  const Tensor x = ones({1, 3});
+  EXPECT_EQ(values(model(x, CallOptions{.v = &status.variables})), values(stored(x)));
+  EXPECT_FALSE(model->last->weight.slot()->value.defined());
+}
+
+TEST_F(GivenVariables, I5_WithAllModes) {
+  const Variables v = given_for_mlp();
+  for (const auto mode : {BuildMode::on_init, BuildMode::explicitly, BuildMode::on_call}) {
+    const auto model = make<Mlp>(ModuleOptions{.build_mode = mode, .store_vars = false});
+    model->build();
+    EXPECT_EQ(values(model(ones({1, 3}), CallOptions{.v = &v})), (std::vector<float>{64, 64}));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::nn::contract
