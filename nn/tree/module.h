@@ -16,18 +16,13 @@
 #include <tessera/core/tensor/tensor.h>
 #include <tessera/nn/hooks/call_hooks.h>
 #include <tessera/nn/hooks/state_hooks.h>
+#include <tessera/nn/memory_format.h>
 #include <tessera/nn/parameter.h>
 #include <tessera/nn/tree/entries.h>
 #include <tessera/nn/tree/forward.h>
 #include <tessera/nn/tree/listing.h>
 
 namespace tessera::nn {
-
-/// How tensors of images (n, c, h, w) and volumes (n, c, d, h, w) lie in memory.
-enum class MemoryFormat : std::uint8_t {
-  contiguous,    ///< as the shape says
-  channels_last  ///< the channels of a pixel side by side
-};
 
 /// Base of all modules. State is declared by members (Parameter, Buffer, Child) or registered by
 /// name; `forward`, const and with any signature, is found by type through Child and Ptr, so it
@@ -77,8 +72,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Frees the name.
   void erase(std::string_view name);
 
-  // --- building: nn/build/build.cpp
-  // ---------------------------------------------------------------
+  // --- building: nn/build/build.cpp ---
   //
   // `make` builds what it constructs, but for modules that ModuleOptions or their class tell to
   // wait.
@@ -201,8 +195,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Puts the tensors into memory that processes forked from now on share.
   Module& share_memory();
 
-  // --- calls: nn/tree/module.cpp, nn/functional/module_calls.cpp
-  // ----------------------------------
+  // --- calls: nn/tree/module.cpp, nn/functional/module_calls.cpp ---
   //
   // For modules of any class whose forward takes and gives one tensor; Ptr and Child call every
   // forward by its own signature, and nn/functional/pure.h has the pure forms for those. They throw
@@ -216,8 +209,7 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] virtual ModulePtr update(const Tensor& x) const;
   [[nodiscard]] virtual std::pair<Tensor, ModulePtr> call_and_update(const Tensor& x) const;
 
-  // --- state: nn/state/save.cpp, nn/state/load.cpp
-  // ------------------------------------------------
+  // --- state: nn/state/save.cpp, nn/state/load.cpp ---
 
   /// All parameters, persistent buffers and extra state, under every name that they have: detached
   /// handles on the modules' own memory.
@@ -234,8 +226,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Parameters and all buffers.
   [[nodiscard]] Variables variables() const;
 
-  // --- as a value: nn/tree/copying.cpp, nn/state/flatten.cpp
-  // --------------------------------------
+  // --- as a value: nn/tree/copying.cpp, nn/state/flatten.cpp ---
   //
   // Copies have new slots with the ties of the old ones, and no hooks. They throw Unsupported
   // naming a class without a copy constructor.
@@ -350,9 +341,7 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] int submod_number(const Module& module) const;
   /// False while a call must still build this module, or compare it with what it was given.
   [[nodiscard]] bool ready() const { return ready_; }
-  /// Whether all names of this module's own state are there.
-  [[nodiscard]] bool state_known() const;
-  /// Throws RuntimeError unless they are.
+  /// Throws RuntimeError unless all names of this module's own state are there.
   void check_state_known() const;
   /// A module that listed its state before its first call, and now has all of it, is built.
   void build_if_loaded();
