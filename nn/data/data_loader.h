@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <future>
 #include <iterator>
 #include <memory>
 #include <type_traits>
@@ -22,6 +21,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/nn/data/collate.h>
 #include <tessera/nn/data/loader_base.h>
+#include <tessera/nn/data/prepared.h>
 #include <tessera/nn/data/sample_error.h>
 #include <tessera/nn/data/workers.h>
 
@@ -104,10 +104,10 @@ class DataLoader final : public LoaderBase {
     }
     const std::int64_t wanted = o.prefetch > 0 ? o.prefetch : o.workers;
     for (auto n = std::ssize(pending_); n < wanted && has_pass(n); ++n) {
-      auto task = std::make_shared<std::packaged_task<Batch()>>(
-          [this, pass = plan(n)] { return make(pass); });
-      pending_.push_back(task->get_future());
-      workers_.start([task] { (*task)(); });
+      pending_.push_back(std::make_shared<Prepared<Batch>>());
+      workers_.start([this, batch = pending_.back(), pass = plan(n)] {
+        batch->make([&] { return make(pass); });
+      });
     }
   }
 
@@ -115,10 +115,10 @@ class DataLoader final : public LoaderBase {
     if (pending_.empty()) {
       return make(plan());
     }
-    std::future<Batch> first = std::move(pending_.front());
+    const auto first = std::move(pending_.front());
     pending_.pop_front();
     try {
-      return first.get();
+      return first->take();
     } catch (...) {
       drop_pending();
       throw;
@@ -165,8 +165,8 @@ class DataLoader final : public LoaderBase {
 
   std::shared_ptr<const D> dataset_;
   Collate collate_;
-  std::deque<std::future<Batch>> pending_;  ///< of the next passes, in order
-  Workers workers_;                         ///< last: its tasks use the rest
+  std::deque<std::shared_ptr<Prepared<Batch>>> pending_;  ///< the next passes, in order
+  Workers workers_;                                       ///< last: its tasks use the rest
 };
 
 /// Walks a loader; the context's pass is what it was before when it is gone.
