@@ -21,6 +21,8 @@ std::int64_t short_batch(std::int64_t size, const LoaderOptions& options) {
 
 void check_options(std::int64_t size, const LoaderOptions& o) {
   check(size >= 1, "data loader: the data set is empty");
+  check(o.batch_size >= 1, "data loader: the batch is empty; got ", o.batch_size,
+        ", expected at least 1");
   check(!o.drop_last || !o.join_epochs,
         "data loader: drop_last and join_epochs exclude each other: joined epochs leave nothing");
   check(o.at_once >= 0, "data loader: at_once is negative; got ", o.at_once,
@@ -39,17 +41,21 @@ void check_short_batch(std::int64_t size, const LoaderOptions& o) {
         ", drop_last or join_epochs");
 }
 
+/// The most microbatches up to 8 into which every batch can be cut. Where that is too few for the
+/// ranks, the short batch is to blame, and the grain one that shows it.
+std::int64_t fitting_grain(std::int64_t size, const LoaderOptions& o) {
+  const std::int64_t whole = default_grain(o.batch_size);
+  const std::int64_t fitting = default_grain(std::gcd(o.batch_size, short_batch(size, o)));
+  return fitting < *o.ranks ? whole : fitting;
+}
+
 LoaderOptions resolve(std::int64_t size, LoaderOptions options) {
   const Context& context = Context::current();
   check_options(size, options);
-  if (options.grain == 0) {
-    check(options.batch_size >= 1, "data loader: the batch is empty; got ", options.batch_size,
-          ", expected at least 1");
-    options.grain = default_grain(std::gcd(options.batch_size, short_batch(size, options)));
-  }
   options.seed = options.seed.value_or(context.seed);
   options.rank = options.rank.value_or(context.rank);
   options.ranks = options.ranks.value_or(context.world_size);
+  options.grain = options.grain == 0 ? fitting_grain(size, options) : options.grain;
   check_grain(options.batch_size, options.grain, *options.ranks);
   check_short_batch(size, options);
   return options;

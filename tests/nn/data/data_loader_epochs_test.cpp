@@ -35,6 +35,16 @@ Numbers loop(L& loader) {
   return batches;
 }
 
+template <class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "nothing thrown";
+}
+
 TEST(DataLoaderEpochs, a_loop_is_an_epoch_and_the_last_batch_may_be_short) {
   DataLoader loader(numbers(7), {.batch_size = 3});
   EXPECT_EQ(loader.batches_per_epoch(), 3);
@@ -85,6 +95,18 @@ TEST(DataLoaderEpochs, ranks_share_a_short_batch_that_the_grain_divides) {
   }
   EXPECT_EQ(of_rank[0], (Numbers{{0, 1, 2, 3}, {8, 9}}));
   EXPECT_EQ(of_rank[1], (Numbers{{4, 5, 6, 7}, {10, 11}}));
+}
+
+TEST(DataLoaderEpochs, a_short_batch_that_ranks_cannot_share_is_refused) {
+  const auto making = [](const LoaderOptions& options) {
+    return [options] { const DataLoader loader(numbers(37), options); };
+  };
+  LoaderOptions options{.batch_size = 32, .rank = 0, .ranks = 2};
+  EXPECT_THAT(message_of(making(options)),
+              HasSubstr("does not divide an epoch's last batch; got 5 samples and grain 8, "
+                        "expected grain 1, drop_last or join_epochs"));
+  options.drop_last = true;
+  EXPECT_EQ(message_of(making(options)), "nothing thrown");
 }
 
 TEST(DataLoaderEpochs, a_state_taken_inside_an_epoch_resumes_there) {
@@ -272,14 +294,17 @@ TEST(DataLoaderCollate, a_function_of_ones_own_makes_the_batch) {
   }
 }
 
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const InvalidArgument& error) {
-    return error.what();
+TEST(DataLoaderCollate, maps_and_lists_get_their_borders_too) {
+  const auto by_name = [](std::vector<Tensor> samples) {
+    const Tensor first = zeros({std::ssize(samples)});
+    return std::map<std::string, std::vector<Tensor>>{{"x", {first, ones({4, 2})}}, {"none", {}}};
+  };
+  DataLoader loader(Ragged(), {.batch_size = 4}, by_name);
+  for (auto& batch : loader) {
+    ASSERT_EQ(batch.at("x").size(), 2U);
+    EXPECT_EQ(batch.at("x")[0].cut().parts, 4);
+    EXPECT_EQ(batch.at("x")[1].cut().parts, 4);
   }
-  return "nothing thrown";
 }
 
 TEST(DataLoaderCollate, says_what_does_not_fit) {
