@@ -14,7 +14,7 @@ install(FILES ${TESSERA_INCLUDE_DIR}/tessera/tessera.h ${TESSERA_INCLUDE_DIR}/te
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
 
 set(TESSERA_USED "")
-foreach(package MPI ONEDNN HDF5)
+foreach(package MPI ONEDNN HDF5 PNG)
   if(TESSERA_HAVE_${package})
     list(APPEND TESSERA_USED ${package})
   endif()

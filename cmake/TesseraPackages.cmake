@@ -38,7 +38,7 @@ function(tessera_headers target header)
   endif()
 endfunction()
 
-foreach(package MPI ONEDNN HDF5 CUDA NCCL CUDNN)
+foreach(package MPI ONEDNN HDF5 PNG CUDA NCCL CUDNN)
   include(${CMAKE_CURRENT_LIST_DIR}/packages/${package}.cmake)
 endforeach()
 

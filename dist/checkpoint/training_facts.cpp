@@ -33,12 +33,9 @@ void each_number(F& facts, const Visit& visit) {
   visit("seed", facts.seed);
   visit("batches", facts.batches);
   visit("loader.position", facts.loader.position);
-  visit("loader.batch", facts.loader.batch);
-  visit("loader.context", facts.loader.context);
+  visit("loader.batch size", facts.loader.batch_size);
   visit("loader.grain", facts.loader.grain);
   visit("loader.seed", facts.loader.seed);
-  visit("loader.tokens", facts.loader.tokens);
-  visit("loader.hash", facts.loader.hash);
 }
 
 Words split(const std::string& line) {
@@ -54,8 +51,8 @@ Words split(const std::string& line) {
 bool read_line(const Words& words, TrainingFacts& facts,
                std::map<std::string, std::string>& numbers) {
   if (words.size() == 2 && words[0] == "order") {
-    facts.loader.order = words[1] == "shuffled" ? data::Order::shuffled : data::Order::sequential;
-    return words[1] == "shuffled" || words[1] == "sequential";
+    facts.loader.order = words[1];
+    return true;
   }
   if (words.size() == 2 && words[0] == "state") {
     facts.optimizer_tensors.push_back(words[1]);
@@ -70,6 +67,11 @@ bool read_line(const Words& words, TrainingFacts& facts,
   }
   if (words.size() == 3 && words[0] == "bits") {
     facts.bits.emplace_back(words[1], words[2]);
+    return true;
+  }
+  std::uint64_t fact = 0;
+  if (words.size() == 3 && words[0] == "data" && read_number(words[2], fact)) {
+    facts.loader.data.emplace_back(words[1], fact);
     return true;
   }
   double value = 0;
@@ -89,7 +91,10 @@ std::string to_text(const TrainingFacts& facts) {
     text += key + '\t' + value + '\n';
   };
   each_number(facts, [&](const char* name, auto value) { line(name, write_number(value)); });
-  line("order", facts.loader.order == data::Order::shuffled ? "shuffled" : "sequential");
+  line("order", facts.loader.order);
+  for (const auto& [name, value] : facts.loader.data) {
+    line("data", name + '\t' + write_number(value));
+  }
   for (const auto& [name, value] : facts.options) {
     line("option", name + '\t' + value);
   }

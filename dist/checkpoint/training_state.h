@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <tessera/dist/comm/communicator.h>
-#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/loader_base.h>
 #include <tessera/nn/io/array_file.h>
 #include <tessera/nn/module.h>
 #include <tessera/nn/optim/optimizer.h>
@@ -35,7 +35,7 @@ struct TrainingFacts {
 struct TrainingRun {
   nn::Module& model;
   optim::Optimizer& optimizer;
-  data::DataLoader& loader;
+  data::LoaderBase& loader;
   FixedOptions options;
 };
 

@@ -1,5 +1,7 @@
 #include "data.h"
 
+#include <utility>
+
 #include <tessera/nn/data/bytes.h>
 
 namespace data = tessera::data;
@@ -12,12 +14,15 @@ data::TokenSequence load_tokens(const std::string& path) {
   return data::TokenSequence(std::vector<std::uint8_t>(text.begin(), text.end()));
 }
 
+data::TokenWindows cut_windows(data::TokenSequence tokens, const Options& o) {
+  return data::TokenWindows(std::move(tokens), {.context = o.context, .vocab = o.vocab});
+}
+
 data::LoaderOptions loader_options(const Options& o) {
-  return {.batch = o.batch,
-          .context = o.context,
+  return {.batch_size = o.batch,
+          .shuffle = o.order == "shuffled",
+          .join_epochs = true,
+          .steps = o.steps,
           .grain = o.grain,
-          .at_once = o.at_once,
-          .vocab = o.vocab,
-          .order = o.order == "shuffled" ? data::Order::shuffled : data::Order::sequential,
-          .steps = o.steps};
+          .at_once = o.at_once};
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/token_windows.h>
 
 #include "options.h"
 
@@ -11,5 +12,12 @@
 /// Throws InvalidArgument or IoError in one sentence.
 tessera::data::TokenSequence load_tokens(const std::string& path);
 
+/// Windows of --context tokens, checked against --vocab. Throws InvalidArgument when there are too
+/// few.
+tessera::data::TokenWindows cut_windows(tessera::data::TokenSequence tokens,
+                                        const Options& options);
+
 /// How the loader cuts them into steps.
 tessera::data::LoaderOptions loader_options(const Options& options);
+
+using Loader = tessera::data::DataLoader<tessera::data::TokenWindows>;

@@ -14,7 +14,7 @@ constexpr std::int64_t kBatches = 16;
 
 tessera::data::LoaderOptions eval_options(const Options& o) {
   auto options = loader_options(o);
-  options.order = tessera::data::Order::sequential;
+  options.shuffle = false;
   options.steps = kBatches;
   options.counts_steps = false;
   return options;
@@ -26,13 +26,12 @@ tessera::data::TokenSequence load_eval_tokens(const Options& o) {
   if (o.eval_data.empty()) {
     return {};
   }
-  const tessera::data::DataLoader loader(load_tokens(o.eval_data), eval_options(o));
-  return loader.tokens();
+  return cut_windows(load_tokens(o.eval_data), o).tokens();
 }
 
 double evaluate(const Run& run) {
   const Options& o = run.options;
-  tessera::data::DataLoader loader(run.eval_tokens, eval_options(o));
+  Loader loader(cut_windows(run.eval_tokens, o), eval_options(o));
   const tessera::InferenceGuard inference;
   run.model->eval();
   double sum = 0;

@@ -34,7 +34,7 @@ std::string blame_gradient(const std::string& parameter) {
 
 }  // namespace
 
-void NonFiniteSearch::see(const tessera::data::Batch& batch, const tessera::Tensor& loss) {
+void NonFiniteSearch::see(const tessera::data::TokenBatch& batch, const tessera::Tensor& loss) {
   const std::vector<double> losses = loss.to_vector<double>();
   if (!batch_ && !std::ranges::all_of(losses, [](double x) { return std::isfinite(x); })) {
     batch_ = batch;

@@ -12,7 +12,7 @@
 class NonFiniteSearch {
  public:
   /// Remembers the step's first pass whose loss is not finite.
-  void see(const tessera::data::Batch& batch, const tessera::Tensor& loss);
+  void see(const tessera::data::TokenBatch& batch, const tessera::Tensor& loss);
   /// One sentence, the same on all ranks, that names step and module: the remembered pass runs once
   /// more with a look at every module's output. When all are finite it names `parameter`, where the
   /// gradient is not. Collective.
@@ -23,6 +23,6 @@ class NonFiniteSearch {
  private:
   [[nodiscard]] std::optional<std::string> search(const Run& run) const;
 
-  std::optional<tessera::data::Batch> batch_;
+  std::optional<tessera::data::TokenBatch> batch_;
   tessera::Pass pass_;
 };

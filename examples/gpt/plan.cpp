@@ -48,15 +48,14 @@ void set_threads(const Options& o, const dist::World& world) {
   }
 }
 
-std::shared_ptr<dist::GradientReducer> apply_plan(Gpt& model,
-                                                  const tessera::data::DataLoader& loader,
+std::shared_ptr<dist::GradientReducer> apply_plan(Gpt& model, const Loader& loader,
                                                   const dist::World& world) {
   if (world.size() == 1) {
     return nullptr;
   }
   dist::require_agreement(*world.communicator(), "data",
-                          {{"length", std::to_string(loader.tokens().size())},
-                           {"hash", std::to_string(loader.tokens().hash())}});
+                          {{"length", std::to_string(loader.dataset().tokens().size())},
+                           {"hash", std::to_string(loader.dataset().tokens().hash())}});
   return dist::data_parallel(model, world.communicator(), {.grain = loader.grain(), .buckets = {}});
 }
 

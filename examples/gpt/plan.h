@@ -5,9 +5,9 @@
 
 #include <tessera/dist/parallel/gradient_reducer.h>
 #include <tessera/dist/world.h>
-#include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/optim/adamw.h>
 
+#include "data.h"
 #include "model.h"
 #include "options.h"
 
@@ -19,8 +19,7 @@ void require_same_options(const Options& options, const tessera::dist::World& wo
 void set_threads(const Options& options, const tessera::dist::World& world);
 
 /// Data parallel over all ranks; nothing to do for one. First compares the ranks' data. Collective.
-std::shared_ptr<tessera::dist::GradientReducer> apply_plan(Gpt& model,
-                                                           const tessera::data::DataLoader& loader,
+std::shared_ptr<tessera::dist::GradientReducer> apply_plan(Gpt& model, const Loader& loader,
                                                            const tessera::dist::World& world);
 
 /// AdamW with decay on matrices only, as nanoGPT has it.

@@ -134,7 +134,7 @@ class Loop {
   }
 
   /// After each pass.
-  void see(const tessera::data::Batch& batch, const tessera::Tensor& loss) {
+  void see(const tessera::data::TokenBatch& batch, const tessera::Tensor& loss) {
     loss_mean_.add(loss);
     non_finite_.see(batch, loss);
   }
@@ -183,7 +183,7 @@ class Loop {
 
 }  // namespace
 
-tessera::Tensor forward(const Run& run, const tessera::data::Batch& batch) {
+tessera::Tensor forward(const Run& run, const tessera::data::TokenBatch& batch) {
   const tessera::TraceRange trace("forward", "step");
   const tessera::AutocastScope autocast(tessera::parse_dtype(run.options.dtype));
   return run.model(batch.x, batch.y);

@@ -3,9 +3,9 @@
 
 #include <tessera/dist/parallel/gradient_reducer.h>
 #include <tessera/dist/world.h>
-#include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/optim/adamw.h>
 
+#include "data.h"
 #include "model.h"
 #include "options.h"
 #include "report.h"
@@ -15,14 +15,14 @@ struct Run {
   const Options& options;
   const tessera::dist::World& world;
   const tessera::nn::Ptr<Gpt>& model;
-  tessera::data::DataLoader& loader;
+  Loader& loader;
   const tessera::data::TokenSequence& eval_tokens;  ///< empty without --eval-data
   tessera::optim::AdamW& optimizer;
   tessera::dist::GradientReducer* reducer;  ///< null when alone
 };
 
 /// The mean loss of a pass, in --dtype.
-[[nodiscard]] tessera::Tensor forward(const Run& run, const tessera::data::Batch& batch);
+[[nodiscard]] tessera::Tensor forward(const Run& run, const tessera::data::TokenBatch& batch);
 
 /// Runs steps until the last one or until a signal asks for a stop, and reports, evaluates and
 /// saves between them.

@@ -36,7 +36,7 @@ void train(const Options& given, const dist::World& world) {
   o = resolve(o);
   set_threads(o, world);
   tessera::set_seed(o.seed);
-  tessera::data::DataLoader loader(load_tokens(o.data), loader_options(o));
+  Loader loader(cut_windows(load_tokens(o.data), o), loader_options(o));
   const auto eval_tokens = load_eval_tokens(o);
   const auto model = nn::make<Gpt>(config_of(o));
   if (!o.init.empty() && checkpoint == nullptr) {

@@ -1,133 +1,191 @@
-// Batches of windows for training a language model.
+// Batches for training, from any data set.
 //
-//   data::DataLoader loader(tokens, {.batch = 16, .context = 256, .steps = 1000});
-//   for (auto& [x, y] : loader) {
-//     auto loss = model(x, y);
-//     loss.backward();
-//     optimizer.step();
+//   data::DataLoader loader(data::TensorDataset(images, labels), {.batch_size = 32, .shuffle =
+//   true}); for (int epoch = 0; epoch < 10; ++epoch) {
+//     for (auto& [x, y] : loader) {
+//       auto loss = cross_entropy(model(x), y);
+//       loss.backward();
+//       optimizer.step();
+//     }
 //   }
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <deque>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tessera/core/base/context.h>
-#include <tessera/core/base/grain.h>
-#include <tessera/core/tensor/tensor.h>
-#include <tessera/nn/data/background.h>
-#include <tessera/nn/data/order.h>
-#include <tessera/nn/data/token_sequence.h>
+#include <tessera/nn/data/collate.h>
+#include <tessera/nn/data/loader_base.h>
+#include <tessera/nn/data/prepared.h>
+#include <tessera/nn/data/sample_error.h>
+#include <tessera/nn/data/workers.h>
 
 namespace tessera::data {
 
-/// What one pass trains on: ids (samples, context) as i64. y is x one token later.
-struct Batch {
-  Tensor x;
-  Tensor y;
+namespace detail {
+
+template <class D, class Collate>
+struct BatchOf {
+  using Type = std::invoke_result_t<const Collate&, std::vector<typename D::Sample>>;
+};
+template <MakesBatches D>
+struct BatchOf<D, DefaultCollate> {
+  using Type = decltype(std::declval<const D&>().get_batch({}));
 };
 
-struct LoaderOptions {
-  std::int64_t batch = 1;    ///< samples in a global batch, over all ranks
-  std::int64_t context = 1;  ///< tokens in a sample
-  std::int64_t grain = 0;    ///< microbatches in a global batch; 0: default_grain(batch)
-  std::int64_t at_once = 0;  ///< the most microbatches in a pass; 0: all that the rank has
-  std::int64_t vocab = 0;    ///< tokens must be below it; 0: not checked
-  Order order = Order::shuffled;
-  std::optional<std::uint64_t> seed = std::nullopt;  ///< of the order; without one the context's
-  std::int64_t steps = 0;  ///< the loop ends after this many batches in all; 0: never
-  std::optional<int> rank = std::nullopt;   ///< without one the context's
-  std::optional<int> ranks = std::nullopt;  ///< without one the context's world size
-  bool counts_steps = true;                 ///< false for evaluation: leaves Context::step alone
-};
-
-/// What a checkpoint keeps: where training is, and what must not change under it.
-struct LoaderState {
-  std::int64_t position = 0;  ///< global batches handed out
-  std::int64_t batch = 0;
-  std::int64_t context = 0;
-  std::int64_t grain = 0;
-  Order order = Order::shuffled;
-  std::uint64_t seed = 0;
-  std::int64_t tokens = 0;
-  std::uint64_t hash = 0;
-
-  friend bool operator==(const LoaderState&, const LoaderState&) = default;
-};
+}  // namespace detail
 
 /// Hands out a rank's share of global batches, pass by pass.
 ///
-/// Window i of the data is tokens [i context, (i + 1) context], of which neighbours share one. A
-/// global batch takes the next `batch` windows of the order (order.h). It is cut into `grain`
-/// microbatches, which are dealt to ranks (core/base/grain.h); a rank runs its own in one pass or,
-/// with `at_once`, several. The loop's body runs once a pass. Before each, Context::pass says which
-/// microbatches these are, Context::step counts the batches begun, and the tensors carry the
-/// borders of their microbatches. A background thread prepares the pass after the current one.
-class DataLoader {
+/// A global batch takes the next `batch_size` samples of the order (order.h). It is cut into
+/// `grain` microbatches, which are dealt to ranks (core/base/grain.h); a rank runs its own in one
+/// pass or, with `at_once`, several. The loop's body runs once a pass. Before each, Context::pass
+/// says which microbatches these are, Context::step counts the batches begun, and the tensors carry
+/// the borders of their microbatches along dim 0.
+///
+/// One loop is what is left of an epoch, or, with joined epochs, all steps that are left. Workers
+/// prepare the next passes meanwhile; which batches come, and what random transforms make of them,
+/// depends on the seed and not on workers or ranks. An exception of the data set comes out of the
+/// loop at the pass it belongs to, naming the sample, and the next loop begins with that pass
+/// again.
+///
+/// `collate` makes a batch of a std::vector of samples; see DefaultCollate. A tensor of a batch has
+/// the samples along dim 0.
+template <class D, class Collate = DefaultCollate>
+class DataLoader final : public LoaderBase {
  public:
+  using Sample = typename D::Sample;
+  using Batch = typename detail::BatchOf<D, Collate>::Type;
   class Iterator;
   struct End {};
 
-  /// Throws InvalidArgument when the data is shorter than context + 1, holds a token outside the
-  /// vocabulary, or when batch, grain and ranks do not fit; the text names the nearest numbers that
-  /// do.
-  DataLoader(TokenSequence tokens, const LoaderOptions& options);
-  DataLoader(const DataLoader&) = delete;
-  DataLoader& operator=(const DataLoader&) = delete;
-  ~DataLoader();
+  /// Throws InvalidArgument for an empty data set, and as LoaderBase does.
+  explicit DataLoader(D dataset, const LoaderOptions& options = {}, Collate collate = {})
+      : DataLoader(std::make_shared<const D>(std::move(dataset)), options, std::move(collate)) {}
+  /// For data sets of which only the interface is known.
+  explicit DataLoader(std::shared_ptr<const D> dataset, const LoaderOptions& options = {},
+                      Collate collate = {})
+      : LoaderBase(dataset->size(), options),
+        dataset_(std::move(dataset)),
+        collate_(std::move(collate)),
+        workers_(options.workers) {}
 
   /// Goes on at the current position. One iteration at a time.
-  [[nodiscard]] Iterator begin();
+  [[nodiscard]] Iterator begin() {
+    begin_loop();
+    return Iterator(*this);
+  }
   [[nodiscard]] static End end() { return {}; }
 
-  /// Global batches handed out, this one included once its last pass is.
-  [[nodiscard]] std::int64_t position() const { return position_; }
-  [[nodiscard]] std::int64_t grain() const { return options_.grain; }
-  /// Whole windows in the data.
-  [[nodiscard]] std::int64_t windows() const { return windows_; }
-  [[nodiscard]] const LoaderOptions& options() const { return options_; }
-  [[nodiscard]] const TokenSequence& tokens() const { return tokens_; }
-  [[nodiscard]] const std::vector<MicrobatchRange>& passes() const { return passes_; }
-
-  /// Valid between steps.
-  [[nodiscard]] LoaderState state() const;
-  /// Goes on where `state` was taken, on any number of ranks. Throws InvalidArgument naming both
-  /// values of what differs in options or data.
-  void load_state(const LoaderState& state);
+  [[nodiscard]] const D& dataset() const { return *dataset_; }
 
  private:
-  friend class Iterator;
-  /// The next pass; false after the last step.
-  bool next(Batch& batch);
-  void prefetch();
-  void drop_pending();
-  void respect_mixing();
-  void fill(const Batch& batch, std::int64_t position, MicrobatchRange pass) const;
-  void announce(MicrobatchRange pass) const;
-  [[nodiscard]] bool finished() const;
-  [[nodiscard]] std::int64_t samples_in(std::int64_t microbatches) const;
+  /// The next pass; false where the loop ends.
+  bool next(Batch& batch) {
+    if (!has_pass()) {
+      return false;
+    }
+    prepare_ahead();
+    batch = take();
+    advance();
+    prepare_ahead();
+    return true;
+  }
 
-  TokenSequence tokens_;
-  LoaderOptions options_;
-  std::int64_t windows_ = 0;
-  std::vector<MicrobatchRange> passes_;
-  std::int64_t position_ = 0;  ///< global batches handed out whole
-  std::size_t pass_ = 0;       ///< next pass of the batch after those
-  mutable std::optional<std::uint64_t> hash_;
-  Batch pending_;  ///< being filled; undefined when none is
-  Background background_;
+  void prepare_ahead() {
+    const LoaderOptions& o = options();
+    if (o.workers == 0) {
+      return;
+    }
+    const std::int64_t wanted = o.prefetch > 0 ? o.prefetch : o.workers;
+    for (auto n = std::ssize(pending_); n < wanted && has_pass(n); ++n) {
+      pending_.push_back(std::make_shared<Prepared<Batch>>());
+      workers_.start([this, batch = pending_.back(), pass = plan(n)] {
+        batch->make([&] { return make(pass); });
+      });
+    }
+  }
+
+  [[nodiscard]] Batch take() {
+    if (pending_.empty()) {
+      return make(plan());
+    }
+    const auto first = std::move(pending_.front());
+    pending_.pop_front();
+    try {
+      return first->take();
+    } catch (...) {
+      drop_pending();
+      throw;
+    }
+  }
+
+  [[nodiscard]] Batch make(const PassPlan& pass) const {
+    Batch batch = collected(pass);
+    each_tensor(batch, [&](Tensor& tensor) { set_borders(tensor, pass); });
+    return batch;
+  }
+
+  [[nodiscard]] Batch collected(const PassPlan& pass) const {
+    if constexpr (MakesBatches<D> && std::same_as<Collate, DefaultCollate>) {
+      std::vector<std::int64_t> indices;
+      for (std::int64_t i = 0; i < pass.samples; ++i) {
+        indices.push_back(sample_at(pass.first_place + i));
+      }
+      return dataset_->get_batch(indices);
+    } else {
+      std::vector<Sample> samples;
+      for (std::int64_t i = 0; i < pass.samples; ++i) {
+        samples.push_back(sample(pass.first_place + i));
+      }
+      return collate_(std::move(samples));
+    }
+  }
+
+  [[nodiscard]] Sample sample(std::int64_t place) const {
+    const std::int64_t index = sample_at(place);
+    Random random(random_key(place));
+    try {
+      return dataset_->draw(index, random);
+    } catch (...) {
+      rethrow_with_sample(index);
+    }
+  }
+
+  [[nodiscard]] DatasetFacts facts() const override { return dataset_->facts(); }
+  void drop_pending() override {
+    workers_.clear();
+    pending_.clear();
+  }
+
+  std::shared_ptr<const D> dataset_;
+  Collate collate_;
+  std::deque<std::shared_ptr<Prepared<Batch>>> pending_;  ///< the next passes, in order
+  Workers workers_;                                       ///< last: its tasks use the rest
 };
 
 /// Walks a loader; the context's pass is what it was before when it is gone.
-class DataLoader::Iterator {
+template <class D, class Collate>
+class DataLoader<D, Collate>::Iterator {
  public:
-  explicit Iterator(DataLoader& loader);
-  ~Iterator();
+  explicit Iterator(DataLoader& loader) : loader_(loader), before_(Context::current().pass) {
+    ++*this;
+  }
+  ~Iterator() { Context::current().pass = before_; }
   Iterator(const Iterator&) = delete;
   Iterator& operator=(const Iterator&) = delete;
 
   Batch& operator*() { return batch_; }
-  Iterator& operator++();
+  Iterator& operator++() {
+    batch_ = {};
+    ended_ = !loader_.next(batch_);
+    return *this;
+  }
   bool operator==(End) const { return ended_; }
 
  private:

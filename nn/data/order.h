@@ -1,24 +1,15 @@
-// Which window of the data a sample of training is.
+// Which sample of a data set comes when.
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 namespace tessera::data {
 
-enum class Order : std::uint8_t {
-  sequential,  ///< windows one after another, from the start again after the last whole one
-  shuffled,    ///< each epoch has every window once, in an order of its own
-};
-
-[[nodiscard]] std::string_view to_string(Order) noexcept;
-/// Inverse of `to_string`. Throws InvalidArgument for anything else.
-[[nodiscard]] Order parse_order(std::string_view);
-
-/// The window of global sample `sample`, counted from the start of training, among `windows`. A
-/// function of (seed, epoch, sample) alone: any rank computes any sample, and resuming needs no
-/// other state than the number of samples seen.
-[[nodiscard]] std::int64_t window_of(Order order, std::uint64_t seed, std::int64_t windows,
-                                     std::int64_t sample);
+/// The sample at place `place` of training, counted over all epochs, in a data set of `size`: each
+/// epoch has every sample once, one after another or in a shuffled order of its own. A function of
+/// (seed, epoch, place) alone: any rank computes any place, and resuming needs no other state than
+/// the place.
+[[nodiscard]] std::int64_t sample_at(bool shuffle, std::uint64_t seed, std::int64_t size,
+                                     std::int64_t place);
 
 }  // namespace tessera::data

@@ -113,8 +113,7 @@ std::shared_ptr<dist::Communicator> group_of(const BenchOptions& o, const dist::
 
 /// Forward, backward and update, once a pass, until the step is whole.
 void train(const tessera::nn::Ptr<Gpt>& model, tessera::optim::AdamW& optimizer,
-           tessera::data::DataLoader::Iterator& pass, tessera::DType dtype,
-           dist::GlobalMean& mean) {
+           Loader::Iterator& pass, tessera::DType dtype, dist::GlobalMean& mean) {
   while (true) {
     auto& [x, y] = *pass;
     tessera::Tensor loss;
@@ -147,7 +146,7 @@ class Server {
       : comm_(*world.communicator()),
         group_(group_of(o, world)),
         replay_(std::dynamic_pointer_cast<tessera::bench::Replay>(group_)),
-        loader_(load_tokens(o.run.data), loader_options(o.run)),
+        loader_(cut_windows(load_tokens(o.run.data), o.run), loader_options(o.run)),
         model_(make_model(o, comm_)),
         reducer_(world.size() == 1
                      ? nullptr
@@ -206,13 +205,13 @@ class Server {
   dist::Communicator& comm_;
   std::shared_ptr<dist::Communicator> group_;
   std::shared_ptr<tessera::bench::Replay> replay_;
-  tessera::data::DataLoader loader_;
+  Loader loader_;
   nn::Ptr<Gpt> model_;
   std::shared_ptr<dist::GradientReducer> reducer_;
   tessera::optim::AdamW optimizer_;
   tessera::DType dtype_;
   dist::GlobalMean mean_;
-  tessera::data::DataLoader::Iterator pass_;
+  Loader::Iterator pass_;
   int steps_ = 0;
   double loss_ = 0;
 };

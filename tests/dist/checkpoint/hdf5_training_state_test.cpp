@@ -7,6 +7,8 @@
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/token_windows.h>
 #include <tessera/nn/layers/embedding.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/optim/adafactor.h>
@@ -51,7 +53,8 @@ Weights train(Communicator& comm, const Part& part) {
   Context::current().world_size = comm.size();
   const auto model = nn::make<Model>();
   data::DataLoader loader(
-      text(), {.batch = 8, .context = 6, .grain = 4, .vocab = kVocab, .steps = part.steps});
+      data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
+      {.batch_size = 8, .shuffle = true, .join_epochs = true, .steps = part.steps, .grain = 4});
   const auto reducer =
       data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = loader.grain()});
   Kind optimizer(model->parameters(), {.lr = 0.1});

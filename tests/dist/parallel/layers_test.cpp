@@ -8,6 +8,7 @@
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
 #include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/token_windows.h>
 #include <tessera/nn/layers/batch_norm.h>
 #include <tessera/nn/layers/embedding.h>
 #include <tessera/nn/layers/gru.h>
@@ -66,12 +67,13 @@ template <class Model, class F>
 Values train(std::int64_t at_once, const F& wrap) {
   set_seed(11);
   const auto model = nn::make<Model>();
-  data::DataLoader loader(text(), {.batch = 8,
-                                   .context = kContext,
-                                   .grain = kGrain,
-                                   .at_once = at_once,
-                                   .vocab = kVocab,
-                                   .steps = 3});
+  data::DataLoader loader(data::TokenWindows(text(), {.context = kContext, .vocab = kVocab}),
+                          {.batch_size = 8,
+                           .shuffle = true,
+                           .join_epochs = true,
+                           .steps = 3,
+                           .grain = kGrain,
+                           .at_once = at_once});
   [[maybe_unused]] const auto reducer = wrap(*model);
   optim::SGD optimizer(model->parameters(), {.lr = 0.1});
   for (auto& [x, y] : loader) {

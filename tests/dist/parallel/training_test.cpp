@@ -7,6 +7,7 @@
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
 #include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/token_windows.h>
 #include <tessera/nn/layers/causal_self_attention.h>
 #include <tessera/nn/layers/embedding.h>
 #include <tessera/nn/layers/layer_norm.h>
@@ -46,12 +47,13 @@ template <class F>
 Values train(std::int64_t at_once, const F& wrap) {
   set_seed(11);
   const auto model = nn::make<Model>();
-  data::DataLoader loader(text(), {.batch = 16,
-                                   .context = 6,
-                                   .grain = 8,
-                                   .at_once = at_once,
-                                   .vocab = kVocab,
-                                   .steps = kSteps});
+  data::DataLoader loader(data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
+                          {.batch_size = 16,
+                           .shuffle = true,
+                           .join_epochs = true,
+                           .steps = kSteps,
+                           .grain = 8,
+                           .at_once = at_once});
   [[maybe_unused]] const auto reducer = wrap(*model, loader);
   optim::AdamW optimizer(model->parameters(), {.lr = 0.01, .weight_decay = 0.1});
   optimizer.clip_grad_norm(0.5);
@@ -69,7 +71,7 @@ Values train(std::int64_t at_once, const F& wrap) {
 }
 
 Values alone(std::int64_t at_once) {
-  return train(at_once, [](nn::Module&, const data::DataLoader&) { return 0; });
+  return train(at_once, [](nn::Module&, const data::LoaderBase&) { return 0; });
 }
 
 Values parallel(int ranks, std::int64_t at_once) {
@@ -78,7 +80,7 @@ Values parallel(int ranks, std::int64_t at_once) {
     Context& context = Context::current();
     context.rank = comm.rank();
     context.world_size = comm.size();
-    const Values values = train(at_once, [&](nn::Module& model, const data::DataLoader& loader) {
+    const Values values = train(at_once, [&](nn::Module& model, const data::LoaderBase& loader) {
       const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
       return data_parallel(model, borrowed, {.grain = loader.grain()});
     });

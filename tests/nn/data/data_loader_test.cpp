@@ -7,19 +7,29 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/random_scope.h>
+#include <tessera/nn/data/token_windows.h>
 
 namespace tessera::data {
 namespace {
 
 using ::testing::HasSubstr;
 
-/// Tokens 0, 1, 2, ...: a token names its own position.
-TokenSequence counting(std::int64_t n) {
+using Loader = DataLoader<TokenWindows>;
+
+/// Windows of tokens 0, 1, 2, ...: a token names its own position.
+TokenWindows counting(std::int64_t n, TokenWindowsOptions options = {.context = 3}) {
   std::vector<std::uint16_t> tokens;
   for (std::int64_t i = 0; i < n; ++i) {
     tokens.push_back(static_cast<std::uint16_t>(i));
   }
-  return TokenSequence(std::move(tokens));
+  return TokenWindows(TokenSequence(std::move(tokens)), options);
+}
+
+/// One stream of shuffled windows.
+LoaderOptions shuffled(LoaderOptions options) {
+  options.shuffle = true;
+  options.join_epochs = true;
+  return options;
 }
 
 /// A sample as the loader gave it: its place in the global batch, and the number of its window.
@@ -31,11 +41,11 @@ struct Seen {
 };
 
 /// What one rank sees; also checks that samples are whole windows.
-std::vector<Seen> run(DataLoader& loader) {
+std::vector<Seen> run(Loader& loader) {
   std::vector<Seen> seen;
   for (auto& [x, y] : loader) {
     const Context& context = Context::current();
-    const std::int64_t length = loader.options().context;
+    const std::int64_t length = loader.dataset().context();
     EXPECT_EQ(x.size(0), context.pass.samples);
     EXPECT_EQ(x.cut(), y.cut());
     EXPECT_EQ(x.cut().parts, context.pass.count);
@@ -61,7 +71,7 @@ std::vector<Seen> run_ranks(LoaderOptions options, int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     options.rank = rank;
     options.ranks = ranks;
-    DataLoader loader(counting(100), options);
+    Loader loader(counting(100), options);
     const auto seen = run(loader);
     all.insert(all.end(), seen.begin(), seen.end());
   }
@@ -70,8 +80,7 @@ std::vector<Seen> run_ranks(LoaderOptions options, int ranks) {
 }
 
 TEST(DataLoader, sequential_order_is_a_plain_loop) {
-  const auto seen =
-      run_ranks({.batch = 8, .context = 3, .order = Order::sequential, .steps = 6}, 1);
+  const auto seen = run_ranks({.batch_size = 8, .join_epochs = true, .steps = 6}, 1);
   ASSERT_EQ(seen.size(), 48U);
   for (std::size_t i = 0; i < seen.size(); ++i) {
     EXPECT_EQ(seen[i].step, i / 8 + 1);
@@ -81,8 +90,9 @@ TEST(DataLoader, sequential_order_is_a_plain_loop) {
 }
 
 TEST(DataLoader, any_number_of_ranks_and_passes_sees_the_same_samples) {
-  for (const Order order : {Order::sequential, Order::shuffled}) {
-    LoaderOptions options{.batch = 16, .context = 3, .grain = 8, .order = order, .steps = 5};
+  for (const bool shuffle : {false, true}) {
+    LoaderOptions options{
+        .batch_size = 16, .shuffle = shuffle, .join_epochs = true, .steps = 5, .grain = 8};
     const auto alone = run_ranks(options, 1);
     EXPECT_EQ(alone.size(), 80U);
     for (int ranks = 1; ranks <= 8; ++ranks) {
@@ -95,7 +105,7 @@ TEST(DataLoader, any_number_of_ranks_and_passes_sees_the_same_samples) {
 }
 
 TEST(DataLoader, each_epoch_has_every_window_in_an_order_of_its_own) {
-  const auto seen = run_ranks({.batch = 11, .context = 3, .steps = 6}, 1);  // two epochs of 33
+  const auto seen = run_ranks(shuffled({.batch_size = 11, .steps = 6}), 1);  // two epochs of 33
   std::vector<std::int64_t> first;
   std::vector<std::int64_t> second;
   for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -104,14 +114,14 @@ TEST(DataLoader, each_epoch_has_every_window_in_an_order_of_its_own) {
   EXPECT_EQ(std::set(first.begin(), first.end()).size(), 33U);
   EXPECT_EQ(std::set(second.begin(), second.end()).size(), 33U);
   EXPECT_NE(first, second);
-  const auto other = run_ranks({.batch = 11, .context = 3, .seed = 1, .steps = 6}, 1);
+  const auto other = run_ranks(shuffled({.batch_size = 11, .steps = 6, .seed = 1}), 1);
   EXPECT_NE(other, seen);
 }
 
 TEST(DataLoader, passes_are_aligned_and_the_last_is_marked) {
-  DataLoader loader(
+  Loader loader(
       counting(100),
-      {.batch = 8, .context = 3, .grain = 8, .at_once = 2, .steps = 2, .rank = 0, .ranks = 1});
+      shuffled({.batch_size = 8, .steps = 2, .grain = 8, .at_once = 2, .rank = 0, .ranks = 1}));
   std::vector<bool> last;
   for ([[maybe_unused]] auto& batch : loader) {
     const Pass& pass = Context::current().pass;
@@ -125,16 +135,16 @@ TEST(DataLoader, passes_are_aligned_and_the_last_is_marked) {
 }
 
 TEST(DataLoader, resumes_exactly_on_other_ranks) {
-  LoaderOptions options{.batch = 16, .context = 3, .grain = 8, .steps = 9};
+  LoaderOptions options = shuffled({.batch_size = 16, .steps = 9, .grain = 8});
   const auto whole = run_ranks(options, 1);
   options.steps = 4;
-  DataLoader before(counting(100), options);
+  Loader before(counting(100), options);
   auto joined = run(before);
   options.steps = 9;
   for (int rank = 0; rank < 3; ++rank) {
     options.rank = rank;
     options.ranks = 3;
-    DataLoader after(counting(100), options);
+    Loader after(counting(100), options);
     after.load_state(before.state());
     const auto rest = run(after);
     joined.insert(joined.end(), rest.begin(), rest.end());
@@ -144,7 +154,7 @@ TEST(DataLoader, resumes_exactly_on_other_ranks) {
 }
 
 TEST(DataLoader, goes_back_inside_a_run) {
-  DataLoader loader(counting(100), {.batch = 4, .context = 3, .steps = 5});
+  Loader loader(counting(100), shuffled({.batch_size = 4, .steps = 5}));
   const LoaderState start = loader.state();
   for ([[maybe_unused]] auto& batch : loader) {
     if (loader.position() == 2) {
@@ -158,7 +168,7 @@ TEST(DataLoader, goes_back_inside_a_run) {
 
 TEST(DataLoader, evaluation_leaves_the_step_alone) {
   Context::current().step = 17;
-  DataLoader loader(counting(100), {.batch = 4, .context = 3, .steps = 2, .counts_steps = false});
+  Loader loader(counting(100), {.batch_size = 4, .steps = 2, .counts_steps = false});
   for ([[maybe_unused]] auto& batch : loader) {
     EXPECT_EQ(Context::current().step, 17U);
   }
@@ -175,8 +185,9 @@ std::string message_of(const F& f) {
 }
 
 TEST(DataLoader, refuses_what_cannot_be_meant) {
-  const auto making = [](std::int64_t tokens, const LoaderOptions& options) {
-    return message_of([&] { const DataLoader loader(counting(tokens), options); });
+  const auto making = [](std::int64_t tokens, const TokenWindowsOptions& windows,
+                         const LoaderOptions& options = {}) {
+    return message_of([&] { const Loader loader(counting(tokens, windows), options); });
   };
   EXPECT_EQ(making(9, {.context = 8}), "nothing thrown");
   EXPECT_THAT(making(8, {.context = 8}),
@@ -184,25 +195,37 @@ TEST(DataLoader, refuses_what_cannot_be_meant) {
                         "7"));
   EXPECT_THAT(making(0, {.context = 8}), HasSubstr("got 0 tokens, expected at least 9"));
   EXPECT_THAT(making(20, {.context = 8, .vocab = 10}), HasSubstr("token 10 at position 10"));
-  EXPECT_THAT(making(20, {.batch = 6, .context = 8, .grain = 4}), HasSubstr("batch 4 or 8"));
-  EXPECT_THAT(making(20, {.batch = 2, .context = 8, .rank = 0, .ranks = 3}),
+  EXPECT_THAT(making(20, {.context = 8}, {.batch_size = 6, .grain = 4}), HasSubstr("batch 4 or 8"));
+  EXPECT_THAT(making(20, {.context = 8}, {.batch_size = 2, .rank = 0, .ranks = 3}),
               HasSubstr("grain 4 (which needs batch 4)"));
+  EXPECT_THAT(making(20, {}, {.batch_size = 0}), HasSubstr("the batch is empty"));
+  EXPECT_THAT(making(20, {}, {.workers = -1}), HasSubstr("workers is negative; got -1"));
+  EXPECT_THAT(making(20, {}, {.drop_last = true, .join_epochs = true}), HasSubstr("exclude"));
+  EXPECT_THAT(making(20, {}, {.batch_size = 20, .drop_last = true}),
+              HasSubstr("got 19 samples, expected at least 20"));
+  EXPECT_THAT(making(20, {}, {.batch_size = 16, .grain = 2}),
+              HasSubstr("got 3 samples and grain 2, expected grain 1, drop_last or join_epochs"));
 }
 
 TEST(DataLoader, refuses_the_state_of_another_run) {
-  DataLoader loader(counting(100), {.batch = 8, .context = 3});
-  DataLoader other(counting(100), {.batch = 4, .context = 3});
-  EXPECT_THAT(message_of([&] { loader.load_state(other.state()); }),
-              HasSubstr("batch differs from the saved one; got 8, expected 4"));
-  DataLoader longer(counting(101), {.batch = 8, .context = 3});
-  EXPECT_THAT(message_of([&] { loader.load_state(longer.state()); }),
-              HasSubstr("length of the data differs"));
+  Loader loader(counting(100), {.batch_size = 8, .drop_last = true});
+  const auto loading = [&](const TokenWindows& windows, const LoaderOptions& options) {
+    return message_of([&] { loader.load_state(Loader(windows, options).state()); });
+  };
+  EXPECT_THAT(loading(counting(100), {.batch_size = 4, .drop_last = true}),
+              HasSubstr("batch size differs from the saved one; got 8, expected 4"));
+  EXPECT_THAT(loading(counting(101), {.batch_size = 8, .drop_last = true}),
+              HasSubstr("length of the data differs from the saved one; got 100, expected 101"));
+  EXPECT_THAT(loading(counting(100, {.context = 2}), {.batch_size = 8, .drop_last = true}),
+              HasSubstr("context of the data differs from the saved one; got 3, expected 2"));
+  EXPECT_THAT(loading(counting(100), {.batch_size = 8, .join_epochs = true}),
+              HasSubstr("got sequential, last batch dropped, expected sequential, epochs joined"));
 }
 
 TEST(DataLoader, hands_out_one_microbatch_a_pass_once_a_module_mixes_samples) {
   const auto context = std::make_shared<Context>();
   const ContextScope scope(context);
-  DataLoader loader(counting(100), {.batch = 4, .context = 3, .grain = 4, .steps = 2});
+  Loader loader(counting(100), shuffled({.batch_size = 4, .steps = 2, .grain = 4}));
   context->mixes_samples = true;  // after the loader was made
   int passes = 0;
   for (auto& [x, y] : loader) {
@@ -214,7 +237,7 @@ TEST(DataLoader, hands_out_one_microbatch_a_pass_once_a_module_mixes_samples) {
 }
 
 TEST(DataLoader, every_pass_begins_its_random_numbers_anew) {
-  DataLoader loader(counting(100), {.batch = 2, .context = 4, .steps = 2, .counts_steps = false});
+  Loader loader(counting(100), {.batch_size = 2, .steps = 2, .counts_steps = false});
   std::vector<std::pair<std::uint64_t, std::uint64_t>> keys;
   for ([[maybe_unused]] auto& batch : loader) {
     const std::uint64_t first = next_random_key();

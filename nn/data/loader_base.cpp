@@ -1,0 +1,211 @@
+#include <tessera/nn/data/loader_base.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/error.h>
+#include <tessera/core/base/philox.h>
+#include <tessera/core/base/random_scope.h>
+#include <tessera/nn/data/order.h>
+
+namespace tessera::data {
+namespace {
+
+/// Samples in the short batch that ends an epoch; 0 when there is none.
+std::int64_t short_batch(std::int64_t size, const LoaderOptions& options) {
+  return options.drop_last || options.join_epochs ? 0 : size % options.batch_size;
+}
+
+void check_options(std::int64_t size, const LoaderOptions& o) {
+  check(size >= 1, "data loader: the data set is empty");
+  check(o.batch_size >= 1, "data loader: the batch is empty; got ", o.batch_size,
+        ", expected at least 1");
+  check(!o.drop_last || !o.join_epochs,
+        "data loader: drop_last and join_epochs exclude each other: joined epochs leave nothing");
+  check(o.at_once >= 0, "data loader: at_once is negative; got ", o.at_once,
+        ", expected 0 for all microbatches at once, or at least 1");
+  check(o.steps >= 0, "data loader: steps is negative; got ", o.steps);
+  check(o.workers >= 0, "data loader: workers is negative; got ", o.workers);
+  check(o.prefetch >= 0, "data loader: prefetch is negative; got ", o.prefetch);
+}
+
+void check_short_batch(std::int64_t size, const LoaderOptions& o) {
+  check(!o.drop_last || size >= o.batch_size, "data loader: drop_last leaves no batch; got ", size,
+        " samples, expected at least ", o.batch_size, ", the batch size");
+  const std::int64_t rest = short_batch(size, o);
+  check(rest % o.grain == 0, "data loader: the grain does not divide an epoch's last batch; got ",
+        rest, " samples and grain ", o.grain, ", expected grain ", std::min(o.grain, rest & -rest),
+        ", drop_last or join_epochs");
+}
+
+/// The most microbatches up to 8 into which every batch can be cut. Where that is too few for the
+/// ranks, the short batch is to blame, and the grain one that shows it.
+std::int64_t fitting_grain(std::int64_t size, const LoaderOptions& o) {
+  const std::int64_t whole = default_grain(o.batch_size);
+  const std::int64_t fitting = default_grain(std::gcd(o.batch_size, short_batch(size, o)));
+  return fitting < *o.ranks ? whole : fitting;
+}
+
+LoaderOptions resolve(std::int64_t size, LoaderOptions options) {
+  const Context& context = Context::current();
+  check_options(size, options);
+  options.seed = options.seed.value_or(context.seed);
+  options.rank = options.rank.value_or(context.rank);
+  options.ranks = options.ranks.value_or(context.world_size);
+  options.grain = options.grain == 0 ? fitting_grain(size, options) : options.grain;
+  check_grain(options.batch_size, options.grain, *options.ranks);
+  check_short_batch(size, options);
+  return options;
+}
+
+template <class T>
+void check_same(const std::string& what, const T& saved, const T& now) {
+  check(saved == now, "data loader: ", what, " differs from the saved one; got ", now,
+        ", expected ", saved);
+}
+
+}  // namespace
+
+LoaderBase::LoaderBase(std::int64_t size, const LoaderOptions& options)
+    : size_(size), options_(resolve(size, options)) {
+  deal_passes();
+}
+
+void LoaderBase::deal_passes() {
+  const MicrobatchRange share = share_of_rank(options_.grain, *options_.ranks, *options_.rank);
+  passes_ = aligned_blocks(share, options_.at_once == 0 ? options_.grain : options_.at_once);
+}
+
+/// Data parallel may have been applied since the loader was made.
+void LoaderBase::respect_mixing() {
+  if (!Context::current().mixes_samples || options_.at_once == 1 || next_.pass != 0) {
+    return;
+  }
+  drop_pending();
+  options_.at_once = 1;
+  deal_passes();
+}
+
+void LoaderBase::begin_loop() {
+  respect_mixing();
+  const std::int64_t batches = batches_per_epoch();
+  end_ = options_.join_epochs ? std::numeric_limits<std::int64_t>::max()
+                              : (next_.position / batches + 1) * batches;
+  if (options_.steps > 0) {
+    end_ = std::min(end_, options_.steps);
+  }
+}
+
+LoaderBase::Cursor LoaderBase::cursor(std::int64_t ahead) const {
+  const auto passes = static_cast<std::int64_t>(passes_.size());
+  const std::int64_t pass = static_cast<std::int64_t>(next_.pass) + ahead;
+  return {next_.position + pass / passes, static_cast<std::size_t>(pass % passes)};
+}
+
+bool LoaderBase::has_pass(std::int64_t ahead) const {
+  return cursor(ahead).position < end_;
+}
+
+std::int64_t LoaderBase::batches_per_epoch() const {
+  const std::int64_t whole = size_ / options_.batch_size;
+  return whole + (short_batch(size_, options_) > 0 ? 1 : 0);
+}
+
+std::int64_t LoaderBase::first_place(std::int64_t position) const {
+  if (options_.join_epochs) {
+    return position * options_.batch_size;
+  }
+  const std::int64_t batches = batches_per_epoch();
+  return position / batches * size_ + position % batches * options_.batch_size;
+}
+
+std::int64_t LoaderBase::samples_in_batch(std::int64_t position) const {
+  const bool last = !options_.join_epochs && (position + 1) % batches_per_epoch() == 0;
+  const std::int64_t rest = short_batch(size_, options_);
+  return last && rest > 0 ? rest : options_.batch_size;
+}
+
+PassPlan LoaderBase::plan(std::int64_t ahead) const {
+  const Cursor at = cursor(ahead);
+  const MicrobatchRange microbatches = passes_[at.pass];
+  const std::int64_t each = samples_in_batch(at.position) / options_.grain;
+  const std::int64_t first = microbatches.first * each;
+  return {.position = at.position,
+          .index = at.pass,
+          .microbatches = microbatches,
+          .first_sample = first,
+          .samples = microbatches.count * each,
+          .first_place = first_place(at.position) + first};
+}
+
+void LoaderBase::advance() {
+  const PassPlan now = plan();
+  Context& context = Context::current();
+  context.pass = {.grain = options_.grain,
+                  .first = now.microbatches.first,
+                  .count = now.microbatches.count,
+                  .first_sample = now.first_sample,
+                  .samples = now.samples,
+                  .last = now.index + 1 == passes_.size(),
+                  .training = options_.counts_steps};
+  begin_random_pass();
+  if (options_.counts_steps) {
+    context.step = static_cast<std::uint64_t>(now.position) + 1;
+  }
+  next_ = cursor(1);
+}
+
+std::int64_t LoaderBase::sample_at(std::int64_t place) const {
+  return data::sample_at(options_.shuffle, *options_.seed, size_, place);
+}
+
+void LoaderBase::set_borders(Tensor& tensor, const PassPlan& pass) {
+  if (pass.microbatches.count == 1) {
+    return;
+  }
+  check(tensor.ndim() > 0 && tensor.size(0) == pass.samples,
+        "data loader: a tensor of the batch does not hold the samples along dim 0; got shape ",
+        tensor.shape(), ", expected ", pass.samples, " samples; grain 1 takes any shape");
+  tensor = tensor.detach();  // the data set may hold the tensor itself
+  tensor.get().cut = {.parts = static_cast<std::int32_t>(pass.microbatches.count), .dim = 0};
+}
+
+std::uint64_t LoaderBase::random_key(std::int64_t place) const {
+  return mix(mix(*options_.seed, hash_name("data samples")), static_cast<std::uint64_t>(place));
+}
+
+std::string LoaderBase::order() const {
+  std::string text = options_.shuffle ? "shuffled" : "sequential";
+  text += options_.join_epochs ? ", epochs joined" : "";
+  text += options_.drop_last ? ", last batch dropped" : "";
+  return text;
+}
+
+LoaderState LoaderBase::state() const {
+  return {.position = position(),
+          .batch_size = options_.batch_size,
+          .grain = options_.grain,
+          .seed = *options_.seed,
+          .order = order(),
+          .data = facts()};
+}
+
+void LoaderBase::load_state(const LoaderState& saved) {
+  const LoaderState now = state();
+  check_same("batch size", saved.batch_size, now.batch_size);
+  check_same("grain", saved.grain, now.grain);
+  check_same("seed", saved.seed, now.seed);
+  check_same("order", saved.order, now.order);
+  check_same("number of facts about the data", saved.data.size(), now.data.size());
+  for (std::size_t i = 0; i < now.data.size(); ++i) {
+    check_same("kind of data", saved.data[i].first, now.data[i].first);
+    check_same(now.data[i].first + " of the data", saved.data[i].second, now.data[i].second);
+  }
+  drop_pending();
+  next_ = {.position = saved.position, .pass = 0};
+}
+
+}  // namespace tessera::data

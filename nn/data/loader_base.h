@@ -1,0 +1,126 @@
+// What a DataLoader does whatever its samples are: cutting the order of data into batches, batches
+// into microbatches, dealing those to ranks and passes, and keeping the place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tessera/core/base/grain.h>
+#include <tessera/core/tensor/tensor.h>
+#include <tessera/nn/data/dataset.h>
+
+namespace tessera::data {
+
+struct LoaderOptions {
+  std::int64_t batch_size = 1;  ///< samples in a global batch, over all ranks
+  bool shuffle = false;         ///< each epoch has an order of its own
+  bool drop_last = false;       ///< leave out what does not fill an epoch's last batch
+  /// One stream of whole batches, in which an epoch's first samples follow the last ones of the
+  /// epoch before. A loop over the loader then ends with `steps`, not with the epoch.
+  bool join_epochs = false;
+  std::int64_t steps = 0;     ///< a loop ends after this many batches in all; 0: no bound
+  int workers = 1;            ///< threads that prepare batches ahead; 0: the loop's own does it
+  std::int64_t prefetch = 0;  ///< passes prepared ahead; 0: one a worker
+  std::int64_t grain = 0;     ///< microbatches in a global batch; 0: the most up to 8 that fit
+  std::int64_t at_once = 0;   ///< the most microbatches in a pass; 0: all that the rank has
+  std::optional<std::uint64_t> seed = std::nullopt;  ///< without one the context's
+  std::optional<int> rank = std::nullopt;            ///< without one the context's
+  std::optional<int> ranks = std::nullopt;           ///< without one the context's world size
+  bool counts_steps = true;  ///< false for evaluation: leaves Context::step alone
+};
+
+/// What a checkpoint keeps: where training is, and what must not change under it.
+struct LoaderState {
+  std::int64_t position = 0;  ///< global batches handed out
+  std::int64_t batch_size = 0;
+  std::int64_t grain = 0;
+  std::uint64_t seed = 0;
+  std::string order;  ///< "shuffled" or "sequential", and what happens where an epoch ends
+  DatasetFacts data;
+
+  friend bool operator==(const LoaderState&, const LoaderState&) = default;
+};
+
+/// The next pass of a loader, and what it reads.
+struct PassPlan {
+  std::int64_t position = 0;  ///< of its global batch
+  std::size_t index = 0;      ///< among the rank's passes of the batch
+  MicrobatchRange microbatches;
+  std::int64_t first_sample = 0;  ///< in the global batch
+  std::int64_t samples = 0;
+  std::int64_t first_place = 0;  ///< of its first sample in the order over all epochs
+};
+
+/// Throws InvalidArgument when batch size, grain and ranks do not fit; the text names the nearest
+/// numbers that do. An epoch's short last batch is cut into `grain` microbatches too, smaller ones,
+/// so the grain has to divide it: without a grain one that does is chosen, and a given one that
+/// does not is refused.
+class LoaderBase {
+ public:
+  LoaderBase(const LoaderBase&) = delete;
+  LoaderBase& operator=(const LoaderBase&) = delete;
+
+  /// Global batches handed out, this one included once its last pass is.
+  [[nodiscard]] std::int64_t position() const { return next_.position; }
+  /// Of the next batch's first sample, from 0.
+  [[nodiscard]] std::int64_t epoch() const { return first_place(next_.position) / size_; }
+  /// Batches in an epoch; with joined epochs, whole ones.
+  [[nodiscard]] std::int64_t batches_per_epoch() const;
+  [[nodiscard]] std::int64_t grain() const { return options_.grain; }
+  [[nodiscard]] const LoaderOptions& options() const { return options_; }
+  /// This rank's share of a batch, pass by pass.
+  [[nodiscard]] const std::vector<MicrobatchRange>& passes() const { return passes_; }
+
+  /// Valid between steps.
+  [[nodiscard]] LoaderState state() const;
+  /// Goes on where `state` was taken, on any number of ranks. Throws InvalidArgument naming both
+  /// values of what differs in options or data.
+  void load_state(const LoaderState& state);
+
+ protected:
+  LoaderBase(std::int64_t size, const LoaderOptions& options);
+  ~LoaderBase() = default;
+
+  /// What tells the data set from others.
+  [[nodiscard]] virtual DatasetFacts facts() const = 0;
+  /// Forgets what was prepared ahead.
+  virtual void drop_pending() = 0;
+
+  /// A loop begins: says where it will end.
+  void begin_loop();
+  /// False where the loop ends.
+  [[nodiscard]] bool has_pass(std::int64_t ahead = 0) const;
+  /// The pass that is `ahead` passes behind the next one.
+  [[nodiscard]] PassPlan plan(std::int64_t ahead = 0) const;
+  /// Tells the context which pass runs now, and turns to the one behind it.
+  void advance();
+  /// The sample that stands at a place of the order.
+  [[nodiscard]] std::int64_t sample_at(std::int64_t place) const;
+  /// Tells a tensor of the batch where its microbatches end.
+  static void set_borders(Tensor& tensor, const PassPlan& pass);
+  /// The key of a sample's random numbers.
+  [[nodiscard]] std::uint64_t random_key(std::int64_t place) const;
+
+ private:
+  /// A pass of a batch.
+  struct Cursor {
+    std::int64_t position = 0;
+    std::size_t pass = 0;
+  };
+  void deal_passes();
+  void respect_mixing();
+  [[nodiscard]] Cursor cursor(std::int64_t ahead) const;
+  [[nodiscard]] std::int64_t first_place(std::int64_t position) const;
+  [[nodiscard]] std::int64_t samples_in_batch(std::int64_t position) const;
+  [[nodiscard]] std::string order() const;
+
+  std::int64_t size_;
+  LoaderOptions options_;
+  std::vector<MicrobatchRange> passes_;
+  Cursor next_;           ///< not yet handed out
+  std::int64_t end_ = 0;  ///< position where the loop ends
+};
+
+}  // namespace tessera::data
