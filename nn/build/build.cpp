@@ -44,12 +44,9 @@ std::vector<Device> Module::devices() const {
                                                           : options_->devices;
 }
 
-bool Module::state_known() const {
-  return declared_ || lists_state_ || build_mode() == BuildMode::on_init;
-}
-
 void Module::check_state_known() const {
-  check<RuntimeError>(state_known(), class_name(), ": is not built, so its state is not known; ",
+  const bool known = declared_ || lists_state_ || build_mode() == BuildMode::on_init;
+  check<RuntimeError>(known, class_name(), ": is not built, so its state is not known; ",
                       build_mode() == BuildMode::on_call ? "call it first" : "build() it first");
 }
 

@@ -72,15 +72,13 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Frees the name.
   void erase(std::string_view name);
 
-  // --- building: nn/build/build.cpp ---
+  // --- building: nn/build/build.cpp ------------------------------------------------------------
   //
-  // `make` builds what it constructs, but for modules that ModuleOptions or their class tell to
-  // wait.
+  // `make` builds what it constructs, but for what ModuleOptions or its class tell to wait.
 
-  /// Gives the module and all below it what state they lack. What waits for its first call still
-  /// does. With ModuleOptions::store_vars off the status holds the only copy of the parameters, the
-  /// same ones each time. Throws StructureError when the module was given other variables than it
-  /// has.
+  /// Gives the module and all below it what state they lack; what waits for its first call still
+  /// does. With ModuleOptions::store_vars off the status holds the only copy of the parameters.
+  /// Throws StructureError when the module was given other variables than it has.
   BuildStatus build(const Args& args, const Kwargs& kwargs, const BuildOptions& options);
   BuildStatus build(const Args& args = {}, const Kwargs& kwargs = {});
   /// Whether the module and all below it have what they compute with.
@@ -97,7 +95,7 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] const Args& build_args() const { return build_args_; }
   [[nodiscard]] const Kwargs& build_kwargs() const { return build_kwargs_; }
 
-  // --- lookup by dotted path: nn/tree/lookup.cpp -------------------------------------------------
+  // --- lookup by dotted path: nn/tree/lookup.cpp -----------------------------------------------
 
   /// Throws AttributeError naming the step that is missing or no module. An empty path gives this.
   [[nodiscard]] Module& get_submodule(std::string_view path) const;
@@ -110,7 +108,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Nothing for a reserved name. Throws AttributeError for what is missing or no buffer.
   [[nodiscard]] std::optional<Tensor> get_buffer(std::string_view path) const;
 
-  // --- place in the tree: nn/tree/position.cpp ---------------------------------------------------
+  // --- place in the tree: nn/tree/position.cpp -------------------------------------------------
 
   /// Steps from the root, which has 0. Of several parents the first counts.
   [[nodiscard]] int mod_depth() const;
@@ -127,7 +125,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// module is not below `top`.
   [[nodiscard]] std::string get_mod_key(const Module* top = nullptr) const;
 
-  // --- lists: nn/tree/iteration.cpp --------------------------------------------------------------
+  // --- lists: nn/tree/iteration.cpp ------------------------------------------------------------
 
   [[nodiscard]] Named<Parameter> named_parameters(const IterOptions& options = {}) const;
   [[nodiscard]] std::vector<Parameter> parameters(bool recurse = true) const;
@@ -148,7 +146,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Number of elements of all parameters.
   [[nodiscard]] std::int64_t parameter_count() const;
 
-  // --- modes: nn/modes.cpp ----------------------------------------------------------------------
+  // --- modes: nn/modes.cpp ---------------------------------------------------------------------
 
   /// The module's own flag, or what the call under way was told.
   [[nodiscard]] bool training() const;
@@ -161,7 +159,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// module below two parents is visited twice, unless `once`.
   Module& apply(const std::function<void(Module&)>& visit, bool once = false);
 
-  // --- casts and moves: nn/moves.cpp -------------------------------------------------------------
+  // --- casts and moves: nn/moves.cpp -----------------------------------------------------------
   //
   // All change parameters, their gradients and buffers in place and return this module. Slots, and
   // so ties, hooks and optimizers, stay; handles on the old tensors keep the old values. They throw
@@ -195,7 +193,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Puts the tensors into memory that processes forked from now on share.
   Module& share_memory();
 
-  // --- calls: nn/tree/module.cpp, nn/functional/module_calls.cpp ---
+  // --- calls: nn/tree/module.cpp, nn/functional/module_calls.cpp -------------------------------
   //
   // For modules of any class whose forward takes and gives one tensor; Ptr and Child call every
   // forward by its own signature, and nn/functional/pure.h has the pure forms for those. They throw
@@ -209,7 +207,7 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] virtual ModulePtr update(const Tensor& x) const;
   [[nodiscard]] virtual std::pair<Tensor, ModulePtr> call_and_update(const Tensor& x) const;
 
-  // --- state: nn/state/save.cpp, nn/state/load.cpp ---
+  // --- state: nn/state/save.cpp, nn/state/load.cpp ---------------------------------------------
 
   /// All parameters, persistent buffers and extra state, under every name that they have: detached
   /// handles on the modules' own memory.
@@ -226,7 +224,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Parameters and all buffers.
   [[nodiscard]] Variables variables() const;
 
-  // --- as a value: nn/tree/copying.cpp, nn/state/flatten.cpp ---
+  // --- as a value: nn/tree/copying.cpp, nn/state/flatten.cpp -----------------------------------
   //
   // Copies have new slots with the ties of the old ones, and no hooks. They throw Unsupported
   // naming a class without a copy constructor.
@@ -249,7 +247,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Written to state dicts, so that a later version of a class can tell what it is given.
   [[nodiscard]] virtual int state_version() const { return 1; }
 
-  // --- hooks ----------------------------------------------------------------------------------
+  // --- hooks -----------------------------------------------------------------------------------
 
   /// Runs before each call of this module, through Child or Ptr: `hook(module, args)` or
   /// `hook(module, args, kwargs)`, which may return new ones; a single tensor stands for the only
@@ -304,7 +302,7 @@ class Module : public std::enable_shared_from_this<Module> {
   }
   [[nodiscard]] const StateHooks* state_hooks() const { return state_hooks_.get(); }
 
-  // --- text -----------------------------------------------------------------------------------
+  // --- text ------------------------------------------------------------------------------------
 
   /// The class-specific part of the printed form.
   [[nodiscard]] virtual std::string extra_repr() const { return ""; }
@@ -315,7 +313,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// one microbatch at a time.
   [[nodiscard]] virtual bool mixes_samples() const { return false; }
 
-  // --- for Parameter, Buffer, Child and make -----------------------------------------------------
+  // --- for Parameter, Buffer, Child and make ---------------------------------------------------
 
   /// The entry of a name, new or of the same kind. Throws KeyError for a bad name.
   SlotEntryPtr slot_entry(std::string_view name, Slot::Kind kind);
@@ -349,15 +347,13 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] Named<Module*> all_modules() const;
 
  protected:
-  /// For layers that need no more than a call to know their shapes: makes what the constructor
-  /// could not, from the arguments of `build` or, with BuildMode::on_call, of the first call. Runs
-  /// once, before any state has a value. False says that modules made here wait for their own first
-  /// call.
+  /// Makes what the constructor could not, from the arguments of `build` or of the first call.
+  /// Runs once, before state has values. False: modules made here wait for a call of their own.
   virtual bool do_build(const Args& /*args*/, const Kwargs& /*kwargs*/) { return true; }
   /// Registers more state of the module's own, after `do_build`.
   virtual void create_variables(Device /*device*/, DType /*dtype*/) {}
-  /// For constructors: this module is built by its first call. All its state is declared already,
-  /// with kInferred for sizes that the call tells, so that it can be listed and loaded before.
+  /// For constructors: the first call builds this module, whose state is all declared already,
+  /// with kInferred for sizes that the call tells.
   void build_on_call();
 
  private:
