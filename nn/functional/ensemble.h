@@ -4,6 +4,7 @@
 //   Tensor y = nn::ensemble_call(*models, x);   // (3, ...): what a, b and c give
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include <tessera/nn/tree/module.h>

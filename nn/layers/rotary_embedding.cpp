@@ -1,6 +1,8 @@
 #include <tessera/nn/layers/rotary_embedding.h>
 
 #include <cmath>
+#include <tuple>
+#include <vector>
 
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>

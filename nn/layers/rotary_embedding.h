@@ -1,6 +1,8 @@
 // Positions as rotations.
 #pragma once
 
+#include <utility>
+
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {

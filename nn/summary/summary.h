@@ -3,6 +3,7 @@
 //   std::cout << nn::summary(model, x);
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <ostream>

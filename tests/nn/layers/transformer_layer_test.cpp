@@ -3,11 +3,11 @@
 
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/nn/layers/attention_mask.h>
+#include <tessera/nn/functional/pure.h>
 #include <tessera/nn/layers/module_list.h>
 #include <tessera/nn/layers/sequential.h>
-#include <tessera/nn/layers/transformer_decoder_layer.h>
-#include <tessera/nn/layers/transformer_encoder_layer.h>
+#include <tessera/nn/layers/transformer_decoder.h>
+#include <tessera/nn/layers/transformer_encoder.h>
 
 namespace tessera::nn {
 namespace {
@@ -53,6 +53,24 @@ TEST(TransformerDecoderLayer, a_hidden_memory_is_of_no_account) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_NEAR(a[i], b[i], 1e-6);
   }
+}
+
+TEST(TransformerEncoder, layers_begin_with_values_of_their_own_and_are_copied) {
+  const auto encoder = make<TransformerEncoder>(2, 8, 2, kSmall, true);
+  EXPECT_NE(encoder->get_parameter("layers.0.linear1.weight").value().to_vector<float>(),
+            encoder->get_parameter("layers.1.linear1.weight").value().to_vector<float>());
+  encoder->eval();
+  const auto copy = clone(encoder);
+  const Tensor x = randn({2, 6, 8});
+  EXPECT_EQ(copy(x).to_vector<float>(), encoder(x).to_vector<float>());
+  copy->get_parameter("norm.weight").value().detach().copy_(zeros({8}));
+  EXPECT_EQ(copy(x).to_vector<float>(), std::vector<float>(96, 0));
+  EXPECT_NE(encoder(x).to_vector<float>(), std::vector<float>(96, 0));
+}
+
+TEST(TransformerEncoder, needs_a_layer) {
+  EXPECT_THROW(make<TransformerEncoder>(0, 8, 2), ValueError);
+  EXPECT_THROW(make<TransformerDecoder>(0, 8, 2), ValueError);
 }
 
 TEST(TransformerLayers, in_a_list_are_printed_once) {

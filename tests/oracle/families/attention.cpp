@@ -3,11 +3,10 @@
 #include <tessera/nn/layers/transformer_encoder_layer.h>
 
 #include "oracle/support/counterparts.h"
+#include "oracle/support/transformer_options.h"
 
 namespace tessera::oracle {
 namespace {
-
-using nn::TransformerActivation;
 
 nn::MultiheadAttentionOptions attention_options(const Attributes& a) {
   nn::MultiheadAttentionOptions options{.bias = a.flag("bias", true),
@@ -40,20 +39,9 @@ BuiltLayer attention_layer(const Attributes& a) {
           }};
 }
 
-nn::TransformerLayerOptions layer_options(const Attributes& a) {
-  const bool gelu = a.text("activation", "relu") == "gelu";
-  return {.dim_feedforward = a.integer("dim_feedforward"),
-          .dropout = a.number("dropout", 0.1),
-          .activation = gelu ? TransformerActivation::gelu : TransformerActivation::relu,
-          .layer_norm_eps = a.number("layer_norm_eps", 1e-5),
-          .batch_first = a.flag("batch_first", false),
-          .norm_first = a.flag("norm_first", false),
-          .bias = a.flag("bias", true)};
-}
-
 template <class M>
 auto transformer_layer(const Attributes& a) {
-  return nn::make<M>(a.integer("d_model"), a.integer("nhead"), layer_options(a));
+  return nn::make<M>(a.integer("d_model"), a.integer("nhead"), transformer_options(a));
 }
 
 BuiltLayer encoder_layer(const Attributes& a) {
