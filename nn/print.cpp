@@ -1,5 +1,7 @@
 #include <ostream>
+#include <span>
 #include <sstream>
+#include <vector>
 
 #include <tessera/nn/tree/module.h>
 
@@ -13,6 +15,34 @@ void indent(std::ostream& out, const std::string& text) {
   }
 }
 
+std::string text_of(const ChildEntryPtr& child) {
+  return child->module == nullptr ? "None" : child->module->repr();
+}
+
+/// "(2): Linear(...)", or, for a run, "(2-4): 3 x Linear(...)".
+std::string line_of(std::span<const ChildEntryPtr> run, const std::string& text) {
+  if (run.size() == 1) {
+    return tessera::detail::concat('(', run.front()->name, "): ", text);
+  }
+  return tessera::detail::concat('(', run.front()->name, '-', run.back()->name, "): ", run.size(),
+                                 " x ", text);
+}
+
+/// The printed forms of children, in order.
+std::vector<std::string> lines_of(std::span<const ChildEntryPtr> children, bool join) {
+  std::vector<std::string> lines;
+  while (!children.empty()) {
+    const std::string text = text_of(children.front());
+    std::size_t equal = 1;
+    while (join && equal < children.size() && text_of(children[equal]) == text) {
+      ++equal;
+    }
+    lines.push_back(line_of(children.first(equal), text));
+    children = children.subspan(equal);
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string Module::repr() const {
@@ -24,9 +54,8 @@ std::string Module::repr() const {
     return out.str();
   }
   indent(out, extra);
-  for (const ChildEntryPtr& child : children_) {
-    const std::string text = child->module == nullptr ? "None" : child->module->repr();
-    indent(out, "(" + child->name + "): " + text);
+  for (const std::string& line : lines_of(children_, joins_equal_children())) {
+    indent(out, line);
   }
   out << "\n)";
   return out.str();

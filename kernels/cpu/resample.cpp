@@ -10,12 +10,12 @@
 namespace tessera::cpu {
 namespace {
 
-/// A resampling of planes whose rows are short enough to stay in the first cache.
+/// A resampling of planes whose rows are short enough to stay in the first cache. Sums are f64, so
+/// that an average of few numbers is rounded once.
 class Planes {
  public:
   explicit Planes(const Resampling& r) : rows_(taps_of(r)), in_(sizes_in(r)) {
     columns_ = std::exchange(rows_[2], Taps{.first = {0, 1}, .position = {0}, .weight = {1}});
-    weights_.assign(columns_.weight.begin(), columns_.weight.end());
   }
   [[nodiscard]] std::int64_t in_size() const { return in_[0] * in_[1] * in_[2]; }
   [[nodiscard]] std::int64_t out_size() const {
@@ -23,31 +23,31 @@ class Planes {
   }
 
   void forward(const float* x, float* y) const {
-    std::vector<float> row(static_cast<std::size_t>(in_[2]));
+    std::vector<double> row(static_cast<std::size_t>(in_[2]));
     for_each_row([&](std::int64_t z, std::int64_t h) {
-      std::fill(row.begin(), row.end(), 0.0F);
-      for_each_input_row(z, h, [&](std::int64_t at, float weight) {
+      std::fill(row.begin(), row.end(), 0.0);
+      for_each_input_row(z, h, [&](std::int64_t at, double weight) {
         for (std::size_t i = 0; i < row.size(); ++i) {
           row[i] += weight * x[at + static_cast<std::int64_t>(i)];
         }
       });
       for (std::int64_t o = 0; o < columns_.count(); ++o) {
-        *y++ = sum_at(o, row.data());
+        *y++ = static_cast<float>(sum_at(o, row.data()));
       }
     });
   }
 
   void backward(const float* y, float* x) const {
     std::fill(x, x + in_size(), 0.0F);
-    std::vector<float> row(static_cast<std::size_t>(in_[2]));
+    std::vector<double> row(static_cast<std::size_t>(in_[2]));
     for_each_row([&](std::int64_t z, std::int64_t h) {
-      std::fill(row.begin(), row.end(), 0.0F);
+      std::fill(row.begin(), row.end(), 0.0);
       for (std::int64_t o = 0; o < columns_.count(); ++o) {
         spread_from(o, *y++, row.data());
       }
-      for_each_input_row(z, h, [&](std::int64_t at, float weight) {
+      for_each_input_row(z, h, [&](std::int64_t at, double weight) {
         for (std::size_t i = 0; i < row.size(); ++i) {
-          x[at + static_cast<std::int64_t>(i)] += weight * row[i];
+          x[at + static_cast<std::int64_t>(i)] += static_cast<float>(weight * row[i]);
         }
       });
     });
@@ -65,20 +65,19 @@ class Planes {
   /// Calls f(place, weight) for the input rows of an output row.
   template <class F>
   void for_each_input_row(std::int64_t z, std::int64_t h, const F& f) const {
-    for_each_term(rows_, {z, h, 0}, {in_[0], in_[1], 1}, [&](std::int64_t row, double weight) {
-      f(row * in_[2], static_cast<float>(weight));
-    });
+    for_each_term(rows_, {z, h, 0}, {in_[0], in_[1], 1},
+                  [&](std::int64_t row, double weight) { f(row * in_[2], weight); });
   }
-  [[nodiscard]] float sum_at(std::int64_t o, const float* row) const {
-    float sum = 0;
+  [[nodiscard]] double sum_at(std::int64_t o, const double* row) const {
+    double sum = 0;
     for (auto i = first(o); i < first(o + 1); ++i) {
-      sum += weights_[i] * row[columns_.position[i]];
+      sum += columns_.weight[i] * row[columns_.position[i]];
     }
     return sum;
   }
-  void spread_from(std::int64_t o, float value, float* row) const {
+  void spread_from(std::int64_t o, float value, double* row) const {
     for (auto i = first(o); i < first(o + 1); ++i) {
-      row[columns_.position[i]] += weights_[i] * value;
+      row[columns_.position[i]] += columns_.weight[i] * value;
     }
   }
   [[nodiscard]] std::size_t first(std::int64_t o) const {
@@ -88,7 +87,6 @@ class Planes {
   std::array<Taps, 3> rows_;  ///< one column
   Taps columns_;
   Spatial in_;
-  std::vector<float> weights_;  ///< of the columns
 };
 
 /// Calls body(from, to) for all planes, as f32.

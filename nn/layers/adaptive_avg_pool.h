@@ -1,6 +1,8 @@
 // Averages of windows that cover their input evenly, as layers.
 #pragma once
 
+#include <algorithm>
+
 #include <tessera/core/ops/avg_pool.h>
 #include <tessera/nn/layers/per_dim.h>
 #include <tessera/nn/layers/spatial.h>
@@ -9,12 +11,12 @@
 namespace tessera::nn {
 
 /// x (N, C, positions...) or one sample without N -> (N, C, output_size...), whatever the number of
-/// positions. Constructors throw ValueError for sizes that cannot be meant.
+/// positions; a size of -1 keeps the input's, and is printed as None. Constructors throw ValueError
+/// for sizes that cannot be meant.
 class AdaptiveAvgPoolNd : public Module {
  public:
   [[nodiscard]] Tensor forward(const Tensor& x) const {
-    return over_samples(layer_, x, ndim_,
-                        [&](const Tensor& samples) { return adaptive_avg_pool(samples, size_); });
+    return over_samples(layer_, x, ndim_, [&](const Tensor& samples) { return pool(samples); });
   }
   [[nodiscard]] std::string extra_repr() const override { return text_; }
 
@@ -22,10 +24,24 @@ class AdaptiveAvgPoolNd : public Module {
   AdaptiveAvgPoolNd(const char* layer, int ndim, const PerDim& output_size)
       : layer_(layer),
         ndim_(ndim),
-        size_(output_size.each(layer, "output size", ndim, 1)),
-        text_(tessera::detail::concat("output_size=", output_size)) {}
+        size_(output_size.each(layer, "output size", ndim, -1)),
+        text_(tessera::detail::concat("output_size=", output_size)) {
+    check<ValueError>(std::ranges::find(size_, 0) == size_.end(), layer,
+                      ": output sizes must be positive; got ", size_);
+    for (std::size_t at; (at = text_.find("-1")) != std::string::npos;) {
+      text_.replace(at, 2, "None");
+    }
+  }
 
  private:
+  [[nodiscard]] Tensor pool(const Tensor& x) const {
+    Dims size = size_;
+    for (int d = 0; d < ndim_; ++d) {
+      size[d] = size[d] == -1 ? x.size(d + 2) : size[d];
+    }
+    return adaptive_avg_pool(x, size);
+  }
+
   const char* layer_;
   int ndim_;
   Dims size_;

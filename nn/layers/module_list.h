@@ -25,6 +25,7 @@ class ModuleList : public Module {
   const Child<M>& operator[](std::size_t i) const { return items_[i]; }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
+  [[nodiscard]] bool joins_equal_children() const override { return true; }
 
  private:
   std::vector<Child<M>> items_;

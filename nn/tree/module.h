@@ -309,6 +309,8 @@ class Module : public std::enable_shared_from_this<Module> {
   /// The printed form, that of torch.nn.Module.
   [[nodiscard]] std::string repr() const;
   [[nodiscard]] virtual std::string class_name() const { return class_->name; }
+  /// True when children in a row with one printed form are printed once, with their number.
+  [[nodiscard]] virtual bool joins_equal_children() const { return false; }
   /// True when outputs of one sample depend on others (batch statistics): such a module is run on
   /// one microbatch at a time.
   [[nodiscard]] virtual bool mixes_samples() const { return false; }

@@ -1,6 +1,9 @@
 // Rows E1 to E6, P-7, I1 to I5, A15 and L2: lists, modes and the printed form.
 #include <gtest/gtest.h>
 
+#include <tessera/nn/layers/module_list.h>
+#include <tessera/nn/layers/sequential.h>
+
 #include "models.h"
 
 namespace tessera::nn::contract {
@@ -142,6 +145,30 @@ TEST(L2, printed_form_of_empty_inline_and_nested) {
   model->set("last", nullptr);
   EXPECT_EQ(model->repr(),
             "Outer(\n  (inner): Inner(\n    (scale): Scale()\n  )\n  (last): None\n)");
+}
+
+TEST(L2, a_list_prints_equal_children_in_a_row_once) {
+  const auto list = make<ModuleList<Linear>>();
+  EXPECT_EQ(list->repr(), "ModuleList()");
+  for (const std::int64_t width : {2, 2, 3, 2}) {
+    list->add(width, 2);
+  }
+  EXPECT_EQ(list->repr(),
+            "ModuleList(\n"
+            "  (0-1): 2 x Linear(in_features=2, out_features=2, bias=True)\n"
+            "  (2): Linear(in_features=3, out_features=2, bias=True)\n"
+            "  (3): Linear(in_features=2, out_features=2, bias=True)\n)");
+}
+
+TEST(L2, a_run_of_children_with_lines_of_their_own_is_indented) {
+  const auto list = make<ModuleList<Sequential>>();
+  for (int i = 0; i < 2; ++i) {
+    list->add();
+    (*list)[static_cast<std::size_t>(i)]->add<Linear>(2, 3);
+  }
+  EXPECT_EQ(list->repr(),
+            "ModuleList(\n  (0-1): 2 x Sequential(\n"
+            "    (0): Linear(in_features=2, out_features=3, bias=True)\n  )\n)");
 }
 
 struct Wordy : Module {

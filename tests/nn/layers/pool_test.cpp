@@ -29,6 +29,7 @@ TEST(Pools, print_as_in_pytorch) {
   EXPECT_EQ(text_of<AvgPool2d>(2), "AvgPool2d(kernel_size=2, stride=2, padding=0)");
   EXPECT_EQ(text_of<AdaptiveAvgPool1d>(5), "AdaptiveAvgPool1d(output_size=5)");
   EXPECT_EQ(text_of<AdaptiveAvgPool2d>(Dims{5, 7}), "AdaptiveAvgPool2d(output_size=(5, 7))");
+  EXPECT_EQ(text_of<AdaptiveAvgPool2d>(Dims{5, -1}), "AdaptiveAvgPool2d(output_size=(5, None))");
   EXPECT_EQ(text_of<PixelShuffle>(3), "PixelShuffle(upscale_factor=3)");
   EXPECT_EQ(text_of<PixelUnshuffle>(2), "PixelUnshuffle(downscale_factor=2)");
 }
@@ -41,6 +42,8 @@ TEST(Pools, take_samples_and_one_sample_alone) {
   EXPECT_EQ(make<MaxPool1d>(3)(randn({3, 7})).shape(), (Shape{3, 2}));
   EXPECT_EQ(make<AvgPool3d>(2)(x).shape(), (Shape{2, 1, 3, 4}));
   EXPECT_EQ(make<AdaptiveAvgPool3d>(Dims{2, 3, 4})(x).shape(), (Shape{2, 2, 3, 4}));
+  EXPECT_EQ(make<AdaptiveAvgPool3d>(Dims{-1, 3, -1})(x).shape(),
+            (Shape{2, x.size(1), 3, x.size(3)}));
   EXPECT_THROW(static_cast<void>(make<MaxPool3d>(2)(randn({3, 7}))), InvalidArgument);
 }
 

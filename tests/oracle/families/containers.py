@@ -19,6 +19,10 @@ def narrowing():
     return nn.ModuleList([nn.Linear(6, 5), nn.Linear(5, 4), nn.Linear(4, 3)])
 
 
+def runs():
+    return nn.ModuleList([nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 4), nn.Linear(4, 4)])
+
+
 def in_turn(module, inputs):
     x = inputs["x"]
     for part in module:
@@ -32,3 +36,5 @@ def cases():
     yield Layer("Sequential", "nested", nested, {"form": "nested"}, inputs)
     arguments = {"widths": [6, 5, 4, 3]}
     yield Layer("ModuleList", "narrowing", narrowing, arguments, inputs, call=in_turn)
+    arguments = {"widths": [6, 6, 6, 4, 4]}
+    yield Layer("ModuleList", "runs", runs, arguments, inputs, call=in_turn)

@@ -2,12 +2,11 @@
 
 from torch import nn
 
-from families.recurrent import SIZES, call, sequence, states
-from support.layer import layer
+from families.recurrent import SIZES, recurrent, sequence, states
 
 
 def cases():
     projected = SIZES | dict(proj_size=3, num_layers=2, bidirectional=True)
-    yield layer(nn.LSTM, "projected", projected, {"x": sequence()}, call=call)
-    yield layer(nn.LSTM, "projected_states", projected,
-                {"x": sequence()} | states(nn.LSTM, 2, 2, hidden=3), call=call)
+    yield recurrent(nn.LSTM, "projected", projected, {"x": sequence()})
+    yield recurrent(nn.LSTM, "projected_states", projected,
+                    {"x": sequence()} | states(nn.LSTM, 2, 2, hidden=3))

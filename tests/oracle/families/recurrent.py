@@ -6,7 +6,7 @@ from torch.nn.utils import rnn
 
 from support.begin import begin
 from support.draw import given, normal
-from support.layer import layer
+from support.layer import NEIGHBOURS, layer
 
 TIME, BATCH, WIDTH, HIDDEN = 6, 4, 5, 7
 SIZES = dict(input_size=WIDTH, hidden_size=HIDDEN)
@@ -45,18 +45,22 @@ def call(module, inputs):
     return rnn.pad_packed_sequence(packed, batch_first=first, total_length=time)[0], state
 
 
+def recurrent(kind, name, arguments, inputs, **more):
+    return layer(kind, name, arguments, inputs, call=call, neighbours=NEIGHBOURS, **more)
+
+
 def cases():
     for kind in (nn.RNN, nn.LSTM, nn.GRU):
         for name, more in SETTINGS.items():
             inputs = {"x": sequence(more.get("batch_first", False))}
-            yield layer(kind, name, SIZES | more, inputs, call=call)
+            yield recurrent(kind, name, SIZES | more, inputs)
             inputs = inputs | {"lengths": LENGTHS}
-            yield layer(kind, name + "_lengths", SIZES | more, inputs, call=call)
+            yield recurrent(kind, name + "_lengths", SIZES | more, inputs)
         both = SIZES | dict(bidirectional=True, num_layers=2)
-        yield layer(kind, "states", both, {"x": sequence()} | states(kind, 2, 2), call=call)
-        yield layer(kind, "states_lengths", both,
-                    {"x": sequence(), "lengths": LENGTHS} | states(kind, 2, 2), call=call)
-        yield layer(kind, "unbatched", SIZES, {"x": normal(TIME, WIDTH)}, call=call)
+        yield recurrent(kind, "states", both, {"x": sequence()} | states(kind, 2, 2))
+        yield recurrent(kind, "states_lengths", both,
+                        {"x": sequence(), "lengths": LENGTHS} | states(kind, 2, 2))
+        yield recurrent(kind, "unbatched", SIZES, {"x": normal(TIME, WIDTH)})
         yield begin(kind, "fresh", dict(input_size=20, hidden_size=30, num_layers=2))
-    yield layer(nn.RNN, "relu", SIZES | dict(nonlinearity="relu"), {"x": sequence()}, call=call,
-                smooth=False)
+    yield recurrent(nn.RNN, "relu", SIZES | dict(nonlinearity="relu"), {"x": sequence()},
+                    smooth=False)

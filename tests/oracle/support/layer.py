@@ -7,11 +7,14 @@ import typing
 import torch
 
 from support import record
-from support.draw import generator, normal, positive
+from support.draw import exact, generator, integers, normal, positive
 from support.record import Array, Group
 
 
 DRAWS = 8  # of a case; the first is kept, and the others tell how large PyTorch's errors are
+# Layers that compute one thing from the other many times over err in some draws several times as
+# much as in others: there draws near the first, as badly conditioned as it is, tell too.
+NEIGHBOURS = 24
 
 
 @dataclasses.dataclass
@@ -31,11 +34,13 @@ class Layer:
     positive: tuple = ("running_var",)  # ends of names of state that must be
     reference: typing.Callable = None
     smooth: bool = True  # without: a kink behind a product, where bf16 may fall on the other side
+    neighbours: int = 0  # draws near the first
     section = "layers"
 
     def record(self, seed):
         draws = [Draw(self, seed, number) for number in range(DRAWS)]
         first = draws[0]
+        draws += [Draw(self, seed, DRAWS + n, near=first) for n in range(self.neighbours)]
         parts = {
             "arguments": record.arguments(self.arguments),
             "inputs": record.arrays(first.inputs),
@@ -67,11 +72,15 @@ def layer(kind, name, arguments, inputs, **more):
 class Draw:
     """A case with numbers: its reference in f64, and what PyTorch gives in f32 and bf16."""
 
-    def __init__(self, case, seed, number):
+    def __init__(self, case, seed, number, near=None):
         random = generator(seed, f"{case.kind}/{case.name}/{number}")
-        self.state = case.draw_state(random)
-        self.inputs = {name: draw(random) for name, draw in case.inputs.items()}
-        self.upstream = Upstream(random)
+        if near is None:
+            self.state = case.draw_state(random)
+            self.inputs = {name: draw(random) for name, draw in case.inputs.items()}
+            self.upstream = Upstream(random)
+        else:
+            self.state, self.inputs = moved(near.state, random), moved(near.inputs, random)
+            self.upstream = near.upstream
         self.reference = self.run(case, torch.float64)
         self.others = {"f32": self.run(case, torch.float32), "bf16": self.run(case, torch.bfloat16)}
 
@@ -82,6 +91,12 @@ class Draw:
         reference = self.reference[part][name]
         return {dtype: record.error(run[part][name], reference)
                 for dtype, run in self.others.items()}
+
+
+def moved(named, random):
+    """All numbers by 1/64 up, down or not at all."""
+    step = lambda x: integers(3, *x.shape, low=-1)(random) / 64
+    return {name: exact(x + step(x)) if x.is_floating_point() else x for name, x in named.items()}
 
 
 class Upstream:
