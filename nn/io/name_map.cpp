@@ -7,8 +7,6 @@
 namespace tessera::nn {
 namespace {
 
-constexpr std::size_t kLongestName = 1000;  // matching takes stack for every byte
-
 std::regex compiled(const std::string& pattern) {
   try {
     return std::regex(pattern);

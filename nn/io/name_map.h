@@ -1,6 +1,7 @@
 // Names of weights elsewhere and here.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +27,10 @@ struct NameMap {
 
   std::vector<NameRule> rules;
 
-  /// Throws ValueError for a pattern that is no regular expression and for a name of more than
-  /// 1000 bytes, unless there is no rule.
+  static constexpr std::size_t kLongestName = 1000;  ///< matching takes stack for every byte
+
+  /// Throws ValueError for a pattern that is no regular expression and for a name that is longer
+  /// than that, unless there is no rule.
   [[nodiscard]] Mapped operator()(const std::string& name) const;
   /// The rules of `a`, then those of `b`.
   friend NameMap operator+(NameMap a, const NameMap& b);

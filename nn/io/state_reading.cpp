@@ -56,8 +56,15 @@ class StateReading {
     return in_file(kModel) && (!own || in_file(kModelOfModel)) ? kModel : "";
   }
 
+  [[nodiscard]] NameMap::Mapped map(const std::string& name) const {
+    check<IoError>(names_.rules.empty() || name.size() <= NameMap::kLongestName, "load: '", path_,
+                   "': '", name, "' is too long a name; got ", name.size(),
+                   " bytes, expected at most ", NameMap::kLongestName);
+    return names_(name);
+  }
+
   void add(const ArrayInfo& array, const std::string& name) {
-    const NameMap::Mapped mapped = names_(name);
+    const NameMap::Mapped mapped = map(name);
     if (mapped.name.empty()) {
       return;
     }
@@ -105,8 +112,8 @@ class StateReading {
         check<IoError>(attribute.name != kWeightsFormatAttribute || *number <= kWeightsFormat,
                        "load: '", path_, "' was written by a newer Tessera; got weights format ",
                        *number, ", expected at most ", kWeightsFormat);
-      } else if (text != nullptr && attribute.owner.empty()) {
-        add_other_name(names_(attribute.name).name, names_(*text).name);
+      } else if (text != nullptr && attribute.owner.empty() && reader_.find(*text) != nullptr) {
+        add_other_name(map(attribute.name).name, map(*text).name);
       }
     }
   }

@@ -208,6 +208,18 @@ TEST(N2, writes_gpt2_back) {
   EXPECT_TRUE(same_tensors(model->state_dict(), other->state_dict()));
 }
 
+TEST(N1, names_too_long_to_map_are_refused_with_the_file) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  const float value = 1;
+  const std::string name(2000, 'n');
+  write_safetensors("a", {.arrays = {{name, DType::f32, {}, &value, ""}}});
+  const auto model = make<Linear>(2, 3);
+  const auto import = [&] { import_weights(*model, "a", kFormat, name_maps::from_flax()); };
+  EXPECT_THAT(thrown<IoError>(import), HasSubstr("load: 'a': 'nnn"));
+  EXPECT_THAT(thrown<IoError>(import), HasSubstr("got 2000 bytes, expected at most 1000"));
+}
+
 TEST(N1, transposing_takes_two_dims) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);
