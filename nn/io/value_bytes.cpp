@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "files hold little-end
 // A value is a letter that says its kind, then what the kind needs; lists, maps, texts and shapes
 // begin with their length.
 constexpr std::array<char, 8> kMagic{'v', 'a', 'l', 'u', 'e', ' ', '1', '\n'};
-constexpr int kDeepest = 64;
+constexpr int kDeepest = 200;
 
 enum Kind : char {
   kNothing = 'n',
@@ -50,8 +50,8 @@ class ValueWriter {
     raw(value.data(), value.size());
   }
   void tensor(const Tensor& value);
-  void value(const Value& value);
-  void container(const Value& value);
+  void value(const Value& value, int depth);
+  void container(const Value& value, int depth);
 };
 
 void ValueWriter::tensor(const Tensor& value) {
@@ -66,12 +66,13 @@ void ValueWriter::tensor(const Tensor& value) {
   raw(dense.raw_data(), dense.nbytes());
 }
 
-void ValueWriter::container(const Value& value) {
+void ValueWriter::container(const Value& value, int depth) {
+  check<Unsupported>(depth < kDeepest, "to_bytes: values lie more than ", kDeepest, " deep");
   if (value.is<Value::List>()) {
     number(kList);
     number<std::uint64_t>(value.get<Value::List>().size());
     for (const Value& item : value.get<Value::List>()) {
-      this->value(item);
+      this->value(item, depth + 1);
     }
     return;
   }
@@ -80,11 +81,11 @@ void ValueWriter::container(const Value& value) {
   number<std::uint64_t>(value.get<Value::Map>().size());
   for (const auto& [name, item] : value.get<Value::Map>()) {
     text(name);
-    this->value(item);
+    this->value(item, depth + 1);
   }
 }
 
-void ValueWriter::value(const Value& value) {
+void ValueWriter::value(const Value& value, int depth) {
   if (value.empty()) {
     number(kNothing);
   } else if (value.is<bool>()) {
@@ -107,7 +108,7 @@ void ValueWriter::value(const Value& value) {
     number(kTensor);
     tensor(value.get<Tensor>());
   } else {
-    container(value);
+    container(value, depth);
   }
 }
 
@@ -237,7 +238,7 @@ Value ValueReader::whole() {
 std::vector<std::byte> to_bytes(const Value& value) {
   ValueWriter writer;
   writer.raw(kMagic.data(), kMagic.size());
-  writer.value(value);
+  writer.value(value, 0);
   return std::move(writer.bytes);
 }
 

@@ -1,12 +1,15 @@
 // The fuzzers' corpus, once through the same functions, and what the readers take of memory.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <iostream>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/file.h>
 #include <tessera/core/base/simulated_file_system.h>
 #include <tessera/core/device/thread_pool.h>
+#include <tessera/nn/io/array_file.h>
 #include <tessera/nn/io/safetensors.h>
 
 #include "allocations.h"
@@ -76,6 +79,24 @@ void expect_little_memory(const std::string& beginning, std::uint64_t length, st
   const AllocationPeak peak;
   EXPECT_THROW((void)nn::open_safetensors("input"), IoError);
   EXPECT_LE(peak.bytes(), std::size_t{1} << 20) << beginning.substr(0, 20);
+}
+
+/// The block of checksums of a file of ours says how large it is.
+TEST(Memory, is_not_made_for_a_table_that_was_not_checked) {
+  constexpr std::uint64_t kSize = 64 << 20;
+  const std::uint64_t mark = 0x0a41524553534554;  // TESSERA and a line's end
+  for (const std::uint64_t ranges : {kSize / 16, kSize / 32, kSize / 4096 - 100, kSize / 8192}) {
+    const std::uint64_t block = std::bit_ceil(56 + 16 * ranges);
+    const std::array<std::uint64_t, 7> header{mark, 1, block, kSize, ranges, 0, mark};
+    SimulatedFileSystem files;
+    const FileSystemScope scope(files);
+    std::vector<std::byte> bytes(kSize);
+    std::ranges::copy(std::as_bytes(std::span(header)), bytes.begin());
+    write_file("input", bytes);
+    const AllocationPeak peak;
+    EXPECT_THROW((void)nn::open_array_file("input"), IoError);
+    EXPECT_LE(peak.bytes(), std::size_t{1} << 20) << ranges;
+  }
 }
 
 TEST(Memory, is_not_made_for_a_header_that_was_not_checked) {

@@ -6,6 +6,9 @@
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "TESSERA_FUZZ needs clang; got ${CMAKE_CXX_COMPILER_ID}")
 endif()
+if(NOT TESSERA_HAVE_HDF5)
+  message(FATAL_ERROR "TESSERA_FUZZ needs HDF5")
+endif()
 
 # The readers and what they stand on, so that coverage says something of them.
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/base/*.cpp

@@ -53,10 +53,15 @@ TEST(ValueBytes, survive_every_changed_byte) {
 
 TEST(ValueBytes, refuse_deep_nesting) {
   Value value;
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 200; ++i) {
     value = Value::List{value};
   }
-  EXPECT_THROW((void)value_from_bytes(to_bytes(value), "test"), IoError);
+  std::vector<std::byte> bytes = to_bytes(value);
+  EXPECT_EQ(to_bytes(value_from_bytes(bytes, "test")), bytes);
+  EXPECT_THROW((void)to_bytes(Value::List{value}), Unsupported);
+  const std::vector<std::byte> one_more(bytes.begin() + 8, bytes.begin() + 17);
+  bytes.insert(bytes.begin() + 8, one_more.begin(), one_more.end());
+  EXPECT_THROW((void)value_from_bytes(bytes, "test"), IoError);
 }
 
 TEST(ValueBytes, refuse_objects) {
