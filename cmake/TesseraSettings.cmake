@@ -13,6 +13,7 @@ option(TESSERA_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_WERROR "Treat warnings as errors" OFF)
+option(TESSERA_FUZZ "Build the fuzzers of tests/fuzz; needs clang" OFF)
 set(TESSERA_SANITIZE "" CACHE STRING "Empty, address (with undefined) or thread")
 set_property(CACHE TESSERA_SANITIZE PROPERTY STRINGS "" address thread)
 

@@ -73,7 +73,7 @@ nn::ArrayFileContents contents_of(std::int64_t step, const TrainingRun& run,
     if (fresh) {
       add_array(contents, first->second, slot->value, alive);
     } else {
-      contents.aliases.push_back({"model/" + name, first->second});
+      contents.arrays.push_back(nn::alias_of(first->second, "model/" + name));
     }
   }
   for (const auto& [name, tensor] : run.optimizer.state().tensors) {

@@ -35,19 +35,24 @@ struct ArraySource {
   DType dtype = DType::f32;
   Shape shape;
   const void* data = nullptr;
+  /// Not empty: this is one more name of the array `target`, which comes before it and is stored
+  /// once; of the rest only `path` counts. See `alias_of`.
+  std::string target;
+
+  /// What it takes in the file; nothing for one more name.
+  [[nodiscard]] std::size_t nbytes() const {
+    return target.empty() ? static_cast<std::size_t>(numel_of(shape)) * size_of(dtype) : 0;
+  }
 };
 
-/// A second name of an array: the same bytes, stored once.
-struct ArrayAlias {
-  std::string path;
-  std::string target;
-};
+[[nodiscard]] inline ArraySource alias_of(const std::string& target, const std::string& path) {
+  return {.path = path, .shape = {}, .target = target};
+}
 
 /// All that a file holds. The order of names in a group is the order here.
 struct ArrayFileContents {
   std::vector<ArraySource> arrays;
-  std::vector<ArrayAlias> aliases;
-  std::vector<std::string> groups;  ///< only needed for empty ones and for order
+  std::vector<std::string> groups;  ///< those without arrays; they come last
   std::vector<ArrayAttribute> attributes;
 };
 

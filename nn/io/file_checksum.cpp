@@ -31,11 +31,11 @@ struct Header {
 };
 static_assert(sizeof(Header) == 56 && sizeof(HashedRange) == 16);
 
-std::uint64_t hash_of_block(std::span<const std::byte> block) {
-  std::vector<std::byte> copy(block.begin(), block.end());
+/// Sets the field of the hash to zero.
+std::uint64_t hash_of_block(std::span<std::byte> block) {
   const std::uint64_t zero = 0;
-  std::memcpy(copy.data() + offsetof(Header, block_hash), &zero, sizeof zero);
-  return hash_bytes(copy);
+  std::memcpy(block.data() + offsetof(Header, block_hash), &zero, sizeof zero);
+  return hash_bytes(block);
 }
 
 std::uint64_t total_length(std::uint64_t block_size, std::span<const HashedRange> ranges) {
@@ -58,9 +58,10 @@ void check_header(const Header& header, std::uint64_t size, const std::string& p
                  ", expected at most ", kVersion);
   check<IoError>(header.file_size == size, "load: '", path, "' is truncated or damaged; got ", size,
                  " bytes, expected ", header.file_size);
-  const bool fits = header.block_size >= kSmallestBlock && header.block_size <= kLargestBlock &&
-                    header.block_size <= size &&
-                    header.ranges <= (header.block_size - sizeof(Header)) / sizeof(HashedRange);
+  // All ranges but the last have at least a page, so the block is small beside the file.
+  const bool fits = header.block_size <= std::min(size, kLargestBlock) &&
+                    header.ranges <= (size - header.block_size) / kDirectAlignment + 1 &&
+                    header.block_size == checksum_block_size(header.ranges);
   check<IoError>(fits, "load: '", path, "' is damaged: its checksum block has impossible sizes");
 }
 

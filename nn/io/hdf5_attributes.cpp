@@ -108,7 +108,11 @@ AttributeValue one_or_list(std::vector<T> values, bool one) {
 bool read_value(hid_t attribute, AttributeValue& value) {
   const Hdf5Handle type = hdf5_own(H5Aget_type(attribute), kOp, "cannot read a type");
   const Hdf5Handle space = hdf5_own(H5Aget_space(attribute), kOp, "cannot read a shape");
-  const auto count = static_cast<std::size_t>(H5Sget_simple_extent_npoints(space));
+  const auto points = H5Sget_simple_extent_npoints(space);
+  if (points < 0 || static_cast<hsize_t>(points) > H5Aget_storage_size(attribute)) {
+    return false;  // each of its elements has at least a byte in the file
+  }
+  const auto count = static_cast<std::size_t>(points);
   const bool one = H5Sget_simple_extent_type(space) == H5S_SCALAR;
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
@@ -151,15 +155,25 @@ void write_hdf5_checksum(hid_t owner, std::uint64_t hash) {
   hdf5_check(H5Awrite(attribute, H5T_NATIVE_UINT64, &hash), kOp, "cannot write a checksum");
 }
 
+bool has_hdf5_attribute(hid_t owner, const std::string& name, const std::string& text) {
+  if (H5Aexists(owner, name.c_str()) <= 0) {
+    return false;
+  }
+  AttributeValue value;
+  const Hdf5Handle attribute(H5Aopen(owner, name.c_str(), H5P_DEFAULT));
+  return attribute >= 0 && read_value(attribute, value) && value == AttributeValue(text);
+}
+
 void read_hdf5_attributes(hid_t owner, const std::string& path, std::vector<ArrayAttribute>& all) {
   H5O_info_t info;
-  hdf5_check(H5Oget_info2(owner, &info, H5O_INFO_NUM_ATTRS), kOp, "cannot count at '" + path + "'");
+  hdf5_check(H5Oget_info2(owner, &info, H5O_INFO_NUM_ATTRS), kOp, "cannot count them");
   for (hsize_t i = 0; i < info.num_attrs; ++i) {
     const Hdf5Handle attribute = hdf5_own(
         H5Aopen_by_idx(owner, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT), kOp,
-        "cannot open one of '" + path + "'");
+        "cannot open one");
     ArrayAttribute result{path, name_of(attribute), {}};
-    if (result.name != kChecksumAttribute && read_value(attribute, result.value)) {
+    const bool shown = result.name != kChecksumAttribute && result.name != kDTypeAttribute;
+    if (shown && read_value(attribute, result.value)) {
       all.push_back(std::move(result));
     }
   }

@@ -15,7 +15,7 @@ constexpr int kDeepestGroup = 32;
 
 class Walk {
  public:
-  explicit Walk(const std::string& path) : path_(path) {}
+  Walk(const std::string& path, std::uint64_t file_size) : path_(path), file_size_(file_size) {}
 
   void group(hid_t id, const std::string& name, int depth);
   Hdf5Catalog result;
@@ -27,11 +27,15 @@ class Walk {
   [[nodiscard]] std::vector<std::string> names_in(hid_t group, const std::string& name) const;
   void member(hid_t group, const std::string& link, const std::string& name, int depth);
   void dataset(hid_t id, const std::string& name, haddr_t address);
+  void attributes(hid_t id, const std::string& name);
+  [[nodiscard]] Hdf5TypeMatch type_of(hid_t id, const std::string& name) const;
+  void check_stored(hid_t id, const ArrayInfo& info) const;
   [[nodiscard]] Shape shape_of(hid_t id, const std::string& name) const;
   [[nodiscard]] std::optional<std::uint64_t> place_of(hid_t id, const std::string& name, bool exact,
                                                       std::size_t nbytes) const;
 
   std::string path_;
+  std::uint64_t file_size_;
   std::map<haddr_t, std::string> first_names_;
   std::set<haddr_t> open_groups_;
 };
@@ -61,7 +65,7 @@ std::vector<std::string> Walk::names_in(hid_t group, const std::string& name) co
 void Walk::group(hid_t id, const std::string& name, int depth) {
   check<IoError>(depth <= kDeepestGroup, kOp, ": ", at(name), " lies too deep; expected at most ",
                  kDeepestGroup, " groups in each other");
-  read_hdf5_attributes(id, name, result.attributes);
+  attributes(id, name);
   for (const std::string& link : names_in(id, name)) {
     member(id, link, name.empty() ? link : name + "/" + link, depth);
   }
@@ -124,25 +128,56 @@ std::optional<std::uint64_t> Walk::place_of(hid_t id, const std::string& name, b
   return place;
 }
 
-void Walk::dataset(hid_t id, const std::string& name, haddr_t address) {
+void Walk::attributes(hid_t id, const std::string& name) {
+  try {
+    read_hdf5_attributes(id, name, result.attributes);
+  } catch (const IoError& error) {
+    fail<IoError>(kOp, ": ", at(name), " has attributes that cannot be read: ", error.what());
+  }
+}
+
+/// Words of 16 bits are bf16 where an attribute says so, and otherwise integers that no dtype
+/// holds.
+Hdf5TypeMatch Walk::type_of(hid_t id, const std::string& name) const {
   const Hdf5Handle type = hdf5_own(H5Dget_type(id), kOp, at(name) + " has no type");
   const std::optional<Hdf5TypeMatch> match = match_hdf5_type(type);
-  check<IoError>(match.has_value(), kOp, ": ", at(name),
+  const bool known =
+      match.has_value() && (match->dtype != DType::bf16 || H5Tget_class(type) == H5T_FLOAT ||
+                            has_hdf5_attribute(id, kDTypeAttribute, kBfloat16));
+  check<IoError>(known, kOp, ": ", at(name),
                  " has a type that no dtype holds; expected bool, u8, i8, i16, i32, i64, f16, "
                  "bf16, f32, f64, c64 or c128");
+  return *match;
+}
+
+/// A shape is a few bytes, whatever it says: memory is made for what the file can hold.
+void Walk::check_stored(hid_t id, const ArrayInfo& info) const {
+  constexpr std::uint64_t kTightest = 2048;  // deflate makes up to 1032 bytes of one
+  constexpr std::uint64_t kUnwritten = 1 << 20;
+  const std::uint64_t stored = std::min<std::uint64_t>(H5Dget_storage_size(id), file_size_);
+  check<IoError>(info.nbytes() <= kUnwritten || info.nbytes() / kTightest <= stored, kOp, ": ",
+                 at(info.path), " is not in the file; got ", stored, " bytes for ", info.dtype, " ",
+                 info.shape);
+}
+
+void Walk::dataset(hid_t id, const std::string& name, haddr_t address) {
+  const Hdf5TypeMatch match = type_of(id, name);
   const auto [first, fresh] = first_names_.emplace(address, name);
-  ArrayInfo info{name, match->dtype, shape_of(id, name), fresh ? "" : first->second};
-  result.places.push_back(place_of(id, name, match->exact, info.nbytes()));
+  ArrayInfo info{name, match.dtype, shape_of(id, name), fresh ? "" : first->second};
+  result.places.push_back(place_of(id, name, match.exact, info.nbytes()));
+  check_stored(id, info);
   result.arrays.push_back(std::move(info));
   if (fresh) {
-    read_hdf5_attributes(id, name, result.attributes);
+    attributes(id, name);
   }
 }
 
 }  // namespace
 
 Hdf5Catalog read_hdf5_catalog(hid_t file, const std::string& path) {
-  Walk walk(path);
+  hsize_t size = 0;
+  hdf5_check(H5Fget_filesize(file, &size), kOp, "'" + path + "' has no size");
+  Walk walk(path, size);
   const Hdf5Handle root =
       hdf5_own(H5Gopen2(file, "/", H5P_DEFAULT), kOp, "'" + path + "' has no groups");
   walk.group(root, "", 0);

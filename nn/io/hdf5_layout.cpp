@@ -55,17 +55,16 @@ Hdf5Layout::Hdf5Layout(Hdf5ImageStorage& storage, std::uint64_t user_block,
       file_(create_file(storage, user_block, path)),
       group_properties_(ordered_properties(H5P_GROUP_CREATE)),
       array_properties_(plain_array_properties()) {
+  for (const ArraySource& array : contents.arrays) {
+    ensure_parent(array.path);
+    if (array.target.empty()) {
+      add_array(array);
+    } else {
+      add_name(array);
+    }
+  }
   for (const std::string& group : contents.groups) {
     ensure_group(group);
-  }
-  for (const ArraySource& array : contents.arrays) {
-    add_array(array);
-  }
-  for (const ArrayAlias& alias : contents.aliases) {
-    ensure_parent(alias.path);
-    hdf5_check(H5Lcreate_hard(file_, alias.target.c_str(), file_, alias.path.c_str(), H5P_DEFAULT,
-                              H5P_DEFAULT),
-               kOp, "'" + path_ + "': cannot add the name '" + alias.path + "'");
   }
   for (const ArrayAttribute& attribute : contents.attributes) {
     add_attribute(attribute);
@@ -89,8 +88,14 @@ void Hdf5Layout::ensure_parent(const std::string& path) {
   }
 }
 
+void Hdf5Layout::add_name(const ArraySource& alias) {
+  hdf5_check(H5Lcreate_hard(file_, alias.target.c_str(), file_, alias.path.c_str(), H5P_DEFAULT,
+                            H5P_DEFAULT),
+             kOp, "'" + path_ + "': cannot add the name '" + alias.path + "'");
+  places_.emplace_back();
+}
+
 void Hdf5Layout::add_array(const ArraySource& array) {
-  ensure_parent(array.path);
   storage_.set_creating_array(true);
   const Hdf5Handle dataset =
       hdf5_own(H5Dcreate2(file_, array.path.c_str(), hdf5_type(array.dtype), space_of(array.shape),
@@ -101,6 +106,9 @@ void Hdf5Layout::add_array(const ArraySource& array) {
                         ? std::nullopt
                         : std::optional<std::uint64_t>(H5Dget_offset(dataset)));
   write_hdf5_checksum(dataset, 0);
+  if (array.dtype == DType::bf16) {
+    write_hdf5_attribute(dataset, kDTypeAttribute, std::string(kBfloat16));
+  }
 }
 
 void Hdf5Layout::add_attribute(const ArrayAttribute& attribute) {

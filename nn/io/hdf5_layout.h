@@ -19,7 +19,8 @@ class Hdf5Layout {
   Hdf5Layout(Hdf5ImageStorage& storage, std::uint64_t user_block, const ArrayFileContents& contents,
              const std::string& path);
 
-  /// Where the bytes of each array go, in the order of the contents; none for an empty array.
+  /// Where the bytes of each array go, in the order of the contents; none for an empty array and
+  /// for one more name.
   [[nodiscard]] const std::vector<std::optional<std::uint64_t>>& places() const noexcept {
     return places_;
   }
@@ -31,6 +32,7 @@ class Hdf5Layout {
   void ensure_group(const std::string& path);
   void ensure_parent(const std::string& path);
   void add_array(const ArraySource& array);
+  void add_name(const ArraySource& alias);
   void add_attribute(const ArrayAttribute& attribute);
 
   Hdf5ImageStorage& storage_;

@@ -48,7 +48,7 @@ void Hdf5Reader::read(const std::string& path, std::span<std::byte> bytes) {
   if (place.has_value()) {
     read_in_place(*place, bytes, path);
   } else {
-    read_converted(path, info->dtype, bytes);
+    read_converted(path, bytes);
   }
 }
 
@@ -74,11 +74,12 @@ void Hdf5Reader::read_in_place(std::uint64_t place, std::span<std::byte> bytes,
   });
 }
 
-void Hdf5Reader::read_converted(const std::string& path, DType dtype, std::span<std::byte> bytes) {
+void Hdf5Reader::read_converted(const std::string& path, std::span<std::byte> bytes) {
   const Hdf5Quiet quiet;
   const std::string what = "'" + path_ + "': '" + path + "' cannot be read";
   const Hdf5Handle dataset = hdf5_own(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), "load", what);
-  hdf5_check(H5Dread(dataset, hdf5_type(dtype), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()),
+  const Hdf5Handle type = hdf5_own(H5Dget_type(dataset), "load", what);
+  hdf5_check(H5Dread(dataset, native_hdf5_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()),
              "load", what);
 }
 

@@ -28,7 +28,7 @@ class Hdf5Reader final : public ArrayFileReader {
 
  private:
   void read_in_place(std::uint64_t place, std::span<std::byte> bytes, const std::string& array);
-  void read_converted(const std::string& path, DType dtype, std::span<std::byte> bytes);
+  void read_converted(const std::string& path, std::span<std::byte> bytes);
 
   std::string path_;
   std::unique_ptr<File> file_;

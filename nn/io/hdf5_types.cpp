@@ -58,7 +58,7 @@ Hdf5Handle hdf5_type(DType dtype) {
     case DType::f16:
       return make_half(5, 15);
     case DType::bf16:
-      return make_half(8, 127);
+      return copy_of(H5T_STD_U16LE);
     case DType::f32:
       return copy_of(H5T_IEEE_F32LE);
     case DType::f64:
@@ -71,22 +71,26 @@ Hdf5Handle hdf5_type(DType dtype) {
   fail<InternalError>("hdf5_type: unknown dtype");
 }
 
+Hdf5Handle native_hdf5_type(hid_t type) {
+  Hdf5Handle native = copy_of(type);
+  const H5T_class_t kind = H5Tget_class(type);
+  if (kind == H5T_INTEGER || kind == H5T_FLOAT) {
+    hdf5_check(H5Tset_order(native, H5T_ORDER_LE), kOp, "cannot set an order");
+  }
+  return native;
+}
+
 std::optional<Hdf5TypeMatch> match_hdf5_type(hid_t type) {
+  const Hdf5Handle native = native_hdf5_type(type);
+  const bool exact = H5Tequal(type, native) > 0;
   for (int i = 0; i < kDTypeCount; ++i) {
     const auto dtype = static_cast<DType>(i);
-    const Hdf5Handle ours = hdf5_type(dtype);
-    if (H5Tequal(type, ours) > 0) {
-      return Hdf5TypeMatch{dtype, true};
+    if (H5Tequal(native, hdf5_type(dtype)) > 0) {
+      return Hdf5TypeMatch{dtype, exact};
     }
-    const H5T_class_t kind = H5Tget_class(type);
-    const bool number = kind == H5T_INTEGER || kind == H5T_FLOAT;
-    if (number && H5Tget_order(type) == H5T_ORDER_BE) {
-      const Hdf5Handle swapped = copy_of(type);
-      H5Tset_order(swapped, H5T_ORDER_LE);
-      if (H5Tequal(swapped, ours) > 0) {
-        return Hdf5TypeMatch{dtype, false};
-      }
-    }
+  }
+  if (H5Tequal(native, make_half(8, 127)) > 0) {
+    return Hdf5TypeMatch{DType::bf16, exact};
   }
   return {};
 }

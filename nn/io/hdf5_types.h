@@ -9,15 +9,19 @@
 namespace tessera::nn {
 
 /// The type in files, little-endian: bool as h5py's enum of FALSE and TRUE, complex as its compound
-/// of r and i, bf16 as a 16-bit floating-point type of 8 exponent and 7 mantissa bits.
+/// of r and i, bf16 as unsigned 16-bit words, which an attribute tells from integers.
 [[nodiscard]] Hdf5Handle hdf5_type(DType dtype);
 
-/// The dtype that holds `type`, if one does. `exact`: the file's bytes are the array's; otherwise
-/// HDF5 has to convert (the other byte order).
+/// The dtype that holds `type`, if one does; bf16 also for a 16-bit floating-point type of 8
+/// exponent and 7 mantissa bits. `exact`: the file's bytes are the array's; otherwise HDF5 has to
+/// convert (the other byte order).
 struct Hdf5TypeMatch {
   DType dtype = DType::f32;
   bool exact = true;
 };
 [[nodiscard]] std::optional<Hdf5TypeMatch> match_hdf5_type(hid_t type);
+
+/// `type` in our byte order: what a number of a file is converted to.
+[[nodiscard]] Hdf5Handle native_hdf5_type(hid_t type);
 
 }  // namespace tessera::nn

@@ -27,12 +27,9 @@ void check_names(const ArrayFileContents& contents) {
     check(names.insert(path).second, "save: two arrays have the name '", path, "'");
   };
   for (const ArraySource& array : contents.arrays) {
+    check(array.target.empty() || names.contains(array.target), "save: '", array.path,
+          "' is a second name of '", array.target, "', which is not there");
     add(array.path);
-  }
-  for (const ArrayAlias& alias : contents.aliases) {
-    check(names.contains(alias.target), "save: '", alias.path, "' is a second name of '",
-          alias.target, "', which is not there");
-    add(alias.path);
   }
   for (const std::string& path : names) {
     for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
@@ -43,8 +40,7 @@ void check_names(const ArrayFileContents& contents) {
 }
 
 std::span<const std::byte> bytes_of(const ArraySource& array) {
-  const auto size = static_cast<std::size_t>(numel_of(array.shape)) * size_of(array.dtype);
-  return {static_cast<const std::byte*>(array.data), size};
+  return {static_cast<const std::byte*>(array.data), array.nbytes()};
 }
 
 std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t step) {
@@ -74,6 +70,9 @@ void write_arrays(File& file, std::uint64_t begin, Hdf5Layout& layout,
   std::uint64_t place = begin;
   for (std::size_t i = 0; i < contents.arrays.size(); ++i) {
     const ArraySource& array = contents.arrays[i];
+    if (!array.target.empty()) {
+      continue;
+    }
     check<InternalError>(layout.places()[i].value_or(place) == place, "save: '", array.path,
                          "' has another place; got ", layout.places()[i].value_or(0), ", expected ",
                          place);

@@ -1,9 +1,8 @@
 #include <tessera/nn/io/json_cursor.h>
 
 #include <array>
-#include <charconv>
 #include <cstdio>
-#include <limits>
+#include <utility>
 
 #include <tessera/core/base/error.h>
 
@@ -34,19 +33,34 @@ void append_utf8(std::string& text, char32_t code) {
 }  // namespace
 
 void JsonCursor::fail_here(const std::string& expected) const {
-  fail<IoError>(what_, ": the header is not as it should be at byte ", at_, "; expected ",
+  fail<IoError>(what_, ": the header is not as it should be at byte ", before_ + at_, "; expected ",
                 expected);
 }
 
+int JsonCursor::peek() {
+  if (at_ == piece_.size()) {
+    before_ += std::exchange(at_, 0);
+    piece_ = source_();
+  }
+  return piece_.empty() ? -1 : static_cast<unsigned char>(piece_[at_]);
+}
+
+int JsonCursor::next() {
+  const int letter = peek();
+  at_ += letter >= 0 ? 1 : 0;
+  return letter;
+}
+
 void JsonCursor::skip_space() {
-  while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string::npos) {
+  for (int letter = peek(); letter == ' ' || letter == '\t' || letter == '\r' || letter == '\n';
+       letter = peek()) {
     ++at_;
   }
 }
 
 bool JsonCursor::take(char wanted) {
   skip_space();
-  if (at_ >= text_.size() || text_[at_] != wanted) {
+  if (peek() != wanted) {
     return false;
   }
   ++at_;
@@ -60,13 +74,19 @@ void JsonCursor::need(char wanted) {
 }
 
 char32_t JsonCursor::hex_digits() {
-  unsigned value = 0;
-  const char* begin = text_.data() + at_;
-  const bool enough = at_ + 4 <= text_.size();
-  if (!enough || std::from_chars(begin, begin + 4, value, 16).ptr != begin + 4) {
-    fail_here("four hexadecimal digits");
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  char32_t value = 0;
+  for (int i = 0; i < 4; ++i) {
+    const int letter = peek();
+    const int lower = letter >= 'A' && letter <= 'F' ? letter - 'A' + 'a' : letter;
+    const std::size_t digit =
+        lower < 0 ? std::string_view::npos : kDigits.find(static_cast<char>(lower));
+    if (digit == std::string_view::npos) {
+      fail_here("four hexadecimal digits");
+    }
+    value = value * 16 + static_cast<char32_t>(digit);
+    ++at_;
   }
-  at_ += 4;
   return value;
 }
 
@@ -75,8 +95,7 @@ char32_t JsonCursor::code_point() {
   if (first < 0xd800 || first > 0xdfff) {
     return first;
   }
-  const bool pair = first < 0xdc00 && text_.substr(at_, 2) == "\\u";
-  at_ += pair ? 2 : 0;
+  const bool pair = first < 0xdc00 && next() == '\\' && next() == 'u';
   const char32_t second = pair ? hex_digits() : 0;
   if (second < 0xdc00 || second > 0xdfff) {
     fail_here("the second half of a surrogate pair");
@@ -87,12 +106,13 @@ char32_t JsonCursor::code_point() {
 void JsonCursor::escape(std::string& into) {
   constexpr std::string_view kLetters = "\"\\/bfnrt";
   constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
-  const char letter = at_ < text_.size() ? text_[at_++] : '\0';
+  const int letter = next();
   if (letter == 'u') {
     append_utf8(into, code_point());
     return;
   }
-  const std::size_t index = kLetters.find(letter);
+  const std::size_t index =
+      letter < 0 ? std::string_view::npos : kLetters.find(static_cast<char>(letter));
   if (index == std::string_view::npos) {
     fail_here("an escape of JSON");
   }
@@ -100,20 +120,26 @@ void JsonCursor::escape(std::string& into) {
 }
 
 std::string JsonCursor::string() {
+  return text_in_quotes(true);
+}
+
+std::string JsonCursor::text_in_quotes(bool whole) {
   if (!take('"')) {
     fail_here("a text in quotes");
   }
   std::string result;
-  while (at_ < text_.size() && text_[at_] != '"') {
-    const char letter = text_[at_];
-    if (static_cast<unsigned char>(letter) < 0x20) {
+  std::string more;
+  while (peek() >= 0 && peek() != '"') {
+    const int letter = next();
+    if (letter < 0x20) {
       fail_here("no control character in a text");
     }
-    ++at_;
-    if (letter == '\\') {
-      escape(result);
-    } else {
-      result += letter;
+    more.clear();
+    letter == '\\' ? escape(more) : more.push_back(static_cast<char>(letter));
+    if (result.size() + more.size() <= kLongestText) {
+      result += more;
+    } else if (whole) {
+      fail_here(tessera::detail::concat("a text of at most ", kLongestText, " bytes"));
     }
   }
   need('"');
@@ -123,16 +149,18 @@ std::string JsonCursor::string() {
 std::int64_t JsonCursor::count() {
   skip_space();
   std::int64_t value = 0;
-  const char* begin = text_.data() + at_;
-  const char* limit = text_.data() + text_.size();
-  const bool digit = begin != limit && *begin >= '0' && *begin <= '9';
-  const bool leading_zero =
-      limit - begin > 1 && begin[0] == '0' && begin[1] >= '0' && begin[1] <= '9';
-  const auto result = std::from_chars(begin, limit, value);
-  if (!digit || leading_zero || result.ec != std::errc()) {
+  int digits = 0;
+  bool fits = true;
+  bool leading_zero = false;
+  for (int letter = peek(); letter >= '0' && letter <= '9'; letter = peek(), ++digits) {
+    leading_zero = leading_zero || (digits > 0 && value == 0);
+    fits = fits && !__builtin_mul_overflow(value, 10, &value) &&
+           !__builtin_add_overflow(value, letter - '0', &value);
+    ++at_;
+  }
+  if (digits == 0 || leading_zero || !fits) {
     fail_here("a whole number from 0 to 2^63 - 1");
   }
-  at_ += static_cast<std::size_t>(result.ptr - begin);
   return value;
 }
 
@@ -161,7 +189,7 @@ void JsonCursor::list(const std::function<void()>& element) {
 
 void JsonCursor::end() {
   skip_space();
-  if (at_ != text_.size()) {
+  if (peek() >= 0) {
     fail_here("nothing more");
   }
 }

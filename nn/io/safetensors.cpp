@@ -18,15 +18,15 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
 
 constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kPieceBytes = 64 << 10;
 constexpr std::uint64_t kLongestHeader = 100'000'000;  // the format's own limit
 
 class SafetensorsReader final : public ArrayFileReader {
  public:
   explicit SafetensorsReader(const std::string& path)
       : path_(path), file_(file_system().open(path, {})) {
-    const std::string text = read_header();
-    data_begin_ = kLengthBytes + text.size();
-    header_ = parse_safetensors_header(text, file_->size() - data_begin_, path);
+    data_begin_ = kLengthBytes + header_length();
+    header_ = parse_safetensors_header(header_pieces(), file_->size() - data_begin_, path);
   }
 
   const std::vector<ArrayInfo>& arrays() const override { return header_.arrays; }
@@ -43,7 +43,7 @@ class SafetensorsReader final : public ArrayFileReader {
   }
 
  private:
-  std::string read_header() {
+  std::uint64_t header_length() {
     std::uint64_t length = 0;
     const auto length_bytes = std::as_writable_bytes(std::span(&length, 1));
     const std::uint64_t size = file_->size();
@@ -52,9 +52,16 @@ class SafetensorsReader final : public ArrayFileReader {
     check<IoError>(length <= kLongestHeader && length <= size - kLengthBytes, "load: '", path_,
                    "' is truncated or no safetensors file: its header would have ", length,
                    " bytes, and ", size - kLengthBytes, " follow");
-    std::string text(length, '\0');
-    (void)file_->read_at(std::as_writable_bytes(std::span(text)), kLengthBytes);
-    return text;
+    return length;
+  }
+
+  JsonCursor::Source header_pieces() {
+    return [this, at = kLengthBytes, piece = std::string()]() mutable {
+      piece.resize(std::min(kPieceBytes, data_begin_ - at));
+      piece.resize(file_->read_at(std::as_writable_bytes(std::span(piece)), at));
+      at += piece.size();
+      return std::string_view(piece);
+    };
   }
 
   std::string path_;
@@ -96,14 +103,12 @@ std::string metadata_entry(const ArrayFileContents& contents) {
                        attribute.name, "' of '", attribute.owner, "'");
     add(attribute.name, *text);
   }
-  for (const ArrayAlias& alias : contents.aliases) {
-    add(alias.path, alias.target);
+  for (const ArraySource& array : contents.arrays) {
+    if (!array.target.empty()) {
+      add(array.path, array.target);
+    }
   }
   return members.empty() ? members : concat({"\"__metadata__\":{", members, "}"});
-}
-
-std::size_t size_in_bytes(const ArraySource& array) {
-  return static_cast<std::size_t>(numel_of(array.shape)) * size_of(array.dtype);
 }
 
 std::string make_header(const ArrayFileContents& contents) {
@@ -112,7 +117,12 @@ std::string make_header(const ArrayFileContents& contents) {
   std::uint64_t at = 0;
   for (const ArraySource& array : contents.arrays) {
     check(names.insert(array.path).second, "save: two arrays have the name '", array.path, "'");
-    const std::uint64_t end = at + size_in_bytes(array);
+    if (!array.target.empty()) {
+      check(names.contains(array.target), "save: '", array.path, "' is a second name of '",
+            array.target, "', which is not there");
+      continue;
+    }
+    const std::uint64_t end = at + array.nbytes();
     text += concat({text.empty() ? "" : ",", array_entry(array, at, end)});
     at = end;
   }
@@ -135,9 +145,8 @@ void write_safetensors(const std::string& path, const ArrayFileContents& content
   file->write_at(std::as_bytes(std::span(header)), kLengthBytes);
   std::uint64_t at = kLengthBytes + length;
   for (const ArraySource& array : contents.arrays) {
-    const std::size_t size = size_in_bytes(array);
-    file->write_at({static_cast<const std::byte*>(array.data), size}, at);
-    at += size;
+    file->write_at({static_cast<const std::byte*>(array.data), array.nbytes()}, at);
+    at += array.nbytes();
   }
   file->sync();
 }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <tessera/core/base/error.h>
-#include <tessera/nn/io/json_cursor.h>
 
 namespace tessera::nn {
 namespace {
@@ -31,8 +30,8 @@ struct Entry {
 
 class HeaderParser {
  public:
-  HeaderParser(std::string_view text, const std::string& path)
-      : what_("load: '" + path + "'"), json_(text, what_) {}
+  HeaderParser(JsonCursor::Source text, const std::string& path)
+      : what_("load: '" + path + "'"), json_(std::move(text), what_) {}
 
   SafetensorsHeader parse(std::uint64_t data_size);
 
@@ -81,7 +80,7 @@ void HeaderParser::metadata() {
   std::set<std::string> names;
   json_.object([&](const std::string& name) {
     check<IoError>(names.insert(name).second, about("__metadata__"), " holds '", name, "' twice");
-    metadata_.push_back({"", name, json_.string()});
+    metadata_.push_back({"", name, json_.beginning_of_string()});
   });
 }
 
@@ -172,9 +171,9 @@ std::optional<std::string_view> safetensors_dtype(DType dtype) {
   return found == kWords.end() ? std::nullopt : std::optional(found->second);
 }
 
-SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size,
+SafetensorsHeader parse_safetensors_header(JsonCursor::Source text, std::uint64_t data_size,
                                            const std::string& path) {
-  return HeaderParser(text, path).parse(data_size);
+  return HeaderParser(std::move(text), path).parse(data_size);
 }
 
 }  // namespace tessera::nn

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tessera/nn/io/array_file.h>
+#include <tessera/nn/io/json_cursor.h>
 
 namespace tessera::nn {
 
@@ -20,9 +21,10 @@ struct SafetensorsHeader {
 /// The format's word for `dtype`, or nothing if it has none.
 [[nodiscard]] std::optional<std::string_view> safetensors_dtype(DType dtype);
 
-/// Reads and checks a header; `data_size` bytes of arrays follow it. Throws IoError that begins
-/// with "load: 'path'" and names the array.
-[[nodiscard]] SafetensorsHeader parse_safetensors_header(std::string_view text,
+/// Reads and checks a header, which comes in pieces: nothing is kept of what is not yet checked but
+/// the piece. `data_size` bytes of arrays follow it. Of a text under "__metadata__" at most 64 KiB
+/// are kept. Throws IoError that begins with "load: 'path'" and names the array.
+[[nodiscard]] SafetensorsHeader parse_safetensors_header(JsonCursor::Source text,
                                                          std::uint64_t data_size,
                                                          const std::string& path);
 

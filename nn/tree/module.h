@@ -246,6 +246,8 @@ class Module : public std::enable_shared_from_this<Module> {
 
   /// Written to state dicts, so that a later version of a class can tell what it is given.
   [[nodiscard]] virtual int state_version() const { return 1; }
+  /// What a registered class is made again from: nn/state/serialize.h.
+  [[nodiscard]] virtual Value config() const { return {}; }
 
   // --- hooks -----------------------------------------------------------------------------------
 

@@ -50,14 +50,15 @@ tessera::nn::ArrayFileContents checkpoint_of(const std::vector<float>& values) {
       at += static_cast<std::size_t>(tessera::numel_of(shape));
     }
   }
-  contents.aliases.push_back({"model/lm_head.weight", "model/transformer.wte.weight"});
+  contents.arrays.push_back(
+      tessera::nn::alias_of("model/transformer.wte.weight", "model/lm_head.weight"));
   return contents;
 }
 
 std::size_t bytes_in(const tessera::nn::ArrayFileContents& contents) {
   std::size_t bytes = 0;
   for (const auto& array : contents.arrays) {
-    bytes += static_cast<std::size_t>(tessera::numel_of(array.shape)) * sizeof(float);
+    bytes += array.nbytes();
   }
   return bytes;
 }

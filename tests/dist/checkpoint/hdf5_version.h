@@ -18,7 +18,7 @@ inline void save_version(const std::string& directory, std::int64_t step, std::i
   contents.arrays = {{"model/a.weight", DType::i64, {numel}, values.data()},
                      {"optimizer/exp_avg/a.weight", DType::i64, {numel / 2}, values.data()},
                      {"optimizer/exp_avg_sq/a.weight", DType::i64, {}, values.data()}};
-  contents.aliases = {{"model/b.weight", "model/a.weight"}};
+  contents.arrays.push_back(nn::alias_of("model/a.weight", "model/b.weight"));
   contents.attributes = {{"", "version", version}};
   save_checkpoint(directory, step, contents);
 }

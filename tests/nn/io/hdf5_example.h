@@ -24,7 +24,7 @@ class ExampleFile {
     add("model/scalar", DType::f64, {});
     add("model/empty", DType::f32, {0, 7});
     add("model/a", DType::i64, {5});
-    contents.aliases.push_back({"model/lm_head.weight", "model/h.0.weight"});
+    contents.arrays.push_back(alias_of("model/h.0.weight", "model/lm_head.weight"));
     contents.groups = {"nothing"};
     contents.attributes = {{"", "count", std::int64_t{-7}},
                            {"", "rate", 0.125},

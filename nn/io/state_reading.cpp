@@ -1,0 +1,151 @@
+#include <tessera/nn/io/state_reading.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <tessera/core/base/error.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/transpose.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/io/state_arrays.h>
+#include <tessera/nn/io/value_bytes.h>
+
+namespace tessera::nn {
+namespace {
+
+std::string dotted(std::string path) {
+  std::ranges::replace(path, '/', '.');
+  return path;
+}
+
+class StateReading {
+ public:
+  StateReading(ArrayFileReader& reader, const std::string& path, const Module& module,
+               const NameMap& names)
+      : reader_(reader), path_(path), names_(names) {
+    for (const auto& [name, slot] : module.named_slots()) {
+      expected_.insert(name);
+    }
+  }
+
+  StateDict run() {
+    const std::string prefix(prefix_of_model());
+    for (const ArrayInfo& array : reader_.arrays()) {
+      const std::string name = dotted(array.path);
+      if (name.starts_with(prefix)) {
+        add(array, name.substr(prefix.size()));
+      }
+    }
+    add_attributes(prefix);
+    return std::move(state_);
+  }
+
+ private:
+  /// "model." where that is a group of the file's and none of the module's.
+  [[nodiscard]] std::string_view prefix_of_model() const {
+    constexpr std::string_view kModel = "model.";
+    constexpr std::string_view kModelOfModel = "model.model.";
+    const auto in_file = [&](std::string_view prefix) {
+      return std::ranges::any_of(reader_.arrays(), [&](const ArrayInfo& array) {
+        return dotted(array.path).starts_with(prefix);
+      });
+    };
+    const bool own = std::ranges::any_of(
+        expected_, [&](const std::string& name) { return name.starts_with(kModel); });
+    return in_file(kModel) && (!own || in_file(kModelOfModel)) ? kModel : "";
+  }
+
+  [[nodiscard]] NameMap::Mapped map(const std::string& name) const {
+    check<IoError>(names_.rules.empty() || name.size() <= NameMap::kLongestName, "load: '", path_,
+                   "': '", name, "' is too long a name; got ", name.size(),
+                   " bytes, expected at most ", NameMap::kLongestName);
+    return names_(name);
+  }
+
+  void add(const ArrayInfo& array, const std::string& name) {
+    const NameMap::Mapped mapped = map(name);
+    if (mapped.name.empty()) {
+      return;
+    }
+    check<IoError>(!state_.contains(mapped.name), "load: '", path_, "': '", array.path,
+                   "' is there twice, as '", mapped.name, "'");
+    const Tensor value = tensor_of(array);
+    if (is_extra_state(mapped.name) && value.dtype() == DType::u8) {
+      state_.set(mapped.name,
+                 value_from_bytes({static_cast<const std::byte*>(value.raw_data()), value.nbytes()},
+                                  about(array)));
+    } else {
+      state_.set(mapped.name, mapped.transpose ? transposed(array, value) : value);
+    }
+  }
+
+  [[nodiscard]] std::string about(const ArrayInfo& array) const {
+    return "load: '" + path_ + "': '" + array.path + "'";
+  }
+
+  Tensor tensor_of(const ArrayInfo& array) {
+    if (const auto known = tensors_.find(array.target); known != tensors_.end()) {
+      return known->second;
+    }
+    Tensor value = empty(array.shape, {.dtype = array.dtype});
+    reader_.read(array.path, {static_cast<std::byte*>(value.raw_data()), value.nbytes()});
+    tensors_.emplace(array.path, value);
+    return value;
+  }
+
+  [[nodiscard]] Tensor transposed(const ArrayInfo& array, const Tensor& value) const {
+    check<IoError>(value.shape().size() == 2, about(array), " is to be transposed; got shape ",
+                   value.shape(), ", expected two dims");
+    return contiguous(transpose(value));
+  }
+
+  /// Versions of the classes that wrote the state, and names of tensors that are there under
+  /// another one.
+  void add_attributes(const std::string& prefix) {
+    for (const ArrayAttribute& attribute : reader_.attributes()) {
+      const auto* number = std::get_if<std::int64_t>(&attribute.value);
+      const auto* text = std::get_if<std::string>(&attribute.value);
+      if (number != nullptr && attribute.name == kStateVersionAttribute) {
+        set_version(dotted(attribute.owner), prefix, *number);
+      } else if (number != nullptr && attribute.owner.empty()) {
+        check<IoError>(attribute.name != kWeightsFormatAttribute || *number <= kWeightsFormat,
+                       "load: '", path_, "' was written by a newer Tessera; got weights format ",
+                       *number, ", expected at most ", kWeightsFormat);
+      } else if (text != nullptr && attribute.owner.empty() && reader_.find(*text) != nullptr) {
+        add_other_name(map(attribute.name).name, map(*text).name);
+      }
+    }
+  }
+
+  void set_version(const std::string& owner, const std::string& prefix, std::int64_t version) {
+    const std::string inside = owner.empty() ? owner : owner + ".";
+    if (inside.starts_with(prefix)) {
+      const std::string rest = inside.substr(prefix.size());
+      state_.metadata().set(rest.substr(0, rest.size() - (rest.empty() ? 0 : 1)),
+                            Metadata{{"version", version}});
+    }
+  }
+
+  void add_other_name(const std::string& name, const std::string& target) {
+    if (expected_.contains(name) && !state_.contains(name) && state_.contains(target)) {
+      state_.set(name, state_.at(target));
+    }
+  }
+
+  ArrayFileReader& reader_;
+  const std::string& path_;
+  const NameMap& names_;
+  std::set<std::string> expected_;
+  std::map<std::string, Tensor> tensors_;
+  StateDict state_;
+};
+
+}  // namespace
+
+StateDict read_state(ArrayFileReader& reader, const std::string& path, const Module& module,
+                     const NameMap& names) {
+  return StateReading(reader, path, module, names).run();
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,177 @@
+// See serialize.cpp for the form.
+#include <algorithm>
+#include <set>
+
+#include <tessera/core/base/error.h>
+#include <tessera/nn/io/value_bytes.h>
+#include <tessera/nn/state/class_registry.h>
+#include <tessera/nn/tree/construction.h>
+
+namespace tessera::nn {
+namespace {
+
+constexpr const char* kOp = "deserialize";
+
+/// `read()`, whose complaints about missing or wrong fields become IoError.
+template <class F>
+auto field(const char* name, F read) {
+  try {
+    return read();
+  } catch (const InvalidArgument& error) {
+    fail<IoError>(kOp, ": the bytes hold no module: ", name, ": ", error.what());
+  }
+}
+
+template <class T>
+T get(const Value& value, const char* name) {
+  return field(name, [&] { return value.get<Value::Map>().at(name).template get<T>(); });
+}
+
+const Value& at(const Value& value, const char* name) {
+  return *field(name, [&] { return &value.get<Value::Map>().at(name); });
+}
+
+class TreeMaker {
+ public:
+  ModulePtr root(const Value& node) {
+    ModulePtr made = make(node);
+    fill(*made, node);
+    return made;
+  }
+
+ private:
+  static ModulePtr make(const Value& node) {
+    return detail::make_registered(get<std::string>(node, "class"), at(node, "config"));
+  }
+
+  /// Makes the children of `module` those of the node; what its constructor made of the right class
+  /// stays.
+  void fill(Module& module, const Value& node) {
+    modules_.push_back(&module);
+    const auto children = get<Value::Map>(node, "children");
+    module.train(get<bool>(node, "training"));
+    drop_others(module, children);
+    for (const auto& [name, child] : children) {
+      const ChildEntryPtr entry = module.child_entry(name);
+      if (child.empty()) {
+        module.put_child(entry, nullptr);
+      } else if (child.is<std::int64_t>()) {
+        module.put_child(entry, numbered(child.get<std::int64_t>()));
+      } else {
+        fill_child(module, entry, child);
+      }
+    }
+  }
+
+  static void drop_others(Module& module, const Value::Map& children) {
+    const std::vector<ChildEntryPtr> entries = module.child_entries();
+    for (const ChildEntryPtr& entry : entries) {
+      if (!children.contains(entry->name)) {
+        module.put_child(entry, nullptr);
+      }
+    }
+  }
+
+  void fill_child(Module& module, const ChildEntryPtr& entry, const Value& node) {
+    const auto name = get<std::string>(node, "class");
+    const bool there =
+        entry->module != nullptr &&
+        name == detail::registered_name(*entry->module).value_or(entry->module->class_name());
+    if (!there) {
+      module.put_child(entry, make(node));
+    }
+    fill(*entry->module, node);
+  }
+
+  [[nodiscard]] ModulePtr numbered(std::int64_t number) const {
+    const bool known = number >= 0 && static_cast<std::size_t>(number) < modules_.size();
+    check<IoError>(known, kOp, ": the bytes hold no module: no module ", number);
+    return modules_[static_cast<std::size_t>(number)]->shared_from_this();
+  }
+
+  std::vector<Module*> modules_;
+};
+
+SlotEntryPtr entry_of(Module& root, const std::string& name, Slot::Kind kind) {
+  const std::size_t dot = name.rfind('.');
+  Module& owner = dot == std::string::npos ? root : root.get_submodule(name.substr(0, dot));
+  return owner.slot_entry(dot == std::string::npos ? name : name.substr(dot + 1), kind);
+}
+
+Shape shape_of(const Value& slot) {
+  Shape shape;
+  for (const Value& size : get<Value::List>(slot, "shape")) {
+    shape.push_back(field("shape", [&] { return size.get<std::int64_t>(); }));
+  }
+  return shape;
+}
+
+void set_slot(Slot& slot, Slot::Kind kind, const Value& saved, const std::string& name) {
+  slot.kind = kind;
+  slot.name = name;
+  slot.persistent = get<bool>(saved, "persistent");
+  slot.requires_grad = get<bool>(saved, "requires_grad");
+  slot.dtype = field("dtype", [&] { return parse_dtype(get<std::string>(saved, "dtype")); });
+  slot.shape = shape_of(saved);
+  slot.value = field("value", [&] { return at(saved, "value").tensor(); });
+  const bool trained = kind == Slot::Kind::parameter && slot.requires_grad;
+  if (slot.value.defined()) {
+    check<IoError>(slot.value.shape() == slot.shape && slot.value.dtype() == slot.dtype, kOp,
+                   ": the value of \"", name, "\" does not fit it");
+    slot.value.set_requires_grad(trained && is_differentiable(slot.dtype));
+  }
+}
+
+/// Gives the slots of `root` their values and names, and empties the names that have none.
+void fill_slots(Module& root, const Value& slots) {
+  std::set<const SlotEntry*> filled;
+  std::set<SlotPtr> used;
+  for (const Value& saved : field("slots", [&] { return slots.get<Value::List>(); })) {
+    const bool parameter = get<bool>(saved, "parameter");
+    const Slot::Kind kind = parameter ? Slot::Kind::parameter : Slot::Kind::buffer;
+    SlotPtr slot;
+    for (const Value& text : get<Value::List>(saved, "names")) {
+      const auto name = field("names", [&] { return text.get<std::string>(); });
+      const SlotEntryPtr entry = field("names", [&] { return entry_of(root, name, kind); });
+      if (slot == nullptr) {
+        const bool free = entry->slot != nullptr && used.insert(entry->slot).second;
+        slot = free ? entry->slot : std::make_shared<Slot>();
+        set_slot(*slot, kind, saved, name);
+      }
+      entry->slot = slot;
+      filled.insert(entry.get());
+    }
+  }
+  for (Module* module : root.modules()) {
+    for (const SlotEntryPtr& entry : module->slot_entries()) {
+      if (!filled.contains(entry.get())) {
+        entry->slot = nullptr;
+      }
+    }
+  }
+}
+
+void set_extra_states(Module& root, const Value& states) {
+  for (const auto& [name, state] : field("extra_state", [&] { return states.get<Value::Map>(); })) {
+    Module& module = name.empty() ? root : root.get_submodule(name);
+    auto* extra = dynamic_cast<HasExtraState*>(&module);
+    check<IoError>(extra != nullptr, kOp, ": \"", name, "\" is a ", module.class_name(),
+                   ", which has no extra state");
+    extra->set_extra_state(state);
+  }
+}
+
+}  // namespace
+
+ModulePtr deserialize(std::span<const std::byte> bytes) {
+  const Value saved = value_from_bytes(bytes, kOp);
+  // As children are, so that the factories' `make` gives no values.
+  static const ClassInfo unknown{.name = "Module"};
+  const detail::Construction construction(unknown);
+  ModulePtr root = TreeMaker().root(at(saved, "module"));
+  fill_slots(*root, at(saved, "slots"));
+  set_extra_states(*root, at(saved, "extra_state"));
+  return root;
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,96 @@
+// A tree of modules as one value: {module, slots, extra_state}.
+//
+// module: {class, config, training, children}, where children holds for each name a module,
+// nothing, or the number of a module that came before. slots: each once, with all its names.
+#include <tessera/nn/state/serialize.h>
+
+#include <map>
+
+#include <tessera/core/base/error.h>
+#include <tessera/nn/io/value_bytes.h>
+#include <tessera/nn/state/class_registry.h>
+
+namespace tessera::nn {
+namespace {
+
+std::string class_of(const Module& module) {
+  return detail::registered_name(module).value_or(module.class_name());
+}
+
+class Tree {
+ public:
+  Value node(const Module& module) {
+    if (const auto known = numbers_.find(&module); known != numbers_.end()) {
+      return known->second;
+    }
+    numbers_.emplace(&module, static_cast<std::int64_t>(numbers_.size()));
+    Value::Map children;
+    for (const ChildEntryPtr& child : module.child_entries()) {
+      children.set(child->name, child->module == nullptr ? Value() : node(*child->module));
+    }
+    return Value::Map{{"class", class_of(module)},
+                      {"config", module.config()},
+                      {"training", module.training()},
+                      {"children", std::move(children)}};
+  }
+
+ private:
+  std::map<const Module*, std::int64_t> numbers_;
+};
+
+Value shape_value(const Shape& shape) {
+  Value::List sizes;
+  for (const std::int64_t size : shape) {
+    sizes.emplace_back(size);
+  }
+  return sizes;
+}
+
+Value slot_value(const Slot& slot, Value::List names) {
+  return Value::Map{{"names", std::move(names)},
+                    {"parameter", slot.kind == Slot::Kind::parameter},
+                    {"persistent", slot.persistent},
+                    {"requires_grad", slot.requires_grad},
+                    {"dtype", std::string(to_string(slot.dtype))},
+                    {"shape", shape_value(slot.shape)},
+                    {"value", slot.value.defined() ? Value(slot.value.detach()) : Value()}};
+}
+
+Value slots_value(const Module& module) {
+  std::vector<const Slot*> order;
+  std::map<const Slot*, Value::List> names;
+  for (const auto& [name, slot] : module.named_slots()) {
+    if (names[slot.get()].empty()) {
+      order.push_back(slot.get());
+    }
+    names[slot.get()].emplace_back(name);
+  }
+  Value::List slots;
+  for (const Slot* slot : order) {
+    slots.push_back(slot_value(*slot, names[slot]));
+  }
+  return slots;
+}
+
+Value extra_states(const Module& module) {
+  Value::Map states;
+  for (const auto& [name, below] : module.named_modules()) {
+    if (const auto* extra = dynamic_cast<const HasExtraState*>(below)) {
+      states.set(name, extra->get_extra_state());
+    }
+  }
+  return states;
+}
+
+}  // namespace
+
+std::vector<std::byte> serialize(const Module& module) {
+  if (!detail::registered_name(module).has_value()) {
+    detail::fail_unregistered("serialize", module.class_name());
+  }
+  return to_bytes(Value::Map{{"module", Tree().node(module)},
+                             {"slots", slots_value(module)},
+                             {"extra_state", extra_states(module)}});
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,284 @@
+// Rows K6, K7, I-10, X15, X17 and X42: weights in HDF5 files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/error.h>
+#include <tessera/core/base/file.h>
+#include <tessera/core/base/simulated_file_system.h>
+#include <tessera/nn/io/array_file.h>
+#include <tessera/nn/io/weights.h>
+#include <tessera/nn/layers/sequential.h>
+
+#include "nn/io/weights_example.h"
+#include "support/command.h"
+#include "support/temporary_folder.h"
+
+namespace tessera::nn {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::run_command;
+using testing_support::TemporaryFolder;
+
+std::string script(const std::string& name) {
+  return "/usr/bin/python3 " + std::string(TESSERA_TEST_FOLDER) + "/nn/io/" + name + " ";
+}
+
+template <class E>
+std::string thrown(const auto& action) {
+  try {
+    action();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "no such exception";
+}
+
+std::vector<std::string> names_in(const std::string& path) {
+  std::vector<std::string> names;
+  const auto reader = open_array_file(path);
+  for (const ArrayInfo& info : reader->arrays()) {
+    names.push_back(info.path);
+  }
+  return names;
+}
+
+TEST(K6, gives_back_everything) {
+  const TemporaryFolder folder;
+  const auto model = make<Everything>();
+  save_weights(*model, folder / "a.h5");
+  const auto other = make<Everything>();
+  zero(*other);
+  other->extra->state = Value();
+  const LoadResult result = load_weights(*other, folder / "a.h5");
+  EXPECT_TRUE(result.missing_keys.empty() && result.unexpected_keys.empty());
+  EXPECT_TRUE(same_tensors(model->state_dict(), other->state_dict()));
+  const auto& state = other->extra->state.get<Value::Map>();
+  EXPECT_EQ(state.at("text").get<std::string>(), "hello");
+  EXPECT_EQ(state.at("list").get<Value::List>().at(1).get<double>(), 2.5);
+  EXPECT_TRUE(state.at("list").get<Value::List>().at(3).empty());
+}
+
+TEST(I10, standard_tools_read_the_file) {
+  const TemporaryFolder folder;
+  const auto model = make<Everything>();
+  save_weights(*model, folder / "a.h5");
+  const auto h5py = run_command(script("weights_read_back.py") + (folder / "a.h5"));
+  EXPECT_EQ(h5py.exit_code, 0) << h5py.output;
+  const auto dump = run_command("h5dump -H " + (folder / "a.h5"));
+  EXPECT_EQ(dump.exit_code, 0) << dump.output;
+  EXPECT_THAT(dump.output, HasSubstr("HARDLINK"));
+}
+
+TEST(K6, keeps_the_order_of_the_state_dict) {
+  const TemporaryFolder folder;
+  const auto model = make<Everything>();
+  save_weights(*model, folder / "a.h5");
+  std::vector<std::string> expected;
+  for (const auto& [name, value] : model->state_dict()) {
+    expected.push_back(name);
+    std::ranges::replace(expected.back(), '.', '/');
+  }
+  EXPECT_EQ(names_in(folder / "a.h5"), expected);
+}
+
+TEST(X17, a_tied_tensor_is_stored_once) {
+  const TemporaryFolder folder;
+  save_weights(*make<Everything>(), folder / "a.h5");
+  const auto reader = open_array_file(folder / "a.h5", Checksums::required);
+  EXPECT_EQ(reader->find("head/weight")->target, "zebra/weight");
+  EXPECT_EQ(reader->find("zebra/weight")->target, "");
+}
+
+TEST(X42, trainable_leaves_buffers_and_extra_state_out) {
+  const TemporaryFolder folder;
+  const auto model = make<Everything>();
+  save_weights(*model, folder / "a.h5", {.scope = WeightsScope::trainable});
+  EXPECT_THAT(names_in(folder / "a.h5"), testing::Not(testing::Contains("shapes/steps")));
+  const auto other = make<Everything>();
+  zero(*other);
+  const LoadResult result = load_weights(*other, folder / "a.h5", {.strict = false});
+  EXPECT_EQ(other->shapes->scalar.value().item<float>(), 2.5F);
+  EXPECT_THAT(result.missing_keys, testing::Contains("shapes.steps"));
+  EXPECT_THAT(result.missing_keys, testing::Contains("extra._extra_state"));
+  EXPECT_THAT(result.missing_keys, testing::Not(testing::Contains("head.weight")));
+}
+
+TEST(K6, makes_folders_and_takes_bare_names) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  const auto model = make<Linear>(2, 3);
+  save_weights(*model, "new/folders/a.h5");
+  save_weights(*model, "bare.h5");
+  EXPECT_EQ(files.kind("new/folders/a.h5"), FileKind::regular);
+  EXPECT_EQ(files.list("new/folders").size(), 1U);
+  EXPECT_EQ(files.kind("bare.h5"), FileKind::regular);
+}
+
+TEST(K6, a_failing_disk_leaves_the_old_file) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  const auto model = make<Linear>(2, 3);
+  save_weights(*model, "dir/a.h5");
+  const std::string before = read_file("dir/a.h5");
+  model->weight.value().detach().data<float>()[0] = 42;
+  for (std::uint64_t i = 0; read_file("dir/a.h5") == before && i < 100; ++i) {
+    files.fail_at(files.operations() + i);
+    try {
+      save_weights(*model, "dir/a.h5");
+    } catch (const IoError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("Input/output error"));
+    }
+    EXPECT_NO_THROW((void)open_array_file("dir/a.h5", Checksums::required)) << i;
+  }
+  EXPECT_NE(read_file("dir/a.h5"), before);
+}
+
+TEST(K6, a_crash_leaves_the_old_file_or_the_new_one) {
+  for (std::uint64_t at = 0;; ++at) {
+    SimulatedFileSystem files;
+    const FileSystemScope scope(files);
+    const auto model = make<Linear>(2, 3);
+    save_weights(*model, "dir/a.h5");
+    const std::string before = read_file("dir/a.h5");
+    model->weight.value().detach().data<float>()[0] = 42;
+    files.crash_before(files.operations() + at);
+    try {
+      save_weights(*model, "dir/a.h5");
+      EXPECT_GT(at, 3U);
+      return;
+    } catch (const SimulatedCrash&) {
+      files.reboot(Survivors::random, at);
+    }
+    EXPECT_NO_THROW((void)open_array_file("dir/a.h5", Checksums::required)) << at;
+  }
+}
+
+TEST(K6, refuses_what_files_cannot_hold) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  const auto model = make<Everything>();
+  model->extra->state = Value(Value::Object{3});
+  EXPECT_THAT(thrown<Unsupported>([&] { save_weights(*model, "a.h5"); }),
+              HasSubstr("save: \"extra._extra_state\""));
+  model->extra->state = Value();
+  model->to_empty(Device{DeviceType::meta});
+  EXPECT_THAT(thrown<NotImplementedError>([&] { save_weights(*model, "a.h5"); }),
+              HasSubstr("tensor has no data (meta); use to_empty()"));
+  EXPECT_EQ(files.kind("a.h5"), FileKind::missing);
+}
+
+TEST(K7, reads_nested_groups_dotted_links_and_the_group_model) {
+  const TemporaryFolder folder;
+  const auto made = run_command(script("weights_write_foreign.py") + folder.path());
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  for (const char* name : {"nested.h5", "dotted.h5", "mixed.h5", "model.h5", "checkpoint.h5"}) {
+    const auto linear = make<Sequential>();
+    linear->add<Linear>(2, 3);
+    load_weights(*linear, folder / name);
+    EXPECT_THAT(linear->state_dict().tensor("0.weight").to_vector<float>(),
+                ElementsAre(0, 1, 2, 3, 4, 5))
+        << name;
+    EXPECT_THAT(linear->state_dict().tensor("0.bias").to_vector<float>(), ElementsAre(7, 8, 9))
+        << name;
+  }
+}
+
+/// A model whose child is called as the group of checkpoints is.
+struct HasModel : Module {
+  Child<Linear> model{this, "model", 2, 3};
+};
+
+TEST(K7, a_child_called_model_is_itself) {
+  const TemporaryFolder folder;
+  const auto model = make<HasModel>();
+  save_weights(*model, folder / "a.h5");
+  const auto other = make<HasModel>();
+  load_weights(*other, folder / "a.h5");
+  EXPECT_TRUE(same_tensors(model->state_dict(), other->state_dict()));
+}
+
+TEST(K7, a_name_filled_under_another_one_is_not_missing) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_command(script("weights_write_foreign.py") + folder.path()).exit_code, 0);
+  struct Tied : Module {
+    Child<Linear> a{this, "a", 2, 3};
+    Child<Linear> b{this, "b", 2, 3};
+    Tied() {
+      b->weight.tie(a->weight);
+      b->bias.tie(a->bias);
+    }
+  };
+  const auto tied = make<Tied>();
+  load_weights(*tied, folder / "only_b.h5");
+  EXPECT_THAT(tied->a->weight.value().to_vector<float>(), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST(K7, problems_are_those_of_load_state_dict) {
+  const TemporaryFolder folder;
+  save_weights(*make<Linear>(2, 3), folder / "a.h5");
+  const auto wider = make<Linear>(4, 3, LinearOptions{.bias = false});
+  const StateDict before = wider->clone()->state_dict();
+  const std::string message = thrown<RuntimeError>([&] { load_weights(*wider, folder / "a.h5"); });
+  EXPECT_EQ(message,
+            "load_state_dict(Linear): 2 problems\n\tunexpected: \"bias\"\n\tshape of \"weight\": "
+            "file (3, 2), module (3, 4)");
+  EXPECT_TRUE(same_tensors(before, wider->state_dict()));
+}
+
+TEST(K7, hooks_hear_of_the_version_that_wrote) {
+  const TemporaryFolder folder;
+  const auto model = make<Everything>();
+  save_weights(*model, folder / "a.h5");
+  std::int64_t version = 0;
+  model->extra->register_load_state_dict_pre_hook([&](Module&, LoadContext& context) {
+    version = context.metadata.at("version").get<std::int64_t>();
+  });
+  load_weights(*model, folder / "a.h5");
+  EXPECT_EQ(version, 3);
+}
+
+TEST(K7, takes_the_files_dtypes_when_assigning) {
+  const TemporaryFolder folder;
+  const auto model = make<Linear>(2, 3);
+  model->to_bfloat16();
+  save_weights(*model, folder / "a.h5");
+  const auto other = make<Linear>(2, 3);
+  load_weights(*other, folder / "a.h5");
+  EXPECT_EQ(other->weight.value().dtype(), DType::f32);
+  load_weights(*other, folder / "a.h5", {.assign = true});
+  EXPECT_EQ(other->weight.value().dtype(), DType::bf16);
+  EXPECT_TRUE(same_tensors(model->state_dict(), other->state_dict()));
+}
+
+TEST(K7, bad_files_change_nothing_and_name_file_and_field) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_command(script("weights_write_foreign.py") + folder.path()).exit_code, 0);
+  const auto model = make<Linear>(2, 3);
+  const StateDict before = model->clone()->state_dict();
+  const auto message = [&](const std::string& name) {
+    return thrown<IoError>([&] { load_weights(*model, folder / name); });
+  };
+  for (const auto& [name, part] :
+       {std::pair{"twice.h5", "twice.h5': '0.weight' is there twice, as '0.weight'"},
+        std::pair{"extra.h5", "extra.h5': '_extra_state': the bytes are no value"},
+        std::pair{"words.h5", "words.h5': 'weight' has a type that no dtype holds"},
+        std::pair{"huge.h5", "huge.h5': 'weight' is not in the file; got 0 bytes"},
+        std::pair{"newer.h5", "newer.h5' was written by a newer Tessera; got weights format 9"},
+        std::pair{"text.h5", "text.h5' is no readable HDF5 file"},
+        std::pair{"cut.h5", "cut.h5' is no readable HDF5 file"}, std::pair{"none.h5", "none.h5"}}) {
+    EXPECT_THAT(message(name), HasSubstr(part)) << name;
+    EXPECT_TRUE(same_tensors(before, model->state_dict())) << name;
+  }
+}
+
+TEST(X15, names_with_the_files_separators_cannot_be_made) {
+  const auto model = make<Linear>(2, 3);
+  for (const char* name : {"a.b", "a/b", ""}) {
+    EXPECT_THROW(model->register_buffer(name, ones({1})), KeyError) << name;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::nn
