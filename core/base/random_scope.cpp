@@ -1,5 +1,6 @@
 #include <tessera/core/base/random_scope.h>
 
+#include <mutex>
 #include <utility>
 
 #include <tessera/core/base/context.h>
@@ -12,11 +13,15 @@ namespace {
 
 constinit thread_local bool may_draw = true;
 
+/// Threads that call one model may share a context.
+constinit std::mutex counting;
+
 }  // namespace
 
 std::uint64_t next_random_key() {
   check<ValueError>(may_draw, "random numbers: \"", current_module_path(),
                     "\" draws some in a pure call; give the call a key");
+  const std::scoped_lock lock(counting);
   const Context& context = Context::current();
   RandomDraws& draws = Context::current().draws;
   if (draws.seed != context.seed || draws.step != context.step ||
@@ -29,13 +34,17 @@ std::uint64_t next_random_key() {
 }
 
 void begin_random_pass() {
+  const std::scoped_lock lock(counting);
   Context::current().draws.counts.clear();
 }
 
-RandomScope::RandomScope(RandomDraws draws)
-    : previous_(std::exchange(Context::current().draws, std::move(draws))) {}
+RandomScope::RandomScope(RandomDraws draws) : previous_(std::move(draws)) {
+  const std::scoped_lock lock(counting);
+  std::swap(previous_, Context::current().draws);
+}
 
 RandomScope::~RandomScope() {
+  const std::scoped_lock lock(counting);
   Context::current().draws = std::move(previous_);
 }
 

@@ -2,7 +2,8 @@
 //
 // A draw is keyed by (seed, step, module path, how many draws that path made since the pass began),
 // and inside a draw every element by its sample's index in the global batch. So bits depend neither
-// on how samples are dealt to ranks and passes nor on what other modules draw.
+// on how samples are dealt to ranks and passes nor on what other modules draw. Threads that share a
+// Context take draws in the order in which they come; with a ContextScope each counts its own.
 #pragma once
 
 #include <cstdint>

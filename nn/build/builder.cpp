@@ -256,7 +256,7 @@ bool Builder::try_on_meta(const Module& module, const Args& args, const Kwargs& 
   const MetaScope meta(module);
   const CallStateGuard<&CallState::declaring> declaring(true);
   try {
-    forward(without_elements(args).get<Args>(), without_elements(kwargs).get<Kwargs>());
+    forward(as_meta(args).get<Args>(), as_meta(kwargs).get<Kwargs>());
     return true;
   } catch (const NotImplementedError&) {
     return false;  // forward reads values: only the call itself can tell

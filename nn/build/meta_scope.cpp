@@ -18,7 +18,7 @@ bool MetaFrame::write(const SlotPtr& slot, const Tensor& value) {
   return true;
 }
 
-Value without_elements(const Value& value) {
+Value as_meta(const Value& value) {
   if (value.is<Tensor>()) {
     const Tensor x = value.tensor();
     return empty(x.shape(), {.dtype = x.dtype(), .device = kMeta});
@@ -26,14 +26,14 @@ Value without_elements(const Value& value) {
   if (value.is<Value::List>()) {
     Value::List list;
     for (const Value& part : value.get<Value::List>()) {
-      list.push_back(without_elements(part));
+      list.push_back(as_meta(part));
     }
     return list;
   }
   if (value.is<Value::Map>()) {
     Value::Map map;
     for (const auto& [name, part] : value.get<Value::Map>()) {
-      map.set(name, without_elements(part));
+      map.set(name, as_meta(part));
     }
     return map;
   }

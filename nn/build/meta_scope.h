@@ -32,6 +32,6 @@ class MetaScope {
 };
 
 /// `value` with a tensor without elements in place of every tensor in it.
-[[nodiscard]] Value without_elements(const Value& value);
+[[nodiscard]] Value as_meta(const Value& value);
 
 }  // namespace tessera::nn::detail

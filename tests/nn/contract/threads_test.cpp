@@ -1,0 +1,109 @@
+// One built module called from several threads at once: what the thread sanitizer looks at.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/relu.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/nn/functional/pure.h>
+#include <tessera/nn/layers/batch_norm.h>
+#include <tessera/nn/layers/conv.h>
+#include <tessera/nn/layers/dropout.h>
+
+#include "models.h"
+
+namespace tessera::nn::contract {
+namespace {
+
+constexpr int kThreads = 4;
+constexpr int kCalls = 8;
+
+/// Layers with state, hooks, random numbers and a Sequential.
+struct Model : Module {
+  Child<Conv2d> conv{this, "conv", 3, 4, 3};
+  Child<BatchNorm2d> norm{this, "norm", 4};
+  Child<Dropout> dropout{this, "dropout", 0.5};
+  Child<Scale> scale{this, "scale", 4};
+  Tensor forward(const Tensor& x) const { return scale(dropout(relu(norm(conv(x))))); }
+};
+
+/// `work(thread)` on all threads at once.
+template <class F>
+void at_once(const F& work) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&work, t] { work(t); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+std::vector<float> values(const Tensor& x) {
+  return x.to_vector<float>();
+}
+
+Tensor input(int thread) {
+  return full({2, 3, 6, 6}, 0.1 * (thread + 1));
+}
+
+TEST(Threads, OneModuleGivesEachThreadItsOwnResult) {
+  set_seed(1);
+  const auto model = make<Model>();
+  model->eval();
+  std::atomic<int> hooked = 0;
+  model->norm->register_forward_hook([&](const Module&, const Args&, const Value&) { ++hooked; });
+  std::vector<std::vector<float>> expected(kThreads);
+  for (int t = 0; t < kThreads; ++t) {
+    expected[static_cast<std::size_t>(t)] = values(model(input(t)));
+  }
+  hooked = 0;
+  std::atomic<int> wrong = 0;
+  at_once([&](int t) {
+    for (int i = 0; i < kCalls; ++i) {
+      wrong += values(model(input(t))) != expected[static_cast<std::size_t>(t)];
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(hooked, kThreads * kCalls);
+}
+
+TEST(Threads, GradientsWithRespectToOneModule) {
+  set_seed(1);
+  const auto model = make<Scale>(4);
+  std::atomic<int> wrong = 0;
+  at_once([&](int t) {
+    for (int i = 0; i < kCalls; ++i) {
+      const Tensor x = full({2, 4}, t);
+      const auto result = value_and_grad([&](const Ptr<Scale>& m) { return sum(m(x)); }, model);
+      wrong += values(result.grads.at("factor")) != std::vector<float>(4, 2.0F * t);
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_FALSE(model->factor.grad().defined());
+}
+
+TEST(Threads, DropoutOfAKeyIsThatOfTheKey) {
+  set_seed(1);
+  const auto model = make<Dropout>(0.5);
+  const Tensor x = ones({64});
+  std::vector<std::vector<float>> expected;
+  for (std::uint64_t t = 0; t < kThreads; ++t) {
+    expected.push_back(values(model(x, CallOptions{.key = RandomKey{t, 0}})));
+  }
+  std::atomic<int> wrong = 0;
+  at_once([&](int t) {
+    const auto thread = static_cast<std::size_t>(t);
+    for (int i = 0; i < kCalls; ++i) {
+      model(x);  // in the order in which threads come
+      wrong += values(model(x, CallOptions{.key = RandomKey{thread, 0}})) != expected[thread];
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace tessera::nn::contract
