@@ -30,16 +30,21 @@ bool lies_in(const void* address, const char* library) {
   return ::dladdr(address, &info) != 0 && std::strstr(info.dli_fname, library) != nullptr;
 }
 
-/// Frames of the C library count as those of their caller.
+/// Frames of the C library count as those of their caller. The first of them is where the signal
+/// came in; before it are ours.
 ChildEnd place_of_crash() {
   std::array<void*, 64> frames;
-  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-  for (int i = 2; i < count; ++i) {  // after this function and the handler
-    const void* frame = frames[static_cast<std::size_t>(i)];
-    if (lies_in(frame, "libhdf5")) {
+  const auto count =
+      static_cast<std::size_t>(::backtrace(frames.data(), static_cast<int>(frames.size())));
+  std::size_t i = 0;
+  while (i < count && !lies_in(frames[i], "libc.so")) {
+    ++i;
+  }
+  for (; i < count; ++i) {
+    if (lies_in(frames[i], "libhdf5")) {
       return ChildEnd::crashed_in_hdf5;
     }
-    if (lies_in(frame, "libtessera") || lies_in(frame, "test_fuzz")) {
+    if (lies_in(frames[i], "libtessera") || lies_in(frames[i], "test_fuzz")) {
       return ChildEnd::crashed_elsewhere;
     }
   }
