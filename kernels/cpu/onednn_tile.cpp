@@ -1,6 +1,7 @@
 #include <tessera/kernels/cpu/onednn_tile.h>
 
 #include <tessera/kernels/cpu/scratch.h>
+#include <tessera/kernels/cpu/simd/channel_blocks.h>
 
 namespace tessera::cpu::onednn {
 namespace {
@@ -147,8 +148,24 @@ Chosen choose(const ConvolutionTile& tile) {
           d.scratchpad_desc()};
 }
 
-memory without_data(const memory::desc& desc) {
-  return {desc, cpu_engine(), DNNL_MEMORY_NONE};
+/// x or y (operand 0 or 2) as runs of 16 channels, where that is what oneDNN wants of it.
+std::optional<ChannelBlocks> blocks_of(const ConvolutionTile& t, std::size_t operand,
+                                       const memory::desc& inner) {
+  using Tag = memory::format_tag;
+  const memory::dims dims = dims_of(t.shape)[operand];
+  const DType dtype = t.dtypes[operand];
+  const memory::desc lines(dims, type_of(dtype), dims.size() == 4 ? Tag::nChw16c : Tag::nCdhw16c);
+  if (operand == 1 || dims[1] % kChannelBlock != 0 || inner != lines) {
+    return std::nullopt;
+  }
+  const bool of_x = operand == 0;
+  const std::int64_t positions = of_x ? t.shape.in_size() : t.shape.out_size();
+  return ChannelBlocks{.samples = dims[0],
+                       .blocks = dims[1] / kChannelBlock,
+                       .positions = positions,
+                       .step = (of_x ? t.x_channels : t.y_channels) * positions,
+                       .dtype = dtype,
+                       .to_lines = operand != static_cast<std::size_t>(t.result)};
 }
 
 constexpr std::size_t round_to_line(std::size_t bytes) {
@@ -169,21 +186,6 @@ struct TileHash {
 
 }  // namespace
 
-Reorder::Reorder(const memory::desc& from, const memory::desc& to) : needed_(from != to) {
-  if (needed_) {
-    primitive_ = dnnl::reorder(dnnl::reorder::primitive_desc(cpu_engine(), from, cpu_engine(), to,
-                                                             dnnl::primitive_attr()));
-    from_ = without_data(from);
-    to_ = without_data(to);
-  }
-}
-
-void Reorder::run(const void* from, void* to) {
-  from_.set_data_handle(const_cast<void*>(from));
-  to_.set_data_handle(to);
-  primitive_.execute(cpu_stream(), {{DNNL_ARG_FROM, from_}, {DNNL_ARG_TO, to_}});
-}
-
 TileConvolution::TileConvolution(const ConvolutionTile& tile)
     : result_(static_cast<std::size_t>(tile.result)) {
   Chosen chosen = choose(tile);
@@ -193,7 +195,10 @@ TileConvolution::TileConvolution(const ConvolutionTile& tile)
   const bool forward = tile.result == ConvolutionResult::y;
   for (std::size_t i = 0; i < 3; ++i) {
     const bool written = i == result_;
-    reorders_[i] = written ? Reorder(inner_[i], outer[i]) : Reorder(outer[i], inner_[i]);
+    const auto blocks = blocks_of(tile, i, inner_[i]);
+    reorders_[i] = blocks    ? Reorder(*blocks)
+                   : written ? Reorder(inner_[i], outer[i])
+                             : Reorder(outer[i], inner_[i]);
     memory_[i] = without_data(inner_[i]);
     // y is a gradient in both other directions.
     const bool gradient = !forward && (written || i == 2);

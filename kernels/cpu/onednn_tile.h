@@ -7,6 +7,7 @@
 
 #include <tessera/kernels/cpu/convolution.h>
 #include <tessera/kernels/cpu/onednn.h>
+#include <tessera/kernels/cpu/onednn_reorder.h>
 
 namespace tessera::cpu::onednn {
 
@@ -21,20 +22,6 @@ struct ConvolutionTile {
   bool bias = false;
 
   friend bool operator==(const ConvolutionTile&, const ConvolutionTile&) = default;
-};
-
-/// A copy between two layouts of a tensor, or nothing where they are equal. Of one thread.
-class Reorder {
- public:
-  Reorder() = default;
-  Reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to);
-  [[nodiscard]] bool needed() const { return needed_; }
-  void run(const void* from, void* to);
-
- private:
-  bool needed_ = false;
-  dnnl::reorder primitive_;
-  dnnl::memory from_, to_;
 };
 
 /// The memory of a tile's x, weight and y; the result's is written.

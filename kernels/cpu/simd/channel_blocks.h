@@ -1,0 +1,19 @@
+// Runs of 16 channels, as planes one behind the other and interleaved.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::cpu {
+
+inline constexpr std::int64_t kChannelBlock = 16;
+
+/// Planes (16, positions), `step` elements from one to the next, and lines (positions, 16), dense.
+using ChannelBlockCopy = void (*)(const void* from, std::int64_t positions, std::int64_t step,
+                                  void* to);
+
+struct ChannelBlockTable {
+  ChannelBlockCopy to_lines[2];   ///< f32, bf16
+  ChannelBlockCopy to_planes[2];  ///< f32, bf16
+};
+
+}  // namespace tessera::cpu
