@@ -80,6 +80,10 @@ TEST(ConvolutionKernel, agrees_with_the_reference_in_bf16) {
                                     {e.options, size, kHalfType, kHalfType}, test::kHalf);
       compare<ConvolutionGradInput>({half(y), weight, Tensor()}, {e.options, size, kHalfType});
       compare<ConvolutionGradWeight>({half(y), x}, {e.options, kernel, kHalfType});
+      compare<Convolution>({half(x), half(weight), half(randn({e.weight[0]}))},
+                           {e.options, kHalfType}, test::kHalf);
+      compare<ConvolutionGradWeight>({half(y), half(x)}, {e.options, kernel, kHalfType, kHalfType},
+                                     test::kHalf);
     }
   });
 }
