@@ -9,7 +9,7 @@ dnnl::memory without_data(const dnnl::memory::desc& desc) {
   return {desc, cpu_engine(), DNNL_MEMORY_NONE};
 }
 
-void ChannelBlocks::copy(const void* from, void* to) const {
+void ChannelBlocks::operator()(const void* from, void* to) const {
   const ChannelBlockTable& table = IsaTable<ChannelBlockTable>::get();
   const auto run = (to_lines ? table.to_lines : table.to_planes)[dtype == DType::bf16 ? 1 : 0];
   const auto size = static_cast<std::int64_t>(size_of(dtype));
@@ -25,6 +25,18 @@ void ChannelBlocks::copy(const void* from, void* to) const {
   }
 }
 
+void WeightBlocks::operator()(const void* from, void* to) const {
+  const auto run = IsaTable<ChannelBlockTable>::get().weight_to_planes;
+  const auto* lines = static_cast<const float*>(from);
+  const std::int64_t run_of_plane = kChannelBlock * taps, step = in_blocks * run_of_plane;
+  for (std::int64_t out = 0; out < out_blocks; ++out) {
+    for (std::int64_t in = 0; in < in_blocks; ++in, lines += kChannelBlock * run_of_plane) {
+      run(lines, taps, step,
+          static_cast<float*>(to) + out * kChannelBlock * step + in * run_of_plane);
+    }
+  }
+}
+
 Reorder::Reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to)
     : needed_(from != to) {
   if (needed_) {
@@ -36,8 +48,8 @@ Reorder::Reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to)
 }
 
 void Reorder::run(const void* from, void* to) {
-  if (blocks_) {
-    blocks_->copy(from, to);
+  if (copy_) {
+    copy_(from, to);
     return;
   }
   from_.set_data_handle(const_cast<void*>(from));

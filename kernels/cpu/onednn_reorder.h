@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <functional>
+#include <utility>
 
 #include <tessera/kernels/cpu/onednn.h>
 
@@ -19,21 +20,30 @@ struct ChannelBlocks {
   DType dtype = DType::f32;
   bool to_lines = false;
 
-  void copy(const void* from, void* to) const;
+  void operator()(const void* from, void* to) const;
+};
+
+/// The same for a weight's gradient in f32: from lines (taps, 16 in, 16 out), as OIhw16i16o is, to
+/// dense planes.
+struct WeightBlocks {
+  std::int64_t out_blocks = 0, in_blocks = 0, taps = 0;
+
+  void operator()(const void* from, void* to) const;
 };
 
 /// A copy between two layouts of a tensor, or nothing where they are equal. Of one thread.
 class Reorder {
  public:
   Reorder() = default;
-  explicit Reorder(const ChannelBlocks& blocks) : needed_(true), blocks_(blocks) {}
+  explicit Reorder(std::function<void(const void* from, void* to)> copy)
+      : needed_(true), copy_(std::move(copy)) {}
   Reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to);
   [[nodiscard]] bool needed() const { return needed_; }
   void run(const void* from, void* to);
 
  private:
   bool needed_ = false;
-  std::optional<ChannelBlocks> blocks_;
+  std::function<void(const void*, void*)> copy_;  ///< our own, or none
   dnnl::reorder primitive_;
   dnnl::memory from_, to_;
 };

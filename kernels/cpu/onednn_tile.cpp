@@ -148,6 +148,19 @@ Chosen choose(const ConvolutionTile& tile) {
           d.scratchpad_desc()};
 }
 
+/// The weight's gradient as runs of 16 channels, where that is how oneDNN forms it.
+std::optional<WeightBlocks> weight_blocks_of(const ConvolutionTile& t, const memory::desc& inner) {
+  using Tag = memory::format_tag;
+  const memory::dims dims = dims_of(t.shape)[1];
+  const memory::desc lines(dims, memory::data_type::f32,
+                           dims.size() == 4 ? Tag::OIhw16i16o : Tag::OIdhw16i16o);
+  if (t.dtypes[1] != DType::f32 || inner != lines || dims[0] % kChannelBlock != 0 ||
+      dims[1] % kChannelBlock != 0) {
+    return std::nullopt;
+  }
+  return WeightBlocks{dims[0] / kChannelBlock, dims[1] / kChannelBlock, t.shape.taps()};
+}
+
 /// x or y (operand 0 or 2) as runs of 16 channels, where that is what oneDNN wants of it.
 std::optional<ChannelBlocks> blocks_of(const ConvolutionTile& t, std::size_t operand,
                                        const memory::desc& inner) {
@@ -196,7 +209,9 @@ TileConvolution::TileConvolution(const ConvolutionTile& tile)
   for (std::size_t i = 0; i < 3; ++i) {
     const bool written = i == result_;
     const auto blocks = blocks_of(tile, i, inner_[i]);
+    const auto weight = written && i == 1 ? weight_blocks_of(tile, inner_[1]) : std::nullopt;
     reorders_[i] = blocks    ? Reorder(*blocks)
+                   : weight  ? Reorder(*weight)
                    : written ? Reorder(inner_[i], outer[i])
                              : Reorder(outer[i], inner_[i]);
     memory_[i] = without_data(inner_[i]);

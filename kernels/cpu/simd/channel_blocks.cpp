@@ -66,8 +66,47 @@ void to_planes(const void* from, std::int64_t positions, std::int64_t step, void
   });
 }
 
+/// The lines of a weight in the order of a plane's elements: tap by tap for each input channel.
+class WeightLines {
+ public:
+  WeightLines(const float* lines, std::int64_t taps) : lines_(lines), taps_(taps) {}
+  const float* next() {
+    const float* line = lines_ + (tap_ * kLine + in_) * kLine;
+    if (++tap_ == taps_) {
+      tap_ = 0;
+      ++in_;
+    }
+    return line;
+  }
+
+ private:
+  const float* lines_;
+  std::int64_t taps_, tap_ = 0, in_ = 0;
+};
+
+void weight_to_planes(const float* lines, std::int64_t taps, std::int64_t step, float* planes) {
+  WeightLines order(lines, taps);
+  for (std::int64_t p = 0; p < kLine * taps; p += kLanes) {
+    const float* line[kLanes];
+    for (auto& at : line) {
+      at = order.next();
+    }
+    for (std::int64_t out = 0; out < kLine; out += kLanes) {
+      VF r[kLanes];
+      for (int i = 0; i < kLanes; ++i) {
+        r[i] = load(line[i] + out);
+      }
+      transpose(r);
+      for (int i = 0; i < kLanes; ++i) {
+        store(planes + (out + i) * step + p, r[i]);
+      }
+    }
+  }
+}
+
 constexpr ChannelBlockTable kTable{{to_lines<float>, to_lines<BFloat16>},
-                                   {to_planes<float>, to_planes<BFloat16>}};
+                                   {to_planes<float>, to_planes<BFloat16>},
+                                   weight_to_planes};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -11,9 +11,14 @@ inline constexpr std::int64_t kChannelBlock = 16;
 using ChannelBlockCopy = void (*)(const void* from, std::int64_t positions, std::int64_t step,
                                   void* to);
 
+/// f32 lines (taps, 16 in, 16 out) of a weight to 16 planes (in, taps), `step` elements apart.
+using WeightBlockCopy = void (*)(const float* lines, std::int64_t taps, std::int64_t step,
+                                 float* planes);
+
 struct ChannelBlockTable {
   ChannelBlockCopy to_lines[2];   ///< f32, bf16
   ChannelBlockCopy to_planes[2];  ///< f32, bf16
+  WeightBlockCopy weight_to_planes;
 };
 
 }  // namespace tessera::cpu

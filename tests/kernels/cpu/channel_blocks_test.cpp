@@ -37,6 +37,28 @@ void check_copies(std::int64_t positions, std::int64_t step, int dtype) {
   }
 }
 
+TEST(ChannelBlocks, OrdersAWeightByOutputInputAndTap) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const std::int64_t taps : {1, 3, 9, 27}) {
+      const std::int64_t step = kChannelBlock * taps + 7;
+      const auto lines = test::random_values(taps * kChannelBlock * kChannelBlock, 1);
+      std::vector<float> planes(static_cast<std::size_t>(kChannelBlock * step));
+      IsaTable<ChannelBlockTable>::get().weight_to_planes(lines.data(), taps, step, planes.data());
+      for (std::int64_t out = 0; out < kChannelBlock; ++out) {
+        for (std::int64_t in = 0; in < kChannelBlock; ++in) {
+          for (std::int64_t tap = 0; tap < taps; ++tap) {
+            const std::int64_t line = tap * kChannelBlock + in;
+            ASSERT_EQ(planes[static_cast<std::size_t>(out * step + in * taps + tap)],
+                      lines[static_cast<std::size_t>(line * kChannelBlock + out)])
+                << out << ", " << in << ", " << tap;
+          }
+        }
+      }
+    }
+  });
+}
+
 TEST(ChannelBlocks, InterleavesAndBack) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
