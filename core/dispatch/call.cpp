@@ -99,13 +99,12 @@ struct SafeInputs {
 
 /// Replaces inputs that would be overwritten before they are read, or before their gradient is.
 SafeInputs protect_inputs(const OpDef& op, std::span<const TensorRef> inputs,
-                          const Outputs& written, bool recording) {
+                          const Outputs& outputs, bool recording) {
+  const OverlapFinder written({outputs.data(), outputs.size()});
   SafeInputs safe{.read = InlineVector<TensorRef, 6>(inputs), .saved = safe.read};
   safe.copies.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Overlap overlap = inputs[i]->defined()
-                                ? worst_overlap(*inputs[i], {written.data(), written.size()})
-                                : Overlap{};
+    const Overlap overlap = inputs[i]->defined() ? written.worst_with(*inputs[i]) : Overlap{};
     const bool wanted = recording && (op.info.saved_inputs >> i & 1U) != 0;
     if (overlap == Overlap::partial || (overlap == Overlap::same && wanted)) {
       safe.saved[i] = safe.copies.emplace_back(snapshot(*inputs[i]));

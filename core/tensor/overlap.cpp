@@ -1,6 +1,7 @@
 #include <tessera/core/tensor/overlap.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace tessera {
 namespace {
@@ -13,6 +14,10 @@ std::pair<std::int64_t, std::int64_t> bytes_of(const TensorImpl& x) {
   }
   const auto size = static_cast<std::int64_t>(size_of(x.dtype));
   return {x.offset * size, (last + 1) * size};
+}
+
+const Storage* storage_of(const Tensor* x) {
+  return x->get().storage.get();
 }
 
 }  // namespace
@@ -31,10 +36,19 @@ Overlap overlap_of(const Tensor& a, const Tensor& b) {
   return x_end <= y_first || y_end <= x_first ? Overlap::none : Overlap::partial;
 }
 
-Overlap worst_overlap(const Tensor& x, std::span<const Tensor> others) {
+OverlapFinder::OverlapFinder(std::span<const Tensor> tensors) {
+  for (const Tensor& x : tensors) {
+    by_storage_.push_back(&x);
+  }
+  std::ranges::sort(by_storage_, std::less<>(), storage_of);
+}
+
+Overlap OverlapFinder::worst_with(const Tensor& x) const {
+  const auto sharing =
+      std::ranges::equal_range(by_storage_, storage_of(&x), std::less<>(), storage_of);
   Overlap worst = Overlap::none;
-  for (const Tensor& other : others) {
-    worst = std::max(worst, overlap_of(x, other));
+  for (const Tensor* other : sharing) {
+    worst = std::max(worst, overlap_of(x, *other));
   }
   return worst;
 }

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include <tessera/core/base/inline_vector.h>
 #include <tessera/core/tensor/tensor.h>
 
 namespace tessera {
@@ -14,7 +15,17 @@ enum class Overlap : std::uint8_t {
 };
 
 [[nodiscard]] Overlap overlap_of(const Tensor& a, const Tensor& b);
-/// The worst one with any of `others`.
-[[nodiscard]] Overlap worst_overlap(const Tensor& x, std::span<const Tensor> others);
+
+/// Tensors, found by their storage: the steps of optimizers write hundreds of them.
+class OverlapFinder {
+ public:
+  /// Keeps their addresses.
+  explicit OverlapFinder(std::span<const Tensor> tensors);
+  /// The worst overlap of `x` with any of them.
+  [[nodiscard]] Overlap worst_with(const Tensor& x) const;
+
+ private:
+  InlineVector<const Tensor*, 3> by_storage_;
+};
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include <tessera/core/device/allocator.h>
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/kernels/cpu/gemm_plan.h>
+#include <tessera/kernels/cpu/gemm_small.h>
 #include <tessera/kernels/cpu/gemm_tile.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/product_library.h>
@@ -101,9 +102,12 @@ void gemm(const Gemm& g) {
   if (g.m == 0 || g.n == 0) {
     return;
   }
+  const ProductLibrary* products = library_for(g.compute);
+  if (products == nullptr && gemm_small(g)) {
+    return;
+  }
   const ProductTable& table = IsaTable<ProductTable>::get();
   const ProductKernel& kernel = g.compute == DType::bf16 ? table.bf16 : table.f32;
-  const ProductLibrary* products = library_for(g.compute);
   const GemmPlan plan = products == nullptr ? plan_gemm(g, kernel) : plan_library_gemm(g);
   GemmBlock block{
       .gemm = &g, .plan = &plan, .kernel = &kernel, .table = &table, .products = products};

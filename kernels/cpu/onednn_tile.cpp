@@ -1,5 +1,6 @@
 #include <tessera/kernels/cpu/onednn_tile.h>
 
+#include <tessera/kernels/cpu/onednn_layouts.h>
 #include <tessera/kernels/cpu/scratch.h>
 
 namespace tessera::cpu::onednn {
@@ -9,39 +10,6 @@ using dnnl::memory;
 
 constexpr std::array<int, 3> kRead{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
 constexpr std::array<int, 3> kGradient{DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST};
-
-/// The last spatial sizes, two or three.
-memory::dims spatial(const ConvolutionGeometry& g, const Spatial& sizes) {
-  return g.ndim == 3 ? memory::dims(sizes.begin(), sizes.end())
-                     : memory::dims(sizes.begin() + 1, sizes.end());
-}
-
-memory::dims with_channels(std::int64_t a, std::int64_t b, memory::dims sizes) {
-  sizes.insert(sizes.begin(), {a, b});
-  return sizes;
-}
-
-/// Sizes of x, weight and y.
-std::array<memory::dims, 3> dims_of(const ConvolutionGeometry& g) {
-  return {with_channels(g.batch, g.in_channels, spatial(g, g.in)),
-          with_channels(g.out_channels, g.in_channels, spatial(g, g.kernel)),
-          with_channels(g.batch, g.out_channels, spatial(g, g.out))};
-}
-
-/// Row-major, with `channels` between two elements of the first dim.
-memory::desc plain(const memory::dims& dims, DType dtype, std::int64_t channels) {
-  memory::dims strides(dims.size(), 1);
-  for (std::size_t d = dims.size() - 1; d > 0; --d) {
-    strides[d - 1] = strides[d] * (d == 1 ? channels : dims[d]);
-  }
-  return {dims, type_of(dtype), strides};
-}
-
-std::array<memory::desc, 3> plain_layouts(const ConvolutionTile& t) {
-  const auto dims = dims_of(t.shape);
-  return {plain(dims[0], t.dtypes[0], t.x_channels), plain(dims[1], t.dtypes[1], t.x_channels),
-          plain(dims[2], t.dtypes[2], t.y_channels)};
-}
 
 /// What oneDNN is asked for: any layout, and the dtype in which it computes, but for an f32 result.
 struct Wish {
@@ -147,10 +115,6 @@ Chosen choose(const ConvolutionTile& tile) {
           d.scratchpad_desc()};
 }
 
-memory without_data(const memory::desc& desc) {
-  return {desc, cpu_engine(), DNNL_MEMORY_NONE};
-}
-
 constexpr std::size_t round_to_line(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
@@ -169,31 +133,15 @@ struct TileHash {
 
 }  // namespace
 
-Reorder::Reorder(const memory::desc& from, const memory::desc& to) : needed_(from != to) {
-  if (needed_) {
-    primitive_ = dnnl::reorder(dnnl::reorder::primitive_desc(cpu_engine(), from, cpu_engine(), to,
-                                                             dnnl::primitive_attr()));
-    from_ = without_data(from);
-    to_ = without_data(to);
-  }
-}
-
-void Reorder::run(const void* from, void* to) {
-  from_.set_data_handle(const_cast<void*>(from));
-  to_.set_data_handle(to);
-  primitive_.execute(cpu_stream(), {{DNNL_ARG_FROM, from_}, {DNNL_ARG_TO, to_}});
-}
-
 TileConvolution::TileConvolution(const ConvolutionTile& tile)
     : result_(static_cast<std::size_t>(tile.result)) {
   Chosen chosen = choose(tile);
   primitive_ = chosen.primitive;
   inner_ = chosen.layouts;
-  const auto outer = plain_layouts(tile);
   const bool forward = tile.result == ConvolutionResult::y;
   for (std::size_t i = 0; i < 3; ++i) {
     const bool written = i == result_;
-    reorders_[i] = written ? Reorder(inner_[i], outer[i]) : Reorder(outer[i], inner_[i]);
+    reorders_[i] = reorder_of(tile, i, inner_[i]);
     memory_[i] = without_data(inner_[i]);
     // y is a gradient in both other directions.
     const bool gradient = !forward && (written || i == 2);

@@ -7,35 +7,9 @@
 
 #include <tessera/kernels/cpu/convolution.h>
 #include <tessera/kernels/cpu/onednn.h>
+#include <tessera/kernels/cpu/onednn_layouts.h>
 
 namespace tessera::cpu::onednn {
-
-/// Some samples and some channels of a convolution without groups.
-struct ConvolutionTile {
-  ConvolutionResult result = ConvolutionResult::y;
-  ConvolutionGeometry shape;      ///< of the tile
-  std::int64_t x_channels = 0;    ///< of the whole x, which lie between two samples
-  std::int64_t y_channels = 0;    ///< of the whole y
-  std::array<DType, 3> dtypes{};  ///< of x, weight and y in memory
-  DType compute = DType::f32;
-  bool bias = false;
-
-  friend bool operator==(const ConvolutionTile&, const ConvolutionTile&) = default;
-};
-
-/// A copy between two layouts of a tensor, or nothing where they are equal. Of one thread.
-class Reorder {
- public:
-  Reorder() = default;
-  Reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to);
-  [[nodiscard]] bool needed() const { return needed_; }
-  void run(const void* from, void* to);
-
- private:
-  bool needed_ = false;
-  dnnl::reorder primitive_;
-  dnnl::memory from_, to_;
-};
 
 /// The memory of a tile's x, weight and y; the result's is written.
 using Operands = std::array<char*, 3>;

@@ -2,6 +2,7 @@
 
 #include <tessera/core/tensor/elements.h>
 #include <tessera/kernels/cpu/copy.h>
+#include <tessera/kernels/cpu/elementwise.h>
 
 namespace tessera::cpu {
 
@@ -55,6 +56,35 @@ DenseOperand::DenseOperand(const TensorImpl& x, const Shape& shape) : data_(byte
   copy_strided(shape, size, {bytes_of(x), broadcast_strides(x, shape)},
                {to, contiguous_strides(shape)});
   data_ = to;
+}
+
+FloatOperand::FloatOperand(const Kernel& k, int input) {
+  if (!k.has_input(input)) {
+    return;
+  }
+  const TensorImpl& x = k.input(input);
+  if (x.dtype == DType::f32) {
+    data_ = x.data<float>();
+    return;
+  }
+  copy_ = HeldBlock(static_cast<std::size_t>(x.numel()) * sizeof(float));
+  cast(x.dtype, bytes_of(x), DType::f32, copy_.data(), x.numel());
+  data_ = copy_.as<float>();
+}
+
+FloatResult::FloatResult(const TensorImpl& output) : output_(output) {
+  if (output.dtype == DType::f32) {
+    data_ = output.data<float>();
+    return;
+  }
+  memory_ = HeldBlock(static_cast<std::size_t>(output.numel()) * sizeof(float));
+  data_ = memory_.as<float>();
+}
+
+void FloatResult::store() const {
+  if (output_.dtype != DType::f32) {
+    cast(DType::f32, data_, output_.dtype, bytes_of(output_), output_.numel());
+  }
 }
 
 Indices::Indices(const TensorImpl& x) {

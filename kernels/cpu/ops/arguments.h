@@ -54,6 +54,32 @@ class DenseOperand {
   const char* data_;
 };
 
+/// A small dense input, such as a bias, as f32: itself, or a copy of bf16 while this lives.
+class FloatOperand {
+ public:
+  FloatOperand(const Kernel&, int input);
+  /// Null where there is no such input.
+  [[nodiscard]] const float* data() const { return data_; }
+
+ private:
+  HeldBlock copy_;
+  const float* data_ = nullptr;
+};
+
+/// Where f32 results are formed: the output itself, or memory beside one of bf16.
+class FloatResult {
+ public:
+  explicit FloatResult(const TensorImpl& output);
+  [[nodiscard]] float* data() const { return data_; }
+  /// Rounds them into the output.
+  void store() const;
+
+ private:
+  const TensorImpl& output_;
+  HeldBlock memory_;
+  float* data_;
+};
+
 /// Integers of any dtype and strides as a row-major array of int64.
 class Indices {
  public:

@@ -1,23 +1,21 @@
 #include <tessera/core/ops/batch_norm.h>
 
+#include <optional>
+
 #include <tessera/kernels/cpu/batch_norm.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
 
 namespace tessera::cpu {
 namespace {
 
-/// True when inputs from `first` on are f32 or absent.
-bool are_f32(const Kernel& k, int first) {
+/// True when inputs from `first` on are of a fast dtype or absent.
+bool are_fast(const Kernel& k, int first) {
   for (int i = first; i < k.input_count(); ++i) {
-    if (k.has_input(i) && !is_f32(k.input(i))) {
+    if (k.has_input(i) && !is_fast(k.input(i))) {
       return false;
     }
   }
   return true;
-}
-
-const float* floats_of(const Kernel& k, int i) {
-  return k.has_input(i) ? k.input(i).data<float>() : nullptr;
 }
 
 template <class Norm>
@@ -31,14 +29,15 @@ Norm sizes_of(const TensorImpl& x) {
 
 bool forward_kernel(Kernel& k, const tessera::BatchNorm::Attrs& attrs) {
   const TensorImpl& x = k.input(0);
-  if (!is_fast(x.dtype) || !has_fast_outputs(k) || !are_f32(k, 1)) {
+  if (!is_fast(x.dtype) || !has_fast_outputs(k) || !are_fast(k, 1)) {
     return false;
   }
   const DenseOperand dense(x);
+  const FloatOperand weight(k, 1), bias(k, 2);
   auto n = sizes_of<BatchNormForward>(x);
   n.y_dtype = k.output(0).dtype, n.epsilon = attrs.epsilon;
   n.x = dense.data(), n.y = bytes_of(k.output(0));
-  n.weight = floats_of(k, 1), n.bias = floats_of(k, 2);
+  n.weight = weight.data(), n.bias = bias.data();
   n.mean = k.output(1).data<float>(), n.variance = k.output(2).data<float>();
   batch_norm_forward(n);
   return true;
@@ -47,19 +46,30 @@ bool forward_kernel(Kernel& k, const tessera::BatchNorm::Attrs& attrs) {
 bool backward_kernel(Kernel& k, const tessera::BatchNormBackward::Attrs& attrs) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& x = k.input(1);
-  const bool wants_parameters = attrs.weight || attrs.bias;
-  if (!is_fast(gradient.dtype) || !is_fast(x.dtype) || !has_fast_outputs(k) || !are_f32(k, 2) ||
-      (wants_parameters && attrs.parameters != DType::f32)) {
+  if (!is_fast(gradient.dtype) || !is_fast(x.dtype) || !has_fast_outputs(k) || !are_fast(k, 2)) {
     return false;
   }
   const DenseOperand dense(x), dense_gradient(gradient);
+  const FloatOperand mean(k, 2), variance(k, 3), weight(k, 4);
+  std::optional<FloatResult> dweight, dbias;
+  if (attrs.weight) {
+    dweight.emplace(k.output(1));
+  }
+  if (attrs.bias) {
+    dbias.emplace(k.output(1 + attrs.weight));
+  }
   auto n = sizes_of<BatchNormBackward>(x);
   n.dy_dtype = gradient.dtype, n.epsilon = attrs.epsilon;
   n.x = dense.data(), n.dy = dense_gradient.data(), n.dx = bytes_of(k.output(0));
-  n.mean = floats_of(k, 2), n.variance = floats_of(k, 3), n.weight = floats_of(k, 4);
-  n.dweight = attrs.weight ? k.output(1).data<float>() : nullptr;
-  n.dbias = attrs.bias ? k.output(1 + attrs.weight).data<float>() : nullptr;
+  n.mean = mean.data(), n.variance = variance.data(), n.weight = weight.data();
+  n.dweight = dweight ? dweight->data() : nullptr;
+  n.dbias = dbias ? dbias->data() : nullptr;
   batch_norm_backward(n);
+  for (const auto* result : {&dweight, &dbias}) {
+    if (*result) {
+      (*result)->store();
+    }
+  }
   return true;
 }
 

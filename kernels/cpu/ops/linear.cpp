@@ -15,17 +15,17 @@ Matrix weight_matrix(const TensorImpl& weight) {
 bool linear_kernel(Kernel& k, const Linear::Attrs& attrs) {
   const TensorImpl& x = k.input(0);
   const TensorImpl& weight = k.input(1);
-  const bool has_bias = k.has_input(2);
   if (!is_fast(x) || !is_fast(weight.dtype) || !is_fast(k.output()) || !is_fast(attrs.dtype) ||
-      (has_bias && !is_f32(k.input(2)))) {
+      (k.has_input(2) && !is_fast(k.input(2)))) {
     return false;
   }
+  const FloatOperand bias(k, 2);
   Gemm g;
   g.m = rows_of(x), g.n = weight.shape[0], g.k = weight.shape[1];
   g.a = rows_matrix(x);
   g.b = weight_matrix(weight).transposed();
   g.c = bytes_of(k.output()), g.c_dtype = k.output().dtype, g.c_stride = g.n;
-  g.bias = has_bias ? k.input(2).data<float>() : nullptr;
+  g.bias = bias.data();
   g.compute = attrs.dtype;
   gemm(g);
   return true;
@@ -52,27 +52,31 @@ bool grad_weight_kernel(Kernel& k, const LinearGradWeight::Attrs& attrs) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& x = k.input(1);
   if (!is_fast(gradient) || !is_fast(x) || !is_fast(k.output()) || !is_fast(attrs.dtype) ||
-      !cuts_rows(k, gradient) || (k.cuts() > 1 && k.output().dtype != DType::f32)) {
+      !cuts_rows(k, gradient)) {
     return false;
   }
+  const FloatResult sums(k.output());
   Gemm g;
   g.m = gradient.shape.back(), g.n = x.shape.back(), g.k = rows_of(x);
   g.a = rows_matrix(gradient).transposed();
   g.b = rows_matrix(x);
-  g.c = bytes_of(k.output()), g.c_dtype = k.output().dtype, g.c_stride = g.n;
+  g.c = sums.data(), g.c_stride = g.n;
   g.compute = attrs.dtype;
   g.cuts = k.cuts(), g.stacked = k.stacked(), g.cut_stride = g.m * g.n;
   gemm(g);
+  sums.store();
   return true;
 }
 
 bool grad_bias_kernel(Kernel& k, const LinearGradBias::Attrs&) {
   const TensorImpl& gradient = k.input();
-  if (!is_fast(gradient) || !is_f32(k.output()) || !cuts_rows(k, gradient)) {
+  if (!is_fast(gradient) || !is_fast(k.output()) || !cuts_rows(k, gradient)) {
     return false;
   }
+  const FloatResult sums(k.output());
   sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(), k.cuts(),
-           k.stacked(), k.output().data<float>());
+           k.stacked(), sums.data());
+  sums.store();
   return true;
 }
 

@@ -51,6 +51,7 @@ const std::vector<Example> kExamples{
     {{2, 8, 9, 10}, {12, 2, 3, 2}, {.stride = {2, 1}, .padding = {2, 0}, .groups = 4}},
     {{2, 5, 30}, {7, 5, 4}, {.stride = {3}, .padding = {2}, .dilation = {2}}},
     {{2, 4, 4, 5, 6}, {6, 4, 2, 3, 3}, {.padding = {1, 0, 2}}},
+    {{2, 16, 3, 4, 5}, {32, 16, 2, 3, 2}, {.padding = {1, 0, 1}}},
 };
 
 TEST(ConvolutionKernel, agrees_with_the_reference) {
@@ -79,6 +80,10 @@ TEST(ConvolutionKernel, agrees_with_the_reference_in_bf16) {
                                     {e.options, size, kHalfType, kHalfType}, test::kHalf);
       compare<ConvolutionGradInput>({half(y), weight, Tensor()}, {e.options, size, kHalfType});
       compare<ConvolutionGradWeight>({half(y), x}, {e.options, kernel, kHalfType});
+      compare<Convolution>({half(x), half(weight), half(randn({e.weight[0]}))},
+                           {e.options, kHalfType}, test::kHalf);
+      compare<ConvolutionGradWeight>({half(y), half(x)}, {e.options, kernel, kHalfType, kHalfType},
+                                     test::kHalf);
     }
   });
 }

@@ -252,6 +252,36 @@ TEST(Gemm, RowsDoNotDependOnTheirNumber) {
   });
 }
 
+// The first rows of a product that is too large for the short way, and a product of them alone.
+TEST(Gemm, SmallOnesHaveTheBitsOfLargeOnes) {
+  constexpr std::int64_t kRows = 600, kColumns = 64, kDepth = 70, kMost = 26;
+  const auto a = random_values(kRows * kDepth, 14), b = random_values(kDepth * kColumns, 15);
+  const auto bias = random_values(kColumns, 16);
+  const auto product = [&](std::int64_t m, bool a_transposed, bool b_transposed) {
+    std::vector<float> c(static_cast<std::size_t>(m * kColumns));
+    Gemm g;
+    g.m = m, g.n = kColumns, g.k = kDepth;
+    g.a = matrix(a, a_transposed, kRows, kDepth);
+    g.b = matrix(b, b_transposed, kDepth, kColumns);
+    g.c = c.data(), g.c_stride = kColumns;
+    g.bias = bias.data();
+    gemm(g);
+    return c;
+  };
+  test::on_every_isa([&](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const bool a_transposed : {false, true}) {
+      for (const bool b_transposed : {false, true}) {
+        auto large = product(kRows, a_transposed, b_transposed);
+        for (std::int64_t m = kMost; m > 0; --m) {
+          large.resize(static_cast<std::size_t>(m * kColumns));
+          EXPECT_TRUE(test::same_bits(large, product(m, a_transposed, b_transposed))) << m;
+        }
+      }
+    }
+  });
+}
+
 TEST(Gemm, Batches) {
   const auto a = random_values(10 * 4 * 6, 12);
   const auto b = random_values(10 * 6 * 5, 13);

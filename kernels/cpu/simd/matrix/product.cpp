@@ -27,6 +27,33 @@ constexpr ProductKernel kernel() {
       tile<Product>};
 }
 
+template <int kRows>
+void small_rows(const SmallProduct& p, std::int64_t row) {
+  for (std::int64_t j = 0; j < p.n; j += kTileColumns) {
+    multiply_tile<PlainProduct, kRows>(p.k, p.a + row * p.a_row, p.a_row, p.a_step,
+                                       p.b + j / kTileColumns * p.b_panel, p.b_step,
+                                       p.c + row * p.c_stride + j, p.c_stride, false);
+  }
+}
+
+/// Up to kRows rows: a tile of each height, so that no row is computed in vain.
+template <int kRows>
+void last_rows(const SmallProduct& p, std::int64_t row) {
+  if (p.m - row == kRows) {
+    small_rows<kRows>(p, row);
+  } else if constexpr (kRows > 1) {
+    last_rows<kRows - 1>(p, row);
+  }
+}
+
+void small(const SmallProduct& p) {
+  std::int64_t row = 0;
+  for (; row + kTileRows <= p.m; row += kTileRows) {
+    small_rows<kTileRows>(p, row);
+  }
+  last_rows<kTileRows - 1>(p, row);
+}
+
 template <class T>
 void finish_rows(const TileOut& out) {
   for (std::int64_t i = 0; i < out.rows; ++i) {
@@ -73,7 +100,7 @@ constexpr ProductKernel kHalf = kernel<PairWords, PairProduct>();
 #else
 constexpr ProductKernel kHalf = kernel<RoundedWords, PlainProduct>();
 #endif
-constexpr ProductTable kTable{kernel<PlainWords, PlainProduct>(), kHalf, finish, add};
+constexpr ProductTable kTable{kernel<PlainWords, PlainProduct>(), kHalf, finish, small, add};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -57,10 +57,22 @@ struct TileOut {
   bool accumulate = false;
 };
 
+/// C[m, n] = A · B of f32, n a multiple of the tile's columns.
+struct SmallProduct {
+  std::int64_t m = 0, n = 0, k = 0;
+  const float* a = nullptr;
+  std::int64_t a_row = 0, a_step = 0;  ///< from row to row, along k
+  const float* b = nullptr;
+  std::int64_t b_step = 0, b_panel = 0;  ///< along k, from one tile's columns to the next
+  float* c = nullptr;
+  std::int64_t c_stride = 0;
+};
+
 struct ProductTable {
   ProductKernel f32;
   ProductKernel bf16;
   void (*finish)(const TileOut&) = nullptr;
+  void (*small)(const SmallProduct&) = nullptr;
   /// into[i] += from[i]
   void (*add)(float* into, const float* from, std::int64_t count) = nullptr;
 };

@@ -30,12 +30,17 @@ TEST(FastBatchNorm, equals_the_reference_on_every_instruction_set) {
       compare<tessera::BatchNorm>({x, weight, bias});
       compare<tessera::BatchNorm>({half(x), weight}, {.dtype = DType::bf16}, kHalf);
       compare<tessera::BatchNorm>({x}, {.dtype = DType::bf16}, kHalf);
+      compare<tessera::BatchNorm>({half(x), half(weight), half(bias)}, {.dtype = DType::bf16},
+                                  kHalf);
       const Outputs saved = call_all<tessera::BatchNorm>({x, weight, bias});
       const TensorRef mean = saved[1], variance = saved[2];
       compare<tessera::BatchNormBackward>({up, x, mean, variance, weight},
                                           {.weight = true, .bias = true});
       compare<tessera::BatchNormBackward>({half(up), x, mean, variance, Tensor()});
       compare<tessera::BatchNormBackward>({up, half(x), mean, variance, weight}, {.weight = true},
+                                          kHalf);
+      compare<tessera::BatchNormBackward>({half(up), half(x), mean, variance, half(weight)},
+                                          {.weight = true, .bias = true, .parameters = DType::bf16},
                                           kHalf);
     }
   });

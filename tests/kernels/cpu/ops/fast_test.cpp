@@ -81,6 +81,9 @@ TEST(FastOps, Linear) {
   compare<LinearGradWeight>({half(gradient), half(x)}, {DType::bf16, DType::f32}, kHalf);
   compare<LinearGradBias>({gradient});
   compare<LinearGradBias>({half(gradient)});
+  compare<Linear>({half(x), half(weight), half(bias)}, {DType::bf16}, kHalf);
+  compare<LinearGradWeight>({half(gradient), half(x)}, {DType::bf16, DType::bf16}, kHalf);
+  compare<LinearGradBias>({half(gradient)}, {DType::bf16}, kHalf);
 }
 
 TEST(FastOps, SumsInMicrobatches) {

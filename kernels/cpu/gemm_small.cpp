@@ -1,0 +1,64 @@
+#include <tessera/kernels/cpu/gemm_small.h>
+
+#include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/scratch.h>
+#include <tessera/kernels/cpu/simd/matrix/product.h>
+
+namespace tessera::cpu {
+namespace {
+
+constexpr std::int64_t kMultiplyAdds = std::int64_t{1} << 18;  // ~2 us
+
+bool is_plain(const Gemm& g) {
+  return g.a.dtype == DType::f32 && g.b.dtype == DType::f32 && g.c_dtype == DType::f32 &&
+         g.compute == DType::f32 && g.cuts == 1 && (g.chunk == 0 || g.k <= g.chunk) &&
+         !g.accumulate;
+}
+
+bool is_small(const Gemm& g, const ProductKernel& kernel) {
+  return g.m * g.n * g.k < kMultiplyAdds && g.n % kernel.columns == 0 &&
+         (g.b.column_stride == 1 || g.b.row_stride == 1);
+}
+
+/// B as it lies, or packed where its columns are contiguous.
+void find_columns(const Gemm& g, const ProductKernel& kernel, SmallProduct& p) {
+  if (g.b.column_stride == 1) {
+    p.b = static_cast<const float*>(g.b.data);
+    p.b_step = g.b.row_stride;
+    p.b_panel = kernel.columns;
+    return;
+  }
+  auto* packed = scratch_array<std::uint32_t>(Scratch::panels, g.n * g.k);
+  kernel.pack_columns({g.b.data, g.b.dtype, g.b.column_stride, g.b.row_stride, g.n, g.k}, packed);
+  p.b = reinterpret_cast<const float*>(packed);
+  p.b_step = kernel.columns;
+  p.b_panel = g.k * kernel.columns;
+}
+
+}  // namespace
+
+bool gemm_small(const Gemm& g) {
+  const ProductTable& table = IsaTable<ProductTable>::get();
+  if (!is_plain(g) || !is_small(g, table.f32)) {
+    return false;
+  }
+  SmallProduct p{.m = g.m, .n = g.n, .k = g.k};
+  p.a = static_cast<const float*>(g.a.data);
+  p.a_row = g.a.row_stride, p.a_step = g.a.column_stride;
+  find_columns(g, table.f32, p);
+  p.c = static_cast<float*>(g.c), p.c_stride = g.c_stride;
+  table.small(p);
+  if (g.bias != nullptr) {
+    table.finish({.sums = p.c,
+                  .stride = p.c_stride,
+                  .rows = g.m,
+                  .columns = g.n,
+                  .bias = g.bias,
+                  .c = g.c,
+                  .c_dtype = DType::f32,
+                  .c_stride = g.c_stride});
+  }
+  return true;
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,90 @@
+#include <tessera/kernels/cpu/onednn_layouts.h>
+
+#include <optional>
+
+#include <tessera/kernels/cpu/simd/channel_blocks.h>
+
+namespace tessera::cpu::onednn {
+namespace {
+
+using dnnl::memory;
+
+memory::dims with_channels(std::int64_t a, std::int64_t b, memory::dims sizes) {
+  sizes.insert(sizes.begin(), {a, b});
+  return sizes;
+}
+
+/// Row-major, with `channels` between two elements of the first dim.
+memory::desc plain(const memory::dims& dims, DType dtype, std::int64_t channels) {
+  memory::dims strides(dims.size(), 1);
+  for (std::size_t d = dims.size() - 1; d > 0; --d) {
+    strides[d - 1] = strides[d] * (d == 1 ? channels : dims[d]);
+  }
+  return {dims, type_of(dtype), strides};
+}
+
+std::array<memory::desc, 3> plain_layouts(const ConvolutionTile& t) {
+  const auto dims = dims_of(t.shape);
+  return {plain(dims[0], t.dtypes[0], t.x_channels), plain(dims[1], t.dtypes[1], t.x_channels),
+          plain(dims[2], t.dtypes[2], t.y_channels)};
+}
+
+/// The weight's gradient as runs of 16 channels, where that is how oneDNN forms it.
+std::optional<WeightBlocks> weight_blocks_of(const ConvolutionTile& t, const memory::desc& inner) {
+  using Tag = memory::format_tag;
+  const memory::dims dims = dims_of(t.shape)[1];
+  const memory::desc lines(dims, memory::data_type::f32,
+                           dims.size() == 4 ? Tag::OIhw16i16o : Tag::OIdhw16i16o);
+  if (t.dtypes[1] != DType::f32 || inner != lines || dims[0] % kChannelBlock != 0 ||
+      dims[1] % kChannelBlock != 0) {
+    return std::nullopt;
+  }
+  return WeightBlocks{dims[0] / kChannelBlock, dims[1] / kChannelBlock, t.shape.taps()};
+}
+
+/// x or y (operand 0 or 2) as runs of 16 channels, where that is what oneDNN wants of it.
+std::optional<ChannelBlocks> blocks_of(const ConvolutionTile& t, std::size_t operand,
+                                       const memory::desc& inner) {
+  using Tag = memory::format_tag;
+  const memory::dims dims = dims_of(t.shape)[operand];
+  const DType dtype = t.dtypes[operand];
+  const memory::desc lines(dims, type_of(dtype), dims.size() == 4 ? Tag::nChw16c : Tag::nCdhw16c);
+  if (operand == 1 || dims[1] % kChannelBlock != 0 || inner != lines) {
+    return std::nullopt;
+  }
+  const bool of_x = operand == 0;
+  const std::int64_t positions = of_x ? t.shape.in_size() : t.shape.out_size();
+  return ChannelBlocks{.samples = dims[0],
+                       .blocks = dims[1] / kChannelBlock,
+                       .positions = positions,
+                       .step = (of_x ? t.x_channels : t.y_channels) * positions,
+                       .dtype = dtype,
+                       .to_lines = operand != static_cast<std::size_t>(t.result)};
+}
+
+}  // namespace
+
+memory::dims spatial(const ConvolutionGeometry& g, const Spatial& sizes) {
+  return g.ndim == 3 ? memory::dims(sizes.begin(), sizes.end())
+                     : memory::dims(sizes.begin() + 1, sizes.end());
+}
+
+std::array<memory::dims, 3> dims_of(const ConvolutionGeometry& g) {
+  return {with_channels(g.batch, g.in_channels, spatial(g, g.in)),
+          with_channels(g.out_channels, g.in_channels, spatial(g, g.kernel)),
+          with_channels(g.batch, g.out_channels, spatial(g, g.out))};
+}
+
+Reorder reorder_of(const ConvolutionTile& tile, std::size_t operand, const memory::desc& inner) {
+  const bool written = operand == static_cast<std::size_t>(tile.result);
+  if (const auto blocks = blocks_of(tile, operand, inner)) {
+    return Reorder(*blocks);
+  }
+  if (const auto blocks = weight_blocks_of(tile, inner); blocks && written && operand == 1) {
+    return Reorder(*blocks);
+  }
+  const memory::desc outer = plain_layouts(tile)[operand];
+  return written ? Reorder(inner, outer) : Reorder(outer, inner);
+}
+
+}  // namespace tessera::cpu::onednn

@@ -1,0 +1,119 @@
+#include <tessera/kernels/cpu/simd/channel_blocks.h>
+
+#include <tessera/kernels/cpu/isa.h>
+
+#include <tessera/kernels/cpu/simd/begin.h>
+#include <tessera/kernels/cpu/simd/transpose.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+namespace {
+
+constexpr std::int64_t kLine = kChannelBlock;
+
+/// kLanes channels of `count` positions, at most kLanes.
+template <class T>
+void lines_of_square(const T* planes, std::int64_t step, std::int64_t count, T* lines) {
+  VF r[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    r[i] = count == kLanes ? load(planes + i * step) : load_n(planes + i * step, count);
+  }
+  transpose(r);
+  for (int i = 0; i < kLanes && i < count; ++i) {
+    store(lines + i * kLine, r[i]);
+  }
+}
+
+template <class T>
+void planes_of_square(const T* lines, std::int64_t step, std::int64_t count, T* planes) {
+  VF r[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    r[i] = i < count ? load(lines + i * kLine) : zero();
+  }
+  transpose(r);
+  for (int i = 0; i < kLanes; ++i) {
+    if (count == kLanes) {
+      store(planes + i * step, r[i]);
+    } else {
+      store_n(planes + i * step, r[i], count);
+    }
+  }
+}
+
+/// Calls body(channel, position, count) for all squares.
+template <class Body>
+[[gnu::always_inline]] inline void each_square(std::int64_t positions, const Body& body) {
+  for (std::int64_t p = 0; p < positions; p += kLanes) {
+    const std::int64_t count = positions - p < kLanes ? positions - p : kLanes;
+    for (std::int64_t c = 0; c < kLine; c += kLanes) {
+      body(c, p, count);
+    }
+  }
+}
+
+template <class T>
+void to_lines(const void* from, std::int64_t positions, std::int64_t step, void* to) {
+  each_square(positions, [&](std::int64_t c, std::int64_t p, std::int64_t count) {
+    lines_of_square(static_cast<const T*>(from) + c * step + p, step, count,
+                    static_cast<T*>(to) + p * kLine + c);
+  });
+}
+
+template <class T>
+void to_planes(const void* from, std::int64_t positions, std::int64_t step, void* to) {
+  each_square(positions, [&](std::int64_t c, std::int64_t p, std::int64_t count) {
+    planes_of_square(static_cast<const T*>(from) + p * kLine + c, step, count,
+                     static_cast<T*>(to) + c * step + p);
+  });
+}
+
+/// The lines of a weight in the order of a plane's elements: tap by tap for each input channel.
+class WeightLines {
+ public:
+  WeightLines(const float* lines, std::int64_t taps) : lines_(lines), taps_(taps) {}
+  const float* next() {
+    const float* line = lines_ + (tap_ * kLine + in_) * kLine;
+    if (++tap_ == taps_) {
+      tap_ = 0;
+      ++in_;
+    }
+    return line;
+  }
+
+ private:
+  const float* lines_;
+  std::int64_t taps_, tap_ = 0, in_ = 0;
+};
+
+void weight_to_planes(const float* lines, std::int64_t taps, std::int64_t step, float* planes) {
+  WeightLines order(lines, taps);
+  for (std::int64_t p = 0; p < kLine * taps; p += kLanes) {
+    const float* line[kLanes];
+    for (auto& at : line) {
+      at = order.next();
+    }
+    for (std::int64_t out = 0; out < kLine; out += kLanes) {
+      VF r[kLanes];
+      for (int i = 0; i < kLanes; ++i) {
+        r[i] = load(line[i] + out);
+      }
+      transpose(r);
+      for (int i = 0; i < kLanes; ++i) {
+        store(planes + (out + i) * step + p, r[i]);
+      }
+    }
+  }
+}
+
+constexpr ChannelBlockTable kTable{{to_lines<float>, to_lines<BFloat16>},
+                                   {to_planes<float>, to_planes<BFloat16>},
+                                   weight_to_planes};
+
+}  // namespace
+}  // namespace tessera::cpu::TESSERA_ISA
+
+#include <tessera/kernels/cpu/simd/end.h>
+
+namespace tessera::cpu::TESSERA_ISA {
+[[maybe_unused]] const bool kChannelBlocksAdded =
+    IsaTable<ChannelBlockTable>::add(Isa::TESSERA_ISA, &kTable);
+}

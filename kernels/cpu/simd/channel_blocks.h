@@ -1,0 +1,24 @@
+// Runs of 16 channels, as planes one behind the other and interleaved.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::cpu {
+
+inline constexpr std::int64_t kChannelBlock = 16;
+
+/// Planes (16, positions), `step` elements from one to the next, and lines (positions, 16), dense.
+using ChannelBlockCopy = void (*)(const void* from, std::int64_t positions, std::int64_t step,
+                                  void* to);
+
+/// f32 lines (taps, 16 in, 16 out) of a weight to 16 planes (in, taps), `step` elements apart.
+using WeightBlockCopy = void (*)(const float* lines, std::int64_t taps, std::int64_t step,
+                                 float* planes);
+
+struct ChannelBlockTable {
+  ChannelBlockCopy to_lines[2];   ///< f32, bf16
+  ChannelBlockCopy to_planes[2];  ///< f32, bf16
+  WeightBlockCopy weight_to_planes;
+};
+
+}  // namespace tessera::cpu
