@@ -220,6 +220,13 @@ void Builder::finish(Module& root) {
   settle(root);
 }
 
+void Builder::complete(Module& root) {
+  for (const auto& [path, module] : root.all_modules()) {
+    module->declared_ = true;
+    module->ready_ = true;
+  }
+}
+
 BuildStatus Builder::build(Module& root, const Args& args, const Kwargs& kwargs,
                            const BuildOptions& options) {
   root.adopt_below(options.device, options.dtype);

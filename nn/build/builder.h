@@ -18,6 +18,8 @@ class Builder {
 
   /// Numbers a model that was constructed and builds what does not wait.
   static void finish(Module& root);
+  /// All state is there already: nothing is made.
+  static void complete(Module& root);
   static BuildStatus build(Module& root, const Args& args, const Kwargs& kwargs,
                            const BuildOptions& options);
   /// In a call, before `forward`. Where variables were given, to the module or, as `given_to_call`

@@ -22,7 +22,7 @@ class Construction {
  public:
   /// Throws ValueError for a device that is none of `options.devices`.
   Construction(const ClassInfo& info, const ModuleOptions& options);
-  /// For what `builder` constructs while it is built; it takes over that module's `options`.
+  /// For what a module with these options constructs while it is built.
   explicit Construction(std::shared_ptr<const ModuleOptions> options);
   ~Construction();
   Construction(const Construction&) = delete;

@@ -3,9 +3,10 @@
 #include <set>
 
 #include <tessera/core/base/error.h>
+#include <tessera/nn/build/builder.h>
+#include <tessera/nn/build/construction.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/class_registry.h>
-#include <tessera/nn/tree/construction.h>
 
 namespace tessera::nn {
 namespace {
@@ -166,10 +167,10 @@ void set_extra_states(Module& root, const Value& states) {
 ModulePtr deserialize(std::span<const std::byte> bytes) {
   const Value saved = value_from_bytes(bytes, kOp);
   // As children are, so that the factories' `make` gives no values.
-  static const ClassInfo unknown{.name = "Module"};
-  const detail::Construction construction(unknown);
+  const detail::Construction construction(nullptr);
   ModulePtr root = TreeMaker().root(at(saved, "module"));
   fill_slots(*root, at(saved, "slots"));
+  detail::Builder::complete(*root);
   set_extra_states(*root, at(saved, "extra_state"));
   return root;
 }

@@ -28,7 +28,7 @@ TEST(TransformerEncoderLayer, stands_in_a_sequential) {
   const auto stack = make<Sequential>();
   stack->add<TransformerEncoderLayer>(8, 2, kSmall);
   stack->add<TransformerEncoderLayer>(8, 2, kSmall);
-  stack->materialize();
+  stack->build();
   EXPECT_EQ(stack(randn({2, 6, 8})).shape(), (Shape{2, 6, 8}));
 }
 

@@ -140,7 +140,7 @@ TEST(Summary, is_printed_as_a_table) {
   const auto model = make<Sequential>();
   model->add<Linear>(100, 2000);
   model->add<Dropout>(0.5);
-  model->materialize();
+  model->build();
   std::ostringstream out;
   out << summary(model, randn({8, 100}));
   EXPECT_EQ(out.str(),

@@ -38,7 +38,7 @@ BuiltLayer module_list(const Attributes& a) {
   for (std::size_t i = 1; i < widths.size(); ++i) {
     list->add(widths[i - 1], widths[i]);
   }
-  list->materialize();
+  list->build();
   const auto in_turn = [list](const NamedTensors& in) -> std::vector<Tensor> {
     Tensor x = in["x"];
     for (const auto& part : *list) {

@@ -17,7 +17,7 @@ BuiltLayer module_dict(const Attributes&) {
   dict->add<nn::Linear>("first", 6, 4);
   dict->add<nn::Linear>("second", 4, 6);
   dict->add<nn::LayerNorm>("norm", 6);
-  dict->materialize();
+  dict->build();
   return {dict, [dict](const NamedTensors& in) -> std::vector<Tensor> {
             const Tensor hidden = (*dict)["first"].call(in["x"]);
             return {(*dict)["norm"].call((*dict)["second"].call(hidden))};
@@ -29,7 +29,7 @@ BuiltLayer parameter_list(const Attributes&) {
   for (int i = 0; i < 3; ++i) {
     list->append({6}, nn::init::zeros());
   }
-  list->materialize();
+  list->build();
   return {list, [list](const NamedTensors& in) -> std::vector<Tensor> {
             return {in["x"] * (*list)[0].value() + (*list)[2].value()};
           }};
@@ -39,7 +39,7 @@ BuiltLayer parameter_dict(const Attributes&) {
   auto dict = nn::make<nn::ParameterDict>();
   dict->add("scale", {6}, nn::init::zeros());
   dict->add("shift", {5, 1}, nn::init::zeros());
-  dict->materialize();
+  dict->build();
   return {dict, [dict](const NamedTensors& in) -> std::vector<Tensor> {
             return {in["x"] * (*dict)["scale"].value() + (*dict)["shift"].value()};
           }};
