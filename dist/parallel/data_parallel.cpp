@@ -38,6 +38,16 @@ Facts facts_of_run(const nn::Module& model, const DataParallelOptions& options) 
   return facts;
 }
 
+/// What a first call or `build` still has to make cannot be shared.
+void check_has_values(const nn::Module& model) {
+  for (const auto& [name, slot] : model.named_slots()) {
+    check<RuntimeError>(
+        slot->value.defined(), "data_parallel: \"", name,
+        "\" has no value yet; build the model before, or call it where a first call "
+        "tells its sizes");
+  }
+}
+
 /// Where samples mix, microbatches run one by one.
 void limit_passes(const nn::Module& model) {
   for (const auto& [path, module] : model.named_modules()) {
@@ -53,6 +63,7 @@ void limit_passes(const nn::Module& model) {
 std::shared_ptr<GradientReducer> data_parallel(nn::Module& model,
                                                const std::shared_ptr<Communicator>& comm,
                                                const DataParallelOptions& options) {
+  check_has_values(model);
   require_agreement(*comm, "data_parallel", facts_of_run(model, options));
   std::vector<nn::Parameter> trained = model.parameters();
   std::erase_if(trained, [](const nn::Parameter& p) { return !p.slot()->requires_grad; });

@@ -4,6 +4,7 @@
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/nn/layers/lazy.h>
 
 #include "support/toy_model.h"
 
@@ -55,6 +56,22 @@ TEST(DataParallel, a_backward_of_ones_own_before_the_first_pass_changes_no_bits)
   x.set_requires_grad(true);
   (x * x).backward();
   EXPECT_EQ(alone(1), expected);
+}
+
+TEST(DataParallel, wants_a_model_that_is_built) {
+  run_ranks(1, [&](Communicator& comm) {
+    const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
+    const auto model = nn::make<nn::LazyLinear>(4);
+    try {
+      data_parallel(*model, borrowed, {.grain = kGrain});
+      ADD_FAILURE() << "no exception";
+    } catch (const RuntimeError& error) {
+      EXPECT_EQ(std::string(error.what()).substr(0, 36),
+                "data_parallel: \"weight\" has no value y");
+    }
+    model(ones({2, 3}));
+    EXPECT_NO_THROW(data_parallel(*model, borrowed, {.grain = kGrain}));
+  });
 }
 
 TEST(DataParallel, names_the_ranks_and_the_parameter_that_differ) {
