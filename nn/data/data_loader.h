@@ -1,7 +1,7 @@
 // Batches for training, from any data set.
 //
-//   data::DataLoader loader(data::TensorDataset(images, labels), {.batch_size = 32, .shuffle =
-//   true}); for (int epoch = 0; epoch < 10; ++epoch) {
+//   data::DataLoader loader(data::TensorDataset(images, labels), {.batch_size = 32});
+//   for (int epoch = 0; epoch < 10; ++epoch) {
 //     for (auto& [x, y] : loader) {
 //       auto loss = cross_entropy(model(x), y);
 //       loss.backward();

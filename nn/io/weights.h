@@ -2,8 +2,7 @@
 //
 //   nn::save_weights(*model, "runs/model.h5");
 //   nn::load_weights(*model, "runs/model.h5");
-//   nn::import_weights(*model, "gpt2.safetensors", nn::Format::safetensors,
-//   name_maps::from_gpt2());
+//   nn::import_weights(*model, path, nn::Format::safetensors, nn::name_maps::from_gpt2());
 //
 // HDF5: one group for each module, one dataset for each tensor, in the order of the state dict; one
 // more name of a tensor is a hard link. Groups carry `class` and `state_version`, datasets `kind`
