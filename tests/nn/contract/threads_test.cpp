@@ -79,7 +79,8 @@ TEST(Threads, GradientsWithRespectToOneModule) {
     for (int i = 0; i < kCalls; ++i) {
       const Tensor x = full({2, 4}, t);
       const auto result = value_and_grad([&](const Ptr<Scale>& m) { return sum(m(x)); }, model);
-      wrong += values(result.grads.at("factor")) != std::vector<float>(4, 2.0F * t);
+      wrong +=
+          values(result.grads.at("factor")) != std::vector<float>(4, 2.0F * static_cast<float>(t));
     }
   });
   EXPECT_EQ(wrong, 0);
