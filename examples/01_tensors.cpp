@@ -31,7 +31,7 @@ void broadcasting() {
 void indexing() {
   const Tensor x = tessera::reshape(tessera::arange(20), {4, 5});
   std::cout << "x[1:3, ::2]\n" << tessera::index(x, {Range{1, 3}, Range{.step = 2}}) << '\n';
-  std::cout << "x[x > 15] = " << tessera::index(x, {tessera::gt(x, 15)}) << '\n';
+  std::cout << "x[x > 15] = " << tessera::index(x, {x > 15}) << '\n';
   const Tensor list = tessera::tensor({std::int64_t{3}, std::int64_t{0}});
   std::cout << "x[[3, 0], -1] = " << tessera::index(x, {list, -1}) << '\n';
 }

@@ -14,7 +14,8 @@ void fit_a_line() {
   Tensor a = tessera::scalar(0, {.dtype = tessera::DType::f64, .requires_grad = true});
   Tensor b = tessera::scalar(0, {.dtype = tessera::DType::f64, .requires_grad = true});
   for (int step = 0; step < 200; ++step) {
-    const Tensor loss = tessera::mean(tessera::square(a * x + b - y));
+    const Tensor error = a * x + b - y;
+    const Tensor loss = tessera::mean(error * error);
     loss.backward();
     const tessera::NoGradGuard unrecorded;
     for (Tensor* parameter : {&a, &b}) {

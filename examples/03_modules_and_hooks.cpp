@@ -13,7 +13,7 @@ struct Block : nn::Module {
   nn::Buffer calls{this, "calls", tessera::zeros({})};
 
   [[nodiscard]] Tensor forward(const Tensor& x) const {
-    calls.assign(calls + 1);  // the only way for a forward to change state
+    calls.assign(calls.value() + 1);  // the only way for a forward to change state
     return x + tessera::relu(linear(x));
   }
 };
@@ -37,7 +37,7 @@ int main() {
 
   // A hook on one module, which may change what goes by; it is gone with its scope.
   {
-    const nn::ScopedHandle handle = model->first->register_forward_hook(
+    const tessera::ScopedHandle handle = model->first->register_forward_hook(
         [](const nn::Module& module, const nn::Args&, const nn::Value& output) {
           std::cout << "forward of " << module.class_name() << ": " << output.tensor().shape()
                     << '\n';

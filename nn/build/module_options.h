@@ -29,31 +29,34 @@ enum class BuildMode : std::uint8_t {
 /// The first argument of `make` or `Child`. Children take over `device`, `devices`, `dtype`,
 /// `build_mode` and `store_vars` from the module that constructs them, and their part of `v`.
 struct ModuleOptions {
-  std::optional<std::string>
-      name;                      ///< under which a function that calls the module holds its state
-  std::optional<Device> device;  ///< of new state; else the first of `devices`, else the CPU
-  std::vector<Device> devices;   ///< over which state may be distributed; `device` is one of them
-  std::optional<DType> dtype;    ///< of new state; else that of the first call's first floating
-                                 ///< or complex tensor, if the call builds, else f32
+  /// Under which a function that calls the module holds its state.
+  std::optional<std::string> name = {};
+  /// Of new state; else the first of `devices`, else the CPU.
+  std::optional<Device> device = {};
+  /// Over which state may be distributed; `device` is one of them.
+  std::vector<Device> devices = {};
+  /// Of new state; else that of the first floating or complex tensor of the call, where a call
+  /// builds, else f32.
+  std::optional<DType> dtype = {};
   /// In place of parameters that would be made. Shapes and dtypes must be those; so must names,
   /// of which `with_partial_v` allows some to be missing. The tensors' memory is used.
-  std::optional<Variables> v;
+  std::optional<Variables> v = {};
   bool with_partial_v = false;
-  std::optional<BuildMode> build_mode;  ///< else `on_init`
+  std::optional<BuildMode> build_mode = {};  ///< else `on_init`
   /// False: the module keeps no parameters; `build` returns them, and every call is given them.
-  std::optional<bool> store_vars;
+  std::optional<bool> store_vars = {};
 };
 
 /// What one call of `build` may be told.
 struct BuildOptions {
-  std::optional<Device> device;  ///< in place of the module's own from now on
-  std::optional<DType> dtype;
+  std::optional<Device> device = {};  ///< in place of the module's own from now on
+  std::optional<DType> dtype = {};
 };
 
 /// What `build` came to.
 struct BuildStatus {
-  bool complete = false;  ///< false: it, or a module below, waits for its first call
-  Variables variables;    ///< the parameters there are
+  bool complete = false;     ///< false: it, or a module below, waits for its first call
+  Variables variables = {};  ///< the parameters there are
   explicit operator bool() const { return complete; }
 };
 

@@ -25,13 +25,13 @@ struct CallOptions {
   const Variables* buffers = nullptr;
   bool with_partial_v = false;
 
-  std::optional<bool> training;  ///< in place of the modules' own flags
-  std::optional<RandomKey> key;  ///< in place of the context's seed and step
+  std::optional<bool> training = {};  ///< in place of the modules' own flags
+  std::optional<RandomKey> key = {};  ///< in place of the context's seed and step
 
   /// Records what the modules below return; see nn/tracking/submod_trace.h.
   bool track_submod_rets = false;
-  std::optional<int> submod_depth;              ///< at most so deep; children have depth 1
-  std::vector<const Module*> submods_to_track;  ///< these alone; empty for all
+  std::optional<int> submod_depth = {};              ///< at most so deep; children have depth 1
+  std::vector<const Module*> submods_to_track = {};  ///< these alone; empty for all
   bool track_submod_call_order = false;
   const ExpectedReturns* expected_submod_rets = nullptr;  ///< checked; implies recording
 };
