@@ -11,6 +11,23 @@ constexpr std::array<const char*, 10> kKinds{"nothing", "a bool",   "an integer"
 
 }  // namespace
 
+Value::Value() = default;
+Value::Value(bool value) : value_(value) {}
+Value::Value(std::int64_t value) : value_(value) {}
+Value::Value(int value) : value_(std::int64_t{value}) {}
+Value::Value(double value) : value_(value) {}
+Value::Value(std::string value) : value_(std::move(value)) {}
+Value::Value(const char* value) : value_(std::string(value)) {}
+Value::Value(Bytes value) : value_(std::move(value)) {}
+Value::Value(List value) : value_(std::move(value)) {}
+Value::Value(Map value) : value_(std::move(value)) {}
+Value::Value(Object value) : value_(std::move(value)) {}
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 Value::Value(Tensor value) {
   if (value.defined()) {
     value_ = std::move(value);

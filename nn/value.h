@@ -25,19 +25,25 @@ class Value {
     std::any held;
   };
 
-  Value() = default;
-  Value(bool value) : value_(value) {}
-  Value(std::int64_t value) : value_(value) {}
-  Value(int value) : value_(std::int64_t{value}) {}
-  Value(double value) : value_(value) {}
-  Value(std::string value) : value_(std::move(value)) {}
-  Value(const char* value) : value_(std::string(value)) {}
-  Value(Bytes value) : value_(std::move(value)) {}
+  // None is inline: every file would compile the visits of the variant.
+  Value();
+  Value(bool value);
+  Value(std::int64_t value);
+  Value(int value);
+  Value(double value);
+  Value(std::string value);
+  Value(const char* value);
+  Value(Bytes value);
   /// An undefined tensor is nothing.
   Value(Tensor value);
-  Value(List value) : value_(std::move(value)) {}
-  Value(Map value) : value_(std::move(value)) {}
-  explicit Value(Object value) : value_(std::move(value)) {}
+  Value(List value);
+  Value(Map value);
+  explicit Value(Object value);
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
 
   [[nodiscard]] bool empty() const { return std::holds_alternative<std::monostate>(value_); }
   template <class T>

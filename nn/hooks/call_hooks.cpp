@@ -91,6 +91,10 @@ class HookedCall {
 
 }  // namespace
 
+ForwardHooks::ForwardHooks()
+    : pre(std::make_shared<HookList<ForwardPreHook>>()),
+      post(std::make_shared<HookList<ForwardHook>>()) {}
+
 std::array<const CallHooks*, 2> hooks_on(const Module& module) {
   return {&global_hooks::call(), module.call_hooks()};
 }

@@ -117,8 +117,10 @@ ForwardHook forward_hook(F hook, bool always_call) {
 
 /// The forward hooks of one module, or of the process.
 struct ForwardHooks {
-  std::shared_ptr<HookList<ForwardPreHook>> pre = std::make_shared<HookList<ForwardPreHook>>();
-  std::shared_ptr<HookList<ForwardHook>> post = std::make_shared<HookList<ForwardHook>>();
+  ForwardHooks();
+
+  std::shared_ptr<HookList<ForwardPreHook>> pre;
+  std::shared_ptr<HookList<ForwardHook>> post;
 
   [[nodiscard]] bool empty() const noexcept { return pre->empty() && post->empty(); }
 };

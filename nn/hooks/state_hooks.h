@@ -41,10 +41,12 @@ struct StateHooks {
   template <class Hook>
   using List = std::shared_ptr<HookList<Hook>>;
 
-  List<StateDictPreHook> save_pre = std::make_shared<HookList<StateDictPreHook>>();
-  List<StateDictPostHook> save_post = std::make_shared<HookList<StateDictPostHook>>();
-  List<LoadPreHook> load_pre = std::make_shared<HookList<LoadPreHook>>();
-  List<LoadPostHook> load_post = std::make_shared<HookList<LoadPostHook>>();
+  StateHooks();
+
+  List<StateDictPreHook> save_pre;
+  List<StateDictPostHook> save_post;
+  List<LoadPreHook> load_pre;
+  List<LoadPostHook> load_post;
 };
 
 /// Calls all hooks of one kind, where there are any.

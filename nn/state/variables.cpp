@@ -14,6 +14,14 @@ std::string_view take_step(std::string_view& path) {
 
 }  // namespace
 
+Variables::Variables() = default;
+Variables::Variables(Tensor leaf) : leaf_(std::move(leaf)) {}
+Variables::Variables(const Variables&) = default;
+Variables::Variables(Variables&&) noexcept = default;
+Variables& Variables::operator=(const Variables&) = default;
+Variables& Variables::operator=(Variables&&) noexcept = default;
+Variables::~Variables() = default;
+
 Variables::Variables(std::initializer_list<Entry> entries) {
   for (const auto& [name, value] : entries) {
     below_.set(name, value);
@@ -23,6 +31,14 @@ Variables::Variables(std::initializer_list<Entry> entries) {
 const Tensor& Variables::leaf() const {
   check<KeyError>(is_leaf(), "variables: a tree of ", size(), " names is no tensor");
   return *leaf_;
+}
+
+const Variables& Variables::operator[](std::string_view name) const {
+  return below_.at(name);
+}
+
+void Variables::add_alias(std::string_view alias, std::string_view name) {
+  aliases_.set(alias, std::string(name));
 }
 
 const Variables* Variables::find(std::string_view path) const {

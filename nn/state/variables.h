@@ -31,10 +31,15 @@ class Variables {
   using Entry = std::pair<std::string, Variables>;
 
   /// No names.
-  Variables() = default;
+  Variables();
   /// A leaf; an undefined tensor is one too, a place without a value.
-  Variables(Tensor leaf) : leaf_(std::move(leaf)) {}
+  Variables(Tensor leaf);
   Variables(std::initializer_list<Entry> entries);
+  Variables(const Variables&);
+  Variables(Variables&&) noexcept;
+  Variables& operator=(const Variables&);
+  Variables& operator=(Variables&&) noexcept;
+  ~Variables();
 
   [[nodiscard]] bool is_leaf() const { return leaf_.has_value(); }
   /// Throws KeyError unless this is a leaf.
@@ -46,7 +51,7 @@ class Variables {
   [[nodiscard]] bool empty() const { return !is_leaf() && below_.empty(); }
 
   /// What is directly below `name`. Throws KeyError for an unknown one.
-  [[nodiscard]] const Variables& operator[](std::string_view name) const { return below_.at(name); }
+  [[nodiscard]] const Variables& operator[](std::string_view name) const;
   /// The tree or leaf at a path, or null.
   [[nodiscard]] const Variables* find(std::string_view path) const;
   [[nodiscard]] bool contains(std::string_view path) const { return find(path) != nullptr; }
@@ -103,9 +108,7 @@ class Variables {
 
   /// Further names of leaves that are listed under their first: dotted alias -> dotted name.
   [[nodiscard]] const OrderedMap<std::string>& aliases() const { return aliases_; }
-  void add_alias(std::string_view alias, std::string_view name) {
-    aliases_.set(alias, std::string(name));
-  }
+  void add_alias(std::string_view alias, std::string_view name);
 
  private:
   template <class Visit>

@@ -290,18 +290,10 @@ class Module : public std::enable_shared_from_this<Module> {
 
   /// Hooks around `state_dict` and `load_state_dict` of this module, also as part of a tree; see
   /// nn/hooks/state_hooks.h.
-  RemovableHandle register_state_dict_pre_hook(StateDictPreHook hook) {
-    return own_state_hooks().save_pre->add(std::move(hook));
-  }
-  RemovableHandle register_state_dict_post_hook(StateDictPostHook hook) {
-    return own_state_hooks().save_post->add(std::move(hook));
-  }
-  RemovableHandle register_load_state_dict_pre_hook(LoadPreHook hook) {
-    return own_state_hooks().load_pre->add(std::move(hook));
-  }
-  RemovableHandle register_load_state_dict_post_hook(LoadPostHook hook) {
-    return own_state_hooks().load_post->add(std::move(hook));
-  }
+  RemovableHandle register_state_dict_pre_hook(StateDictPreHook hook);
+  RemovableHandle register_state_dict_post_hook(StateDictPostHook hook);
+  RemovableHandle register_load_state_dict_pre_hook(LoadPreHook hook);
+  RemovableHandle register_load_state_dict_post_hook(LoadPostHook hook);
   [[nodiscard]] const StateHooks* state_hooks() const { return state_hooks_.get(); }
 
   // --- text ------------------------------------------------------------------------------------
