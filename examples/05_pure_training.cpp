@@ -1,5 +1,5 @@
 // Pure training: the model is a value, a step makes the next one, and gradients are a tree of the
-// same names. Beside it the ordinary loop, which gives the same bits.
+// same names. Beside it the ordinary loop, which comes to the same weights.
 #include <algorithm>
 #include <cstdio>
 
@@ -9,7 +9,7 @@ namespace nn = tessera::nn;
 using tessera::Tensor;
 
 constexpr double kRate = 0.1;
-constexpr int kSteps = 100;
+constexpr int kSteps = 500;
 
 /// Batch norm keeps running statistics: state that a step changes besides the parameters.
 struct Model : nn::Module {
@@ -35,8 +35,10 @@ nn::Ptr<Model> train_purely(nn::Ptr<Model> model, const Data& data) {
   for (int step = 0; step < kSteps; ++step) {
     const auto objective = [&](const nn::Ptr<Model>& m) { return loss_of(m, data); };
     auto [loss, grads, next] = nn::value_and_grad(objective, model);
-    next->set_v(next->v() - kRate * grads);
-    if (step % 25 == 0) {
+    nn::Variables params = next->variables();  // running statistics too, which have no gradient
+    params = params - kRate * grads;
+    next->load_state_dict(params.to_state_dict(), {.assign = true});
+    if (step % 100 == 0) {
       std::printf("step %d  loss %.5f\n", step, loss.item());
     }
     model = next;

@@ -66,8 +66,7 @@ TEST(DataParallel, wants_a_model_that_is_built) {
       data_parallel(*model, borrowed, {.grain = kGrain});
       ADD_FAILURE() << "no exception";
     } catch (const RuntimeError& error) {
-      EXPECT_EQ(std::string(error.what()).substr(0, 36),
-                "data_parallel: \"weight\" has no value y");
+      EXPECT_EQ(std::string(error.what()).substr(0, 36), "data_parallel: \"weight\" has no value");
     }
     model(ones({2, 3}));
     EXPECT_NO_THROW(data_parallel(*model, borrowed, {.grain = kGrain}));
