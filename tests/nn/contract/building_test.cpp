@@ -1,4 +1,4 @@
-// Rows A2 to A5, A8, A14, A17, B1 to B3, I-4, X11, X29, X31 and the building part of E1 and F5:
+// Rows A2, A3, A5, A8, A14, A17, B1, B2, B3, I-4, X11, X29, X31 and the building part of E1 and F5:
 // when modules make their state, where, and in which dtype.
 #include <gtest/gtest.h>
 
@@ -52,14 +52,9 @@ struct Shaped : Module {
   }
 };
 
-class Building : public ::testing::Test {
- protected:
-  void SetUp() override { set_seed(7); }
-};
-
 // --- A8, A17, B1, I-4: three modes --------------------------------------------------------------
 
-TEST_F(Building, A8_OnInitIsBuiltByMake) {
+TEST(A8, on_init_is_built_by_make) {
   const auto model = make<Mlp>();
   EXPECT_TRUE(model->built());
   EXPECT_EQ(model->build_mode(), BuildMode::on_init);
@@ -67,7 +62,7 @@ TEST_F(Building, A8_OnInitIsBuiltByMake) {
   EXPECT_EQ(model->arguments, 0U);
 }
 
-TEST_F(Building, A8_ExplicitWaitsForBuildAndSaysSo) {
+TEST(X31, explicit_waits_for_build_and_says_so) {
   const auto model = make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly});
   EXPECT_FALSE(model->built());
   EXPECT_EQ(thrown<RuntimeError>([&] {
@@ -79,7 +74,7 @@ TEST_F(Building, A8_ExplicitWaitsForBuildAndSaysSo) {
   EXPECT_EQ(model(ones({2, 3})).shape(), (Shape{2, 2}));
 }
 
-TEST_F(Building, A8_OnCallIsBuiltByItsFirstCall) {
+TEST(A8, on_call_is_built_by_its_first_call) {
   const auto model = make<Mlp>(ModuleOptions{.build_mode = BuildMode::on_call});
   const BuildStatus status = model->build();
   EXPECT_FALSE(status) << "build does not stand in for the call";
@@ -92,7 +87,7 @@ TEST_F(Building, A8_OnCallIsBuiltByItsFirstCall) {
   EXPECT_EQ(model->builds, 1);
 }
 
-TEST_F(Building, A8_ModesAsText) {
+TEST(A17, modes_as_text) {
   for (const auto mode : {BuildMode::on_init, BuildMode::explicitly, BuildMode::on_call}) {
     EXPECT_EQ(parse_build_mode(to_string(mode)), mode);
   }
@@ -100,7 +95,8 @@ TEST_F(Building, A8_ModesAsText) {
             "build mode: unknown text; got \"later\", expected on_init, explicit or on_call");
 }
 
-TEST_F(Building, ValuesDoNotDependOnTheMode) {
+TEST(Building, values_do_not_depend_on_the_mode) {
+  set_seed(7);
   const auto at_once = make<Mlp>();
   set_seed(7);
   const auto later = make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly});
@@ -116,7 +112,8 @@ TEST_F(Building, ValuesDoNotDependOnTheMode) {
   }
 }
 
-TEST_F(Building, B1_TheFirstCallUnderAutocastStillMakesPlainParameters) {
+TEST(B1, the_first_call_under_autocast_still_makes_plain_parameters) {
+  set_seed(7);
   const auto at_once = make<Mlp>();
   set_seed(7);
   const auto later = make<Mlp>(ModuleOptions{.build_mode = BuildMode::on_call});
@@ -128,7 +125,7 @@ TEST_F(Building, B1_TheFirstCallUnderAutocastStillMakesPlainParameters) {
   EXPECT_EQ(later->hidden->weight.value().dtype(), DType::f32);
 }
 
-TEST_F(Building, B1_StatusHoldsTheParametersX11) {
+TEST(X11, build_gives_a_status_and_the_parameters) {
   const auto model = make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly});
   const BuildStatus status = model->build();
   EXPECT_TRUE(status.complete);
@@ -136,14 +133,14 @@ TEST_F(Building, B1_StatusHoldsTheParametersX11) {
             "hidden.weight hidden.bias last.weight last.bias ");
 }
 
-TEST_F(Building, B1_BuildTakesDeviceAndDtype) {
+TEST(B1, build_takes_device_and_dtype) {
   const auto model = make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly});
   model->build({}, {}, BuildOptions{.device = Device::parse("meta"), .dtype = DType::f64});
   EXPECT_EQ(model->hidden->weight.value().device(), Device::parse("meta"));
   EXPECT_EQ(model->last->bias.value().dtype(), DType::f64);
 }
 
-TEST_F(Building, A14_BuildArgumentsAreKeptAndForwarded) {
+TEST(A14, build_arguments_are_kept_and_forwarded) {
   const auto model = make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly});
   model->build({Value(3), Value("text")}, {{"key", Value(true)}});
   EXPECT_EQ(model->arguments, 2U);
@@ -151,7 +148,7 @@ TEST_F(Building, A14_BuildArgumentsAreKeptAndForwarded) {
   EXPECT_TRUE(model->build_kwargs().at("key").get<bool>());
 }
 
-TEST_F(Building, B2_B3_WhatACallTellsAndVariablesOfItsOwn) {
+TEST(B2, what_a_call_tells_and_variables_of_its_own) {
   const auto model = make<Shaped>(ModuleOptions{.build_mode = BuildMode::on_call});
   EXPECT_EQ(model(ones({2, 5}, {.dtype = DType::f64})).shape(), (Shape{2, 1}));
   EXPECT_EQ(names_of(model->named_parameters()),
@@ -159,7 +156,7 @@ TEST_F(Building, B2_B3_WhatACallTellsAndVariablesOfItsOwn) {
   EXPECT_EQ(model->get_parameter("body.weight").shape(), (Shape{4, 5}));
 }
 
-TEST_F(Building, I4_APartlyBuiltParentAndAChildThatItsFirstCallBuilds) {
+TEST(I_4, a_partly_built_parent_and_a_child_that_its_first_call_builds) {
   struct Parent : Module {
     Child<Linear> first{this, "first", 3, 4};
     Child<Shaped> second{this, "second", ModuleOptions{.build_mode = BuildMode::on_call}};
@@ -172,7 +169,7 @@ TEST_F(Building, I4_APartlyBuiltParentAndAChildThatItsFirstCallBuilds) {
   EXPECT_TRUE(model->built());
 }
 
-TEST_F(Building, I4_AnExplicitChildWaitsOnItsOwn) {
+TEST(I_4, an_explicit_child_waits_on_its_own) {
   struct Parent : Module {
     Child<Linear> body{this, "body", ModuleOptions{.build_mode = BuildMode::explicitly}, 3, 4};
     Tensor forward(const Tensor& x) const { return body(x); }
@@ -187,7 +184,7 @@ TEST_F(Building, I4_AnExplicitChildWaitsOnItsOwn) {
   EXPECT_EQ(model(ones({2, 3})).shape(), (Shape{2, 4}));
 }
 
-TEST_F(Building, AFailedBuildLeavesNoNames) {
+TEST(Building, a_failed_build_leaves_no_names) {
   struct Failing : Module {
     bool fails = true;
     Tensor forward(const Tensor& x) const { return x; }
@@ -207,7 +204,7 @@ TEST_F(Building, AFailedBuildLeavesNoNames) {
   EXPECT_EQ(names_of(model->named_parameters()), "weight ");
 }
 
-TEST_F(Building, F_PureCallsDoNotBuild) {
+TEST(F5, pure_calls_do_not_build) {
   const auto model = make<Mlp>(ModuleOptions{.build_mode = BuildMode::on_call});
   EXPECT_EQ(thrown<RuntimeError>([&] {
               static_cast<void>(call(model, ones({1, 3})));
@@ -216,7 +213,7 @@ TEST_F(Building, F_PureCallsDoNotBuild) {
   EXPECT_FALSE(model->built());
 }
 
-TEST_F(Building, E1_ListsOfAnUnbuiltTreeNameTheModule) {
+TEST(E1, lists_of_an_unbuilt_tree_name_the_module) {
   struct Parent : Module {
     Child<Linear> first{this, "first", 3, 4};
     Child<Mlp> second{this, "second", ModuleOptions{.build_mode = BuildMode::on_call}, 4};
@@ -231,7 +228,7 @@ TEST_F(Building, E1_ListsOfAnUnbuiltTreeNameTheModule) {
   EXPECT_FALSE(model->second->training()) << "modes reach what is not built";
 }
 
-TEST_F(Building, WhatBuildMakesHasTheModulesMode) {
+TEST(Building, what_build_makes_has_the_modules_mode) {
   const auto model = make<Shaped>(ModuleOptions{.build_mode = BuildMode::on_call});
   model->eval();
   model(ones({2, 5}));
@@ -240,20 +237,20 @@ TEST_F(Building, WhatBuildMakesHasTheModulesMode) {
 
 // --- A2 to A5: name, device, dtype ---------------------------------------------------------------
 
-TEST_F(Building, A2_TheNameIsKept) {
+TEST(A2, the_name_is_kept) {
   EXPECT_EQ(make<Linear>(ModuleOptions{.name = "fc"}, 3, 4)->name(), "fc");
   EXPECT_FALSE(make<Linear>(3, 4)->name());
   EXPECT_EQ(make<Linear>(ModuleOptions{.name = "fc"}, 3, 4)->class_name(), "Linear");
 }
 
-TEST_F(Building, A3_DeviceReachesAllBelow) {
+TEST(A3, device_reaches_all_below) {
   const auto model = make<Outer>(ModuleOptions{.device = Device::parse("meta")});
   EXPECT_EQ(model->inner->scale->factor.value().device(), Device::parse("meta"));
   EXPECT_EQ(model->inner->device(), Device::parse("meta"));
   EXPECT_EQ(make<Outer>()->device(), Device());
 }
 
-TEST_F(Building, A4_X29_DevicesAreKeptAndHoldTheDevice) {
+TEST(X29, devices_are_kept_and_hold_the_device) {
   const std::vector<Device> devices{Device::parse("meta"), Device::parse("cpu")};
   const auto model = make<Linear>(ModuleOptions{.devices = devices}, 3, 4);
   EXPECT_EQ(model->devices(), devices);
@@ -266,13 +263,13 @@ TEST_F(Building, A4_X29_DevicesAreKeptAndHoldTheDevice) {
             "ModuleOptions: the device is none of devices; got cuda:1");
 }
 
-TEST_F(Building, A5_DtypeOfOptionsElseF32) {
+TEST(A5, dtype_of_options_else_f32) {
   const auto model = make<Mlp>(ModuleOptions{.dtype = DType::f64});
   EXPECT_EQ(model->last->weight.value().dtype(), DType::f64);
   EXPECT_EQ(make<Mlp>()->last->weight.value().dtype(), DType::f32);
 }
 
-TEST_F(Building, A5_AnInnerModuleMayHaveItsOwn) {
+TEST(A5, an_inner_module_may_have_its_own) {
   struct Mixed : Module {
     Child<Linear> low{this, "low", ModuleOptions{.dtype = DType::bf16}, 3, 4};
     Child<Linear> high{this, "high", 3, 4};
@@ -282,7 +279,7 @@ TEST_F(Building, A5_AnInnerModuleMayHaveItsOwn) {
   EXPECT_EQ(model->high->weight.value().dtype(), DType::f64);
 }
 
-TEST_F(Building, A5_OnCallTakesTheFirstFloatingTensorOfTheCall) {
+TEST(A5, on_call_takes_the_first_floating_tensor_of_the_call) {
   struct Ids : Module {
     Child<Linear> body{this, "body", 3, 4};
     Tensor forward(const Tensor& /*ids*/, const Tensor& x) const { return body(x); }
@@ -293,7 +290,7 @@ TEST_F(Building, A5_OnCallTakesTheFirstFloatingTensorOfTheCall) {
   EXPECT_EQ(model->body->weight.value().dtype(), DType::f64);
 }
 
-TEST_F(Building, CastsReachWhatIsNotBuilt) {
+TEST(Building, casts_reach_what_is_not_built) {
   const auto model = make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly});
   model->to(DType::f64);
   model->build();

@@ -27,11 +27,6 @@ struct Reading : Module {
   Tensor forward(const Tensor& x) const { return sum(x).item<float>() < 100 ? small(x) : large(x); }
 };
 
-class GivenVariables : public ::testing::Test {
- protected:
-  void SetUp() override { set_seed(7); }
-};
-
 // --- A6, A7, I-1, I-2: given variables
 // ------------------------------------------------------------
 
@@ -44,7 +39,7 @@ Variables given_for_mlp() {
   return v;
 }
 
-TEST_F(GivenVariables, A6_GivenVariablesAreUsedInPlaceOfNewOnes) {
+TEST(A6, given_variables_are_used_in_place_of_new_ones) {
   const Variables v = given_for_mlp();
   for (const auto mode : {BuildMode::on_init, BuildMode::explicitly, BuildMode::on_call}) {
     const auto model = make<Mlp>(ModuleOptions{.v = v, .build_mode = mode});
@@ -56,7 +51,7 @@ TEST_F(GivenVariables, A6_GivenVariablesAreUsedInPlaceOfNewOnes) {
   }
 }
 
-TEST_F(GivenVariables, I1_AllDifferencesInOneError) {
+TEST(I_1, all_differences_in_one_error) {
   Variables v = given_for_mlp();
   v.set("last.weight", full({2, 5}, 3));
   v.set("last.bias", full({2}, 4, {.dtype = DType::f64}));
@@ -85,7 +80,8 @@ TEST_F(GivenVariables, I1_AllDifferencesInOneError) {
   EXPECT_EQ(thrown<StructureError>([&] { explicitly->build(); }), expected);
 }
 
-TEST_F(GivenVariables, I2_PartOfTheVariables) {
+TEST(I_2, part_of_the_variables) {
+  set_seed(7);
   Variables v;
   v.set("last.bias", full({2}, 4));
   const auto whole = make<Mlp>();
@@ -103,7 +99,7 @@ TEST_F(GivenVariables, I2_PartOfTheVariables) {
   EXPECT_NO_THROW(make<Mlp>(ModuleOptions{.v = Variables(), .with_partial_v = true}));
 }
 
-TEST_F(GivenVariables, A6_AChildsOwnVariables) {
+TEST(A6, a_childs_own_variables) {
   struct Parent : Module {
     explicit Parent(const Variables& v) : body(this, "body", ModuleOptions{.v = v}) {}
     Child<Mlp> body;
@@ -111,7 +107,7 @@ TEST_F(GivenVariables, A6_AChildsOwnVariables) {
   EXPECT_EQ(values(make<Parent>(given_for_mlp())->body->last->bias), (std::vector<float>{4, 4}));
 }
 
-TEST_F(GivenVariables, A6_TheVerdictOfAForwardThatReadsValuesComesWithItsCall) {
+TEST(A6, the_verdict_of_a_forward_that_reads_values_comes_with_its_call) {
   Variables v;
   v.set("small.weight", full({2, 3}, 1));
   v.set("small.bias", full({2}, 1));
@@ -132,7 +128,7 @@ TEST_F(GivenVariables, A6_TheVerdictOfAForwardThatReadsValuesComesWithItsCall) {
             "shape of \"large.bias\": got (5,), expected (4,)");
 }
 
-TEST_F(GivenVariables, A6_TryingOutAForwardRunsNoHookAndDrawsNothing) {
+TEST(A6, trying_out_a_forward_runs_no_hook_and_draws_nothing) {
   struct Noisy : Module {
     Child<Linear> body{this, "body", 3, 3};
     Child<Dropout> noise{this, "noise", 0.5};
@@ -156,7 +152,8 @@ TEST_F(GivenVariables, A6_TryingOutAForwardRunsNoHookAndDrawsNothing) {
 // --- A9, I-5: variables that are not kept
 // ----------------------------------------------------------
 
-TEST_F(GivenVariables, I5_ParametersThatAreNotKept) {
+TEST(I_5, parameters_that_are_not_kept) {
+  set_seed(7);
   const auto stored = make<Mlp>();
   set_seed(7);
   const auto model =
@@ -171,7 +168,7 @@ TEST_F(GivenVariables, I5_ParametersThatAreNotKept) {
   EXPECT_FALSE(model->last->weight.slot()->value.defined());
 }
 
-TEST_F(GivenVariables, I5_WithAllModes) {
+TEST(A9, in_every_mode) {
   const Variables v = given_for_mlp();
   for (const auto mode : {BuildMode::on_init, BuildMode::explicitly, BuildMode::on_call}) {
     const auto model = make<Mlp>(ModuleOptions{.build_mode = mode, .store_vars = false});

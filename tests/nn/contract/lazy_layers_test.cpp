@@ -15,15 +15,10 @@ std::vector<float> values(const Tensor& x) {
   return x.to_vector<float>();
 }
 
-class LazyLayers : public ::testing::Test {
- protected:
-  void SetUp() override { set_seed(7); }
-};
-
 // --- B4: shapes that the first call tells
 // -----------------------------------------------------------
 
-TEST_F(LazyLayers, B4_LazyLinearTakesItsFeaturesFromItsFirstInput) {
+TEST(B4, lazy_linear_takes_its_features_from_its_first_input) {
   const auto lazy = make<LazyLinear>(4);
   EXPECT_EQ(lazy->repr(), "LazyLinear(in_features=0, out_features=4, bias=True)");
   EXPECT_TRUE(lazy->weight.is_uninitialized());
@@ -37,7 +32,8 @@ TEST_F(LazyLayers, B4_LazyLinearTakesItsFeaturesFromItsFirstInput) {
   EXPECT_TRUE(thrown<InvalidArgument>([&] { lazy(ones({2, 5})); }).starts_with("linear: "));
 }
 
-TEST_F(LazyLayers, B4_TheSameValuesAsWithKnownFeatures) {
+TEST(B4, the_same_values_as_with_known_features) {
+  set_seed(7);
   const auto known = make<Linear>(3, 4);
   set_seed(7);
   const auto lazy = make<LazyLinear>(4);
@@ -46,7 +42,8 @@ TEST_F(LazyLayers, B4_TheSameValuesAsWithKnownFeatures) {
   EXPECT_EQ(values(known->bias), values(lazy->bias));
 }
 
-TEST_F(LazyLayers, B4_AnOptimizerMadeBeforeTrainsIt) {
+TEST(B4, an_optimizer_made_before_trains_it) {
+  set_seed(7);
   struct Net : Module {
     Child<LazyLinear> body{this, "body", 4};
     Tensor forward(const Tensor& x) const { return body(x); }
@@ -68,7 +65,7 @@ TEST_F(LazyLayers, B4_AnOptimizerMadeBeforeTrainsIt) {
   EXPECT_EQ(train(early, before), train(late, after));
 }
 
-TEST_F(LazyLayers, B4_LoadedStateTellsShapesToo) {
+TEST(B4, loaded_state_tells_shapes_too) {
   const auto known = make<Linear>(3, 4);
   const auto lazy = make<LazyLinear>(4);
   EXPECT_EQ(thrown<RuntimeError>([&] {
@@ -82,7 +79,7 @@ TEST_F(LazyLayers, B4_LoadedStateTellsShapesToo) {
   EXPECT_EQ(values(lazy(ones({1, 3}))), values(known(ones({1, 3}))));
 }
 
-TEST_F(LazyLayers, B4_CastsReachUninitialisedParameters) {
+TEST(B4, casts_reach_uninitialised_parameters) {
   const auto lazy = make<LazyLinear>(4);
   lazy->to(DType::f64);
   lazy(ones({2, 3}, {.dtype = DType::f64}));
@@ -102,7 +99,7 @@ std::string story(const Shape& input, const A&... arguments) {
   return text;
 }
 
-TEST_F(LazyLayers, B4_Convolutions) {
+TEST(B4, convolutions) {
   EXPECT_EQ(story<LazyConv2d>({2, 6, 8, 8}, 4, 3),
             "LazyConv2d(0, 4, kernel_size=(3, 3), stride=(1, 1))\n"
             "Conv2d(6, 4, kernel_size=(3, 3), stride=(1, 1))\n"
@@ -117,7 +114,7 @@ TEST_F(LazyLayers, B4_Convolutions) {
             "weight (6, 4, 3, 3)\nbias (4,)");
 }
 
-TEST_F(LazyLayers, B4_Norms) {
+TEST(B4, norms) {
   EXPECT_EQ(story<LazyBatchNorm2d>({2, 6, 4, 4}),
             "LazyBatchNorm2d(0, eps=1e-05, momentum=0.1, affine=True, bias=True, "
             "track_running_stats=True)\n"

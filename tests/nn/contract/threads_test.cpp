@@ -50,7 +50,7 @@ Tensor input(int thread) {
   return full({2, 3, 6, 6}, 0.1 * (thread + 1));
 }
 
-TEST(Threads, OneModuleGivesEachThreadItsOwnResult) {
+TEST(Threads, one_module_gives_each_thread_its_own_result) {
   set_seed(1);
   const auto model = make<Model>();
   model->eval();
@@ -71,7 +71,7 @@ TEST(Threads, OneModuleGivesEachThreadItsOwnResult) {
   EXPECT_EQ(hooked, kThreads * kCalls);
 }
 
-TEST(Threads, GradientsWithRespectToOneModule) {
+TEST(Threads, gradients_with_respect_to_one_module) {
   set_seed(1);
   const auto model = make<Scale>(4);
   std::atomic<int> wrong = 0;
@@ -87,7 +87,7 @@ TEST(Threads, GradientsWithRespectToOneModule) {
   EXPECT_FALSE(model->factor.grad().defined());
 }
 
-TEST(Threads, DropoutOfAKeyIsThatOfTheKey) {
+TEST(Threads, dropout_of_a_key_is_that_of_the_key) {
   set_seed(1);
   const auto model = make<Dropout>(0.5);
   const Tensor x = ones({64});
