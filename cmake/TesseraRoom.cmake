@@ -40,8 +40,8 @@ function(tessera_without_absent list)
 endfunction()
 
 # Headers that nearly every file of a room reads, compiled once for each object library: two thirds
-# of a file's compile time. Files include what they use all the same; the build with
-# CMAKE_DISABLE_PRECOMPILE_HEADERS in tests/run shows it.
+# of a file's compile time. Files include what they use all the same; the build without
+# TESSERA_PRECOMPILE in tests/run shows it.
 set(TESSERA_PRECOMPILED <algorithm> <cmath> <cstdint> <functional> <map> <memory> <span> <sstream>
   <string> <utility> <vector> <tessera/core/autograd/vjp.h> <tessera/core/dispatch/call.h>)
 set(TESSERA_PRECOMPILED_MODULES <tessera/nn/make.h>)   # of rooms that may include nn
@@ -51,5 +51,8 @@ function(tessera_objects target)
   add_library(${target} OBJECT ${ARGN})
   target_link_libraries(${target} PRIVATE tessera_flags)
   target_precompile_headers(${target} PRIVATE ${TESSERA_PRECOMPILED})
+  if(NOT TESSERA_PRECOMPILE)
+    set_property(TARGET ${target} PROPERTY DISABLE_PRECOMPILE_HEADERS ON)
+  endif()
   set_property(GLOBAL APPEND PROPERTY TESSERA_OBJECTS ${target})
 endfunction()

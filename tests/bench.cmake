@@ -1,13 +1,15 @@
-# tests/bench/NAME.cpp: a program build/bin/bench_NAME each.
+# tests/bench/NAME.cpp: a program build/bin/bench_NAME each. bench_gpt is the example, step by step, and
+# there only with the examples.
 file(GLOB sources CONFIGURE_DEPENDS bench/*.cpp)
-file(GLOB gpt_parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/gpt/*.cpp)
-list(FILTER gpt_parts EXCLUDE REGEX "/main\\.cpp$")
 file(GLOB model_parts CONFIGURE_DEPENDS bench/support/models/*.cpp)
 foreach(source IN LISTS sources)
   get_filename_component(name ${source} NAME_WE)
+  if(name STREQUAL gpt AND NOT TESSERA_EXAMPLES)
+    continue()
+  endif()
   tessera_test_program(bench_${name} ${source})
-  if(name STREQUAL gpt)   # the example, step by step
-    target_sources(bench_gpt PRIVATE ${gpt_parts} bench/support/replay.cpp)
+  if(name STREQUAL gpt)
+    target_sources(bench_gpt PRIVATE bench/support/replay.cpp $<FILTER:$<TARGET_OBJECTS:gpt>,EXCLUDE,main\\.cpp>)
     target_include_directories(bench_gpt PRIVATE ${PROJECT_SOURCE_DIR} bench)
   endif()
   if(name STREQUAL models)

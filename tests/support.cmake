@@ -10,12 +10,10 @@ if(sources)
   target_link_libraries(test_support_objects PRIVATE test_support)
 endif()
 
-# GoogleTest's headers, compiled once for all programs. Tests are compiled far more often than run;
-# sanitizers make optimizing them dear.
-set(test_optimization $<IF:$<CONFIG:Sanitize>,-O0,-O1>)
+# GoogleTest's headers, compiled once for all programs. Tests are compiled far more often than run.
 add_executable(test_precompiled EXCLUDE_FROM_ALL support/main.cpp)
 target_link_libraries(test_precompiled PRIVATE test_support)
-target_compile_options(test_precompiled PRIVATE ${test_optimization})
+target_compile_options(test_precompiled PRIVATE -O0)
 target_precompile_headers(test_precompiled PRIVATE <gtest/gtest.h> <gmock/gmock.h>
   ${TESSERA_PRECOMPILED} ${TESSERA_PRECOMPILED_MODULES})
 
@@ -54,7 +52,7 @@ function(tessera_unit_tests folder)
   endif()
   list(TRANSFORM sources PREPEND ${folder}/)
   tessera_test_program(test_${folder} support/main.cpp ${sources})
-  target_compile_options(test_${folder} PRIVATE ${test_optimization})
+  target_compile_options(test_${folder} PRIVATE -O0)
   target_precompile_headers(test_${folder} REUSE_FROM test_precompiled)
   math(EXPR last "${TESSERA_TEST_SHARDS} - 1")
   foreach(shard RANGE ${last})
