@@ -10,6 +10,7 @@
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/row_sums.h>
 #include <tessera/kernels/cpu/simd/elementwise.h>
+#include <tessera/kernels/cpu/winograd.h>
 
 namespace tessera::cpu {
 namespace {
@@ -183,7 +184,9 @@ void convolve_by_products(const ConvolutionTask& t) {
 
 void convolve(const ConvolutionTask& t) {
   const ConvolutionLibrary* library = convolution_library_for(t);
-  if (library == nullptr) {
+  if (winograd_suits(t)) {
+    convolve_by_winograd(t);
+  } else if (library == nullptr) {
     convolve_by_products(t);
   } else if (t.result == ConvolutionResult::x && t.bias != nullptr) {
     make_biased_x(*library, t);

@@ -9,6 +9,7 @@
 #include <tessera/kernels/cpu/convolution_library.h>
 #include <tessera/kernels/cpu/onednn_tile.h>
 #include <tessera/kernels/cpu/row_sums.h>
+#include <tessera/kernels/cpu/simd/channel_blocks.h>
 
 namespace tessera::cpu {
 namespace {
@@ -40,7 +41,7 @@ struct TilePlan {
     samples = sums ? std::clamp<std::int64_t>(4 * share, 4, 32) : share >= 1 ? 4 : 1;
     const std::int64_t all = t.result == ConvolutionResult::x ? g.in_channels : g.out_channels;
     const std::int64_t most = sums ? 64 : 128;
-    channels = all % most == 0 ? most : all;
+    channels = g.groups == 1 && all % most == 0 ? most : all;
     parts = all / channels;
   }
   [[nodiscard]] ConvolutionTile tile(std::int64_t count) const {
@@ -184,8 +185,22 @@ void sum_samples(const ConvolutionTask& t) {
   }
 }
 
+/// Groups that oneDNN's fast kernels take: runs of 16 channels in each, or one channel in each.
+bool supports_groups(const ConvolutionTask& t) {
+  const ConvolutionGeometry& g = t.shape;
+  const auto are_runs = [](std::int64_t channels) { return channels % kChannelBlock == 0; };
+  if (g.ndim == 3) {
+    return false;
+  }
+  if (g.group_in() > 1 || g.group_out() > 1) {
+    return are_runs(g.group_in()) && are_runs(g.group_out());
+  }
+  return are_runs(g.groups) && g.dilation == Spatial{1, 1, 1} &&
+         (t.result != ConvolutionResult::weight || g.kernel == Spatial{1, 3, 3});
+}
+
 bool supports(const ConvolutionTask& t) {
-  return t.shape.groups == 1 && onednn::supports(t.compute);
+  return (t.shape.groups == 1 || supports_groups(t)) && onednn::supports(t.compute);
 }
 
 void convolve_by_onednn(const ConvolutionTask& t) {

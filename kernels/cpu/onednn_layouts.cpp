@@ -14,6 +14,15 @@ memory::dims with_channels(std::int64_t a, std::int64_t b, memory::dims sizes) {
   return sizes;
 }
 
+/// Sizes of a weight: with groups, one of them for each.
+memory::dims weight_dims(const ConvolutionGeometry& g) {
+  memory::dims sizes = with_channels(g.group_out(), g.group_in(), spatial(g, g.kernel));
+  if (g.groups > 1) {
+    sizes.insert(sizes.begin(), g.groups);
+  }
+  return sizes;
+}
+
 /// Row-major, with `channels` between two elements of the first dim.
 memory::desc plain(const memory::dims& dims, DType dtype, std::int64_t channels) {
   memory::dims strides(dims.size(), 1);
@@ -25,13 +34,17 @@ memory::desc plain(const memory::dims& dims, DType dtype, std::int64_t channels)
 
 std::array<memory::desc, 3> plain_layouts(const ConvolutionTile& t) {
   const auto dims = dims_of(t.shape);
-  return {plain(dims[0], t.dtypes[0], t.x_channels), plain(dims[1], t.dtypes[1], t.x_channels),
+  const std::int64_t weight_step = t.shape.groups > 1 ? t.shape.group_out() : t.x_channels;
+  return {plain(dims[0], t.dtypes[0], t.x_channels), plain(dims[1], t.dtypes[1], weight_step),
           plain(dims[2], t.dtypes[2], t.y_channels)};
 }
 
 /// The weight's gradient as runs of 16 channels, where that is how oneDNN forms it.
 std::optional<WeightBlocks> weight_blocks_of(const ConvolutionTile& t, const memory::desc& inner) {
   using Tag = memory::format_tag;
+  if (t.shape.groups > 1) {
+    return std::nullopt;
+  }
   const memory::dims dims = dims_of(t.shape)[1];
   const memory::desc lines(dims, memory::data_type::f32,
                            dims.size() == 4 ? Tag::OIhw16i16o : Tag::OIdhw16i16o);
@@ -70,8 +83,7 @@ memory::dims spatial(const ConvolutionGeometry& g, const Spatial& sizes) {
 }
 
 std::array<memory::dims, 3> dims_of(const ConvolutionGeometry& g) {
-  return {with_channels(g.batch, g.in_channels, spatial(g, g.in)),
-          with_channels(g.out_channels, g.in_channels, spatial(g, g.kernel)),
+  return {with_channels(g.batch, g.in_channels, spatial(g, g.in)), weight_dims(g),
           with_channels(g.batch, g.out_channels, spatial(g, g.out))};
 }
 

@@ -8,7 +8,7 @@
 
 namespace tessera::cpu::onednn {
 
-/// Some samples and some channels of a convolution without groups.
+/// Some samples of a convolution and, without groups, some channels.
 struct ConvolutionTile {
   ConvolutionResult result = ConvolutionResult::y;
   ConvolutionGeometry shape;      ///< of the tile

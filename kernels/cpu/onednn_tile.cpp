@@ -124,7 +124,7 @@ struct TileHash {
     const ConvolutionGeometry& g = t.shape;
     auto hash = static_cast<std::size_t>(t.result) * 4 + (t.compute == DType::bf16 ? 1 : 0);
     for (const std::int64_t x : {g.batch, g.in_channels, g.out_channels, g.in[1], g.in[2],
-                                 g.kernel[1], g.kernel[2], g.stride[2]}) {
+                                 g.kernel[1], g.kernel[2], g.stride[2], g.groups}) {
       hash = hash * 0x9e3779b97f4a7c15ULL + static_cast<std::size_t>(x);
     }
     return hash;

@@ -1,4 +1,7 @@
 // Convolutions by products of matrices and, where it is built in, by oneDNN.
+#include <algorithm>
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include <tessera/core/ops/convolution.h>
@@ -52,6 +55,10 @@ const std::vector<Example> kExamples{
     {{2, 5, 30}, {7, 5, 4}, {.stride = {3}, .padding = {2}, .dilation = {2}}},
     {{2, 4, 4, 5, 6}, {6, 4, 2, 3, 3}, {.padding = {1, 0, 2}}},
     {{2, 16, 3, 4, 5}, {32, 16, 2, 3, 2}, {.padding = {1, 0, 1}}},
+    {{5, 32, 9, 8}, {32, 1, 3, 3}, {.stride = {2}, .padding = {1}, .groups = 32}},
+    {{3, 32, 9, 8}, {64, 16, 3, 3}, {.padding = {1}, .groups = 2}},
+    {{5, 64, 11, 14}, {96, 64, 3, 3}, {.padding = {1}}},
+    {{3, 32, 9, 7}, {32, 32, 3, 3}, {.padding = {0, 2}}},
 };
 
 TEST(ConvolutionKernel, agrees_with_the_reference) {
@@ -143,23 +150,64 @@ TEST(ConvolutionKernel, a_sample_does_not_depend_on_its_place) {
   });
 }
 
+/// The gradient of the example's weight over samples [first, first + count) in `cuts` parts.
+std::vector<float> weight_gradient(const Example& e, const Tensor& y, const Tensor& x,
+                                   std::int64_t first, std::int64_t count, std::int64_t cuts,
+                                   bool stacked) {
+  ConvolutionTask t;
+  t.result = ConvolutionResult::weight;
+  Shape some = e.x;
+  some[0] = count;
+  t.shape = convolution_geometry("example", some, e.weight, e.options);
+  const std::int64_t weights = t.shape.weights();
+  std::vector<float> sums(static_cast<std::size_t>(stacked ? cuts * weights : weights));
+  const auto at = [&](const Tensor& samples) {
+    return ConvolutionArray{const_cast<char*>(reinterpret_cast<const char*>(
+        samples.data<float>() + first * (samples.numel() / samples.shape()[0])))};
+  };
+  t.x = at(x), t.y = at(y);
+  t.weight = {reinterpret_cast<char*>(sums.data())};
+  t.cuts = cuts, t.stacked = stacked;
+  convolve(t);
+  return sums;
+}
+
+TEST(ConvolutionKernel, a_gradient_of_microbatches_is_the_tree_of_each_alone) {
+  with_every_provider([] {
+    for (Example e : kExamples) {
+      e.x[0] = 4;
+      const Tensor x = randn(e.x), y = randn(e.y());
+      const auto whole = weight_gradient(e, y, x, 0, 4, 2, false);
+      const auto parts = weight_gradient(e, y, x, 0, 4, 2, true);
+      const auto left = weight_gradient(e, y, x, 0, 2, 1, false);
+      const auto right = weight_gradient(e, y, x, 2, 2, 1, false);
+      std::vector<float> both = left, tree = left;
+      both.insert(both.end(), right.begin(), right.end());
+      std::transform(left.begin(), left.end(), right.begin(), tree.begin(), std::plus<>());
+      EXPECT_TRUE(test::same_bits(parts, both));
+      EXPECT_TRUE(test::same_bits(whole, tree));
+    }
+  });
+}
+
 TEST(ConvolutionKernel, same_bits_for_any_number_of_threads) {
   with_every_provider([] {
-    const Example& e = kExamples[1];
-    const Tensor x = randn(e.x), weight = randn(e.weight), y = randn(e.y());
-    std::vector<float> first;
-    test::with_every_thread_count([&](int threads) {
-      std::vector<float> now;
-      for (const Tensor& result :
-           {call<Convolution>({x, weight, Tensor()}, {e.options}),
-            call<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, spatial_sizes(e.x)}),
-            call<ConvolutionGradWeight>({y, x}, {e.options, spatial_sizes(e.weight)})}) {
-        const std::vector<float> values = result.to_vector<float>();
-        now.insert(now.end(), values.begin(), values.end());
-      }
-      first = threads == 1 ? now : first;
-      EXPECT_TRUE(test::same_bits(first, now)) << threads << " threads";
-    });
+    for (const Example& e : kExamples) {
+      const Tensor x = randn(e.x), weight = randn(e.weight), y = randn(e.y());
+      std::vector<float> first;
+      test::with_every_thread_count([&](int threads) {
+        std::vector<float> now;
+        for (const Tensor& result :
+             {call<Convolution>({x, weight, Tensor()}, {e.options}),
+              call<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, spatial_sizes(e.x)}),
+              call<ConvolutionGradWeight>({y, x}, {e.options, spatial_sizes(e.weight)})}) {
+          const std::vector<float> values = result.to_vector<float>();
+          now.insert(now.end(), values.begin(), values.end());
+        }
+        first = threads == 1 ? now : first;
+        EXPECT_TRUE(test::same_bits(first, now)) << threads << " threads";
+      });
+    }
   });
 }
 
