@@ -7,7 +7,6 @@
 #include <tessera/core/ops/support/recurrent.h>
 #include <tessera/kernels/cpu/gemm_plan.h>
 #include <tessera/kernels/cpu/isa.h>
-#include <tessera/kernels/cpu/scratch.h>
 #include <tessera/kernels/cpu/simd/matrix/recurrent.h>
 
 namespace tessera::cpu {
@@ -68,8 +67,6 @@ class Walk {
       block.factors = has_factors_ ? current() : nullptr;
       block.next_factors = factors_.as<std::uint32_t>() + (1 - turn_) * call_.batch * row_words_;
       block.hidden = hidden(), block.cell = cell();
-      block.sums =
-          scratch_array<float>(Scratch::tiles, call_.batch * call_.gates() * kernel_.columns);
       f(block);
     };
     if (2 * call_.batch * call_.gates() * call_.width * call_.width < kFlopsWorthTasks) {

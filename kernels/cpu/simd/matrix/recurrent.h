@@ -15,11 +15,10 @@ struct RecurrentBlock {
   std::int64_t words = 0;                  ///< that hold `width` factors
   const std::uint32_t* panel = nullptr;    ///< of the first gate
   std::int64_t panel_step = 0;             ///< words from a gate's panel to the next gate's
-  const std::uint32_t* factors = nullptr;  ///< null: none yet
+  const std::uint32_t* factors = nullptr;  ///< null: none yet, backwards
   std::uint32_t* next_factors = nullptr;   ///< the units' own are written
   float* hidden = nullptr;  ///< [batch, width]: states or, backwards, what their gradients carry on
   float* cell = nullptr;    ///< likewise
-  float* sums = nullptr;    ///< [batch, gates, panel], room for
 };
 
 /// Index 0 is f32, 1 is bf16.

@@ -19,33 +19,69 @@ class BackwardStep {
   BackwardStep(const RecurrentBackward& call, const RecurrentBlock& block) : n_(call), b_(block) {}
 
   void run(bool past_the_first) {
-    const std::int64_t row_words = kGates * b_.words;
-    for (std::int64_t row = 0; row < n_.batch; ++row) {
-      each_vector(
-          n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
-            store(b_.sums + row * kTileColumns + j,
-                  load_up_to(b_.hidden + row * n_.width + at.unit, at.lanes));
-          });
-    }
-    for (int gate = 0; gate < kGates && b_.factors != nullptr; ++gate) {
-      multiply<typename Factors<T>::Product>(n_.batch, b_.words, b_.factors + gate * b_.words,
-                                             row_words, b_.panel + gate * b_.panel_step, b_.sums,
-                                             kTileColumns);
-    }
-    for (std::int64_t row = 0; row < n_.batch; ++row) {
-      const bool taken = b_.time < n_.lengths[row];
-      finish_row(row, taken, past_the_first);
-    }
+    each_few(
+        n_.batch, [&](std::int64_t row, std::int64_t rows) __attribute__((always_inline)) {
+          alignas(64) float sums[kRowsAtOnce * kTileColumns];
+          for (std::int64_t i = 0; i < rows; ++i) {
+            begin_row(row + i, sums + i * kTileColumns);
+          }
+          for (int gate = 0; gate < kGates && b_.factors != nullptr; ++gate) {
+            if (!past_the_first) {
+              fetch_share(row, rows, gate);
+            }
+            multiply<typename Factors<T>::Product>(
+                {rows, b_.words, b_.factors + (row * kGates + gate) * b_.words, kGates * b_.words,
+                 b_.panel + gate * b_.panel_step, sums, kTileColumns},
+                true);
+          }
+          for (std::int64_t i = 0; i < rows; ++i) {
+            finish_row(row + i, sums + i * kTileColumns, past_the_first);
+          }
+        });
   }
 
  private:
-  void finish_row(std::int64_t row, bool taken, bool past_the_first) const {
+  /// Sums begin with what is carried on.
+  void begin_row(std::int64_t row, float* sums) const {
+    each_vector(
+        n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
+          store(sums + j, load_up_to(b_.hidden + row * n_.width + at.unit, at.lanes));
+        });
+  }
+
+  /// As forward.
+  void fetch_share(std::int64_t row, std::int64_t rows, int gate) const {
+    for (std::int64_t i = gate * rows / kGates; i < (gate + 1) * rows / kGates; ++i) {
+      each_vector(
+          n_, b_, row + i, [&](const Place& at, std::int64_t) __attribute__((always_inline)) {
+            for (int k = 0; k < kKept; ++k) {
+              at.fetch<T>(n_.kept_values, kKept, k);
+            }
+            for (int g = 0; g < kGates; ++g) {
+              at.fetch<T>(n_.to_x, kGates, g);
+              if (kApart) {
+                at.fetch<T>(n_.to_hidden, kGates, g);
+              }
+            }
+            at.fetch<T>(n_.output);
+            if (kApart) {
+              at.fetch<T>(n_.before);
+            }
+            if (kHasCell) {
+              at.fetch<float>(n_.cells);
+            }
+          });
+    }
+  }
+
+  void finish_row(std::int64_t row, const float* sums, bool past_the_first) const {
+    const bool taken = b_.time < n_.lengths[row];
     float factors[kGates][kTileColumns];
     each_vector(
         n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
           Units u{};
           float* hidden = b_.hidden + row * n_.width + at.unit;
-          u.hidden = load(b_.sums + row * kTileColumns + j);
+          u.hidden = load(sums + j);
           if (past_the_first) {
             store_up_to(hidden, u.hidden, at.lanes);
             return;

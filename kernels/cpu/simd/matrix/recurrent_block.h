@@ -47,30 +47,29 @@ void to_words(const float* factors, std::int64_t count, std::uint32_t* words) {
   }
 }
 
-/// sums[rows, panel] += factors[rows, words] · panel, for at most kRows rows.
-template <class Product, int kRows>
-void multiply_some(std::int64_t rows, std::int64_t words, const float* factors,
-                   std::int64_t row_words, const float* panel, float* sums, std::int64_t stride) {
+/// Some factors of a few sequences and the panel that they are multiplied with. Rows of factors are
+/// `row_words` apart, rows of sums `stride`.
+struct Few {
+  std::int64_t rows, words;
+  const std::uint32_t* factors;
+  std::int64_t row_words;
+  const std::uint32_t* panel;
+  float* sums;
+  std::int64_t stride;
+};
+
+/// sums[rows, panel] = or += factors[rows, words] · panel, for at most kRows rows.
+template <class Product, int kRows = kRowsAtOnce>
+void multiply(const Few& few, bool add) {
   if constexpr (kRows > 1) {
-    if (rows < kRows) {
-      multiply_some<Product, kRows - 1>(rows, words, factors, row_words, panel, sums, stride);
+    if (few.rows < kRows) {
+      multiply<Product, kRows - 1>(few, add);
       return;
     }
   }
-  multiply_tile<Product, kRows>(words, factors, row_words, 1, panel, kTileColumns, sums, stride,
-                                true);
-}
-
-template <class Product>
-void multiply(std::int64_t rows, std::int64_t words, const std::uint32_t* factors,
-              std::int64_t row_words, const std::uint32_t* panel, float* sums,
-              std::int64_t stride) {
-  for (std::int64_t row = 0; row < rows; row += kRowsAtOnce) {
-    const std::int64_t now = rows - row < kRowsAtOnce ? rows - row : kRowsAtOnce;
-    multiply_some<Product, kRowsAtOnce>(
-        now, words, reinterpret_cast<const float*>(factors) + row * row_words, row_words,
-        reinterpret_cast<const float*>(panel), sums + row * stride, stride);
-  }
+  multiply_tile<Product, kRows>(few.words, reinterpret_cast<const float*>(few.factors),
+                                few.row_words, 1, reinterpret_cast<const float*>(few.panel),
+                                kTileColumns, few.sums, few.stride, add);
 }
 
 /// Where a vector of units of one sequence lies in tensors [batch, steps, ...].
@@ -90,7 +89,21 @@ struct Place {
                                     std::int64_t i = 0) const {
     store_up_to(static_cast<T*>(p) + (row * lines + i) * width + unit, x, lanes);
   }
+  /// Brings near what is read or written later.
+  template <class T>
+  [[gnu::always_inline]] void fetch(const void* p, std::int64_t lines = 1,
+                                    std::int64_t i = 0) const {
+    __builtin_prefetch(static_cast<const T*>(p) + (row * lines + i) * width + unit);
+  }
 };
+
+/// Calls f(first, count) for runs of at most kRowsAtOnce of all sequences.
+template <class F>
+[[gnu::always_inline]] inline void each_few(std::int64_t batch, const F& f) {
+  for (std::int64_t row = 0; row < batch; row += kRowsAtOnce) {
+    f(row, batch - row < kRowsAtOnce ? batch - row : kRowsAtOnce);
+  }
+}
 
 /// Calls f(place, j) for the vectors of the block's units of sequence `row`, j counted in the
 /// block.

@@ -18,40 +18,63 @@ class ForwardStep {
   ForwardStep(const RecurrentForward& call, const RecurrentBlock& block) : n_(call), b_(block) {}
 
   void run() {
-    constexpr std::int64_t kStride = kGates * kTileColumns;
-    for (std::int64_t row = 0; row < n_.batch; ++row) {
-      each_vector(
-          n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
-            begin_sums(at, b_.sums + row * kStride + j);
-          });
-    }
-    for (int gate = 0; gate < kGates && b_.factors != nullptr; ++gate) {
-      multiply<typename Factors<T>::Product>(n_.batch, b_.words, b_.factors, b_.words,
-                                             b_.panel + gate * b_.panel_step,
-                                             b_.sums + gate * kTileColumns, kStride);
-    }
-    for (std::int64_t row = 0; row < n_.batch; ++row) {
-      const bool taken = b_.time < n_.lengths[row];
-      each_vector(
-          n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
-            finish(at, b_.sums + row * kStride + j, row * n_.width + at.unit, taken);
-          });
-      to_words<T>(b_.hidden + row * n_.width + b_.first, b_.count,
-                  b_.next_factors + row * b_.words + b_.first / Factors<T>::Words::kDepth);
-    }
+    each_few(
+        n_.batch, [&](std::int64_t row, std::int64_t rows) __attribute__((always_inline)) {
+          alignas(64) float sums[kRowsAtOnce * kStride];
+          for (int gate = 0; gate < kGates; ++gate) {
+            fetch_share(row, rows, gate);
+            multiply<typename Factors<T>::Product>(
+                {rows, b_.words, b_.factors + row * b_.words, b_.words,
+                 b_.panel + gate * b_.panel_step, sums + gate * kTileColumns, kStride},
+                false);
+          }
+          for (std::int64_t i = 0; i < rows; ++i) {
+            finish_row(row + i, sums + i * kStride);
+          }
+        });
   }
 
  private:
-  /// Sums begin with the input's part; that of a gru's new value is added behind its gate.
-  [[gnu::always_inline]] void begin_sums(const Place& at, float* sums) const {
-    for (int gate = 0; gate < kGates; ++gate) {
-      const bool apart = kCell == RecurrentCell::gru && gate == 2;
-      VF sum = apart ? zero() : at.load<T>(n_.x, kGates, gate);
-      if (n_.bias != nullptr) {
-        sum = sum + load_up_to(n_.bias + gate * n_.width + at.unit, at.lanes);
-      }
-      store(sums + gate * kTileColumns, sum);
+  static constexpr std::int64_t kStride = kGates * kTileColumns;
+
+  /// The sums of a gate take a while: time to bring near what the gates are then used with.
+  void fetch_share(std::int64_t row, std::int64_t rows, int gate) const {
+    for (std::int64_t i = gate * rows / kGates; i < (gate + 1) * rows / kGates; ++i) {
+      each_vector(
+          n_, b_, row + i, [&](const Place& at, std::int64_t) __attribute__((always_inline)) {
+            for (int g = 0; g < kGates; ++g) {
+              at.fetch<T>(n_.x, kGates, g);
+            }
+            for (int k = 0; k < kKept; ++k) {
+              at.fetch<T>(n_.kept_values, kKept, k);
+            }
+            at.fetch<T>(n_.output);
+            at.fetch<T>(n_.before);
+            if (kHasCell) {
+              at.fetch<float>(n_.cells);
+            }
+          });
     }
+  }
+
+  void finish_row(std::int64_t row, const float* sums) const {
+    const bool taken = b_.time < n_.lengths[row];
+    each_vector(
+        n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
+          finish(at, sums + j, row * n_.width + at.unit, taken);
+        });
+    to_words<T>(b_.hidden + row * n_.width + b_.first, b_.count,
+                b_.next_factors + row * b_.words + b_.first / Factors<T>::Words::kDepth);
+  }
+
+  /// The sum of a gate, with the input's part; that of a gru's new value is added behind its gate.
+  [[gnu::always_inline]] VF gate_at(const Place& at, const float* sums, int gate) const {
+    const bool apart = kCell == RecurrentCell::gru && gate == 2;
+    VF sum = load(sums + gate * kTileColumns);
+    if (n_.bias != nullptr) {
+      sum = sum + load_up_to(n_.bias + gate * n_.width + at.unit, at.lanes);
+    }
+    return apart ? sum : sum + at.load<T>(n_.x, kGates, gate);
   }
 
   [[gnu::always_inline]] void finish(const Place& at, const float* sums, std::int64_t state,
@@ -66,7 +89,7 @@ class ForwardStep {
     VF output = zero();
     if (taken) {
       for (int gate = 0; gate < kGates; ++gate) {
-        u.gates[gate] = load(sums + gate * kTileColumns);
+        u.gates[gate] = gate_at(at, sums, gate);
       }
       const bool apart = kCell == RecurrentCell::gru;
       step_cell<kCell>(u, apart ? at.load<T>(n_.x, kGates, kGates - 1) : zero());
