@@ -18,9 +18,4 @@ struct GradientPart {
 /// zero for blocks outside the ranges.
 [[nodiscard]] std::vector<double> sums_by_block(std::span<const GradientPart> parts);
 
-/// Number of blocks of a tensor of `numel` elements.
-[[nodiscard]] constexpr std::int64_t norm_blocks(std::int64_t numel) {
-  return (numel + nn::kNormBlock - 1) / nn::kNormBlock;
-}
-
 }  // namespace tessera::optim

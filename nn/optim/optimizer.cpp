@@ -9,6 +9,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/allocator.h>
+#include <tessera/core/ops/block_squares.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/buffer_step.h>
@@ -115,7 +116,7 @@ std::vector<Optimizer::Work> Optimizer::collect() {
     if (synchronizer != nullptr && !elementwise()) {
       synchronizer->keep_whole(*item.slot);
     }
-    work.push_back({&item, contiguous(gradient.detach()), synchronizer});
+    work.push_back({&item, contiguous(gradient), synchronizer});
   }
   return work;
 }
@@ -139,7 +140,7 @@ std::vector<double> Optimizer::squares_of(const std::vector<Work>& work) const {
     auto block = blocks.begin();
     for (std::size_t i = 0; i < work.size(); ++i) {
       if (work[i].synchronizer == synchronizer) {
-        for (std::int64_t n = norm_blocks(work[i].gradient.numel()); n > 0; --n) {
+        for (std::int64_t n = BlockSquares::blocks(work[i].gradient.numel()); n > 0; --n) {
           squares[i] += *block++;
         }
       }

@@ -97,7 +97,7 @@ class Optimizer {
   /// are to be multiplied with `scale`. States are in the order of `state_kinds`.
   virtual void update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
                       double scale) = 0;
-  /// True: `update` gets runs of elements, as flat tensors on the memory of the whole ones. False
+  /// True: `update` gets runs of elements, tensors on the memory of the whole ones. False
   /// when it needs whole tensors: then one rank updates all of a parameter.
   [[nodiscard]] virtual bool elementwise() const { return true; }
   /// Calls `field(name, number)` for every option of a group.
