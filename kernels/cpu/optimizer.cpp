@@ -30,6 +30,7 @@ ParameterRange part(const ParameterRange& r, std::int64_t first, std::int64_t co
 
 std::vector<ParameterRange> cut(std::span<const ParameterRange> ranges) {
   std::vector<ParameterRange> pieces;
+  pieces.reserve(ranges.size());
   for (const ParameterRange& r : ranges) {
     for (std::int64_t i = 0; i < r.count; i += kPiece) {
       pieces.push_back(part(r, i, std::min(kPiece, r.count - i)));

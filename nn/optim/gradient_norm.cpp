@@ -12,6 +12,8 @@ static_assert(BlockSquares::kBlock == nn::kNormBlock);
 std::vector<double> sums_by_block(std::span<const GradientPart> parts) {
   std::vector<Tensor> runs;
   std::vector<std::int64_t> places;  // of each run's first block
+  runs.reserve(parts.size());
+  places.reserve(parts.size());
   std::int64_t blocks = 0;
   for (const auto& [gradient, range] : parts) {
     check<InternalError>(range.count == 0 || range.first % nn::kNormBlock == 0,
@@ -20,7 +22,7 @@ std::vector<double> sums_by_block(std::span<const GradientPart> parts) {
       runs.push_back(flat_range(gradient, range));
       places.push_back(blocks + range.first / nn::kNormBlock);
     }
-    blocks += BlockSquares::blocks(gradient.numel());
+    blocks += BlockSquares::blocks(gradient->numel());
   }
   std::vector<double> sums(static_cast<std::size_t>(blocks), 0.0);
   if (!runs.empty()) {

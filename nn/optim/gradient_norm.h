@@ -10,7 +10,7 @@ namespace tessera::optim {
 
 /// A gradient and the part of it that this rank looks at.
 struct GradientPart {
-  Tensor gradient;
+  TensorRef gradient;
   nn::ElementRange range;  ///< begins at a multiple of kNormBlock
 };
 

@@ -111,11 +111,12 @@ class Optimizer {
   struct Work;  // a parameter that has a gradient
   [[nodiscard]] std::vector<nn::Synchronizer*> synchronizers() const;
   [[nodiscard]] std::vector<Work> collect();
-  [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work) const;
+  [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work,
+                                               std::vector<nn::Synchronizer*> sharing) const;
   void update_all(const std::vector<Work>& work);
-  void consume();
+  void consume(const std::vector<nn::Synchronizer*>& synchronizers);
   void ensure_state(Item& item) const;
-  [[nodiscard]] StepTensors part_of(const Work& work, nn::ElementRange range) const;
+  [[nodiscard]] StepTensors part_of(const Work& work) const;
   [[nodiscard]] std::vector<std::pair<Item*, std::vector<Tensor>>> match_tensors(
       const OptimizerState& state);
   void load_numbers(const OptimizerState& state);
