@@ -8,6 +8,10 @@ add_library(tessera_all)
 foreach(target IN LISTS objects)
   target_sources(tessera_all PRIVATE $<TARGET_OBJECTS:${target}>)
 endforeach()
+# Calls inside the library go straight to their target: an op makes dozens of them, and nobody is
+# meant to replace one from outside.
+target_link_options(tessera_all PRIVATE
+  $<$<STREQUAL:$<TARGET_PROPERTY:tessera_all,TYPE>,SHARED_LIBRARY>:-Wl,-Bsymbolic-functions>)
 target_link_libraries(tessera_all PUBLIC Threads::Threads PRIVATE ${TESSERA_LINKS})
 target_include_directories(tessera_all PUBLIC
   $<BUILD_INTERFACE:${TESSERA_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

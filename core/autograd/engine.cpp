@@ -160,11 +160,12 @@ void BackwardRun::run() {
 /// sums: directly at a leaf with one use. See docs/determinism.md.
 BatchSum BackwardRun::batch_sum_of(const OpNode& node) const {
   for (std::size_t i = 0; i < node.edges.size(); ++i) {
-    if (!node.edges[i].node || node.input_meta(i).cut) {
+    if (!node.edges[i].node) {
       continue;
     }
     LeafNode* leaf = node.edges[i].node->as_leaf();
-    if (leaf == nullptr || leaf->uses != 1) {
+    const bool only_use = leaf != nullptr && leaf->uses == 1;
+    if (!only_use && !node.input_meta(i).cut) {
       return BatchSum::stack;
     }
   }

@@ -27,14 +27,18 @@ Tensor Vjp::input(int i) const {
 Tensor Vjp::output(int i) const {
   check<InternalError>((node_.op->info.saved_outputs >> i & 1U) != 0, node_.op->info.name,
                        ": the gradient reads output ", i, ", which is not saved");
-  Tensor saved = node_.saved_outputs[index(i)].unpack(node_.op->info.name).detach();
-  if (!grad_enabled()) {
-    return saved;  // a gradient that knew its producer would keep the graph alive through its leaf
+  Tensor saved = node_.saved_outputs[index(i)].unpack(node_.op->info.name);
+  if (!grad_enabled() && saved.get().autograd == nullptr) {
+    return saved;
   }
-  auto meta = std::make_unique<AutogradMeta>();
-  meta->producer = Ref<OpNode>(&node_);
-  meta->output = static_cast<std::uint32_t>(i);
-  saved.get().autograd = std::move(meta);
+  // A gradient that knew its producer would keep the graph alive through its leaf.
+  saved = saved.detach();
+  if (grad_enabled()) {
+    auto meta = std::make_unique<AutogradMeta>();
+    meta->producer = Ref<OpNode>(&node_);
+    meta->output = static_cast<std::uint32_t>(i);
+    saved.get().autograd = std::move(meta);
+  }
   return saved;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -51,10 +52,12 @@ void name_this_thread(std::string_view name);
 ///
 ///   const TraceRange range(op.name, "op");
 ///
-/// `category` and keys must live as long as the program: use literals. Names are copied.
+/// `category` and keys must live as long as the program: use literals. Names are copied, and not
+/// looked at unless a trace runs.
 class TraceRange {
  public:
-  explicit TraceRange(std::string_view name, const char* category = "tessera") {
+  template <std::convertible_to<std::string_view> Name>
+  explicit TraceRange(const Name& name, const char* category = "tessera") {
     if (tracing()) [[unlikely]] {
       event_ = detail::begin_range(name, category);
     }

@@ -30,7 +30,10 @@ struct List {
   }
 };
 
-constexpr std::size_t kSlabBytes = 64 << 10;
+// What blocks are cut from: so many at once that little of a slab is left over.
+constexpr std::size_t slab_of(std::size_t nbytes) {
+  return std::max<std::size_t>(64 << 10, 8 * nbytes);
+}
 
 // Blocks that move between a thread and the shared lists at once; a thread keeps up to twice that.
 constexpr std::size_t batch_of(std::size_t size_class) {
@@ -60,8 +63,9 @@ class SharedLists {
 
  private:
   static void cut_slab(List& shared, std::size_t nbytes, Arena& arena) {
-    std::byte* const slab = arena.allocate(kSlabBytes)->data;
-    for (std::size_t i = kSlabBytes / nbytes; i > 0; --i) {  // so that low addresses go out first
+    const std::size_t size = slab_of(nbytes);
+    std::byte* const slab = arena.allocate(size)->data;
+    for (std::size_t i = size / nbytes; i > 0; --i) {  // so that low addresses go out first
       shared.push(reinterpret_cast<Node*>(slab + (i - 1) * nbytes));
     }
   }

@@ -10,8 +10,8 @@ namespace tessera {
 
 /// Sizes of small blocks: multiples of 64 bytes up to 1 KiB, then eight a doubling.
 struct SizeClass {
-  static constexpr std::size_t kLargest = 4096;
-  static constexpr std::size_t kCount = 32;
+  static constexpr std::size_t kLargest = 32768;
+  static constexpr std::size_t kCount = 56;
 
   /// The smallest class that holds `nbytes` in [1, kLargest].
   [[nodiscard]] static constexpr std::size_t of(std::size_t nbytes) noexcept {

@@ -102,11 +102,11 @@ SafeInputs protect_inputs(const OpDef& op, std::span<const TensorRef> inputs,
                           const Outputs& outputs, bool recording) {
   const OverlapFinder written({outputs.data(), outputs.size()});
   SafeInputs safe{.read = InlineVector<TensorRef, 6>(inputs), .saved = safe.read};
-  safe.copies.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Overlap overlap = inputs[i]->defined() ? written.worst_with(*inputs[i]) : Overlap{};
     const bool wanted = recording && (op.info.saved_inputs >> i & 1U) != 0;
     if (overlap == Overlap::partial || (overlap == Overlap::same && wanted)) {
+      safe.copies.reserve(inputs.size());  // once: they are referred to
       safe.saved[i] = safe.copies.emplace_back(snapshot(*inputs[i]));
       safe.read[i] = overlap == Overlap::partial ? safe.saved[i] : safe.read[i];
     }

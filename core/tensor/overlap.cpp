@@ -16,8 +16,8 @@ std::pair<std::int64_t, std::int64_t> bytes_of(const TensorImpl& x) {
   return {x.offset * size, (last + 1) * size};
 }
 
-const Storage* storage_of(const Tensor* x) {
-  return x->get().storage.get();
+const Storage* storage_of(const Tensor& x) {
+  return x.get().storage.get();
 }
 
 }  // namespace
@@ -38,17 +38,17 @@ Overlap overlap_of(const Tensor& a, const Tensor& b) {
 
 OverlapFinder::OverlapFinder(std::span<const Tensor> tensors) {
   for (const Tensor& x : tensors) {
-    by_storage_.push_back(&x);
+    by_storage_.push_back({storage_of(x), &x});
   }
-  std::ranges::sort(by_storage_, std::less<>(), storage_of);
+  std::ranges::sort(by_storage_, std::less<>(), &Written::storage);
 }
 
 Overlap OverlapFinder::worst_with(const Tensor& x) const {
   const auto sharing =
-      std::ranges::equal_range(by_storage_, storage_of(&x), std::less<>(), storage_of);
+      std::ranges::equal_range(by_storage_, storage_of(x), std::less<>(), &Written::storage);
   Overlap worst = Overlap::none;
-  for (const Tensor* other : sharing) {
-    worst = std::max(worst, overlap_of(x, *other));
+  for (const Written& other : sharing) {
+    worst = std::max(worst, overlap_of(x, *other.tensor));
   }
   return worst;
 }

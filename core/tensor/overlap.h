@@ -25,7 +25,11 @@ class OverlapFinder {
   [[nodiscard]] Overlap worst_with(const Tensor& x) const;
 
  private:
-  InlineVector<const Tensor*, 3> by_storage_;
+  struct Written {
+    const Storage* storage;
+    const Tensor* tensor;
+  };
+  InlineVector<Written, 3> by_storage_;
 };
 
 }  // namespace tessera

@@ -20,19 +20,36 @@ bool is_small(const Gemm& g, const ProductKernel& kernel) {
          (g.b.column_stride == 1 || g.b.row_stride == 1);
 }
 
-/// B as it lies, or packed where its columns are contiguous.
-void find_columns(const Gemm& g, const ProductKernel& kernel, SmallProduct& p) {
+/// With B as it lies where its rows are contiguous; else a panel of it at a time is packed, which
+/// stays in the first cache.
+void multiply(const Gemm& g, const ProductTable& table) {
+  const ProductKernel& kernel = table.f32;
+  SmallProduct p{.m = g.m, .n = g.n, .k = g.k};
+  p.a = static_cast<const float*>(g.a.data);
+  p.a_row = g.a.row_stride, p.a_step = g.a.column_stride;
+  p.b = static_cast<const float*>(g.b.data);
+  p.b_step = g.b.row_stride, p.b_panel = kernel.columns;
+  p.c = static_cast<float*>(g.c), p.c_stride = g.c_stride;
   if (g.b.column_stride == 1) {
-    p.b = static_cast<const float*>(g.b.data);
-    p.b_step = g.b.row_stride;
-    p.b_panel = kernel.columns;
+    table.small(p);
     return;
   }
-  auto* packed = scratch_array<std::uint32_t>(Scratch::panels, g.n * g.k);
-  kernel.pack_columns({g.b.data, g.b.dtype, g.b.column_stride, g.b.row_stride, g.n, g.k}, packed);
+  auto* packed = scratch_array<std::uint32_t>(Scratch::panels, kernel.columns * g.k);
+  PackBlock block{.data = g.b.data,
+                  .dtype = g.b.dtype,
+                  .width_stride = g.b.column_stride,
+                  .depth_stride = g.b.row_stride,
+                  .width = kernel.columns,
+                  .depth = g.k};
+  p.n = kernel.columns;
   p.b = reinterpret_cast<const float*>(packed);
   p.b_step = kernel.columns;
-  p.b_panel = g.k * kernel.columns;
+  for (std::int64_t j = 0; j < g.n; j += kernel.columns) {
+    kernel.pack_columns(block, packed);
+    table.small(p);
+    block.data = static_cast<const float*>(block.data) + kernel.columns * g.b.column_stride;
+    p.c += kernel.columns;
+  }
 }
 
 }  // namespace
@@ -42,15 +59,10 @@ bool gemm_small(const Gemm& g) {
   if (!is_plain(g) || !is_small(g, table.f32)) {
     return false;
   }
-  SmallProduct p{.m = g.m, .n = g.n, .k = g.k};
-  p.a = static_cast<const float*>(g.a.data);
-  p.a_row = g.a.row_stride, p.a_step = g.a.column_stride;
-  find_columns(g, table.f32, p);
-  p.c = static_cast<float*>(g.c), p.c_stride = g.c_stride;
-  table.small(p);
+  multiply(g, table);
   if (g.bias != nullptr) {
-    table.finish({.sums = p.c,
-                  .stride = p.c_stride,
+    table.finish({.sums = static_cast<const float*>(g.c),
+                  .stride = g.c_stride,
                   .rows = g.m,
                   .columns = g.n,
                   .bias = g.bias,

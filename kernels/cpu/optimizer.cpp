@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <tessera/core/device/thread_pool.h>
@@ -14,6 +15,10 @@ namespace {
 
 constexpr std::int64_t kPiece = 65536;
 
+// What a task reads at least: less lies in the caller's own cache, and another core would first
+// have to fetch it from there.
+constexpr std::int64_t kBytesWorthATask = std::int64_t{512} << 10;
+
 ParameterRange part(const ParameterRange& r, std::int64_t first, std::int64_t count) {
   const auto move = [first](auto* p) { return p == nullptr ? nullptr : p + first; };
   return {.parameter = r.parameter + first,
@@ -23,9 +28,9 @@ ParameterRange part(const ParameterRange& r, std::int64_t first, std::int64_t co
           .count = count};
 }
 
-/// Cuts all ranges into pieces, so that many small ones cost one round of the pool.
 std::vector<ParameterRange> cut(std::span<const ParameterRange> ranges) {
   std::vector<ParameterRange> pieces;
+  pieces.reserve(ranges.size());
   for (const ParameterRange& r : ranges) {
     for (std::int64_t i = 0; i < r.count; i += kPiece) {
       pieces.push_back(part(r, i, std::min(kPiece, r.count - i)));
@@ -34,12 +39,42 @@ std::vector<ParameterRange> cut(std::span<const ParameterRange> ranges) {
   return pieces;
 }
 
+std::int64_t bytes_read(const ParameterRange& r) {
+  const auto states = std::ranges::count_if(r.states, [](const float* p) { return p != nullptr; });
+  return r.count * (2 + states) * static_cast<std::int64_t>(sizeof(float));
+}
+
+/// Runs of pieces, each worth a task: many small ones cost one round of the pool, a few none.
+std::vector<std::span<const ParameterRange>> deal_out(std::span<const ParameterRange> pieces) {
+  std::vector<std::span<const ParameterRange>> tasks;
+  std::int64_t left = 0;
+  for (const ParameterRange& piece : pieces) {
+    left += bytes_read(piece);
+  }
+  std::int64_t taken = 0;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    taken += bytes_read(pieces[i]);
+    if (taken >= kBytesWorthATask && left - taken >= kBytesWorthATask) {
+      tasks.push_back(pieces.subspan(first, i + 1 - first));
+      left -= std::exchange(taken, 0);
+      first = i + 1;
+    }
+  }
+  tasks.push_back(pieces.subspan(first));
+  return tasks;
+}
+
 template <class Factors>
 void run(void (*kernel)(const Factors&, const ParameterRange&), const Factors& factors,
          std::span<const ParameterRange> ranges) {
   const std::vector<ParameterRange> pieces = cut(ranges);
-  parallel_for(static_cast<std::int64_t>(pieces.size()),
-               [&](std::int64_t i) { kernel(factors, pieces[static_cast<std::size_t>(i)]); });
+  const auto tasks = deal_out(pieces);
+  parallel_for(std::ssize(tasks), [&](std::int64_t i) {
+    for (const ParameterRange& piece : tasks[static_cast<std::size_t>(i)]) {
+      kernel(factors, piece);
+    }
+  });
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ static_assert(BlockSquares::kBlock == nn::kNormBlock);
 std::vector<double> sums_by_block(std::span<const GradientPart> parts) {
   std::vector<Tensor> runs;
   std::vector<std::int64_t> places;  // of each run's first block
+  runs.reserve(parts.size());
+  places.reserve(parts.size());
   std::int64_t blocks = 0;
   for (const auto& [gradient, range] : parts) {
     check<InternalError>(range.count == 0 || range.first % nn::kNormBlock == 0,
@@ -20,13 +22,16 @@ std::vector<double> sums_by_block(std::span<const GradientPart> parts) {
       runs.push_back(flat_range(gradient, range));
       places.push_back(blocks + range.first / nn::kNormBlock);
     }
-    blocks += norm_blocks(gradient.numel());
+    blocks += BlockSquares::blocks(gradient->numel());
   }
   std::vector<double> sums(static_cast<std::size_t>(blocks), 0.0);
   if (!runs.empty()) {
-    const Outputs outputs = block_squares(runs);
+    const Tensor squares = block_squares(runs);
+    const auto* next = squares.data<double>();
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      std::copy_n(outputs[i].data<double>(), outputs[i].numel(), sums.begin() + places[i]);
+      const std::int64_t count = BlockSquares::blocks(runs[i].numel());
+      std::copy_n(next, count, sums.begin() + places[i]);
+      next += count;
     }
   }
   return sums;

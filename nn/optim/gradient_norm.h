@@ -10,17 +10,12 @@ namespace tessera::optim {
 
 /// A gradient and the part of it that this rank looks at.
 struct GradientPart {
-  Tensor gradient;
+  TensorRef gradient;
   nn::ElementRange range;  ///< begins at a multiple of kNormBlock
 };
 
 /// Sums of squares over blocks of kNormBlock elements, block after block of tensor after tensor;
 /// zero for blocks outside the ranges.
 [[nodiscard]] std::vector<double> sums_by_block(std::span<const GradientPart> parts);
-
-/// Number of blocks of a tensor of `numel` elements.
-[[nodiscard]] constexpr std::int64_t norm_blocks(std::int64_t numel) {
-  return (numel + nn::kNormBlock - 1) / nn::kNormBlock;
-}
 
 }  // namespace tessera::optim

@@ -9,6 +9,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/allocator.h>
+#include <tessera/core/ops/block_squares.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/buffer_step.h>
@@ -40,6 +41,7 @@ struct Optimizer::Work {
   Item* item;
   Tensor gradient;
   nn::Synchronizer* synchronizer;  ///< null when this process trains alone
+  nn::ElementRange own;            ///< what this rank updates
 };
 
 void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std::size_t group) {
@@ -104,6 +106,7 @@ std::vector<nn::Synchronizer*> Optimizer::synchronizers() const {
 /// The parameters that have a gradient, in order: the same ones on all ranks.
 std::vector<Optimizer::Work> Optimizer::collect() {
   std::vector<Work> work;
+  work.reserve(items_.size());
   for (Item& item : items_) {
     const Tensor& value = item.slot->value;
     const Tensor gradient = value.defined() ? value.grad() : Tensor();
@@ -115,21 +118,25 @@ std::vector<Optimizer::Work> Optimizer::collect() {
     if (synchronizer != nullptr && !elementwise()) {
       synchronizer->keep_whole(*item.slot);
     }
-    work.push_back({&item, contiguous(gradient.detach()), synchronizer});
+    work.push_back({&item, contiguous(gradient), synchronizer, {}});
+  }
+  for (Work& w : work) {  // now that the ranks know which ones they keep whole
+    w.own = own_range(*w.item->slot);
   }
   return work;
 }
 
 /// Sum of squares of each gradient.
-std::vector<double> Optimizer::squares_of(const std::vector<Work>& work) const {
+std::vector<double> Optimizer::squares_of(const std::vector<Work>& work,
+                                          std::vector<nn::Synchronizer*> sharing) const {
   std::vector<double> squares(work.size(), 0.0);
-  std::vector<nn::Synchronizer*> sharing = synchronizers();
   sharing.push_back(nullptr);
   for (nn::Synchronizer* synchronizer : sharing) {
     std::vector<GradientPart> parts;
+    parts.reserve(work.size());
     for (const Work& w : work) {
       if (w.synchronizer == synchronizer) {
-        parts.push_back({w.gradient, own_range(*w.item->slot)});
+        parts.push_back({w.gradient, w.own});
       }
     }
     std::vector<double> blocks = sums_by_block(parts);
@@ -139,7 +146,7 @@ std::vector<double> Optimizer::squares_of(const std::vector<Work>& work) const {
     auto block = blocks.begin();
     for (std::size_t i = 0; i < work.size(); ++i) {
       if (work[i].synchronizer == synchronizer) {
-        for (std::int64_t n = norm_blocks(work[i].gradient.numel()); n > 0; --n) {
+        for (std::int64_t n = BlockSquares::blocks(work[i].gradient.numel()); n > 0; --n) {
           squares[i] += *block++;
         }
       }
@@ -162,14 +169,14 @@ void Optimizer::ensure_state(Item& item) const {
   }
 }
 
-StepTensors Optimizer::part_of(const Work& work, nn::ElementRange range) const {
+StepTensors Optimizer::part_of(const Work& work) const {
   const Item& item = *work.item;
   if (!elementwise()) {
     return {item.slot->value.detach(), work.gradient, item.state};
   }
-  StepTensors part{flat_range(item.slot->value, range), flat_range(work.gradient, range), {}};
+  StepTensors part{flat_range(item.slot->value, work.own), flat_range(work.gradient, work.own), {}};
   for (const Tensor& state : item.state) {
-    part.states.push_back(flat_range(state, range));
+    part.states.push_back(flat_range(state, work.own));
   }
   return part;
 }
@@ -181,8 +188,8 @@ void Optimizer::update_all(const std::vector<Work>& work) {
     Item& item = *w.item;
     ensure_state(item);
     ++item.steps;
-    if (const nn::ElementRange own = own_range(*item.slot); own.count > 0) {
-      batches[{item.group, item.steps}].push_back(part_of(w, own));
+    if (w.own.count > 0) {
+      batches[{item.group, item.steps}].push_back(part_of(w));
     }
   }
   const double scale = clip_factor(gradient_norm_, clip_);
@@ -196,8 +203,8 @@ void Optimizer::update_all(const std::vector<Work>& work) {
 }
 
 /// Ends the step: weights are brought to all ranks, gradients are gone.
-void Optimizer::consume() {
-  for (nn::Synchronizer* synchronizer : synchronizers()) {
+void Optimizer::consume(const std::vector<nn::Synchronizer*>& synchronizers) {
+  for (nn::Synchronizer* synchronizer : synchronizers) {
     synchronizer->publish();
   }
   zero_grad();
@@ -209,12 +216,13 @@ StepResult Optimizer::step() {
     return {};
   }
   const NoGradGuard no_grad;
-  for (nn::Synchronizer* synchronizer : synchronizers()) {
+  const std::vector<nn::Synchronizer*> sharing = synchronizers();
+  for (nn::Synchronizer* synchronizer : sharing) {
     synchronizer->finish_gradients();
   }
-  nn::end_step_of_buffers(synchronizers());
+  nn::end_step_of_buffers(sharing);
   const std::vector<Work> work = collect();
-  const std::vector<double> squares = squares_of(work);
+  const std::vector<double> squares = squares_of(work, sharing);
   double sum = 0;
   for (const double square : squares) {
     sum += square;
@@ -238,7 +246,7 @@ StepResult Optimizer::step() {
   } else {
     update_all(work);
   }
-  consume();
+  consume(sharing);
   if (context.pass.samples == 0) {
     ++context.step;  // no loader counts
   }

@@ -97,7 +97,7 @@ class Optimizer {
   /// are to be multiplied with `scale`. States are in the order of `state_kinds`.
   virtual void update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
                       double scale) = 0;
-  /// True: `update` gets runs of elements, as flat tensors on the memory of the whole ones. False
+  /// True: `update` gets runs of elements, tensors on the memory of the whole ones. False
   /// when it needs whole tensors: then one rank updates all of a parameter.
   [[nodiscard]] virtual bool elementwise() const { return true; }
   /// Calls `field(name, number)` for every option of a group.
@@ -111,11 +111,12 @@ class Optimizer {
   struct Work;  // a parameter that has a gradient
   [[nodiscard]] std::vector<nn::Synchronizer*> synchronizers() const;
   [[nodiscard]] std::vector<Work> collect();
-  [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work) const;
+  [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work,
+                                               std::vector<nn::Synchronizer*> sharing) const;
   void update_all(const std::vector<Work>& work);
-  void consume();
+  void consume(const std::vector<nn::Synchronizer*>& synchronizers);
   void ensure_state(Item& item) const;
-  [[nodiscard]] StepTensors part_of(const Work& work, nn::ElementRange range) const;
+  [[nodiscard]] StepTensors part_of(const Work& work) const;
   [[nodiscard]] std::vector<std::pair<Item*, std::vector<Tensor>>> match_tensors(
       const OptimizerState& state);
   void load_numbers(const OptimizerState& state);

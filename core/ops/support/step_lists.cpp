@@ -42,6 +42,7 @@ ShardRule step_rule(const Infer& c, int members) {
 
 void call_step(const OpDef& op, std::span<const StepTensors> parameters, const void* attrs) {
   std::vector<TensorRef> inputs;
+  inputs.reserve(parameters.size() * kMostMembers);
   Outputs outputs;
   for (const StepTensors& p : parameters) {
     inputs.emplace_back(p.parameter);

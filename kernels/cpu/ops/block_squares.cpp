@@ -10,12 +10,15 @@ static_assert(BlockSquares::kBlock == kSquareBlock);
 
 bool block_squares_kernel(Kernel& k, const BlockSquares::Attrs&) {
   for (int i = 0; i < k.input_count(); ++i) {
-    if (!is_f32(k.input(i)) || !k.output(i).contiguous()) {
+    if (!is_f32(k.input(i)) || !k.output().contiguous()) {
       return false;
     }
   }
+  auto* sums = k.output().data<double>();
   for (int i = 0; i < k.input_count(); ++i) {
-    sum_of_squares(k.input(i).data<float>(), k.input(i).numel(), k.output(i).data<double>());
+    const std::int64_t count = k.input(i).numel();
+    sum_of_squares(k.input(i).data<float>(), count, sums);
+    sums += BlockSquares::blocks(count);
   }
   return true;
 }

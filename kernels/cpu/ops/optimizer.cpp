@@ -14,6 +14,7 @@ bool lies_on_output(const Kernel& k, int members, int group, int m) {
 
 std::optional<std::vector<ParameterRange>> ranges_in_place(const Kernel& k, int members) {
   std::vector<ParameterRange> ranges;
+  ranges.reserve(static_cast<std::size_t>(k.input_count() / members));
   for (int group = 0; group * members < k.input_count(); ++group) {
     ParameterRange& range = ranges.emplace_back();
     for (int m = 0; m < members; ++m) {

@@ -20,6 +20,10 @@ struct Whole {
     store(p, x);
   }
 };
+/// The same where nothing worth fetching follows: the range ends before.
+struct Near : Whole {
+  static VF get(const float* p, std::int64_t) { return load(p); }
+};
 struct Tail {
   static VF get(const float* p, std::int64_t n) { return load_n(p, n); }
   template <class T>
@@ -182,19 +186,28 @@ struct Lion {
   }
 };
 
+/// All whole vectors; gives where they end.
+template <class Access, class Step>
+std::int64_t run_vectors(const Step& step, const ParameterRange& r) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= r.count; i += kLanes) {
+    step.template at<Access>(r, i, kLanes);
+  }
+  return i;
+}
+
 template <class Step, class Factors>
 void run(const Factors& factors, const ParameterRange& r) {
   const Step step(factors);
-  std::int64_t i = 0;
-  for (; i + kLanes <= r.count; i += kLanes) {
-    step.template at<Whole>(r, i, kLanes);
-  }
+  const std::int64_t i =
+      r.count > kAhead ? run_vectors<Whole>(step, r) : run_vectors<Near>(step, r);
   if (i < r.count) {
     step.template at<Tail>(r, i, r.count - i);
   }
 }
 
-double sum_of_squares(const float* x, std::int64_t count) {
+template <class Access>
+double sum_squares(const float* x, std::int64_t count) {
   VD sums[4] = {zero_double(), zero_double(), zero_double(), zero_double()};
   const auto take = [&](VF v, int chain) __attribute__((always_inline)) {
     const VD low = low_double(v);
@@ -204,13 +217,17 @@ double sum_of_squares(const float* x, std::int64_t count) {
   };
   std::int64_t i = 0;
   for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    take(load_in_order(x + i), 0);
-    take(load_in_order(x + i + kLanes), 2);
+    take(Access::get(x + i, kLanes), 0);
+    take(Access::get(x + i + kLanes, kLanes), 2);
   }
   for (; i < count; i += kLanes) {
     take(count - i >= kLanes ? load(x + i) : load_n(x + i, count - i), 0);
   }
   return sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
+}
+
+double sum_of_squares(const float* x, std::int64_t count) {
+  return count > kAhead ? sum_squares<Whole>(x, count) : sum_squares<Near>(x, count);
 }
 
 constexpr OptimizerTable kTable{run<AdamW, AdamWFactors>,     run<Sgd, SgdFactors>,

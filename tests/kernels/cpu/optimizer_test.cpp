@@ -1,6 +1,7 @@
 #include <tessera/kernels/cpu/optimizer.h>
 
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -73,6 +74,32 @@ TEST(Optimizer, SgdFollowsTheFormula) {
         ASSERT_NEAR(p[i], q[i], 2e-6);
       }
     }
+  });
+}
+
+TEST(Optimizer, EveryRangeIsUpdatedOnceHoweverManyShareATask) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    std::vector<std::int64_t> counts{0, 300000, 0};
+    for (std::int64_t i = 0; i < 200; ++i) {
+      counts.push_back(i * 37 % 4200 + 1);
+    }
+    counts.push_back(70000);
+    const std::int64_t n = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    auto together = random_values(n, 1), alone = together;
+    const auto g = random_values(n, 2);
+    const SgdStep::Attrs s{.lr = 0.1};
+    std::vector<ParameterRange> ranges;
+    std::int64_t at = 0;
+    for (const std::int64_t count : counts) {
+      ranges.push_back({together.data() + at, g.data() + at, {}, nullptr, count});
+      const ParameterRange single{alone.data() + at, g.data() + at, {}, nullptr, count};
+      sgd_step(s, {&single, 1});
+      at += count;
+    }
+    sgd_step(s, ranges);
+    EXPECT_EQ(together, alone);
+    EXPECT_NEAR(alone[5], random_values(n, 1)[5] - 0.1 * g[5], 1e-6);
   });
 }
 

@@ -1,6 +1,7 @@
 // Packing into panels. After simd/begin.h.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include <tessera/kernels/cpu/simd/matrix/words.h>
@@ -15,12 +16,32 @@ namespace tessera::cpu::TESSERA_ISA {
   }
 }
 
+/// The whole squares among kLanes rows of f32, which need no masks; gives how many steps of k.
+inline std::int64_t pack_whole_squares(const float* src, std::int64_t stride, std::int64_t depth,
+                                       float* out, std::int64_t panel) {
+  std::int64_t k = 0;
+  for (; k + kLanes <= depth; k += kLanes) {
+    VF r[kLanes];
+    load_transposed(src + k, stride, r);
+    for (int i = 0; i < kLanes; ++i) {
+      store(out + (k + i) * panel, r[i]);
+    }
+  }
+  return k;
+}
+
 /// Up to kLanes rows that are contiguous along k, transposed into a panel of `panel` words a step.
 template <class Words, class T>
 void pack_square(const T* src, std::int64_t stride, std::int64_t rows, std::int64_t depth,
                  float* out, std::int64_t panel, std::int64_t room) {
   constexpr std::int64_t kStep = kLanes * Words::kDepth;
-  for (std::int64_t k = 0; k < depth; k += kStep) {
+  std::int64_t k = 0;
+  if constexpr (std::same_as<Words, PlainWords> && std::same_as<T, float>) {
+    if (rows >= kLanes && room >= kLanes) {
+      k = pack_whole_squares(src, stride, depth, out, panel);
+    }
+  }
+  for (; k < depth; k += kStep) {
     VF r[kLanes];
     for (int i = 0; i < kLanes; ++i) {
       r[i] = i < rows ? Words::along(src + i * stride + k, depth - k) : zero();

@@ -6,7 +6,7 @@ from driver import inputs, programs, server
 from driver.figures import Figure, median, paired
 
 CHAR_GPT = dict(layers=6, heads=6, width=384, vocab=256, positions=256, context=256, batch=8)
-STEPS = {"resnet18": 1, "lstm": 2, "mlp": 50, "chain": 200}  # of a turn: at least 50 ms
+STEPS = {"resnet18": 1, "lstm": 2, "mlp": 50, "chain": 600}  # of a turn: at least 50 ms
 BARS = {  # model: dtype: speed by PyTorch (must, goal)
     "resnet18": {"f32": (1.0, 1.25), "bf16": (1.0, 1.4)},
     "lstm": {"f32": (1.0, 1.2), "bf16": (1.0, 1.3)},
