@@ -83,7 +83,7 @@ class HookList final : public HookStore, public std::enable_shared_from_this<Hoo
     std::swap(entries_, changed);
     return {this->weak_from_this(), entry->id};
   }
-  /// Allocates nothing. Under a walk the hook itself is let go with the next change of the list.
+  /// Allocates nothing. What is removed under a walk is let go with the next hook that is added.
   void remove(std::uint64_t id) noexcept override {
     std::shared_ptr<Entry> gone;  // its destructor is the caller's code: not under the lock
     const std::lock_guard lock(mutex_);

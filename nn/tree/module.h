@@ -215,9 +215,10 @@ class Module : public std::enable_shared_from_this<Module> {
   /// All parameters, persistent buffers and extra state, under every name that they have: detached
   /// handles on the modules' own memory.
   StateDict state_dict(const StateDictOptions& options = {}) const;
-  /// Copies into the existing tensors, or, with `assign`, takes the given ones. Throws RuntimeError
-  /// listing all that does not fit and, when `strict`, every missing and unexpected key; then, and
-  /// when a hook or `set_extra_state` throws, nothing is changed.
+  /// Copies into the existing tensors, of which those without elements take nothing, with a
+  /// warning; or, with `assign`, takes the given ones. Throws RuntimeError listing all that does
+  /// not fit and, when `strict`, every missing and unexpected key; then, and when a hook or
+  /// `set_extra_state` throws, nothing is changed.
   LoadResult load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// The parameters as a tree, each under its first name, detached: nn/state/variables.h.
   [[nodiscard]] Variables v() const;
