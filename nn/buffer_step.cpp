@@ -6,6 +6,8 @@
 #include <vector>
 
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/div.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/synchronizer.h>
@@ -62,13 +64,18 @@ void store_mean(const Table& table, T* out) {
   }
 }
 
+void check_agree(const Slot& slot, const std::uint8_t* values, std::size_t nbytes,
+                 std::size_t parts) {
+  for (std::size_t m = 1; m < parts; ++m) {
+    check(std::memcmp(values, values + m * nbytes, nbytes) == 0,
+          "assign: the microbatches of a step must agree on ", slot.name, ", which holds ",
+          slot.dtype, "; got another value in microbatch ", m, " than in 0");
+  }
+}
+
 void store_agreed(const Table& table, void* out) {
   const std::size_t nbytes = table.slot->value.nbytes();
-  for (std::size_t m = 1; m < table.assigned.size(); ++m) {
-    check(std::memcmp(table.values.data(), table.values.data() + m * nbytes, nbytes) == 0,
-          "assign: the microbatches of a step must agree on ", table.slot->name, ", which holds ",
-          table.slot->value.dtype(), "; got another value in microbatch ", m, " than in 0");
-  }
+  check_agree(*table.slot, table.values.data(), nbytes, table.assigned.size());
   std::memcpy(out, table.values.data(), nbytes);
 }
 
@@ -121,10 +128,7 @@ bool in_step_of_several() {
 
 void BufferStep::assign(const Slot& slot, const Tensor& value) {
   const Context& context = Context::current();
-  const bool stacked = value.cut().stacked && value.ndim() == slot.shape.size() + 1;
-  check(stacked || (value.shape() == slot.shape && !value.cut()), "assign: wrong shape for ",
-        slot.name, "; got ", value.shape(), value.cut() ? " with one entry a sample" : "",
-        ", expected ", slot.shape, ", or one of those a microbatch");
+  check_assigned(slot, value);
   if (step_ != context.step) {
     pieces_.clear();  // of a step that never ended
   }
@@ -154,6 +158,22 @@ void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
     }
   }
   pieces_.clear();
+}
+
+Tensor mean_of_pass(const Slot& slot, const Tensor& value) {
+  if (!value.cut().stacked) {
+    return value;
+  }
+  const auto parts = value.cut().parts;
+  if (!is_differentiable(value.dtype())) {
+    const Tensor dense = contiguous(value);
+    check_agree(slot, static_cast<const std::uint8_t*>(dense.raw_data()),
+                dense.nbytes() / static_cast<std::size_t>(parts), static_cast<std::size_t>(parts));
+    return unbind_microbatches(dense)[0];
+  }
+  const bool narrow = size_of(value.dtype()) == 2;
+  const Tensor wide = narrow ? cast(value, DType::f32) : value;
+  return cast(sum_microbatches(wide) / static_cast<double>(parts), value.dtype());
 }
 
 void write_in_step(const SlotPtr& slot, const Tensor& value) {

@@ -19,7 +19,7 @@ namespace tessera::nn {
 class BufferStep {
  public:
   /// Takes the value of the current pass: of the buffer's shape, equal for all microbatches of the
-  /// pass, or stacked, one a microbatch. Throws InvalidArgument for another shape.
+  /// pass, or stacked, one a microbatch.
   void assign(const Slot& slot, const Tensor& value);
   /// What the current pass assigned, if it did.
   [[nodiscard]] std::optional<Tensor> own() const;
@@ -38,6 +38,11 @@ class BufferStep {
 
 /// True while the thread works on some microbatches of a training step of several.
 [[nodiscard]] bool in_step_of_several();
+
+/// The mean of what the microbatches of a pass assigned, along the tree, where `value` holds one
+/// for each, stacked; otherwise `value`. Throws InvalidArgument when they disagree on an integer or
+/// bool.
+[[nodiscard]] Tensor mean_of_pass(const Slot& slot, const Tensor& value);
 
 /// Takes a write to a buffer in such a step.
 void write_in_step(const SlotPtr& slot, const Tensor& value);

@@ -131,14 +131,15 @@ auto call_hooked(const Module& module, const CallState& state, A&&... arguments)
 
 /// A call that is more than forward: hooks, which pure calls leave out, a tracker, or building.
 template <class M, class... A>
-auto call_watched(const Module& module, const CallState& state, A&&... arguments) {
+auto call_watched(const Module& module, const std::string& key, const CallState& state,
+                  A&&... arguments) {
   const bool builds = !module.ready();
   if (builds) {
     build_for_call<M>(module, false, arguments...);
   }
   std::optional<TrackedCall> tracked;
   if (state.tracker != nullptr) {
-    tracked.emplace(*state.tracker, module);
+    tracked.emplace(*state.tracker, module, key);
   }
   auto result = call_hooked<M>(module, state, std::forward<A>(arguments)...);
   if (tracked) {
@@ -159,7 +160,7 @@ auto invoke(const Module& module, const std::string& key, A&&... arguments) {
   if (plain || is_recomputing()) [[likely]] {
     return run_forward<M>(module, std::forward<A>(arguments)...);
   }
-  return call_watched<M>(module, state, std::forward<A>(arguments)...);
+  return call_watched<M>(module, key, state, std::forward<A>(arguments)...);
 }
 
 template <class... A>
@@ -169,31 +170,31 @@ inline constexpr bool kEndsWithOptions<Last> = std::same_as<std::remove_cvref_t<
 template <class First, class Second, class... Rest>
 inline constexpr bool kEndsWithOptions<First, Second, Rest...> = kEndsWithOptions<Second, Rest...>;
 
-/// Calls `run(module's arguments...)` under the options that end `arguments`.
-template <class M, class Run, class... A>
-auto run_under_options(const Module& module, const Run& run, A&&... arguments) {
+/// `take(options, the other arguments...)` for arguments that end in CallOptions.
+template <class Take, class... A>
+decltype(auto) split_options(const Take& take, A&&... arguments) {
   const auto all = std::forward_as_tuple(std::forward<A>(arguments)...);
   constexpr std::size_t kCount = sizeof...(A) - 1;
-  const auto with_own = [&]<std::size_t... I>(const auto& take, std::index_sequence<I...>) {
-    return take(std::get<I>(all)...);
-  };
-  constexpr auto kOwn = std::make_index_sequence<kCount>();
-  if (!module.ready()) {  // options name what building makes
-    with_own([&](const auto&... own) { build_for_call<M>(module, true, own...); }, kOwn);
+  return [&]<std::size_t... I>(std::index_sequence<I...>)->decltype(auto) {
+    return take(std::get<kCount>(all), std::get<I>(all)...);
   }
-  OptionsScope scope(module, std::get<kCount>(all));
-  auto result = with_own(run, kOwn);
-  scope.finish();
-  return result;
+  (std::make_index_sequence<kCount>());
 }
 
 /// The same as `invoke`; the last argument may be CallOptions.
 template <class M, class... A>
 auto invoke_with_options(const Module& module, const std::string& key, A&&... arguments) {
   if constexpr (kEndsWithOptions<A...>) {
-    return run_under_options<M>(
-        module,
-        [&](auto&&... own) { return invoke<M>(module, key, std::forward<decltype(own)>(own)...); },
+    return split_options(
+        [&](const CallOptions& options, auto&&... own) {
+          if (!module.ready()) {  // options name what building makes
+            build_for_call<M>(module, true, own...);
+          }
+          OptionsScope scope(module, options);
+          auto result = invoke<M>(module, key, std::forward<decltype(own)>(own)...);
+          scope.finish();
+          return result;
+        },
         std::forward<A>(arguments)...);
   } else {
     return invoke<M>(module, key, std::forward<A>(arguments)...);

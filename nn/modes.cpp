@@ -37,7 +37,7 @@ Module& Module::train(bool on) {
 void Module::zero_grad(bool set_to_none) {
   for (const Parameter& parameter : parameters()) {
     const Tensor& value = parameter.slot()->value;
-    if (value.grad().defined()) {
+    if (value.defined() && value.grad().defined()) {
       value.set_grad(set_to_none ? Tensor() : zeros_like(value));
     }
   }
@@ -45,8 +45,11 @@ void Module::zero_grad(bool set_to_none) {
 
 Module& Module::requires_grad_(bool on) {
   for (const Parameter& parameter : parameters()) {
-    parameter.slot()->requires_grad = on;
-    parameter.slot()->value.set_requires_grad(on);
+    Slot& slot = *parameter.slot();
+    slot.requires_grad = on;
+    if (slot.value.defined()) {  // else when the module is built
+      slot.value.set_requires_grad(on);
+    }
   }
   return *this;
 }

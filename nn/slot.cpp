@@ -48,8 +48,14 @@ Tensor read_slot(const Slot& slot) {
 }
 
 void check_assigned(const Slot& slot, const Tensor& value) {
-  check(value.shape() == slot.shape, "assign: wrong shape for ", slot.name, "; got ", value.shape(),
-        ", expected ", slot.shape);
+  const bool several = in_step_of_several();
+  const bool stacked = slot.kind == Slot::Kind::buffer && value.cut().stacked &&
+                       value.ndim() == slot.shape.size() + 1;
+  check(several ? stacked || (value.shape() == slot.shape && !value.cut())
+                : value.shape() == slot.shape,
+        "assign: wrong shape for ", slot.name, "; got ", value.shape(),
+        several && value.cut() ? " with one entry a sample" : "", ", expected ", slot.shape,
+        several ? ", or one of those a microbatch" : "");
 }
 
 void write_slot(const SlotPtr& slot, const Tensor& value) {

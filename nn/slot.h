@@ -56,7 +56,8 @@ using SlotPtr = std::shared_ptr<Slot>;
 /// nothing is written. Throws InvalidArgument for another shape, ValueError in a pure call of a
 /// module that does not hold the slot.
 void write_slot(const SlotPtr& slot, const Tensor& value);
-/// Throws InvalidArgument unless `value` has the slot's shape.
+/// Throws InvalidArgument unless `value` has the slot's shape, or, in a step of several
+/// microbatches, holds one of those for each, stacked.
 void check_assigned(const Slot& slot, const Tensor& value);
 
 }  // namespace tessera::nn

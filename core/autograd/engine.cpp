@@ -186,7 +186,7 @@ void run_op_hooks(OpNode& node, Vjp& vjp) {
     return;
   }
   const std::vector<Tensor> outputs(node.gradients.begin(), node.gradients.end());
-  for (const auto& entry : *node.hooks->after->entries()) {
+  node.hooks->after->walk([&](const auto& entry) {
     std::vector<Tensor> inputs;
     for (std::size_t i = 0; i < node.edges.size(); ++i) {
       inputs.push_back(brings_rows(node, i) ? Tensor() : vjp.results()[i]);
@@ -197,7 +197,7 @@ void run_op_hooks(OpNode& node, Vjp& vjp) {
         vjp.results()[i] = replaced->at(i);
       }
     }
-  }
+  });
 }
 
 void BackwardRun::execute(OpNode& node) {

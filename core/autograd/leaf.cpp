@@ -115,9 +115,7 @@ void LeafNode::run_ready_hooks() {
   if (ready_hooks == nullptr) {
     return;
   }
-  for (const auto& entry : *ready_hooks->entries()) {
-    entry.hook(*this);
-  }
+  ready_hooks->walk([this](const auto& entry) { entry.hook(*this); });
 }
 
 }  // namespace tessera

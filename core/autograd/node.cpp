@@ -40,13 +40,13 @@ Tensor run_gradient_hooks(const GradientHooks* hooks, Tensor gradient) {
   if (hooks == nullptr || hooks->empty()) {
     return gradient;
   }
-  for (const auto& entry : *hooks->entries()) {
+  hooks->walk([&](const auto& entry) {
     if (Tensor replacement = entry.hook(gradient); replacement.defined()) {
       check(replacement.shape() == gradient.shape(), "gradient hook: wrong shape; got ",
             replacement.shape(), ", expected ", gradient.shape());
       gradient = std::move(replacement);
     }
-  }
+  });
   return gradient;
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -17,6 +18,13 @@ class HookStore {
  public:
   virtual ~HookStore() = default;
   virtual void remove(std::uint64_t id) noexcept = 0;
+
+ protected:
+  /// One counter for hooks of all kinds.
+  static std::uint64_t next_id() {
+    static std::atomic<std::uint64_t> last{0};
+    return last.fetch_add(1) + 1;
+  }
 };
 
 /// Takes its hook out when told to. A copyable, weak reference: dropping it leaves the hook in
@@ -53,52 +61,80 @@ class ScopedHandle {
 };
 
 /// Hooks in the order in which they run. May be changed while it is walked: a walk sees the hooks
-/// that were there when it began. Safe to use from several threads.
+/// that were there when it began, but for those removed since. Safe to use from several threads.
 template <class Hook>
 class HookList final : public HookStore, public std::enable_shared_from_this<HookList<Hook>> {
  public:
   struct Entry {
     std::uint64_t id = 0;
     Hook hook;
+    std::atomic<bool> removed = false;
   };
-  using Entries = std::vector<Entry>;
 
   /// At the end, or with `prepend` before all others.
   RemovableHandle add(Hook hook, bool prepend = false) {
-    const std::uint64_t id = next_id();
-    change([&](Entries& entries) {
-      entries.insert(prepend ? entries.begin() : entries.end(), {id, std::move(hook)});
-    });
-    return {this->weak_from_this(), id};
-  }
-  void remove(std::uint64_t id) noexcept override {
-    change([&](Entries& entries) {
-      std::erase_if(entries, [&](const Entry& entry) { return entry.id == id; });
-    });
-  }
-  [[nodiscard]] std::shared_ptr<const Entries> entries() const {
+    const auto entry = std::make_shared<Entry>(next_id(), std::move(hook));
+    auto changed = std::make_shared<Entries>();
     const std::lock_guard lock(mutex_);
-    return entries_;
+    std::ranges::copy_if(*entries_, std::back_inserter(*changed),
+                         [](const auto& known) { return !known->removed; });
+    changed->insert(prepend ? changed->begin() : changed->end(), entry);
+    size_.store(changed->size(), std::memory_order_relaxed);
+    std::swap(entries_, changed);
+    return {this->weak_from_this(), entry->id};
+  }
+  /// Allocates nothing. What is removed under a walk is let go with the next hook that is added.
+  void remove(std::uint64_t id) noexcept override {
+    std::shared_ptr<Entry> gone;  // its destructor is the caller's code: not under the lock
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(*entries_, id, &Entry::id);
+    if (found == entries_->end() || (*found)->removed.exchange(true)) {
+      return;
+    }
+    --size_;
+    if (walks_ == 0) {
+      gone = std::move(*found);
+      entries_->erase(found);
+    }
+  }
+  /// Calls `visit(entry)` for each.
+  template <class Visit>
+  void walk(const Visit& visit) const {
+    const Walk walk(*this);
+    for (const std::shared_ptr<Entry>& entry : *walk.entries) {
+      if (!entry->removed) {
+        visit(std::as_const(*entry));
+      }
+    }
   }
   [[nodiscard]] bool empty() const noexcept { return size_.load(std::memory_order_relaxed) == 0; }
 
  private:
-  static std::uint64_t next_id() {
-    static std::atomic<std::uint64_t> last{0};
-    return last.fetch_add(1) + 1;
-  }
-  template <class F>
-  void change(const F& how) {
-    const std::lock_guard lock(mutex_);
-    auto changed = std::make_shared<Entries>(*entries_);
-    how(*changed);
-    size_.store(changed->size(), std::memory_order_relaxed);
-    entries_ = std::move(changed);
-  }
+  using Entries = std::vector<std::shared_ptr<Entry>>;
+
+  /// While one lives, nothing is taken out of the vector that it goes over.
+  struct Walk {
+    explicit Walk(const HookList& hooks) : list(hooks), alive(hooks.weak_from_this().lock()) {
+      const std::lock_guard lock(list.mutex_);
+      ++list.walks_;
+      entries = list.entries_;
+    }
+    ~Walk() {
+      const std::lock_guard lock(list.mutex_);
+      --list.walks_;
+    }
+    Walk(const Walk&) = delete;
+    Walk& operator=(const Walk&) = delete;
+
+    const HookList& list;
+    std::shared_ptr<const HookList> alive;
+    std::shared_ptr<const Entries> entries;
+  };
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const Entries> entries_ = std::make_shared<Entries>();
+  std::shared_ptr<Entries> entries_ = std::make_shared<Entries>();
   std::atomic<std::size_t> size_{0};
+  mutable std::size_t walks_ = 0;
 };
 
 }  // namespace tessera

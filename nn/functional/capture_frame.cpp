@@ -3,6 +3,7 @@
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/buffer_step.h>
 
 namespace tessera::nn {
 
@@ -29,7 +30,8 @@ bool CaptureFrame::write(const SlotPtr& slot, const Tensor& value) {
 ModulePtr CaptureFrame::updated(bool detached) const {
   return module_.copy_with([&](const Slot& slot) {
     const auto found = written_.find(&slot);
-    const Tensor now = found == written_.end() ? read_slot(slot) : found->second;
+    const Tensor now =
+        found == written_.end() ? read_slot(slot) : mean_of_pass(slot, found->second);
     if (!now.is_leaf() && !detached) {
       return now;
     }
@@ -66,7 +68,8 @@ Variables LeavesFrame::gradients(const Tensor& loss) const {
     order.push_back(&leaf);
     inputs.push_back(leaf.value);
   }
-  const std::vector<Tensor> gradients = grad(std::span(&loss, 1), inputs);
+  const std::vector<Tensor> gradients =
+      loss.requires_grad() ? grad(std::span(&loss, 1), inputs) : std::vector<Tensor>(inputs.size());
   Variables result = structure_;
   for (std::size_t i = 0; i < order.size(); ++i) {
     result.at(order[i]->name) =

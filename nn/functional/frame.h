@@ -1,8 +1,14 @@
 // Frames: what answers reads of slots and takes writes to them in place of the slots.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/module_path.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/nn/functional/call_state.h>
 #include <tessera/nn/slot.h>
 
@@ -30,19 +36,36 @@ class FrameScope {
   CallStateGuard<&CallState::frames> guard_;
 };
 
-/// What a part of a forward that runs on another thread puts itself into: the frames and the rest
-/// of the first thread's call state, taken there with `CallState::current()`. The first thread must
-/// wait for it.
-class CallStateScope {
+/// The frames, training flag and random numbers of the calls under way on the thread that makes it,
+/// for a part of a forward that runs on another one. The first thread must wait for that.
+class CallInheritance {
  public:
-  explicit CallStateScope(const CallState& state)
-      : previous_(std::exchange(CallState::current(), state)) {}
-  ~CallStateScope() { CallState::current() = previous_; }
-  CallStateScope(const CallStateScope&) = delete;
-  CallStateScope& operator=(const CallStateScope&) = delete;
+  CallInheritance() : context_(Context::current_shared()), path_(current_module_path()) {}
+
+ private:
+  friend class CallInheritanceScope;
+  CallState state_ = CallState::current();
+  std::shared_ptr<Context> context_;
+  std::string path_;
+};
+
+/// What that part of the forward puts itself into.
+class CallInheritanceScope {
+ public:
+  explicit CallInheritanceScope(const CallInheritance& from)
+      : previous_(std::exchange(CallState::current(), from.state_)),
+        context_(from.context_),
+        path_(from.path_),
+        permission_(!from.state_.unkeyed) {}
+  ~CallInheritanceScope() { CallState::current() = previous_; }
+  CallInheritanceScope(const CallInheritanceScope&) = delete;
+  CallInheritanceScope& operator=(const CallInheritanceScope&) = delete;
 
  private:
   CallState previous_;
+  ContextScope context_;
+  ModulePathOverride path_;
+  RandomPermission permission_;
 };
 
 }  // namespace tessera::nn

@@ -22,13 +22,13 @@ namespace detail {
 template <class M, class Take, class... A>
 auto call_pure(const Ptr<M>& module, const Take& take, A&&... arguments) {
   if constexpr (kEndsWithOptions<A...>) {
-    const auto all = std::forward_as_tuple(std::forward<A>(arguments)...);
-    constexpr std::size_t kCount = sizeof...(A) - 1;
-    PureScope scope(*module, std::get<kCount>(all));
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return take(scope, invoke<M>(*module, module->key(), std::get<I>(all)...));
-    }
-    (std::make_index_sequence<kCount>());
+    return split_options(
+        [&](const CallOptions& options, auto&&... own) {
+          PureScope scope(*module, options);
+          return take(scope,
+                      invoke<M>(*module, module->key(), std::forward<decltype(own)>(own)...));
+        },
+        std::forward<A>(arguments)...);
   } else {
     return call_pure(module, take, std::forward<A>(arguments)..., CallOptions{});
   }
@@ -45,7 +45,8 @@ template <class M, class... A>
       module, [](PureScope&, auto result) { return result; }, std::forward<A>(arguments)...);
 }
 
-/// The module with what forward assigned. Everything else is shared with the old one.
+/// The module with what forward assigned; in a pass of several microbatches, each of which sees its
+/// own, with the mean of that. Everything else is shared with the old one.
 template <class M, class... A>
 [[nodiscard]] Ptr<M> update(const Ptr<M>& module, A&&... arguments) {
   return detail::call_pure(

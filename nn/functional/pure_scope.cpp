@@ -14,6 +14,7 @@ struct PureScope::Parts {
       : options(module, given), frame(module), frame_scope(frame), pure(&module) {
     if (!given.key) {
       no_random.emplace(false);
+      unkeyed.emplace(true);
     }
   }
 
@@ -22,6 +23,7 @@ struct PureScope::Parts {
   FrameScope frame_scope;
   CallStateGuard<&CallState::pure> pure;
   std::optional<RandomPermission> no_random;
+  std::optional<CallStateGuard<&CallState::unkeyed>> unkeyed;
 };
 
 PureScope::PureScope(const Module& module, const CallOptions& options) {

@@ -7,6 +7,7 @@
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/tensor/factory_draws.h>
 #include <tessera/nn/functional/call_options.h>
+#include <tessera/nn/functional/call_state.h>
 
 namespace tessera::nn {
 
@@ -26,6 +27,7 @@ class RandomKeyScope {
 
   ContextScope context_;
   RandomPermission permission_{true};
+  CallStateGuard<&CallState::unkeyed> keyed_{false};
   FactoryDraws draws_;
 };
 

@@ -1,15 +1,16 @@
 #include <tessera/nn/functional/spec.h>
 
 #include <tessera/core/tensor/factories.h>
-#include <tessera/nn/build/meta_scope.h>
 
 namespace tessera::nn {
 
+Tensor detail::without_elements(const ArraySpec& spec) {
+  return empty(spec.shape, {.dtype = spec.dtype, .device = {.type = DeviceType::meta}});
+}
+
 ArraySpec spec(const Module& module, const ArraySpec& input) {
   const detail::MetaScope meta(module);
-  const Device device{.type = DeviceType::meta};
-  const Tensor y = module(empty(input.shape, {.dtype = input.dtype, .device = device}));
-  return {y.shape(), y.dtype()};
+  return detail::specs_of(module(detail::without_elements(input)));
 }
 
 }  // namespace tessera::nn

@@ -66,9 +66,7 @@ bool any_requires_grad(const std::vector<Tensor>& tensors) {
 
 template <class Hook>
 void append(std::vector<Hook>& hooks, const HookList<Hook>& list) {
-  for (const auto& entry : *list.entries()) {
-    hooks.push_back(entry.hook);
-  }
+  list.walk([&](const auto& entry) { hooks.push_back(entry.hook); });
 }
 
 }  // namespace
@@ -100,6 +98,11 @@ void watch_for_legacy_hooks(const Module& module, const Value& output) {
   log_once("legacy backward hooks of " + module.class_name(), LogLevel::warning,
            module.class_name(), ": legacy backward hooks see the gradients of the last op alone; ",
            "use register_full_backward_hook");
+  if (!output.is<Tensor>()) {
+    log_once("legacy backward hooks beside several outputs of " + module.class_name(),
+             LogLevel::warning, module.class_name(),
+             ": legacy backward hooks see the first tensor of ", output.kind(), " alone");
+  }
   register_op_hook(first,
                    [self = module.shared_from_this(), hooks](Grads inputs, const Grads& outputs) {
                      for (const BackwardHook& hook : hooks) {

@@ -70,11 +70,8 @@ class HookedCall {
   template <class Kind, class F>
   void each(Kind kind, const F& visit) const {
     for (const CallHooks* hooks : hooks_on(module_)) {
-      if (hooks == nullptr) {
-        continue;
-      }
-      for (const auto& entry : *(hooks->forward.*kind)->entries()) {
-        visit(entry);
+      if (hooks != nullptr) {
+        (hooks->forward.*kind)->walk(visit);
       }
     }
   }
@@ -90,6 +87,16 @@ class HookedCall {
 };
 
 }  // namespace
+
+std::optional<CallInputs> detail::both_of(const Value& returned) {
+  if (returned.empty()) {
+    return std::nullopt;
+  }
+  const Value::List both = returned.is<Value::List>() ? returned.get<Value::List>() : Value::List{};
+  check<RuntimeError>(both.size() == 2 && both[0].is<Args>() && both[1].is<Kwargs>(),
+                      "forward pre-hook with kwargs must return (args, kwargs)");
+  return CallInputs{both[0].get<Args>(), both[1].get<Kwargs>()};
+}
 
 ForwardHooks::ForwardHooks()
     : pre(std::make_shared<HookList<ForwardPreHook>>()),

@@ -37,18 +37,30 @@ struct ForwardHook {
 
 namespace detail {
 
-/// What a pre-hook may return: nothing, one argument, all of them, or with `kwargs` the pair.
+/// What a pre-hook may return: nothing, one argument, or all of them.
 template <class R>
 std::optional<CallInputs> as_inputs(R&& returned, const Kwargs& kwargs) {
   using T = std::remove_cvref_t<R>;
-  if constexpr (std::same_as<T, std::optional<CallInputs>> || std::same_as<T, CallInputs>) {
-    return std::forward<R>(returned);
-  } else if constexpr (std::same_as<T, Args>) {
+  if constexpr (std::same_as<T, Args>) {
     return CallInputs{std::forward<R>(returned), kwargs};
   } else if constexpr (std::convertible_to<R, Value>) {
     return CallInputs{Args{Value(std::forward<R>(returned))}, kwargs};
   } else {  // optional of one of these
     return returned ? as_inputs(*std::forward<R>(returned), kwargs) : std::nullopt;
+  }
+}
+
+/// What a pre-hook that sees kwargs may return: nothing, or the pair, as such or as a list of two
+/// values. Throws RuntimeError for anything else.
+[[nodiscard]] std::optional<CallInputs> both_of(const Value& returned);
+template <class R>
+std::optional<CallInputs> as_both_inputs(R&& returned) {
+  if constexpr (std::convertible_to<R, std::optional<CallInputs>>) {
+    return std::forward<R>(returned);
+  } else if constexpr (std::convertible_to<R, Value>) {
+    return both_of(Value(std::forward<R>(returned)));
+  } else {  // optional of a value
+    return returned ? both_of(Value(*std::forward<R>(returned))) : std::nullopt;
   }
 }
 
@@ -74,20 +86,21 @@ std::optional<T> optionally(const Call& call, const Convert& convert) {
 
 }  // namespace detail
 
-/// A hook of either shape, (module, args) or (module, args, kwargs), that returns nothing, a tensor
-/// or value (the only argument), Args, the pair of Args and Kwargs, or an optional of one of these.
+/// A hook (module, args) that returns nothing, a tensor or value (the only argument), Args, or an
+/// optional of one of these; or a hook (module, args, kwargs) that returns nothing, the pair of
+/// Args and Kwargs, or an optional of it. What the second returns besides is an error of the call.
 template <detail::PreHookLike F>
 ForwardPreHook forward_pre_hook(F hook) {
   return [hook = std::move(hook)](const Module& module, const Args& args, const Kwargs& kwargs) {
-    const auto call = [&] {
-      if constexpr (detail::HookOn<F, const Args&>) {
-        return hook(module, args);
-      } else {
-        return hook(module, args, kwargs);
-      }
-    };
-    return detail::optionally<CallInputs>(
-        call, [&](auto&& r) { return detail::as_inputs(std::forward<decltype(r)>(r), kwargs); });
+    if constexpr (detail::HookOn<F, const Args&>) {
+      return detail::optionally<CallInputs>(
+          [&] { return hook(module, args); },
+          [&](auto&& r) { return detail::as_inputs(std::forward<decltype(r)>(r), kwargs); });
+    } else {
+      return detail::optionally<CallInputs>(
+          [&] { return hook(module, args, kwargs); },
+          [](auto&& r) { return detail::as_both_inputs(std::forward<decltype(r)>(r)); });
+    }
   };
 }
 

@@ -53,11 +53,8 @@ struct StateHooks {
 template <class Hook, class... A>
 void run_state_hooks(const StateHooks* hooks, std::shared_ptr<HookList<Hook>> StateHooks::*kind,
                      A&&... arguments) {
-  if (hooks == nullptr || (hooks->*kind)->empty()) {
-    return;
-  }
-  for (const auto& entry : *(hooks->*kind)->entries()) {
-    entry.hook(arguments...);
+  if (hooks != nullptr && !(hooks->*kind)->empty()) {
+    (hooks->*kind)->walk([&](const auto& entry) { entry.hook(arguments...); });
   }
 }
 

@@ -2,6 +2,7 @@
 // changed, and what fails later is undone.
 #include <algorithm>
 
+#include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
@@ -66,19 +67,9 @@ class Load {
     plan(root_, state, "");
     const bool hooked = has_post_hooks();
     refuse_problems(options_.strict && !hooked);
-    if (!hooked && extra_.empty()) {
-      fill();
-      return std::move(result_);
-    }
-    Snapshot before(root_);
-    try {
-      fill();
-      set_extra_state(before);
-      run_post_hooks(root_);
-      refuse_problems(options_.strict);
-    } catch (...) {
-      before.restore();
-      throw;
+    hooked || !extra_.empty() ? fill_or_restore() : fill();
+    for (const auto& [path, module] : root_.all_modules()) {
+      module->build_if_loaded();
     }
     return std::move(result_);
   }
@@ -125,6 +116,10 @@ class Load {
       errors_.push_back(concat('"', name, "\": not a tensor"));
     } else if (std::string why = misfit(*slot, name, given->tensor()); !why.empty()) {
       errors_.push_back(std::move(why));
+    } else if (!options_.assign && slot->value.defined() &&
+               slot->value.device().type == DeviceType::meta) {
+      log_warning("load_state_dict: \"", name, "\" has no data (meta) and takes none; assign, or ",
+                  "use to_empty() before");
     } else {
       copies_.emplace_back(slot, given->tensor());
     }
@@ -145,6 +140,9 @@ class Load {
       return concat("shape of \"", name, "\": file ", given.shape(), ", module ", slot.shape);
     }
     const bool loses = !options_.assign && is_complex(given.dtype()) && !is_complex(slot.dtype);
+    if (options_.assign && slot.synchronizer != nullptr) {
+      return concat('"', name, "\": is kept equal on several ranks; assign before that");
+    }
     const bool fixed = options_.assign && slot.requires_grad && !is_differentiable(given.dtype());
     if (loses || fixed) {
       return concat("dtype of \"", name, "\": file ", given.dtype(), ", module ", slot.dtype);
@@ -220,8 +218,19 @@ class Load {
     for (const auto& [slot, given] : copies_) {
       fill_slot(*slot, given);
     }
-    for (const auto& [path, module] : root_.all_modules()) {
-      module->build_if_loaded();
+  }
+
+  /// Fills with all that may still throw.
+  void fill_or_restore() {
+    Snapshot before(root_);
+    try {
+      fill();
+      set_extra_state(before);
+      run_post_hooks(root_);
+      refuse_problems(options_.strict);
+    } catch (...) {
+      before.restore();
+      throw;
     }
   }
 
@@ -236,8 +245,11 @@ class Load {
       return;
     }
     slot.dtype = options_.assign ? value.dtype() : slot.dtype;
-    slot.value = cast(value, slot.dtype, !options_.assign);
+    const Tensor before = std::exchange(slot.value, cast(value, slot.dtype, !options_.assign));
     slot.value.set_requires_grad(slot.kind == Slot::Kind::parameter && slot.requires_grad);
+    if (before.defined() && before.is_leaf()) {
+      share_hooks(before, slot.value);
+    }
   }
 
   void set_extra_state(Snapshot& before) const {

@@ -55,6 +55,10 @@ StateDict StateDict::below(std::string_view prefix) const {
   return part;
 }
 
+std::string prefix_of(std::string_view path) {
+  return std::string(path) + (path.empty() || path.ends_with('.') ? "" : ".");
+}
+
 std::ostream& operator<<(std::ostream& out, const LoadResult& result) {
   const auto list = [&](const char* title, const std::vector<std::string>& keys) {
     const char* before = title;

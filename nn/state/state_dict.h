@@ -59,9 +59,13 @@ class StateDict {
   OrderedMap<Metadata> metadata_;
 };
 
+/// A path as what `StateDictOptions::prefix` takes for it: "net" and "net." give "net.", "" gives
+/// "".
+[[nodiscard]] std::string prefix_of(std::string_view path);
+
 struct StateDictOptions {
   StateDict* destination = nullptr;  ///< filled as well; what it holds stays in front
-  std::string prefix;                ///< put before every name as it is, without a dot
+  std::string prefix;                ///< put before every name as it is: see `prefix_of`
   bool keep_vars = false;            ///< the modules' own tensors, not detached from their tape
 };
 

@@ -20,7 +20,7 @@ struct SubmodReturns {
 /// came before.
 struct CallTree {
   OrderedMap<CallTree> calls;
-  Variables variables;  ///< of what called nothing that was recorded: copies on the host
+  Variables variables;  ///< of what lists no calls: copies on the host, by paths from the root
 };
 
 /// A module's key is a space for each level below the called module, its class, "_" and its number

@@ -1,6 +1,8 @@
 // One call of a module under the thread's tracker.
 #pragma once
 
+#include <string>
+
 #include <tessera/nn/value.h>
 
 namespace tessera::nn {
@@ -8,10 +10,10 @@ namespace tessera::nn {
 class Module;
 class Tracker;  // nn/tracking/tracker.h
 
-/// Tells the tracker that `module` runs, and what it returned or that it threw.
+/// Tells the tracker that `module` runs as the child `name`, and what it returned or that it threw.
 class TrackedCall {
  public:
-  TrackedCall(Tracker& tracker, const Module& module);
+  TrackedCall(Tracker& tracker, const Module& module, const std::string& name);
   ~TrackedCall();
   TrackedCall(const TrackedCall&) = delete;
   TrackedCall& operator=(const TrackedCall&) = delete;

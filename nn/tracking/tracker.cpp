@@ -36,10 +36,17 @@ Value on_host(const Value& value) {
   return parts;
 }
 
+CallTree& add_call(CallTree& above, const std::string& key, int number) {
+  const std::string name = key + "_" + std::to_string(number);
+  above.calls.set(name, CallTree());
+  return const_cast<CallTree&>(above.calls.at(name));
+}
+
 }  // namespace
 
-TrackedCall::TrackedCall(Tracker& tracker, const Module& module) : tracker_(&tracker) {
-  tracker.enter(module);
+TrackedCall::TrackedCall(Tracker& tracker, const Module& module, const std::string& name)
+    : tracker_(&tracker) {
+  tracker.enter(module, name);
 }
 
 TrackedCall::~TrackedCall() {
@@ -74,24 +81,34 @@ std::string Tracker::key_of(const Module& module, int depth) const {
          std::to_string(root_.submod_number(module));
 }
 
-void Tracker::enter(const Module& module) {
-  const int depth = static_cast<int>(stack_.size());
-  const std::string key = key_of(module, depth);
-  CallTree* above = stack_.empty() ? &trace_.call_order : stack_.back().calls;
-  CallTree* calls = nullptr;
-  if (options_.track_submod_call_order && above != nullptr &&
-      (depth == 0 || !options_.submod_depth || depth <= *options_.submod_depth)) {
-    const int count = stack_.empty() ? 0 : stack_.back().counts[&module]++;
-    const std::string name = key + "_" + std::to_string(count);
-    above->calls.set(name, CallTree());
-    calls = const_cast<CallTree*>(above->calls.find(name));
+/// Below what the caller chose, nothing is listed.
+CallTree* Tracker::list_call(const Module& module, const std::string& key) {
+  if (!options_.track_submod_call_order) {
+    return nullptr;
   }
-  stack_.push_back({&module, key, calls, {}});
+  if (stack_.empty()) {
+    return &add_call(trace_.call_order, key, 0);
+  }
+  Level& above = stack_.back();
+  const auto depth = static_cast<int>(stack_.size());
+  const bool deeper = !options_.submod_depth || depth <= *options_.submod_depth;
+  const auto& chosen = options_.submods_to_track;
+  const bool ends = std::ranges::find(chosen, above.module) != chosen.end();
+  return above.calls == nullptr || ends || !deeper
+             ? nullptr
+             : &add_call(*above.calls, key, above.counts[&module]++);
+}
+
+void Tracker::enter(const Module& module, const std::string& name) {
+  const std::string key = key_of(module, static_cast<int>(stack_.size()));
+  const std::string above = stack_.empty() ? "" : stack_.back().path;
+  const std::string path = stack_.empty() ? "" : above.empty() ? name : above + "." + name;
+  stack_.push_back({&module, key, path, list_call(module, key), {}});
 }
 
 void Tracker::record(const Level& level, const Value& output) {
   if (!trace_.rets.contains(level.key)) {
-    trace_.rets.set(level.key, {level.module->get_mod_key(), {}});
+    trace_.rets.set(level.key, {level.path, {}});
   }
   auto& outputs = const_cast<SubmodReturns*>(trace_.rets.find(level.key))->outputs;
   outputs.push_back(on_host(output));
@@ -107,8 +124,8 @@ void Tracker::leave(const Value& output) {
     record(level, output);
   }
   if (level.calls != nullptr && level.calls->calls.empty()) {
-    level.calls->variables =
-        level.module->variables().map([](const Tensor& x) { return on_host(x); });
+    const Variables own = level.module->variables();
+    level.calls->variables.set(level.path, own.map([](const Tensor& x) { return on_host(x); }));
   }
 }
 

@@ -16,7 +16,8 @@ class Tracker {
   Tracker(const Module& root, const CallOptions& options);
   static bool wanted(const CallOptions& options);
 
-  void enter(const Module& module);
+  /// `module` is called as the child `name` of the innermost module.
+  void enter(const Module& module, const std::string& name);
   /// The innermost module returned `output` to the one above it.
   void leave(const Value& output);
   /// The innermost module threw.
@@ -28,11 +29,14 @@ class Tracker {
   struct Level {
     const Module* module;
     std::string key;
-    CallTree* calls;  ///< where this call is listed
+    std::string path;  ///< from the root
+    CallTree* calls;   ///< where this call is listed
     std::unordered_map<const Module*, int> counts;
   };
   [[nodiscard]] bool recorded(const Module& module, int depth) const;
   [[nodiscard]] std::string key_of(const Module& module, int depth) const;
+  /// Where the call is listed, if calls are followed so far.
+  [[nodiscard]] CallTree* list_call(const Module& module, const std::string& key);
   void record(const Level& level, const Value& output);
 
   const Module& root_;

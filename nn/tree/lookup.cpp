@@ -4,6 +4,8 @@
 namespace tessera::nn {
 namespace {
 
+constexpr const char* kReserved = "reserved name";
+
 struct Path {
   std::string_view parent;  ///< empty when there is one step only
   std::string_view last;
@@ -28,14 +30,17 @@ Path split(std::string_view path) {
 
 Module& Module::get_submodule(std::string_view path) const {
   const Module* module = this;
-  for (std::string_view rest = path; !rest.empty();) {
-    const std::string_view step = rest.substr(0, rest.find('.'));
+  std::size_t from = path.empty() ? std::string_view::npos : 0;
+  while (from != std::string_view::npos) {
+    const std::size_t dot = path.find('.', from);
+    const std::string_view step = path.substr(from, dot - from);
     const ChildEntryPtr entry = module->find_child(step);
     if (entry == nullptr || entry->module == nullptr) {
-      fail_lookup(*module, "module", step, module->kind_of(step), path);
+      fail_lookup(*module, "module", step, entry != nullptr ? kReserved : module->kind_of(step),
+                  path);
     }
     module = entry->module.get();
-    rest.remove_prefix(std::min(rest.size(), step.size() + 1));
+    from = dot == std::string_view::npos ? dot : dot + 1;
   }
   return const_cast<Module&>(*module);
 }
@@ -45,8 +50,9 @@ void Module::set_submodule(std::string_view path, const ModulePtr& module, bool 
   check<ValueError>(module != nullptr, "set_submodule: no module given for \"", path, "\"");
   const auto [above, last] = split(path);
   Module& parent = get_submodule(above);
-  if (const char* found = parent.kind_of(last);
-      found == nullptr ? strict : parent.find_child(last) == nullptr) {
+  const ChildEntryPtr known = parent.find_child(last);
+  const char* found = known != nullptr ? kReserved : parent.kind_of(last);
+  if (known != nullptr ? known->module == nullptr : found != nullptr || strict) {
     fail_lookup(parent, "module", last, found, path);
   }
   parent.put_child(last, module);
@@ -60,7 +66,7 @@ Parameter Module::get_parameter(std::string_view path) const {
     fail_lookup(parent, "parameter", last, parent.kind_of(last), path);
   }
   if (entry->slot == nullptr) {
-    fail_lookup(parent, "parameter", last, "reserved name", path);
+    fail_lookup(parent, "parameter", last, kReserved, path);
   }
   return Parameter(entry);
 }

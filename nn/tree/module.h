@@ -46,7 +46,8 @@ class Module : public std::enable_shared_from_this<Module> {
 
   /// Adds a parameter under `name`, or replaces the one there. `value` becomes the parameter
   /// itself. Throws KeyError for a name that is empty, holds '.' or '/', is `_extra_state` or
-  /// stands for something of another kind, and ValueError for a tensor that an op computed.
+  /// stands for something of another kind, ValueError for a tensor that an op computed, and
+  /// TypeError for an undefined one; then the name is what it was.
   Parameter register_parameter(const std::string& name, const Tensor& value,
                                bool requires_grad = true);
   /// Reserves the name.
@@ -110,7 +111,9 @@ class Module : public std::enable_shared_from_this<Module> {
 
   // --- place in the tree: nn/tree/position.cpp -------------------------------------------------
 
-  /// Steps from the root, which has 0. Of several parents the first counts.
+  // Of several parents the one counts through which the call under way came, else the first.
+
+  /// Steps from the root, which has 0.
   [[nodiscard]] int mod_depth() const;
   /// Steps to the deepest module below; a leaf has 0.
   [[nodiscard]] int mod_height() const;
@@ -212,14 +215,16 @@ class Module : public std::enable_shared_from_this<Module> {
   /// All parameters, persistent buffers and extra state, under every name that they have: detached
   /// handles on the modules' own memory.
   StateDict state_dict(const StateDictOptions& options = {}) const;
-  /// Copies into the existing tensors, or, with `assign`, takes the given ones. Throws RuntimeError
-  /// listing all that does not fit and, when `strict`, every missing and unexpected key; then, and
-  /// when a hook or `set_extra_state` throws, nothing is changed.
+  /// Copies into the existing tensors, of which those without elements take nothing, with a
+  /// warning; or, with `assign`, takes the given ones. Throws RuntimeError listing all that does
+  /// not fit and, when `strict`, every missing and unexpected key; then, and when a hook or
+  /// `set_extra_state` throws, nothing is changed.
   LoadResult load_state_dict(const StateDict& state, const LoadOptions& options = {});
   /// The parameters as a tree, each under its first name, detached: nn/state/variables.h.
   [[nodiscard]] Variables v() const;
-  /// Copies into the parameters. Throws StructureError listing all that does not fit, and then
-  /// changes nothing.
+  /// Copies into the parameters, and so into those of a module that shares their memory, as what
+  /// `update` gives does. Throws StructureError listing all that does not fit, and then changes
+  /// nothing.
   void set_v(const Variables& values);
   /// Parameters and all buffers.
   [[nodiscard]] Variables variables() const;
@@ -320,9 +325,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Puts `slot` or `child` behind a name, as the registration hooks give it; null reserves it.
   void put_slot(const SlotEntryPtr& entry, SlotPtr slot);
   void put_child(const ChildEntryPtr& entry, ModulePtr child);
-  void put_child(std::string_view name, ModulePtr child) {
-    put_child(child_entry(name), std::move(child));
-  }
+  void put_child(std::string_view name, ModulePtr child);
   [[nodiscard]] const std::vector<SlotEntryPtr>& slot_entries() const { return slots_; }
   [[nodiscard]] const std::vector<ChildEntryPtr>& child_entries() const { return children_; }
   /// What the class is made of, found out when `make` or Child constructed it.
@@ -357,6 +360,9 @@ class Module : public std::enable_shared_from_this<Module> {
   /// What a name stands for: "parameter", "buffer", "module", or null for nothing.
   [[nodiscard]] const char* kind_of(std::string_view name) const;
   void check_name(std::string_view name, const char* kind) const;
+  void check_known(std::string_view name) const;
+  /// This module and the names and modules above it, up to the root.
+  [[nodiscard]] std::vector<std::pair<std::string, const Module*>> line_up() const;
   [[nodiscard]] SlotEntryPtr find_slot(std::string_view name) const;
   [[nodiscard]] ChildEntryPtr find_child(std::string_view name) const;
   void disown(const ModulePtr& child) const;

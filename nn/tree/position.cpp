@@ -1,6 +1,8 @@
 // Where a module stands in its tree.
 #include <algorithm>
+#include <sstream>
 
+#include <tessera/core/base/module_path.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -15,12 +17,30 @@ const std::string& Module::key() const {
   return entry == parent_->children_.end() ? none : (*entry)->name;
 }
 
-int Module::mod_depth() const {
-  int depth = 0;
-  for (const Module* above = parent_; above != nullptr; above = above->parent_) {
-    ++depth;
+/// The call under way is one of this module where its path leads there from the root.
+std::vector<std::pair<std::string, const Module*>> Module::line_up() const {
+  std::vector<std::pair<std::string, const Module*>> line;
+  const Module* root = this;
+  for (; root->parent_ != nullptr; root = root->parent_) {
+    line.emplace_back(root->key(), root);
   }
-  return depth;
+  line.emplace_back("", root);
+  std::vector<std::pair<std::string, const Module*>> called{line.back()};
+  std::istringstream path(current_module_path());
+  for (std::string step; std::getline(path, step, '.');) {
+    const ChildEntryPtr child = called.back().second->find_child(step);
+    if (child == nullptr || child->module == nullptr) {
+      break;
+    }
+    called.emplace_back(step, child->module.get());
+  }
+  const auto self = std::ranges::find(called.rbegin(), called.rend(), this,
+                                      [](const auto& step) { return step.second; });
+  return self == called.rend() ? line : std::vector(self, called.rend());
+}
+
+int Module::mod_depth() const {
+  return static_cast<int>(line_up().size()) - 1;
 }
 
 int Module::mod_height() const {
@@ -32,21 +52,22 @@ int Module::mod_height() const {
 }
 
 const Module& Module::top_mod(std::optional<int> levels) const {
-  const Module* module = this;
-  for (int climbed = 0; module->parent_ != nullptr && (!levels || climbed < *levels); ++climbed) {
-    module = module->parent_;
-  }
-  return *module;
+  const auto line = line_up();
+  const std::size_t last = line.size() - 1;
+  return *line[levels ? std::min(last, static_cast<std::size_t>(std::max(*levels, 0))) : last]
+              .second;
 }
 
 std::string Module::get_mod_key(const Module* top) const {
   std::string path;
-  const Module* module = this;
-  for (; module->parent_ != nullptr && module != top; module = module->parent_) {
-    path = module->key() + (path.empty() ? "" : ".") + path;
+  for (const auto& [key, module] : line_up()) {
+    if (module == top || key.empty()) {
+      check<ValueError>(top == nullptr || module == top, "get_mod_key: ", class_name(),
+                        " is not below the given ", top == nullptr ? "" : top->class_name());
+      break;
+    }
+    path = key + (path.empty() ? "" : ".") + path;
   }
-  check<ValueError>(top == nullptr || module == top, "get_mod_key: ", class_name(),
-                    " is not below the given ", top == nullptr ? "" : top->class_name());
   return path;
 }
 

@@ -22,6 +22,31 @@ Entry find(const std::vector<Entry>& entries, std::string_view name) {
   return found == entries.end() ? nullptr : *found;
 }
 
+/// Takes a name that a registration added out again, unless what it stands for is kept.
+template <class Entry>
+class NewName {
+ public:
+  explicit NewName(std::vector<Entry>& names) : names_(names), before_(names.size()) {}
+  ~NewName() {
+    if (!kept_) {
+      names_.resize(before_);
+    }
+  }
+  NewName(const NewName&) = delete;
+  NewName& operator=(const NewName&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  std::vector<Entry>& names_;
+  std::size_t before_;
+  bool kept_ = false;
+};
+
+void check_defined(const Tensor& value, const char* kind, const std::string& name) {
+  check<TypeError>(value.defined(), kind, " \"", name,
+                   "\": not a tensor; nullptr reserves the name");
+}
+
 }  // namespace
 
 Module::Module() {
@@ -70,6 +95,11 @@ void Module::check_name(std::string_view name, const char* kind) const {
                   "\": already used by a ", taken == nullptr ? "" : taken, " of ", class_name());
 }
 
+void Module::check_known(std::string_view name) const {
+  check<AttributeError>(kind_of(name) != nullptr, class_name(),
+                        " has no parameter, buffer or module \"", name, "\"");
+}
+
 SlotEntryPtr Module::slot_entry(std::string_view name, Slot::Kind kind) {
   check_name(name, to_string(kind));
   if (SlotEntryPtr known = find_slot(name)) {
@@ -110,9 +140,17 @@ void Module::put_child(const ChildEntryPtr& entry, ModulePtr child) {
   }
 }
 
+void Module::put_child(std::string_view name, ModulePtr child) {
+  NewName added(children_);
+  put_child(child_entry(name), std::move(child));
+  added.keep();
+}
+
 Parameter Module::register_parameter(const std::string& name, const Tensor& value,
                                      bool requires_grad) {
+  NewName added(slots_);
   const SlotEntryPtr entry = slot_entry(name, Slot::Kind::parameter);
+  check_defined(value, "parameter", name);
   check<ValueError>(value.is_leaf(), "parameter \"", name,
                     "\": has autograd history; register a leaf");
   auto slot = std::make_shared<Slot>();
@@ -123,6 +161,7 @@ Parameter Module::register_parameter(const std::string& name, const Tensor& valu
   slot->value = value;
   slot->value.set_requires_grad(requires_grad);
   put_slot(entry, std::move(slot));
+  added.keep();
   return Parameter(entry);
 }
 
@@ -133,33 +172,42 @@ Parameter Module::register_parameter(const std::string& name, std::nullptr_t) {
 }
 
 Buffer Module::register_buffer(const std::string& name, const Tensor& value, bool persistent) {
+  NewName added(slots_);
   const SlotEntryPtr entry = slot_entry(name, Slot::Kind::buffer);
+  check_defined(value, "buffer", name);
   put_slot(entry, make_buffer_slot(name, value, persistent));
+  added.keep();
   return Buffer(entry);
 }
 
 Buffer Module::register_buffer(const std::string& name, std::nullptr_t, bool persistent) {
   static_cast<void>(persistent);  // nothing is saved under a reserved name
+  NewName added(slots_);
   const SlotEntryPtr entry = slot_entry(name, Slot::Kind::buffer);
   put_slot(entry, nullptr);
+  added.keep();
   return Buffer(entry);
 }
 
 void Module::set(std::string_view name, std::nullptr_t) {
+  check_known(name);
   if (const SlotEntryPtr entry = find_slot(name)) {
-    entry->slot = nullptr;
-    return;
+    put_slot(entry, nullptr);
+  } else {
+    put_child(find_child(name), nullptr);
   }
-  const ChildEntryPtr entry = find_child(name);
-  check<AttributeError>(entry != nullptr, class_name(), " has no parameter, buffer or module \"",
-                        name, "\"");
-  disown(std::exchange(entry->module, nullptr));
 }
 
 void Module::erase(std::string_view name) {
-  set(name, nullptr);
-  std::erase_if(slots_, [&](const SlotEntryPtr& entry) { return entry->name == name; });
-  std::erase_if(children_, [&](const ChildEntryPtr& entry) { return entry->name == name; });
+  check_known(name);
+  if (const SlotEntryPtr entry = find_slot(name)) {
+    entry->slot = nullptr;  // members that were declared under it hold nothing
+    std::erase(slots_, entry);
+  } else {
+    const ChildEntryPtr child = find_child(name);
+    disown(std::exchange(child->module, nullptr));
+    std::erase(children_, child);
+  }
 }
 
 }  // namespace tessera::nn

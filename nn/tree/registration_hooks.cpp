@@ -15,11 +15,11 @@ Object run(Module& owner, const std::string& name, Object object) {
   if (hooks<Hook>().empty()) {
     return object;
   }
-  for (const auto& entry : *hooks<Hook>().entries()) {
+  hooks<Hook>().walk([&](const auto& entry) {
     if (std::optional<Object> replacement = entry.hook(owner, name, object)) {
       object = *std::move(replacement);
     }
-  }
+  });
   return object;
 }
 

@@ -13,6 +13,7 @@
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
 #include <tessera/nn/buffer_step.h>
+#include <tessera/nn/functional/pure.h>
 
 namespace tessera::dist {
 namespace {
@@ -160,6 +161,50 @@ TEST(Buffers, of_integers_must_agree) {
   }
   EXPECT_THROW(nn::end_step_of_buffers({}), InvalidArgument);
   Context::current().pass = {};
+}
+
+TEST(Buffers, of_pure_calls_hold_the_mean_of_what_the_microbatches_assigned) {
+  const State expected = run_steps(
+      nn::make<Running>(), {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}}, kGrain, {});
+  auto model = nn::make<Running>();
+  Context::current().pass = {.grain = kGrain, .count = kGrain, .samples = kGrain * kPer};
+  for (int step = 0; step < 2; ++step) {
+    model = nn::update(model, samples(step * kGrain, kGrain));
+  }
+  Context::current().pass = {};
+  EXPECT_EQ(Tensor(model->mean).to_vector<float>(), expected.mean);
+  EXPECT_EQ(Tensor(model->calls).item<std::int64_t>(), expected.calls);
+}
+
+/// What `action` throws as a RuntimeError on one of two ranks that train together.
+template <class F>
+std::string refused(const F& action) {
+  std::string text;
+  run_ranks(2, [&](Communicator& comm) {
+    const auto model = nn::make<Running>();
+    const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = kGrain});
+    try {
+      action(*model);
+    } catch (const RuntimeError& error) {
+      if (comm.rank() == 0) {
+        text = error.what();
+      }
+    }
+  });
+  return text;
+}
+
+TEST(Buffers, that_ranks_keep_equal_are_neither_cast_nor_replaced) {
+  EXPECT_EQ(refused([](nn::Module& model) { model.to(DType::f64); }),
+            "Running: \"mean\" is kept equal on several ranks; cast and move a model before that");
+  EXPECT_EQ(refused([](nn::Module& model) {
+              model.load_state_dict(model.state_dict(), {.assign = true});
+            }),
+            "load_state_dict(Running): 3 problems\n"
+            "\t\"mean\": is kept equal on several ranks; assign before that\n"
+            "\t\"calls\": is kept equal on several ranks; assign before that\n"
+            "\t\"idle\": is kept equal on several ranks; assign before that");
+  EXPECT_EQ(refused([](nn::Module& model) { model.load_state_dict(model.state_dict()); }), "");
 }
 
 TEST(Buffers, take_values_at_once_outside_steps_of_several_microbatches_and_in_evaluation) {

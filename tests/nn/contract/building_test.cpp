@@ -156,6 +156,40 @@ TEST(B2, what_a_call_tells_and_variables_of_its_own) {
   EXPECT_EQ(model->get_parameter("body.weight").shape(), (Shape{4, 5}));
 }
 
+TEST(B1, building_twice_builds_once) {
+  const auto model = make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly});
+  EXPECT_TRUE(model->build());
+  const Tensor weight = model->hidden->weight;
+  EXPECT_TRUE(model->build());
+  EXPECT_EQ(model->builds, 1);
+  EXPECT_TRUE(weight.is(model->hidden->weight));
+}
+
+TEST(B2, what_a_build_leaves_for_a_call_is_not_complete) {
+  struct Partly : Module {
+    Tensor forward(const Tensor& x) const { return get_submodule("late").call_as("late", x); }
+
+   protected:
+    bool do_build(const Args& /*args*/, const Kwargs& /*kwargs*/) override {
+      register_module("late", make<Shaped>(ModuleOptions{.build_mode = BuildMode::on_call}));
+      return false;
+    }
+  };
+  const auto model = make<Partly>(ModuleOptions{.build_mode = BuildMode::explicitly});
+  EXPECT_FALSE(model->build());
+  EXPECT_EQ(model(ones({2, 3})).shape(), (Shape{2, 1}));
+  EXPECT_TRUE(model->built());
+  EXPECT_TRUE(model->build().complete);
+}
+
+TEST(B3, variables_of_its_own_on_the_device_and_of_the_dtype_of_the_build) {
+  const auto model =
+      make<Shaped>(ModuleOptions{.device = Device::parse("cpu"), .build_mode = BuildMode::on_call});
+  model(ones({2, 5}, {.dtype = DType::f64}));
+  EXPECT_EQ(model->get_parameter("gain").value().dtype(), DType::f64);
+  EXPECT_TRUE(model->get_parameter("gain").value().requires_grad());
+}
+
 TEST(I_4, a_partly_built_parent_and_a_child_that_its_first_call_builds) {
   struct Parent : Module {
     Child<Linear> first{this, "first", 3, 4};
@@ -248,6 +282,13 @@ TEST(A3, device_reaches_all_below) {
   EXPECT_EQ(model->inner->scale->factor.value().device(), Device::parse("meta"));
   EXPECT_EQ(model->inner->device(), Device::parse("meta"));
   EXPECT_EQ(make<Outer>()->device(), Device());
+}
+
+TEST(A4, devices_reach_all_below_and_the_first_is_that_of_new_state) {
+  const std::vector<Device> devices{Device::parse("meta"), Device::parse("cpu")};
+  const auto model = make<Outer>(ModuleOptions{.devices = devices});
+  EXPECT_EQ(model->inner->scale->devices(), devices);
+  EXPECT_EQ(model->inner->scale->factor.value().device(), devices[0]);
 }
 
 TEST(X29, devices_are_kept_and_hold_the_device) {

@@ -285,17 +285,42 @@ TEST(X41, a_pure_training_loop_lowers_the_loss) {
   }
 }
 
-TEST(CallState, a_part_of_forward_on_another_thread) {
+TEST(CallInheritance, a_part_of_forward_on_another_thread) {
   const auto model = make<Scale>();
   const Variables v{{"factor", full({3}, 9)}};
   const OptionsScope scope(*model, CallOptions{.v = &v});
-  const CallState& state = CallState::current();
+  const CallInheritance inheritance;
   std::vector<float> seen;
   std::thread([&] {
-    const CallStateScope inherited(state);
+    const CallInheritanceScope inherited(inheritance);
     seen = values(model(ones({3})));
   }).join();
   EXPECT_EQ(seen, (std::vector<float>{9, 9, 9}));
+}
+
+TEST(CallInheritance, random_numbers_and_modes_are_those_of_the_call) {
+  struct Threaded : Dropping {
+    Tensor forward(const Tensor& x) const {
+      Tensor y;
+      std::string error;
+      const CallInheritance inheritance;
+      std::thread([&] {
+        const CallInheritanceScope inherited(inheritance);
+        error = thrown<ValueError>([&] { y = dropout(x); });
+      }).join();
+      check<ValueError>(error == "no exception", error);
+      return y;
+    }
+  };
+  const auto threaded = make<Threaded>();
+  const auto plain = make<Dropping>();
+  const Tensor x = ones({64});
+  const CallOptions keyed{.key = RandomKey{1, 2}};
+  EXPECT_EQ(values(threaded(x, keyed)), values(plain(x, keyed)));
+  EXPECT_EQ(values(call(threaded, x, keyed)), values(plain(x, keyed)));
+  EXPECT_EQ(values(threaded(x, CallOptions{.training = false})), values(x));
+  EXPECT_EQ(thrown<ValueError>([&] { static_cast<void>(call(threaded, x)); }),
+            "random numbers: \"dropout\" draws some in a pure call; give the call a key");
 }
 
 }  // namespace

@@ -99,6 +99,30 @@ TEST(I_2, part_of_the_variables) {
   EXPECT_NO_THROW(make<Mlp>(ModuleOptions{.v = Variables(), .with_partial_v = true}));
 }
 
+TEST(A7, part_of_the_variables_must_have_their_shapes) {
+  Variables v;
+  v.set("last.bias", full({3}, 4));
+  v.set("hidden.weight", full({4, 3}, 1, {.dtype = DType::f64}));
+  EXPECT_EQ(
+      thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = v, .with_partial_v = true}); }),
+      "Mlp: given other variables than it has\n"
+      "dtype of \"hidden.weight\": got f64, expected f32\n"
+      "shape of \"last.bias\": got (3,), expected (2,)");
+}
+
+TEST(A6, variables_of_a_tied_model_name_what_is_tied_once) {
+  struct Tied : Outer {
+    Tied() { last->factor.tie(inner->scale->factor); }
+  };
+  Variables v;
+  v.set("inner.scale.factor", full({3}, 5));
+  const auto model = make<Tied>(ModuleOptions{.v = v});
+  EXPECT_EQ(model->last->factor.slot(), model->inner->scale->factor.slot());
+  EXPECT_EQ(values(model->last->factor), (std::vector<float>{5, 5, 5}));
+  v.set("last.factor", full({3}, 5));
+  EXPECT_THROW(make<Tied>(ModuleOptions{.v = v}), StructureError);
+}
+
 TEST(A6, a_childs_own_variables) {
   struct Parent : Module {
     explicit Parent(const Variables& v) : body(this, "body", ModuleOptions{.v = v}) {}

@@ -3,6 +3,7 @@
 
 #include <tessera/nn/layers/module_list.h>
 #include <tessera/nn/layers/sequential.h>
+#include <tessera/nn/optim/sgd.h>
 
 #include "models.h"
 
@@ -34,6 +35,11 @@ TEST(E2, parameters_are_the_values) {
   ASSERT_EQ(model->parameters().size(), 2U);
   EXPECT_EQ(model->parameters()[1].slot(), model->last->factor.slot());
   EXPECT_TRUE(model->parameters(false).empty());
+}
+
+TEST(E2, an_optimizer_takes_no_empty_list) {
+  EXPECT_EQ(thrown<ValueError>([] { optim::SGD(make<Leaf>()->parameters(), {}); }),
+            "optimizer: got an empty list of parameters");
 }
 
 TEST(E3, named_buffers_lists_those_that_are_not_persistent_too) {
@@ -103,6 +109,32 @@ TEST(T_5, training_can_be_read_and_follows_train) {
   EXPECT_FALSE(model->train(false).training());
 }
 
+TEST(A15, training_is_on_at_first_and_part_of_what_is_copied) {
+  const auto model = make<Outer>();
+  EXPECT_TRUE(model->inner->training());
+  model->inner->eval();
+  EXPECT_FALSE(model->clone()->get_submodule("inner").training());
+  EXPECT_TRUE(model->training());
+}
+
+TEST(I2, eval_gives_back_the_module_and_reaches_all_below) {
+  const auto model = make<Outer>();
+  EXPECT_EQ(&model->eval(), model.get());
+  EXPECT_FALSE(model->inner->scale->training());
+}
+
+TEST(I4, zero_grad_leaves_buffers_and_frees_gradients_from_their_graph) {
+  const auto model = make<Inner>();
+  model(ones({3})).backward(ones({3}));
+  const Tensor history = ones({3}).set_requires_grad(true) * 2.0;
+  model->scale->factor.value().set_grad(history);
+  model->zero_grad(false);
+  EXPECT_FALSE(model->scale->factor.grad().requires_grad());
+  EXPECT_EQ(model->offset.value().to_vector<float>(), (std::vector<float>{1, 1, 1}));
+  model->zero_grad();
+  EXPECT_FALSE(model->scale->factor.grad().defined());
+}
+
 TEST(I3, requires_grad_leaves_buffers_alone) {
   const auto model = make<Outer>();
   model->requires_grad_(false);
@@ -169,6 +201,16 @@ TEST(L2, a_run_of_children_with_lines_of_their_own_is_indented) {
   EXPECT_EQ(list->repr(),
             "ModuleList(\n  (0-1): 2 x Sequential(\n"
             "    (0): Linear(in_features=2, out_features=3, bias=True)\n  )\n)");
+}
+
+TEST(L2, shared_children_are_printed_each_time_and_lines_of_their_own_come_first) {
+  struct Described : Module {
+    std::string extra_repr() const override { return "depth=1"; }
+  };
+  const auto model = make<Described>();
+  const auto shared = model->add_module("a", make<Leaf>());
+  model->add_module("b", shared);
+  EXPECT_EQ(model->repr(), "Described(\n  depth=1\n  (a): Leaf()\n  (b): Leaf()\n)");
 }
 
 struct Wordy : Module {

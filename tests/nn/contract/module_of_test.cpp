@@ -53,6 +53,14 @@ TEST(B5, the_key_decides_what_is_drawn) {
   EXPECT_NE(w(1), w(2));
 }
 
+TEST(B5, the_key_is_split_over_the_elements) {
+  const auto drawing = [](State& s, const Tensor& x) {
+    return x + s.variable("w", [] { return randn({3}); });
+  };
+  const auto fan = module_of(std::make_tuple(drawing, drawing), "fan")(kKey, ones({3}));
+  EXPECT_NE(values(fan->v().at("fan_0.w")), values(fan->v().at("fan_1.w")));
+}
+
 TEST(C7, names_are_declared_once_unless_told) {
   const auto twice = [](DeclareMode mode) {
     return module_of([mode](State& s, const Tensor& x) {
@@ -142,6 +150,29 @@ TEST(B6, spec_infers_shapes_without_running) {
   model->add<Scale>(8);
   EXPECT_EQ(spec(*model, {{2, 4}}), (ArraySpec{{2, 8}}));
   EXPECT_EQ(spec(*model, {{2, 4}, DType::f64}), (ArraySpec{{2, 8}, DType::f64}));
+}
+
+TEST(B6, several_inputs_and_results) {
+  struct Several : Scale {
+    std::pair<Tensor, std::vector<Tensor>> forward(const Tensor& x, std::int64_t n,
+                                                   const Tensor& y) const {
+      return {x * factor, std::vector<Tensor>(static_cast<std::size_t>(n), y + y)};
+    }
+  };
+  const auto model = make<Several>();
+  int calls = 0;
+  model->register_forward_hook([&](const Module&, const Args&, const Value&) { ++calls; });
+  const auto [x, ys] = spec(model, ArraySpec{{2, 3}}, std::int64_t{2}, ArraySpec{{4}, DType::f64});
+  EXPECT_EQ(x, (ArraySpec{{2, 3}}));
+  EXPECT_EQ(ys, (std::vector<ArraySpec>(2, {{4}, DType::f64})));
+  EXPECT_EQ(calls, 0);
+}
+
+TEST(B6, a_forward_that_reads_values_has_no_spec) {
+  struct Reading : Module {
+    Tensor forward(const Tensor& x) const { return sum(x).item() > 0 ? x : x + 1.0; }
+  };
+  EXPECT_THROW(static_cast<void>(spec(*make<Reading>(), {{2}})), Unsupported);
 }
 
 }  // namespace

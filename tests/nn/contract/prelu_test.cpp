@@ -67,6 +67,12 @@ TEST(P_12, prelu_refuses_what_does_not_fit) {
   EXPECT_THROW(static_cast<void>(prelu(scalar(std::complex<double>(1, 1)), ones({1}))), TypeError);
 }
 
+TEST(P_12, prelu_of_complex_slopes_is_refused_when_it_is_called) {
+  const auto layer = make<PReLU>();
+  layer->to(DType::c64);
+  EXPECT_THROW(layer(ones({2}, {.dtype = DType::c64})), TypeError);
+}
+
 TEST(P_12, prelu_casts_its_slopes_in_a_mixed_precision_scope) {
   const auto layer = make<PReLU>();
   const AutocastScope scope(DType::bf16);

@@ -1,7 +1,8 @@
-// Rows A1, A16, F2, F10, M3, X1, X6, X8, X9, X18, X19, X21, X39 and X45: where the systems
+// Rows A1, A16, F2, F10, M3, X1, X6, X8, X9, X18, X19, X21, X39, X44 and X45: where the systems
 // that a Module unites differ, and what was chosen.
 #include <gtest/gtest.h>
 
+#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/layers/activation/sigmoid.h>
@@ -144,6 +145,15 @@ TEST(X39, what_two_parents_share_is_cast_once_and_visited_twice) {
   EXPECT_EQ(model->first->scale->factor.slot(),
             model->second->get_parameter("scale.factor").slot());
   EXPECT_EQ(model->first->scale->factor.value().dtype(), DType::f64);
+}
+
+TEST(X44, what_needs_no_gradient_runs_under_a_guard) {
+  const auto module = make<Scale>();
+  const NoGradGuard off;
+  EXPECT_FALSE(module(ones({3})).requires_grad());
+  const auto [value, grads, next] =
+      value_and_grad([](const auto& m) { return sum(m(ones({3}))); }, module);
+  EXPECT_EQ(values(grads.at("factor")), (std::vector<float>{1, 1, 1}));
 }
 
 TEST(X45, a_module_prints_its_tree) {

@@ -71,6 +71,10 @@ TEST(K1, fills_a_destination) {
 TEST(X32, the_prefix_is_pasted_as_it_is) {
   EXPECT_EQ(names_of(make<Scale>()->state_dict({.prefix = "net"})), "netfactor ");
   EXPECT_EQ(names_of(make<Scale>()->named_parameters({.prefix = "net"})), "net.factor ");
+  for (const char* path : {"net", "net."}) {
+    EXPECT_EQ(names_of(make<Scale>()->state_dict({.prefix = prefix_of(path)})), "net.factor ");
+  }
+  EXPECT_EQ(prefix_of(""), "");
 }
 
 TEST(K2, copies_into_the_tensors_that_are_there) {

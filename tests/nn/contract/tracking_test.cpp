@@ -1,4 +1,4 @@
-// Rows G1 to G5, I-8, I-9 and X30: what the modules below a called one return.
+// Rows D5, G1 to G5, I-8, I-9 and X30: what the modules below a called one return.
 #include <gtest/gtest.h>
 
 #include <tessera/nn/tracking/expected_returns.h>
@@ -27,6 +27,36 @@ TEST(I_8, keys_at_every_depth) {
   EXPECT_EQ(keys_after({.track_submod_rets = true, .submod_depth = 1}), " Inner_0  Scale_1 ");
   EXPECT_EQ(keys_after({.track_submod_rets = true, .submod_depth = 2}),
             "  Scale_0  Inner_0  Scale_1 ");
+}
+
+TEST(G2, depth_counts_levels_below_the_called_module) {
+  EXPECT_EQ(keys_after({.track_submod_rets = true, .submod_depth = 0}), "");
+  const auto model = make<Twice>();
+  model->inner(ones({3}), CallOptions{.track_submod_rets = true, .submod_depth = 1});
+  EXPECT_EQ(names_of(last_trace().rets), " Scale_0 ");
+}
+
+TEST(X30, depth_n_includes_level_n) {
+  struct Deep : Module {
+    Child<Twice> twice{this, "twice"};
+    Tensor forward(const Tensor& x) const { return twice(x); }
+  };
+  const auto levels = [](int depth) {
+    make<Deep>()(ones({3}), CallOptions{.track_submod_rets = true, .submod_depth = depth});
+    return last_trace().rets.size();
+  };
+  EXPECT_EQ(levels(1), 1U);
+  EXPECT_EQ(levels(2), 3U);
+  EXPECT_EQ(levels(3), 4U);
+}
+
+TEST(G3, a_list_and_a_depth_both_count) {
+  const auto model = make<Twice>();
+  const CallOptions options{.track_submod_rets = true,
+                            .submod_depth = 1,
+                            .submods_to_track = {&*model->shared, &*model->inner->scale}};
+  model(ones({3}), options);
+  EXPECT_EQ(names_of(last_trace().rets), " Scale_1 ");
 }
 
 TEST(G3, chosen_modules_alone) {
@@ -65,8 +95,62 @@ TEST(G4, calls_in_order_with_their_variables) {
   const CallTree& top = root.calls.at("Twice_0_0");
   EXPECT_EQ(names_of(top.calls), " Inner_0_0  Scale_1_0  Scale_1_1 ");
   EXPECT_EQ(names_of(top.calls.at(" Inner_0_0").calls), "  Scale_0_0 ");
-  EXPECT_EQ(names_of(top.calls.at(" Scale_1_1").variables.leaves()), "factor ");
+  EXPECT_EQ(names_of(top.calls.at(" Scale_1_1").variables.leaves()), "shared.factor ");
   EXPECT_TRUE(top.calls.at(" Inner_0_0").variables.empty());
+}
+
+TEST(G4, the_deepest_level_and_chosen_modules_hold_their_variables) {
+  const auto model = make<Twice>();
+  const auto inner_of = [&](CallOptions options) {
+    options.track_submod_call_order = true;
+    model(ones({3}), options);
+    return last_trace().call_order.calls.at("Twice_0_0").calls.at(" Inner_0_0");
+  };
+  for (const CallOptions& options :
+       {CallOptions{.submod_depth = 1}, CallOptions{.submods_to_track = {&*model->inner}}}) {
+    const CallTree inner = inner_of(options);
+    EXPECT_TRUE(inner.calls.empty());
+    EXPECT_EQ(names_of(inner.variables.leaves()), "inner.offset inner.scale.factor ");
+    EXPECT_FALSE(inner.variables.at("inner.offset").shares_storage(model->inner->offset.value()));
+  }
+  EXPECT_EQ(names_of(inner_of({}).calls), "  Scale_0_0 ");
+}
+
+TEST(G1, numbers_are_remembered_across_calls) {
+  const auto model = make<Twice>();
+  const CallOptions chosen{.track_submod_rets = true, .submods_to_track = {&*model->shared}};
+  model(ones({3}), CallOptions{.track_submod_rets = true});
+  model(ones({3}), chosen);
+  EXPECT_EQ(names_of(last_trace().rets), " Scale_1 ");
+}
+
+TEST(G1, paths_are_those_of_the_call_from_the_called_module) {
+  const auto model = make<Twice>();
+  model->inner(ones({3}), CallOptions{.track_submod_rets = true});
+  EXPECT_EQ(last_trace().rets.at(" Scale_0").path, "scale");
+}
+
+TEST(D5, a_shared_child_stands_where_the_call_under_way_came_through) {
+  struct Second : Module {
+    Child<Scale> again{this, "again"};
+    Tensor forward(const Tensor& x) const { return again(x); }
+  };
+  struct Parents : Module {
+    Child<Inner> first{this, "first"};
+    Child<Second> second{this, "second"};
+    Parents() { second->set_submodule("again", first->scale.ptr()); }
+    Tensor forward(const Tensor& x) const { return second(first(x)); }
+  };
+  const auto model = make<Parents>();
+  std::string seen;
+  model->first->scale->register_forward_hook([&](const Module& m, const Args&, const Value&) {
+    seen += m.get_mod_key() + " below " + m.top_mod(1).class_name() + ", ";
+    EXPECT_EQ(m.mod_depth(), 2);
+    EXPECT_EQ(&m.top_mod(), model.get());
+  });
+  model(ones({3}));
+  EXPECT_EQ(seen, "first.scale below Inner, second.again below Second, ");
+  EXPECT_EQ(model->first->scale->get_mod_key(), "first.scale");
 }
 
 TEST(G1, records_begin_anew_with_each_call_and_any_module_may_be_the_root) {
@@ -99,6 +183,12 @@ TEST(I_9, recorded_values_pass_and_others_fail) {
             "0.04");
   EXPECT_EQ(failure(expected({6})), "return 1 of \"Scale_1\": expected 1 calls only");
   EXPECT_EQ(failure(expected({6, 12, 24})), "\"Scale_1\" was called 2 times, expected 3");
+}
+
+TEST(G5, checked_returns_are_recorded_too) {
+  const ExpectedReturns returns = expected({6, 12});
+  make<Twice>()(ones({3}), CallOptions{.expected_submod_rets = &returns});
+  EXPECT_EQ(names_of(last_trace().rets), "  Scale_0  Inner_0  Scale_1 ");
 }
 
 TEST(G5, tolerances_and_values_that_may_be_anything) {

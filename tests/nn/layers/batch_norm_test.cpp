@@ -8,9 +8,13 @@
 #include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/functional/pure.h>
 #include <tessera/nn/layers/group_norm.h>
 #include <tessera/nn/layers/instance_norm.h>
 #include <tessera/nn/layers/layer_norm.h>
@@ -116,6 +120,36 @@ TEST(BatchNorm, advances_once_when_activations_are_computed_anew) {
     return all;
   };
   EXPECT_EQ(run(true), run(false));
+}
+
+/// A loss through batch norm in microbatches of a pass, its gradients, and the statistics after it.
+std::vector<double> of_pass(std::int64_t count) {
+  const auto layer = make<BatchNorm1d>(2);
+  std::vector<double> all;
+  for (std::int64_t first = 0; first < 4; first += count) {
+    Context::current().pass = {.grain = 4, .first = first, .count = count, .samples = 2 * count};
+    Tensor x = from_values<float>({1, 3, 2, 7, 0, 1, 5, 5, 2, 2, 8, 1, 4, 4, 6, 0}, {8, 2});
+    x = contiguous(slice(x, 0, 2 * first, 2 * (first + count)));
+    if (count > 1) {
+      x.get().cut = {.parts = static_cast<std::int32_t>(count), .dim = 0};
+    }
+    const auto [value, grads, next] =
+        value_and_grad([&](const auto& m) { return sum(m(x) * m(x) * x); }, layer);
+    const auto mean = next->running_mean.value().template to_vector<double>();
+    all.insert(all.end(), mean.begin(), mean.end());
+    EXPECT_EQ(next->num_batches_tracked.value().template item<int>(), 2);
+  }
+  Context::current().pass = {};
+  return all;
+}
+
+TEST(BatchNorm, pure_calls_average_the_statistics_of_microbatches) {
+  const std::vector<double> each = of_pass(1);
+  const std::vector<double> at_once = of_pass(4);
+  ASSERT_EQ(at_once.size(), 2U);
+  for (std::size_t c = 0; c < 2; ++c) {
+    EXPECT_NEAR(at_once[c], (each[c] + each[2 + c] + each[4 + c] + each[6 + c]) / 4, 1e-6);
+  }
 }
 
 TEST(BatchNorm, says_once_that_microbatches_have_their_own_statistics) {

@@ -1,0 +1,142 @@
+// Activation checkpointing together with variables given at a call, gradients with respect to a
+// module, hooks and tracking.
+#include <tessera/core/autograd/checkpoint.h>
+
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/nn/functional/pure.h>
+#include <tessera/nn/hooks/global_hooks.h>
+#include <tessera/nn/layers/batch_norm.h>
+#include <tessera/nn/layers/dropout.h>
+#include <tessera/nn/tracking/submod_trace.h>
+
+#include "models.h"
+
+namespace tessera::nn::contract {
+namespace {
+
+std::vector<float> values(const Tensor& x) {
+  return x.to_vector<float>();
+}
+
+/// A block with batch norm and dropout, checkpointed when told to.
+struct Net : Module {
+  explicit Net(bool checkpointed) : checkpointed_(checkpointed) {}
+  Child<Linear> hidden{this, "hidden", 3, 4};
+  Child<BatchNorm1d> norm{this, "norm", 4};
+  Child<Dropout> dropout{this, "dropout", 0.5};
+  Child<Linear> out{this, "out", 4, 1};
+  Tensor forward(const Tensor& x) const {
+    const auto block = [this](const Tensor& t) { return dropout(norm(hidden(t))); };
+    return out(checkpointed_ ? checkpoint(block, x) : block(x));
+  }
+
+ private:
+  bool checkpointed_;
+};
+
+Tensor batch() {
+  return from_values<float>({1, 2, 3, -1, 0.5, 2, 4, -2, 1, 0, 1, -3}, {4, 3});
+}
+
+Ptr<Net> net(bool checkpointed) {
+  set_seed(5);
+  return make<Net>(checkpointed);
+}
+
+using All = std::vector<std::vector<float>>;
+
+TEST(Checkpoint, value_and_grad_through_batch_norm_and_dropout) {
+  const auto run = [](bool checkpointed) {
+    const auto model = net(checkpointed);
+    const auto [value, grads, next] = value_and_grad(
+        [](const auto& m) {
+          const Tensor y = m(batch(), CallOptions{.key = RandomKey{7, 1}});
+          return sum(y * y);
+        },
+        model);
+    EXPECT_EQ(next->norm->num_batches_tracked.value().template item<int>(), 1);
+    EXPECT_EQ(model->norm->num_batches_tracked.value().template item<int>(), 0);
+    All all{values(value), values(next->norm->running_var)};
+    for (const auto& [name, gradient] : grads.leaves()) {
+      all.push_back(gradient.defined() ? values(gradient) : std::vector<float>());
+    }
+    return all;
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST(Checkpoint, variables_given_at_a_call_that_has_ended) {
+  const auto run = [](bool checkpointed) {
+    const auto model = net(checkpointed);
+    const Variables v = model->v().map(
+        [](const Tensor& x) { return (x.detach() * 2.0).detach().set_requires_grad(true); });
+    const Tensor y = model(batch(), CallOptions{.v = &v, .key = RandomKey{7, 1}});
+    model->eval();
+    sum(y * y).backward();
+    EXPECT_EQ(model->norm->num_batches_tracked.value().item<int>(), 1);
+    All all{values(y), values(model->norm->running_mean)};
+    for (const auto& [name, leaf] : v.leaves()) {
+      all.push_back(values(leaf.grad()));
+    }
+    EXPECT_FALSE(model->hidden->weight.grad().defined());
+    return all;
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST(Checkpoint, pure_calls_and_their_updates) {
+  const auto run = [](bool checkpointed) {
+    const auto model = net(checkpointed);
+    const Tensor x = batch().set_requires_grad(true);
+    const auto [y, next] = call_and_update(model, x, CallOptions{.key = RandomKey{7, 1}});
+    sum(y * y).backward();
+    EXPECT_EQ(next->norm->num_batches_tracked.value().template item<int>(), 1);
+    return All{values(y), values(x.grad()), values(model->hidden->weight.grad()),
+               values(next->norm->running_var)};
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST(Checkpoint, hooks_of_every_kind_run_once_and_change_the_same_gradients) {
+  const auto run = [](bool checkpointed) {
+    const auto model = net(checkpointed);
+    std::string order;
+    const auto note = [&order](const char* what, const Module& m) {
+      order.append(what).append(m.class_name()).append(" ");
+    };
+    const ScopedHandle process = global_hooks::register_forward(
+        [&](const Module& m, const Args&, const Value&) { note("forward-", m); });
+    model->norm->register_full_backward_pre_hook([&](const Module& m, const Grads& g) {
+      note("pre-", m);
+      return Grads{g[0] * 2.0};
+    });
+    model->hidden->register_full_backward_hook(
+        [&](const Module& m, const Grads& grad_input, const Grads&) {
+          note("full-", m);
+          return Grads{grad_input[0] * 3.0};
+        });
+    const Tensor x = batch().set_requires_grad(true);
+    sum(model(x, CallOptions{.key = RandomKey{7, 1}})).backward();
+    EXPECT_EQ(order,
+              "forward-Linear forward-BatchNorm1d forward-Dropout forward-Linear forward-Net "
+              "pre-BatchNorm1d full-Linear ");
+    return All{values(x.grad()), values(model->hidden->weight.grad())};
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST(Checkpoint, a_recomputation_is_not_tracked) {
+  const auto model = net(true);
+  const Tensor y = model(batch().set_requires_grad(true),
+                         CallOptions{.key = RandomKey{7, 1}, .track_submod_rets = true});
+  const auto before = names_of(last_trace().rets);
+  sum(y).backward();
+  EXPECT_EQ(names_of(last_trace().rets), before);
+  EXPECT_EQ(last_trace().rets.at(" Linear_0").outputs.size(), 1U);
+}
+
+}  // namespace
+}  // namespace tessera::nn::contract

@@ -1,0 +1,134 @@
+// Rows J1, J3, J6 to J8, J10, T-4 and X5: casts and moves of whole trees, and devices that no build
+// has.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <complex>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/nn/layers/lazy.h>
+
+#include "models.h"
+
+namespace tessera::nn::contract {
+namespace {
+
+const Device kMeta{.type = DeviceType::meta};
+
+/// A child's slot under a second name, and tensors of several dtypes.
+struct Tied : Outer {
+  Tied() { last->factor.tie(inner->scale->factor); }
+  Buffer count{this, "count", zeros({}, {.dtype = DType::i64})};
+};
+
+TEST(T_4, a_conversion_reaches_the_whole_tree_of_members) {
+  const auto model = make<Tied>();
+  model->to(DType::f64);
+  for (const auto& [name, slot] : model->named_slots()) {
+    EXPECT_EQ(slot->value.dtype(), name == "count" ? DType::i64 : DType::f64) << name;
+  }
+}
+
+TEST(J1, complex_targets_are_warned_of_once_and_can_be_computed_with) {
+  const ContextScope context(std::make_shared<Context>());
+  std::string logged;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { logged += line; });
+  const auto model = make<Linear>(2, 2);
+  model->to(DType::c128);
+  model->to(DType::c64).to(DType::c128);
+  EXPECT_NE(logged.find("complex"), std::string::npos);
+  EXPECT_EQ(logged.find("complex"), logged.rfind("complex"));
+  const Tensor y = model(full({1, 2}, 1, {.dtype = DType::c128}));
+  EXPECT_EQ(y.dtype(), DType::c128);
+}
+
+TEST(J1, the_dtype_of_a_tensor_of_integers_is_refused) {
+  const auto model = make<Tied>();
+  EXPECT_EQ(thrown<TypeError>([&] { model->to(zeros({1}, {.dtype = DType::i64})); }),
+            "to(): floating or complex dtype required, got i64");
+}
+
+TEST(J1, a_move_that_fails_changes_nothing) {
+  const auto model = make<Outer>();
+  model->last->to(kMeta);
+  const Tensor before = model->inner->scale->factor;
+  EXPECT_THROW(model->to(Device{}, DType::f64), NotImplementedError);
+  EXPECT_TRUE(before.is(model->inner->scale->factor));
+  EXPECT_EQ(model->last->factor.value().dtype(), DType::f32);
+  EXPECT_EQ(model->last->factor.slot()->dtype, DType::f32);
+}
+
+TEST(J1, non_blocking_is_taken_by_every_form) {
+  const auto model = make<Outer>();
+  model->to(DType::f64, true).to(Device{}, DType::f32, true).to(zeros({1}), true);
+  EXPECT_EQ(model->last->factor.value().dtype(), DType::f32);
+}
+
+TEST(J3, type_takes_a_dtype_or_its_name_and_reaches_integers) {
+  const auto model = make<Tied>();
+  EXPECT_EQ(&model->type(DType::f64), model.get());
+  EXPECT_EQ(model->count.value().dtype(), DType::f64);
+  EXPECT_EQ(model->type("bf16").get_buffer("count")->dtype(), DType::bf16);
+  EXPECT_EQ(model->last->factor.slot(), model->inner->scale->factor.slot());
+  EXPECT_THROW(model->type("float8"), InvalidArgument);
+}
+
+/// That `move` is refused for a device called `name`, and changes nothing.
+template <class Move>
+void expect_absent(const std::string& name, const Move& move) {
+  const auto model = make<Tied>();
+  const Tensor before = model->last->factor;
+  EXPECT_EQ(thrown<NotImplementedError>([&] { move(*model); }),
+            "device type \"" + name + "\" is not available in this build");
+  EXPECT_TRUE(before.is(model->last->factor));
+  EXPECT_EQ(Device::parse(name + ":1").index, 1);
+}
+
+TEST(J6, xpu) {
+  expect_absent("xpu", [](Module& m) { m.xpu(); });
+  expect_absent("xpu", [](Module& m) { m.xpu(1); });
+}
+
+TEST(J7, ipu) {
+  expect_absent("ipu", [](Module& m) { m.ipu(); });
+  expect_absent("ipu", [](Module& m) { m.to_empty(Device::parse("ipu")); });
+}
+
+TEST(J8, mtia) {
+  expect_absent("mtia", [](Module& m) { m.mtia(); });
+  expect_absent("mtia", [](Module& m) { m.to(Device::parse("mtia:1"), DType::f64); });
+}
+
+TEST(A3, devices_that_no_build_has_are_refused) {
+  const ModuleOptions options{.devices = {Device::parse("xpu:0")}};
+  EXPECT_EQ(thrown<NotImplementedError>([&] { make<Linear>(options, 2, 2); }),
+            "device type \"xpu\" is not available in this build");
+}
+
+TEST(J10, shared_memory_keeps_values_ties_and_gradients) {
+  const auto model = make<Tied>();
+  sum(model(ones({3}))).backward();
+  const auto value = model->last->factor.value().to_vector<float>();
+  const void* before = model->last->factor.value().raw_data();
+  EXPECT_EQ(&model->share_memory(), model.get());
+  EXPECT_NE(model->last->factor.value().raw_data(), before);
+  EXPECT_EQ(model->last->factor.value().to_vector<float>(), value);
+  EXPECT_EQ(model->last->factor.slot(), model->inner->scale->factor.slot());
+  EXPECT_EQ(model->last->factor.grad().to_vector<float>(), (std::vector<float>{5, 5, 5}));
+  EXPECT_TRUE(model->last->factor.value().requires_grad());
+  EXPECT_EQ(thrown<RuntimeError>([] { make<LazyLinear>(2)->share_memory(); }),
+            "share_memory: \"weight\" is uninitialised");
+}
+
+TEST(X5, to_empty_reaches_children_unless_told_otherwise) {
+  const auto model = make<Outer>();
+  model->to_empty(kMeta);
+  EXPECT_EQ(model->inner->scale->factor.value().device(), kMeta);
+  model->to_empty(Device{}, false);
+  EXPECT_EQ(model->inner->scale->factor.value().device(), kMeta);
+}
+
+}  // namespace
+}  // namespace tessera::nn::contract
