@@ -1,4 +1,5 @@
-// Convolutions by products of matrices and, where it is built in, by oneDNN.
+// Convolutions by products of matrices, by Winograd's algorithm and, where it is built in, by
+// oneDNN.
 #include <algorithm>
 #include <functional>
 
