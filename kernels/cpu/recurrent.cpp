@@ -53,7 +53,8 @@ class Walk {
     has_factors_ = true;
   }
 
-  /// Calls f(block) for all blocks of units of a step.
+  /// Calls f(block) for all blocks of units of a step. A thread is likely to get the same run of
+  /// panels again in the next step, which are in its own cache then.
   template <class F>
   void step(std::int64_t time, const F& f) {
     const auto run = [&](std::int64_t panel) {
@@ -69,13 +70,13 @@ class Walk {
       block.hidden = hidden(), block.cell = cell();
       f(block);
     };
-    if (2 * call_.batch * call_.gates() * call_.width * call_.width < kFlopsWorthTasks) {
-      for (std::int64_t panel = 0; panel < panels_; ++panel) {
-        run(panel);
+    const std::int64_t parts = flops_of_step() < kFlopsWorthTasks ? 1 : num_threads();
+    parallel_for(parts, [&](std::int64_t part) {
+      const std::int64_t begin = part * panels_ / parts, end = (part + 1) * panels_ / parts;
+      for (std::int64_t i = begin; i < end; ++i) {
+        run(i);
       }
-    } else {
-      parallel_for(panels_, run);
-    }
+    });
     turn_ = 1 - turn_;
     has_factors_ = true;
   }
@@ -83,6 +84,10 @@ class Walk {
  private:
   [[nodiscard]] std::uint32_t* current() const {
     return factors_.as<std::uint32_t>() + turn_ * call_.batch * row_words_;
+  }
+
+  [[nodiscard]] std::int64_t flops_of_step() const {
+    return 2 * call_.batch * call_.gates() * call_.width * call_.width;
   }
 
   void pack(bool backwards) {

@@ -1,9 +1,9 @@
 // Recurrent layers over whole sequences, in one direction, forward and backward through time.
 //
-// A task is a block of units of one step: it multiplies the hidden states of all sequences by its
-// columns of the weights, which are packed once a call, and runs the cell on the sums while they
-// are near. Every sum is one chain over the units, so bits depend neither on threads nor on how
-// many sequences there are.
+// A task is a run of blocks of units of one step: for each it multiplies the hidden states of a few
+// sequences at a time by its columns of the weights, which are packed once a call, and runs the
+// cell on the sums while they are near. Every sum is one chain over the units, so bits depend
+// neither on threads nor on how many sequences there are.
 #pragma once
 
 #include <cstdint>
