@@ -6,7 +6,8 @@ from driver import inputs, programs, server
 from driver.figures import Figure, median, paired
 
 CHAR_GPT = dict(layers=6, heads=6, width=384, vocab=256, positions=256, context=256, batch=8)
-STEPS = {"resnet18": 1, "lstm": 2, "mlp": 50, "chain": 600}  # of a turn: at least 50 ms
+# Steps of a turn: most of a second, as the first after another program's turn is slower.
+STEPS = {"resnet18": 4, "lstm": 8, "mlp": 400, "chain": 600}
 BARS = {  # model: dtype: speed by PyTorch (must, goal)
     "resnet18": {"f32": (1.0, 1.25), "bf16": (1.0, 1.4)},
     "lstm": {"f32": (1.0, 1.2), "bf16": (1.0, 1.3)},
