@@ -9,31 +9,18 @@
 #include <tessera/core/ops/sum.h>
 #include <tessera/nn/hooks/global_hooks.h>
 
-#include "models.h"
+#include "hook_models.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using testing::HasSubstr;
 
-Tensor input3() {
-  return ones({3}).set_requires_grad(true);
-}
-
-std::vector<float> floats(const Tensor& x) {
-  return x.to_vector<float>();
-}
-
 /// x * factor and y, with an integer that has no gradient.
 struct Two : Scale {
   std::pair<Tensor, Tensor> forward(const Tensor& x, std::int64_t n, const Tensor& y) const {
     return {x * factor, y * static_cast<double>(n)};
   }
-};
-
-/// Writes to what it was given.
-struct Overwriting : Module {
-  Tensor forward(Tensor x) const { return mul_(x, 2.0); }
 };
 
 TEST(H3, a_pre_hook_replaces_the_gradients_of_the_outputs) {

@@ -6,20 +6,12 @@
 #include <tessera/core/ops/sum.h>
 #include <tessera/nn/hooks/global_hooks.h>
 
-#include "models.h"
+#include "hook_models.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using testing::HasSubstr;
-
-Tensor input3() {
-  return ones({3}).set_requires_grad(true);
-}
-
-std::vector<float> floats(const Tensor& x) {
-  return x.to_vector<float>();
-}
 
 struct Failing : Module {
   Tensor forward(const Tensor&) const { throw std::runtime_error("forward failed"); }
@@ -28,11 +20,6 @@ struct Failing : Module {
 /// A tensor and a number.
 struct Mixed : Scale {
   std::pair<Tensor, double> forward(const Tensor& x) const { return {x * factor, 1.5}; }
-};
-
-/// Writes to what it was given.
-struct Overwriting : Module {
-  Tensor forward(Tensor x) const { return mul_(x, 2.0); }
 };
 
 TEST(H10, hooks_of_the_process_see_every_module) {
