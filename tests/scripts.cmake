@@ -14,3 +14,7 @@ foreach(kind e2e lint)
     set_property(TEST ${kind}_${name} PROPERTY LABELS ${kind})
   endforeach()
 endforeach()
+
+add_library(dlpack_library MODULE e2e/support/dlpack_library.cpp)   # what e2e/dlpack loads
+target_link_libraries(dlpack_library PRIVATE tessera tessera_flags)
+set_target_properties(dlpack_library PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)

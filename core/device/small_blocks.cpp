@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <new>
+#include <utility>
 
 namespace tessera {
 namespace {
@@ -79,68 +82,82 @@ SharedLists& shared_lists() {
   return *instance;
 }
 
-enum class State : std::uint8_t { fresh, open, closed };
-
+/// The lists of one thread.
 struct Front {
   std::array<List, SizeClass::kCount> lists;
-  State state = State::fresh;
 };
 
-[[gnu::tls_model("initial-exec")]] constinit thread_local Front front;
+/// Null before the first block and while the thread ends. A pointer: a library that needs more
+/// static TLS than a few hundred bytes cannot be loaded by a program that runs.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Front* front = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool closed = false;
 
 struct CloseAtThreadExit {
   ~CloseAtThreadExit() {
-    front.state = State::closed;
-    for (std::size_t i = 0; i < SizeClass::kCount; ++i) {
-      shared_lists().take_back(front.lists[i], i, front.lists[i].count);
+    closed = true;
+    const std::unique_ptr<Front> last(std::exchange(front, nullptr));
+    for (std::size_t i = 0; last != nullptr && i < SizeClass::kCount; ++i) {
+      shared_lists().take_back(last->lists[i], i, last->lists[i].count);
     }
   }
 };
 
-void open_front() {
-  thread_local const CloseAtThreadExit close;
-  front.state = State::open;
+/// Null where the thread is ending, or has no memory for its lists.
+Front* open_front() {
+  if (front == nullptr && !closed) {
+    thread_local const CloseAtThreadExit close;
+    front = new (std::nothrow) Front;
+  }
+  return front;
 }
 
-[[gnu::noinline]] void refill_front(List& list, std::size_t size_class, Arena& arena) {
-  if (front.state == State::fresh) {
-    open_front();
+[[gnu::noinline]] std::byte* take_shared(std::size_t size_class, Arena& arena) {
+  Front* const own = open_front();
+  List some;
+  List& list = own == nullptr ? some : own->lists[size_class];
+  if (list.head == nullptr) {
+    shared_lists().refill(list, size_class, arena);
   }
-  shared_lists().refill(list, size_class, arena);
+  auto* const data = reinterpret_cast<std::byte*>(list.pop());
+  shared_lists().take_back(some, size_class, some.count);
+  return data;
 }
 
-// Leaves the front with a batch; with nothing when its thread is ending.
-[[gnu::noinline]] void drain_front(List& list, std::size_t size_class) {
-  if (front.state == State::fresh) {
-    open_front();
-  }
-  const std::size_t keep = front.state == State::closed ? 0 : batch_of(size_class);
-  if (list.count > keep) {
-    shared_lists().take_back(list, size_class, list.count - keep);
-  }
+[[gnu::noinline]] void give_shared(std::byte* data, std::size_t size_class) {
+  List some;
+  Front* const own = open_front();
+  List& list = own == nullptr ? some : own->lists[size_class];
+  list.push(reinterpret_cast<Node*>(data));
+  shared_lists().take_back(some, size_class, some.count);
+}
+
+/// Leaves a batch.
+[[gnu::noinline]] void drain(List& list, std::size_t size_class) {
+  shared_lists().take_back(list, size_class, list.count - batch_of(size_class));
 }
 
 }  // namespace
 
 std::byte* take_small(std::size_t nbytes, Arena& arena) {
   const std::size_t size_class = SizeClass::of(nbytes);
-  List& list = front.lists[size_class];
-  if (list.head == nullptr) [[unlikely]] {
-    refill_front(list, size_class, arena);
+  Front* const own = front;
+  if (own == nullptr || own->lists[size_class].head == nullptr) [[unlikely]] {
+    return take_shared(size_class, arena);
   }
-  auto* const data = reinterpret_cast<std::byte*>(list.pop());
-  if (front.state == State::closed) [[unlikely]] {
-    drain_front(list, size_class);
-  }
-  return data;
+  return reinterpret_cast<std::byte*>(own->lists[size_class].pop());
 }
 
 void give_small(std::byte* data, std::size_t nbytes) noexcept {
   const std::size_t size_class = SizeClass::of(nbytes);
-  List& list = front.lists[size_class];
+  Front* const own = front;
+  if (own == nullptr) [[unlikely]] {
+    give_shared(data, size_class);
+    return;
+  }
+  List& list = own->lists[size_class];
   list.push(reinterpret_cast<Node*>(data));
-  if (list.count > 2 * batch_of(size_class) || front.state != State::open) [[unlikely]] {
-    drain_front(list, size_class);
+  if (list.count > 2 * batch_of(size_class)) [[unlikely]] {
+    drain(list, size_class);
   }
 }
 
