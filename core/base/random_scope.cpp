@@ -16,7 +16,28 @@ constinit thread_local bool may_draw = true;
 /// Threads that call one model may share a context.
 constinit std::mutex counting;
 
+/// Draws of the pass that `context` is in, none made yet.
+RandomDraws none_of(const Context& context) {
+  RandomDraws draws;
+  draws.seed = context.seed;
+  draws.step = context.step;
+  draws.first = context.pass.first;
+  return draws;
+}
+
 }  // namespace
+
+RandomDraws::RandomDraws(const RandomDraws& other) {
+  const std::scoped_lock lock(counting);
+  counts = other.counts;
+  seed = other.seed;
+  step = other.step;
+  first = other.first;
+}
+
+RandomDraws& RandomDraws::operator=(const RandomDraws& other) {
+  return *this = RandomDraws(other);
+}
 
 std::uint64_t next_random_key() {
   check<ValueError>(may_draw, "random numbers: \"", current_module_path(),
@@ -26,7 +47,7 @@ std::uint64_t next_random_key() {
   RandomDraws& draws = Context::current().draws;
   if (draws.seed != context.seed || draws.step != context.step ||
       draws.first != context.pass.first) {
-    draws = {.counts = {}, .seed = context.seed, .step = context.step, .first = context.pass.first};
+    draws = none_of(context);
   }
   const std::uint64_t path = hash_name(current_module_path());
   const std::uint64_t draw = draws.counts[path]++;

@@ -11,8 +11,16 @@
 
 namespace tessera {
 
-/// Draws made since the pass began, by hash of the module path. Part of the Context.
+/// Draws made since the pass began, by hash of the module path. Part of the Context. Threads that
+/// share a Context may draw and copy it at once: copies are taken between draws.
 struct RandomDraws {
+  RandomDraws() = default;
+  RandomDraws(const RandomDraws& other);
+  RandomDraws(RandomDraws&&) = default;
+  RandomDraws& operator=(const RandomDraws& other);
+  RandomDraws& operator=(RandomDraws&&) = default;
+  ~RandomDraws() = default;
+
   std::unordered_map<std::uint64_t, std::uint64_t> counts;
   /// The pass that they belong to; another one begins at zero.
   std::uint64_t seed = 0;
