@@ -6,6 +6,7 @@
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/kernels/cpu/convolution_columns.h>
 #include <tessera/kernels/cpu/convolution_library.h>
+#include <tessera/kernels/cpu/convolution_shifts.h>
 #include <tessera/kernels/cpu/gemm.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/row_sums.h>
@@ -140,19 +141,12 @@ void for_groups(const ConvolutionTask& t, std::int64_t count, const Body& body) 
 void make_weight(const ConvolutionTask& t) {
   const RowBlocks blocks(t.shape.batch, t.cuts, kSamplesPerSum);
   const std::int64_t weights = t.shape.weights();
-  auto* result = reinterpret_cast<float*>(t.weight.data);
-  HeldBlock held;
-  if (!blocks.are_result(t.stacked)) {
-    held = floats_for(blocks.count() * weights);
-  }
-  float* sums = blocks.are_result(t.stacked) ? result : held.as<float>();
+  BlockSums sums(blocks, weights, t.stacked, reinterpret_cast<float*>(t.weight.data));
   for_groups(t, blocks.count(), [&](std::int64_t block, std::int64_t group) {
     sum_weights(t, blocks.first_row(block), blocks.rows_of(block), group,
-                sums + block * weights + group * (weights / t.shape.groups));
+                sums.of(block) + group * (weights / t.shape.groups));
   });
-  if (sums != result) {
-    add_blocks(blocks, sums, weights, weights, t.stacked, result);
-  }
+  sums.finish();
 }
 
 /// x plus its bias, which libraries do not add; rounded once.
@@ -170,6 +164,11 @@ void make_biased_x(const ConvolutionLibrary& library, const ConvolutionTask& t) 
   });
 }
 
+/// Tile registers multiply so fast that a transform costs more than it saves.
+bool multiplies_in_tiles(const ConvolutionTask& t) {
+  return t.compute == DType::bf16 && active_isa() == Isa::amx_bf16;
+}
+
 }  // namespace
 
 void convolve_by_products(const ConvolutionTask& t) {
@@ -184,7 +183,9 @@ void convolve_by_products(const ConvolutionTask& t) {
 
 void convolve(const ConvolutionTask& t) {
   const ConvolutionLibrary* library = convolution_library_for(t);
-  if (winograd_suits(t)) {
+  if (shifts_suit(t)) {
+    make_weight_by_shifts(t);
+  } else if (winograd_suits(t) && !(library != nullptr && multiplies_in_tiles(t))) {
     convolve_by_winograd(t);
   } else if (library == nullptr) {
     convolve_by_products(t);

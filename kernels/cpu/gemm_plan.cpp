@@ -5,8 +5,6 @@
 namespace tessera::cpu {
 namespace {
 
-constexpr std::int64_t kSegmentWords =
-    384;  // a panel of B is then 48 KiB: fewer passes over C pay more
 constexpr std::int64_t kBlockWords = std::int64_t{8} << 20;   // packed rows of A: 32 MiB
 constexpr std::int64_t kSharedWords = std::int64_t{4} << 20;  // of B, packed whole: 16 MiB
 constexpr std::int64_t kTileRows = 528;
@@ -19,20 +17,20 @@ constexpr std::int64_t kSummedLibraryRows = 192;
 // oneDNN begins anew after so much of k where A is transposed, unless A is a single row.
 constexpr std::int64_t kLibraryDepth = 1024;
 
-/// What a segment is made of: at most `words` words of `depth` values of k each.
+/// What a segment is made of: at most `depth` values of k, in words of `kernel`.
 struct SegmentSize {
-  std::int64_t words;
-  int depth;
+  std::int64_t depth;
+  const ProductKernel& kernel;
 };
 
-void add_piece(GemmPlan& plan, std::int64_t begin, std::int64_t end, SegmentSize size) {
+void add_piece(GemmPlan& plan, std::int64_t begin, std::int64_t end, const SegmentSize& size) {
   const std::int64_t first = static_cast<std::int64_t>(plan.segments.size());
   std::int64_t k = begin;
   do {
     Segment s;
     s.begin = k;
-    s.depth = std::min(end - k, size.words * size.depth);
-    s.words = divide_up(s.depth, size.depth);
+    s.depth = std::min(end - k, size.depth);
+    s.words = size.kernel.words_of(s.depth);
     s.offset = plan.words;
     plan.words += s.words;
     plan.segments.push_back(s);
@@ -43,7 +41,7 @@ void add_piece(GemmPlan& plan, std::int64_t begin, std::int64_t end, SegmentSize
 }
 
 void add_cut(GemmPlan& plan, std::int64_t begin, std::int64_t end, std::int64_t chunk,
-             SegmentSize size) {
+             const SegmentSize& size) {
   const std::size_t first = plan.segments.size();
   std::int64_t k = begin;
   do {
@@ -61,7 +59,7 @@ std::int64_t even_blocks(std::int64_t total, std::int64_t most, std::int64_t uni
   return std::max(unit, round_up(divide_up(total, blocks), unit));
 }
 
-void add_cuts(GemmPlan& plan, const Gemm& g, std::int64_t chunk, SegmentSize size) {
+void add_cuts(GemmPlan& plan, const Gemm& g, std::int64_t chunk, const SegmentSize& size) {
   const std::int64_t part = g.k / g.cuts;
   for (std::int64_t i = 0; i < g.cuts; ++i) {
     add_cut(plan, i * part, (i + 1) * part, chunk, size);
@@ -85,7 +83,7 @@ void choose_tiles(GemmPlan& plan, const Gemm& g, Unit most, Unit unit) {
 
 GemmPlan plan_gemm(const Gemm& g, const ProductKernel& kernel) {
   GemmPlan plan;
-  add_cuts(plan, g, g.chunk, {kSegmentWords, kernel.depth_per_word});
+  add_cuts(plan, g, g.chunk, {std::int64_t{kernel.words_at_once} * kernel.depth_per_word, kernel});
   plan.direct = is_one_piece(g) && !g.accumulate && g.c_dtype == DType::f32;
   choose_tiles(plan, g, {plan.direct ? kTileRows : kSummedTileRows, kTileColumns},
                {kernel.rows, kernel.columns});
@@ -100,7 +98,7 @@ GemmPlan plan_library_gemm(const Gemm& g) {
   GemmPlan plan;
   const bool transposed = g.a.column_stride != 1 && g.a.row_stride == 1;
   const std::int64_t chunk = g.chunk > 0 || !transposed ? g.chunk : kLibraryDepth;
-  add_cuts(plan, g, chunk, {std::max<std::int64_t>(1, g.k), 1});
+  add_cuts(plan, g, chunk, {std::max<std::int64_t>(1, g.k), ProductKernel{}});
   choose_tiles(plan, g, {is_one_piece(g) ? kLibraryRows : kSummedLibraryRows, kLibraryColumns},
                {1, 1});
   plan.block_rows = std::max<std::int64_t>(1, g.m);

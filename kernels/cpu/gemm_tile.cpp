@@ -53,6 +53,9 @@ class TileRun {
 };
 
 void TileRun::run() {
+  if (block_.products == nullptr && kernel_.begin != nullptr) {
+    kernel_.begin();
+  }
   std::int64_t most = 0;
   for (const Segment& s : block_.plan->segments) {
     most = std::max(most, s.words);
@@ -119,7 +122,7 @@ Ahead TileRun::rows_after(const Segment& s, const std::uint32_t* a, std::int64_t
 
 // C itself holds the sums; register tiles that hang over its edge go through a buffer.
 void TileRun::multiply_in_place(const Segment& s, bool first, bool last) {
-  alignas(64) float edge[16 * 64];
+  alignas(64) float edge[1024];
   const std::uint32_t* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
   for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
     const std::int64_t rows = std::min<std::int64_t>(kernel_.rows, area_.rows - i);

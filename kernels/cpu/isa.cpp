@@ -1,23 +1,40 @@
 #include <atomic>
-#include <cstdlib>
+#include <optional>
 #include <string>
 
 #include <tessera/core/base/bit_facts.h>
+#include <tessera/core/base/settings.h>
+#include <tessera/kernels/cpu/amx.h>
 #include <tessera/kernels/cpu/isa.h>
 
-namespace tessera::cpu {
+namespace tessera {
+
+template <>
+struct SettingType<cpu::Isa> {
+  static constexpr const char* kExpected = "baseline, avx2, avx512, avx512_bf16 or amx_bf16";
+  static std::optional<cpu::Isa> parse(std::string_view text) {
+    for (int i = 0; i < cpu::kIsaCount; ++i) {
+      if (const auto isa = static_cast<cpu::Isa>(i); text == to_string(isa)) {
+        return isa;
+      }
+    }
+    return std::nullopt;
+  }
+  static void print(std::ostream& out, cpu::Isa isa) { out << to_string(isa); }
+};
+
+namespace cpu {
 namespace {
 
 constexpr std::array<std::string_view, kIsaCount> kNames{"baseline", "avx2", "avx512",
-                                                         "avx512_bf16"};
+                                                         "avx512_bf16", "amx_bf16"};
+
+const Setting<Isa> setting{"TESSERA_ISA", best_isa(),
+                           "The instruction set of CPU kernels, at most what the CPU has"};
 
 Isa initial_isa() {
-  const char* wanted = std::getenv("TESSERA_ISA");
-  if (wanted == nullptr || *wanted == '\0') {
-    return best_isa();
-  }
-  const Isa isa = parse_isa(wanted);
-  check<Unsupported>(isa <= best_isa(), "TESSERA_ISA: this CPU lacks it; got ", wanted,
+  const Isa isa = setting.get();
+  check<Unsupported>(isa <= best_isa(), "TESSERA_ISA: this CPU lacks it; got ", to_string(isa),
                      ", expected at most ", to_string(best_isa()));
   return isa;
 }
@@ -35,16 +52,6 @@ std::string_view to_string(Isa isa) noexcept {
   return kNames[static_cast<std::size_t>(isa)];
 }
 
-Isa parse_isa(std::string_view name) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) {
-      return static_cast<Isa>(i);
-    }
-  }
-  fail<InvalidArgument>("TESSERA_ISA: unknown instruction set; got ", name,
-                        ", expected baseline, avx2, avx512 or avx512_bf16");
-}
-
 Isa best_isa() noexcept {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -52,8 +59,11 @@ Isa best_isa() noexcept {
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
+  if (avx512 && __builtin_cpu_supports("avx512bf16")) {
+    return may_use_amx() ? Isa::amx_bf16 : Isa::avx512_bf16;
+  }
   if (avx512) {
-    return __builtin_cpu_supports("avx512bf16") ? Isa::avx512_bf16 : Isa::avx512;
+    return Isa::avx512;
   }
   return avx2 ? Isa::avx2 : Isa::baseline;
 #else
@@ -79,4 +89,5 @@ void set_active_isa(Isa isa) {
   active().store(isa, std::memory_order_relaxed);
 }
 
-}  // namespace tessera::cpu
+}  // namespace cpu
+}  // namespace tessera

@@ -12,13 +12,11 @@
 namespace tessera::cpu {
 
 /// In ascending order: a CPU that has one has all before it.
-enum class Isa : std::uint8_t { baseline, avx2, avx512, avx512_bf16 };
+enum class Isa : std::uint8_t { baseline, avx2, avx512, avx512_bf16, amx_bf16 };
 
-inline constexpr int kIsaCount = 4;
+inline constexpr int kIsaCount = 5;
 
 [[nodiscard]] std::string_view to_string(Isa) noexcept;
-/// Inverse of `to_string`. Throws InvalidArgument that lists the names for anything else.
-[[nodiscard]] Isa parse_isa(std::string_view);
 
 /// The best instruction set of this CPU among those compiled in.
 [[nodiscard]] Isa best_isa() noexcept;

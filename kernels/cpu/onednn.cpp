@@ -21,10 +21,19 @@ const OpenMp& open_mp() {
   return found;
 }
 
-// With wider units than our own instruction sets know (AMX) oneDNN's bits would be others.
+// The unit of products that our own instruction set has: with another one bits would be others.
 dnnl::cpu_isa choose_isa() {
-  dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);  // refused after first use elsewhere
+  dnnl::set_max_cpu_isa(
+      active_isa() == Isa::amx_bf16
+          ? dnnl::cpu_isa::avx512_core_amx
+          : dnnl::cpu_isa::avx512_core_bf16);  // refused after first use elsewhere
   return dnnl::get_effective_cpu_isa();
+}
+
+bool computes_f32(dnnl::cpu_isa isa) {
+  using dnnl::cpu_isa;
+  return isa == cpu_isa::avx512_core || isa == cpu_isa::avx512_core_vnni ||
+         isa == cpu_isa::avx512_core_bf16 || isa == cpu_isa::avx512_core_amx;
 }
 
 }  // namespace
@@ -56,9 +65,10 @@ bool supports(DType compute) {
     return false;
   }
   static const dnnl::cpu_isa isa = choose_isa();
-  return isa == dnnl::cpu_isa::avx512_core_bf16 ||
-         (compute == DType::f32 &&
-          (isa == dnnl::cpu_isa::avx512_core || isa == dnnl::cpu_isa::avx512_core_vnni));
+  return compute == DType::f32
+             ? computes_f32(isa)
+             : isa == (active_isa() == Isa::amx_bf16 ? dnnl::cpu_isa::avx512_core_amx
+                                                     : dnnl::cpu_isa::avx512_core_bf16);
 }
 
 dnnl::memory::data_type type_of(DType dtype) {

@@ -164,25 +164,18 @@ void sum_samples(const ConvolutionTask& t) {
   const TilePlan plan(t);
   const RowBlocks blocks(t.shape.batch, t.cuts, plan.samples);
   const std::int64_t weights = t.shape.weights();
-  auto* result = reinterpret_cast<float*>(t.weight.data);
-  HeldBlock held;
-  if (!blocks.are_result(t.stacked)) {
-    held = HeldBlock(static_cast<std::size_t>(blocks.count() * weights) * sizeof(float));
-  }
-  float* sums = blocks.are_result(t.stacked) ? result : held.as<float>();
+  BlockSums sums(blocks, weights, t.stacked, reinterpret_cast<float*>(t.weight.data));
   parallel_for(plan.parts * blocks.count(), [&](std::int64_t task) {
     const std::int64_t part = task / blocks.count(), block = task % blocks.count();
     const std::int64_t first = blocks.first_row(block);
-    float* sum = sums + block * weights + part * (weights / plan.parts);
+    float* sum = sums.of(block) + part * (weights / plan.parts);
     const Operands operands{
         t.x.data + first * x_bytes(t, t.shape.in_channels), reinterpret_cast<char*>(sum),
         t.y.data + first * y_bytes(t, t.shape.out_channels) + y_bytes(t, part * plan.channels)};
     on_one_thread(
         [&] { tile_convolution(plan.tile(blocks.rows_of(block))).run(operands, nullptr); });
   });
-  if (sums != result) {
-    add_blocks(blocks, sums, weights, weights, t.stacked, result);
-  }
+  sums.finish();
 }
 
 /// Groups that oneDNN's fast kernels take: runs of 16 channels in each, or one channel in each.

@@ -55,14 +55,17 @@ std::optional<WeightBlocks> weight_blocks_of(const ConvolutionTile& t, const mem
   return WeightBlocks{dims[0] / kChannelBlock, dims[1] / kChannelBlock, t.shape.taps()};
 }
 
-/// x or y (operand 0 or 2) as runs of 16 channels, where that is what oneDNN wants of it.
+/// x or y (operand 0 or 2) as runs of 16 channels or as lines of all, where that is what oneDNN
+/// wants of it.
 std::optional<ChannelBlocks> blocks_of(const ConvolutionTile& t, std::size_t operand,
                                        const memory::desc& inner) {
   using Tag = memory::format_tag;
   const memory::dims dims = dims_of(t.shape)[operand];
   const DType dtype = t.dtypes[operand];
-  const memory::desc lines(dims, type_of(dtype), dims.size() == 4 ? Tag::nChw16c : Tag::nCdhw16c);
-  if (operand == 1 || dims[1] % kChannelBlock != 0 || inner != lines) {
+  const bool flat = dims.size() == 4;
+  const memory::desc lines(dims, type_of(dtype), flat ? Tag::nChw16c : Tag::nCdhw16c);
+  const memory::desc whole_lines(dims, type_of(dtype), flat ? Tag::nhwc : Tag::ndhwc);
+  if (operand == 1 || dims[1] % kChannelBlock != 0 || (inner != lines && inner != whole_lines)) {
     return std::nullopt;
   }
   const bool of_x = operand == 0;
@@ -71,6 +74,7 @@ std::optional<ChannelBlocks> blocks_of(const ConvolutionTile& t, std::size_t ope
                        .blocks = dims[1] / kChannelBlock,
                        .positions = positions,
                        .step = (of_x ? t.x_channels : t.y_channels) * positions,
+                       .whole_lines = inner != lines,
                        .dtype = dtype,
                        .to_lines = operand != static_cast<std::size_t>(t.result)};
 }

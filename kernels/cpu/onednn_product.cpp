@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include <tessera/core/base/error.h>
+#include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/onednn.h>
 #include <tessera/kernels/cpu/product_library.h>
 #include <tessera/kernels/cpu/scratch.h>
@@ -119,7 +120,12 @@ void multiply(const LibraryProduct& p) {
   }
 }
 
-constexpr ProductLibrary kLibrary{onednn::version, onednn::supports, multiply};
+// By tile registers oneDNN's bits depend on the number of rows and columns; ours do not.
+bool supports(DType compute) {
+  return onednn::supports(compute) && (compute == DType::f32 || active_isa() != Isa::amx_bf16);
+}
+
+constexpr ProductLibrary kLibrary{onednn::version, supports, multiply};
 [[maybe_unused]] const bool added = onednn::kOneThreadIsPossible && add_product_library(&kLibrary);
 
 }  // namespace

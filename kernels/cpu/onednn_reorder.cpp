@@ -13,14 +13,15 @@ void ChannelBlocks::operator()(const void* from, void* to) const {
   const ChannelBlockTable& table = IsaTable<ChannelBlockTable>::get();
   const auto run = (to_lines ? table.to_lines : table.to_planes)[dtype == DType::bf16 ? 1 : 0];
   const auto size = static_cast<std::int64_t>(size_of(dtype));
-  const std::int64_t block = kChannelBlock * positions * size;
-  const std::int64_t planes_step = step * size, lines_step = blocks * block;
+  const std::int64_t block = kChannelBlock * positions;
+  const std::int64_t line_block = whole_lines ? kChannelBlock : block;
+  const ChannelSteps steps{positions, whole_lines ? blocks * kChannelBlock : kChannelBlock};
   for (std::int64_t sample = 0; sample < samples; ++sample) {
-    const auto* read =
-        static_cast<const char*>(from) + sample * (to_lines ? planes_step : lines_step);
-    auto* written = static_cast<char*>(to) + sample * (to_lines ? lines_step : planes_step);
     for (std::int64_t b = 0; b < blocks; ++b) {
-      run(read + b * block, positions, positions, written + b * block);
+      const std::int64_t planes = sample * step + b * block;
+      const std::int64_t lines = sample * blocks * block + b * line_block;
+      run(static_cast<const char*>(from) + (to_lines ? planes : lines) * size, positions, steps,
+          static_cast<char*>(to) + (to_lines ? lines : planes) * size);
     }
   }
 }

@@ -13,6 +13,8 @@ namespace tessera::cpu {
 namespace {
 
 constexpr std::int64_t kFlopsWorthTasks = std::int64_t{1} << 19;
+// Values of all steps that are read when a core's own caches have long forgotten them.
+constexpr std::int64_t kBytesPastCaches = std::int64_t{4} << 20;
 
 std::size_t index_of(DType dtype) {
   return dtype == DType::bf16 ? 1 : 0;
@@ -28,17 +30,17 @@ class Walk {
   /// `backwards`: sums are over the gates' units, not over the hidden state's.
   Walk(const RecurrentCall& call, bool backwards)
       : call_(call),
-        kernel_(call.dtype == DType::bf16 ? IsaTable<ProductTable>::get().bf16
-                                          : IsaTable<ProductTable>::get().f32),
-        words_(divide_up(call.width, kernel_.depth_per_word)),
+        kernel_(IsaTable<RecurrentTable>::get().kernel[index_of(call.dtype)]),
+        words_(kernel_.words_of(call.width)),
         panels_(divide_up(call.width, kernel_.columns)),
         row_words_(words_ * (backwards ? call.gates() : 1)),
         packed_(block_of(call.gates() * panels_ * words_ * kernel_.columns)),
-        factors_(block_of(2 * call.batch * row_words_)),
+        step_words_(round_up(call.batch, kernel_.rows) * row_words_),
+        factors_(block_of(2 * step_words_)),
         hidden_(block_of(call.batch * call.width)),
         cell_(block_of(call.batch * call.width)) {
     pack(backwards);
-    std::fill_n(factors_.as<std::uint32_t>(), 2 * call.batch * row_words_, 0U);
+    std::fill_n(factors_.as<std::uint32_t>(), 2 * step_words_, 0U);
   }
 
   [[nodiscard]] float* hidden() const { return hidden_.as<float>(); }
@@ -57,24 +59,28 @@ class Walk {
   /// panels again in the next step, which are in its own cache then.
   template <class F>
   void step(std::int64_t time, const F& f) {
-    const auto run = [&](std::int64_t panel) {
+    const auto run = [&](std::int64_t panel, std::int64_t next) {
       RecurrentBlock block;
       block.time = time;
       block.first = panel * kernel_.columns;
       block.count = std::min<std::int64_t>(kernel_.columns, call_.width - block.first);
       block.words = words_;
       block.panel = packed_.as<std::uint32_t>() + panel * words_ * kernel_.columns;
+      block.next_panel = packed_.as<std::uint32_t>() + next * words_ * kernel_.columns;
       block.panel_step = panels_ * words_ * kernel_.columns;
       block.factors = has_factors_ ? current() : nullptr;
-      block.next_factors = factors_.as<std::uint32_t>() + (1 - turn_) * call_.batch * row_words_;
+      block.next_factors = factors_.as<std::uint32_t>() + (1 - turn_) * step_words_;
       block.hidden = hidden(), block.cell = cell();
       f(block);
     };
     const std::int64_t parts = flops_of_step() < kFlopsWorthTasks ? 1 : num_threads();
     parallel_for(parts, [&](std::int64_t part) {
+      if (kernel_.begin != nullptr) {
+        kernel_.begin();
+      }
       const std::int64_t begin = part * panels_ / parts, end = (part + 1) * panels_ / parts;
       for (std::int64_t i = begin; i < end; ++i) {
-        run(i);
+        run(i, i + 1 < end ? i + 1 : begin);
       }
     });
     turn_ = 1 - turn_;
@@ -83,7 +89,7 @@ class Walk {
 
  private:
   [[nodiscard]] std::uint32_t* current() const {
-    return factors_.as<std::uint32_t>() + turn_ * call_.batch * row_words_;
+    return factors_.as<std::uint32_t>() + turn_ * step_words_;
   }
 
   [[nodiscard]] std::int64_t flops_of_step() const {
@@ -109,7 +115,9 @@ class Walk {
   const RecurrentCall& call_;
   const ProductKernel& kernel_;
   std::int64_t words_, panels_, row_words_;
-  HeldBlock packed_, factors_, hidden_, cell_;
+  HeldBlock packed_;
+  std::int64_t step_words_;  ///< of the factors of all sequences
+  HeldBlock factors_, hidden_, cell_;
   std::int64_t turn_ = 0;
   bool has_factors_ = false;
 };
@@ -123,6 +131,12 @@ void copy_or_zero(const float* from, float* to, std::int64_t count) {
 }
 
 }  // namespace
+
+bool RecurrentCall::past_caches() const {
+  const std::int64_t values = batch * steps * kept() * width;
+  return dtype == DType::f32 &&
+         values * static_cast<std::int64_t>(sizeof(float)) >= kBytesPastCaches;
+}
 
 void recurrent_forward(const RecurrentForward& call) {
   const std::int64_t states = call.batch * call.width;

@@ -25,6 +25,8 @@ struct RecurrentCall {
 
   [[nodiscard]] std::int64_t gates() const { return gates_of(cell); }
   [[nodiscard]] std::int64_t kept() const { return kept_of(cell); }
+  /// True where what is written for all steps is so much that it bypasses the caches.
+  [[nodiscard]] bool past_caches() const;
 };
 
 struct RecurrentForward : RecurrentCall {

@@ -44,6 +44,20 @@ void add_blocks(const RowBlocks& blocks, float* sums, std::int64_t stride, std::
   });
 }
 
+BlockSums::BlockSums(const RowBlocks& blocks, std::int64_t size, bool stacked, float* result)
+    : blocks_(blocks), size_(size), stacked_(stacked), result_(result), sums_(result) {
+  if (!blocks.are_result(stacked)) {
+    held_ = HeldBlock(static_cast<std::size_t>(blocks.count() * size) * sizeof(float));
+    sums_ = held_.as<float>();
+  }
+}
+
+void BlockSums::finish() {
+  if (sums_ != result_) {
+    add_blocks(blocks_, sums_, size_, size_, stacked_, result_);
+  }
+}
+
 void sum_rows(DType dtype, const void* x, std::int64_t rows, std::int64_t columns,
               std::int64_t cuts, bool stacked, float* out) {
   const auto run = IsaTable<NormTable>::get().sum_rows[dtype == DType::bf16 ? 1 : 0];

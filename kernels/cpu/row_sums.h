@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include <tessera/core/device/allocator.h>
 #include <tessera/core/tensor/dtype.h>
 
 namespace tessera::cpu {
@@ -36,6 +37,25 @@ struct RowBlocks {
 /// out[cuts, columns] when `stacked`. Destroys `sums`.
 void add_blocks(const RowBlocks&, float* sums, std::int64_t stride, std::int64_t columns,
                 bool stacked, float* out);
+
+/// Sums that tasks form block by block, each of the size of the result: in the result itself where
+/// they are it, otherwise in memory of their own until `finish`. `result` is that of add_blocks.
+class BlockSums {
+ public:
+  BlockSums(const RowBlocks&, std::int64_t size, bool stacked, float* result);
+
+  [[nodiscard]] float* of(std::int64_t block) const { return sums_ + block * size_; }
+  /// All are formed: adds them.
+  void finish();
+
+ private:
+  const RowBlocks& blocks_;
+  std::int64_t size_;
+  bool stacked_;
+  float* result_;
+  HeldBlock held_;
+  float* sums_;
+};
 
 /// out[columns] = sum over rows of x[rows, columns] (f32 or bf16), e.g. the gradient of a bias.
 void sum_rows(DType, const void* x, std::int64_t rows, std::int64_t columns, std::int64_t cuts,

@@ -68,7 +68,7 @@ void TileReader::read_some(std::int64_t strip, std::int64_t count, std::int64_t 
   void* lines = lines_for(images, rows);
   const std::size_t dtype = index_of(images.dtype);
   IsaTable<ChannelBlockTable>::get().to_lines[dtype](
-      images.row(strips.sample(strip), channel, s.first_row), rows * s.width, s.height * s.width,
+      images.row(strips.sample(strip), channel, s.first_row), rows * s.width, {s.height * s.width},
       lines);
   const auto& table = IsaTable<WinogradTable>::get();
   const auto take = (kind == Kind::inputs ? table.take_inputs : table.take_gradients)[dtype];
@@ -87,7 +87,8 @@ void write_strip(const Images& images, const Strips& strips, std::int64_t strip,
   const std::size_t dtype = index_of(images.dtype);
   IsaTable<WinogradTable>::get().put_outputs[dtype](s, from, bias, lines);
   IsaTable<ChannelBlockTable>::get().to_planes[dtype](
-      lines, rows * s.width, s.height * s.width, images.row(strips.sample(strip), channel, s.top));
+      lines, rows * s.width, {s.height * s.width},
+      images.row(strips.sample(strip), channel, s.top));
 }
 
 }  // namespace tessera::cpu

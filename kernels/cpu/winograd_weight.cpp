@@ -82,20 +82,12 @@ struct WeightPass {
 
 void make_weight_by_winograd(const ConvolutionTask& t) {
   const WeightPass pass(t);
-  const RowBlocks& blocks = pass.blocks;
-  const std::int64_t weights = t.shape.weights();
-  auto* result = reinterpret_cast<float*>(t.weight.data);
-  HeldBlock held;
-  if (!blocks.are_result(t.stacked)) {
-    held = HeldBlock(static_cast<std::size_t>(blocks.count() * weights) * sizeof(float));
+  BlockSums sums(pass.blocks, t.shape.weights(), t.stacked,
+                 reinterpret_cast<float*>(t.weight.data));
+  for (std::int64_t block = 0; block < pass.blocks.count(); ++block) {
+    pass.sum(block, sums.of(block));
   }
-  float* sums = blocks.are_result(t.stacked) ? result : held.as<float>();
-  for (std::int64_t block = 0; block < blocks.count(); ++block) {
-    pass.sum(block, sums + block * weights);
-  }
-  if (sums != result) {
-    add_blocks(blocks, sums, weights, weights, t.stacked, result);
-  }
+  sums.finish();
 }
 
 }  // namespace tessera::cpu

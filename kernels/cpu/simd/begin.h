@@ -7,7 +7,11 @@
 #pragma once
 
 #pragma GCC push_options
-#if TESSERA_ISA_LEVEL == 3
+#if TESSERA_ISA_LEVEL == 4
+#pragma GCC target( \
+    "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,amx-tile,amx-bf16,prefer-vector-width=512")
+#include <tessera/kernels/cpu/simd/vector_avx512.h>
+#elif TESSERA_ISA_LEVEL == 3
 #pragma GCC target( \
     "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,prefer-vector-width=512")
 #include <tessera/kernels/cpu/simd/vector_avx512.h>

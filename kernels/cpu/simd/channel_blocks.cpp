@@ -12,29 +12,30 @@ constexpr std::int64_t kLine = kChannelBlock;
 
 /// kLanes channels of `count` positions, at most kLanes.
 template <class T>
-void lines_of_square(const T* planes, std::int64_t step, std::int64_t count, T* lines) {
+void lines_of_square(const T* planes, const ChannelSteps& steps, std::int64_t count, T* lines) {
   VF r[kLanes];
   for (int i = 0; i < kLanes; ++i) {
-    r[i] = count == kLanes ? load(planes + i * step) : load_n(planes + i * step, count);
+    const T* plane = planes + i * steps.plane;
+    r[i] = count == kLanes ? load(plane) : load_n(plane, count);
   }
   transpose(r);
   for (int i = 0; i < kLanes && i < count; ++i) {
-    store(lines + i * kLine, r[i]);
+    store(lines + i * steps.line, r[i]);
   }
 }
 
 template <class T>
-void planes_of_square(const T* lines, std::int64_t step, std::int64_t count, T* planes) {
+void planes_of_square(const T* lines, const ChannelSteps& steps, std::int64_t count, T* planes) {
   VF r[kLanes];
   for (int i = 0; i < kLanes; ++i) {
-    r[i] = i < count ? load(lines + i * kLine) : zero();
+    r[i] = i < count ? load(lines + i * steps.line) : zero();
   }
   transpose(r);
   for (int i = 0; i < kLanes; ++i) {
     if (count == kLanes) {
-      store(planes + i * step, r[i]);
+      store(planes + i * steps.plane, r[i]);
     } else {
-      store_n(planes + i * step, r[i], count);
+      store_n(planes + i * steps.plane, r[i], count);
     }
   }
 }
@@ -51,18 +52,18 @@ template <class Body>
 }
 
 template <class T>
-void to_lines(const void* from, std::int64_t positions, std::int64_t step, void* to) {
+void to_lines(const void* from, std::int64_t positions, const ChannelSteps& steps, void* to) {
   each_square(positions, [&](std::int64_t c, std::int64_t p, std::int64_t count) {
-    lines_of_square(static_cast<const T*>(from) + c * step + p, step, count,
-                    static_cast<T*>(to) + p * kLine + c);
+    lines_of_square(static_cast<const T*>(from) + c * steps.plane + p, steps, count,
+                    static_cast<T*>(to) + p * steps.line + c);
   });
 }
 
 template <class T>
-void to_planes(const void* from, std::int64_t positions, std::int64_t step, void* to) {
+void to_planes(const void* from, std::int64_t positions, const ChannelSteps& steps, void* to) {
   each_square(positions, [&](std::int64_t c, std::int64_t p, std::int64_t count) {
-    planes_of_square(static_cast<const T*>(from) + p * kLine + c, step, count,
-                     static_cast<T*>(to) + c * step + p);
+    planes_of_square(static_cast<const T*>(from) + p * steps.line + c, steps, count,
+                     static_cast<T*>(to) + c * steps.plane + p);
   });
 }
 

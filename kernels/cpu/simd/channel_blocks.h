@@ -7,8 +7,13 @@ namespace tessera::cpu {
 
 inline constexpr std::int64_t kChannelBlock = 16;
 
-/// Planes (16, positions), `step` elements from one to the next, and lines (positions, 16), dense.
-using ChannelBlockCopy = void (*)(const void* from, std::int64_t positions, std::int64_t step,
+/// Elements from one plane (positions) of 16 to the next, and from one line (16 channels) to the
+/// next.
+struct ChannelSteps {
+  std::int64_t plane = 0, line = kChannelBlock;
+};
+
+using ChannelBlockCopy = void (*)(const void* from, std::int64_t positions, const ChannelSteps&,
                                   void* to);
 
 /// f32 lines (taps, 16 in, 16 out) of a weight to 16 planes (in, taps), `step` elements apart.

@@ -6,6 +6,13 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+#endif
 
 namespace bench {
 
@@ -72,6 +79,43 @@ inline double flops_f32_baseline(long rounds) {
   return 2.0 * 32 * kSums * static_cast<double>(rounds);
 }
 
+#if defined(__linux__)
+
+/// Asks the kernel for the tile registers, where the CPU has them.
+inline bool may_use_tiles() {
+  constexpr unsigned kBf16AndTiles = 1U << 22 | 1U << 24;
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kBf16AndTiles) == kBf16AndTiles &&
+         syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+/// Eight whole tile registers.
+struct alignas(64) TileShapes {
+  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+
+[[gnu::target("amx-tile,amx-bf16")]] inline double flops_bf16_amx(long rounds) {
+  static constexpr TileShapes kShapes;
+  std::array<std::uint16_t, 512> factors;
+  factors.fill(0x3f00);  // 0.5
+  _tile_loadconfig(&kShapes);
+  asm volatile("" : : "r"(factors.data()) : "memory");
+  _tile_loadd(4, factors.data(), 64);
+  _tile_loadd(5, factors.data(), 64);
+  for (long round = 0; round < rounds; ++round) {
+    _tile_dpbf16ps(0, 4, 5);
+    _tile_dpbf16ps(1, 4, 5);
+    _tile_dpbf16ps(2, 4, 5);
+    _tile_dpbf16ps(3, 4, 5);
+  }
+  _tile_release();
+  return 2.0 * 4 * 16 * 16 * 32 * static_cast<double>(rounds);
+}
+
+#endif
 #endif
 
 /// The widest loop that this CPU runs.
@@ -89,6 +133,11 @@ inline FlopLoop best_f32_loop() {
 
 /// Likewise with bf16 factors and f32 sums; without such instructions that is the f32 loop.
 inline FlopLoop best_bf16_loop() {
+#if defined(__x86_64__) && defined(__linux__)
+  if (may_use_tiles()) {
+    return flops_bf16_amx;
+  }
+#endif
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512bf16")) {
     return flops_bf16_avx512;

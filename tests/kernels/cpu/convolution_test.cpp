@@ -60,6 +60,8 @@ const std::vector<Example> kExamples{
     {{3, 32, 9, 8}, {64, 16, 3, 3}, {.padding = {1}, .groups = 2}},
     {{5, 64, 11, 14}, {96, 64, 3, 3}, {.padding = {1}}},
     {{3, 32, 9, 7}, {32, 32, 3, 3}, {.padding = {0, 2}}},
+    {{4, 40, 50, 40}, {33, 40, 3, 4}, {.stride = {2, 3}, .padding = {3, 1}, .dilation = {2, 1}}},
+    {{9, 24, 30}, {50, 24, 5}, {.stride = {2}, .padding = {1}, .dilation = {3}}},
 };
 
 TEST(ConvolutionKernel, agrees_with_the_reference) {
@@ -152,10 +154,11 @@ TEST(ConvolutionKernel, a_sample_does_not_depend_on_its_place) {
 }
 
 /// The gradient of the example's weight over samples [first, first + count) in `cuts` parts.
-std::vector<float> weight_gradient(const Example& e, const Tensor& y, const Tensor& x,
-                                   std::int64_t first, std::int64_t count, std::int64_t cuts,
-                                   bool stacked) {
+std::vector<float> weight_gradient(const Example& e, DType compute, const Tensor& y,
+                                   const Tensor& x, std::int64_t first, std::int64_t count,
+                                   std::int64_t cuts, bool stacked) {
   ConvolutionTask t;
+  t.compute = compute;
   t.result = ConvolutionResult::weight;
   Shape some = e.x;
   some[0] = count;
@@ -178,36 +181,47 @@ TEST(ConvolutionKernel, a_gradient_of_microbatches_is_the_tree_of_each_alone) {
     for (Example e : kExamples) {
       e.x[0] = 4;
       const Tensor x = randn(e.x), y = randn(e.y());
-      const auto whole = weight_gradient(e, y, x, 0, 4, 2, false);
-      const auto parts = weight_gradient(e, y, x, 0, 4, 2, true);
-      const auto left = weight_gradient(e, y, x, 0, 2, 1, false);
-      const auto right = weight_gradient(e, y, x, 2, 2, 1, false);
-      std::vector<float> both = left, tree = left;
-      both.insert(both.end(), right.begin(), right.end());
-      std::transform(left.begin(), left.end(), right.begin(), tree.begin(), std::plus<>());
-      EXPECT_TRUE(test::same_bits(parts, both));
-      EXPECT_TRUE(test::same_bits(whole, tree));
+      for (const DType compute : {DType::f32, DType::bf16}) {
+        const auto whole = weight_gradient(e, compute, y, x, 0, 4, 2, false);
+        const auto parts = weight_gradient(e, compute, y, x, 0, 4, 2, true);
+        const auto left = weight_gradient(e, compute, y, x, 0, 2, 1, false);
+        const auto right = weight_gradient(e, compute, y, x, 2, 2, 1, false);
+        std::vector<float> both = left, tree = left;
+        both.insert(both.end(), right.begin(), right.end());
+        std::transform(left.begin(), left.end(), right.begin(), tree.begin(), std::plus<>());
+        EXPECT_TRUE(test::same_bits(parts, both));
+        EXPECT_TRUE(test::same_bits(whole, tree));
+      }
     }
   });
+}
+
+/// The example's y and both gradients, one behind the other.
+std::vector<float> results(const Example& e, DType compute, const Tensor& x, const Tensor& weight,
+                           const Tensor& y) {
+  std::vector<float> all;
+  for (const Tensor& result :
+       {call<Convolution>({x, weight, Tensor()}, {e.options, compute}),
+        call<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, spatial_sizes(e.x), compute}),
+        call<ConvolutionGradWeight>({y, x}, {e.options, spatial_sizes(e.weight), compute})}) {
+    const std::vector<float> values = result.to_vector<float>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
 }
 
 TEST(ConvolutionKernel, same_bits_for_any_number_of_threads) {
   with_every_provider([] {
     for (const Example& e : kExamples) {
       const Tensor x = randn(e.x), weight = randn(e.weight), y = randn(e.y());
-      std::vector<float> first;
-      test::with_every_thread_count([&](int threads) {
-        std::vector<float> now;
-        for (const Tensor& result :
-             {call<Convolution>({x, weight, Tensor()}, {e.options}),
-              call<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, spatial_sizes(e.x)}),
-              call<ConvolutionGradWeight>({y, x}, {e.options, spatial_sizes(e.weight)})}) {
-          const std::vector<float> values = result.to_vector<float>();
-          now.insert(now.end(), values.begin(), values.end());
-        }
-        first = threads == 1 ? now : first;
-        EXPECT_TRUE(test::same_bits(first, now)) << threads << " threads";
-      });
+      for (const DType compute : {DType::f32, DType::bf16}) {
+        std::vector<float> first;
+        test::with_every_thread_count([&](int threads) {
+          const std::vector<float> now = results(e, compute, x, weight, y);
+          first = threads == 1 ? now : first;
+          EXPECT_TRUE(test::same_bits(first, now)) << threads << " threads";
+        });
+      }
     }
   });
 }

@@ -49,6 +49,7 @@ class BackwardHead {
 
   /// All gradients of the key head.
   void run() {
+    Math::Arithmetic::begin();
     pack_keys(0, tiles_);
     clear_sums(0, tiles_);
     for_each_query_tile([&](std::int64_t head, std::int64_t tile) {
@@ -59,6 +60,7 @@ class BackwardHead {
 
   /// The gradients of one tile of keys: the same sums in the same order.
   void run_keys(std::int64_t t) {
+    Math::Arithmetic::begin();
     pack_keys(t, t + 1);
     clear_sums(t, t + 1);
     for_each_query_tile([&](std::int64_t head, std::int64_t tile) {
@@ -72,6 +74,7 @@ class BackwardHead {
   /// The gradients of one tile of queries of each head: likewise.
   void run_queries(std::int64_t tile) {
     const std::int64_t seen = visible_tiles(a_, tile);
+    Math::Arithmetic::begin();
     pack_keys(0, seen);
     for (std::int64_t head = first_head(); head < first_head() + group(); ++head) {
       query_tile(head, tile, {0, seen, false, true});
@@ -151,7 +154,7 @@ class BackwardHead {
     const std::int64_t depth = Math::words_of(a_.head_dim);
     const std::int64_t left_stride = Math::row_words(a_.head_dim);
     for (std::int64_t t = work.first; t < work.end; ++t) {
-      const Diagonal diagonal(a_, tile, t);
+      const Diagonal diagonal(a_, tile, t, Math::Arithmetic::kRows);
       const auto seen = [&](std::int64_t i) { return Part{0, depth, diagonal.keys(i)}; };
       Math::multiply(query_left_, left_stride, 1, keys_across_ + t * across_, depth, kTile, p_,
                      false, seen);
@@ -178,9 +181,11 @@ class BackwardHead {
     const auto seeing = [&](std::int64_t j) {
       return Part{diagonal.first_query(j) / Math::kDepth, queries, columns_};
     };
-    Math::multiply(Math::transposed_words(p_, words_), 1, kTile, dout_down_, queries, columns_,
+    constexpr std::int64_t kRow = Math::Arithmetic::kTransposedRow;
+    constexpr std::int64_t kStep = Math::Arithmetic::kTransposedStep;
+    Math::multiply(Math::transposed_words(p_, words_), kRow, kStep, dout_down_, queries, columns_,
                    dv_ + t * kTile * columns_, true, seeing);
-    Math::multiply(Math::transposed_words(ds_, words_), 1, kTile, query_down_, queries, columns_,
+    Math::multiply(Math::transposed_words(ds_, words_), kRow, kStep, query_down_, queries, columns_,
                    dk_ + t * kTile * columns_, true, seeing);
   }
 

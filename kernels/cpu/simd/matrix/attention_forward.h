@@ -38,6 +38,7 @@ class ForwardHead {
   }
 
   void run(std::int64_t part, std::int64_t parts) {
+    Math::Arithmetic::begin();
     for (std::int64_t t = 0; t * kTile < a_.keys; ++t) {
       const std::int64_t rows = rows_in_tile(a_.keys, t);
       Math::pack_columns(row_at<const T>(a_.k, batch_, key_head_, t * kTile), a_.k.row_stride, rows,
@@ -65,7 +66,7 @@ class ForwardHead {
     const std::int64_t key_tiles = visible_tiles(a_, tile);
     std::memset(sums_, 0, static_cast<std::size_t>(kTile * columns_) * sizeof(float));
     for (std::int64_t t = 0; t < key_tiles; ++t) {
-      const Diagonal diagonal(a_, tile, t);
+      const Diagonal diagonal(a_, tile, t, Math::Arithmetic::kRows);
       const std::int64_t depth = Math::words_of(a_.head_dim);
       Math::multiply(query_, Math::row_words(a_.head_dim), 1, keys_ + t * key_size_, depth, kTile,
                      scores_, false, [&](std::int64_t i) {

@@ -10,27 +10,92 @@
 #include <tessera/kernels/cpu/simd/matrix/pack.h>
 #include <tessera/kernels/cpu/simd/matrix/tile.h>
 #include <tessera/kernels/cpu/simd/philox.h>
+#if TESSERA_ISA_LEVEL == 4
+#include <tessera/kernels/cpu/simd/matrix/amx_tile.h>
+#endif
 
 namespace tessera::cpu::TESSERA_ISA {
 
 inline constexpr std::int64_t kTile = kAttentionTile;
+
+/// Products of blocks by vectors, of factors that `Words` hold.
+template <class WordsOf, class Product>
+struct VectorArithmetic {
+  using Words = WordsOf;
 #if TESSERA_ISA_LEVEL >= 2
-inline constexpr int kBlockRows = 8;  // divides the tile; 16 sums hide the latency
+  static constexpr int kRows = 8;  // divides the tile; 16 sums hide the latency
 #else
-inline constexpr int kBlockRows = 4;
+  static constexpr int kRows = 4;
+#endif
+  static constexpr int kRun = 1;
+  /// Where a row and a step of a left factor lie that is the transpose of a tile.
+  static constexpr std::int64_t kTransposedRow = 1, kTransposedStep = kTile;
+
+  static void begin() {}
+  /// c[kRows, kTileColumns] = or += left · right; the arguments are those of multiply_tile.
+  [[gnu::always_inline]] static void block(std::int64_t words, const float* left,
+                                           std::int64_t row_stride, std::int64_t step_stride,
+                                           const float* right, float* c, std::int64_t stride,
+                                           bool add) {
+    multiply_tile<Product, kRows>(words, left, row_stride, step_stride, right, kTileColumns, c,
+                                  stride, add);
+  }
+  /// Steps k, k + 1, ... of the transpose of a tile: rows of the tile.
+  static void transpose_tile(const float* tile, float* out) {
+    for (std::int64_t k = 0; k < kTile; k += Words::kDepth) {
+      for (std::int64_t j = 0; j < kTile; j += kLanes) {
+        store(out + k / Words::kDepth * kTile + j,
+              Words::across(tile + k * kTile + j, tile + (k + 1) * kTile + j, kLanes));
+      }
+    }
+  }
+};
+
+#if TESSERA_ISA_LEVEL == 4
+/// Products of blocks by tile registers.
+struct AmxArithmetic {
+  using Words = PairWords;
+  static constexpr int kRows = 2 * kAmxRows, kRun = kAmxWords;
+  static constexpr std::int64_t kTransposedRow = kTile / Words::kDepth, kTransposedStep = 1;
+
+  static void begin() { begin_amx(); }
+  static void block(std::int64_t words, const float* left, std::int64_t row_stride, std::int64_t,
+                    const float* right, float* c, std::int64_t stride, bool add) {
+    multiply_amx<2 * kAmxRows>(
+        words, {reinterpret_cast<const std::uint32_t*>(left), row_stride, kAmxWords},
+        reinterpret_cast<const std::uint32_t*>(right), c, stride, add);
+  }
+  static void transpose_tile(const float* tile, float* out) {
+    for (std::int64_t j = 0; j < kTile; j += kLanes) {
+      for (std::int64_t word = 0; word < kTransposedRow; word += kLanes) {
+        VF r[kLanes];
+        for (int i = 0; i < kLanes; ++i) {
+          const float* row = tile + (word + i) * Words::kDepth * kTile + j;
+          r[i] = Words::across(row, row + kTile, kLanes);
+        }
+        transpose(r);
+        for (int i = 0; i < kLanes; ++i) {
+          store(out + (j + i) * kTransposedRow + word, r[i]);
+        }
+      }
+    }
+  }
+};
 #endif
 
 /// How attention multiplies values of type T.
 template <class T>
-struct Arithmetic {
-  using Words = PlainWords;
-  using Product = PlainProduct;
+struct ArithmeticOf {
+  using Type = VectorArithmetic<PlainWords, PlainProduct>;
 };
-#if TESSERA_ISA_LEVEL == 3
+#if TESSERA_ISA_LEVEL >= 3
 template <>
-struct Arithmetic<BFloat16> {
-  using Words = PairWords;
-  using Product = PairProduct;
+struct ArithmeticOf<BFloat16> {
+#if TESSERA_ISA_LEVEL == 4
+  using Type = AmxArithmetic;
+#else
+  using Type = VectorArithmetic<PairWords, PairProduct>;
+#endif
 };
 #endif
 
@@ -54,30 +119,30 @@ struct Part {
 };
 
 /// Which keys of a tile the queries of a tile see before the diagonal: query i those below i +
-/// ahead.
+/// ahead. Products take blocks of `rows` queries.
 struct Diagonal {
-  std::int64_t ahead;
+  std::int64_t ahead, rows;
 
-  Diagonal(const Attention& a, std::int64_t query_tile, std::int64_t key_tile)
-      : ahead(a.causal ? (query_tile - key_tile) * kTile + a.causal_offset + 1 : 2 * kTile) {}
+  Diagonal(const Attention& a, std::int64_t query_tile, std::int64_t key_tile, std::int64_t rows_in)
+      : ahead(a.causal ? (query_tile - key_tile) * kTile + a.causal_offset + 1 : 2 * kTile),
+        rows(rows_in) {}
 
   static std::int64_t inside(std::int64_t n) { return n < 0 ? 0 : (n < kTile ? n : kTile); }
   /// Keys that some query of the block from i on sees.
-  [[nodiscard]] std::int64_t keys(std::int64_t i) const {
-    return inside(i + kBlockRows - 1 + ahead);
-  }
+  [[nodiscard]] std::int64_t keys(std::int64_t i) const { return inside(i + rows - 1 + ahead); }
   /// The first query that sees some key of the block from j on.
   [[nodiscard]] std::int64_t first_query(std::int64_t j) const { return inside(j + 1 - ahead); }
 };
 
 template <class T>
 struct TileMath {
-  using Words = typename Arithmetic<T>::Words;
-  using Product = typename Arithmetic<T>::Product;
-  static constexpr int kDepth = Words::kDepth;
+  using Arithmetic = typename ArithmeticOf<T>::Type;
+  using Words = typename Arithmetic::Words;
+  static constexpr int kDepth = Words::kDepth, kRun = Arithmetic::kRun;
 
+  /// Words of k: whole runs.
   static constexpr std::int64_t words_of(std::int64_t depth) {
-    return (depth + kDepth - 1) / kDepth;
+    return (depth + kRun * kDepth - 1) / (kRun * kDepth) * kRun;
   }
   /// Words of one row of a left factor: whole vectors.
   static constexpr std::int64_t row_words(std::int64_t depth) {
@@ -103,14 +168,14 @@ struct TileMath {
   static void pack_columns(const T* src, std::int64_t stride, std::int64_t rows, std::int64_t depth,
                            float* out) {
     std::memset(out, 0, static_cast<std::size_t>(words_of(depth) * kTile) * sizeof(float));
-    pack<Words, kTileColumns>({src, dtype_of<T>, stride, 1, rows, depth},
-                              reinterpret_cast<std::uint32_t*>(out));
+    pack<Words, kTileColumns, kRun>({src, dtype_of<T>, stride, 1, rows, depth},
+                                    reinterpret_cast<std::uint32_t*>(out));
   }
   /// Rows as rows of a right factor: out[rows][padded(columns)].
   static void pack_rows(const T* src, std::int64_t stride, std::int64_t rows, std::int64_t columns,
                         float* out) {
-    pack<Words, kTileColumns>({src, dtype_of<T>, 1, stride, columns, rows},
-                              reinterpret_cast<std::uint32_t*>(out));
+    pack<Words, kTileColumns, kRun>({src, dtype_of<T>, 1, stride, columns, rows},
+                                    reinterpret_cast<std::uint32_t*>(out));
   }
 
   /// c[kTile, columns] = or += left · right over `words` of depth; of the rows from i on only what
@@ -120,13 +185,13 @@ struct TileMath {
                        const float* right, std::int64_t words, std::int64_t columns, float* c,
                        bool add, const PartOf& part_of) {
     for (std::int64_t j = 0; j < columns; j += kTileColumns) {
-      for (std::int64_t i = 0; i < kTile; i += kBlockRows) {
+      for (std::int64_t i = 0; i < kTile; i += Arithmetic::kRows) {
         const Part part = part_of(i);
-        if (j < part.columns && part.begin < part.end) {
-          multiply_tile<Product, kBlockRows>(
-              part.end - part.begin, left + i * row_stride + part.begin * step_stride, row_stride,
-              step_stride, right + j * words + part.begin * kTileColumns, kTileColumns,
-              c + i * columns + j, columns, add);
+        const std::int64_t begin = part.begin / kRun * kRun;
+        if (j < part.columns && begin < part.end) {
+          Arithmetic::block(part.end - begin, left + i * row_stride + begin * step_stride,
+                            row_stride, step_stride, right + j * words + begin * kTileColumns,
+                            c + i * columns + j, columns, add);
         }
       }
     }
@@ -150,12 +215,7 @@ struct TileMath {
     if constexpr (kDepth == 1) {
       return tile;
     } else {
-      for (std::int64_t k = 0; k < kTile; k += kDepth) {
-        for (std::int64_t j = 0; j < kTile; j += kLanes) {
-          store(out + k / kDepth * kTile + j,
-                Words::across(tile + k * kTile + j, tile + (k + 1) * kTile + j, kLanes));
-        }
-      }
+      Arithmetic::transpose_tile(tile, out);
       return out;
     }
   }

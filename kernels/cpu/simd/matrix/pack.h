@@ -105,10 +105,12 @@ void pack_panel(const PackBlock& block, const T* src, std::int64_t width, float*
   }
 }
 
-template <class Words, class T, int kPanel>
+/// Panels whose words of k come in runs of `kRun`.
+template <class Words, class T, int kPanel, int kRun>
 void pack_typed(const PackBlock& block, std::uint32_t* panels) {
   constexpr std::int64_t kAtOnce = kPanel > kLanes ? 4 : 8;
-  const std::int64_t size = (block.depth + Words::kDepth - 1) / Words::kDepth * kPanel;
+  const std::int64_t used = (block.depth + Words::kDepth - 1) / Words::kDepth * kPanel;
+  const std::int64_t size = (used + kRun * kPanel - 1) / (kRun * kPanel) * (kRun * kPanel);
   const T* src = static_cast<const T*>(block.data);
   auto* out = reinterpret_cast<float*>(panels);
   const bool across = block.width_stride == 1;
@@ -122,16 +124,19 @@ void pack_typed(const PackBlock& block, std::uint32_t* panels) {
     } else {
       pack_panel<Words, T, kPanel>(block, src + i * block.width_stride, width, out);
     }
+    for (std::int64_t j = 0; used < size && j < step && i + j * kPanel < block.width; ++j) {
+      __builtin_memset(out + j * size + used, 0, (size - used) * sizeof(float));
+    }
     out += step * size;
   }
 }
 
-template <class Words, int kPanel>
+template <class Words, int kPanel, int kRun = 1>
 void pack(const PackBlock& block, std::uint32_t* panels) {
   if (block.dtype == DType::bf16) {
-    pack_typed<Words, BFloat16, kPanel>(block, panels);
+    pack_typed<Words, BFloat16, kPanel, kRun>(block, panels);
   } else {
-    pack_typed<Words, float, kPanel>(block, panels);
+    pack_typed<Words, float, kPanel, kRun>(block, panels);
   }
 }
 

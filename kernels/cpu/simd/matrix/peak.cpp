@@ -4,6 +4,9 @@
 #include <tessera/kernels/cpu/peak.h>
 
 #include <tessera/kernels/cpu/simd/begin.h>
+#if TESSERA_ISA_LEVEL == 4
+#include <tessera/kernels/cpu/simd/matrix/amx_tile.h>
+#endif
 
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
@@ -50,7 +53,22 @@ double f32(std::int64_t rounds) {
   return 2.0 * kLanes * kSums * static_cast<double>(rounds);
 }
 
-#if TESSERA_ISA_LEVEL == 3
+#if TESSERA_ISA_LEVEL == 4
+double bf16(std::int64_t rounds) {
+  alignas(64) static constexpr std::uint16_t kFactors[kAmxRows * 2 * kAmxWords] = {};
+  constexpr double kFlops = 4.0 * 2 * kAmxRows * kAmxWords * 2 * kAmxWords;  // of four products
+  begin_amx();
+  _tile_loadd(4, kFactors, 64);
+  _tile_loadd(5, kFactors, 64);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    _tile_dpbf16ps(0, 4, 5);
+    _tile_dpbf16ps(1, 4, 5);
+    _tile_dpbf16ps(2, 4, 5);
+    _tile_dpbf16ps(3, 4, 5);
+  }
+  return kFlops * static_cast<double>(rounds);
+}
+#elif TESSERA_ISA_LEVEL == 3
 double bf16(std::int64_t rounds) {
   const __m512bh factor = _mm512_cvtne2ps_pbh(set1(0.5F), set1(0.5F));
   run(

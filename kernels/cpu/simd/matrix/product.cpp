@@ -8,6 +8,10 @@
 #include <tessera/kernels/cpu/simd/matrix/pack.h>
 #include <tessera/kernels/cpu/simd/matrix/tile.h>
 #include <tessera/kernels/cpu/simd/matrix/words.h>
+#if TESSERA_ISA_LEVEL == 4
+#include <tessera/kernels/cpu/simd/matrix/amx_pack.h>
+#include <tessera/kernels/cpu/simd/matrix/amx_tile.h>
+#endif
 
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
@@ -22,9 +26,12 @@ void tile(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, fl
 
 template <class Words, class Product>
 constexpr ProductKernel kernel() {
-  return {
-      kTileRows,    kTileColumns, Words::kDepth, pack<Words, kTileRows>, pack<Words, kTileColumns>,
-      tile<Product>};
+  return {.rows = kTileRows,
+          .columns = kTileColumns,
+          .depth_per_word = Words::kDepth,
+          .pack_rows = pack<Words, kTileRows>,
+          .pack_columns = pack<Words, kTileColumns>,
+          .tile = tile<Product>};
 }
 
 template <int kRows>
@@ -95,7 +102,22 @@ void add(float* into, const float* from, std::int64_t count) {
   }
 }
 
-#if TESSERA_ISA_LEVEL == 3
+#if TESSERA_ISA_LEVEL == 4
+void amx_tile(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, float* c,
+              std::int64_t stride, bool add, const Ahead&) {
+  multiply_amx<2 * kAmxRows>(words, {a, kAmxWords, kAmxRun}, b, c, stride, add);
+}
+
+constexpr ProductKernel kHalf{.rows = kAmxPanel,
+                              .columns = kTileColumns,
+                              .depth_per_word = PairWords::kDepth,
+                              .words_of_run = kAmxWords,
+                              .words_at_once = 128,
+                              .pack_rows = pack_amx_rows,
+                              .pack_columns = pack<PairWords, kTileColumns, kAmxWords>,
+                              .tile = amx_tile,
+                              .begin = begin_amx};
+#elif TESSERA_ISA_LEVEL == 3
 constexpr ProductKernel kHalf = kernel<PairWords, PairProduct>();
 #else
 constexpr ProductKernel kHalf = kernel<RoundedWords, PlainProduct>();

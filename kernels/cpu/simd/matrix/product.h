@@ -31,11 +31,16 @@ struct Ahead {
 };
 
 /// How one kind of arithmetic multiplies. Packed data is 32-bit words: one word holds
-/// `depth_per_word` consecutive values of k. A panel is [words of k][panel width].
+/// `depth_per_word` consecutive values of k. Words of k come in runs, filled up with zeros. A panel
+/// of columns is [words of k][panel width], one of rows [runs of k][panel width][words of a run].
 struct ProductKernel {
   int rows = 0;     ///< of the register tile
   int columns = 0;  ///< of the register tile
   int depth_per_word = 1;
+  int words_of_run = 1;
+  /// Of k that are multiplied at once: panels of more would leave the first cache, with fewer tiles
+  /// of C would be read and written more often.
+  int words_at_once = 384;
   /// Panels of `rows`, the last one padded with zeros.
   void (*pack_rows)(const PackBlock&, std::uint32_t* panels) = nullptr;
   /// Panels of `columns`, the last one padded with zeros.
@@ -43,6 +48,14 @@ struct ProductKernel {
   /// tile[rows, columns] (rows `stride` apart) = or += A panel · B panel over `words` of k.
   void (*tile)(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, float* tile,
                std::int64_t stride, bool add, const Ahead&) = nullptr;
+  /// Called on a thread before its tiles.
+  void (*begin)() = nullptr;
+
+  /// Words that `depth` values of k are packed into.
+  [[nodiscard]] std::int64_t words_of(std::int64_t depth) const {
+    const std::int64_t run = std::int64_t{depth_per_word} * words_of_run;
+    return (depth + run - 1) / run * words_of_run;
+  }
 };
 
 /// A block of sums on its way to memory.

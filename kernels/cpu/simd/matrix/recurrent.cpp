@@ -43,7 +43,8 @@ void backward(const RecurrentBackward& call, const RecurrentBlock& block, bool p
   }
 }
 
-constexpr RecurrentTable kTable{{forward<float>, forward<BFloat16>},
+constexpr RecurrentTable kTable{{Factors<float>::kKernel, Factors<BFloat16>::kKernel},
+                                {forward<float>, forward<BFloat16>},
                                 {backward<float>, backward<BFloat16>},
                                 {to_words<float>, to_words<BFloat16>}};
 

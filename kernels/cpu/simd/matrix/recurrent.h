@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <tessera/kernels/cpu/recurrent.h>
+#include <tessera/kernels/cpu/simd/matrix/product.h>
 
 namespace tessera::cpu {
 
@@ -12,17 +13,21 @@ namespace tessera::cpu {
 struct RecurrentBlock {
   std::int64_t time = 0;
   std::int64_t first = 0, count = 0;
-  std::int64_t words = 0;                  ///< that hold `width` factors
-  const std::uint32_t* panel = nullptr;    ///< of the first gate
-  std::int64_t panel_step = 0;             ///< words from a gate's panel to the next gate's
-  const std::uint32_t* factors = nullptr;  ///< null: none yet, backwards
-  std::uint32_t* next_factors = nullptr;   ///< the units' own are written
+  std::int64_t words = 0;                     ///< that hold `width` factors
+  const std::uint32_t* panel = nullptr;       ///< of the first gate
+  const std::uint32_t* next_panel = nullptr;  ///< of the first gate of the thread's next block
+  std::int64_t panel_step = 0;                ///< words from a gate's panel to the next gate's
+  const std::uint32_t* factors = nullptr;     ///< null: none yet, backwards
+  std::uint32_t* next_factors = nullptr;      ///< the units' own are written
   float* hidden = nullptr;  ///< [batch, width]: states or, backwards, what their gradients carry on
   float* cell = nullptr;    ///< likewise
 };
 
 /// Index 0 is f32, 1 is bf16.
 struct RecurrentTable {
+  /// How weights are packed, as columns, and factors counted: its rows are the sequences that are
+  /// taken at once, and factors are there for whole runs of them. It has no tile of its own.
+  ProductKernel kernel[2];
   void (*forward[2])(const RecurrentForward&, const RecurrentBlock&);
   /// A step further back than the first one adds what is carried on to `hidden`, and no more.
   void (*backward[2])(const RecurrentBackward&, const RecurrentBlock&, bool past_the_first);

@@ -13,15 +13,16 @@ class BackwardStep {
   static constexpr int kGates = gates_of(kCell);
   static constexpr int kKept = kept_of(kCell);
   static constexpr bool kHasCell = kCell == RecurrentCell::lstm;
+  static constexpr int kRows = Factors<T>::kRows;
   static constexpr bool kApart = kCell == RecurrentCell::gru;
 
  public:
   BackwardStep(const RecurrentBackward& call, const RecurrentBlock& block) : n_(call), b_(block) {}
 
   void run(bool past_the_first) {
-    each_few(
+    each_few<kRows>(
         n_.batch, [&](std::int64_t row, std::int64_t rows) __attribute__((always_inline)) {
-          alignas(64) float sums[kRowsAtOnce * kTileColumns];
+          alignas(64) float sums[kRows * kTileColumns];
           for (std::int64_t i = 0; i < rows; ++i) {
             begin_row(row + i, sums + i * kTileColumns);
           }
@@ -29,15 +30,18 @@ class BackwardStep {
             if (!past_the_first) {
               fetch_share(row, rows, gate);
             }
-            multiply<typename Factors<T>::Product>(
-                {rows, b_.words, b_.factors + (row * kGates + gate) * b_.words, kGates * b_.words,
-                 b_.panel + gate * b_.panel_step, sums, kTileColumns},
-                true);
+            Factors<T>::multiply({rows, b_.words, b_.factors + (row * kGates + gate) * b_.words,
+                                  kGates * b_.words, b_.panel + gate * b_.panel_step, sums,
+                                  kTileColumns, panel_after(b_, gate, kGates)},
+                                 true);
           }
           for (std::int64_t i = 0; i < rows; ++i) {
             finish_row(row + i, sums + i * kTileColumns, past_the_first);
           }
         });
+    if (past_) {
+      stream_end();
+    }
   }
 
  private:
@@ -57,7 +61,7 @@ class BackwardStep {
             for (int k = 0; k < kKept; ++k) {
               at.fetch<T>(n_.kept_values, kKept, k);
             }
-            for (int g = 0; g < kGates; ++g) {
+            for (int g = 0; g < kGates && !past_; ++g) {
               at.fetch<T>(n_.to_x, kGates, g);
               if (kApart) {
                 at.fetch<T>(n_.to_hidden, kGates, g);
@@ -93,9 +97,9 @@ class BackwardStep {
           store_up_to(hidden, u.hidden, at.lanes);
           for (int gate = 0; gate < kGates; ++gate) {
             const bool other = kApart && gate == 2;
-            at.store<T>(n_.to_x, other ? x_new : u.gates[gate], kGates, gate);
+            at.write<T>(n_.to_x, other ? x_new : u.gates[gate], past_, kGates, gate);
             if (kApart) {
-              at.store<T>(n_.to_hidden, u.gates[gate], kGates, gate);
+              at.write<T>(n_.to_hidden, u.gates[gate], past_, kGates, gate);
             }
             store(factors[gate] + j, u.gates[gate]);
           }
@@ -125,6 +129,7 @@ class BackwardStep {
 
   const RecurrentBackward& n_;
   const RecurrentBlock& b_;
+  bool past_ = n_.past_caches();  ///< what backward or a product reads later is written so
 };
 
 }  // namespace tessera::cpu::TESSERA_ISA

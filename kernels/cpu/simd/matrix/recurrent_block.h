@@ -8,33 +8,111 @@
 #include <tessera/kernels/cpu/simd/matrix/pack.h>
 #include <tessera/kernels/cpu/simd/matrix/recurrent.h>
 #include <tessera/kernels/cpu/simd/matrix/tile.h>
+#if TESSERA_ISA_LEVEL == 4
+#include <tessera/kernels/cpu/simd/matrix/amx_tile.h>
+#endif
 
 namespace tessera::cpu::TESSERA_ISA {
 
+/// Some factors of a few sequences and the panel that they are multiplied with. Rows of factors are
+/// `row_words` apart, rows of sums `stride`.
+struct Few {
+  std::int64_t rows, words;
+  const std::uint32_t* factors;
+  std::int64_t row_words;
+  const std::uint32_t* panel;
+  float* sums;
+  std::int64_t stride;
+  const std::uint32_t* next_panel;  ///< may be brought near meanwhile
+};
+
+/// Factors that vectors multiply: `Words` hold them.
+template <class WordsOf, class Product>
+struct VectorFactors {
+  using Words = WordsOf;
 #if TESSERA_ISA_LEVEL >= 2
-inline constexpr int kRowsAtOnce = 8;
+  static constexpr int kTileHeight = 8;
 #else
-inline constexpr int kRowsAtOnce = 4;
+  static constexpr int kTileHeight = 4;
+#endif
+  /// Two tiles share what was brought near: a part of a panel, of kPart words, stays in the first
+  /// cache until both have been multiplied with it.
+  static constexpr int kRows = 2 * kTileHeight;
+  static constexpr std::int64_t kPart = 128;
+  static constexpr ProductKernel kKernel{.rows = kRows,
+                                         .columns = kTileColumns,
+                                         .depth_per_word = Words::kDepth,
+                                         .pack_columns = pack<Words, kTileColumns>};
+
+  /// sums[rows, panel] = or += factors[rows, words] · panel, for at most kRows rows. Each tile
+  /// brings its half of the next panel near.
+  static void multiply(const Few& all, bool add) {
+    for (std::int64_t k = 0; k < all.words; k += kPart) {
+      for (std::int64_t row = 0; row < all.rows; row += kTileHeight) {
+        Few few = all;
+        few.rows = all.rows - row < kTileHeight ? all.rows - row : kTileHeight;
+        few.words = all.words - k < kPart ? all.words - k : kPart;
+        few.factors += row * all.row_words + k;
+        few.panel += k * kTileColumns;
+        few.sums += row * all.stride;
+        few.next_panel += k * kTileColumns + (row > 0 ? kTileColumns / 2 : 0);
+        tile(few, add || k > 0);
+      }
+    }
+  }
+
+ private:
+  template <int kCount = kTileHeight>
+  static void tile(const Few& few, bool add) {
+    if constexpr (kCount > 1) {
+      if (few.rows < kCount) {
+        tile<kCount - 1>(few, add);
+        return;
+      }
+    }
+    multiply_tile<Product, kCount>(few.words, reinterpret_cast<const float*>(few.factors),
+                                   few.row_words, 1, reinterpret_cast<const float*>(few.panel),
+                                   kTileColumns, few.sums, few.stride, add,
+                                   Ahead{few.next_panel, kTileColumns});
+  }
+};
+
+#if TESSERA_ISA_LEVEL == 4
+/// Factors that tile registers multiply: rows past the last sequence are multiplied too.
+struct AmxFactors {
+  using Words = PairWords;
+  static constexpr int kRows = kAmxRows;
+  static constexpr ProductKernel kKernel{.rows = kRows,
+                                         .columns = kTileColumns,
+                                         .depth_per_word = Words::kDepth,
+                                         .words_of_run = kAmxWords,
+                                         .pack_columns = pack<Words, kTileColumns, kAmxWords>,
+                                         .begin = begin_amx};
+
+  static void multiply(const Few& few, bool add) {
+    multiply_amx<kAmxRows>(few.words, {few.factors, few.row_words, kAmxWords}, few.panel, few.sums,
+                           few.stride, add);
+  }
+};
 #endif
 
 /// How factors of one dtype are held and multiplied.
 template <class T>
-struct Factors;
-template <>
-struct Factors<float> {
-  using Words = PlainWords;
-  using Product = PlainProduct;
+struct FactorsOf {
+  using Type = VectorFactors<PlainWords, PlainProduct>;
 };
 template <>
-struct Factors<BFloat16> {
-#if TESSERA_ISA_LEVEL == 3
-  using Words = PairWords;
-  using Product = PairProduct;
+struct FactorsOf<BFloat16> {
+#if TESSERA_ISA_LEVEL == 4
+  using Type = AmxFactors;
+#elif TESSERA_ISA_LEVEL == 3
+  using Type = VectorFactors<PairWords, PairProduct>;
 #else
-  using Words = RoundedWords;
-  using Product = PlainProduct;
+  using Type = VectorFactors<RoundedWords, PlainProduct>;
 #endif
 };
+template <class T>
+using Factors = typename FactorsOf<T>::Type;
 
 template <class T>
 void to_words(const float* factors, std::int64_t count, std::uint32_t* words) {
@@ -47,29 +125,10 @@ void to_words(const float* factors, std::int64_t count, std::uint32_t* words) {
   }
 }
 
-/// Some factors of a few sequences and the panel that they are multiplied with. Rows of factors are
-/// `row_words` apart, rows of sums `stride`.
-struct Few {
-  std::int64_t rows, words;
-  const std::uint32_t* factors;
-  std::int64_t row_words;
-  const std::uint32_t* panel;
-  float* sums;
-  std::int64_t stride;
-};
-
-/// sums[rows, panel] = or += factors[rows, words] · panel, for at most kRows rows.
-template <class Product, int kRows = kRowsAtOnce>
-void multiply(const Few& few, bool add) {
-  if constexpr (kRows > 1) {
-    if (few.rows < kRows) {
-      multiply<Product, kRows - 1>(few, add);
-      return;
-    }
-  }
-  multiply_tile<Product, kRows>(few.words, reinterpret_cast<const float*>(few.factors),
-                                few.row_words, 1, reinterpret_cast<const float*>(few.panel),
-                                kTileColumns, few.sums, few.stride, add);
+/// The panel that is multiplied after the one of `gate`.
+[[gnu::always_inline]] inline const std::uint32_t* panel_after(const RecurrentBlock& block,
+                                                               int gate, int gates) {
+  return gate + 1 < gates ? block.panel + (gate + 1) * block.panel_step : block.next_panel;
 }
 
 /// Where a vector of units of one sequence lies in tensors [batch, steps, ...].
@@ -89,6 +148,13 @@ struct Place {
                                     std::int64_t i = 0) const {
     store_up_to(static_cast<T*>(p) + (row * lines + i) * width + unit, x, lanes);
   }
+  /// The same; past the caches when `past`.
+  template <class T>
+  [[gnu::always_inline]] void write(void* p, VF x, bool past, std::int64_t lines = 1,
+                                    std::int64_t i = 0) const {
+    T* to = static_cast<T*>(p) + (row * lines + i) * width + unit;
+    TESSERA_ISA::write(to, x, lanes, past && is_aligned(to));
+  }
   /// Brings near what is read or written later.
   template <class T>
   [[gnu::always_inline]] void fetch(const void* p, std::int64_t lines = 1,
@@ -97,11 +163,11 @@ struct Place {
   }
 };
 
-/// Calls f(first, count) for runs of at most kRowsAtOnce of all sequences.
-template <class F>
+/// Calls f(first, count) for runs of at most kRows of all sequences.
+template <int kRows, class F>
 [[gnu::always_inline]] inline void each_few(std::int64_t batch, const F& f) {
-  for (std::int64_t row = 0; row < batch; row += kRowsAtOnce) {
-    f(row, batch - row < kRowsAtOnce ? batch - row : kRowsAtOnce);
+  for (std::int64_t row = 0; row < batch; row += kRows) {
+    f(row, batch - row < kRows ? batch - row : kRows);
   }
 }
 

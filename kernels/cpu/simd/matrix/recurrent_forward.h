@@ -13,25 +13,29 @@ class ForwardStep {
   static constexpr int kGates = gates_of(kCell);
   static constexpr int kKept = kept_of(kCell);
   static constexpr bool kHasCell = kCell == RecurrentCell::lstm;
+  static constexpr int kRows = Factors<T>::kRows;
 
  public:
   ForwardStep(const RecurrentForward& call, const RecurrentBlock& block) : n_(call), b_(block) {}
 
   void run() {
-    each_few(
+    each_few<kRows>(
         n_.batch, [&](std::int64_t row, std::int64_t rows) __attribute__((always_inline)) {
-          alignas(64) float sums[kRowsAtOnce * kStride];
+          alignas(64) float sums[kRows * kStride];
           for (int gate = 0; gate < kGates; ++gate) {
             fetch_share(row, rows, gate);
-            multiply<typename Factors<T>::Product>(
-                {rows, b_.words, b_.factors + row * b_.words, b_.words,
-                 b_.panel + gate * b_.panel_step, sums + gate * kTileColumns, kStride},
-                false);
+            Factors<T>::multiply({rows, b_.words, b_.factors + row * b_.words, b_.words,
+                                  b_.panel + gate * b_.panel_step, sums + gate * kTileColumns,
+                                  kStride, panel_after(b_, gate, kGates)},
+                                 false);
           }
           for (std::int64_t i = 0; i < rows; ++i) {
             finish_row(row + i, sums + i * kStride);
           }
         });
+    if (past_) {
+      stream_end();
+    }
   }
 
  private:
@@ -44,6 +48,9 @@ class ForwardStep {
           n_, b_, row + i, [&](const Place& at, std::int64_t) __attribute__((always_inline)) {
             for (int g = 0; g < kGates; ++g) {
               at.fetch<T>(n_.x, kGates, g);
+            }
+            if (past_) {
+              return;  // what is written then needs not be near
             }
             for (int k = 0; k < kKept; ++k) {
               at.fetch<T>(n_.kept_values, kKept, k);
@@ -81,10 +88,10 @@ class ForwardStep {
                                      bool taken) const {
     Units u{};
     u.hidden = load_up_to(b_.hidden + state, at.lanes);
-    at.store<T>(n_.before, u.hidden);
+    at.write<T>(n_.before, u.hidden, past_);
     if (kHasCell) {
       u.cell = load_up_to(b_.cell + state, at.lanes);
-      at.store<float>(n_.cells, u.cell);
+      at.write<float>(n_.cells, u.cell, past_);
     }
     VF output = zero();
     if (taken) {
@@ -101,12 +108,13 @@ class ForwardStep {
     }
     at.store<T>(n_.output, output);
     for (int i = 0; i < kKept; ++i) {
-      at.store<T>(n_.kept_values, u.kept[i], kKept, i);
+      at.write<T>(n_.kept_values, u.kept[i], past_, kKept, i);
     }
   }
 
   const RecurrentForward& n_;
   const RecurrentBlock& b_;
+  bool past_ = n_.past_caches();  ///< what backward or a product reads later is written so
 };
 
 }  // namespace tessera::cpu::TESSERA_ISA

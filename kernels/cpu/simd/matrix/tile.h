@@ -20,7 +20,7 @@ inline constexpr int kTileColumns = kTileVectors * kLanes;
 struct PlainProduct {
   [[gnu::always_inline]] static VF multiply_add(VF a, VF b, VF c) { return fma(a, b, c); }
 };
-#if TESSERA_ISA_LEVEL == 3
+#if TESSERA_ISA_LEVEL >= 3
 struct PairProduct {
   [[gnu::always_inline]] static VF multiply_add(VF a, VF b, VF c) {
     return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b);

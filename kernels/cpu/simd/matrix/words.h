@@ -42,7 +42,7 @@ struct RoundedWords {
   }
 };
 
-#if TESSERA_ISA_LEVEL == 3
+#if TESSERA_ISA_LEVEL >= 3
 /// A word is two bf16, k in the lower half and k + 1 in the upper. The conversion makes denormals
 /// 0, as the product would.
 struct PairWords {
