@@ -9,8 +9,8 @@ import collections
 import json
 import pathlib
 
-from ops import (activations, attention, bags, casts, dtypes, losses, norms, optimizers,
-                 pointwise, products, reductions, schedules, shapes)
+from ops import (activations, attention, bags, casts, dtypes, losses, norms, pointwise, products,
+                 reductions, shapes)
 
 TARGET = pathlib.Path(__file__).resolve().parent.parent / "fixtures" / "ops.json"
 
@@ -37,8 +37,6 @@ def main():
     fixture = {
         "dtypes": dtypes.rules(),
         "casts": casts.casts(),
-        "optimizers": collect(optimizers.runs()),
-        "schedules": collect(schedules.runs()),
         "ops": collect(pair for module in modules for pair in module.cases()),
     }
     TARGET.write_text(compact(fixture, depth=3) + "\n")

@@ -13,7 +13,8 @@ std::unique_ptr<optim::Optimizer> adafactor(const std::vector<nn::Parameter>& pa
   optim::AdafactorOptions options{.lr = a.number("lr", 1e-2),
                                   .beta2_decay = a.number("beta2_decay", -0.8),
                                   .d = a.number("d", 1),
-                                  .weight_decay = a.number("weight_decay", 0)};
+                                  .weight_decay = a.number("weight_decay", 0),
+                                  .maximize = a.flag("maximize", false)};
   if (a.has("eps")) {
     options.eps1 = a.numbers("eps").at(0);
     options.eps2 = a.numbers("eps").at(1);

@@ -13,13 +13,15 @@ std::unique_ptr<optim::Optimizer> muon(const std::vector<nn::Parameter>& paramet
                              .weight_decay = a.number("weight_decay", 0.1),
                              .momentum = a.number("momentum", 0.95),
                              .nesterov = a.flag("nesterov", true),
+                             .eps = a.number("eps", 1e-7),
                              .ns_steps = static_cast<int>(a.integer("ns_steps", 5))};
   if (a.has("ns_coefficients")) {
     std::ranges::copy(a.numbers("ns_coefficients"), options.ns_coefficients.begin());
   }
-  if (a.text("adjust_lr_fn", "original") == "match_rms_adamw") {
-    options.adjust_lr_fn = optim::AdjustLr::match_rms_adamw;
-  }
+  const std::string adjust = a.text("adjust_lr_fn", "original");
+  options.adjust_lr_fn = adjust == "original"          ? optim::AdjustLr::original
+                         : adjust == "match_rms_adamw" ? optim::AdjustLr::match_rms_adamw
+                                                       : optim::AdjustLr::spectral_unclamped;
   return std::make_unique<optim::Muon>(parameters, options);
 }
 

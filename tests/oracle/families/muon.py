@@ -14,6 +14,8 @@ SETTINGS = {
     "plain_momentum": dict(lr=0.02, momentum=0.9, nesterov=False, weight_decay=0.0),
     "matched": dict(lr=0.01, adjust_lr_fn="match_rms_adamw"),
     "few_steps": dict(lr=0.01, ns_steps=3, ns_coefficients=(3.0, -3.2, 1.2)),
+    "spectral": dict(lr=0.02, adjust_lr_fn="spectral_unclamped", eps=1e-3,
+                     ns_coefficients=(1.875, -1.25, 0.375)),
 }
 
 
@@ -31,7 +33,8 @@ def orthogonal(update, coefficients, steps, eps):
 def rate_factor(rule, rows, columns):
     if rule == "match_rms_adamw":
         return 0.2 * math.sqrt(max(rows, columns))
-    return math.sqrt(max(1, rows / columns))
+    least = 0 if rule == "spectral_unclamped" else 1
+    return math.sqrt(max(least, rows / columns))
 
 
 class Muon:

@@ -8,7 +8,7 @@ namespace {
 optim::PlateauScheduleOptions options_of(const Attributes& a) {
   using Options = optim::PlateauScheduleOptions;
   const bool absolute = a.text("threshold_mode", "rel") == "abs";
-  return {.lr = a.number("lr"),
+  return {.lr = lr_of(a),
           .min_lr = a.number("min_lr", 0),
           .mode = a.text("mode", "min") == "max" ? Options::Mode::max : Options::Mode::min,
           .factor = a.number("factor", 0.1),
@@ -22,12 +22,9 @@ optim::PlateauScheduleOptions options_of(const Attributes& a) {
 Schedule::Numbers plateau(const Attributes& a, std::int64_t steps, const Node& values) {
   optim::PlateauSchedule schedule(options_of(a));
   const auto metrics = values["metrics"].values.to_vector<double>();
-  std::vector<double> rates;
-  for (std::int64_t step = 0; step < steps; ++step) {
-    rates.push_back(schedule.rate(step));
+  return rates_of(schedule, a, steps, "lr", [&](std::int64_t step) {
     schedule.see(metrics.at(static_cast<std::size_t>(step)));
-  }
-  return {{"rates", rates}};
+  });
 }
 
 const Counterparts<Schedule> kPlateau{{"ReduceLROnPlateau", {plateau}}};

@@ -18,8 +18,12 @@ def cases():
         ("absolute", dict(factor=0.5, patience=2, threshold=0.01, threshold_mode="abs")),
         ("bounded", dict(factor=0.1, patience=0, min_lr=0.004)),
         ("small_steps", dict(factor=0.5, patience=0, eps=0.01)),
+        ("all", dict(factor=0.5, patience=1, threshold=0.01, threshold_mode="abs", cooldown=3,
+                     min_lr=0.003, eps=1e-3)),
     ):
         yield schedule(lr_scheduler.ReduceLROnPlateau, name, arguments, metrics=METRICS)
     rising = [1 - metric for metric in METRICS]
-    yield schedule(lr_scheduler.ReduceLROnPlateau, "rising", dict(mode="max", patience=2),
-                   metrics=rising)
+    for name, more in (("rising", {}),
+                       ("rising_absolute", dict(threshold=0.02, threshold_mode="abs"))):
+        yield schedule(lr_scheduler.ReduceLROnPlateau, name, dict(mode="max", patience=2) | more,
+                       metrics=rising)

@@ -42,7 +42,9 @@ BuiltLayer gru(const Attributes& a) {
 }
 
 BuiltLayer lstm(const Attributes& a) {
-  const auto module = make_layer<nn::LSTM>(a, recurrent_options<nn::RecurrentOptions>(a));
+  auto options = recurrent_options<nn::RecurrentOptions>(a);
+  options.proj_size = a.integer("proj_size", 0);
+  const auto module = make_layer<nn::LSTM>(a, options);
   return {module, [module](const NamedTensors& in) -> std::vector<Tensor> {
             const nn::LstmState first{in["h_0"], in["c_0"]};
             const auto [output, last] = module(in["x"], first, in["lengths"]);

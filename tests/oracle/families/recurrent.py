@@ -8,7 +8,7 @@ from support.begin import begin
 from support.draw import given, normal
 from support.layer import NEIGHBOURS, layer
 
-TIME, BATCH, WIDTH, HIDDEN = 6, 4, 5, 7
+TIME, BATCH, WIDTH, HIDDEN, PROJECTED = 6, 4, 5, 7, 3
 SIZES = dict(input_size=WIDTH, hidden_size=HIDDEN)
 SETTINGS = {
     "plain": {},
@@ -49,6 +49,23 @@ def recurrent(kind, name, arguments, inputs, **more):
     return layer(kind, name, arguments, inputs, call=call, neighbours=NEIGHBOURS, **more)
 
 
+def projected():
+    """LSTM whose hidden state is a product of fewer numbers."""
+    one = SIZES | dict(proj_size=PROJECTED)
+    both = one | dict(num_layers=2, bidirectional=True)
+    first = states(nn.LSTM, 2, 2, hidden=PROJECTED)
+    yield recurrent(nn.LSTM, "projected", one, {"x": sequence()})
+    yield recurrent(nn.LSTM, "projected_without_bias", one | dict(bias=False), {"x": sequence()})
+    yield recurrent(nn.LSTM, "projected_batch_first", both | dict(batch_first=True),
+                    {"x": sequence(batch_first=True)})
+    yield recurrent(nn.LSTM, "projected_states", both, {"x": sequence()} | first)
+    yield recurrent(nn.LSTM, "projected_states_lengths", both,
+                    {"x": sequence(), "lengths": LENGTHS} | first)
+    yield recurrent(nn.LSTM, "projected_unbatched", one, {"x": normal(TIME, WIDTH)})
+    yield begin(nn.LSTM, "fresh_projected",
+                dict(input_size=20, hidden_size=30, num_layers=2, proj_size=15))
+
+
 def cases():
     for kind in (nn.RNN, nn.LSTM, nn.GRU):
         for name, more in SETTINGS.items():
@@ -62,5 +79,6 @@ def cases():
                         {"x": sequence(), "lengths": LENGTHS} | states(kind, 2, 2))
         yield recurrent(kind, "unbatched", SIZES, {"x": normal(TIME, WIDTH)})
         yield begin(kind, "fresh", dict(input_size=20, hidden_size=30, num_layers=2))
+    yield from projected()
     yield recurrent(nn.RNN, "relu", SIZES | dict(nonlinearity="relu"), {"x": sequence()},
                     smooth=False)

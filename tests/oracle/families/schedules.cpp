@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include <tessera/nn/optim/constant_schedule.h>
 #include <tessera/nn/optim/cosine_schedule.h>
 #include <tessera/nn/optim/linear_schedule.h>
@@ -8,39 +10,32 @@ namespace tessera::oracle {
 namespace {
 
 Schedule::Numbers constant(const Attributes& a, std::int64_t steps, const Node&) {
-  const double lr = a.number("lr") * a.number("factor");
-  return rates_of(optim::ConstantSchedule({.lr = lr, .steps = a.integer("total_iters")}), steps);
-}
-
-optim::ScheduleOptions cosine_options(const Attributes& a, std::int64_t warmup) {
-  return {.lr = a.number("lr"),
-          .min_lr = a.number("eta_min"),
-          .warmup = warmup,
-          .steps = warmup + a.integer("T_max")};
-}
-
-optim::ScheduleOptions linear_options(const Attributes& a, std::int64_t warmup) {
-  const double lr = a.number("lr") * a.number("start_factor");
-  return {.lr = lr,
-          .min_lr = a.number("lr") * a.number("end_factor"),
-          .warmup = warmup,
-          .steps = warmup + a.integer("total_iters")};
+  EXPECT_EQ(a.number("factor"), 1);
+  optim::ConstantSchedule schedule(
+      {.lr = lr_of(a), .warmup = warmup_of(a), .steps = warmup_of(a) + a.integer("total_iters")});
+  return rates_of(schedule, a, steps);
 }
 
 Schedule::Numbers cosine(const Attributes& a, std::int64_t steps, const Node&) {
-  return rates_of(optim::CosineSchedule(cosine_options(a, 0)), steps);
+  optim::CosineSchedule schedule({.lr = lr_of(a),
+                                  .min_lr = a.number("eta_min"),
+                                  .warmup = warmup_of(a),
+                                  .steps = warmup_of(a) + a.integer("T_max")});
+  return rates_of(schedule, a, steps);
 }
 
 Schedule::Numbers linear(const Attributes& a, std::int64_t steps, const Node&) {
-  return rates_of(optim::LinearSchedule(linear_options(a, 0)), steps);
+  EXPECT_EQ(a.number("start_factor"), 1);
+  optim::LinearSchedule schedule({.lr = lr_of(a),
+                                  .min_lr = lr_of(a) * a.number("end_factor"),
+                                  .warmup = warmup_of(a),
+                                  .steps = warmup_of(a) + a.integer("total_iters")});
+  return rates_of(schedule, a, steps);
 }
 
-Schedule::Numbers warmed(const Attributes& a, std::int64_t steps, const Node&) {
-  const std::int64_t warmup = a.integer("warmup");
-  if (a.text("after") == "LinearLR") {
-    return rates_of(optim::LinearSchedule(linear_options(a, warmup)), steps);
-  }
-  return rates_of(optim::CosineSchedule(cosine_options(a, warmup)), steps);
+/// Any of them behind a warm-up.
+Schedule::Numbers warmed(const Attributes& a, std::int64_t steps, const Node& values) {
+  return Counterparts<Schedule>::all().at(a.text("after")).run(a, steps, values);
 }
 
 const Counterparts<Schedule> kSchedules{{"ConstantLR", {constant}},

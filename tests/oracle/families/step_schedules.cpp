@@ -11,26 +11,33 @@ namespace {
 using Numbers = Schedule::Numbers;
 
 Numbers step(const Attributes& a, std::int64_t steps, const Node&) {
-  const optim::StepSchedule schedule(
-      {.lr = a.number("lr"), .step_size = a.integer("step_size"), .gamma = a.number("gamma", 0.1)});
-  return rates_of(schedule, steps);
+  optim::StepSchedule schedule({.lr = lr_of(a),
+                                .warmup = warmup_of(a),
+                                .step_size = a.integer("step_size"),
+                                .gamma = a.number("gamma", 0.1)});
+  return rates_of(schedule, a, steps);
 }
 
 Numbers multi_step(const Attributes& a, std::int64_t steps, const Node&) {
-  const optim::MultiStepSchedule schedule({.lr = a.number("lr"),
-                                           .milestones = a.integers("milestones"),
-                                           .gamma = a.number("gamma", 0.1)});
-  return rates_of(schedule, steps);
+  optim::MultiStepSchedule schedule({.lr = lr_of(a),
+                                     .warmup = warmup_of(a),
+                                     .milestones = a.integers("milestones"),
+                                     .gamma = a.number("gamma", 0.1)});
+  return rates_of(schedule, a, steps);
 }
 
 Numbers exponential(const Attributes& a, std::int64_t steps, const Node&) {
-  const optim::ExponentialSchedule schedule({.lr = a.number("lr"), .gamma = a.number("gamma")});
-  return rates_of(schedule, steps);
+  optim::ExponentialSchedule schedule(
+      {.lr = lr_of(a), .warmup = warmup_of(a), .gamma = a.number("gamma")});
+  return rates_of(schedule, a, steps);
 }
 
 Numbers polynomial(const Attributes& a, std::int64_t steps, const Node&) {
-  const optim::ScheduleOptions options{.lr = a.number("lr"), .steps = a.integer("total_iters")};
-  return rates_of(optim::PolynomialSchedule(options, a.number("power", 1)), steps);
+  const std::int64_t warmup = warmup_of(a);
+  const optim::ScheduleOptions options{
+      .lr = lr_of(a), .warmup = warmup, .steps = warmup + a.integer("total_iters")};
+  optim::PolynomialSchedule schedule(options, a.number("power", 1));
+  return rates_of(schedule, a, steps);
 }
 
 const Counterparts<Schedule> kSchedules{{"StepLR", {step}},
