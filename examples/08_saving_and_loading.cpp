@@ -33,7 +33,8 @@ double sum_of(const nn::Module& model) {
   return sum;
 }
 
-void hdf5(const std::string& path) {
+/// HDF5 or safetensors, as the file's name ends.
+void keep(const std::string& path) {
   const auto model = nn::make<Model>();
   nn::save_weights(*model, path);  // beside, then renamed: the old file or the new one is there
   const auto other = nn::make<Model>();
@@ -51,16 +52,15 @@ void ties(const std::string& path) {
   std::cout << "table and head are " << (tied ? "tied" : "apart") << '\n';
 }
 
-/// The format that other libraries read, under their names.
-void safetensors(const std::string& path) {
+/// The format told, and names as other libraries have them.
+void renamed(const std::string& path) {
   const nn::NameMap slashes = nn::name_maps::separators(".", "/");
   const nn::NameMap dots = nn::name_maps::separators("/", ".");
   const auto model = nn::make<Model>();
   nn::export_weights(*model, path, nn::Format::safetensors, slashes);
   const auto other = nn::make<Model>();
   nn::import_weights(*other, path, nn::Format::safetensors, dots);
-  std::cout << "safetensors: " << (sum_of(*model) == sum_of(*other) ? "equal" : "different")
-            << '\n';
+  std::cout << "renamed: " << (sum_of(*model) == sum_of(*other) ? "equal" : "different") << '\n';
 }
 
 struct Larger : nn::Module {
@@ -84,9 +84,10 @@ int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : ".";
   try {
     tessera::set_seed(1);
-    hdf5(folder + "/model.h5");
-    ties(folder + "/model.h5");
-    safetensors(folder + "/model.safetensors");
+    keep(folder + "/model.h5");
+    keep(folder + "/model.safetensors");
+    ties(folder + "/model.safetensors");
+    renamed(folder + "/slashes.safetensors");
     part(folder + "/model.h5");
   } catch (const tessera::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

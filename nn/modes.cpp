@@ -2,6 +2,7 @@
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/functional/call_state.h>
+#include <tessera/nn/thaw_scope.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -38,6 +39,7 @@ void Module::zero_grad(bool set_to_none) {
   for (const Parameter& parameter : parameters()) {
     const Tensor& value = parameter.slot()->value;
     if (value.defined() && value.grad().defined()) {
+      const ThawScope frozen_or_not(value);
       value.set_grad(set_to_none ? Tensor() : zeros_like(value));
     }
   }

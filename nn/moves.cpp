@@ -6,6 +6,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/permute.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/thaw_scope.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -24,9 +25,12 @@ Tensor replace(const Slot& slot, const Conversion& convert) {
   if (value.shares_storage(slot.value) && value.dtype() == slot.value.dtype()) {
     return slot.value;
   }
-  const bool trained = slot.kind == Slot::Kind::parameter && slot.requires_grad;
-  value.set_requires_grad(trained && is_differentiable(value.dtype()));
-  if (trained) {
+  const bool parameter = slot.kind == Slot::Kind::parameter;
+  const bool both = is_differentiable(value.dtype()) && is_differentiable(slot.value.dtype());
+  value.set_requires_grad(parameter && slot.requires_grad && is_differentiable(value.dtype()));
+  if (parameter && both) {
+    const ThawScope from(slot.value);
+    const ThawScope to(value);
     share_hooks(slot.value, value);
     if (const Tensor gradient = slot.value.grad(); gradient.defined()) {
       value.set_grad(convert(gradient.detach()));

@@ -31,6 +31,14 @@ SlotPtr make_slot(std::string_view name, Slot::Kind kind, const Shape& shape,
   return slot;
 }
 
+/// The slot of a name that is more than reserved.
+const SlotPtr& slot_of(const SlotEntryPtr& entry, const char* kind) {
+  check<AttributeError>(entry != nullptr, kind, ": no module has declared it");
+  check<AttributeError>(entry->slot != nullptr, kind, " \"", entry->name, "\": the name holds no ",
+                        kind);
+  return entry->slot;
+}
+
 void give_shape(Slot& slot, const Shape& shape) {
   const bool fits = std::ranges::equal(
       slot.shape, shape,
@@ -53,14 +61,18 @@ Parameter::Parameter(Module* owner, std::string_view name, const Shape& shape,
   owner->put_slot(entry_, std::move(slot));
 }
 
+const SlotPtr& Parameter::held() const {
+  return slot_of(entry_, "parameter");
+}
+
 const Shape& Parameter::shape() const {
-  check<RuntimeError>(slot()->sized(), '"', name(),
+  check<RuntimeError>(held()->sized(), '"', name(),
                       "\": uninitialised; the first call of its module tells its shape");
   return slot()->shape;
 }
 
 void Parameter::materialize(const Shape& shape) const {
-  give_shape(*slot(), shape);
+  give_shape(*held(), shape);
 }
 
 void Parameter::tie(const Parameter& other) {
@@ -84,8 +96,12 @@ Buffer::Buffer(Module* owner, std::string_view name, const Shape& shape, Initial
   owner->put_slot(entry_, std::move(slot));
 }
 
+const SlotPtr& Buffer::held() const {
+  return slot_of(entry_, "buffer");
+}
+
 void Buffer::materialize(const Shape& shape) const {
-  give_shape(*slot(), shape);
+  give_shape(*held(), shape);
 }
 
 SlotPtr make_buffer_slot(std::string_view name, const Tensor& value, bool persistent) {

@@ -34,8 +34,9 @@ class Parameter {
 
   operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
   [[nodiscard]] Tensor value() const { return *this; }
-  [[nodiscard]] Tensor grad() const { return slot()->value.grad(); }
-  [[nodiscard]] const std::string& name() const { return slot()->name; }
+  // What follows, but for `defined`, throws AttributeError where the name is only reserved.
+  [[nodiscard]] Tensor grad() const { return held()->value.grad(); }
+  [[nodiscard]] const std::string& name() const { return held()->name; }
   /// Throws RuntimeError while a size is kInferred.
   [[nodiscard]] const Shape& shape() const;
   [[nodiscard]] bool is_uninitialized() const { return defined() && !slot()->sized(); }
@@ -49,6 +50,8 @@ class Parameter {
   void tie(const Parameter& other);
 
  private:
+  [[nodiscard]] const SlotPtr& held() const;
+
   SlotEntryPtr entry_;
 };
 
@@ -73,11 +76,14 @@ class Buffer {
   [[nodiscard]] bool defined() const { return entry_ != nullptr && entry_->slot != nullptr; }
   /// As that of Parameter.
   void materialize(const Shape& shape) const;
-  /// Changes the value: the only way to change state inside `forward`.
-  void assign(const Tensor& value) const { write_slot(slot(), value); }
+  /// Changes the value: the only way to change state inside `forward`. Throws AttributeError where
+  /// the name is only reserved.
+  void assign(const Tensor& value) const { write_slot(held(), value); }
   [[nodiscard]] const SlotPtr& slot() const { return entry_->slot; }
 
  private:
+  [[nodiscard]] const SlotPtr& held() const;
+
   SlotEntryPtr entry_;
 };
 

@@ -14,8 +14,9 @@ BuildStatus Module::build(const Args& args, const Kwargs& kwargs) {
 }
 
 bool Module::built() const {
-  return std::ranges::all_of(all_modules(),
-                             [](const auto& below) { return below.second->declared_; });
+  return std::ranges::all_of(all_modules(), [](const auto& below) {
+    return below.second->declared_ && !below.second->partly_;
+  });
 }
 
 BuildMode Module::build_mode() const {

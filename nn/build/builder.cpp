@@ -15,19 +15,31 @@ std::string join(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "." + name;
 }
 
-/// The dtype of the first floating or complex tensor of a call.
-std::optional<DType> floating_dtype(const Args& args) {
-  for (const Value& value : args) {
-    if (value.is<Tensor>() && is_differentiable(value.tensor().dtype())) {
-      return value.tensor().dtype();
+/// Calls `visit` for the tensors in `value`, in order.
+template <class F>
+void each_tensor(const Value& value, const F& visit) {
+  if (value.is<Tensor>()) {
+    visit(value.tensor());
+  } else if (value.is<Value::List>()) {
+    for (const Value& part : value.get<Value::List>()) {
+      each_tensor(part, visit);
     }
-    if (value.is<Value::List>()) {
-      if (const auto found = floating_dtype(value.get<Value::List>())) {
-        return found;
-      }
+  } else if (value.is<Value::Map>()) {
+    for (const auto& [name, part] : value.get<Value::Map>()) {
+      each_tensor(part, visit);
     }
   }
-  return std::nullopt;
+}
+
+/// The dtype of the first floating or complex tensor of a call.
+std::optional<DType> floating_dtype(const Args& args, const Kwargs& kwargs) {
+  std::vector<DType> found;
+  each_tensor(Value::List{args, kwargs}, [&](const Tensor& x) {
+    if (is_differentiable(x.dtype())) {
+      found.push_back(x.dtype());
+    }
+  });
+  return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
 /// Puts a module's names back to what they were, unless `keep` is called.
@@ -74,10 +86,11 @@ void Builder::place(Module& module, std::uint64_t model_key, const std::string& 
 void Builder::declare(Module& module, const Args& args, const Kwargs& kwargs) {
   const Construction construction(module.options_);
   NamesGuard names(module.slots_, module.children_);
-  static_cast<void>(module.do_build(args, kwargs));
+  const bool whole = module.do_build(args, kwargs);
   module.create_variables(module.device(), module.dtype());
   names.keep();
   module.declared_ = true;
+  module.partly_ = !whole;
   for (const SlotEntryPtr& entry : module.slots_) {
     if (entry->slot != nullptr && !entry->slot->value.defined() && !entry->slot->own_dtype) {
       entry->slot->dtype = module.dtype();
@@ -196,7 +209,7 @@ bool Builder::check_given(Module& module) {
 void Builder::settle(Module& root) {
   std::vector<Module*> settled;
   for (const auto& [path, module] : root.all_modules()) {
-    if (module->declared_ && (!has_given(*module) || check_given(*module))) {
+    if (module->declared_ && !module->partly_ && (!has_given(*module) || check_given(*module))) {
       settled.push_back(module);
     }
   }
@@ -223,6 +236,7 @@ void Builder::finish(Module& root) {
 void Builder::complete(Module& root) {
   for (const auto& [path, module] : root.all_modules()) {
     module->declared_ = true;
+    module->partly_ = false;
     module->ready_ = true;
   }
 }
@@ -270,6 +284,12 @@ bool Builder::try_on_meta(const Module& module, const Args& args, const Kwargs& 
   }
 }
 
+void Builder::check_may_build(const Module& module) {
+  const CallState& state = CallState::current();
+  check<RuntimeError>(state.pure == nullptr || state.declaring, module.class_name(),
+                      ": is not built; a pure call does not build");
+}
+
 void Builder::prepare_call(const Module& called, const Args& args, const Kwargs& kwargs,
                            const Forward& forward, bool given_to_call) {
   auto& module = const_cast<Module&>(called);
@@ -280,18 +300,22 @@ void Builder::prepare_call(const Module& called, const Args& args, const Kwargs&
                         ": is not made yet; construct models with nn::make");
     check<RuntimeError>(mode != BuildMode::explicitly, module.class_name(),
                         ": is not built; call build() first (build mode \"explicit\")");
-    check<RuntimeError>(state.pure == nullptr || state.declaring, module.class_name(),
-                        ": is not built; a pure call does not build");
+    check_may_build(module);
     if (module.options_ == nullptr || !module.options_->dtype) {
-      module.adopt({}, floating_dtype(args));
+      module.adopt({}, floating_dtype(args, kwargs));
     }
     declare_tree(module, args, kwargs, true);
+  }
+  if (module.partly_) {
+    check_may_build(module);
   }
   if (state.declaring) {
     return;
   }
-  const bool whole = has_given(module) || given_to_call;
-  if (whole && !try_on_meta(module, args, kwargs, forward)) {
+  const bool compared = has_given(module) || given_to_call;
+  const bool known = compared && try_on_meta(module, args, kwargs, forward);
+  module.partly_ = module.partly_ && !known;
+  if (compared && !known) {
     fill(module);
   } else {
     settle(module);
@@ -299,8 +323,13 @@ void Builder::prepare_call(const Module& called, const Args& args, const Kwargs&
 }
 
 void Builder::finish_call(const Module& module) {
-  if (!module.ready_ && !CallState::current().declaring) {
-    settle(const_cast<Module&>(module));
+  if (module.ready_) {
+    return;
+  }
+  auto& called = const_cast<Module&>(module);
+  called.partly_ = false;
+  if (!CallState::current().declaring) {
+    settle(called);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include <tessera/nn/io/file_format.h>
 #include <tessera/nn/io/replace_file.h>
 #include <tessera/nn/io/safetensors.h>
 #include <tessera/nn/io/state_arrays.h>
@@ -33,11 +34,11 @@ Format format_of(const std::string& path) {
 }
 
 void save_weights(const Module& module, const std::string& path, const WeightsOptions& options) {
-  export_weights(module, path, Format::hdf5, {}, options);
+  export_weights(module, path, format_of(path), {}, options);
 }
 
 LoadResult load_weights(Module& module, const std::string& path, const LoadOptions& options) {
-  return import_weights(module, path, Format::hdf5, {}, options);
+  return import_weights(module, path, format_of(path), {}, options);
 }
 
 void export_weights(const Module& module, const std::string& path, Format format,
@@ -49,6 +50,7 @@ void export_weights(const Module& module, const std::string& path, Format format
 
 LoadResult import_weights(Module& module, const std::string& path, Format format,
                           const NameMap& names, const LoadOptions& options) {
+  check_format(path, format);
   const auto reader = format == Format::hdf5 ? open_array_file(path, Checksums::if_present)
                                              : open_safetensors(path);
   StateDict state = read_state(*reader, path, module, names);

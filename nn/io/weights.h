@@ -2,6 +2,7 @@
 //
 //   nn::save_weights(*model, "runs/model.h5");
 //   nn::load_weights(*model, "runs/model.h5");
+//   nn::save_weights(*model, "runs/model.safetensors");
 //   nn::import_weights(*model, path, nn::Format::safetensors, nn::name_maps::from_gpt2());
 //
 // HDF5: one group for each module, one dataset for each tensor, in the order of the state dict; one
@@ -31,27 +32,30 @@ enum class Format : std::uint8_t { hdf5, safetensors };
 /// The format of a file of that name: safetensors where it ends so, otherwise HDF5.
 [[nodiscard]] Format format_of(const std::string& path);
 
-/// Writes the state of `module` to an HDF5 file: a new one beside, which then takes the name, so
-/// that the old file or the new one is there whatever happens. Missing folders are made. Throws
-/// IoError when the disk fails, Unsupported where the library was built without HDF5 and for extra
+/// Writes the state of `module` to a file of the format that its name ends in, see `format_of`: a
+/// new one beside, which then takes the name, so that the old file or the new one is there whatever
+/// happens. Missing folders are made. Throws IoError when the disk fails, Unsupported for HDF5
+/// where the library was built without it, for a complex128 tensor in safetensors and for extra
 /// state of the caller's own type, NotImplementedError for tensors without elements.
 void save_weights(const Module& module, const std::string& path,
                   const WeightsOptions& options = {});
 
-/// Reads an HDF5 file, of this library after its checksums were compared, or of another program:
-/// nested groups or dotted names; where there is a group `model` that the module does not have,
-/// what is in it. A name is not missing when its slot is in the file under another one. Otherwise
-/// as load_state_dict, whose errors it throws. Throws IoError naming file and field for what is no
-/// such file. Then nothing is changed.
+/// Reads a file of the format that its name ends in, of this library, in HDF5 after its checksums
+/// were compared, or of another program: nested groups or dotted names; where there is a group
+/// `model` that the module does not have, what is in it. A name is not missing when its slot is in
+/// the file under another one. Otherwise as load_state_dict, whose errors it throws. Throws IoError
+/// naming file and field for what is no such file, and the format that it looks like where that is
+/// the other one. Then nothing is changed.
 LoadResult load_weights(Module& module, const std::string& path, const LoadOptions& options = {});
 
-/// save_weights in either format under other names: `names` makes a file's names of the module's
-/// dotted ones. Throws Unsupported naming a complex128 tensor for safetensors, ValueError for a
-/// tensor to be transposed that has not two dims.
+/// save_weights in any format, whatever the file's name ends in, and under other names: `names`
+/// makes a file's names of the module's dotted ones. Throws ValueError for a tensor to be
+/// transposed that has not two dims.
 void export_weights(const Module& module, const std::string& path, Format format,
                     const NameMap& names = {}, const WeightsOptions& options = {});
 
-/// load_weights in either format: `names` makes the module's names of the file's dotted ones.
+/// load_weights in any format, whatever the file's name ends in: `names` makes the module's names
+/// of the file's dotted ones.
 LoadResult import_weights(Module& module, const std::string& path, Format format,
                           const NameMap& names = {}, const LoadOptions& options = {});
 

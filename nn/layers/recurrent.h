@@ -14,29 +14,32 @@ struct RecurrentOptions {
   bool batch_first = false;    ///< x and the output are (B, T, ...), not (T, B, ...)
   double dropout = 0;          ///< in training, of the outputs of all layers but the last
   bool bidirectional = false;  ///< each layer also runs from the last step to the first
+  /// lstm: the hidden state is a product of so many numbers, fewer than hidden_size; 0: it is none.
+  std::int64_t proj_size = 0;
 };
 
 /// A stack of recurrent layers. Parameters begin uniform in +-1 / sqrt(hidden_size) and are named
 /// as in PyTorch: weight_ih_l0 (gates hidden, input), weight_hh_l0 (gates hidden, hidden),
-/// bias_ih_l0, bias_hh_l0 (gates hidden), then those of the other direction, which end in
-/// _reverse, and of layer 1.
+/// bias_ih_l0, bias_hh_l0 (gates hidden), with a proj_size weight_hr_l0 (proj_size, hidden), then
+/// those of the other direction, which end in _reverse, and of layer 1.
 class Recurrent : public Module {
  public:
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:
   /// What a direction of a layer starts from or ends in, one below the other: (num_layers *
-  /// directions, B, hidden).
+  /// directions, B, state size).
   struct States {
     Tensor hidden;
-    Tensor cell;  ///< lstm
+    Tensor cell;  ///< lstm; its state size is hidden
   };
   struct Result {
     Tensor output;
     States last;
   };
 
-  /// Throws ValueError for sizes that are not positive, and for a dropout outside [0, 1].
+  /// Throws ValueError for sizes that are not positive, for a dropout outside [0, 1], and for a
+  /// proj_size that is not in [0, hidden_size) or is not for an lstm.
   Recurrent(RecurrentCell cell, std::int64_t input_size, std::int64_t hidden_size,
             const RecurrentOptions& options);
 
@@ -48,12 +51,18 @@ class Recurrent : public Module {
  private:
   /// Parameters of one direction of a layer.
   struct Direction {
-    Parameter weight_ih, weight_hh, bias_ih, bias_hh;
+    Parameter weight_ih, weight_hh, bias_ih, bias_hh, weight_hr;
   };
   [[nodiscard]] std::int64_t directions() const { return options_.bidirectional ? 2 : 1; }
+  /// Of hidden states.
+  [[nodiscard]] std::int64_t state_size() const {
+    return options_.proj_size > 0 ? options_.proj_size : hidden_size_;
+  }
   Direction make_direction(std::int64_t layer, bool reverse);
   void check_shapes(const Tensor& x, const States& first) const;
   [[nodiscard]] Result run_batch(const Tensor& x, const States& first, const Tensor& lengths) const;
+  [[nodiscard]] RecurrentResult run_direction(const Direction& own, const Tensor& x,
+                                              const RecurrentStart& start, bool reverse) const;
   [[nodiscard]] Tensor run_layer(std::int64_t layer, const Tensor& x, const States& first,
                                  const Tensor& lengths, std::vector<States>& last) const;
 

@@ -10,8 +10,8 @@
 #include <tessera/core/ops/stack.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/tanh.h>
-#include <tessera/core/tensor/factories.h>
 #include <tessera/nn/init/uniform.h>
+#include <tessera/nn/layers/zero_state.h>
 
 namespace tessera::nn {
 
@@ -38,7 +38,7 @@ Tensor RecurrentCellBase::or_zeros(const Tensor& state, const Tensor& x) const {
   Shape shape = x.shape();
   shape[shape.size() - 1] = hidden_size();
   if (!state.defined()) {
-    return zeros(shape, {.dtype = x.dtype()});
+    return zero_state(x, hidden_size(), x.dtype());
   }
   if (state.shape() != shape) {
     fail<RuntimeError>(class_name(), ": wrong state; got ", state.shape(), ", expected ", shape);

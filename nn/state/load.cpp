@@ -7,6 +7,7 @@
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/nn/thaw_scope.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -246,8 +247,13 @@ class Load {
     }
     slot.dtype = options_.assign ? value.dtype() : slot.dtype;
     const Tensor before = std::exchange(slot.value, cast(value, slot.dtype, !options_.assign));
-    slot.value.set_requires_grad(slot.kind == Slot::Kind::parameter && slot.requires_grad);
-    if (before.defined() && before.is_leaf()) {
+    const bool parameter = slot.kind == Slot::Kind::parameter;
+    slot.value.set_requires_grad(parameter && slot.requires_grad);
+    const bool both = before.defined() && is_differentiable(before.dtype()) &&
+                      is_differentiable(slot.value.dtype());
+    if (parameter && both && before.is_leaf()) {
+      const ThawScope from(before);
+      const ThawScope to(slot.value);
       share_hooks(before, slot.value);
     }
   }

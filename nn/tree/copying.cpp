@@ -81,6 +81,7 @@ Module::Module(const Module& other)
       class_(other.class_),
       training_(other.training_),
       declared_(other.declared_),
+      partly_(other.partly_),
       ready_(other.ready_),
       lists_state_(other.lists_state_),
       options_(other.options_),

@@ -347,7 +347,8 @@ class Module : public std::enable_shared_from_this<Module> {
 
  protected:
   /// Makes what the constructor could not, from the arguments of `build` or of the first call.
-  /// Runs once, before state has values. False: modules made here wait for a call of their own.
+  /// Runs once, before state has values. False: what is made here is complete only after a call,
+  /// which the modules in it wait for; until then this one is not built.
   virtual bool do_build(const Args& /*args*/, const Kwargs& /*kwargs*/) { return true; }
   /// Registers more state of the module's own, after `do_build`.
   virtual void create_variables(Device /*device*/, DType /*dtype*/) {}
@@ -377,6 +378,7 @@ class Module : public std::enable_shared_from_this<Module> {
   const ClassInfo* class_;
   bool training_ = true;
   bool declared_ = false;     ///< do_build ran
+  bool partly_ = false;       ///< and left something for the first call
   bool ready_ = false;        ///< calls go straight to forward
   bool lists_state_ = false;  ///< all names are there before do_build
   std::vector<SlotEntryPtr> slots_;

@@ -182,6 +182,41 @@ TEST(B2, what_a_build_leaves_for_a_call_is_not_complete) {
   EXPECT_TRUE(model->build().complete);
 }
 
+/// Says that a call completes what `do_build` made, which nothing else tells.
+struct Unfinished : Module {
+  Tensor forward(const Tensor& x) const { return get_submodule("body")(x); }
+
+ protected:
+  bool do_build(const Args& /*args*/, const Kwargs& /*kwargs*/) override {
+    register_module("body", make<Linear>(3, 2));
+    return false;
+  }
+};
+
+TEST(B2, a_build_that_says_partly_is_completed_by_a_call) {
+  const auto model = make<Unfinished>(ModuleOptions{.build_mode = BuildMode::explicitly});
+  const BuildStatus status = model->build();
+  EXPECT_FALSE(status.complete);
+  EXPECT_FALSE(model->built());
+  EXPECT_EQ(names_of(status.variables.leaves()), "body.weight body.bias ");
+  EXPECT_EQ(thrown<RuntimeError>([&] {
+              static_cast<void>(call(model, ones({1, 3})));
+            }),
+            "Unfinished: is not built; a pure call does not build");
+  EXPECT_FALSE(clone(model)->built());
+  model(ones({1, 3}));
+  EXPECT_TRUE(model->built());
+  EXPECT_TRUE(model->build());
+}
+
+TEST(B2, what_was_given_is_compared_when_the_build_is_complete) {
+  Variables given;
+  given.set("body.weight", ones({2, 4}));
+  const auto model = make<Unfinished>(ModuleOptions{.v = given, .with_partial_v = true});
+  EXPECT_FALSE(model->built());
+  EXPECT_NE(thrown<StructureError>([&] { model(ones({1, 3})); }).find("body"), std::string::npos);
+}
+
 TEST(B3, variables_of_its_own_on_the_device_and_of_the_dtype_of_the_build) {
   const auto model =
       make<Shaped>(ModuleOptions{.device = Device::parse("cpu"), .build_mode = BuildMode::on_call});
@@ -328,6 +363,19 @@ TEST(A5, on_call_takes_the_first_floating_tensor_of_the_call) {
   const auto model = make<Ids>(ModuleOptions{.build_mode = BuildMode::on_call});
   model(zeros({2}, {.dtype = DType::i64}), ones({2, 3}, {.dtype = DType::f64}));
   EXPECT_EQ(model->dtype(), DType::f64);
+  EXPECT_EQ(model->body->weight.value().dtype(), DType::f64);
+}
+
+TEST(A5, on_call_finds_tensors_in_named_and_nested_arguments) {
+  struct Named : Module {
+    Child<Linear> body{this, "body", 3, 4};
+    Tensor forward(const Tensor& /*ids*/, const Kwargs& named) const {
+      return body(named.at("parts").get<Value::Map>().at("x").tensor());
+    }
+  };
+  const auto model = make<Named>(ModuleOptions{.build_mode = BuildMode::on_call});
+  const Kwargs named{{"parts", Value::Map{{"x", ones({2, 3}, {.dtype = DType::f64})}}}};
+  model(zeros({2}, {.dtype = DType::i64}), named);
   EXPECT_EQ(model->body->weight.value().dtype(), DType::f64);
 }
 

@@ -135,6 +135,17 @@ TEST(I4, zero_grad_leaves_buffers_and_frees_gradients_from_their_graph) {
   EXPECT_FALSE(model->scale->factor.grad().defined());
 }
 
+TEST(I4, zero_grad_reaches_frozen_parameters) {
+  const auto model = make<Scale>();
+  model(ones({3})).backward(ones({3}));
+  model->requires_grad_(false);
+  model->zero_grad(false);
+  EXPECT_EQ(model->factor.grad().to_vector<float>(), (std::vector<float>{0, 0, 0}));
+  model->zero_grad();
+  EXPECT_FALSE(model->factor.grad().defined());
+  EXPECT_FALSE(model->factor.value().requires_grad());
+}
+
 TEST(I3, requires_grad_leaves_buffers_alone) {
   const auto model = make<Outer>();
   model->requires_grad_(false);

@@ -63,6 +63,23 @@ TEST(J1, gradients_follow) {
   EXPECT_EQ(model->factor.grad().to_vector<double>(), (std::vector<double>{1, 1, 1}));
 }
 
+TEST(J1, gradients_and_hooks_of_frozen_parameters_follow) {
+  const auto model = make<Scale>();
+  sum(model(ones({3}))).backward();
+  int seen = 0;
+  const ScopedHandle counting = register_gradient_hook(model->factor, [&](const Tensor& g) {
+    ++seen;
+    return g;
+  });
+  model->requires_grad_(false).to(DType::f64);
+  EXPECT_EQ(model->factor.grad().to_vector<double>(), (std::vector<double>{1, 1, 1}));
+  EXPECT_FALSE(model->factor.value().requires_grad());
+  model->load_state_dict(model->clone()->state_dict(), {.assign = true});
+  model->requires_grad_(true);
+  sum(model(ones({3}, {.dtype = DType::f64}))).backward();
+  EXPECT_EQ(seen, 1);
+}
+
 TEST(J1, ties_and_hooks_stay) {
   struct Tied : Outer {
     Tied() { last->factor.tie(inner->scale->factor); }

@@ -105,6 +105,22 @@ TEST(C4, null_empties_a_registered_name) {
             "Outer has no parameter, buffer or module \"other\"");
 }
 
+TEST(C4, handles_on_an_emptied_name_say_so) {
+  const auto model = make<Inner>();
+  const auto scale = model->scale.ptr();
+  scale->set("factor", nullptr);
+  const std::string expected = "parameter \"factor\": the name holds no parameter";
+  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.shape()); }), expected);
+  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.grad()); }), expected);
+  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.name()); }), expected);
+  EXPECT_FALSE(scale->factor.defined());
+  model->set("offset", nullptr);
+  EXPECT_EQ(thrown<AttributeError>([&] { model->offset.assign(ones({3})); }),
+            "buffer \"offset\": the name holds no buffer");
+  EXPECT_EQ(thrown<AttributeError>([] { static_cast<void>(Parameter().shape()); }),
+            "parameter: no module has declared it");
+}
+
 TEST(C5, erase_frees_a_name_of_any_kind) {
   const auto model = make<Inner>();
   model->erase("offset");

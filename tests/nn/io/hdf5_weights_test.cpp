@@ -169,6 +169,15 @@ TEST(K6, refuses_what_files_cannot_hold) {
   EXPECT_EQ(files.kind("a.h5"), FileKind::missing);
 }
 
+TEST(K7, our_own_file_under_a_name_of_safetensors_is_told) {
+  const TemporaryFolder folder;
+  const auto model = make<Linear>(2, 3);
+  export_weights(*model, folder / "a.safetensors", Format::hdf5);
+  EXPECT_THAT(thrown<IoError>([&] { load_weights(*model, folder / "a.safetensors"); }),
+              HasSubstr("is read as safetensors, but its bytes look like HDF5"));
+  import_weights(*model, folder / "a.safetensors", Format::hdf5);
+}
+
 TEST(K7, reads_nested_groups_dotted_links_and_the_group_model) {
   const TemporaryFolder folder;
   const auto made = run_command(script("weights_write_foreign.py") + folder.path());

@@ -1,4 +1,4 @@
-// Rows I-14, N1 and N2: weights in safetensors files, and under other names.
+// Rows I-14, K6, K7, N1 and N2: weights in safetensors files, and under other names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,6 +69,63 @@ TEST(I14, safetensors_give_back_everything) {
   EXPECT_EQ(other->extra->state.get<Value::Map>().at("text").get<std::string>(), "hello");
 }
 
+TEST(K6, the_name_of_a_file_tells_its_format) {
+  EXPECT_EQ(format_of("a.safetensors"), Format::safetensors);
+  EXPECT_EQ(format_of("safetensors"), Format::hdf5);
+  EXPECT_EQ(format_of("a.safetensors.h5"), Format::hdf5);
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  const auto model = make<Everything>(false);
+  save_weights(*model, "new/a.safetensors");
+  export_weights(*model, "b.safetensors", kFormat);
+  EXPECT_EQ(read_file("new/a.safetensors"), read_file("b.safetensors"));
+  const auto other = make<Everything>(false);
+  zero(*other);
+  const LoadResult result = load_weights(*other, "new/a.safetensors");
+  EXPECT_TRUE(result.missing_keys.empty() && result.unexpected_keys.empty());
+  EXPECT_TRUE(same_tensors(model->state_dict(), other->state_dict()));
+}
+
+TEST(K6, safetensors_take_parameters_alone_and_refuse_complex128) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  save_weights(*make<Everything>(false), "a.safetensors", {.scope = WeightsScope::trainable});
+  EXPECT_EQ(open_safetensors("a.safetensors")->find("shapes.steps"), nullptr);
+  EXPECT_THROW(save_weights(*make<Everything>(true), "a.safetensors"), Unsupported);
+  EXPECT_NE(open_safetensors("a.safetensors")->find("shapes.scalar"), nullptr);
+}
+
+/// Refuses the file `name` and says which format it looks like.
+void expect_other_format(const std::string& name, const std::string& read_as,
+                         const std::string& looks_like) {
+  const auto model = make<Linear>(2, 3);
+  const StateDict before = model->clone()->state_dict();
+  EXPECT_EQ(thrown<IoError>([&] { load_weights(*model, name); }),
+            tessera::detail::concat(
+                "load: '", name, "' is read as ", read_as, ", but its bytes look like ", looks_like,
+                "; load_weights goes by the name's ending (.safetensors, or any other for HDF5), "
+                "import_weights by the format that it is given"));
+  EXPECT_TRUE(same_tensors(before, model->state_dict()));
+}
+
+TEST(K7, a_file_of_another_format_than_its_name_says_is_refused) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  export_weights(*make<Linear>(2, 3), "a.h5", kFormat);
+  expect_other_format("a.h5", "HDF5", "safetensors");
+  const std::string signature = "\x89HDF\r\n\x1a\n";
+  for (const std::size_t block : {0, 512, 4096}) {  // of the writer's own before it
+    const std::string bytes = std::string(block, 'x') + signature + "more";
+    write_file("b.safetensors", std::as_bytes(std::span(bytes)));
+    expect_other_format("b.safetensors", "safetensors", "HDF5");
+  }
+  const std::string text = "neither of the two";
+  write_file("c.safetensors", std::as_bytes(std::span(text)));
+  const auto model = make<Linear>(2, 3);
+  EXPECT_THAT(thrown<IoError>([&] { load_weights(*model, "c.safetensors"); }),
+              HasSubstr("no safetensors file"));
+}
+
 TEST(N2, names_are_in_order_and_a_tied_tensor_is_written_once) {
   const TemporaryFolder folder;
   const auto model = make<Everything>(false);
@@ -86,14 +143,14 @@ TEST(N2, names_are_in_order_and_a_tied_tensor_is_written_once) {
 
 TEST(N2, other_programs_read_the_file) {
   const TemporaryFolder folder;
-  export_weights(*make<Everything>(false), folder / "a.safetensors", kFormat);
+  save_weights(*make<Everything>(false), folder / "a.safetensors");
   const auto read = run_script("safetensors_read_back.py", folder / "a.safetensors");
   EXPECT_EQ(read.exit_code, 0) << read.output;
 }
 
 TEST(N2, the_safetensors_package_reads_the_file) {
   const TemporaryFolder folder;
-  export_weights(*make<Everything>(false), folder / "a.safetensors", kFormat);
+  save_weights(*make<Everything>(false), folder / "a.safetensors");
   const auto read = run_script("safetensors_read_back.py", (folder / "a.safetensors") + " package");
   if (read.exit_code == kNoPackage) {
     GTEST_SKIP() << kSkipped;

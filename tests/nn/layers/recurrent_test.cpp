@@ -250,6 +250,42 @@ TEST(LSTM, names_what_does_not_fit) {
   EXPECT_THROW(static_cast<void>(lstm(zeros({4, 5, 3}), LstmState(), lengths)), InvalidArgument);
 }
 
+TEST(LSTM, projects_hidden_states) {
+  const auto lstm = make<LSTM>(
+      3, 8,
+      RecurrentOptions{.num_layers = 2, .bias = false, .bidirectional = true, .proj_size = 2});
+  EXPECT_EQ(text_of(*lstm),
+            "LSTM(3, 8, proj_size=2, num_layers=2, bias=False, bidirectional=True)");
+  std::ostringstream names;
+  for (const auto& [name, parameter] : lstm->named_parameters()) {
+    names << name << parameter.shape() << ' ';
+  }
+  EXPECT_EQ(names.str(),
+            "weight_ih_l0(32, 3) weight_hh_l0(32, 2) weight_hr_l0(2, 8) "
+            "weight_ih_l0_reverse(32, 3) weight_hh_l0_reverse(32, 2) weight_hr_l0_reverse(2, 8) "
+            "weight_ih_l1(32, 4) weight_hh_l1(32, 2) weight_hr_l1(2, 8) "
+            "weight_ih_l1_reverse(32, 4) weight_hh_l1_reverse(32, 2) weight_hr_l1_reverse(2, 8) ");
+  const auto [y, state] = lstm(randn({4, 5, 3}));
+  EXPECT_EQ(y.shape(), (Shape{4, 5, 4}));
+  EXPECT_EQ(state.first.shape(), (Shape{4, 5, 2}));
+  EXPECT_EQ(state.second.shape(), (Shape{4, 5, 8}));
+}
+
+TEST(LSTM, names_projections_that_do_not_fit) {
+  const RecurrentOptions projected{.proj_size = 2};
+  EXPECT_THROW(make<LSTM>(3, 2, projected), ValueError);
+  EXPECT_THROW(make<LSTM>(3, 2, RecurrentOptions{.proj_size = -1}), ValueError);
+  EXPECT_THROW(make<GRU>(3, 8, projected), ValueError);
+  const auto lstm = make<LSTM>(3, 8, projected);
+  const Tensor x = zeros({4, 5, 3});
+  const LstmState wrong{zeros({1, 5, 8}), zeros({1, 5, 8})};
+  EXPECT_THROW(static_cast<void>(lstm(x, wrong)), RuntimeError);
+  const auto run = [&](const Tensor& lengths) { static_cast<void>(lstm(x, LstmState(), lengths)); };
+  EXPECT_THROW(run(tensor<std::int64_t>({1, 2, 3, 4, 5})), InvalidArgument);
+  EXPECT_THROW(run(tensor<std::int64_t>({1, 2})), InvalidArgument);
+  EXPECT_THROW(run(ones({5})), InvalidArgument);
+}
+
 TEST(LSTM, gives_the_same_gradients_when_activations_are_computed_anew) {
   const auto lstm = make<LSTM>(3, 8, kTwoBothWays);
   const auto run = [&](bool checkpointed) {
