@@ -12,7 +12,6 @@ option(BUILD_SHARED_LIBS "Build tessera as a shared library" ON)
 option(TESSERA_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
-option(TESSERA_PRECOMPILE "Precompile headers of the library's sources" ON)
 option(TESSERA_WERROR "Treat warnings as errors" OFF)
 option(TESSERA_FUZZ "Build the fuzzers of tests/fuzz; needs clang" OFF)
 set(TESSERA_SANITIZE "" CACHE STRING "Empty, address (with undefined) or thread")
@@ -39,9 +38,13 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 find_program(TESSERA_CCACHE ccache)
-if(TESSERA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers need these to be cached.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${TESSERA_CCACHE})
+if(TESSERA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT TESSERA_SANITIZE)
+  # Precompiled headers need the sloppiness to be cached. Seen from their own folders, if these lie
+  # equally deep, the command lines of two builds are the same, so what no option touches is compiled
+  # once for both; for a sanitizer's build, which touches all, the cache would only cost time. Its cost
+  # to others is the reading of precompiled headers, of 70 MB and more, which by inode it does once.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1
+    CCACHE_INODECACHE=1 CCACHE_BASEDIR=${PROJECT_BINARY_DIR} ${TESSERA_CCACHE})
 endif()
 
 add_library(tessera_flags INTERFACE)
