@@ -226,18 +226,29 @@ void Builder::settle(Module& root) {
 
 // --- the three ways in --------------------------------------------------------------------------
 
-void Builder::finish(Module& root) {
+void Builder::place_as_new(Module& root) {
   Context& context = Context::current();
   place(root, mix(context.seed, context.models_made++), "");
+}
+
+void Builder::finish(Module& root) {
+  place_as_new(root);
   declare_tree(root, {}, {}, root.build_mode() == BuildMode::on_init);
   settle(root);
 }
 
 void Builder::complete(Module& root) {
+  bool whole = true;
   for (const auto& [path, module] : root.all_modules()) {
-    module->declared_ = true;
+    const bool sized = std::ranges::all_of(module->slots_, [](const SlotEntryPtr& entry) {
+      return entry->slot == nullptr || entry->slot->sized();
+    });
+    module->declared_ = module->ready_ = sized || !module->lists_state_;
     module->partly_ = false;
-    module->ready_ = true;
+    whole = whole && module->declared_;
+  }
+  if (!whole) {
+    place_as_new(root);
   }
 }
 

@@ -42,7 +42,9 @@ class TreeMaker {
 
  private:
   static ModulePtr make(const Value& node) {
-    return detail::make_registered(get<std::string>(node, "class"), at(node, "config"));
+    const auto name = get<std::string>(node, "class");
+    return field(("config of " + name).c_str(),
+                 [&] { return detail::make_registered(name, at(node, "config")); });
   }
 
   /// Makes the children of `module` those of the node; what its constructor made of the right class
