@@ -226,29 +226,18 @@ void Builder::settle(Module& root) {
 
 // --- the three ways in --------------------------------------------------------------------------
 
-void Builder::place_as_new(Module& root) {
+void Builder::finish(Module& root) {
   Context& context = Context::current();
   place(root, mix(context.seed, context.models_made++), "");
-}
-
-void Builder::finish(Module& root) {
-  place_as_new(root);
   declare_tree(root, {}, {}, root.build_mode() == BuildMode::on_init);
   settle(root);
 }
 
 void Builder::complete(Module& root) {
-  bool whole = true;
   for (const auto& [path, module] : root.all_modules()) {
-    const bool sized = std::ranges::all_of(module->slots_, [](const SlotEntryPtr& entry) {
-      return entry->slot == nullptr || entry->slot->sized();
-    });
-    module->declared_ = module->ready_ = sized || !module->lists_state_;
+    module->declared_ = true;
     module->partly_ = false;
-    whole = whole && module->declared_;
-  }
-  if (!whole) {
-    place_as_new(root);
+    module->ready_ = true;
   }
 }
 

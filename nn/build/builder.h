@@ -18,8 +18,7 @@ class Builder {
 
   /// Numbers a model that was constructed and builds what does not wait.
   static void finish(Module& root);
-  /// All state is there already: nothing is made. Layers that still wait for their size go on
-  /// waiting, as of a new model.
+  /// All state is there already: nothing is made.
   static void complete(Module& root);
   static BuildStatus build(Module& root, const Args& args, const Kwargs& kwargs,
                            const BuildOptions& options);
@@ -34,7 +33,6 @@ class Builder {
 
  private:
   static void place(Module& module, std::uint64_t model_key, const std::string& path);
-  static void place_as_new(Module& root);
   static void declare(Module& module, const Args& args, const Kwargs& kwargs);
   static void declare_tree(Module& module, const Args& args, const Kwargs& kwargs, bool wanted);
   static void settle(Module& root);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <tuple>
 
 #include <tessera/core/ops/avg_pool.h>
 #include <tessera/nn/layers/per_dim.h>
@@ -19,23 +18,19 @@ class AdaptiveAvgPoolNd : public Module {
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     return over_samples(layer_, x, ndim_, [&](const Tensor& samples) { return pool(samples); });
   }
-  [[nodiscard]] std::string extra_repr() const override {
-    std::string text = tessera::detail::concat("output_size=", given_);
-    for (std::size_t at; (at = text.find("-1")) != std::string::npos;) {
-      text.replace(at, 2, "None");
-    }
-    return text;
-  }
-  [[nodiscard]] auto arguments() const { return std::tuple(given_); }
+  [[nodiscard]] std::string extra_repr() const override { return text_; }
 
  protected:
   AdaptiveAvgPoolNd(const char* layer, int ndim, const PerDim& output_size)
       : layer_(layer),
         ndim_(ndim),
-        given_(output_size),
-        size_(output_size.each(layer, "output size", ndim, -1)) {
+        size_(output_size.each(layer, "output size", ndim, -1)),
+        text_(tessera::detail::concat("output_size=", output_size)) {
     check<ValueError>(std::ranges::find(size_, 0) == size_.end(), layer,
                       ": output sizes must be positive; got ", size_);
+    for (std::size_t at; (at = text_.find("-1")) != std::string::npos;) {
+      text_.replace(at, 2, "None");
+    }
   }
 
  private:
@@ -49,8 +44,8 @@ class AdaptiveAvgPoolNd : public Module {
 
   const char* layer_;
   int ndim_;
-  PerDim given_;
   Dims size_;
+  std::string text_;
 };
 
 class AdaptiveAvgPool1d : public AdaptiveAvgPoolNd {

@@ -1,8 +1,6 @@
 // Normalisation of channels over the batch.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/layers/running_norm.h>
 
 namespace tessera::nn {
@@ -21,7 +19,6 @@ class BatchNorm : public RunningNorm {
   /// Throws ValueError for an x of the wrong number of dims, and in training for one with a single
   /// value a channel.
   [[nodiscard]] Tensor forward(const Tensor& x) const;
-  [[nodiscard]] auto arguments() const { return std::tuple(num_features(), options()); }
   [[nodiscard]] bool mixes_samples() const override;
 
  protected:

@@ -1,8 +1,6 @@
 // The bilinear map of two inputs.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -11,11 +9,6 @@ struct BilinearOptions {
   bool bias = true;
   Initializer weight_init = nullptr;  ///< without one uniform in +-1 / sqrt(in1_features)
   Initializer bias_init = nullptr;    ///< the same
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("bias", options.bias);
-  }
 };
 
 /// x1 (..., in1_features), x2 (..., in2_features) -> x1^T weight[k] x2 + bias[k] for every k:
@@ -27,10 +20,6 @@ class Bilinear : public Module {
            const BilinearOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x1, const Tensor& x2) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const {
-    const Shape& shape = weight.shape();
-    return std::tuple(shape[1], shape[2], shape[0], BilinearOptions{.bias = bias.defined()});
-  }
 
   Parameter weight;  ///< (out_features, in1_features, in2_features)
   Parameter bias;    ///< (out_features); undefined without bias

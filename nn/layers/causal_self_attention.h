@@ -1,8 +1,6 @@
 // Attention of every position to itself and those before it.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/module.h>
@@ -16,13 +14,6 @@ struct AttentionLayerOptions {
   Initializer weight_init = nullptr;      ///< of c_attn
   Initializer projection_init = nullptr;  ///< of c_proj
   Initializer bias_init = nullptr;
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("kv_heads", options.kv_heads);
-    f("bias", options.bias);
-    f("dropout", options.dropout);
-  }
 };
 
 /// x (batch, time, width) -> the same shape: causal attention with `heads` heads (Vaswani et al.,
@@ -36,12 +27,6 @@ class CausalSelfAttention : public Module {
                       const AttentionLayerOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const {
-    return std::tuple(
-        c_proj->weight.shape()[0], heads_,
-        AttentionLayerOptions{
-            .kv_heads = kv_heads_, .bias = c_proj->bias.defined(), .dropout = dropout_});
-  }
 
   Child<Linear> c_attn;
   Child<Linear> c_proj;

@@ -1,8 +1,6 @@
 // Convolutional layers over one to three spatial dims.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/layers/conv_base.h>
 
 namespace tessera::nn {
@@ -35,16 +33,6 @@ struct ConvOptions {
   PaddingMode padding_mode = PaddingMode::zeros;
   Initializer weight_init = nullptr;  ///< without one kaiming_uniform(sqrt(5)), as in PyTorch
   Initializer bias_init = nullptr;    ///< without one uniform in +-1 / sqrt(fan_in)
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("stride", options.stride);
-    f("padding", options.padding);
-    f("dilation", options.dilation);
-    f("groups", options.groups);
-    f("bias", options.bias);
-    f("padding_mode", options.padding_mode);
-  }
 };
 
 /// x (N, in_channels, positions...) or one sample without N -> (N, out_channels, positions...):
@@ -53,18 +41,6 @@ struct ConvOptions {
 class ConvNd : public ConvBase {
  public:
   [[nodiscard]] Tensor forward(const Tensor& x) const;
-  [[nodiscard]] auto arguments() const {
-    const ConvSetup& s = setup();
-    const bool named = !s.padding_name.empty();
-    return std::tuple(
-        in_channels(), s.out_channels, PerDim(s.kernel_size),
-        ConvOptions{.stride = s.stride,
-                    .padding = named ? ConvPadding(s.padding_name.c_str()) : ConvPadding(s.padding),
-                    .dilation = s.dilation,
-                    .groups = s.groups,
-                    .bias = bias.defined(),
-                    .padding_mode = s.padding_mode});
-  }
 
  protected:
   ConvNd(const char* layer, int ndim, std::int64_t in_channels, std::int64_t out_channels,

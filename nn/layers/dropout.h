@@ -1,8 +1,6 @@
 // Zeroing elements at random.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -13,7 +11,6 @@ class DropoutBase : public Module {
   /// Throws ValueError for p outside [0, 1].
   DropoutBase(double p, bool inplace);
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const { return std::tuple(p_, inplace_); }
   [[nodiscard]] double p() const { return p_; }
 
  protected:

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 
 #include <tessera/nn/module.h>
 
@@ -13,11 +12,6 @@ struct EmbeddingOptions {
   /// The id whose row begins as 0, unless weight_init is given, and gets no gradient; it may count
   /// from the end.
   std::optional<std::int64_t> padding_idx = {};
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("padding_idx", options.padding_idx);
-  }
 };
 
 /// ids (...) of any integer dtype -> rows of the weight (..., width). Throws InvalidArgument for an
@@ -28,10 +22,6 @@ class Embedding : public Module {
   Embedding(std::int64_t count, std::int64_t width, const EmbeddingOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& ids) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const {
-    const Shape& shape = weight.shape();
-    return std::tuple(shape[0], shape[1], EmbeddingOptions{.padding_idx = padding_idx_});
-  }
 
   Parameter weight;  ///< (count, width)
 

@@ -1,8 +1,6 @@
 // One vector for each bag of ids.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/embedding_bag.h>
 #include <tessera/nn/module.h>
 
@@ -15,13 +13,6 @@ struct EmbeddingBagOptions {
   /// The id that does not count in its bag; its row begins as 0, unless weight_init is given. It
   /// may count from the end.
   std::optional<std::int64_t> padding_idx = {};
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("mode", options.mode);
-    f("include_last_offset", options.include_last_offset);
-    f("padding_idx", options.padding_idx);
-  }
 };
 
 /// ids (bags, length), or (count) with the offsets (bags) at which bags begin -> (bags, width). See
@@ -33,14 +24,6 @@ class EmbeddingBag : public Module {
   [[nodiscard]] Tensor forward(const Tensor& ids, const Tensor& offsets = {},
                                const Tensor& per_sample_weights = {}) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const {
-    const std::int64_t padding = options_.padding_idx;
-    return std::tuple(
-        weight.shape()[0], weight.shape()[1],
-        EmbeddingBagOptions{.mode = options_.mode,
-                            .include_last_offset = options_.include_last_offset,
-                            .padding_idx = padding < 0 ? std::nullopt : std::optional(padding)});
-  }
 
   Parameter weight;  ///< (count, width)
 

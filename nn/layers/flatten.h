@@ -1,8 +1,6 @@
 // Merging dims into one, and taking one apart.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/reshape.h>
 #include <tessera/nn/module.h>
 
@@ -17,7 +15,6 @@ class Flatten : public Module {
   [[nodiscard]] std::string extra_repr() const override {
     return tessera::detail::concat("start_dim=", start_dim_, ", end_dim=", end_dim_);
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(start_dim_, end_dim_); }
 
  private:
   int start_dim_;
@@ -32,7 +29,6 @@ class Unflatten : public Module {
   [[nodiscard]] std::string extra_repr() const override {
     return tessera::detail::concat("dim=", dim_, ", unflattened_size=", size_);
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(dim_, size_); }
 
  private:
   int dim_;

@@ -1,8 +1,6 @@
 // Normalisation of groups of channels.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -11,13 +9,6 @@ struct GroupNormOptions {
   double eps = 1e-5;   ///< added to the variance
   bool affine = true;  ///< with weight
   bool bias = true;    ///< with bias, if affine
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("eps", options.eps);
-    f("affine", options.affine);
-    f("bias", options.bias);
-  }
 };
 
 /// x (N, num_channels, ...), the channels in `num_groups` runs, every run of every sample brought
@@ -30,7 +21,6 @@ class GroupNorm : public Module {
             const GroupNormOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const { return std::tuple(num_groups_, num_channels_, options_); }
 
   Parameter weight;  ///< (num_channels); undefined when not affine
   Parameter bias;    ///< (num_channels); undefined without bias

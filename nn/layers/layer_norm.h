@@ -1,8 +1,6 @@
 // Normalisation of rows to mean 0 and variance 1.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -11,13 +9,6 @@ struct LayerNormOptions {
   double eps = 1e-5;   ///< added to the variance
   bool affine = true;  ///< with weight
   bool bias = true;    ///< with bias, if affine
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("eps", options.eps);
-    f("affine", options.affine);
-    f("bias", options.bias);
-  }
 };
 
 /// x (..., normalized_shape), normalised over the dims of that shape together, times weight plus
@@ -30,11 +21,6 @@ class LayerNorm : public Module {
       : LayerNorm(Shape{width}, options) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const {
-    return std::tuple(
-        normalized_shape_,
-        LayerNormOptions{.eps = eps_, .affine = weight.defined(), .bias = bias.defined()});
-  }
 
   Parameter weight;  ///< normalized_shape; undefined when not affine
   Parameter bias;    ///< normalized_shape; undefined without bias

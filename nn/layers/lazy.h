@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include <tessera/nn/layers/batch_norm.h>
@@ -30,11 +29,6 @@ class Lazy : public Layer {
   [[nodiscard]] std::string class_name() const override {
     const std::string& name = detail::class_info<Layer>().name;
     return this->built() ? name : "Lazy" + name;
-  }
-  /// Without the size that is inferred.
-  [[nodiscard]] auto arguments() const {
-    return std::apply([](const auto&, const auto&... rest) { return std::tuple(rest...); },
-                      Layer::arguments());
   }
 
  protected:

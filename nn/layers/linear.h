@@ -1,8 +1,6 @@
 // The affine map.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -11,11 +9,6 @@ struct LinearOptions {
   bool bias = true;
   Initializer weight_init = nullptr;  ///< without one kaiming_uniform(sqrt(5)), as in PyTorch
   Initializer bias_init = nullptr;    ///< without one uniform in +-1 / sqrt(in_features)
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("bias", options.bias);
-  }
 };
 
 /// x (..., in_features) -> x weight^T + bias (..., out_features). `in_features` may be kInferred,
@@ -25,10 +18,6 @@ class Linear : public Module {
   Linear(std::int64_t in_features, std::int64_t out_features, const LinearOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const {
-    const Shape& shape = weight.slot()->shape;
-    return std::tuple(shape[1], shape[0], LinearOptions{.bias = bias.defined()});
-  }
 
   Parameter weight;  ///< (out_features, in_features)
   Parameter bias;    ///< (out_features); undefined without bias

@@ -1,8 +1,6 @@
 // Channels as positions, and back, as layers.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/pixel_shuffle.h>
 #include <tessera/nn/module.h>
 
@@ -16,7 +14,6 @@ class PixelShuffle : public Module {
   [[nodiscard]] std::string extra_repr() const override {
     return tessera::detail::concat("upscale_factor=", factor_);
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(factor_); }
 
  private:
   std::int64_t factor_;
@@ -30,7 +27,6 @@ class PixelUnshuffle : public Module {
   [[nodiscard]] std::string extra_repr() const override {
     return tessera::detail::concat("downscale_factor=", factor_);
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(factor_); }
 
  private:
   std::int64_t factor_;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include <tessera/nn/layers/lstm.h>
@@ -15,9 +14,6 @@ namespace tessera::nn {
 class RecurrentCellBase : public Module {
  public:
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const {
-    return std::tuple(weight_ih.shape()[1], hidden_size(), bias_ih.defined());
-  }
 
   Parameter weight_ih;  ///< (gates * hidden_size, input_size)
   Parameter weight_hh;  ///< (gates * hidden_size, hidden_size)
@@ -43,12 +39,6 @@ class RecurrentCellBase : public Module {
 struct RnnCellOptions {
   bool bias = true;
   Nonlinearity nonlinearity = Nonlinearity::tanh;
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("bias", options.bias);
-    f("nonlinearity", options.nonlinearity);
-  }
 };
 
 /// One step of an RNN: (x, h) to h'.
@@ -59,10 +49,6 @@ class RNNCell : public RecurrentCellBase {
         nonlinearity_(options.nonlinearity) {}
   [[nodiscard]] Tensor forward(const Tensor& x, const Tensor& hidden = {}) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const {
-    return std::tuple(weight_ih.shape()[1], hidden_size(),
-                      RnnCellOptions{.bias = bias_ih.defined(), .nonlinearity = nonlinearity_});
-  }
 
  private:
   Nonlinearity nonlinearity_;

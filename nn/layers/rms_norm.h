@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 
 #include <tessera/nn/module.h>
 
@@ -11,12 +10,6 @@ namespace tessera::nn {
 struct RMSNormOptions {
   std::optional<double> eps;  ///< added to the mean; without one the epsilon of f32, or f64 for f64
   bool affine = true;         ///< with weight
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("eps", options.eps);
-    f("affine", options.affine);
-  }
 };
 
 /// x (..., width) / sqrt(mean(x^2) + eps), times weight (Zhang and Sennrich, "Root Mean Square
@@ -26,9 +19,6 @@ class RMSNorm : public Module {
   explicit RMSNorm(std::int64_t width, const RMSNormOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const {
-    return std::tuple(width_, RMSNormOptions{.eps = eps_, .affine = weight.defined()});
-  }
 
   Parameter weight;  ///< (width); undefined when not affine
 

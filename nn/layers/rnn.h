@@ -1,7 +1,6 @@
 // Plain recurrent layers.
 #pragma once
 
-#include <tuple>
 #include <utility>
 
 #include <tessera/nn/layers/recurrent.h>
@@ -17,16 +16,6 @@ struct RnnOptions {
   bool batch_first = false;    ///< x and the output are (B, T, ...), not (T, B, ...)
   double dropout = 0;          ///< in training, of the outputs of all layers but the last
   bool bidirectional = false;  ///< each layer also runs from the last step to the first
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("num_layers", options.num_layers);
-    f("nonlinearity", options.nonlinearity);
-    f("bias", options.bias);
-    f("batch_first", options.batch_first);
-    f("dropout", options.dropout);
-    f("bidirectional", options.bidirectional);
-  }
 };
 
 /// Layers of h' = tanh(x weight_ih^T + bias_ih + h weight_hh^T + bias_hh), or with max(., 0) for
@@ -48,17 +37,6 @@ class RNN : public Recurrent {
                                                   const Tensor& lengths = {}) const {
     const Result result = run(x, {first, {}}, lengths);
     return {result.output, result.last.hidden};
-  }
-  [[nodiscard]] auto arguments() const {
-    const auto [input_size, hidden_size, options] = Recurrent::arguments();
-    const bool tanh = cell() == RecurrentCell::rnn_tanh;
-    return std::tuple(input_size, hidden_size,
-                      RnnOptions{.num_layers = options.num_layers,
-                                 .nonlinearity = tanh ? Nonlinearity::tanh : Nonlinearity::relu,
-                                 .bias = options.bias,
-                                 .batch_first = options.batch_first,
-                                 .dropout = options.dropout,
-                                 .bidirectional = options.bidirectional});
   }
 };
 

@@ -1,7 +1,6 @@
 // Positions as rotations.
 #pragma once
 
-#include <tuple>
 #include <utility>
 
 #include <tessera/nn/module.h>
@@ -14,13 +13,6 @@ struct RotaryOptions {
   /// Pairs are (0, 1), (2, 3), ..., as in the paper. Without it number i goes with number
   /// i + dim / 2, as in Hugging Face's Llama.
   bool pairs = false;
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("base", options.base);
-    f("max_positions", options.max_positions);
-    f("pairs", options.pairs);
-  }
 };
 
 /// Rotates rows, so that products of two rows depend on the distance of their positions alone (Su
@@ -35,7 +27,6 @@ class RotaryEmbedding : public Module {
   /// for another width and for positions outside [0, max_positions).
   [[nodiscard]] Tensor forward(const Tensor& x, std::int64_t first = 0) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const { return std::tuple(dim_, options_); }
 
  private:
   std::int64_t dim_;

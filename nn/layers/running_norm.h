@@ -13,15 +13,6 @@ struct RunningNormOptions {
   bool affine = true;                    ///< with weight
   bool bias = true;                      ///< with bias, if affine
   bool track_running_stats = true;       ///< with running statistics
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("eps", options.eps);
-    f("momentum", options.momentum);
-    f("affine", options.affine);
-    f("bias", options.bias);
-    f("track_running_stats", options.track_running_stats);
-  }
 };
 
 /// State over `num_features` channels, and how it is kept. Weights and running variances begin as

@@ -1,8 +1,6 @@
 // One layer of a GPT.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/layers/causal_self_attention.h>
 #include <tessera/nn/layers/layer_norm.h>
 #include <tessera/nn/layers/mlp.h>
@@ -17,13 +15,6 @@ struct TransformerBlockOptions {
   Initializer weight_init = nullptr;      ///< of c_attn and c_fc
   Initializer projection_init = nullptr;  ///< of both c_proj, which add to the stream
   Initializer bias_init = nullptr;        ///< of linear layers
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("bias", options.bias);
-    f("dropout", options.dropout);
-    f("eps", options.eps);
-  }
 };
 
 /// x (batch, time, width) -> the same shape: x + attn(ln_1(x)), then x + mlp(ln_2(x)), the form of
@@ -33,20 +24,11 @@ class TransformerBlock : public Module {
   TransformerBlock(std::int64_t width, std::int64_t heads,
                    const TransformerBlockOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
-  [[nodiscard]] auto arguments() const {
-    const auto [width, heads, attention] = attn->arguments();
-    return std::tuple(
-        width, heads,
-        TransformerBlockOptions{.bias = attention.bias, .dropout = attention.dropout, .eps = eps_});
-  }
 
   Child<LayerNorm> ln_1;
   Child<CausalSelfAttention> attn;
   Child<LayerNorm> ln_2;
   Child<Mlp> mlp;
-
- private:
-  double eps_;
 };
 
 }  // namespace tessera::nn

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 
 #include <tessera/nn/layers/module_list.h>
 #include <tessera/nn/layers/transformer_decoder_layer.h>
@@ -20,10 +19,6 @@ class TransformerDecoder : public Module {
   [[nodiscard]] Tensor forward(const Tensor& tgt, const Tensor& memory,
                                const AttentionMasks& masks = {},
                                const AttentionMasks& memory_masks = {}) const;
-  [[nodiscard]] auto arguments() const {
-    return std::tuple_cat(std::tuple(static_cast<std::int64_t>(layers->size())),
-                          (*layers)[0]->arguments(), std::tuple(norm.has_value()));
-  }
 
   Child<ModuleList<TransformerDecoderLayer>> layers;
   std::optional<Child<LayerNorm>> norm;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 
 #include <tessera/nn/layers/module_list.h>
 #include <tessera/nn/layers/transformer_encoder_layer.h>
@@ -18,10 +17,6 @@ class TransformerEncoder : public Module {
                      const TransformerLayerOptions& options = {}, bool final_norm = false);
   /// src (T, N, d_model), (N, T, ...) with batch_first, or (T, d_model) -> the same shape.
   [[nodiscard]] Tensor forward(const Tensor& src, const AttentionMasks& masks = {}) const;
-  [[nodiscard]] auto arguments() const {
-    return std::tuple_cat(std::tuple(static_cast<std::int64_t>(layers->size())),
-                          (*layers)[0]->arguments(), std::tuple(norm.has_value()));
-  }
 
   Child<ModuleList<TransformerEncoderLayer>> layers;
   std::optional<Child<LayerNorm>> norm;

@@ -14,20 +14,19 @@ TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int6
       norm2(this, "norm2", d_model, norm_options(options)),
       dropout1(this, "dropout1", options.dropout),
       dropout2(this, "dropout2", options.dropout),
-      d_model_(d_model),
-      nhead_(nhead),
-      options_(options) {}
+      activation_(options.activation),
+      norm_first_(options.norm_first) {}
 
 Tensor TransformerEncoderLayer::attend(const Tensor& x, const AttentionMasks& masks) const {
   return dropout1(attend_to(self_attn, x, x, masks));
 }
 
 Tensor TransformerEncoderLayer::feed_forward(const Tensor& x) const {
-  return dropout2(linear2(dropout(transformer_activation(linear1(x), options_.activation))));
+  return dropout2(linear2(dropout(transformer_activation(linear1(x), activation_))));
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttentionMasks& masks) const {
-  if (options_.norm_first) {
+  if (norm_first_) {
     const Tensor x = src + attend(norm1(src), masks);
     return x + feed_forward(norm2(x));
   }

@@ -19,17 +19,6 @@ struct TransformerLayerOptions {
   bool batch_first = false;  ///< tensors are (N, T, width), not (T, N, width)
   bool norm_first = false;   ///< norms stand before the branches, not behind the sums
   bool bias = true;          ///< of linear maps and norms
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("dim_feedforward", options.dim_feedforward);
-    f("dropout", options.dropout);
-    f("activation", options.activation);
-    f("layer_norm_eps", options.layer_norm_eps);
-    f("batch_first", options.batch_first);
-    f("norm_first", options.norm_first);
-    f("bias", options.bias);
-  }
 };
 
 /// Masks of one attention: bool, true where a query does not see a key, or floating and added to

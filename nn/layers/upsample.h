@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 
 #include <tessera/core/ops/upsample.h>
 #include <tessera/nn/layers/per_dim.h>
@@ -15,11 +14,8 @@ class ScaleFactor {
  public:
   ScaleFactor(double all) : factors_{all}, single_(true) {}
   ScaleFactor(std::initializer_list<double> factors) : factors_(factors) {}
-  explicit ScaleFactor(std::vector<double> factors) : factors_(std::move(factors)) {}
 
   [[nodiscard]] const std::vector<double>& factors() const { return factors_; }
-  /// Whether it was given as one number for all.
-  [[nodiscard]] bool single() const { return single_; }
   /// As given: 2.0 or (2.0, 1.5).
   friend std::ostream& operator<<(std::ostream& out, const ScaleFactor& s);
 
@@ -35,14 +31,6 @@ struct UpsampleOptions {
   std::string mode = "nearest";  ///< or nearest-exact, linear, bilinear, trilinear, bicubic
   /// Of all modes but the nearest ones: the first and last positions meet.
   std::optional<bool> align_corners = {};
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("size", options.size);
-    f("scale_factor", options.scale_factor);
-    f("mode", options.mode);
-    f("align_corners", options.align_corners);
-  }
 };
 
 /// x (N, C, positions...) -> the same with more or fewer positions, interpolated.
@@ -53,7 +41,6 @@ class Upsample : public Module {
   /// Throws InvalidArgument for another number of spatial dims than the mode's.
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
  private:
   UpsampleOptions options_;

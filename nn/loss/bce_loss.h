@@ -1,8 +1,6 @@
 // Binary cross entropy of probabilities.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -11,11 +9,6 @@ namespace tessera::nn {
 struct BCELossOptions {
   Tensor weight = {};  ///< of elements; broadcasts to the input
   Reduction reduction = Reduction::mean;
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("reduction", options.reduction);
-  }
 };
 
 /// -(target log(input) + (1 - target) log(1 - input)), both in [0, 1] and of one shape. Logarithms
@@ -28,9 +21,6 @@ class BCELoss : public Module {
  public:
   explicit BCELoss(const BCELossOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
-  [[nodiscard]] auto arguments() const {
-    return std::tuple(BCELossOptions{.reduction = reduction_});
-  }
 
   Buffer weight;  ///< undefined without weights
 

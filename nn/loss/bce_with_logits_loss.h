@@ -1,8 +1,6 @@
 // Binary cross entropy of logits.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -12,11 +10,6 @@ struct BCEWithLogitsLossOptions {
   Tensor weight = {};      ///< of elements; broadcasts to the input
   Tensor pos_weight = {};  ///< of positive examples, a class; broadcasts to the input
   Reduction reduction = Reduction::mean;
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("reduction", options.reduction);
-  }
 };
 
 /// -(pos_weight target log(p) + (1 - target) log(1 - p)) with p = sigmoid(input), computed without
@@ -29,9 +22,6 @@ class BCEWithLogitsLoss : public Module {
  public:
   explicit BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
-  [[nodiscard]] auto arguments() const {
-    return std::tuple(BCEWithLogitsLossOptions{.reduction = reduction_});
-  }
 
   Buffer weight;      ///< undefined without weights
   Buffer pos_weight;  ///< undefined without weights

@@ -1,8 +1,6 @@
 // The divergence of one distribution from another.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -14,12 +12,6 @@ enum class KLDivReduction : std::uint8_t { mean, sum, none, batchmean };
 struct KLDivLossOptions {
   KLDivReduction reduction = KLDivReduction::mean;  ///< over all elements, as in PyTorch
   bool log_target = false;                          ///< the target holds logarithms too
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("reduction", options.reduction);
-    f("log_target", options.log_target);
-  }
 };
 
 /// target (log target - input), 0 where the target is 0 (Kullback and Leibler, "On Information and
@@ -35,7 +27,6 @@ class KLDivLoss : public Module {
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
     return kl_div(input, target, options_);
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
  private:
   KLDivLossOptions options_;

@@ -1,8 +1,6 @@
 // The absolute error.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -19,7 +17,6 @@ class L1Loss : public Module {
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
     return l1_loss(input, target, reduction_);
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(reduction_); }
 
  private:
   Reduction reduction_;

@@ -1,8 +1,6 @@
 // Which of two scores should be the larger.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -11,12 +9,6 @@ namespace tessera::nn {
 struct MarginRankingLossOptions {
   double margin = 0;
   Reduction reduction = Reduction::mean;
-
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("margin", options.margin);
-    f("reduction", options.reduction);
-  }
 };
 
 /// max(0, margin - target (input1 - input2)): a target of 1 ranks input1 higher, -1 input2. All
@@ -33,7 +25,6 @@ class MarginRankingLoss : public Module {
                                const Tensor& target) const {
     return margin_ranking_loss(input1, input2, target, options_);
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
  private:
   MarginRankingLossOptions options_;

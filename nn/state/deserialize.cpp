@@ -42,9 +42,7 @@ class TreeMaker {
 
  private:
   static ModulePtr make(const Value& node) {
-    const auto name = get<std::string>(node, "class");
-    return field(("config of " + name).c_str(),
-                 [&] { return detail::make_registered(name, at(node, "config")); });
+    return detail::make_registered(get<std::string>(node, "class"), at(node, "config"));
   }
 
   /// Makes the children of `module` those of the node; what its constructor made of the right class

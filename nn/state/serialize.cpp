@@ -29,7 +29,7 @@ class Tree {
       children.set(child->name, child->module == nullptr ? Value() : node(*child->module));
     }
     return Value::Map{{"class", class_of(module)},
-                      {"config", detail::config_of(module)},
+                      {"config", module.config()},
                       {"training", module.training()},
                       {"children", std::move(children)}};
   }

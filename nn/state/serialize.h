@@ -8,9 +8,6 @@
 //     return nn::make<Mlp>(config.get<std::int64_t>());
 //   });
 //   nn::ModulePtr copy = nn::deserialize(nn::serialize(*mlp));
-//
-// The library's own layers and losses need nothing; a shorter way than config and factory is in
-// nn/state/arguments.h.
 #pragma once
 
 #include <concepts>
@@ -49,9 +46,8 @@ void register_class(const std::string& name, ModuleFactory factory) {
 [[nodiscard]] std::vector<std::byte> serialize(const Module& module);
 
 /// The inverse. Factories make the root and those children that its constructor does not make; no
-/// initialiser runs, and nothing counts as drawn, unless layers wait for their size still. Throws
-/// IoError for bytes that `serialize` does not give, Unsupported naming a class that is not
-/// registered and those that are.
+/// initialiser runs, and nothing counts as drawn. Throws IoError for bytes that `serialize` does
+/// not give, Unsupported naming a class that is not registered and those that are.
 [[nodiscard]] ModulePtr deserialize(std::span<const std::byte> bytes);
 
 }  // namespace tessera::nn

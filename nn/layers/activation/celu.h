@@ -1,8 +1,6 @@
 // The continuously differentiable exponential linear unit as a module.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/elu.h>
 #include <tessera/nn/layers/activation/inplace_activation.h>
 #include <tessera/nn/python_text.h>
@@ -21,7 +19,6 @@ class CELU : public InplaceActivation {
   [[nodiscard]] std::string extra_repr() const override {
     return with_inplace("alpha=" + python_text(alpha_));
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(alpha_, inplace()); }
 
  private:
   double alpha_;

@@ -1,8 +1,6 @@
 // The exponential linear unit as a module.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/elu.h>
 #include <tessera/nn/layers/activation/inplace_activation.h>
 #include <tessera/nn/python_text.h>
@@ -20,7 +18,6 @@ class ELU : public InplaceActivation {
   [[nodiscard]] std::string extra_repr() const override {
     return with_inplace("alpha=" + python_text(alpha_));
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(alpha_, inplace()); }
 
  private:
   double alpha_;

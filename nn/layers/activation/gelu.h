@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <tuple>
 
 #include <tessera/core/ops/gelu.h>
 #include <tessera/nn/module.h>
@@ -23,7 +22,6 @@ class GELU : public Module {
   [[nodiscard]] std::string extra_repr() const override {
     return approximate_ == Approximate::tanh ? "approximate='tanh'" : "approximate='none'";
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(approximate_); }
 
  private:
   static Approximate parsed(std::string_view text) {

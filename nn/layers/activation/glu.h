@@ -1,8 +1,6 @@
 // The gated linear unit as a module.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/glu.h>
 #include <tessera/nn/module.h>
 
@@ -14,7 +12,6 @@ class GLU : public Module {
   explicit GLU(int dim = -1) : dim_(dim) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return glu(x, dim_); }
   [[nodiscard]] std::string extra_repr() const override { return "dim=" + std::to_string(dim_); }
-  [[nodiscard]] auto arguments() const { return std::tuple(dim_); }
 
  private:
   int dim_;

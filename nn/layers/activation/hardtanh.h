@@ -1,8 +1,6 @@
 // The hyperbolic tangent in three straight pieces as a module.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/hardtanh.h>
 #include <tessera/nn/layers/activation/inplace_activation.h>
 #include <tessera/nn/python_text.h>
@@ -24,7 +22,6 @@ class Hardtanh : public InplaceActivation {
   [[nodiscard]] std::string extra_repr() const override {
     return with_inplace("min_val=" + python_text(min_val_) + ", max_val=" + python_text(max_val_));
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(min_val_, max_val_, inplace()); }
 
  private:
   double min_val_;

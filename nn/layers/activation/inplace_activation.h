@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 
 #include <tessera/nn/module.h>
 
@@ -14,7 +13,6 @@ class InplaceActivation : public Module {
  public:
   explicit InplaceActivation(bool inplace) : inplace_(inplace) {}
   [[nodiscard]] std::string extra_repr() const override { return with_inplace(""); }
-  [[nodiscard]] auto arguments() const { return std::tuple(inplace()); }
   [[nodiscard]] bool inplace() const { return inplace_; }
 
  protected:

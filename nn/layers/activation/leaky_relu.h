@@ -1,8 +1,6 @@
 // The rectified linear unit with a fixed slope left of zero as a module.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/prelu.h>
 #include <tessera/nn/layers/activation/inplace_activation.h>
 #include <tessera/nn/python_text.h>
@@ -20,7 +18,6 @@ class LeakyReLU : public InplaceActivation {
   [[nodiscard]] std::string extra_repr() const override {
     return with_inplace("negative_slope=" + python_text(negative_slope_));
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(negative_slope_, inplace()); }
 
  private:
   double negative_slope_;

@@ -1,8 +1,6 @@
 // The logarithm of softmax along a dim as a module.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/log_softmax.h>
 #include <tessera/nn/layers/activation/softmax_dim.h>
 #include <tessera/nn/module.h>
@@ -18,7 +16,6 @@ class LogSoftmax : public Module {
     return log_softmax(x, softmax_dim("LogSoftmax", dim_, x));
   }
   [[nodiscard]] std::string extra_repr() const override { return dim_text(dim_); }
-  [[nodiscard]] auto arguments() const { return std::tuple(dim_); }
 
  private:
   std::optional<int> dim_;

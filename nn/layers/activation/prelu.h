@@ -1,8 +1,6 @@
 // The rectified linear unit with a learned slope left of zero.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -15,7 +13,6 @@ class PReLU : public Module {
   explicit PReLU(std::int64_t num_parameters = 1, double init = 0.25);
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   [[nodiscard]] std::string extra_repr() const override;
-  [[nodiscard]] auto arguments() const { return std::tuple(weight.shape()[0], init_); }
   /// Fills the weight with `init` again.
   void reset_parameters();
 

@@ -1,8 +1,6 @@
 // Softmax along a dim as a module.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/softmax.h>
 #include <tessera/nn/layers/activation/softmax_dim.h>
 #include <tessera/nn/module.h>
@@ -18,7 +16,6 @@ class Softmax : public Module {
     return softmax(x, softmax_dim("Softmax", dim_, x));
   }
   [[nodiscard]] std::string extra_repr() const override { return dim_text(dim_); }
-  [[nodiscard]] auto arguments() const { return std::tuple(dim_); }
 
  private:
   std::optional<int> dim_;

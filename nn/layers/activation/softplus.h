@@ -1,8 +1,6 @@
 // The smooth rectifier as a module.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/softplus.h>
 #include <tessera/nn/module.h>
 #include <tessera/nn/python_text.h>
@@ -17,7 +15,6 @@ class Softplus : public Module {
   [[nodiscard]] std::string extra_repr() const override {
     return "beta=" + python_text(beta_) + ", threshold=" + python_text(threshold_);
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(beta_, threshold_); }
 
  private:
   double beta_;

@@ -1,8 +1,6 @@
 // The replacement of what is not above a number as a module.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/threshold.h>
 #include <tessera/nn/layers/activation/inplace_activation.h>
 #include <tessera/nn/python_text.h>
@@ -21,7 +19,6 @@ class Threshold : public InplaceActivation {
   [[nodiscard]] std::string extra_repr() const override {
     return with_inplace("threshold=" + python_text(threshold_) + ", value=" + python_text(value_));
   }
-  [[nodiscard]] auto arguments() const { return std::tuple(threshold_, value_, inplace()); }
 
  private:
   double threshold_;

@@ -1,15 +1,7 @@
 // Row K8: modules as bytes.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/context.h>
-#include <tessera/core/tensor/factories.h>
-#include <tessera/nn/io/value_bytes.h>
-#include <tessera/nn/layers/activation/leaky_relu.h>
-#include <tessera/nn/layers/adaptive_avg_pool.h>
-#include <tessera/nn/layers/flatten.h>
-#include <tessera/nn/layers/lazy.h>
-#include <tessera/nn/state/arguments.h>
 #include <tessera/nn/state/serialize.h>
 #include <tessera/nn/state/tree_def.h>
 
@@ -34,20 +26,12 @@ struct Saved : Module, HasExtraState {
   void set_extra_state(const Value& state) override { epoch = state.get<std::int64_t>(); }
 };
 
-/// Says what its constructor takes.
-struct Scale2 : Module {
-  explicit Scale2(double factor) : factor_(factor) {}
-  double factor_;
-  Tensor forward(const Tensor& x) const { return x * factor_; }
-  [[nodiscard]] auto arguments() const { return std::tuple(factor_); }
-};
-
 void register_once() {
   static const bool once = [] {
     register_class<Saved>(
         "Saved", [](const Value& config) { return make<Saved>(config.get<std::int64_t>()); });
     register_class<Scale>("Scale", [](const Value&) { return make<Scale>(); });
-    register_class<Scale2>("Scale2");
+    register_class<Sequential>("Sequential", [](const Value&) { return make<Sequential>(); });
     return true;
   }();
   static_cast<void>(once);
@@ -129,61 +113,6 @@ TEST(K8, names_and_classes_are_registered_once) {
   const auto factory = [](const Value&) { return make<Scale>(); };
   EXPECT_THROW(register_class<Leaf>("Scale", factory), KeyError);
   EXPECT_THROW(register_class<Scale>("Other", factory), KeyError);
-}
-
-/// A network of the library's own layers, on 8x8 pictures.
-Ptr<Sequential> convolutional() {
-  const auto network = make<Sequential>();
-  network->add<LazyConv2d>(4, 3, ConvOptions{.padding = "same", .bias = false});
-  network->add<BatchNorm2d>(4, BatchNormOptions{.momentum = std::nullopt});
-  network->add<LeakyReLU>(0.1, true);
-  network->add<AdaptiveAvgPool2d>(PerDim{-1, 2});
-  network->add<Flatten>();
-  network->add<LazyLinear>(3);
-  return network;
-}
-
-TEST(K8, layers_of_the_library_need_no_registration) {
-  const auto network = convolutional();
-  const Tensor x = randn({2, 3, 8, 8});
-  static_cast<void>(network(x));
-  const ModulePtr copy = deserialize(serialize(*network));
-  network->eval();
-  copy->eval();
-  EXPECT_EQ(copy->repr(), network->repr());
-  EXPECT_EQ((*copy)(x).to_vector<float>(), network(x).to_vector<float>());
-}
-
-TEST(K8, layers_that_wait_for_their_size_go_on_waiting) {
-  const auto network = convolutional();
-  const ModulePtr copy = deserialize(serialize(*network));
-  EXPECT_EQ(copy->repr(), network->repr());
-  EXPECT_FALSE(copy->get_submodule("0").built());
-  EXPECT_EQ((*copy)(ones({2, 5, 8, 8})).shape(), (Shape{2, 3}));
-  EXPECT_TRUE(copy->built());
-}
-
-TEST(K8, classes_that_tell_their_arguments_need_no_factory) {
-  register_once();
-  const ModulePtr copy = deserialize(serialize(*make<Scale2>(1.5)));
-  EXPECT_EQ((*copy)(ones({1})).item<float>(), 1.5F);
-}
-
-TEST(K8, settings_of_another_form_are_refused) {
-  const auto refused = [](const Value& config) {
-    const Value::Map node{
-        {"class", "nn.Linear"}, {"config", config}, {"training", true}, {"children", Value::Map()}};
-    return thrown<IoError>([&] {
-      static_cast<void>(deserialize(to_bytes(
-          Value::Map{{"module", node}, {"slots", Value::List()}, {"extra_state", Value::Map()}})));
-    });
-  };
-  const std::string begin = "deserialize: the bytes hold no module: config of nn.Linear: ";
-  EXPECT_EQ(refused(Value::List{1}), begin + "wrong number of arguments; got 1, expected 3");
-  EXPECT_EQ(refused(Value::List{2, 3, Value::Map()}), begin + "no \"bias\" among 0 names");
-  EXPECT_EQ(refused(Value::List{2, 3, Value::Map{{"bias", true}, {"biased", true}}}),
-            begin + "unknown options; got 2, expected 1");
-  EXPECT_THAT(refused(Value::List{2, "3", Value::Map{{"bias", true}}}), testing::HasSubstr(begin));
 }
 
 TEST(K8, damaged_bytes_are_refused) {

@@ -20,8 +20,6 @@ class LayerReplay {
   void expect_near(const Precision& precision) const;
   /// Expects the names of the state, in order, and the printed form.
   void expect_same_form() const;
-  /// Expects a module written as bytes and read again to be the same.
-  void expect_same_from_bytes() const;
   /// Expects the values of a new module to be spread as the record's.
   void expect_same_beginning() const;
 
