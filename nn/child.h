@@ -36,6 +36,13 @@ class Child {
   requires(!detail::kBeginsWithOptions<A...>)
       Child(Module* owner, std::string_view name, A&&... arguments)
       : Child(owner, name, ModuleOptions{}, std::forward<A>(arguments)...) {}
+  /// On a name that is there. Throws TypeError when it holds something else than an M.
+  explicit Child(ChildEntryPtr entry) : entry_(std::move(entry)) {
+    entry_->declared = &detail::class_info<M>();
+    check<TypeError>(entry_->module == nullptr || entry_->declared->can_hold(*entry_->module),
+                     "module name \"", entry_->name, "\": the module there is no ",
+                     entry_->declared->name);
+  }
   Child(const Child& other) : entry_(detail::counterpart(other.entry_)) {}
   Child(Child&&) = default;
   Child& operator=(const Child&) = default;

@@ -39,6 +39,8 @@ class Parameter {
   [[nodiscard]] const std::string& name() const { return held()->name; }
   /// Throws RuntimeError while a size is kInferred.
   [[nodiscard]] const Shape& shape() const;
+  /// As it is known, with kInferred for what the first call tells.
+  [[nodiscard]] const Shape& declared_shape() const { return held()->shape; }
   [[nodiscard]] bool is_uninitialized() const { return defined() && !slot()->sized(); }
   /// For `do_build`: tells the sizes that were kInferred. Throws RuntimeError for a shape that
   /// differs in another.

@@ -233,12 +233,24 @@ void Builder::finish(Module& root) {
   settle(root);
 }
 
-void Builder::complete(Module& root) {
-  for (const auto& [path, module] : root.all_modules()) {
-    module->declared_ = true;
-    module->partly_ = false;
-    module->ready_ = true;
+void Builder::complete(Module& module) {
+  module.declared_ = true;
+  module.partly_ = false;
+  module.ready_ = true;
+}
+
+std::optional<Builder::Waiting> Builder::waiting(const Module& module) {
+  if (module.declared_ || !module.lists_state_) {
+    return std::nullopt;
   }
+  return Waiting{module.options_ == nullptr ? std::nullopt : module.options_->dtype,
+                 module.model_key_, module.path_};
+}
+
+void Builder::set_waiting(Module& module, const Waiting& waiting) {
+  module.adopt({}, waiting.dtype);
+  module.model_key_ = waiting.model_key;
+  module.path_ = waiting.path;
 }
 
 BuildStatus Builder::build(Module& root, const Args& args, const Kwargs& kwargs,

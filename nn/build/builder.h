@@ -1,6 +1,7 @@
 // Making the state of modules: what `make`, `build` and the first call of a module share.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,8 +19,17 @@ class Builder {
 
   /// Numbers a model that was constructed and builds what does not wait.
   static void finish(Module& root);
-  /// All state is there already: nothing is made.
-  static void complete(Module& root);
+  /// The module's own state is there already: nothing is made.
+  static void complete(Module& module);
+  /// What the values of a module that is still to be built follow from.
+  struct Waiting {
+    std::optional<DType> dtype = {};
+    std::optional<std::uint64_t> model_key = {};
+    std::string path = {};
+  };
+  /// Of a module that waits for its first call, whose state is all declared.
+  [[nodiscard]] static std::optional<Waiting> waiting(const Module& module);
+  static void set_waiting(Module& module, const Waiting& waiting);
   static BuildStatus build(Module& root, const Args& args, const Kwargs& kwargs,
                            const BuildOptions& options);
   /// In a call, before `forward`. Where variables were given, to the module or, as `given_to_call`

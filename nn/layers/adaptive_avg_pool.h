@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <tuple>
 
 #include <tessera/core/ops/avg_pool.h>
 #include <tessera/nn/layers/per_dim.h>
@@ -18,19 +19,24 @@ class AdaptiveAvgPoolNd : public Module {
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     return over_samples(layer_, x, ndim_, [&](const Tensor& samples) { return pool(samples); });
   }
-  [[nodiscard]] std::string extra_repr() const override { return text_; }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(output_size_); }
+  [[nodiscard]] std::string extra_repr() const override {
+    std::string text = tessera::detail::concat("output_size=", output_size_);
+    for (std::size_t at; (at = text.find("-1")) != std::string::npos;) {
+      text.replace(at, 2, "None");
+    }
+    return text;
+  }
 
  protected:
   AdaptiveAvgPoolNd(const char* layer, int ndim, const PerDim& output_size)
       : layer_(layer),
         ndim_(ndim),
-        size_(output_size.each(layer, "output size", ndim, -1)),
-        text_(tessera::detail::concat("output_size=", output_size)) {
+        output_size_(output_size),
+        size_(output_size.each(layer, "output size", ndim, -1)) {
     check<ValueError>(std::ranges::find(size_, 0) == size_.end(), layer,
                       ": output sizes must be positive; got ", size_);
-    for (std::size_t at; (at = text_.find("-1")) != std::string::npos;) {
-      text_.replace(at, 2, "None");
-    }
   }
 
  private:
@@ -44,8 +50,8 @@ class AdaptiveAvgPoolNd : public Module {
 
   const char* layer_;
   int ndim_;
-  Dims size_;
-  std::string text_;
+  PerDim output_size_;
+  Dims size_;  ///< of each dim
 };
 
 class AdaptiveAvgPool1d : public AdaptiveAvgPoolNd {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include <tessera/core/ops/avg_pool.h>
 #include <tessera/nn/layers/per_dim.h>
@@ -17,6 +18,15 @@ struct AvgPoolOptions {
   bool count_include_pad = true;      ///< the zeros count in the size of a window
   /// Of a window's sum, in place of its size; not in one dim.
   std::optional<std::int64_t> divisor_override = {};
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("stride", options.stride);
+    f("padding", options.padding);
+    f("ceil_mode", options.ceil_mode);
+    f("count_include_pad", options.count_include_pad);
+    f("divisor_override", options.divisor_override);
+  }
 };
 
 /// x (N, C, positions...) or one sample without N -> the same with the average of each window.
@@ -27,11 +37,17 @@ class AvgPoolNd : public Module {
     return over_samples(layer_, x, ndim_,
                         [&](const Tensor& samples) { return avg_pool(samples, pool_); });
   }
-  [[nodiscard]] std::string extra_repr() const override { return text_; }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(kernel_size_, options_); }
+  [[nodiscard]] std::string extra_repr() const override {
+    return ndim_ == 1
+               ? text_of(pool_.kernel, pool_.stride, pool_.padding)
+               : text_of(kernel_size_, options_.stride.value_or(kernel_size_), options_.padding);
+  }
 
  protected:
   AvgPoolNd(const char* layer, int ndim, const PerDim& kernel_size, const AvgPoolOptions& options)
-      : layer_(layer), ndim_(ndim) {
+      : layer_(layer), ndim_(ndim), kernel_size_(kernel_size), options_(options) {
     const PerDim stride = options.stride.value_or(kernel_size);
     const std::int64_t divisor = options.divisor_override.value_or(1);
     check<ValueError>(divisor >= 1 && (ndim > 1 || !options.divisor_override), layer,
@@ -42,8 +58,6 @@ class AvgPoolNd : public Module {
              .ceil_mode = options.ceil_mode,
              .counts_padding = options.count_include_pad,
              .divisor = options.divisor_override.value_or(0)};
-    text_ = ndim == 1 ? text_of(pool_.kernel, pool_.stride, pool_.padding)
-                      : text_of(kernel_size, stride, options.padding);
   }
 
  private:
@@ -55,8 +69,9 @@ class AvgPoolNd : public Module {
 
   const char* layer_;
   int ndim_;
-  AvgPooling pool_;
-  std::string text_;
+  PerDim kernel_size_;
+  AvgPoolOptions options_;
+  AvgPooling pool_;  ///< the same for each dim
 };
 
 class AvgPool1d : public AvgPoolNd {

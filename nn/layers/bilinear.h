@@ -1,6 +1,8 @@
 // The bilinear map of two inputs.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -9,6 +11,11 @@ struct BilinearOptions {
   bool bias = true;
   Initializer weight_init = nullptr;  ///< without one uniform in +-1 / sqrt(in1_features)
   Initializer bias_init = nullptr;    ///< the same
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("bias", options.bias);
+  }
 };
 
 /// x1 (..., in1_features), x2 (..., in2_features) -> x1^T weight[k] x2 + bias[k] for every k:
@@ -19,6 +26,11 @@ class Bilinear : public Module {
   Bilinear(std::int64_t in1_features, std::int64_t in2_features, std::int64_t out_features,
            const BilinearOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x1, const Tensor& x2) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    const Shape& sizes = weight.declared_shape();
+    return std::tuple(sizes[1], sizes[2], sizes[0], BilinearOptions{.bias = bias.defined()});
+  }
   [[nodiscard]] std::string extra_repr() const override;
 
   Parameter weight;  ///< (out_features, in1_features, in2_features)

@@ -51,8 +51,10 @@ CausalSelfAttention::CausalSelfAttention(std::int64_t width, std::int64_t heads,
                            .weight_init = options.projection_init,
                            .bias_init = options.bias_init}),
       resid_dropout(this, "resid_dropout", options.dropout),
+      width_(width),
       heads_(heads),
       kv_heads_(kv_heads_of(heads, options)),
+      bias_(options.bias),
       dropout_(options.dropout) {}
 
 Tensor CausalSelfAttention::forward(const Tensor& x) const {

@@ -1,6 +1,8 @@
 // Attention of every position to itself and those before it.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/module.h>
@@ -14,6 +16,13 @@ struct AttentionLayerOptions {
   Initializer weight_init = nullptr;      ///< of c_attn
   Initializer projection_init = nullptr;  ///< of c_proj
   Initializer bias_init = nullptr;
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("kv_heads", options.kv_heads);
+    f("bias", options.bias);
+    f("dropout", options.dropout);
+  }
 };
 
 /// x (batch, time, width) -> the same shape: causal attention with `heads` heads (Vaswani et al.,
@@ -26,6 +35,11 @@ class CausalSelfAttention : public Module {
   CausalSelfAttention(std::int64_t width, std::int64_t heads,
                       const AttentionLayerOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    const AttentionLayerOptions options{.kv_heads = kv_heads_, .bias = bias_, .dropout = dropout_};
+    return std::tuple(width_, heads_, options);
+  }
   [[nodiscard]] std::string extra_repr() const override;
 
   Child<Linear> c_attn;
@@ -33,8 +47,10 @@ class CausalSelfAttention : public Module {
   Child<Dropout> resid_dropout;
 
  private:
+  std::int64_t width_;
   std::int64_t heads_;
   std::int64_t kv_heads_;
+  bool bias_;
   double dropout_;
 };
 

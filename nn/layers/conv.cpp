@@ -50,6 +50,18 @@ ConvNd::ConvNd(const char* layer, int ndim, std::int64_t in_channels, std::int64
                const PerDim& kernel_size, const ConvOptions& options)
     : ConvBase(setup_of(layer, ndim, in_channels, out_channels, kernel_size, options)) {}
 
+std::tuple<std::int64_t, std::int64_t, PerDim, ConvOptions> ConvNd::arguments() const {
+  const ConvSetup& s = setup();
+  const bool named = !s.padding_name.empty();
+  return {in_channels(), s.out_channels, s.kernel_size,
+          ConvOptions{.stride = s.stride,
+                      .padding = named ? ConvPadding(s.padding_name.c_str()) : s.padding,
+                      .dilation = s.dilation,
+                      .groups = s.groups,
+                      .bias = bias.defined(),
+                      .padding_mode = s.padding_mode}};
+}
+
 Tensor ConvNd::forward(const Tensor& x) const {
   const ConvSetup& s = setup();
   const Ends ends = ends_of(s);

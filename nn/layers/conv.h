@@ -1,6 +1,8 @@
 // Convolutional layers over one to three spatial dims.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/layers/conv_base.h>
 
 namespace tessera::nn {
@@ -13,6 +15,7 @@ class ConvPadding {
   ConvPadding(int all) : numbers_(all) {}  // 0 is a null pointer too
   ConvPadding(std::initializer_list<std::int64_t> numbers) : numbers_(numbers) {}
   ConvPadding(const Dims& numbers) : numbers_(numbers) {}
+  explicit ConvPadding(const PerDim& numbers) : numbers_(numbers) {}
   /// Throws ValueError unless `name` is "same" or "valid".
   ConvPadding(const char* name);
 
@@ -33,6 +36,16 @@ struct ConvOptions {
   PaddingMode padding_mode = PaddingMode::zeros;
   Initializer weight_init = nullptr;  ///< without one kaiming_uniform(sqrt(5)), as in PyTorch
   Initializer bias_init = nullptr;    ///< without one uniform in +-1 / sqrt(fan_in)
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("stride", options.stride);
+    f("padding", options.padding);
+    f("dilation", options.dilation);
+    f("groups", options.groups);
+    f("bias", options.bias);
+    f("padding_mode", options.padding_mode);
+  }
 };
 
 /// x (N, in_channels, positions...) or one sample without N -> (N, out_channels, positions...):
@@ -41,6 +54,8 @@ struct ConvOptions {
 class ConvNd : public ConvBase {
  public:
   [[nodiscard]] Tensor forward(const Tensor& x) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] std::tuple<std::int64_t, std::int64_t, PerDim, ConvOptions> arguments() const;
 
  protected:
   ConvNd(const char* layer, int ndim, std::int64_t in_channels, std::int64_t out_channels,

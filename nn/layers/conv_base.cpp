@@ -71,9 +71,9 @@ void ConvBase::infer_sizes(const Tensor& x) {
   }
 }
 
-/// Zero while they are not known; what is loaded may tell them too.
+/// What is loaded may tell them too.
 std::int64_t ConvBase::in_channels() const {
-  const Shape& shape = weight.slot()->shape;
+  const Shape& shape = weight.declared_shape();
   return std::max(setup_.transposed ? shape[0] : shape[1] * setup_.groups, std::int64_t{0});
 }
 

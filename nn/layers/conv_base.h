@@ -39,10 +39,10 @@ class ConvBase : public Module {
   void infer_sizes(const Tensor& x);
   [[nodiscard]] const ConvSetup& setup() const { return setup_; }
   [[nodiscard]] int ndim() const { return setup_.kernel_size.size(); }
-
- private:
+  /// Zero while they are not known.
   [[nodiscard]] std::int64_t in_channels() const;
 
+ private:
   ConvSetup setup_;
 };
 

@@ -45,6 +45,18 @@ ConvTransposeNd::ConvTransposeNd(const char* layer, int ndim, std::int64_t in_ch
                                  const ConvTransposeOptions& options)
     : ConvBase(setup_of(layer, ndim, in_channels, out_channels, kernel_size, options)) {}
 
+std::tuple<std::int64_t, std::int64_t, PerDim, ConvTransposeOptions> ConvTransposeNd::arguments()
+    const {
+  const ConvSetup& s = setup();
+  return {in_channels(), s.out_channels, s.kernel_size,
+          ConvTransposeOptions{.stride = s.stride,
+                               .padding = s.padding,
+                               .output_padding = s.output_padding,
+                               .groups = s.groups,
+                               .bias = bias.defined(),
+                               .dilation = s.dilation}};
+}
+
 Tensor ConvTransposeNd::forward(const Tensor& x, const std::optional<Dims>& output_size) const {
   const ConvSetup& s = setup();
   const ConvolutionOptions options{

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include <tessera/nn/layers/conv_base.h>
 
@@ -16,6 +17,16 @@ struct ConvTransposeOptions {
   PerDim dilation = 1;
   Initializer weight_init = nullptr;  ///< without one kaiming_uniform(sqrt(5)), as in PyTorch
   Initializer bias_init = nullptr;    ///< without one uniform in +-1 / sqrt(fan_in)
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("stride", options.stride);
+    f("padding", options.padding);
+    f("output_padding", options.output_padding);
+    f("groups", options.groups);
+    f("bias", options.bias);
+    f("dilation", options.dilation);
+  }
 };
 
 /// x (N, in_channels, positions...) or one sample without N -> (N, out_channels, positions...),
@@ -27,6 +38,9 @@ class ConvTransposeNd : public ConvBase {
   /// `output_size`, if given, chooses the output padding: a number for each position dim. Throws
   /// ValueError for a size that is out of reach.
   [[nodiscard]] Tensor forward(const Tensor& x, const std::optional<Dims>& output_size = {}) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] std::tuple<std::int64_t, std::int64_t, PerDim, ConvTransposeOptions> arguments()
+      const;
 
  protected:
   ConvTransposeNd(const char* layer, int ndim, std::int64_t in_channels, std::int64_t out_channels,

@@ -1,6 +1,8 @@
 // Zeroing elements at random.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -10,6 +12,8 @@ class DropoutBase : public Module {
  public:
   /// Throws ValueError for p outside [0, 1].
   DropoutBase(double p, bool inplace);
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(p_, inplace_); }
   [[nodiscard]] std::string extra_repr() const override;
   [[nodiscard]] double p() const { return p_; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include <tessera/nn/module.h>
 
@@ -12,6 +13,11 @@ struct EmbeddingOptions {
   /// The id whose row begins as 0, unless weight_init is given, and gets no gradient; it may count
   /// from the end.
   std::optional<std::int64_t> padding_idx = {};
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("padding_idx", options.padding_idx);
+  }
 };
 
 /// ids (...) of any integer dtype -> rows of the weight (..., width). Throws InvalidArgument for an
@@ -21,6 +27,11 @@ class Embedding : public Module {
   /// Throws ValueError for sizes below 1 and a padding_idx outside [-count, count).
   Embedding(std::int64_t count, std::int64_t width, const EmbeddingOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& ids) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    const Shape& sizes = weight.declared_shape();
+    return std::tuple(sizes[0], sizes[1], EmbeddingOptions{.padding_idx = padding_idx_});
+  }
   [[nodiscard]] std::string extra_repr() const override;
 
   Parameter weight;  ///< (count, width)

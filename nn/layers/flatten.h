@@ -1,6 +1,8 @@
 // Merging dims into one, and taking one apart.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/core/ops/reshape.h>
 #include <tessera/nn/module.h>
 
@@ -12,6 +14,8 @@ class Flatten : public Module {
   explicit Flatten(int start_dim = 1, int end_dim = -1)
       : start_dim_(start_dim), end_dim_(end_dim) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return flatten(x, start_dim_, end_dim_); }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(start_dim_, end_dim_); }
   [[nodiscard]] std::string extra_repr() const override {
     return tessera::detail::concat("start_dim=", start_dim_, ", end_dim=", end_dim_);
   }
@@ -26,6 +30,8 @@ class Unflatten : public Module {
  public:
   Unflatten(int dim, const Shape& unflattened_size) : dim_(dim), size_(unflattened_size) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return unflatten(x, dim_, size_); }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(dim_, size_); }
   [[nodiscard]] std::string extra_repr() const override {
     return tessera::detail::concat("dim=", dim_, ", unflattened_size=", size_);
   }

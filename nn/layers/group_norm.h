@@ -1,6 +1,8 @@
 // Normalisation of groups of channels.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -9,6 +11,13 @@ struct GroupNormOptions {
   double eps = 1e-5;   ///< added to the variance
   bool affine = true;  ///< with weight
   bool bias = true;    ///< with bias, if affine
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("eps", options.eps);
+    f("affine", options.affine);
+    f("bias", options.bias);
+  }
 };
 
 /// x (N, num_channels, ...), the channels in `num_groups` runs, every run of every sample brought
@@ -20,6 +29,8 @@ class GroupNorm : public Module {
   GroupNorm(std::int64_t num_groups, std::int64_t num_channels,
             const GroupNormOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(num_groups_, num_channels_, options_); }
   [[nodiscard]] std::string extra_repr() const override;
 
   Parameter weight;  ///< (num_channels); undefined when not affine

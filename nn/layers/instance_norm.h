@@ -1,6 +1,8 @@
 // Normalisation of every channel of every sample.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/layers/running_norm.h>
 
 namespace tessera::nn {
@@ -11,6 +13,15 @@ struct InstanceNormOptions {
   bool affine = false;                   ///< with weight
   bool bias = true;                      ///< with bias, if affine
   bool track_running_stats = false;      ///< with running statistics
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("eps", options.eps);
+    f("momentum", options.momentum);
+    f("affine", options.affine);
+    f("bias", options.bias);
+    f("track_running_stats", options.track_running_stats);
+  }
 };
 
 /// Every channel of every sample of x (N, C, ...), or of one sample (C, ...), brought to mean 0 and
@@ -22,6 +33,16 @@ class InstanceNorm : public RunningNorm {
   /// Throws ValueError for an x of the wrong number of dims or channels, and for channels of a
   /// single value unless running statistics are used.
   [[nodiscard]] Tensor forward(const Tensor& x) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    const RunningNormOptions& o = options();
+    const InstanceNormOptions given{.eps = o.eps,
+                                    .momentum = o.momentum,
+                                    .affine = o.affine,
+                                    .bias = o.bias,
+                                    .track_running_stats = o.track_running_stats};
+    return std::tuple(num_features(), given);
+  }
 
  protected:
   InstanceNorm(std::int64_t num_features, const InstanceNormOptions& options, int ndim)

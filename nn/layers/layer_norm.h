@@ -1,6 +1,8 @@
 // Normalisation of rows to mean 0 and variance 1.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -9,6 +11,13 @@ struct LayerNormOptions {
   double eps = 1e-5;   ///< added to the variance
   bool affine = true;  ///< with weight
   bool bias = true;    ///< with bias, if affine
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("eps", options.eps);
+    f("affine", options.affine);
+    f("bias", options.bias);
+  }
 };
 
 /// x (..., normalized_shape), normalised over the dims of that shape together, times weight plus
@@ -20,6 +29,11 @@ class LayerNorm : public Module {
   explicit LayerNorm(std::int64_t width, const LayerNormOptions& options = {})
       : LayerNorm(Shape{width}, options) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    const LayerNormOptions options{.eps = eps_, .affine = weight.defined(), .bias = bias.defined()};
+    return std::tuple(normalized_shape_, options);
+  }
   [[nodiscard]] std::string extra_repr() const override;
 
   Parameter weight;  ///< normalized_shape; undefined when not affine

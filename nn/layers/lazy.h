@@ -14,6 +14,16 @@
 
 namespace tessera::nn {
 
+/// The size that a lazy layer was made without, where it is known: what bytes hold of it.
+struct LazySize {
+  std::int64_t size = kInferred;
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("size", options.size);
+  }
+};
+
 /// A Layer made without its first argument, a size, which the first call tells, or the state dict
 /// that is loaded before. Until then it is listed, cast and given to optimizers as any other; only
 /// shapes and values cannot be read, which throws RuntimeError.
@@ -23,6 +33,19 @@ class Lazy : public Layer {
   template <class... A>
   explicit Lazy(A&&... arguments) : Layer(kInferred, std::forward<A>(arguments)...) {
     this->build_on_call();
+  }
+  template <class... A>
+  explicit Lazy(LazySize first, A&&... arguments)
+      : Layer(first.size > 0 ? first.size : kInferred, std::forward<A>(arguments)...) {
+    this->build_on_call();
+  }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    return std::apply(
+        [](std::int64_t size, const auto&... others) {
+          return std::tuple(LazySize{size > 0 ? size : kInferred}, others...);
+        },
+        Layer::arguments());
   }
 
   /// The layer's, with Lazy before it until the size is known.

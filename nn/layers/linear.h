@@ -1,6 +1,8 @@
 // The affine map.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -9,6 +11,11 @@ struct LinearOptions {
   bool bias = true;
   Initializer weight_init = nullptr;  ///< without one kaiming_uniform(sqrt(5)), as in PyTorch
   Initializer bias_init = nullptr;    ///< without one uniform in +-1 / sqrt(in_features)
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("bias", options.bias);
+  }
 };
 
 /// x (..., in_features) -> x weight^T + bias (..., out_features). `in_features` may be kInferred,
@@ -17,6 +24,11 @@ class Linear : public Module {
  public:
   Linear(std::int64_t in_features, std::int64_t out_features, const LinearOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    const Shape& sizes = weight.declared_shape();
+    return std::tuple(sizes[1], sizes[0], LinearOptions{.bias = bias.defined()});
+  }
   [[nodiscard]] std::string extra_repr() const override;
 
   Parameter weight;  ///< (out_features, in_features)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include <tessera/core/ops/max_pool.h>
 #include <tessera/nn/layers/per_dim.h>
@@ -15,6 +16,14 @@ struct MaxPoolOptions {
   PerDim padding = 0;                 ///< at both ends, at most half a window
   PerDim dilation = 1;
   bool ceil_mode = false;  ///< a last window may reach beyond the padding
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("stride", options.stride);
+    f("padding", options.padding);
+    f("dilation", options.dilation);
+    f("ceil_mode", options.ceil_mode);
+  }
 };
 
 /// x (N, C, positions...) or one sample without N -> the same with the largest element of each
@@ -25,27 +34,32 @@ class MaxPoolNd : public Module {
     return over_samples(layer_, x, ndim_,
                         [&](const Tensor& samples) { return max_pool(samples, pool_); });
   }
-  [[nodiscard]] std::string extra_repr() const override { return text_; }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(kernel_size_, options_); }
+  [[nodiscard]] std::string extra_repr() const override {
+    return tessera::detail::concat("kernel_size=", kernel_size_,
+                                   ", stride=", options_.stride.value_or(kernel_size_),
+                                   ", padding=", options_.padding, ", dilation=", options_.dilation,
+                                   ", ceil_mode=", options_.ceil_mode ? "True" : "False");
+  }
 
  protected:
   MaxPoolNd(const char* layer, int ndim, const PerDim& kernel_size, const MaxPoolOptions& options)
-      : layer_(layer), ndim_(ndim) {
+      : layer_(layer), ndim_(ndim), kernel_size_(kernel_size), options_(options) {
     const PerDim stride = options.stride.value_or(kernel_size);
     pool_ = {.kernel = kernel_size.each(layer, "kernel size", ndim, 1),
              .stride = stride.each(layer, "stride", ndim, 1),
              .padding = options.padding.each(layer, "padding", ndim, 0),
              .dilation = options.dilation.each(layer, "dilation", ndim, 1),
              .ceil_mode = options.ceil_mode};
-    text_ = tessera::detail::concat("kernel_size=", kernel_size, ", stride=", stride,
-                                    ", padding=", options.padding, ", dilation=", options.dilation,
-                                    ", ceil_mode=", options.ceil_mode ? "True" : "False");
   }
 
  private:
   const char* layer_;
   int ndim_;
-  PoolOptions pool_;
-  std::string text_;
+  PerDim kernel_size_;
+  MaxPoolOptions options_;
+  PoolOptions pool_;  ///< the same for each dim
 };
 
 class MaxPool1d : public MaxPoolNd {

@@ -20,7 +20,9 @@ Mlp::Mlp(std::int64_t width, const MlpOptions& options)
              LinearOptions{.bias = options.bias,
                            .weight_init = options.projection_init,
                            .bias_init = options.bias_init}),
-      dropout(this, "dropout", options.dropout) {}
+      dropout(this, "dropout", options.dropout),
+      width_(width),
+      options_(options) {}
 
 Tensor Mlp::forward(const Tensor& x) const {
   return dropout(c_proj(gelu(c_fc(x), /*tanh_form=*/true)));

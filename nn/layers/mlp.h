@@ -1,6 +1,8 @@
 // Two linear layers with a GELU between them.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/module.h>
@@ -14,6 +16,13 @@ struct MlpOptions {
   Initializer weight_init = nullptr;      ///< of c_fc
   Initializer projection_init = nullptr;  ///< of c_proj
   Initializer bias_init = nullptr;
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("hidden", options.hidden);
+    f("bias", options.bias);
+    f("dropout", options.dropout);
+  }
 };
 
 /// x (..., width) -> c_proj(gelu(c_fc(x))) (..., width), with GELU by its tanh formula, as GPT-2
@@ -22,10 +31,16 @@ class Mlp : public Module {
  public:
   explicit Mlp(std::int64_t width, const MlpOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(width_, options_); }
 
   Child<Linear> c_fc;
   Child<Linear> c_proj;
   Child<Dropout> dropout;
+
+ private:
+  std::int64_t width_;
+  MlpOptions options_;
 };
 
 }  // namespace tessera::nn

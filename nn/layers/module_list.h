@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <tessera/nn/module.h>
+#include <tessera/nn/tree/has_items.h>
 
 namespace tessera::nn {
 
@@ -14,7 +15,7 @@ namespace tessera::nn {
 ///   MyModel(int n) { for (int i = 0; i < n; ++i) blocks->add(width); }
 ///   ... for (const auto& block : *blocks) x = block(x);
 template <std::derived_from<Module> M>
-class ModuleList : public Module {
+class ModuleList : public Module, public HasItems {
  public:
   /// Constructs one more module at the end.
   template <class... A>
@@ -26,6 +27,12 @@ class ModuleList : public Module {
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
   [[nodiscard]] bool joins_equal_children() const override { return true; }
+  void find_items() override {
+    items_.clear();
+    for (const ChildEntryPtr& entry : child_entries()) {
+      items_.emplace_back(entry);
+    }
+  }
 
  private:
   std::vector<Child<M>> items_;

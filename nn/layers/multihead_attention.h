@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <tessera/nn/layers/linear.h>
@@ -18,6 +19,17 @@ struct MultiheadAttentionOptions {
   std::optional<std::int64_t> kdim = {};  ///< width of keys; without one embed_dim
   std::optional<std::int64_t> vdim = {};  ///< of values
   bool batch_first = false;               ///< tensors are (N, T, width), not (T, N, width)
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("dropout", options.dropout);
+    f("bias", options.bias);
+    f("add_bias_kv", options.add_bias_kv);
+    f("add_zero_attn", options.add_zero_attn);
+    f("kdim", options.kdim);
+    f("vdim", options.vdim);
+    f("batch_first", options.batch_first);
+  }
 };
 
 /// What one call asks for. Masks are bool, true where a query does not see a key, or floating and
@@ -55,6 +67,17 @@ class MultiheadAttention : public Module {
   [[nodiscard]] std::pair<Tensor, Tensor> forward(const Tensor& query, const Tensor& key,
                                                   const Tensor& value,
                                                   const AttendOptions& options = {}) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    const MultiheadAttentionOptions options{.dropout = dropout_,
+                                            .bias = in_proj_bias.defined(),
+                                            .add_bias_kv = bias_k.defined(),
+                                            .add_zero_attn = add_zero_attn_,
+                                            .kdim = kdim_,
+                                            .vdim = vdim_,
+                                            .batch_first = batch_first_};
+    return std::tuple(embed_dim_, num_heads_, options);
+  }
 
   Parameter in_proj_weight;  ///< (3 embed_dim, embed_dim): of queries, keys and values
   Parameter q_proj_weight;   ///< (embed_dim, embed_dim); these three with other kdim or vdim alone

@@ -1,6 +1,7 @@
 // How a layer continues its input beyond the edges.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include <tessera/core/tensor/tensor.h>
@@ -13,6 +14,11 @@ enum class PaddingMode : std::uint8_t {
   replicate,  ///< the edge elements, repeated
   circular,   ///< from the other end
 };
+
+/// Their names, in order.
+[[nodiscard]] constexpr auto names_of(PaddingMode /*of_this_type*/) {
+  return std::array<std::string_view, 4>{"zeros", "reflect", "replicate", "circular"};
+}
 
 /// The name, as PyTorch prints it.
 [[nodiscard]] std::string_view to_string(PaddingMode) noexcept;

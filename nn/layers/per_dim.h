@@ -13,6 +13,7 @@ class PerDim {
   PerDim(const Dims& numbers) : numbers_(numbers) {}
 
   [[nodiscard]] const Dims& numbers() const { return numbers_; }
+  [[nodiscard]] bool single() const { return single_; }  ///< given as one number
   /// A number for each of `ndim` dims. Throws ValueError that names `what` of `layer` for another
   /// number of them, or for one below `least`.
   [[nodiscard]] Dims each(const char* layer, const char* what, int ndim, std::int64_t least) const {

@@ -1,6 +1,8 @@
 // Channels as positions, and back, as layers.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/core/ops/pixel_shuffle.h>
 #include <tessera/nn/module.h>
 
@@ -11,6 +13,8 @@ class PixelShuffle : public Module {
  public:
   explicit PixelShuffle(std::int64_t upscale_factor) : factor_(upscale_factor) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return pixel_shuffle(x, factor_); }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(factor_); }
   [[nodiscard]] std::string extra_repr() const override {
     return tessera::detail::concat("upscale_factor=", factor_);
   }
@@ -24,6 +28,8 @@ class PixelUnshuffle : public Module {
  public:
   explicit PixelUnshuffle(std::int64_t downscale_factor) : factor_(downscale_factor) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return pixel_unshuffle(x, factor_); }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(factor_); }
   [[nodiscard]] std::string extra_repr() const override {
     return tessera::detail::concat("downscale_factor=", factor_);
   }

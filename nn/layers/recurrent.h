@@ -1,6 +1,7 @@
 // What RNN, LSTM and GRU share: their options, parameters, and the walk through layers.
 #pragma once
 
+#include <tuple>
 #include <vector>
 
 #include <tessera/core/ops/recurrent.h>
@@ -16,6 +17,16 @@ struct RecurrentOptions {
   bool bidirectional = false;  ///< each layer also runs from the last step to the first
   /// lstm: the hidden state is a product of so many numbers, fewer than hidden_size; 0: it is none.
   std::int64_t proj_size = 0;
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("num_layers", options.num_layers);
+    f("bias", options.bias);
+    f("batch_first", options.batch_first);
+    f("dropout", options.dropout);
+    f("bidirectional", options.bidirectional);
+    f("proj_size", options.proj_size);
+  }
 };
 
 /// A stack of recurrent layers. Parameters begin uniform in +-1 / sqrt(hidden_size) and are named
@@ -24,6 +35,8 @@ struct RecurrentOptions {
 /// those of the other direction, which end in _reverse, and of layer 1.
 class Recurrent : public Module {
  public:
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(input_size_, hidden_size_, options_); }
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:
@@ -47,6 +60,7 @@ class Recurrent : public Module {
   /// states are zeros; `lengths` (B) are integers in [0, T], undefined for T. Throws RuntimeError
   /// for an x or states of another shape.
   [[nodiscard]] Result run(const Tensor& x, const States& first, const Tensor& lengths) const;
+  [[nodiscard]] RecurrentCell cell() const { return cell_; }
 
  private:
   /// Parameters of one direction of a layer.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <tessera/nn/layers/lstm.h>
@@ -13,6 +14,11 @@ namespace tessera::nn {
 /// What the cells share: parameters as of a layer, without a suffix.
 class RecurrentCellBase : public Module {
  public:
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    return std::tuple(weight_ih.declared_shape()[1], weight_hh.declared_shape()[1],
+                      bias_ih.defined());
+  }
   [[nodiscard]] std::string extra_repr() const override;
 
   Parameter weight_ih;  ///< (gates * hidden_size, input_size)
@@ -39,6 +45,12 @@ class RecurrentCellBase : public Module {
 struct RnnCellOptions {
   bool bias = true;
   Nonlinearity nonlinearity = Nonlinearity::tanh;
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("bias", options.bias);
+    f("nonlinearity", options.nonlinearity);
+  }
 };
 
 /// One step of an RNN: (x, h) to h'.
@@ -48,6 +60,12 @@ class RNNCell : public RecurrentCellBase {
       : RecurrentCellBase(RecurrentCell::rnn_tanh, input_size, hidden_size, options.bias),
         nonlinearity_(options.nonlinearity) {}
   [[nodiscard]] Tensor forward(const Tensor& x, const Tensor& hidden = {}) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    const auto [input_size, hidden_size, bias] = RecurrentCellBase::arguments();
+    const RnnCellOptions options{.bias = bias, .nonlinearity = nonlinearity_};
+    return std::tuple(input_size, hidden_size, options);
+  }
   [[nodiscard]] std::string extra_repr() const override;
 
  private:

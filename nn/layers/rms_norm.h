@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include <tessera/nn/module.h>
 
@@ -10,6 +11,12 @@ namespace tessera::nn {
 struct RMSNormOptions {
   std::optional<double> eps;  ///< added to the mean; without one the epsilon of f32, or f64 for f64
   bool affine = true;         ///< with weight
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("eps", options.eps);
+    f("affine", options.affine);
+  }
 };
 
 /// x (..., width) / sqrt(mean(x^2) + eps), times weight (Zhang and Sennrich, "Root Mean Square
@@ -18,6 +25,10 @@ class RMSNorm : public Module {
  public:
   explicit RMSNorm(std::int64_t width, const RMSNormOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& x) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    return std::tuple(width_, RMSNormOptions{.eps = eps_, .affine = weight.defined()});
+  }
   [[nodiscard]] std::string extra_repr() const override;
 
   Parameter weight;  ///< (width); undefined when not affine

@@ -1,6 +1,9 @@
 // Plain recurrent layers.
 #pragma once
 
+#include <array>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <tessera/nn/layers/recurrent.h>
@@ -9,6 +12,11 @@ namespace tessera::nn {
 
 enum class Nonlinearity : std::uint8_t { tanh, relu };
 
+/// Their names, in order.
+[[nodiscard]] constexpr auto names_of(Nonlinearity /*of_this_type*/) {
+  return std::array<std::string_view, 2>{"tanh", "relu"};
+}
+
 struct RnnOptions {
   std::int64_t num_layers = 1;                     ///< each takes the outputs of the one before
   Nonlinearity nonlinearity = Nonlinearity::tanh;  ///< of every step
@@ -16,6 +24,16 @@ struct RnnOptions {
   bool batch_first = false;    ///< x and the output are (B, T, ...), not (T, B, ...)
   double dropout = 0;          ///< in training, of the outputs of all layers but the last
   bool bidirectional = false;  ///< each layer also runs from the last step to the first
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("num_layers", options.num_layers);
+    f("nonlinearity", options.nonlinearity);
+    f("bias", options.bias);
+    f("batch_first", options.batch_first);
+    f("dropout", options.dropout);
+    f("bidirectional", options.bidirectional);
+  }
 };
 
 /// Layers of h' = tanh(x weight_ih^T + bias_ih + h weight_hh^T + bias_hh), or with max(., 0) for
@@ -31,6 +49,18 @@ class RNN : public Recurrent {
                    .batch_first = options.batch_first,
                    .dropout = options.dropout,
                    .bidirectional = options.bidirectional}) {}
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    const auto [input_size, hidden_size, o] = Recurrent::arguments();
+    const bool rectified = cell() == RecurrentCell::rnn_relu;
+    const RnnOptions options{.num_layers = o.num_layers,
+                             .nonlinearity = rectified ? Nonlinearity::relu : Nonlinearity::tanh,
+                             .bias = o.bias,
+                             .batch_first = o.batch_first,
+                             .dropout = o.dropout,
+                             .bidirectional = o.bidirectional};
+    return std::tuple(input_size, hidden_size, options);
+  }
 
   /// `auto [output, state] = rnn(x)`, as LSTM, with a hidden state alone.
   [[nodiscard]] std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& first = {},

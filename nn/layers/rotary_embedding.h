@@ -1,6 +1,7 @@
 // Positions as rotations.
 #pragma once
 
+#include <tuple>
 #include <utility>
 
 #include <tessera/nn/module.h>
@@ -13,6 +14,13 @@ struct RotaryOptions {
   /// Pairs are (0, 1), (2, 3), ..., as in the paper. Without it number i goes with number
   /// i + dim / 2, as in Hugging Face's Llama.
   bool pairs = false;
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("base", options.base);
+    f("max_positions", options.max_positions);
+    f("pairs", options.pairs);
+  }
 };
 
 /// Rotates rows, so that products of two rows depend on the distance of their positions alone (Su
@@ -26,6 +34,8 @@ class RotaryEmbedding : public Module {
   /// x (..., T, dim) -> the same shape: row t stands at position first + t. Throws InvalidArgument
   /// for another width and for positions outside [0, max_positions).
   [[nodiscard]] Tensor forward(const Tensor& x, std::int64_t first = 0) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(dim_, options_); }
   [[nodiscard]] std::string extra_repr() const override;
 
  private:

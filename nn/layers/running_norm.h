@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include <tessera/nn/module.h>
 
@@ -13,12 +14,23 @@ struct RunningNormOptions {
   bool affine = true;                    ///< with weight
   bool bias = true;                      ///< with bias, if affine
   bool track_running_stats = true;       ///< with running statistics
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("eps", options.eps);
+    f("momentum", options.momentum);
+    f("affine", options.affine);
+    f("bias", options.bias);
+    f("track_running_stats", options.track_running_stats);
+  }
 };
 
 /// State over `num_features` channels, and how it is kept. Weights and running variances begin as
 /// ones, biases and running means as zeros.
 class RunningNorm : public Module {
  public:
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(num_features(), options_); }
   [[nodiscard]] std::string extra_repr() const override;
 
   Parameter weight;            ///< (num_features); undefined when not affine

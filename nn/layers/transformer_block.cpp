@@ -19,7 +19,10 @@ TransformerBlock::TransformerBlock(std::int64_t width, std::int64_t heads,
                      .dropout = options.dropout,
                      .weight_init = options.weight_init,
                      .projection_init = options.projection_init,
-                     .bias_init = options.bias_init}) {}
+                     .bias_init = options.bias_init}),
+      width_(width),
+      heads_(heads),
+      options_(options) {}
 
 Tensor TransformerBlock::forward(const Tensor& x) const {
   const Tensor y = x + attn(ln_1(x));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include <tessera/nn/layers/module_list.h>
 #include <tessera/nn/layers/transformer_decoder_layer.h>
@@ -19,9 +20,17 @@ class TransformerDecoder : public Module {
   [[nodiscard]] Tensor forward(const Tensor& tgt, const Tensor& memory,
                                const AttentionMasks& masks = {},
                                const AttentionMasks& memory_masks = {}) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const {
+    return std::tuple(num_layers_, d_model_, nhead_, options_, norm.has_value());
+  }
 
   Child<ModuleList<TransformerDecoderLayer>> layers;
   std::optional<Child<LayerNorm>> norm;
+
+ private:
+  std::int64_t num_layers_, d_model_, nhead_;
+  TransformerLayerOptions options_;
 };
 
 }  // namespace tessera::nn

@@ -17,8 +17,9 @@ TransformerDecoderLayer::TransformerDecoderLayer(std::int64_t d_model, std::int6
       dropout1(this, "dropout1", options.dropout),
       dropout2(this, "dropout2", options.dropout),
       dropout3(this, "dropout3", options.dropout),
-      activation_(options.activation),
-      norm_first_(options.norm_first) {}
+      d_model_(d_model),
+      nhead_(nhead),
+      options_(options) {}
 
 Tensor TransformerDecoderLayer::attend(const Tensor& x, const AttentionMasks& masks) const {
   return dropout1(attend_to(self_attn, x, x, masks));
@@ -30,13 +31,13 @@ Tensor TransformerDecoderLayer::attend_memory(const Tensor& x, const Tensor& mem
 }
 
 Tensor TransformerDecoderLayer::feed_forward(const Tensor& x) const {
-  return dropout3(linear2(dropout(transformer_activation(linear1(x), activation_))));
+  return dropout3(linear2(dropout(transformer_activation(linear1(x), options_.activation))));
 }
 
 Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
                                         const AttentionMasks& masks,
                                         const AttentionMasks& memory_masks) const {
-  if (norm_first_) {
+  if (options_.norm_first) {
     const Tensor x = tgt + attend(norm1(tgt), masks);
     const Tensor y = x + attend_memory(norm2(x), memory, memory_masks);
     return y + feed_forward(norm3(y));

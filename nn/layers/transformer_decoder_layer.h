@@ -1,6 +1,8 @@
 // A layer of a Transformer's decoder.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/layers/transformer_layer.h>
 #include <tessera/nn/module.h>
@@ -18,6 +20,8 @@ class TransformerDecoderLayer : public Module {
   [[nodiscard]] Tensor forward(const Tensor& tgt, const Tensor& memory,
                                const AttentionMasks& masks = {},
                                const AttentionMasks& memory_masks = {}) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(d_model_, nhead_, options_); }
 
   Child<MultiheadAttention> self_attn;
   Child<MultiheadAttention> multihead_attn;
@@ -37,8 +41,8 @@ class TransformerDecoderLayer : public Module {
                                      const AttentionMasks& masks) const;
   [[nodiscard]] Tensor feed_forward(const Tensor& x) const;
 
-  TransformerActivation activation_;
-  bool norm_first_;
+  std::int64_t d_model_, nhead_;
+  TransformerLayerOptions options_;
 };
 
 }  // namespace tessera::nn

@@ -14,19 +14,20 @@ TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int6
       norm2(this, "norm2", d_model, norm_options(options)),
       dropout1(this, "dropout1", options.dropout),
       dropout2(this, "dropout2", options.dropout),
-      activation_(options.activation),
-      norm_first_(options.norm_first) {}
+      d_model_(d_model),
+      nhead_(nhead),
+      options_(options) {}
 
 Tensor TransformerEncoderLayer::attend(const Tensor& x, const AttentionMasks& masks) const {
   return dropout1(attend_to(self_attn, x, x, masks));
 }
 
 Tensor TransformerEncoderLayer::feed_forward(const Tensor& x) const {
-  return dropout2(linear2(dropout(transformer_activation(linear1(x), activation_))));
+  return dropout2(linear2(dropout(transformer_activation(linear1(x), options_.activation))));
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& src, const AttentionMasks& masks) const {
-  if (norm_first_) {
+  if (options_.norm_first) {
     const Tensor x = src + attend(norm1(src), masks);
     return x + feed_forward(norm2(x));
   }

@@ -1,6 +1,8 @@
 // A layer of a Transformer's encoder.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/layers/transformer_layer.h>
 #include <tessera/nn/module.h>
@@ -16,6 +18,8 @@ class TransformerEncoderLayer : public Module {
   TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
                           const TransformerLayerOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& src, const AttentionMasks& masks = {}) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(d_model_, nhead_, options_); }
 
   Child<MultiheadAttention> self_attn;
   Child<Linear> linear1;
@@ -30,8 +34,8 @@ class TransformerEncoderLayer : public Module {
   [[nodiscard]] Tensor attend(const Tensor& x, const AttentionMasks& masks) const;
   [[nodiscard]] Tensor feed_forward(const Tensor& x) const;
 
-  TransformerActivation activation_;
-  bool norm_first_;
+  std::int64_t d_model_, nhead_;
+  TransformerLayerOptions options_;
 };
 
 }  // namespace tessera::nn

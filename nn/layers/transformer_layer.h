@@ -1,7 +1,9 @@
 // What the layers of encoders and decoders share.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include <tessera/nn/layers/layer_norm.h>
 #include <tessera/nn/layers/linear.h>
@@ -11,6 +13,11 @@ namespace tessera::nn {
 
 enum class TransformerActivation : std::uint8_t { relu, gelu };
 
+/// Their names, in order.
+[[nodiscard]] constexpr auto names_of(TransformerActivation /*of_this_type*/) {
+  return std::array<std::string_view, 2>{"relu", "gelu"};
+}
+
 struct TransformerLayerOptions {
   std::int64_t dim_feedforward = 2048;
   double dropout = 0.1;  ///< of attention weights, of the hidden layer and of each branch
@@ -19,6 +26,17 @@ struct TransformerLayerOptions {
   bool batch_first = false;  ///< tensors are (N, T, width), not (T, N, width)
   bool norm_first = false;   ///< norms stand before the branches, not behind the sums
   bool bias = true;          ///< of linear maps and norms
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("dim_feedforward", options.dim_feedforward);
+    f("dropout", options.dropout);
+    f("activation", options.activation);
+    f("layer_norm_eps", options.layer_norm_eps);
+    f("batch_first", options.batch_first);
+    f("norm_first", options.norm_first);
+    f("bias", options.bias);
+  }
 };
 
 /// Masks of one attention: bool, true where a query does not see a key, or floating and added to

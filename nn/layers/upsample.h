@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include <tessera/core/ops/upsample.h>
 #include <tessera/nn/layers/per_dim.h>
@@ -14,8 +16,10 @@ class ScaleFactor {
  public:
   ScaleFactor(double all) : factors_{all}, single_(true) {}
   ScaleFactor(std::initializer_list<double> factors) : factors_(factors) {}
+  explicit ScaleFactor(std::vector<double> factors) : factors_(std::move(factors)) {}
 
   [[nodiscard]] const std::vector<double>& factors() const { return factors_; }
+  [[nodiscard]] bool single() const { return single_; }  ///< given as one number
   /// As given: 2.0 or (2.0, 1.5).
   friend std::ostream& operator<<(std::ostream& out, const ScaleFactor& s);
 
@@ -31,6 +35,14 @@ struct UpsampleOptions {
   std::string mode = "nearest";  ///< or nearest-exact, linear, bilinear, trilinear, bicubic
   /// Of all modes but the nearest ones: the first and last positions meet.
   std::optional<bool> align_corners = {};
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("size", options.size);
+    f("scale_factor", options.scale_factor);
+    f("mode", options.mode);
+    f("align_corners", options.align_corners);
+  }
 };
 
 /// x (N, C, positions...) -> the same with more or fewer positions, interpolated.
@@ -40,6 +52,8 @@ class Upsample : public Module {
   explicit Upsample(const UpsampleOptions& options);
   /// Throws InvalidArgument for another number of spatial dims than the mode's.
   [[nodiscard]] Tensor forward(const Tensor& x) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
   [[nodiscard]] std::string extra_repr() const override;
 
  private:

@@ -1,6 +1,8 @@
 // Pairs of vectors that should point the same way, or not.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -9,6 +11,12 @@ namespace tessera::nn {
 struct CosineEmbeddingLossOptions {
   double margin = 0;  ///< cosines below it cost nothing in pairs that should differ
   Reduction reduction = Reduction::mean;
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("margin", options.margin);
+    f("reduction", options.reduction);
+  }
 };
 
 /// 1 - cos(input1, input2) where the target is 1, max(0, cos - margin) where it is -1: vectors
@@ -26,6 +34,8 @@ class CosineEmbeddingLoss : public Module {
                                const Tensor& target) const {
     return cosine_embedding_loss(input1, input2, target, options_);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
  private:
   CosineEmbeddingLossOptions options_;

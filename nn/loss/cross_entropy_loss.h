@@ -1,6 +1,8 @@
 // Cross entropy of logits with classes or with distributions over them.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -12,6 +14,14 @@ struct CrossEntropyLossOptions {
   Reduction reduction = Reduction::mean;
   double label_smoothing = 0;  ///< this share of each target is spread evenly over all classes
   int class_dim = 1;           ///< of the logits; -1 for logits (..., C). That of (C) is 0
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("ignore_index", options.ignore_index);
+    f("reduction", options.reduction);
+    f("label_smoothing", options.label_smoothing);
+    f("class_dim", options.class_dim);
+  }
 };
 
 /// -sum_c weight[c] target[c] log softmax(input)[c] with the softmax over the classes: logits
@@ -27,6 +37,8 @@ class CrossEntropyLoss : public Module {
  public:
   explicit CrossEntropyLoss(const CrossEntropyLossOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
   Buffer weight;  ///< (C); undefined without weights
 

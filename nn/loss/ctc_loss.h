@@ -1,6 +1,8 @@
 // Labels of sequences whose alignment to the input is not known.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -11,6 +13,13 @@ struct CTCLossOptions {
   Reduction reduction =
       Reduction::mean;         ///< of losses divided by their target's length, at least 1
   bool zero_infinity = false;  ///< samples too short for their target count nothing
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("blank", options.blank);
+    f("reduction", options.reduction);
+    f("zero_infinity", options.zero_infinity);
+  }
 };
 
 /// -log of the probability of all alignments of the targets to the input (Graves et al.,
@@ -32,6 +41,8 @@ class CTCLoss : public Module {
                                const Tensor& input_lengths, const Tensor& target_lengths) const {
     return ctc_loss(log_probs, targets, input_lengths, target_lengths, options_);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
  private:
   CTCLossOptions options_;

@@ -1,6 +1,8 @@
 // Squared for small errors, absolute for large ones.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -9,6 +11,12 @@ namespace tessera::nn {
 struct HuberLossOptions {
   Reduction reduction = Reduction::mean;
   double delta = 1;  ///< from this error on the loss is a line
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("reduction", options.reduction);
+    f("delta", options.delta);
+  }
 };
 
 /// e^2 / 2 where |e| = |input - target| is below delta, else delta (|e| - delta / 2) (Huber,
@@ -23,6 +31,8 @@ class HuberLoss : public Module {
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
     return huber_loss(input, target, options_);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
  private:
   HuberLossOptions options_;

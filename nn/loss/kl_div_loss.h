@@ -1,6 +1,10 @@
 // The divergence of one distribution from another.
 #pragma once
 
+#include <array>
+#include <string_view>
+#include <tuple>
+
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -9,9 +13,20 @@ namespace tessera::nn {
 /// As Reduction; `batchmean`, the sum over dim 0's size, is what the divergence of a batch means.
 enum class KLDivReduction : std::uint8_t { mean, sum, none, batchmean };
 
+/// Their names, in order.
+[[nodiscard]] constexpr auto names_of(KLDivReduction /*of_this_type*/) {
+  return std::array<std::string_view, 4>{"mean", "sum", "none", "batchmean"};
+}
+
 struct KLDivLossOptions {
   KLDivReduction reduction = KLDivReduction::mean;  ///< over all elements, as in PyTorch
   bool log_target = false;                          ///< the target holds logarithms too
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("reduction", options.reduction);
+    f("log_target", options.log_target);
+  }
 };
 
 /// target (log target - input), 0 where the target is 0 (Kullback and Leibler, "On Information and
@@ -27,6 +42,8 @@ class KLDivLoss : public Module {
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
     return kl_div(input, target, options_);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
  private:
   KLDivLossOptions options_;

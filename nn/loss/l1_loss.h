@@ -1,6 +1,8 @@
 // The absolute error.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -17,6 +19,8 @@ class L1Loss : public Module {
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
     return l1_loss(input, target, reduction_);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(reduction_); }
 
  private:
   Reduction reduction_;

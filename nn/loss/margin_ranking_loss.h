@@ -1,6 +1,8 @@
 // Which of two scores should be the larger.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -9,6 +11,12 @@ namespace tessera::nn {
 struct MarginRankingLossOptions {
   double margin = 0;
   Reduction reduction = Reduction::mean;
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("margin", options.margin);
+    f("reduction", options.reduction);
+  }
 };
 
 /// max(0, margin - target (input1 - input2)): a target of 1 ranks input1 higher, -1 input2. All
@@ -25,6 +33,8 @@ class MarginRankingLoss : public Module {
                                const Tensor& target) const {
     return margin_ranking_loss(input1, input2, target, options_);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
  private:
   MarginRankingLossOptions options_;

@@ -1,6 +1,8 @@
 // The hinge loss over classes.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -11,6 +13,13 @@ struct MultiMarginLossOptions {
   double margin = 1;
   Tensor weight = {};  ///< (C), one a class
   Reduction reduction = Reduction::mean;
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("p", options.p);
+    f("margin", options.margin);
+    f("reduction", options.reduction);
+  }
 };
 
 /// weight[y] sum_{c != y} max(0, margin - input[y] + input[c])^p / C: scores (N, C) or (C) and
@@ -24,6 +33,8 @@ class MultiMarginLoss : public Module {
  public:
   explicit MultiMarginLoss(const MultiMarginLossOptions& options = {});
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
   Buffer weight;  ///< (C); undefined without weights
 

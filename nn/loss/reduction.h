@@ -1,7 +1,19 @@
 // How the losses of elements or samples become the result, and what all losses ask of their inputs.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include <tessera/core/ops/cross_entropy.h>
+
+namespace tessera {
+
+/// Their names, in order.
+[[nodiscard]] constexpr auto names_of(LossReduction /*of_this_type*/) {
+  return std::array<std::string_view, 3>{"mean", "sum", "none"};
+}
+
+}  // namespace tessera
 
 namespace tessera::nn {
 

@@ -1,6 +1,8 @@
 // The absolute error, rounded off at its kink.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -9,6 +11,12 @@ namespace tessera::nn {
 struct SmoothL1LossOptions {
   Reduction reduction = Reduction::mean;
   double beta = 1;  ///< from this error on the loss is a line; 0 makes it the l1_loss
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("reduction", options.reduction);
+    f("beta", options.beta);
+  }
 };
 
 /// e^2 / (2 beta) where |e| = |input - target| is below beta, else |e| - beta / 2 (Girshick, "Fast
@@ -23,6 +31,8 @@ class SmoothL1Loss : public Module {
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
     return smooth_l1_loss(input, target, options_);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
  private:
   SmoothL1LossOptions options_;

@@ -1,6 +1,8 @@
 // Anchors that should be nearer to their positives than to their negatives.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/loss/reduction.h>
 #include <tessera/nn/module.h>
 
@@ -12,6 +14,15 @@ struct TripletMarginLossOptions {
   double eps = 1e-6;  ///< added to differences, so that the distance has a gradient at 0
   bool swap = false;  ///< the positive's distance to the negative counts where it is shorter
   Reduction reduction = Reduction::mean;
+
+  template <class Self, class F>
+  static void each(Self& options, const F& f) {
+    f("margin", options.margin);
+    f("p", options.p);
+    f("eps", options.eps);
+    f("swap", options.swap);
+    f("reduction", options.reduction);
+  }
 };
 
 /// max(0, |anchor - positive| - |anchor - negative| + margin) for vectors (..., D) of one number of
@@ -33,6 +44,8 @@ class TripletMarginLoss : public Module {
                                const Tensor& negative) const {
     return triplet_margin_loss(anchor, positive, negative, options_);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
 
  private:
   TripletMarginLossOptions options_;

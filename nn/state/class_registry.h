@@ -1,17 +1,23 @@
 // Classes of modules under names that mean the same in every process.
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include <tessera/nn/state/serialize.h>
+#include <tessera/nn/state/class_entry.h>
 
 namespace tessera::nn::detail {
 
-/// The name under which the class of `module` is registered.
-[[nodiscard]] std::optional<std::string> registered_name(const Module& module);
+/// Null for a class that is not registered.
+[[nodiscard]] const ClassEntry* registered_class(const Module& module);
 
-/// Throws Unsupported naming `name` and the classes that are registered.
+/// What bytes name the class of `module`, registered or not.
+[[nodiscard]] std::string name_in_bytes(const Module& module);
+
+/// What bytes hold of the settings of `module`.
+[[nodiscard]] Value config_of(const Module& module);
+
+/// Throws Unsupported naming `name` and the classes that are registered, IoError for a config that
+/// the class does not give.
 [[nodiscard]] ModulePtr make_registered(const std::string& name, const Value& config);
 
 /// Fails with the message of both directions.

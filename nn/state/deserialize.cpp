@@ -7,6 +7,7 @@
 #include <tessera/nn/build/construction.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/class_registry.h>
+#include <tessera/nn/tree/has_items.h>
 
 namespace tessera::nn {
 namespace {
@@ -32,6 +33,10 @@ const Value& at(const Value& value, const char* name) {
   return *field(name, [&] { return &value.get<Value::Map>().at(name); });
 }
 
+DType dtype_of(const Value& saved) {
+  return field("dtype", [&] { return parse_dtype(get<std::string>(saved, "dtype")); });
+}
+
 class TreeMaker {
  public:
   ModulePtr root(const Value& node) {
@@ -45,12 +50,13 @@ class TreeMaker {
     return detail::make_registered(get<std::string>(node, "class"), at(node, "config"));
   }
 
-  /// Makes the children of `module` those of the node; what its constructor made of the right class
+  /// Makes the children of `module` those of the node; what its constructor made as they were
   /// stays.
   void fill(Module& module, const Value& node) {
     modules_.push_back(&module);
     const auto children = get<Value::Map>(node, "children");
     module.train(get<bool>(node, "training"));
+    settle(module, at(node, "waiting"));
     drop_others(module, children);
     for (const auto& [name, child] : children) {
       const ChildEntryPtr entry = module.child_entry(name);
@@ -62,23 +68,48 @@ class TreeMaker {
         fill_child(module, entry, child);
       }
     }
+    if (auto* holder = dynamic_cast<HasItems*>(&module)) {
+      field("children", [&] { holder->find_items(); });
+    }
+  }
+
+  static void settle(Module& module, const Value& waiting) {
+    if (waiting.empty()) {
+      detail::Builder::complete(module);
+      return;
+    }
+    check<IoError>(detail::Builder::waiting(module).has_value(), kOp,
+                   ": the bytes hold no module: a ", module.class_name(), " does not wait");
+    detail::Builder::Waiting saved{.path = get<std::string>(waiting, "path")};
+    if (!at(waiting, "dtype").empty()) {
+      saved.dtype = dtype_of(waiting);
+    }
+    if (!at(waiting, "model").empty()) {
+      saved.model_key = static_cast<std::uint64_t>(get<std::int64_t>(waiting, "model"));
+    }
+    detail::Builder::set_waiting(module, saved);
   }
 
   static void drop_others(Module& module, const Value::Map& children) {
     const std::vector<ChildEntryPtr> entries = module.child_entries();
     for (const ChildEntryPtr& entry : entries) {
       if (!children.contains(entry->name)) {
-        module.put_child(entry, nullptr);
+        module.erase(entry->name);
       }
     }
   }
 
+  /// Whether `made`, by the constructor of its parent, is of the class and settings of the node.
+  static bool is_as_saved(const Module& made, const Value& node) {
+    if (detail::name_in_bytes(made) != get<std::string>(node, "class")) {
+      return false;
+    }
+    return detail::registered_class(made) == nullptr ||
+           to_bytes(detail::config_of(made)) == to_bytes(at(node, "config"));
+  }
+
   void fill_child(Module& module, const ChildEntryPtr& entry, const Value& node) {
-    const auto name = get<std::string>(node, "class");
-    const bool there =
-        entry->module != nullptr &&
-        name == detail::registered_name(*entry->module).value_or(entry->module->class_name());
-    if (!there) {
+    if (entry->module == nullptr || !is_as_saved(*entry->module, node)) {
       module.put_child(entry, make(node));
     }
     fill(*entry->module, node);
@@ -112,7 +143,8 @@ void set_slot(Slot& slot, Slot::Kind kind, const Value& saved, const std::string
   slot.name = name;
   slot.persistent = get<bool>(saved, "persistent");
   slot.requires_grad = get<bool>(saved, "requires_grad");
-  slot.dtype = field("dtype", [&] { return parse_dtype(get<std::string>(saved, "dtype")); });
+  slot.dtype = dtype_of(saved);
+  slot.own_dtype = get<bool>(saved, "own_dtype");
   slot.shape = shape_of(saved);
   slot.value = field("value", [&] { return at(saved, "value").tensor(); });
   const bool trained = kind == Slot::Kind::parameter && slot.requires_grad;
@@ -170,7 +202,6 @@ ModulePtr deserialize(std::span<const std::byte> bytes) {
   const detail::Construction construction(nullptr);
   ModulePtr root = TreeMaker().root(at(saved, "module"));
   fill_slots(*root, at(saved, "slots"));
-  detail::Builder::complete(*root);
   set_extra_states(*root, at(saved, "extra_state"));
   return root;
 }

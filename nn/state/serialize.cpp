@@ -1,20 +1,30 @@
 // A tree of modules as one value: {module, slots, extra_state}.
 //
-// module: {class, config, training, children}, where children holds for each name a module,
-// nothing, or the number of a module that came before. slots: each once, with all its names.
+// module: {class, config, training, waiting, children}, where children holds for each name a
+// module, nothing, or the number of a module that came before, and waiting what one that waits for
+// its first call will be made from, else nothing. slots: each once, with all its names.
 #include <tessera/nn/state/serialize.h>
 
 #include <map>
 
 #include <tessera/core/base/error.h>
+#include <tessera/nn/build/builder.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/class_registry.h>
 
 namespace tessera::nn {
 namespace {
 
-std::string class_of(const Module& module) {
-  return detail::registered_name(module).value_or(module.class_name());
+Value waiting_value(const Module& module) {
+  const auto waiting = detail::Builder::waiting(module);
+  if (!waiting) {
+    return {};
+  }
+  return Value::Map{
+      {"dtype", waiting->dtype ? Value(std::string(to_string(*waiting->dtype))) : Value()},
+      {"model",
+       waiting->model_key ? Value(static_cast<std::int64_t>(*waiting->model_key)) : Value()},
+      {"path", waiting->path}};
 }
 
 class Tree {
@@ -28,9 +38,10 @@ class Tree {
     for (const ChildEntryPtr& child : module.child_entries()) {
       children.set(child->name, child->module == nullptr ? Value() : node(*child->module));
     }
-    return Value::Map{{"class", class_of(module)},
-                      {"config", module.config()},
+    return Value::Map{{"class", detail::name_in_bytes(module)},
+                      {"config", detail::config_of(module)},
                       {"training", module.training()},
+                      {"waiting", waiting_value(module)},
                       {"children", std::move(children)}};
   }
 
@@ -52,6 +63,7 @@ Value slot_value(const Slot& slot, Value::List names) {
                     {"persistent", slot.persistent},
                     {"requires_grad", slot.requires_grad},
                     {"dtype", std::string(to_string(slot.dtype))},
+                    {"own_dtype", slot.own_dtype},
                     {"shape", shape_value(slot.shape)},
                     {"value", slot.value.defined() ? Value(slot.value.detach()) : Value()}};
 }
@@ -85,7 +97,7 @@ Value extra_states(const Module& module) {
 }  // namespace
 
 std::vector<std::byte> serialize(const Module& module) {
-  if (!detail::registered_name(module).has_value()) {
+  if (detail::registered_class(module) == nullptr) {
     detail::fail_unregistered("serialize", module.class_name());
   }
   return to_bytes(Value::Map{{"module", Tree().node(module)},

@@ -41,6 +41,14 @@ TEST_P(Layers, are_printed_and_named_as_in_pytorch) {
   }
 }
 
+TEST_P(Layers, come_back_from_bytes) {
+  if (Counterparts<Layer>::all().at(GetParam()).build) {
+    const auto expect = [](const LayerReplay& replay) { replay.expect_same_from_bytes(); };
+    each_case(false, expect);
+    each_case(true, expect);
+  }
+}
+
 TEST_P(Layers, begin_as_in_pytorch) {
   each_case(true, [](const LayerReplay& replay) { replay.expect_same_beginning(); });
 }

@@ -1,7 +1,9 @@
 // The Gaussian error linear unit as a module.
 #pragma once
 
+#include <array>
 #include <string_view>
+#include <tuple>
 
 #include <tessera/core/ops/gelu.h>
 #include <tessera/nn/module.h>
@@ -19,6 +21,8 @@ class GELU : public Module {
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     return gelu(x, approximate_ == Approximate::tanh);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(approximate_); }
   [[nodiscard]] std::string extra_repr() const override {
     return approximate_ == Approximate::tanh ? "approximate='tanh'" : "approximate='none'";
   }
@@ -32,5 +36,9 @@ class GELU : public Module {
 
   Approximate approximate_;
 };
+
+[[nodiscard]] constexpr auto names_of(GELU::Approximate /*of_this_type*/) {
+  return std::array<std::string_view, 2>{"none", "tanh"};
+}
 
 }  // namespace tessera::nn

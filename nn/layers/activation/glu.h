@@ -1,6 +1,8 @@
 // The gated linear unit as a module.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/core/ops/glu.h>
 #include <tessera/nn/module.h>
 
@@ -11,6 +13,8 @@ class GLU : public Module {
  public:
   explicit GLU(int dim = -1) : dim_(dim) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return glu(x, dim_); }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(dim_); }
   [[nodiscard]] std::string extra_repr() const override { return "dim=" + std::to_string(dim_); }
 
  private:

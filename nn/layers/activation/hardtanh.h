@@ -1,6 +1,8 @@
 // The hyperbolic tangent in three straight pieces as a module.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/core/ops/hardtanh.h>
 #include <tessera/nn/layers/activation/inplace_activation.h>
 #include <tessera/nn/python_text.h>
@@ -19,6 +21,8 @@ class Hardtanh : public InplaceActivation {
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     return inplace() ? hardtanh_(x, min_val_, max_val_) : hardtanh(x, min_val_, max_val_);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(min_val_, max_val_, inplace()); }
   [[nodiscard]] std::string extra_repr() const override {
     return with_inplace("min_val=" + python_text(min_val_) + ", max_val=" + python_text(max_val_));
   }

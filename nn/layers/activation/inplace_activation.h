@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 
 #include <tessera/nn/module.h>
 
@@ -12,6 +13,8 @@ namespace tessera::nn {
 class InplaceActivation : public Module {
  public:
   explicit InplaceActivation(bool inplace) : inplace_(inplace) {}
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(inplace_); }
   [[nodiscard]] std::string extra_repr() const override { return with_inplace(""); }
   [[nodiscard]] bool inplace() const { return inplace_; }
 

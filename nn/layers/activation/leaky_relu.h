@@ -1,6 +1,8 @@
 // The rectified linear unit with a fixed slope left of zero as a module.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/core/ops/prelu.h>
 #include <tessera/nn/layers/activation/inplace_activation.h>
 #include <tessera/nn/python_text.h>
@@ -15,6 +17,8 @@ class LeakyReLU : public InplaceActivation {
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     return inplace() ? leaky_relu_(x, negative_slope_) : leaky_relu(x, negative_slope_);
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(negative_slope_, inplace()); }
   [[nodiscard]] std::string extra_repr() const override {
     return with_inplace("negative_slope=" + python_text(negative_slope_));
   }

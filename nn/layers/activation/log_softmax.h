@@ -1,6 +1,8 @@
 // The logarithm of softmax along a dim as a module.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/core/ops/log_softmax.h>
 #include <tessera/nn/layers/activation/softmax_dim.h>
 #include <tessera/nn/module.h>
@@ -15,6 +17,8 @@ class LogSoftmax : public Module {
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     return log_softmax(x, softmax_dim("LogSoftmax", dim_, x));
   }
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(dim_); }
   [[nodiscard]] std::string extra_repr() const override { return dim_text(dim_); }
 
  private:

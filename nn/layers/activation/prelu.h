@@ -1,6 +1,8 @@
 // The rectified linear unit with a learned slope left of zero.
 #pragma once
 
+#include <tuple>
+
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -12,6 +14,8 @@ class PReLU : public Module {
   /// Throws ValueError unless num_parameters is positive.
   explicit PReLU(std::int64_t num_parameters = 1, double init = 0.25);
   [[nodiscard]] Tensor forward(const Tensor& x) const;
+  /// What the constructor takes to make this again.
+  [[nodiscard]] auto arguments() const { return std::tuple(weight.declared_shape()[0], init_); }
   [[nodiscard]] std::string extra_repr() const override;
   /// Fills the weight with `init` again.
   void reset_parameters();

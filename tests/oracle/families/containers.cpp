@@ -2,6 +2,7 @@
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/layers/module_list.h>
 #include <tessera/nn/layers/sequential.h>
+#include <tessera/nn/state/serialize.h>
 
 #include "oracle/support/counterparts.h"
 
@@ -32,7 +33,17 @@ BuiltLayer sequential(const Attributes& a) {
   return built;
 }
 
+/// A template's classes are registered each by itself.
+void register_list() {
+  static const bool once = [] {
+    nn::register_class<nn::ModuleList<Linear>>("ModuleList of Linear");
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
 BuiltLayer module_list(const Attributes& a) {
+  register_list();
   auto list = nn::make<nn::ModuleList<Linear>>();
   const auto widths = a.integers("widths");
   for (std::size_t i = 1; i < widths.size(); ++i) {

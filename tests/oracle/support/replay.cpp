@@ -10,6 +10,7 @@
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/state/serialize.h>
 
 #include "oracle/support/distribution.h"
 
@@ -183,6 +184,15 @@ void LayerReplay::expect_same_form() const {
   EXPECT_EQ(built.module->repr(), record_.attributes.text("repr"));
   const Node& state = record_.has("begun") ? record_["begun"] : record_["state"];
   EXPECT_EQ(state_names(*built.module), state.names());
+}
+
+void LayerReplay::expect_same_from_bytes() const {
+  const BuiltLayer built = layer_.build(record_["arguments"].attributes);
+  built.module->train(record_.attributes.flag("training", true));
+  const auto bytes = nn::serialize(*built.module);
+  const nn::ModulePtr copy = nn::deserialize(bytes);
+  EXPECT_EQ(copy->repr(), built.module->repr());
+  EXPECT_TRUE(nn::serialize(*copy) == bytes);
 }
 
 void LayerReplay::expect_same_beginning() const {

@@ -20,6 +20,8 @@ class LayerReplay {
   void expect_near(const Precision& precision) const;
   /// Expects the names of the state, in order, and the printed form.
   void expect_same_form() const;
+  /// Expects its bytes to give a module of the same form and of the same bytes.
+  void expect_same_from_bytes() const;
   /// Expects the values of a new module to be spread as the record's.
   void expect_same_beginning() const;
 

@@ -1,0 +1,16 @@
+#include <tessera/nn/state/library_classes.h>
+
+namespace tessera::nn::detail {
+
+// Called, not registered by static objects: these would be lost where a program links statically.
+std::vector<ClassEntry> library_classes() {
+  ClassEntries all;
+  for (const auto add :
+       {add_activations, add_attention, add_containers, add_convolutions, add_layers,
+        add_lazy_layers, add_losses, add_norms, add_pools, add_recurrent_layers}) {
+    add(all);
+  }
+  return all;
+}
+
+}  // namespace tessera::nn::detail
