@@ -20,7 +20,9 @@ class ModuleList : public Module, public HasItems {
   /// Constructs one more module at the end.
   template <class... A>
   void add(A&&... arguments) {
-    items_.emplace_back(this, std::to_string(items_.size()), std::forward<A>(arguments)...);
+    const auto name = std::to_string(items_.size());
+    register_module(name, std::shared_ptr<M>(make<M>(std::forward<A>(arguments)...)));
+    items_.emplace_back(child_entry(name));
   }
   [[nodiscard]] std::size_t size() const { return items_.size(); }
   const Child<M>& operator[](std::size_t i) const { return items_[i]; }

@@ -5,6 +5,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/nn/build/builder.h>
 #include <tessera/nn/build/construction.h>
+#include <tessera/nn/io/sealed_bytes.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/class_registry.h>
 #include <tessera/nn/tree/has_items.h>
@@ -197,7 +198,7 @@ void set_extra_states(Module& root, const Value& states) {
 }  // namespace
 
 ModulePtr deserialize(std::span<const std::byte> bytes) {
-  const Value saved = value_from_bytes(bytes, kOp);
+  const Value saved = value_from_bytes(unseal(bytes, kOp), kOp);
   // As children are, so that the factories' `make` gives no values.
   const detail::Construction construction(nullptr);
   ModulePtr root = TreeMaker().root(at(saved, "module"));

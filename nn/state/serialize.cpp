@@ -1,4 +1,4 @@
-// A tree of modules as one value: {module, slots, extra_state}.
+// A tree of modules as one value and its checksum: {module, slots, extra_state}.
 //
 // module: {class, config, training, waiting, children}, where children holds for each name a
 // module, nothing, or the number of a module that came before, and waiting what one that waits for
@@ -9,6 +9,7 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/nn/build/builder.h>
+#include <tessera/nn/io/sealed_bytes.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/class_registry.h>
 
@@ -100,9 +101,9 @@ std::vector<std::byte> serialize(const Module& module) {
   if (detail::registered_class(module) == nullptr) {
     detail::fail_unregistered("serialize", module.class_name());
   }
-  return to_bytes(Value::Map{{"module", Tree().node(module)},
-                             {"slots", slots_value(module)},
-                             {"extra_state", extra_states(module)}});
+  return seal(to_bytes(Value::Map{{"module", Tree().node(module)},
+                                  {"slots", slots_value(module)},
+                                  {"extra_state", extra_states(module)}}));
 }
 
 }  // namespace tessera::nn

@@ -124,11 +124,7 @@ TEST(K8, damaged_bytes_are_refused) {
   }
   for (std::byte& byte : bytes) {
     byte ^= std::byte{1};
-    try {
-      static_cast<void>(deserialize(bytes));
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()), "");
-    }
+    EXPECT_THROW(static_cast<void>(deserialize(bytes)), IoError);
     byte ^= std::byte{1};
   }
 }
