@@ -1,5 +1,7 @@
 #include <tessera/nn/layers/causal_self_attention.h>
 
+#include <algorithm>
+
 #include <tessera/core/ops/packed_attention.h>
 
 namespace tessera::nn {
@@ -26,7 +28,7 @@ void check_heads(std::int64_t width, std::int64_t heads) {
     return;
   }
   const std::int64_t below = width / heads * heads;
-  std::int64_t fewer = heads;
+  std::int64_t fewer = std::min(heads, width);
   while (width % fewer != 0) {
     --fewer;
   }

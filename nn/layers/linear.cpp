@@ -35,7 +35,7 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, const Linear
 void Linear::infer_sizes(const Tensor& x) {
   check<ValueError>(x.ndim() >= 1, "Linear: needs an input of one dim or more; got ", x.shape());
   const std::int64_t in_features = x.size(-1);
-  weight.materialize({weight.slot()->shape[0], in_features});
+  weight.materialize({weight.declared_shape()[0], in_features});
   if (bias.defined() && bias.slot()->initializer == nullptr) {
     bias.slot()->initializer = bias_default(in_features);
   }
@@ -46,7 +46,7 @@ Tensor Linear::forward(const Tensor& x) const {
 }
 
 std::string Linear::extra_repr() const {
-  const Shape& shape = weight.slot()->shape;
+  const Shape& shape = weight.declared_shape();
   return tessera::detail::concat("in_features=", std::max(shape[1], std::int64_t{0}),
                                  ", out_features=", shape[0],
                                  ", bias=", bias.defined() ? "True" : "False");
