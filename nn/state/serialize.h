@@ -58,8 +58,9 @@ void register_class(const std::string& name, ModuleFactory factory) {
 
 /// The inverse. The root is made anew, and so are those children that its constructor does not make
 /// as they were; no initialiser runs, and nothing counts as drawn. Throws IoError for bytes that
-/// were damaged or that `serialize` does not give, Unsupported naming a class that is not registered
-/// and those that are. Bytes can ask for a module of any size: read those of people you trust.
+/// were damaged or that `serialize` does not give, Unsupported naming a class that is not
+/// registered and those that are. Bytes can ask for a module of any size: read those of people you
+/// trust.
 [[nodiscard]] ModulePtr deserialize(std::span<const std::byte> bytes);
 
 }  // namespace tessera::nn
