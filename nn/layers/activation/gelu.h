@@ -11,6 +11,9 @@
 namespace tessera::nn {
 
 /// x times the normal distribution function of x, or its approximation by tanh, element by element.
+///
+///   auto m = nn::make<nn::GELU>();
+///   Tensor y = m(randn({2}));
 class GELU : public Module {
  public:
   enum class Approximate : std::uint8_t { none, tanh };

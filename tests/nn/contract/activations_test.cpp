@@ -1,4 +1,5 @@
-// Rows P-12, X23, X25 and X33: edges and printed forms of the contract's activations (section 3.2).
+// Rows P-12, X23, X25, X26 and X33: edges and printed forms of the contract's activations
+// (section 3.2).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,8 @@
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/permute.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/layers/activation/gelu.h>
 #include <tessera/nn/layers/activation/prelu.h>
 #include <tessera/nn/layers/activation/relu.h>
 #include <tessera/nn/layers/activation/threshold.h>
@@ -166,6 +169,17 @@ TEST(X25, threshold_of_integers_truncates_the_value_and_says_so_once) {
   EXPECT_EQ(threshold(x).dtype(), DType::i64);
   EXPECT_THAT(logged, HasSubstr("i64 holds 0.5 as 0"));
   EXPECT_EQ(logged.find("holds"), logged.rfind("holds"));
+}
+
+TEST(X26, the_example_of_gelu_runs_on_random_numbers_of_our_own) {
+  const ContextScope context(std::make_shared<Context>());
+  const auto m = make<GELU>();
+  const Tensor input = randn({2}, {.dtype = DType::f64});
+  const Doubles x = input.to_vector<double>();
+  const Doubles y = m(input).to_vector<double>();
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(y[i], x[i] * 0.5 * std::erfc(-x[i] / std::sqrt(2.0)), 1e-14);
+  }
 }
 
 TEST(P_12, threshold_refuses_what_its_input_cannot_hold) {
