@@ -44,9 +44,9 @@ class Child {
                      entry_->declared->name);
   }
   Child(const Child& other) : entry_(detail::counterpart(other.entry_)) {}
-  Child(Child&&) = default;
+  Child(Child&&) noexcept = default;
   Child& operator=(const Child&) = default;
-  Child& operator=(Child&&) = default;
+  Child& operator=(Child&&) noexcept = default;
 
   template <class... A>
   auto operator()(A&&... arguments) const {

@@ -31,9 +31,7 @@ concept HasKind = std::same_as<T, Value> || std::same_as<T, Tensor> || std::same
 
 template <class T>
 Value pack(const T& x) {
-  if constexpr (std::same_as<T, bool>) {
-    return x;
-  } else if constexpr (std::integral<T>) {
+  if constexpr (std::integral<T> && !std::same_as<T, bool>) {
     return static_cast<std::int64_t>(x);
   } else if constexpr (std::floating_point<T>) {
     return static_cast<double>(x);
