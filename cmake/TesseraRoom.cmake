@@ -43,11 +43,18 @@ function(tessera_without_absent list)
   set(${list} ${files} PARENT_SCOPE)
 endfunction()
 
+# tessera_unity(TARGET...): with TESSERA_UNITY sixteen neighbours are one translation unit. Names in
+# unnamed namespaces are therefore to differ within a room.
+function(tessera_unity)
+  set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ${TESSERA_UNITY} UNITY_BUILD_BATCH_SIZE 16)
+endfunction()
+
 # tessera_objects(NAME SOURCE...): object libraries that become part of tessera; the variable NAME lists
 # them.
 function(tessera_objects name)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
   tessera_precompile(targets ${name} ${sources})
+  tessera_unity(${targets})
   set_property(GLOBAL APPEND PROPERTY TESSERA_OBJECTS ${targets})
   set(${name} ${targets} PARENT_SCOPE)
 endfunction()

@@ -60,7 +60,7 @@ void introduce(Communicator& comm) {
   Context& context = Context::current();
   context.rank = comm.rank();
   context.world_size = comm.size();
-  context.log_prefix = comm.size() > 1 ? detail::concat("[rank ", comm.rank(), "] ") : "";
+  context.log_prefix = comm.size() > 1 ? tessera::detail::concat("[rank ", comm.rank(), "] ") : "";
   if (comm.size() > 1) {
     const std::string transports = describe_transports(comm);
     if (comm.rank() == 0) {

@@ -48,6 +48,9 @@ function(tessera_test name processors)
     TESSERA_BUILD=${PROJECT_BINARY_DIR} TESSERA_SOURCE=${PROJECT_SOURCE_DIR} ${sanitizer_environment})
 endfunction()
 
+# Folders whose files can be compiled together: names in their unnamed namespaces differ.
+set(united core fuzz ops oracle)
+
 # tessera_unit_tests(FOLDER): test_FOLDER, without the files of absent packages.
 function(tessera_unit_tests folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/${folder} ${folder}/*.cpp)
@@ -60,6 +63,9 @@ function(tessera_unit_tests folder)
   tessera_test_program(test_${folder} support/main.cpp ${sources})
   target_compile_options(test_${folder} PRIVATE ${test_options})
   target_precompile_headers(test_${folder} REUSE_FROM test_precompiled)
+  if(folder IN_LIST united)
+    tessera_unity(test_${folder})
+  endif()
   math(EXPR last "${TESSERA_TEST_SHARDS} - 1")
   foreach(shard RANGE ${last})
     tessera_test(${folder}_${shard} 1 $<TARGET_FILE:test_${folder}>)

@@ -6,33 +6,33 @@
 namespace tessera {
 namespace {
 
-struct Table {
+struct BitFactTable {
   std::mutex mutex;
   std::vector<const BitFact*> facts;
 };
 
 // Never destroyed: facts of other files may outlive any static of this one.
-Table& table() {
-  static auto* const instance = new Table;
+BitFactTable& fact_table() {
+  static auto* const instance = new BitFactTable;
   return *instance;
 }
 
 }  // namespace
 
 BitFact::BitFact(const char* name, std::string (*ask)()) : name_(name), value_(ask) {
-  const std::lock_guard lock(table().mutex);
-  table().facts.push_back(this);
+  const std::lock_guard lock(fact_table().mutex);
+  fact_table().facts.push_back(this);
 }
 
 BitFact::~BitFact() {
-  const std::lock_guard lock(table().mutex);
-  std::erase(table().facts, this);
+  const std::lock_guard lock(fact_table().mutex);
+  std::erase(fact_table().facts, this);
 }
 
 std::vector<std::pair<std::string, std::string>> bit_facts() {
   std::vector<std::pair<std::string, std::string>> facts;
-  const std::lock_guard lock(table().mutex);
-  for (const BitFact* fact : table().facts) {
+  const std::lock_guard lock(fact_table().mutex);
+  for (const BitFact* fact : fact_table().facts) {
     facts.emplace_back(fact->name(), fact->value());
   }
   std::ranges::sort(facts);

@@ -5,7 +5,7 @@
 namespace tessera {
 namespace {
 
-std::shared_ptr<Context>& slot() {
+std::shared_ptr<Context>& current_context() {
   static const auto process_wide = std::make_shared<Context>();
   thread_local std::shared_ptr<Context> current = process_wide;
   return current;
@@ -14,18 +14,18 @@ std::shared_ptr<Context>& slot() {
 }  // namespace
 
 Context& Context::current() {
-  return *slot();
+  return *current_context();
 }
 
 std::shared_ptr<Context> Context::current_shared() {
-  return slot();
+  return current_context();
 }
 
 ContextScope::ContextScope(std::shared_ptr<Context> context)
-    : previous_(std::exchange(slot(), std::move(context))) {}
+    : previous_(std::exchange(current_context(), std::move(context))) {}
 
 ContextScope::~ContextScope() {
-  slot() = std::move(previous_);
+  current_context() = std::move(previous_);
 }
 
 void set_seed(std::uint64_t seed) {

@@ -7,7 +7,7 @@
 namespace tessera {
 namespace {
 
-FileSystem*& slot() {
+FileSystem*& current_file_system() {
   thread_local FileSystem* current = &real_file_system();
   return current;
 }
@@ -15,13 +15,14 @@ FileSystem*& slot() {
 }  // namespace
 
 FileSystem& file_system() {
-  return *slot();
+  return *current_file_system();
 }
 
-FileSystemScope::FileSystemScope(FileSystem& files) : previous_(std::exchange(slot(), &files)) {}
+FileSystemScope::FileSystemScope(FileSystem& files)
+    : previous_(std::exchange(current_file_system(), &files)) {}
 
 FileSystemScope::~FileSystemScope() {
-  slot() = previous_;
+  current_file_system() = previous_;
 }
 
 std::string join_path(const std::string& directory, const std::string& name) {

@@ -10,14 +10,14 @@
 namespace tessera {
 namespace {
 
-struct Table {
+struct SettingTable {
   std::mutex mutex;
   std::vector<const SettingEntry*> entries;
 };
 
 // Never destroyed: settings of other files may outlive any static of this one.
-Table& table() {
-  static auto* const instance = new Table;
+SettingTable& settings() {
+  static auto* const instance = new SettingTable;
   return *instance;
 }
 
@@ -46,13 +46,13 @@ std::optional<bool> SettingType<bool>::parse(std::string_view text) {
 }
 
 SettingEntry::SettingEntry(const char* name, const char* doc) : name_(name), doc_(doc) {
-  const std::lock_guard lock(table().mutex);
-  table().entries.push_back(this);
+  const std::lock_guard lock(settings().mutex);
+  settings().entries.push_back(this);
 }
 
 SettingEntry::~SettingEntry() {
-  const std::lock_guard lock(table().mutex);
-  std::erase(table().entries, this);
+  const std::lock_guard lock(settings().mutex);
+  std::erase(settings().entries, this);
 }
 
 std::optional<std::string> SettingEntry::environment_text() const {
@@ -61,8 +61,8 @@ std::optional<std::string> SettingEntry::environment_text() const {
 }
 
 std::vector<const SettingEntry*> all_settings() {
-  const std::lock_guard lock(table().mutex);
-  auto entries = table().entries;
+  const std::lock_guard lock(settings().mutex);
+  auto entries = settings().entries;
   std::ranges::sort(entries, {},
                     [](const SettingEntry* entry) { return std::string_view(entry->name()); });
   return entries;

@@ -11,7 +11,7 @@
 namespace tessera {
 namespace {
 
-constexpr std::array<std::string_view, kMemoryCategoryCount> kNames{
+constexpr std::array<std::string_view, kMemoryCategoryCount> kCategoryNames{
     "parameter", "gradient", "activation", "optimizer", "workspace", "communication", "other"};
 
 // A thread passes its counts on when they have drifted this far, so that small blocks cost no
@@ -122,7 +122,7 @@ void Totals::reset_peak() {
 }  // namespace
 
 std::string_view to_string(MemoryCategory category) noexcept {
-  return kNames[static_cast<std::size_t>(category)];
+  return kCategoryNames[static_cast<std::size_t>(category)];
 }
 
 MemoryStats memory_stats() {
@@ -140,7 +140,7 @@ std::ostream& operator<<(std::ostream& out, const MemoryStats& stats) {
        << " MiB in use, peak " << mib(stats.peak) << ", reserved " << mib(stats.reserved);
   for (std::size_t i = 0; i < kMemoryCategoryCount; ++i) {
     if (stats.by_category[i] != 0) {
-      text << ", " << kNames[i] << ' ' << mib(stats.by_category[i]);
+      text << ", " << kCategoryNames[i] << ' ' << mib(stats.by_category[i]);
     }
   }
   return out << text.str();

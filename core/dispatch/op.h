@@ -10,7 +10,7 @@
 //     static void vjp(Vjp&, const Attrs&);                // gradient, written with public ops
 //     static ShardRule shard(const Infer&, const Attrs&); // along what it can be cut
 //   };
-//   const Register<Relu> registered;
+//   const Register<Relu> register_relu;
 //
 // An op without gradient leaves out `vjp` and says so with `differentiable = false`. See
 // docs/ops.md for a worked example.

@@ -39,7 +39,7 @@ Tensor abs(const Tensor& x) {
 }
 
 namespace {
-const Register<Abs> registered;
+const Register<Abs> register_abs;
 }
 
 }  // namespace tessera

@@ -5,18 +5,18 @@
 namespace tessera {
 namespace {
 
-constexpr int kMembers = 3;
+constexpr int kAdagradMembers = 3;
 
 }  // namespace
 
 void AdagradStep::infer(Infer& c, const Attrs& attrs) {
   check(attrs.step >= 1, "adagrad_step: steps count from 1; got ", attrs.step);
-  infer_step(c, kMembers);
+  infer_step(c, kAdagradMembers);
 }
 
 void AdagradStep::reference(Kernel& k, const Attrs& attrs) {
   const double rate = attrs.lr / (1 + static_cast<double>(attrs.step - 1) * attrs.lr_decay);
-  for_step_elements(k, kMembers, [&](const double* old, double* now) {
+  for_step_elements(k, kAdagradMembers, [&](const double* old, double* now) {
     const double g = old[1] * attrs.gradient_scale + attrs.weight_decay * old[0];
     const double before = attrs.step == 1 ? attrs.initial_accumulator_value : old[2];
     now[1] = before + g * g;
@@ -25,7 +25,7 @@ void AdagradStep::reference(Kernel& k, const Attrs& attrs) {
 }
 
 ShardRule AdagradStep::shard(const Infer& c, const Attrs&) {
-  return step_rule(c, kMembers);
+  return step_rule(c, kAdagradMembers);
 }
 
 void adagrad_step_(std::span<const StepTensors> parameters, const AdagradStep::Attrs& attrs) {
@@ -33,7 +33,7 @@ void adagrad_step_(std::span<const StepTensors> parameters, const AdagradStep::A
 }
 
 namespace {
-const Register<AdagradStep> registered;
+const Register<AdagradStep> register_adagrad_step;
 }
 
 }  // namespace tessera

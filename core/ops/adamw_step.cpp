@@ -44,7 +44,7 @@ void adamw_step_(std::span<const StepTensors> parameters, const AdamwStep::Attrs
 }
 
 namespace {
-const Register<AdamwStep> registered;
+const Register<AdamwStep> register_adamw_step;
 }
 
 }  // namespace tessera

@@ -44,7 +44,7 @@ const Tensor& add_(const Tensor& x, Number y) {
 }
 
 namespace {
-const Register<Add> registered;
+const Register<Add> register_add;
 }
 
 }  // namespace tessera

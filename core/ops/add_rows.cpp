@@ -80,7 +80,7 @@ Tensor add_rows(const Tensor& x, const Tensor& ids, const Tensor& values,
 }
 
 namespace {
-const Register<AddRows> registered;
+const Register<AddRows> register_add_rows;
 }
 
 }  // namespace tessera

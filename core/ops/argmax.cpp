@@ -25,7 +25,7 @@ Tensor argmax(const Tensor& x) {
 }
 
 namespace {
-const Register<Argmax> registered;
+const Register<Argmax> register_argmax;
 }
 
 }  // namespace tessera

@@ -25,7 +25,7 @@ Tensor argmin(const Tensor& x) {
 }
 
 namespace {
-const Register<Argmin> registered;
+const Register<Argmin> register_argmin;
 }
 
 }  // namespace tessera

@@ -105,8 +105,8 @@ Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view)
 }
 
 namespace {
-const Register<AsStrided> registered_view;
-const Register<StridedSum> registered_sum;
+const Register<AsStrided> register_as_strided;
+const Register<StridedSum> register_strided_sum;
 }  // namespace
 
 }  // namespace tessera

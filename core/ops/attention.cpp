@@ -207,8 +207,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 }
 
 namespace {
-const Register<Attention> registered;
-const Register<AttentionBackward> registered_backward;
+const Register<Attention> register_attention;
+const Register<AttentionBackward> register_attention_backward;
 }  // namespace
 
 }  // namespace tessera

@@ -156,7 +156,7 @@ Tensor batch_norm_with(const Tensor& x, const Tensor& mean, const Tensor& varian
 }
 
 namespace {
-const Register<BatchNorm> registered;
+const Register<BatchNorm> register_batch_norm;
 }
 
 }  // namespace tessera

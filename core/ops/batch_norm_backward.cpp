@@ -133,7 +133,7 @@ ShardRule BatchNormBackward::shard(const Infer& c, const Attrs& attrs) {
 }
 
 namespace {
-const Register<BatchNormBackward> registered;
+const Register<BatchNormBackward> register_batch_norm_backward;
 }
 
 }  // namespace tessera

@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kLeastLog = -100;
 constexpr double kLeastVariance = 1e-12;  // x (1 - x) in the gradient, as in PyTorch
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check_probability(const char* what, double value) {
   check(value >= 0 && value <= 1, "binary_cross_entropy: ", what, " is no probability; got ", value,
@@ -39,7 +38,8 @@ void BinaryCrossEntropy::vjp(Vjp& v, const Attrs&) {
   const Tensor x = v.input(0);
   const Tensor t = v.input(1);
   if (v.needs(0)) {
-    const Tensor variance = clamp(x * (1 - x), kLeastVariance, kInfinity);
+    const Tensor variance =
+        clamp(x * (1 - x), kLeastVariance, std::numeric_limits<double>::infinity());
     v.set(0, gradient_like(g * ((x - t) / variance), v.input_meta(0)));
   }
   if (v.needs(1)) {
@@ -49,7 +49,7 @@ void BinaryCrossEntropy::vjp(Vjp& v, const Attrs&) {
 }
 
 namespace {
-const Register<BinaryCrossEntropy> registered;
+const Register<BinaryCrossEntropy> register_binary_cross_entropy;
 }
 
 }  // namespace tessera

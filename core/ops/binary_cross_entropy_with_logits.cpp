@@ -68,7 +68,7 @@ ShardRule BinaryCrossEntropyWithLogits::shard(const Infer& c, const Attrs&) {
 }
 
 namespace {
-const Register<BinaryCrossEntropyWithLogits> registered;
+const Register<BinaryCrossEntropyWithLogits> register_binary_cross_entropy_with_logits;
 }
 
 }  // namespace tessera

@@ -49,7 +49,7 @@ Tensor block_squares(std::span<const Tensor> tensors) {
 }
 
 namespace {
-const Register<BlockSquares> registered;
+const Register<BlockSquares> register_block_squares;
 }
 
 }  // namespace tessera

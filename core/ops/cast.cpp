@@ -37,7 +37,7 @@ Tensor cast(const Tensor& x, DType dtype, bool copy) {
 }
 
 namespace {
-const Register<Cast> registered;
+const Register<Cast> register_cast;
 }
 
 }  // namespace tessera

@@ -44,7 +44,7 @@ const Tensor& clamp_(const Tensor& x, double low, double high) {
 }
 
 namespace {
-const Register<Clamp> registered;
+const Register<Clamp> register_clamp;
 }
 
 }  // namespace tessera

@@ -93,12 +93,12 @@ Tensor operator>=(const Tensor& x, Number y) {
 }
 
 namespace {
-const Register<Eq> registered_eq;
-const Register<Ne> registered_ne;
-const Register<Lt> registered_lt;
-const Register<Le> registered_le;
-const Register<Gt> registered_gt;
-const Register<Ge> registered_ge;
+const Register<Eq> register_eq;
+const Register<Ne> register_ne;
+const Register<Lt> register_lt;
+const Register<Le> register_le;
+const Register<Gt> register_gt;
+const Register<Ge> register_ge;
 }  // namespace
 
 }  // namespace tessera

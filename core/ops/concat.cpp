@@ -79,7 +79,7 @@ Tensor concat(std::initializer_list<TensorRef> pieces, int dim) {
 }
 
 namespace {
-const Register<Concat> registered;
+const Register<Concat> register_concat;
 }
 
 }  // namespace tessera

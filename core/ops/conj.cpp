@@ -34,7 +34,7 @@ Tensor conj(const Tensor& x) {
 }
 
 namespace {
-const Register<Conj> registered;
+const Register<Conj> register_conj;
 }
 
 }  // namespace tessera

@@ -170,8 +170,8 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
 }
 
 namespace {
-const Register<Convolution> registered;
-const Register<ConvolutionGradInput> registered_grad_input;
+const Register<Convolution> register_convolution;
+const Register<ConvolutionGradInput> register_convolution_grad_input;
 }  // namespace
 
 }  // namespace tessera

@@ -48,7 +48,7 @@ ShardRule ConvolutionGradWeight::shard(const Infer& c, const Attrs&) {
 }
 
 namespace {
-const Register<ConvolutionGradWeight> registered;
+const Register<ConvolutionGradWeight> register_convolution_grad_weight;
 }
 
 }  // namespace tessera

@@ -46,7 +46,7 @@ const Tensor& zero_(const Tensor& x) {
 }
 
 namespace {
-const Register<Copy> registered;
+const Register<Copy> register_copy;
 }
 
 }  // namespace tessera

@@ -25,7 +25,7 @@ Tensor cos(const Tensor& x) {
 }
 
 namespace {
-const Register<Cos> registered;
+const Register<Cos> register_cos;
 }
 
 }  // namespace tessera

@@ -161,8 +161,8 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
 }
 
 namespace {
-const Register<CrossEntropy> registered;
-const Register<CrossEntropyBackward> registered_backward;
+const Register<CrossEntropy> register_cross_entropy;
+const Register<CrossEntropyBackward> register_cross_entropy_backward;
 }  // namespace
 
 }  // namespace tessera

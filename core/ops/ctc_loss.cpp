@@ -151,8 +151,8 @@ ShardRule CtcLossBackward::shard(const Infer&, const Attrs&) {
 }
 
 namespace {
-const Register<CtcLoss> registered;
-const Register<CtcLossBackward> registered_backward;
+const Register<CtcLoss> register_ctc_loss;
+const Register<CtcLossBackward> register_ctc_loss_backward;
 }  // namespace
 
 }  // namespace tessera

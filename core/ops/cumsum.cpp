@@ -76,7 +76,7 @@ Tensor cumsum(const Tensor& x, int dim) {
 }
 
 namespace {
-const Register<Cumsum> registered;
+const Register<Cumsum> register_cumsum;
 }
 
 }  // namespace tessera

@@ -41,7 +41,7 @@ const Tensor& div_(const Tensor& x, Number y) {
 }
 
 namespace {
-const Register<Div> registered;
+const Register<Div> register_div;
 }
 
 }  // namespace tessera

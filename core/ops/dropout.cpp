@@ -112,7 +112,7 @@ Tensor dropout_factors(const Tensor& x, const Shape& shape, double p) {
 }
 
 namespace {
-const Register<Dropout> registered;
+const Register<Dropout> register_dropout;
 }
 
 }  // namespace tessera

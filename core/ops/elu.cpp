@@ -68,7 +68,7 @@ const Tensor& celu_(const Tensor& x, double alpha) {
 }
 
 namespace {
-const Register<Elu> registered;
+const Register<Elu> register_elu;
 }
 
 }  // namespace tessera

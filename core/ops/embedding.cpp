@@ -79,7 +79,7 @@ Tensor embedding(const Tensor& weight, const Tensor& ids, std::optional<std::int
 }
 
 namespace {
-const Register<Embedding> registered;
+const Register<Embedding> register_embedding;
 }
 
 }  // namespace tessera

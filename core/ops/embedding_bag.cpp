@@ -168,8 +168,8 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& ids, const Tensor& offs
 }
 
 namespace {
-const Register<EmbeddingBag> registered;
-const Register<EmbeddingBagBackward> registered_backward;
+const Register<EmbeddingBag> register_embedding_bag;
+const Register<EmbeddingBagBackward> register_embedding_bag_backward;
 }  // namespace
 
 }  // namespace tessera

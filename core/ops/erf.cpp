@@ -26,7 +26,7 @@ Tensor erf(const Tensor& x) {
 }
 
 namespace {
-const Register<Erf> registered;
+const Register<Erf> register_erf;
 }
 
 }  // namespace tessera

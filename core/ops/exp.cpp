@@ -23,7 +23,7 @@ Tensor exp(const Tensor& x) {
 }
 
 namespace {
-const Register<Exp> registered;
+const Register<Exp> register_exp;
 }
 
 }  // namespace tessera

@@ -73,7 +73,7 @@ Tensor expand_like(const Tensor& gradient, const TensorMeta& like) {
 }
 
 namespace {
-const Register<Expand> registered;
+const Register<Expand> register_expand;
 }
 
 }  // namespace tessera

@@ -55,7 +55,7 @@ Tensor flip(const Tensor& x, const Dims& dims) {
 }
 
 namespace {
-const Register<Flip> registered;
+const Register<Flip> register_flip;
 }
 
 }  // namespace tessera

@@ -50,7 +50,7 @@ Tensor gather(const Tensor& x, int dim, const Tensor& index) {
 }
 
 namespace {
-const Register<Gather> registered;
+const Register<Gather> register_gather;
 }
 
 }  // namespace tessera

@@ -32,7 +32,7 @@ Tensor gelu(const Tensor& x, bool tanh_form) {
 }
 
 namespace {
-const Register<Gelu> registered;
+const Register<Gelu> register_gelu;
 }
 
 }  // namespace tessera

@@ -69,7 +69,7 @@ Tensor gelu_gradient(const Tensor& g, const Tensor& x, bool tanh_form) {
 }
 
 namespace {
-const Register<GeluGradient> registered;
+const Register<GeluGradient> register_gelu_gradient;
 }
 
 }  // namespace tessera

@@ -32,7 +32,7 @@ const Tensor& hardsigmoid_(const Tensor& x) {
 }
 
 namespace {
-const Register<Hardsigmoid> registered;
+const Register<Hardsigmoid> register_hardsigmoid;
 }
 
 }  // namespace tessera

@@ -72,7 +72,7 @@ Tensor index_select(const Tensor& x, int dim, const Tensor& index) {
 }
 
 namespace {
-const Register<IndexSelect> registered;
+const Register<IndexSelect> register_index_select;
 }
 
 }  // namespace tessera

@@ -21,7 +21,7 @@ Tensor isfinite(const Tensor& x) {
 }
 
 namespace {
-const Register<Isfinite> registered;
+const Register<Isfinite> register_isfinite;
 }
 
 }  // namespace tessera

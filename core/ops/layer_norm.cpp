@@ -39,8 +39,8 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 }
 
 namespace {
-const Register<LayerNorm> registered;
-const Register<LayerNormBackward> registered_backward;
+const Register<LayerNorm> register_layer_norm;
+const Register<LayerNormBackward> register_layer_norm_backward;
 }  // namespace
 
 }  // namespace tessera

@@ -158,8 +158,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 namespace {
-const Register<Linear> registered;
-const Register<LinearGradInput> registered_grad_input;
+const Register<Linear> register_linear;
+const Register<LinearGradInput> register_linear_grad_input;
 }  // namespace
 
 }  // namespace tessera

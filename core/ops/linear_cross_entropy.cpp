@@ -222,8 +222,8 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
 }
 
 namespace {
-const Register<LinearCrossEntropy> registered;
-const Register<LinearCrossEntropyBackward> registered_backward;
+const Register<LinearCrossEntropy> register_linear_cross_entropy;
+const Register<LinearCrossEntropyBackward> register_linear_cross_entropy_backward;
 }  // namespace
 
 }  // namespace tessera

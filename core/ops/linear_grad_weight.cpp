@@ -122,8 +122,8 @@ Tensor linear_grad_weight(const Tensor& gradient, const Tensor& x, DType dtype, 
 }
 
 namespace {
-const Register<LinearGradWeight> registered_grad_weight;
-const Register<LinearGradBias> registered_grad_bias;
+const Register<LinearGradWeight> register_linear_grad_weight;
+const Register<LinearGradBias> register_linear_grad_bias;
 }  // namespace
 
 }  // namespace tessera

@@ -3,7 +3,7 @@
 namespace tessera {
 namespace {
 
-constexpr int kMembers = 3;
+constexpr int kLionMembers = 3;
 
 double sign_of(double x) {
   return static_cast<double>(x > 0) - static_cast<double>(x < 0);
@@ -12,11 +12,11 @@ double sign_of(double x) {
 }  // namespace
 
 void LionStep::infer(Infer& c, const Attrs&) {
-  infer_step(c, kMembers);
+  infer_step(c, kLionMembers);
 }
 
 void LionStep::reference(Kernel& k, const Attrs& attrs) {
-  for_step_elements(k, kMembers, [&](const double* old, double* now) {
+  for_step_elements(k, kLionMembers, [&](const double* old, double* now) {
     const double g = old[1] * attrs.gradient_scale;
     const double direction = sign_of(attrs.beta1 * old[2] + (1 - attrs.beta1) * g);
     now[0] = (1 - attrs.lr * attrs.weight_decay) * old[0] - attrs.lr * direction;
@@ -25,7 +25,7 @@ void LionStep::reference(Kernel& k, const Attrs& attrs) {
 }
 
 ShardRule LionStep::shard(const Infer& c, const Attrs&) {
-  return step_rule(c, kMembers);
+  return step_rule(c, kLionMembers);
 }
 
 void lion_step_(std::span<const StepTensors> parameters, const LionStep::Attrs& attrs) {
@@ -33,7 +33,7 @@ void lion_step_(std::span<const StepTensors> parameters, const LionStep::Attrs& 
 }
 
 namespace {
-const Register<LionStep> registered;
+const Register<LionStep> register_lion_step;
 }
 
 }  // namespace tessera

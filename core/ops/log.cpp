@@ -23,7 +23,7 @@ Tensor log(const Tensor& x) {
 }
 
 namespace {
-const Register<Log> registered;
+const Register<Log> register_log;
 }
 
 }  // namespace tessera

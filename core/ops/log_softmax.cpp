@@ -55,8 +55,8 @@ Tensor log_softmax(const Tensor& x, int dim) {
 }
 
 namespace {
-const Register<LogSoftmax> registered;
-const Register<LogSoftmaxBackward> registered_backward;
+const Register<LogSoftmax> register_log_softmax;
+const Register<LogSoftmaxBackward> register_log_softmax_backward;
 }  // namespace
 
 }  // namespace tessera

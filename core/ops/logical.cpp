@@ -27,9 +27,9 @@ Tensor logical_not(const Tensor& x) {
 }
 
 namespace {
-const Register<LogicalAnd> registered_and;
-const Register<LogicalOr> registered_or;
-const Register<LogicalNot> registered_not;
+const Register<LogicalAnd> register_logical_and;
+const Register<LogicalOr> register_logical_or;
+const Register<LogicalNot> register_logical_not;
 }  // namespace
 
 }  // namespace tessera

@@ -48,7 +48,7 @@ Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim) {
 }
 
 namespace {
-const Register<Logsumexp> registered;
+const Register<Logsumexp> register_logsumexp;
 }
 
 }  // namespace tessera

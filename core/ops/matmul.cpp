@@ -179,7 +179,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 }
 
 namespace {
-const Register<Matmul> registered;
+const Register<Matmul> register_matmul;
 }
 
 }  // namespace tessera

@@ -25,7 +25,7 @@ Tensor max(const Tensor& x, const Dims& dims, bool keepdim) {
 }
 
 namespace {
-const Register<Max> registered;
+const Register<Max> register_max;
 }
 
 }  // namespace tessera

@@ -152,8 +152,8 @@ MaxPooled max_pool_with_places(const Tensor& x, const PoolOptions& options) {
 }
 
 namespace {
-const Register<MaxPool> registered;
-const Register<MaxPoolGradient> registered_gradient;
+const Register<MaxPool> register_max_pool;
+const Register<MaxPoolGradient> register_max_pool_gradient;
 }  // namespace
 
 }  // namespace tessera

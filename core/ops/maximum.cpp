@@ -37,7 +37,7 @@ Tensor maximum(Number x, const Tensor& y) {
 }
 
 namespace {
-const Register<Maximum> registered;
+const Register<Maximum> register_maximum;
 }
 
 }  // namespace tessera

@@ -36,7 +36,7 @@ Tensor mean(const Tensor& x, const Dims& dims, bool keepdim) {
 }
 
 namespace {
-const Register<Mean> registered;
+const Register<Mean> register_mean;
 }
 
 }  // namespace tessera

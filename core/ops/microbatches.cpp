@@ -167,10 +167,10 @@ Tensor repeat_microbatches(const Tensor& x, std::int32_t parts) {
 }
 
 namespace {
-const Register<UnbindMicrobatches> registered_unbind;
-const Register<JoinMicrobatches> registered_join;
-const Register<SumMicrobatches> registered_sum;
-const Register<RepeatMicrobatches> registered_repeat;
+const Register<UnbindMicrobatches> register_unbind_microbatches;
+const Register<JoinMicrobatches> register_join_microbatches;
+const Register<SumMicrobatches> register_sum_microbatches;
+const Register<RepeatMicrobatches> register_repeat_microbatches;
 }  // namespace
 
 }  // namespace tessera

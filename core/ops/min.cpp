@@ -25,7 +25,7 @@ Tensor min(const Tensor& x, const Dims& dims, bool keepdim) {
 }
 
 namespace {
-const Register<Min> registered;
+const Register<Min> register_min;
 }
 
 }  // namespace tessera

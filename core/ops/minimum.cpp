@@ -37,7 +37,7 @@ Tensor minimum(Number x, const Tensor& y) {
 }
 
 namespace {
-const Register<Minimum> registered;
+const Register<Minimum> register_minimum;
 }
 
 }  // namespace tessera

@@ -35,7 +35,7 @@ const Tensor& mish_(const Tensor& x) {
 }
 
 namespace {
-const Register<Mish> registered;
+const Register<Mish> register_mish;
 }
 
 }  // namespace tessera

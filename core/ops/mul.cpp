@@ -45,7 +45,7 @@ const Tensor& mul_(const Tensor& x, Number y) {
 }
 
 namespace {
-const Register<Mul> registered;
+const Register<Mul> register_mul;
 }
 
 }  // namespace tessera

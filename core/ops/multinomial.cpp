@@ -85,7 +85,7 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
 }
 
 namespace {
-const Register<Multinomial> registered;
+const Register<Multinomial> register_multinomial;
 }
 
 }  // namespace tessera

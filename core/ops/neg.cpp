@@ -24,7 +24,7 @@ Tensor operator-(const Tensor& x) {
 }
 
 namespace {
-const Register<Neg> registered;
+const Register<Neg> register_neg;
 }
 
 }  // namespace tessera

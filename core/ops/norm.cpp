@@ -101,7 +101,7 @@ Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim) {
 }
 
 namespace {
-const Register<Norm> registered;
+const Register<Norm> register_norm;
 }
 
 }  // namespace tessera

@@ -41,7 +41,7 @@ Tensor one_hot(const Tensor& x, std::int64_t classes) {
 }
 
 namespace {
-const Register<OneHot> registered;
+const Register<OneHot> register_one_hot;
 }
 
 }  // namespace tessera

@@ -129,8 +129,8 @@ Tensor packed_attention(const Tensor& qkv, std::int64_t heads, std::int64_t kv_h
 }
 
 namespace {
-const Register<PackedAttention> registered;
-const Register<PackedAttentionBackward> registered_backward;
+const Register<PackedAttention> register_packed_attention;
+const Register<PackedAttentionBackward> register_packed_attention_backward;
 }  // namespace
 
 }  // namespace tessera

@@ -91,7 +91,7 @@ Tensor pad(const Tensor& x, const Pad::Attrs& padding) {
 }
 
 namespace {
-const Register<Pad> registered;
+const Register<Pad> register_pad;
 }
 
 }  // namespace tessera

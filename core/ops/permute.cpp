@@ -64,7 +64,7 @@ Tensor permute(const Tensor& x, const Dims& order) {
 }
 
 namespace {
-const Register<Permute> registered;
+const Register<Permute> register_permute;
 }
 
 }  // namespace tessera

@@ -64,7 +64,7 @@ Tensor pow(Number x, const Tensor& y) {
 }
 
 namespace {
-const Register<Pow> registered;
+const Register<Pow> register_pow;
 }
 
 }  // namespace tessera

@@ -81,7 +81,7 @@ const Tensor& leaky_relu_(const Tensor& x, double negative_slope) {
 }
 
 namespace {
-const Register<Prelu> registered;
+const Register<Prelu> register_prelu;
 }
 
 }  // namespace tessera

@@ -101,7 +101,7 @@ Tensor prod(const Tensor& x, const Dims& dims, bool keepdim) {
 }
 
 namespace {
-const Register<Prod> registered;
+const Register<Prod> register_prod;
 }
 
 }  // namespace tessera

@@ -95,7 +95,7 @@ const Tensor& put_(const Tensor& x, int first, std::span<const Tensor> lists, co
 }
 
 namespace {
-const Register<Put> registered;
+const Register<Put> register_put;
 }
 
 }  // namespace tessera

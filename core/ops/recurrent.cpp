@@ -59,9 +59,9 @@ struct Unit {
 using Values = std::vector<double>;
 
 /// The naive loop over sequences and steps.
-class Run {
+class RecurrentForward {
  public:
-  Run(Kernel& k, const RecurrentAttrs& attrs)
+  RecurrentForward(Kernel& k, const RecurrentAttrs& attrs)
       : k_(k),
         attrs_(attrs),
         gates_(gates_of(attrs.cell)),
@@ -182,7 +182,7 @@ void Recurrent::infer(Infer& c, const Attrs& attrs) {
 }
 
 void Recurrent::reference(Kernel& k, const Attrs& attrs) {
-  Run run(k, attrs);
+  RecurrentForward run(k, attrs);
   run.run();
   run.store();
 }
@@ -239,7 +239,7 @@ RecurrentResult recurrent(RecurrentCell cell, const Tensor& x, const Tensor& wei
 }
 
 namespace {
-const Register<Recurrent> registered;
+const Register<Recurrent> register_recurrent;
 }
 
 }  // namespace tessera

@@ -63,9 +63,9 @@ struct UnitGradient {
 using Values = std::vector<double>;
 
 /// The naive loop over sequences and steps, from the last taken to the first.
-class Run {
+class RecurrentGradient {
  public:
-  Run(Kernel& k, const RecurrentAttrs& attrs)
+  RecurrentGradient(Kernel& k, const RecurrentAttrs& attrs)
       : k_(k),
         attrs_(attrs),
         gates_(gates_of(attrs.cell)),
@@ -176,7 +176,7 @@ void RecurrentBackward::infer(Infer& c, const Attrs& attrs) {
 }
 
 void RecurrentBackward::reference(Kernel& k, const Attrs& attrs) {
-  Run run(k, attrs);
+  RecurrentGradient run(k, attrs);
   run.run();
   run.store();
 }
@@ -191,7 +191,7 @@ ShardRule RecurrentBackward::shard(const Infer& c, const Attrs&) {
 }
 
 namespace {
-const Register<RecurrentBackward> registered;
+const Register<RecurrentBackward> register_recurrent_backward;
 }
 
 }  // namespace tessera

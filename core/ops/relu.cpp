@@ -33,7 +33,7 @@ const Tensor& relu_(const Tensor& x) {
 }
 
 namespace {
-const Register<Relu> registered;
+const Register<Relu> register_relu;
 }
 
 }  // namespace tessera

@@ -22,7 +22,7 @@ Tensor relu_gradient(const Tensor& g, const Tensor& x) {
 }
 
 namespace {
-const Register<ReluGradient> registered;
+const Register<ReluGradient> register_relu_gradient;
 }
 
 }  // namespace tessera

@@ -83,8 +83,8 @@ ShardRule ResampleGradient::shard(const Infer& c, const Attrs&) {
 }
 
 namespace {
-const Register<Resample> registered;
-const Register<ResampleGradient> registered_gradient;
+const Register<Resample> register_resample;
+const Register<ResampleGradient> register_resample_gradient;
 }  // namespace
 
 }  // namespace tessera

@@ -169,7 +169,7 @@ Tensor unflatten(const Tensor& x, int dim, const Shape& sizes) {
 }
 
 namespace {
-const Register<Reshape> registered;
+const Register<Reshape> register_reshape;
 }
 
 }  // namespace tessera

@@ -39,8 +39,8 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double epsilon) {
 }
 
 namespace {
-const Register<RmsNorm> registered;
-const Register<RmsNormBackward> registered_backward;
+const Register<RmsNorm> register_rms_norm;
+const Register<RmsNormBackward> register_rms_norm_backward;
 }  // namespace
 
 }  // namespace tessera

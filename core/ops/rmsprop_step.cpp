@@ -44,7 +44,7 @@ void rmsprop_step_(std::span<const StepTensors> parameters, const RmspropStep::A
 }
 
 namespace {
-const Register<RmspropStep> registered;
+const Register<RmspropStep> register_rmsprop_step;
 }
 
 }  // namespace tessera

@@ -24,7 +24,7 @@ Tensor rsqrt(const Tensor& x) {
 }
 
 namespace {
-const Register<Rsqrt> registered;
+const Register<Rsqrt> register_rsqrt;
 }
 
 }  // namespace tessera

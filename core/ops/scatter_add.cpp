@@ -79,7 +79,7 @@ Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& 
 }
 
 namespace {
-const Register<ScatterAdd> registered;
+const Register<ScatterAdd> register_scatter_add;
 }
 
 }  // namespace tessera

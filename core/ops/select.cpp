@@ -55,7 +55,7 @@ Tensor select(const Tensor& x, int dim, std::int64_t index) {
 }
 
 namespace {
-const Register<Select> registered;
+const Register<Select> register_select;
 }
 
 }  // namespace tessera

@@ -35,7 +35,7 @@ void sgd_step_(std::span<const StepTensors> parameters, const SgdStep::Attrs& at
 }
 
 namespace {
-const Register<SgdStep> registered;
+const Register<SgdStep> register_sgd_step;
 }
 
 }  // namespace tessera

@@ -31,7 +31,7 @@ Tensor sigmoid(const Tensor& x) {
 }
 
 namespace {
-const Register<Sigmoid> registered;
+const Register<Sigmoid> register_sigmoid;
 }
 
 }  // namespace tessera

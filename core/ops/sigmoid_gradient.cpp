@@ -28,7 +28,7 @@ Tensor sigmoid_gradient(const Tensor& g, const Tensor& y) {
 }
 
 namespace {
-const Register<SigmoidGradient> registered;
+const Register<SigmoidGradient> register_sigmoid_gradient;
 }
 
 }  // namespace tessera

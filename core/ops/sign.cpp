@@ -17,7 +17,7 @@ Tensor sign(const Tensor& x) {
 }
 
 namespace {
-const Register<Sign> registered;
+const Register<Sign> register_sign;
 }
 
 }  // namespace tessera

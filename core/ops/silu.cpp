@@ -27,7 +27,7 @@ const Tensor& silu_(const Tensor& x) {
 }
 
 namespace {
-const Register<Silu> registered;
+const Register<Silu> register_silu;
 }
 
 }  // namespace tessera

@@ -35,7 +35,7 @@ Tensor silu_gradient(const Tensor& g, const Tensor& x) {
 }
 
 namespace {
-const Register<SiluGradient> registered;
+const Register<SiluGradient> register_silu_gradient;
 }
 
 }  // namespace tessera

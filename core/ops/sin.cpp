@@ -24,7 +24,7 @@ Tensor sin(const Tensor& x) {
 }
 
 namespace {
-const Register<Sin> registered;
+const Register<Sin> register_sin;
 }
 
 }  // namespace tessera

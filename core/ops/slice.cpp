@@ -72,7 +72,7 @@ Tensor slice(const Tensor& x, int dim, std::int64_t start, std::int64_t end, std
 }
 
 namespace {
-const Register<Slice> registered;
+const Register<Slice> register_slice;
 }
 
 }  // namespace tessera

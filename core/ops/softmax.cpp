@@ -56,8 +56,8 @@ Tensor softmax(const Tensor& x, int dim) {
 }
 
 namespace {
-const Register<Softmax> registered;
-const Register<SoftmaxBackward> registered_backward;
+const Register<Softmax> register_softmax;
+const Register<SoftmaxBackward> register_softmax_backward;
 }  // namespace
 
 }  // namespace tessera

@@ -40,7 +40,7 @@ Tensor softplus(const Tensor& x, double beta, double threshold) {
 }
 
 namespace {
-const Register<Softplus> registered;
+const Register<Softplus> register_softplus;
 }
 
 }  // namespace tessera

@@ -24,7 +24,7 @@ Tensor sqrt(const Tensor& x) {
 }
 
 namespace {
-const Register<Sqrt> registered;
+const Register<Sqrt> register_sqrt;
 }
 
 }  // namespace tessera

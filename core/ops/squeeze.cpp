@@ -45,7 +45,7 @@ Tensor squeeze(const Tensor& x, int dim) {
 }
 
 namespace {
-const Register<Squeeze> registered;
+const Register<Squeeze> register_squeeze;
 }
 
 }  // namespace tessera

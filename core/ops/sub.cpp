@@ -44,7 +44,7 @@ const Tensor& sub_(const Tensor& x, Number y) {
 }
 
 namespace {
-const Register<Sub> registered;
+const Register<Sub> register_sub;
 }
 
 }  // namespace tessera

@@ -39,7 +39,7 @@ Tensor sum(const Tensor& x, const Dims& dims, bool keepdim) {
 }
 
 namespace {
-const Register<Sum> registered;
+const Register<Sum> register_sum;
 }
 
 }  // namespace tessera

@@ -73,7 +73,7 @@ Tensor gradient_like(const Tensor& gradient, const TensorMeta& like, const Tenso
 }
 
 namespace {
-const Register<SumTo> registered;
+const Register<SumTo> register_sum_to;
 }
 
 }  // namespace tessera

@@ -48,7 +48,7 @@ Tensor take(const Tensor& x, int first, std::span<const Tensor> lists) {
 }
 
 namespace {
-const Register<Take> registered;
+const Register<Take> register_take;
 }
 
 }  // namespace tessera

@@ -27,7 +27,7 @@ Tensor tanh(const Tensor& x) {
 }
 
 namespace {
-const Register<Tanh> registered;
+const Register<Tanh> register_tanh;
 }
 
 }  // namespace tessera

@@ -27,7 +27,7 @@ Tensor tanh_gradient(const Tensor& g, const Tensor& y) {
 }
 
 namespace {
-const Register<TanhGradient> registered;
+const Register<TanhGradient> register_tanh_gradient;
 }
 
 }  // namespace tessera

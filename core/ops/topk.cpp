@@ -95,7 +95,7 @@ TopkResult topk(const Tensor& x, std::int64_t k, int dim, bool largest) {
 }
 
 namespace {
-const Register<Topk> registered;
+const Register<Topk> register_topk;
 }
 
 }  // namespace tessera

@@ -43,7 +43,7 @@ Tensor transpose(const Tensor& x, int first, int second) {
 }
 
 namespace {
-const Register<Transpose> registered;
+const Register<Transpose> register_transpose;
 }
 
 }  // namespace tessera

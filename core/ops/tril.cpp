@@ -28,7 +28,7 @@ Tensor tril(const Tensor& x, std::int64_t diagonal) {
 }
 
 namespace {
-const Register<Tril> registered;
+const Register<Tril> register_tril;
 }
 
 }  // namespace tessera

@@ -28,7 +28,7 @@ Tensor triu(const Tensor& x, std::int64_t diagonal) {
 }
 
 namespace {
-const Register<Triu> registered;
+const Register<Triu> register_triu;
 }
 
 }  // namespace tessera

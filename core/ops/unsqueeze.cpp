@@ -41,7 +41,7 @@ Tensor unsqueeze(const Tensor& x, int dim) {
 }
 
 namespace {
-const Register<Unsqueeze> registered;
+const Register<Unsqueeze> register_unsqueeze;
 }
 
 }  // namespace tessera

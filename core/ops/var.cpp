@@ -52,7 +52,7 @@ Tensor var(const Tensor& x, const Dims& dims, bool keepdim, double correction) {
 }
 
 namespace {
-const Register<Var> registered;
+const Register<Var> register_var;
 }
 
 }  // namespace tessera

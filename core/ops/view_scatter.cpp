@@ -53,7 +53,7 @@ Tensor view_scatter(const Tensor& x, const Tensor& y, const StridedView& view) {
 }
 
 namespace {
-const Register<ViewScatter> registered;
+const Register<ViewScatter> register_view_scatter;
 }
 
 }  // namespace tessera

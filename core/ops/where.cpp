@@ -38,7 +38,7 @@ Tensor where(const Tensor& condition, Number x, const Tensor& y) {
 }
 
 namespace {
-const Register<Where> registered;
+const Register<Where> register_where;
 }
 
 }  // namespace tessera

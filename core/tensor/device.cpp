@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames{"cpu", "cuda", "meta", "xpu", "ipu", "mtia"};
+constexpr std::array<std::string_view, 6> kDeviceNames{"cpu", "cuda", "meta", "xpu", "ipu", "mtia"};
 
 }  // namespace
 
@@ -17,8 +17,8 @@ Device Device::parse(std::string_view text) {
   const std::string_view name = text.substr(0, colon);
   Device device;
   bool known = false;
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) {
+  for (std::size_t i = 0; i < kDeviceNames.size(); ++i) {
+    if (kDeviceNames[i] == name) {
       device.type = static_cast<DeviceType>(i);
       known = true;
     }
@@ -41,7 +41,7 @@ void check_available(const Device& device) {
 }
 
 std::ostream& operator<<(std::ostream& out, DeviceType type) {
-  return out << kNames[static_cast<std::size_t>(type)];
+  return out << kDeviceNames[static_cast<std::size_t>(type)];
 }
 
 std::ostream& operator<<(std::ostream& out, const Device& device) {

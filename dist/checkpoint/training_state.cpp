@@ -37,7 +37,7 @@ std::string on_rank_0(Communicator& comm, const F& work) {
   return share_text(comm, error, 0, "checkpoint");
 }
 
-TrainingFacts facts_of(std::int64_t step, const TrainingRun& run) {
+TrainingFacts training_facts_of(std::int64_t step, const TrainingRun& run) {
   const Context& context = Context::current();
   optim::OptimizerState optimizer = run.optimizer.state();
   TrainingFacts facts{.step = step,
@@ -79,7 +79,7 @@ nn::ArrayFileContents contents_of(std::int64_t step, const TrainingRun& run,
   for (const auto& [name, tensor] : run.optimizer.state().tensors) {
     add_array(contents, "optimizer/" + name, tensor, alive);
   }
-  contents.attributes.push_back({"", kAttribute, to_text(facts_of(step, run))});
+  contents.attributes.push_back({"", kAttribute, to_text(training_facts_of(step, run))});
   return contents;
 }
 

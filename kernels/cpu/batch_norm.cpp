@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include <tessera/kernels/cpu/dtype_index.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/simd/batch_norm.h>
 
 namespace tessera::cpu {
 namespace {
-
-std::size_t index_of(DType dtype) {
-  return dtype == DType::bf16 ? 1 : 0;
-}
 
 /// Channels of a task: where a channel's values do not follow each other, at least whole lines.
 template <class Norm>
@@ -25,14 +22,14 @@ std::int64_t channels_per_task(const Norm& n) {
 
 void batch_norm_forward(const BatchNormForward& n) {
   const auto& table = IsaTable<BatchNormTable>::get();
-  const auto run = table.forward[index_of(n.dtype)][index_of(n.y_dtype)];
+  const auto run = table.forward[dtype_index(n.dtype)][dtype_index(n.y_dtype)];
   for_ranges(n.channels, channels_per_task(n),
              [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
 }
 
 void batch_norm_backward(const BatchNormBackward& n) {
   const auto& table = IsaTable<BatchNormTable>::get();
-  const auto run = table.backward[index_of(n.dtype)][index_of(n.dy_dtype)];
+  const auto run = table.backward[dtype_index(n.dtype)][dtype_index(n.dy_dtype)];
   for_ranges(n.channels, channels_per_task(n),
              [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
 }

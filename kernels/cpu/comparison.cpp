@@ -1,13 +1,12 @@
 #include <tessera/kernels/cpu/comparison.h>
 
+#include <tessera/kernels/cpu/dtype_index.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/simd/comparison.h>
 
 namespace tessera::cpu {
 namespace {
-
-constexpr std::int64_t kStep = 32768;
 
 const char* at(const void* p, std::int64_t i, std::int64_t size) {
   return static_cast<const char*>(p) + i * size;
@@ -16,19 +15,17 @@ const char* at(const void* p, std::int64_t i, std::int64_t size) {
 }  // namespace
 
 void compare(Comparison f, DType dtype, const void* a, const void* b, bool* y, std::int64_t count) {
-  const auto run =
-      IsaTable<ComparisonTable>::get().arrays[dtype == DType::bf16 ? 1 : 0][static_cast<int>(f)];
+  const auto run = IsaTable<ComparisonTable>::get().arrays[dtype_index(dtype)][static_cast<int>(f)];
   const auto size = static_cast<std::int64_t>(size_of(dtype));
-  for_ranges(count, kStep, [&](std::int64_t i, std::int64_t n) {
+  for_ranges(count, kElementwiseStep, [&](std::int64_t i, std::int64_t n) {
     run(at(a, i, size), at(b, i, size), y + i, n);
   });
 }
 
 void compare_with(Comparison f, DType dtype, const void* a, float b, bool* y, std::int64_t count) {
-  const auto run =
-      IsaTable<ComparisonTable>::get().number[dtype == DType::bf16 ? 1 : 0][static_cast<int>(f)];
+  const auto run = IsaTable<ComparisonTable>::get().number[dtype_index(dtype)][static_cast<int>(f)];
   const auto size = static_cast<std::int64_t>(size_of(dtype));
-  for_ranges(count, kStep,
+  for_ranges(count, kElementwiseStep,
              [&](std::int64_t i, std::int64_t n) { run(at(a, i, size), b, y + i, n); });
 }
 
@@ -36,7 +33,7 @@ void choose(std::int64_t size, const bool* condition, Choice a, Choice b, void* 
             std::int64_t count) {
   const auto run =
       IsaTable<ComparisonTable>::get().choose[size == 2 ? 1 : 0][a.step == 0][b.step == 0];
-  for_ranges(count, kStep, [&](std::int64_t i, std::int64_t n) {
+  for_ranges(count, kElementwiseStep, [&](std::int64_t i, std::int64_t n) {
     run(condition + i, at(a.data, i * a.step, size), at(b.data, i * b.step, size),
         static_cast<char*>(y) + i * size, n);
   });

@@ -2,7 +2,9 @@
 
 #include <tessera/kernels/cpu/dense_part.h>
 #include <tessera/kernels/cpu/gemm_tile.h>
+#include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/scratch.h>
+#include <tessera/kernels/cpu/simd/rows.h>
 
 namespace tessera::cpu {
 namespace {
@@ -216,7 +218,7 @@ void TileRun::run_pieces() {
 
 void TileRun::end_piece(bool first_of_cut) {
   if (!first_of_cut) {
-    block_.table->add(buffer(weights_.size()), buffer(weights_.size() + 1), size_);
+    IsaTable<NormTable>::get().add(buffer(weights_.size()), buffer(weights_.size() + 1), size_);
   }
 }
 
@@ -233,7 +235,7 @@ void TileRun::end_cut(std::int64_t cut) {
 
 void TileRun::merge() {
   const std::size_t last = weights_.size() - 1;
-  block_.table->add(buffer(last - 1), buffer(last), size_);
+  IsaTable<NormTable>::get().add(buffer(last - 1), buffer(last), size_);
   weights_[last - 1] += weights_[last];
   weights_.pop_back();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <tessera/kernels/cpu/dtype_index.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/row_sums.h>
@@ -10,10 +11,6 @@
 
 namespace tessera::cpu {
 namespace {
-
-std::size_t index_of(DType dtype) {
-  return dtype == DType::bf16 ? 1 : 0;
-}
 
 /// Of the input in f32.
 template <class Norm>
@@ -26,7 +23,7 @@ std::int64_t bytes_of(const Norm& n) {
 void norm_forward(const NormForward& wanted) {
   NormForward n = wanted;
   n.past_caches = n.y != n.x && n.y_dtype == DType::f32 && outlives_caches(bytes_of(n));
-  const auto run = IsaTable<NormTable>::get().forward[index_of(n.dtype)][index_of(n.y_dtype)];
+  const auto run = IsaTable<NormTable>::get().forward[dtype_index(n.dtype)][dtype_index(n.y_dtype)];
   for_ranges(n.rows, rows_per_long_task(n.columns),
              [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
 }
@@ -35,7 +32,8 @@ void norm_backward(const NormBackward& wanted) {
   NormBackward n = wanted;
   n.past_caches =
       n.dx != n.dy && n.dx != n.x && n.dtype == DType::f32 && outlives_caches(bytes_of(n));
-  const auto run = IsaTable<NormTable>::get().backward[index_of(n.dtype)][index_of(n.dy_dtype)];
+  const auto run =
+      IsaTable<NormTable>::get().backward[dtype_index(n.dtype)][dtype_index(n.dy_dtype)];
   const RowBlocks blocks(n.rows, n.cuts);
   const std::int64_t width = 2 * n.columns;
   float* sums = scratch_array<float>(Scratch::rows, blocks.count() * width);

@@ -21,6 +21,9 @@ void for_ranges(std::int64_t total, std::int64_t step, Body&& body) {
                [&](std::int64_t i) { body(i * step, std::min(step, total - i * step)); });
 }
 
+/// Elements of a task of an elementwise kernel.
+inline constexpr std::int64_t kElementwiseStep = 32768;
+
 /// Rows of `columns` elements in blocks of about 64 KiB of f32.
 [[nodiscard]] constexpr std::int64_t rows_per_task(std::int64_t columns) {
   return std::max<std::int64_t>(1, std::int64_t{16384} / std::max<std::int64_t>(1, columns));

@@ -5,6 +5,7 @@
 #include <tessera/core/device/allocator.h>
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/core/ops/support/recurrent.h>
+#include <tessera/kernels/cpu/dtype_index.h>
 #include <tessera/kernels/cpu/gemm_plan.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/simd/matrix/recurrent.h>
@@ -16,10 +17,6 @@ constexpr std::int64_t kFlopsWorthTasks = std::int64_t{1} << 19;
 // Values of all steps that are read when a core's own caches have long forgotten them.
 constexpr std::int64_t kBytesPastCaches = std::int64_t{4} << 20;
 
-std::size_t index_of(DType dtype) {
-  return dtype == DType::bf16 ? 1 : 0;
-}
-
 HeldBlock block_of(std::int64_t count) {
   return HeldBlock(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
 }
@@ -30,7 +27,7 @@ class Walk {
   /// `backwards`: sums are over the gates' units, not over the hidden state's.
   Walk(const RecurrentCall& call, bool backwards)
       : call_(call),
-        kernel_(IsaTable<RecurrentTable>::get().kernel[index_of(call.dtype)]),
+        kernel_(IsaTable<RecurrentTable>::get().kernel[dtype_index(call.dtype)]),
         words_(kernel_.words_of(call.width)),
         panels_(divide_up(call.width, kernel_.columns)),
         row_words_(words_ * (backwards ? call.gates() : 1)),
@@ -48,7 +45,7 @@ class Walk {
 
   /// The factors of the first step, from hidden().
   void begin_with_states() {
-    const auto to_words = IsaTable<RecurrentTable>::get().to_words[index_of(call_.dtype)];
+    const auto to_words = IsaTable<RecurrentTable>::get().to_words[dtype_index(call_.dtype)];
     for (std::int64_t b = 0; b < call_.batch; ++b) {
       to_words(hidden() + b * call_.width, call_.width, current() + b * row_words_);
     }
@@ -140,7 +137,7 @@ bool RecurrentCall::past_caches() const {
 
 void recurrent_forward(const RecurrentForward& call) {
   const std::int64_t states = call.batch * call.width;
-  const auto run = IsaTable<RecurrentTable>::get().forward[index_of(call.dtype)];
+  const auto run = IsaTable<RecurrentTable>::get().forward[dtype_index(call.dtype)];
   Walk walk(call, false);
   copy_or_zero(call.start, walk.hidden(), states);
   copy_or_zero(call.start_cell, walk.cell(), states);
@@ -157,7 +154,7 @@ void recurrent_forward(const RecurrentForward& call) {
 
 void recurrent_backward(const RecurrentBackward& call) {
   const std::int64_t states = call.batch * call.width;
-  const auto run = IsaTable<RecurrentTable>::get().backward[index_of(call.dtype)];
+  const auto run = IsaTable<RecurrentTable>::get().backward[dtype_index(call.dtype)];
   Walk walk(call, true);
   copy_or_zero(call.last, walk.hidden(), states);
   copy_or_zero(call.last_cell, walk.cell(), states);

@@ -2,16 +2,13 @@
 
 #include <type_traits>
 
+#include <tessera/kernels/cpu/dtype_index.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/simd/rows.h>
 
 namespace tessera::cpu {
 namespace {
-
-std::size_t index_of(DType dtype) {
-  return dtype == DType::bf16 ? 1 : 0;
-}
 
 template <class P>
 P* row_of(P* data, std::int64_t row, std::int64_t stride, DType dtype) {
@@ -42,7 +39,7 @@ float loss_of(const CrossEntropyRows& c, const RowStatistics& s, float at_target
 
 LogSum forward_row(const CrossEntropyRows& c, std::int64_t r, float* losses) {
   const void* row = row_of(c.logits, r, c.columns, c.dtype);
-  const auto run = IsaTable<LossTable>::get().statistics[index_of(c.dtype)];
+  const auto run = IsaTable<LossTable>::get().statistics[dtype_index(c.dtype)];
   const RowStatistics s = run(row, c.columns, c.smoothing != 0);
   const bool counts = c.targets[r] != c.ignore_index;
   losses[r] = counts ? loss_of(c, s, value_at(row, c.targets[r], c.dtype)) : 0.0F;
@@ -68,7 +65,7 @@ void backward_row(const CrossEntropyRows& c, std::int64_t r, LogSum log_sum,
   row.spread = c.smoothing / static_cast<float>(c.columns);
   row.peak = 1.0F - c.smoothing;
   row.past_caches = goes_past(to.dlogits, c.logits, c.rows * c.columns, to.dtype);
-  IsaTable<LossTable>::get().gradient[index_of(c.dtype)][index_of(to.dtype)](
+  IsaTable<LossTable>::get().gradient[dtype_index(c.dtype)][dtype_index(to.dtype)](
       row_of(c.logits, r, c.columns, c.dtype), row_of(to.dlogits, r, to.stride, to.dtype),
       c.columns, row);
 }
@@ -77,7 +74,7 @@ void backward_row(const CrossEntropyRows& c, std::int64_t r, LogSum log_sum,
 
 void softmax_forward(DType dtype, const void* x, void* y, std::int64_t rows, std::int64_t columns,
                      bool logarithm) {
-  const auto run = IsaTable<SoftmaxTable>::get().forward[index_of(dtype)];
+  const auto run = IsaTable<SoftmaxTable>::get().forward[dtype_index(dtype)];
   const bool past = goes_past(y, x, rows * columns, dtype);
   for_ranges(rows, rows_per_long_task(columns), [&](std::int64_t first, std::int64_t count) {
     run(row_of(x, first, columns, dtype), row_of(y, first, columns, dtype), count, columns,
@@ -87,7 +84,7 @@ void softmax_forward(DType dtype, const void* x, void* y, std::int64_t rows, std
 
 void softmax_backward(DType dtype, const void* y, const void* dy, void* dx, std::int64_t rows,
                       std::int64_t columns, bool logarithm) {
-  const auto run = IsaTable<SoftmaxTable>::get().backward[index_of(dtype)];
+  const auto run = IsaTable<SoftmaxTable>::get().backward[dtype_index(dtype)];
   const bool past = dx != y && goes_past(dx, dy, rows * columns, dtype);
   for_ranges(rows, rows_per_long_task(columns), [&](std::int64_t first, std::int64_t count) {
     run(row_of(y, first, columns, dtype), row_of(dy, first, columns, dtype),

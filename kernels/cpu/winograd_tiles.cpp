@@ -3,16 +3,13 @@
 #include <algorithm>
 
 #include <tessera/core/device/thread_pool.h>
+#include <tessera/kernels/cpu/dtype_index.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/scratch.h>
 #include <tessera/kernels/cpu/simd/channel_blocks.h>
 
 namespace tessera::cpu {
 namespace {
-
-std::size_t index_of(DType dtype) {
-  return dtype == DType::bf16 ? 1 : 0;
-}
 
 void* lines_for(const Images& images, std::int64_t rows) {
   const std::int64_t elements = rows * images.width * kChannelBlock;
@@ -66,7 +63,7 @@ void TileReader::read_some(std::int64_t strip, std::int64_t count, std::int64_t 
   s.first_row = std::max<std::int64_t>(top, 0);
   const std::int64_t rows = std::min(bottom, s.height) - s.first_row;
   void* lines = lines_for(images, rows);
-  const std::size_t dtype = index_of(images.dtype);
+  const std::size_t dtype = dtype_index(images.dtype);
   IsaTable<ChannelBlockTable>::get().to_lines[dtype](
       images.row(strips.sample(strip), channel, s.first_row), rows * s.width, {s.height * s.width},
       lines);
@@ -84,7 +81,7 @@ void write_strip(const Images& images, const Strips& strips, std::int64_t strip,
   s.top = strips.top(strip), s.first_row = s.top, s.tiles = strips.tiles;
   const std::int64_t rows = std::min(kWinogradTile, s.height - s.top);
   void* lines = lines_for(images, rows);
-  const std::size_t dtype = index_of(images.dtype);
+  const std::size_t dtype = dtype_index(images.dtype);
   IsaTable<WinogradTable>::get().put_outputs[dtype](s, from, bias, lines);
   IsaTable<ChannelBlockTable>::get().to_planes[dtype](
       lines, rows * s.width, {s.height * s.width},

@@ -20,7 +20,7 @@ constexpr std::uint64_t kVersion = 1;
 constexpr std::uint64_t kSmallestBlock = 4096;
 constexpr std::uint64_t kLargestBlock = std::uint64_t{1} << 30;
 
-struct Header {
+struct ChecksumHeader {
   std::array<char, 8> magic = kMagic;
   std::uint64_t version = kVersion;
   std::uint64_t block_size = 0;
@@ -29,12 +29,12 @@ struct Header {
   std::uint64_t block_hash = 0;            // of the block with this field zero
   std::array<char, 8> end_magic = kMagic;  // damage to one of the two does not hide the block
 };
-static_assert(sizeof(Header) == 56 && sizeof(HashedRange) == 16);
+static_assert(sizeof(ChecksumHeader) == 56 && sizeof(HashedRange) == 16);
 
 /// Sets the field of the hash to zero.
 std::uint64_t hash_of_block(std::span<std::byte> block) {
   const std::uint64_t zero = 0;
-  std::memcpy(block.data() + offsetof(Header, block_hash), &zero, sizeof zero);
+  std::memcpy(block.data() + offsetof(ChecksumHeader, block_hash), &zero, sizeof zero);
   return hash_bytes(block);
 }
 
@@ -46,11 +46,11 @@ std::uint64_t total_length(std::uint64_t block_size, std::span<const HashedRange
   return size;
 }
 
-bool is_ours(const Header& header) {
+bool is_ours(const ChecksumHeader& header) {
   return header.magic == kMagic || header.end_magic == kMagic;
 }
 
-void check_header(const Header& header, std::uint64_t size, const std::string& path) {
+void check_header(const ChecksumHeader& header, std::uint64_t size, const std::string& path) {
   check<IoError>(header.magic == header.end_magic, "load: '", path,
                  "' is damaged: its checksum block does not match its own checksum");
   check<IoError>(header.version <= kVersion, "load: '", path,
@@ -68,7 +68,8 @@ void check_header(const Header& header, std::uint64_t size, const std::string& p
 }  // namespace
 
 std::uint64_t checksum_block_size(std::uint64_t ranges) {
-  return std::max(kSmallestBlock, std::bit_ceil(sizeof(Header) + ranges * sizeof(HashedRange)));
+  return std::max(kSmallestBlock,
+                  std::bit_ceil(sizeof(ChecksumHeader) + ranges * sizeof(HashedRange)));
 }
 
 std::vector<std::byte> make_checksum_block(std::uint64_t block_size,
@@ -76,7 +77,7 @@ std::vector<std::byte> make_checksum_block(std::uint64_t block_size,
   check<InternalError>(checksum_block_size(ranges.size()) <= block_size,
                        "checksum block: too small for ", ranges.size(), " ranges");
   std::vector<std::byte> block(block_size);
-  Header header;
+  ChecksumHeader header;
   header.block_size = block_size;
   header.file_size = total_length(block_size, ranges);
   header.ranges = ranges.size();
@@ -88,7 +89,7 @@ std::vector<std::byte> make_checksum_block(std::uint64_t block_size,
 }
 
 ChecksumTable read_checksum_block(File& file, const std::string& path) {
-  Header header;
+  ChecksumHeader header;
   const auto header_bytes = std::as_writable_bytes(std::span(&header, 1));
   if (file.read_at(header_bytes, 0) < sizeof header || !is_ours(header)) {
     return {};

@@ -5,31 +5,31 @@
 namespace tessera::nn {
 namespace {
 
-constexpr const char* kOp = "hdf5 attribute";
+constexpr const char* kAttributeOp = "hdf5 attribute";
 
 Hdf5Handle text_type() {
-  Hdf5Handle type = hdf5_own(H5Tcopy(H5T_C_S1), kOp, "cannot make a text");
-  hdf5_check(H5Tset_size(type, H5T_VARIABLE), kOp, "cannot make a text");
-  hdf5_check(H5Tset_cset(type, H5T_CSET_UTF8), kOp, "cannot make a text");
+  Hdf5Handle type = hdf5_own(H5Tcopy(H5T_C_S1), kAttributeOp, "cannot make a text");
+  hdf5_check(H5Tset_size(type, H5T_VARIABLE), kAttributeOp, "cannot make a text");
+  hdf5_check(H5Tset_cset(type, H5T_CSET_UTF8), kAttributeOp, "cannot make a text");
   return type;
 }
 
 Hdf5Handle list_space(std::size_t size) {
   const hsize_t count = size;
-  return hdf5_own(H5Screate_simple(1, &count, nullptr), kOp, "cannot make a list");
+  return hdf5_own(H5Screate_simple(1, &count, nullptr), kAttributeOp, "cannot make a list");
 }
 
 Hdf5Handle one_value() {
-  return hdf5_own(H5Screate(H5S_SCALAR), kOp, "cannot make a value");
+  return hdf5_own(H5Screate(H5S_SCALAR), kAttributeOp, "cannot make a value");
 }
 
 void write(hid_t owner, const std::string& name, hid_t file_type, hid_t memory_type, hid_t space,
            const void* data) {
   const Hdf5Handle attribute =
-      hdf5_own(H5Acreate2(owner, name.c_str(), file_type, space, H5P_DEFAULT, H5P_DEFAULT), kOp,
-               "cannot create '" + name + "'");
+      hdf5_own(H5Acreate2(owner, name.c_str(), file_type, space, H5P_DEFAULT, H5P_DEFAULT),
+               kAttributeOp, "cannot create '" + name + "'");
   if (data != nullptr) {
-    hdf5_check(H5Awrite(attribute, memory_type, data), kOp, "cannot write '" + name + "'");
+    hdf5_check(H5Awrite(attribute, memory_type, data), kAttributeOp, "cannot write '" + name + "'");
   }
 }
 
@@ -68,9 +68,10 @@ struct Writer {
 
 std::vector<std::string> read_variable_texts(hid_t attribute, hid_t space, std::size_t count) {
   const Hdf5Handle type = text_type();
-  hdf5_check(H5Tset_cset(type, H5Tget_cset(Hdf5Handle(H5Aget_type(attribute)))), kOp, "bad text");
+  hdf5_check(H5Tset_cset(type, H5Tget_cset(Hdf5Handle(H5Aget_type(attribute)))), kAttributeOp,
+             "bad text");
   std::vector<char*> texts(count);
-  hdf5_check(H5Aread(attribute, type, texts.data()), kOp, "cannot read a text");
+  hdf5_check(H5Aread(attribute, type, texts.data()), kAttributeOp, "cannot read a text");
   std::vector<std::string> values;
   for (const char* text : texts) {
     values.emplace_back(text != nullptr ? text : "");
@@ -82,7 +83,7 @@ std::vector<std::string> read_variable_texts(hid_t attribute, hid_t space, std::
 std::vector<std::string> read_fixed_texts(hid_t attribute, hid_t type, std::size_t count) {
   const std::size_t size = H5Tget_size(type);
   std::string bytes(count * size, '\0');
-  hdf5_check(H5Aread(attribute, type, bytes.data()), kOp, "cannot read a text");
+  hdf5_check(H5Aread(attribute, type, bytes.data()), kAttributeOp, "cannot read a text");
   std::vector<std::string> values;
   for (std::size_t i = 0; i < count; ++i) {
     values.emplace_back(bytes.substr(i * size, size).c_str());  // ends at the first zero
@@ -94,7 +95,7 @@ template <class T>
 std::vector<T> read_numbers(hid_t attribute, hid_t memory_type, std::size_t count) {
   std::vector<T> values(count);
   if (count > 0) {
-    hdf5_check(H5Aread(attribute, memory_type, values.data()), kOp, "cannot read numbers");
+    hdf5_check(H5Aread(attribute, memory_type, values.data()), kAttributeOp, "cannot read numbers");
   }
   return values;
 }
@@ -106,8 +107,8 @@ AttributeValue one_or_list(std::vector<T> values, bool one) {
 
 /// The value, or false if its type is none of AttributeValue's.
 bool read_value(hid_t attribute, AttributeValue& value) {
-  const Hdf5Handle type = hdf5_own(H5Aget_type(attribute), kOp, "cannot read a type");
-  const Hdf5Handle space = hdf5_own(H5Aget_space(attribute), kOp, "cannot read a shape");
+  const Hdf5Handle type = hdf5_own(H5Aget_type(attribute), kAttributeOp, "cannot read a type");
+  const Hdf5Handle space = hdf5_own(H5Aget_space(attribute), kAttributeOp, "cannot read a shape");
   const auto points = H5Sget_simple_extent_npoints(space);
   if (points < 0 || static_cast<hsize_t>(points) > H5Aget_storage_size(attribute)) {
     return false;  // each of its elements has at least a byte in the file
@@ -133,7 +134,8 @@ bool read_value(hid_t attribute, AttributeValue& value) {
 }
 
 std::string name_of(hid_t attribute) {
-  const auto size = hdf5_check(H5Aget_name(attribute, 0, nullptr), kOp, "cannot read a name");
+  const auto size =
+      hdf5_check(H5Aget_name(attribute, 0, nullptr), kAttributeOp, "cannot read a name");
   std::string name(static_cast<std::size_t>(size), '\0');
   H5Aget_name(attribute, name.size() + 1, name.data());
   return name;
@@ -150,9 +152,10 @@ void write_hdf5_checksum(hid_t owner, std::uint64_t hash) {
     write(owner, kChecksumAttribute, H5T_STD_U64LE, H5T_NATIVE_UINT64, one_value(), &hash);
     return;
   }
-  const Hdf5Handle attribute =
-      hdf5_own(H5Aopen(owner, kChecksumAttribute, H5P_DEFAULT), kOp, "cannot open a checksum");
-  hdf5_check(H5Awrite(attribute, H5T_NATIVE_UINT64, &hash), kOp, "cannot write a checksum");
+  const Hdf5Handle attribute = hdf5_own(H5Aopen(owner, kChecksumAttribute, H5P_DEFAULT),
+                                        kAttributeOp, "cannot open a checksum");
+  hdf5_check(H5Awrite(attribute, H5T_NATIVE_UINT64, &hash), kAttributeOp,
+             "cannot write a checksum");
 }
 
 bool has_hdf5_attribute(hid_t owner, const std::string& name, const std::string& text) {
@@ -166,11 +169,11 @@ bool has_hdf5_attribute(hid_t owner, const std::string& name, const std::string&
 
 void read_hdf5_attributes(hid_t owner, const std::string& path, std::vector<ArrayAttribute>& all) {
   H5O_info_t info;
-  hdf5_check(H5Oget_info2(owner, &info, H5O_INFO_NUM_ATTRS), kOp, "cannot count them");
+  hdf5_check(H5Oget_info2(owner, &info, H5O_INFO_NUM_ATTRS), kAttributeOp, "cannot count them");
   for (hsize_t i = 0; i < info.num_attrs; ++i) {
     const Hdf5Handle attribute = hdf5_own(
-        H5Aopen_by_idx(owner, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT), kOp,
-        "cannot open one");
+        H5Aopen_by_idx(owner, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT),
+        kAttributeOp, "cannot open one");
     ArrayAttribute result{path, name_of(attribute), {}};
     const bool shown = result.name != kChecksumAttribute && result.name != kDTypeAttribute;
     if (shown && read_value(attribute, result.value)) {

@@ -10,7 +10,7 @@
 namespace tessera::nn {
 namespace {
 
-constexpr const char* kOp = "load";
+constexpr const char* kLoadOp = "load";
 constexpr int kDeepestGroup = 32;
 
 class Walk {
@@ -43,7 +43,7 @@ class Walk {
 /// In the order of making where the file kept it, else by name.
 std::vector<std::string> Walk::names_in(hid_t group, const std::string& name) const {
   const Hdf5Handle properties =
-      hdf5_own(H5Gget_create_plist(group), kOp, at(name) + " cannot be read");
+      hdf5_own(H5Gget_create_plist(group), kLoadOp, at(name) + " cannot be read");
   unsigned order = 0;
   H5Pget_link_creation_order(properties, &order);
   std::vector<std::string> names;
@@ -58,13 +58,13 @@ std::vector<std::string> Walk::names_in(hid_t group, const std::string& name) co
   const bool kept = (order & H5P_CRT_ORDER_INDEXED) != 0;
   hdf5_check(H5Literate(group, kept ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME, H5_ITER_INC, nullptr,
                         visit, &names),
-             kOp, at(name) + " cannot be listed");
+             kLoadOp, at(name) + " cannot be listed");
   return names;
 }
 
 void Walk::group(hid_t id, const std::string& name, int depth) {
-  check<IoError>(depth <= kDeepestGroup, kOp, ": ", at(name), " lies too deep; expected at most ",
-                 kDeepestGroup, " groups in each other");
+  check<IoError>(depth <= kDeepestGroup, kLoadOp, ": ", at(name),
+                 " lies too deep; expected at most ", kDeepestGroup, " groups in each other");
   attributes(id, name);
   for (const std::string& link : names_in(id, name)) {
     member(id, link, name.empty() ? link : name + "/" + link, depth);
@@ -73,34 +73,36 @@ void Walk::group(hid_t id, const std::string& name, int depth) {
 
 void Walk::member(hid_t group_id, const std::string& link, const std::string& name, int depth) {
   H5L_info_t link_info;
-  hdf5_check(H5Lget_info(group_id, link.c_str(), &link_info, H5P_DEFAULT), kOp,
+  hdf5_check(H5Lget_info(group_id, link.c_str(), &link_info, H5P_DEFAULT), kLoadOp,
              at(name) + " cannot be read");
-  check<IoError>(link_info.type == H5L_TYPE_HARD, kOp, ": ", at(name),
+  check<IoError>(link_info.type == H5L_TYPE_HARD, kLoadOp, ": ", at(name),
                  " is a soft or external link; expected an array or group");
-  const Hdf5Handle object =
-      hdf5_own(H5Oopen(group_id, link.c_str(), H5P_DEFAULT), kOp, at(name) + " cannot be opened");
+  const Hdf5Handle object = hdf5_own(H5Oopen(group_id, link.c_str(), H5P_DEFAULT), kLoadOp,
+                                     at(name) + " cannot be opened");
   H5O_info_t info;
-  hdf5_check(H5Oget_info2(object, &info, H5O_INFO_BASIC), kOp, at(name) + " cannot be read");
+  hdf5_check(H5Oget_info2(object, &info, H5O_INFO_BASIC), kLoadOp, at(name) + " cannot be read");
   if (info.type == H5O_TYPE_GROUP) {
-    check<IoError>(open_groups_.insert(info.addr).second, kOp, ": ", at(name),
+    check<IoError>(open_groups_.insert(info.addr).second, kLoadOp, ": ", at(name),
                    " is a group that contains itself");
     group(object, name, depth + 1);
     open_groups_.erase(info.addr);
     return;
   }
-  check<IoError>(info.type == H5O_TYPE_DATASET, kOp, ": ", at(name), " is no array and no group");
+  check<IoError>(info.type == H5O_TYPE_DATASET, kLoadOp, ": ", at(name),
+                 " is no array and no group");
   dataset(object, name, info.addr);
 }
 
 Shape Walk::shape_of(hid_t id, const std::string& name) const {
-  const Hdf5Handle space = hdf5_own(H5Dget_space(id), kOp, at(name) + " has no shape");
-  check<IoError>(H5Sget_simple_extent_type(space) != H5S_NULL, kOp, ": ", at(name),
+  const Hdf5Handle space = hdf5_own(H5Dget_space(id), kLoadOp, at(name) + " has no shape");
+  check<IoError>(H5Sget_simple_extent_type(space) != H5S_NULL, kLoadOp, ": ", at(name),
                  " has no shape");
-  const int dims = hdf5_check(H5Sget_simple_extent_ndims(space), kOp, at(name) + " has no shape");
-  check<IoError>(dims <= kMaxDims, kOp, ": ", at(name), " has too many dims; got ", dims,
+  const int dims =
+      hdf5_check(H5Sget_simple_extent_ndims(space), kLoadOp, at(name) + " has no shape");
+  check<IoError>(dims <= kMaxDims, kLoadOp, ": ", at(name), " has too many dims; got ", dims,
                  ", expected at most ", kMaxDims);
   std::vector<hsize_t> sizes(static_cast<std::size_t>(dims));
-  hdf5_check(H5Sget_simple_extent_dims(space, sizes.data(), nullptr), kOp,
+  hdf5_check(H5Sget_simple_extent_dims(space, sizes.data(), nullptr), kLoadOp,
              at(name) + " has no shape");
   Shape shape;
   double numel = 1;
@@ -108,18 +110,18 @@ Shape Walk::shape_of(hid_t id, const std::string& name) const {
     numel *= static_cast<double>(size);
     shape.push_back(static_cast<std::int64_t>(size));
   }
-  check<IoError>(numel < 0x1p58, kOp, ": ", at(name), " is larger than any memory");
+  check<IoError>(numel < 0x1p58, kLoadOp, ": ", at(name), " is larger than any memory");
   return shape;
 }
 
 std::optional<std::uint64_t> Walk::place_of(hid_t id, const std::string& name, bool exact,
                                             std::size_t nbytes) const {
   const Hdf5Handle properties =
-      hdf5_own(H5Dget_create_plist(id), kOp, at(name) + " cannot be read");
+      hdf5_own(H5Dget_create_plist(id), kLoadOp, at(name) + " cannot be read");
   const H5D_layout_t layout = H5Pget_layout(properties);
-  check<IoError>(layout != H5D_VIRTUAL, kOp, ": ", at(name),
+  check<IoError>(layout != H5D_VIRTUAL, kLoadOp, ": ", at(name),
                  " is a virtual dataset; expected an array kept in this file");
-  check<IoError>(H5Pget_external_count(properties) == 0, kOp, ": ", at(name),
+  check<IoError>(H5Pget_external_count(properties) == 0, kLoadOp, ": ", at(name),
                  " is kept in another file; expected an array kept in this one");
   const haddr_t place = layout == H5D_CONTIGUOUS && exact ? H5Dget_offset(id) : HADDR_UNDEF;
   if (place == HADDR_UNDEF || H5Dget_storage_size(id) != nbytes) {
@@ -132,19 +134,19 @@ void Walk::attributes(hid_t id, const std::string& name) {
   try {
     read_hdf5_attributes(id, name, result.attributes);
   } catch (const IoError& error) {
-    fail<IoError>(kOp, ": ", at(name), " has attributes that cannot be read: ", error.what());
+    fail<IoError>(kLoadOp, ": ", at(name), " has attributes that cannot be read: ", error.what());
   }
 }
 
 /// Words of 16 bits are bf16 where an attribute says so, and otherwise integers that no dtype
 /// holds.
 Hdf5TypeMatch Walk::type_of(hid_t id, const std::string& name) const {
-  const Hdf5Handle type = hdf5_own(H5Dget_type(id), kOp, at(name) + " has no type");
+  const Hdf5Handle type = hdf5_own(H5Dget_type(id), kLoadOp, at(name) + " has no type");
   const std::optional<Hdf5TypeMatch> match = match_hdf5_type(type);
   const bool known =
       match.has_value() && (match->dtype != DType::bf16 || H5Tget_class(type) == H5T_FLOAT ||
                             has_hdf5_attribute(id, kDTypeAttribute, kBfloat16));
-  check<IoError>(known, kOp, ": ", at(name),
+  check<IoError>(known, kLoadOp, ": ", at(name),
                  " has a type that no dtype holds; expected bool, u8, i8, i16, i32, i64, f16, "
                  "bf16, f32, f64, c64 or c128");
   return *match;
@@ -155,7 +157,7 @@ void Walk::check_stored(hid_t id, const ArrayInfo& info) const {
   constexpr std::uint64_t kTightest = 2048;  // deflate makes up to 1032 bytes of one
   constexpr std::uint64_t kUnwritten = 1 << 20;
   const std::uint64_t stored = std::min<std::uint64_t>(H5Dget_storage_size(id), file_size_);
-  check<IoError>(info.nbytes() <= kUnwritten || info.nbytes() / kTightest <= stored, kOp, ": ",
+  check<IoError>(info.nbytes() <= kUnwritten || info.nbytes() / kTightest <= stored, kLoadOp, ": ",
                  at(info.path), " is not in the file; got ", stored, " bytes for ", info.dtype, " ",
                  info.shape);
 }
@@ -176,10 +178,10 @@ void Walk::dataset(hid_t id, const std::string& name, haddr_t address) {
 
 Hdf5Catalog read_hdf5_catalog(hid_t file, const std::string& path) {
   hsize_t size = 0;
-  hdf5_check(H5Fget_filesize(file, &size), kOp, "'" + path + "' has no size");
+  hdf5_check(H5Fget_filesize(file, &size), kLoadOp, "'" + path + "' has no size");
   Walk walk(path, size);
   const Hdf5Handle root =
-      hdf5_own(H5Gopen2(file, "/", H5P_DEFAULT), kOp, "'" + path + "' has no groups");
+      hdf5_own(H5Gopen2(file, "/", H5P_DEFAULT), kLoadOp, "'" + path + "' has no groups");
   walk.group(root, "", 0);
   return std::move(walk.result);
 }

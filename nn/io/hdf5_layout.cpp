@@ -8,34 +8,35 @@
 namespace tessera::nn {
 namespace {
 
-constexpr const char* kOp = "save";
+constexpr const char* kSaveOp = "save";
 constexpr unsigned kOrdered = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 
 /// Properties of groups whose names keep the order of their making. No times: equal contents give
 /// equal files.
 Hdf5Handle ordered_properties(hid_t kind) {
-  Hdf5Handle properties = hdf5_own(H5Pcreate(kind), kOp, "cannot set up a group");
-  hdf5_check(H5Pset_link_creation_order(properties, kOrdered), kOp, "cannot order names");
-  hdf5_check(H5Pset_obj_track_times(properties, false), kOp, "cannot leave out times");
+  Hdf5Handle properties = hdf5_own(H5Pcreate(kind), kSaveOp, "cannot set up a group");
+  hdf5_check(H5Pset_link_creation_order(properties, kOrdered), kSaveOp, "cannot order names");
+  hdf5_check(H5Pset_obj_track_times(properties, false), kSaveOp, "cannot leave out times");
   return properties;
 }
 
 /// Properties of arrays that get their place at once and are never filled by HDF5.
 Hdf5Handle plain_array_properties() {
-  Hdf5Handle properties = hdf5_own(H5Pcreate(H5P_DATASET_CREATE), kOp, "cannot set up an array");
+  Hdf5Handle properties =
+      hdf5_own(H5Pcreate(H5P_DATASET_CREATE), kSaveOp, "cannot set up an array");
   const bool set = H5Pset_layout(properties, H5D_CONTIGUOUS) >= 0 &&
                    H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY) >= 0 &&
                    H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER) >= 0 &&
                    H5Pset_obj_track_times(properties, false) >= 0;
-  hdf5_check(set ? 0 : -1, kOp, "cannot set up an array");
+  hdf5_check(set ? 0 : -1, kSaveOp, "cannot set up an array");
   return properties;
 }
 
 Hdf5Handle create_file(Hdf5ImageStorage& storage, std::uint64_t user_block,
                        const std::string& path) {
   const Hdf5Handle properties = ordered_properties(H5P_FILE_CREATE);
-  hdf5_check(H5Pset_userblock(properties, user_block), kOp, "cannot set the user block");
-  return hdf5_own(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, properties, hdf5_access(storage)), kOp,
+  hdf5_check(H5Pset_userblock(properties, user_block), kSaveOp, "cannot set the user block");
+  return hdf5_own(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, properties, hdf5_access(storage)), kSaveOp,
                   "cannot lay out '" + path + "'");
 }
 
@@ -43,7 +44,7 @@ Hdf5Handle space_of(const Shape& shape) {
   std::vector<hsize_t> sizes(shape.begin(), shape.end());
   return hdf5_own(
       sizes.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(shape.size(), sizes.data(), nullptr),
-      kOp, "cannot make a shape");
+      kSaveOp, "cannot make a shape");
 }
 
 }  // namespace
@@ -77,8 +78,8 @@ void Hdf5Layout::ensure_group(const std::string& path) {
   }
   ensure_parent(path);
   const Hdf5Handle group =
-      hdf5_own(H5Gcreate2(file_, path.c_str(), H5P_DEFAULT, group_properties_, H5P_DEFAULT), kOp,
-               "'" + path_ + "': cannot add the group '" + path + "'");
+      hdf5_own(H5Gcreate2(file_, path.c_str(), H5P_DEFAULT, group_properties_, H5P_DEFAULT),
+               kSaveOp, "'" + path_ + "': cannot add the group '" + path + "'");
   groups_.push_back(path);
 }
 
@@ -91,7 +92,7 @@ void Hdf5Layout::ensure_parent(const std::string& path) {
 void Hdf5Layout::add_name(const ArraySource& alias) {
   hdf5_check(H5Lcreate_hard(file_, alias.target.c_str(), file_, alias.path.c_str(), H5P_DEFAULT,
                             H5P_DEFAULT),
-             kOp, "'" + path_ + "': cannot add the name '" + alias.path + "'");
+             kSaveOp, "'" + path_ + "': cannot add the name '" + alias.path + "'");
   places_.emplace_back();
 }
 
@@ -100,7 +101,7 @@ void Hdf5Layout::add_array(const ArraySource& array) {
   const Hdf5Handle dataset =
       hdf5_own(H5Dcreate2(file_, array.path.c_str(), hdf5_type(array.dtype), space_of(array.shape),
                           H5P_DEFAULT, array_properties_, H5P_DEFAULT),
-               kOp, "'" + path_ + "': cannot add '" + array.path + "'");
+               kSaveOp, "'" + path_ + "': cannot add '" + array.path + "'");
   storage_.set_creating_array(false);
   places_.push_back(numel_of(array.shape) == 0
                         ? std::nullopt
@@ -113,20 +114,21 @@ void Hdf5Layout::add_array(const ArraySource& array) {
 
 void Hdf5Layout::add_attribute(const ArrayAttribute& attribute) {
   const std::string owner = attribute.owner.empty() ? "/" : attribute.owner;
-  const Hdf5Handle object = hdf5_own(H5Oopen(file_, owner.c_str(), H5P_DEFAULT), kOp,
+  const Hdf5Handle object = hdf5_own(H5Oopen(file_, owner.c_str(), H5P_DEFAULT), kSaveOp,
                                      "'" + path_ + "': no '" + owner + "' for an attribute");
   write_hdf5_attribute(object, attribute.name, attribute.value);
 }
 
 void Hdf5Layout::set_checksum(const std::string& array, std::uint64_t hash) {
-  write_hdf5_checksum(hdf5_own(H5Dopen2(file_, array.c_str(), H5P_DEFAULT), kOp,
+  write_hdf5_checksum(hdf5_own(H5Dopen2(file_, array.c_str(), H5P_DEFAULT), kSaveOp,
                                "'" + path_ + "': cannot open '" + array + "'"),
                       hash);
 }
 
 void Hdf5Layout::close() {
-  hdf5_check(H5Fflush(file_, H5F_SCOPE_GLOBAL), kOp, "'" + path_ + "': cannot complete the layout");
-  hdf5_check(file_.close(), kOp, "'" + path_ + "': cannot close the layout");
+  hdf5_check(H5Fflush(file_, H5F_SCOPE_GLOBAL), kSaveOp,
+             "'" + path_ + "': cannot complete the layout");
+  hdf5_check(file_.close(), kSaveOp, "'" + path_ + "': cannot close the layout");
 }
 
 }  // namespace tessera::nn

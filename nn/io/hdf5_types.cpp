@@ -5,16 +5,16 @@
 namespace tessera::nn {
 namespace {
 
-constexpr const char* kOp = "hdf5 type";
+constexpr const char* kTypeOp = "hdf5 type";
 
 Hdf5Handle copy_of(hid_t type) {
-  return hdf5_own(H5Tcopy(type), kOp, "cannot copy");
+  return hdf5_own(H5Tcopy(type), kTypeOp, "cannot copy");
 }
 
 Hdf5Handle make_bool() {
-  Hdf5Handle type = hdf5_own(H5Tenum_create(H5T_STD_I8LE), kOp, "cannot make bool");
+  Hdf5Handle type = hdf5_own(H5Tenum_create(H5T_STD_I8LE), kTypeOp, "cannot make bool");
   for (const std::int8_t value : std::array<std::int8_t, 2>{0, 1}) {
-    hdf5_check(H5Tenum_insert(type, value == 0 ? "FALSE" : "TRUE", &value), kOp,
+    hdf5_check(H5Tenum_insert(type, value == 0 ? "FALSE" : "TRUE", &value), kTypeOp,
                "cannot make bool");
   }
   return type;
@@ -27,15 +27,15 @@ Hdf5Handle make_half(std::size_t exponent_bits, std::size_t bias) {
   const bool made = H5Tset_fields(type, 15, mantissa_bits, exponent_bits, 0, mantissa_bits) >= 0 &&
                     H5Tset_precision(type, 16) >= 0 && H5Tset_size(type, 2) >= 0 &&
                     H5Tset_ebias(type, bias) >= 0;
-  hdf5_check(made ? 0 : -1, kOp, "cannot make a 16-bit float");
+  hdf5_check(made ? 0 : -1, kTypeOp, "cannot make a 16-bit float");
   return type;
 }
 
 Hdf5Handle make_complex(hid_t part) {
   const std::size_t size = H5Tget_size(part);
-  Hdf5Handle type = hdf5_own(H5Tcreate(H5T_COMPOUND, 2 * size), kOp, "cannot make complex");
-  hdf5_check(H5Tinsert(type, "r", 0, part), kOp, "cannot make complex");
-  hdf5_check(H5Tinsert(type, "i", size, part), kOp, "cannot make complex");
+  Hdf5Handle type = hdf5_own(H5Tcreate(H5T_COMPOUND, 2 * size), kTypeOp, "cannot make complex");
+  hdf5_check(H5Tinsert(type, "r", 0, part), kTypeOp, "cannot make complex");
+  hdf5_check(H5Tinsert(type, "i", size, part), kTypeOp, "cannot make complex");
   return type;
 }
 
@@ -75,7 +75,7 @@ Hdf5Handle native_hdf5_type(hid_t type) {
   Hdf5Handle native = copy_of(type);
   const H5T_class_t kind = H5Tget_class(type);
   if (kind == H5T_INTEGER || kind == H5T_FLOAT) {
-    hdf5_check(H5Tset_order(native, H5T_ORDER_LE), kOp, "cannot set an order");
+    hdf5_check(H5Tset_order(native, H5T_ORDER_LE), kTypeOp, "cannot set an order");
   }
   return native;
 }

@@ -37,13 +37,13 @@ std::optional<DType> dtype_of_code(std::byte code) {
   }
 }
 
-struct Header {
+struct IdxHeader {
   DType dtype = DType::u8;
   Shape shape;
   std::uint64_t data_begin = 0;
 };
 
-Header read_header(File& file, const std::string& path) {
+IdxHeader read_header(File& file, const std::string& path) {
   std::array<std::byte, kMagicBytes> magic{};
   const bool whole = file.read_at(magic, 0) == magic.size();
   const std::optional<DType> dtype = dtype_of_code(magic[2]);
@@ -57,7 +57,7 @@ Header read_header(File& file, const std::string& path) {
   check<IoError>(
       file.read_at(std::as_writable_bytes(std::span(sizes)).first(nbytes), kMagicBytes) == nbytes,
       "idx: '", path, "' ends in its header");
-  Header header{.dtype = *dtype, .shape = {}, .data_begin = kMagicBytes + nbytes};
+  IdxHeader header{.dtype = *dtype, .shape = {}, .data_begin = kMagicBytes + nbytes};
   for (std::size_t i = 0; i < nbytes; i += 4) {
     header.shape.push_back(std::int64_t{sizes[i]} << 24 | sizes[i + 1] << 16 | sizes[i + 2] << 8 |
                            sizes[i + 3]);
@@ -66,7 +66,7 @@ Header read_header(File& file, const std::string& path) {
 }
 
 /// Throws unless the file has the bytes of its shape, no more and no fewer.
-void check_size(const Header& header, std::uint64_t data, const std::string& path) {
+void check_size(const IdxHeader& header, std::uint64_t data, const std::string& path) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   std::uint64_t nbytes = size_of(header.dtype);
   bool fits = true;
@@ -93,7 +93,7 @@ void swap_bytes(std::span<std::byte> bytes, std::size_t width) {
 
 Tensor read_idx(const std::string& path) {
   const auto file = file_system().open(path, {});
-  const Header header = read_header(*file, path);
+  const IdxHeader header = read_header(*file, path);
   check_size(header, file->size() - header.data_begin, path);
   Tensor array = empty(header.shape, {.dtype = header.dtype});
   const std::span bytes(static_cast<std::byte*>(array.raw_data()), array.nbytes());

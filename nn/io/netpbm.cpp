@@ -25,9 +25,9 @@ bool is_space(char c) {
 }
 
 /// Reads the header's numbers, between which stand spaces and comments.
-class Header {
+class NetpbmHeader {
  public:
-  Header(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+  NetpbmHeader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
   std::uint64_t number(const char* what, std::uint64_t largest) {
     skip_spaces();
@@ -85,7 +85,7 @@ std::vector<std::uint8_t> scaled(std::string_view pixels, std::uint64_t largest)
 
 Tensor decode(std::span<const std::byte> bytes, const std::string& path) {
   const std::string_view text = as_text(bytes);
-  Header header(text, path);
+  NetpbmHeader header(text, path);
   const std::uint64_t channels = text[1] == '6' ? 3 : 1;
   const std::uint64_t width = header.number("width", kLargestSide);
   const std::uint64_t height = header.number("height", kLargestSide);
@@ -99,7 +99,7 @@ Tensor decode(std::span<const std::byte> bytes, const std::string& path) {
                    static_cast<std::int64_t>(width));
 }
 
-const ImageFormatRegistration registered({"PGM and PPM (binary)", recognises, decode});
+const ImageFormatRegistration register_netpbm({"PGM and PPM (binary)", recognises, decode});
 
 }  // namespace
 

@@ -121,7 +121,7 @@ Tensor decode(std::span<const std::byte> bytes, const std::string& path) {
                    static_cast<std::int64_t>(sizes.height), static_cast<std::int64_t>(sizes.width));
 }
 
-const ImageFormatRegistration registered({"PNG", recognises, decode});
+const ImageFormatRegistration register_png({"PNG", recognises, decode});
 
 }  // namespace
 }  // namespace tessera::nn

@@ -31,7 +31,7 @@ struct Nothing {
   static ShardRule shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
 };
 
-const Register<Nothing> registered;
+const Register<Nothing> register_nothing;
 
 constexpr int kChain = 1000;
 constexpr int kSamples = 31;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Abs> kCase{{
+const RegisterOpCase<Abs> kAbsCase{{
     .samples = {{.inputs = {real({4, 6}).away_from_zero()}},
                 {.inputs = {complex({4}).away_from_zero()}}},
     .wrong = {{.inputs = {booleans({3})}}},

@@ -11,7 +11,7 @@ using namespace test;  // NOLINT(google-build-using-namespace)
 
 const InputSpec kSum = real({4, 6}, 0, 2);
 
-const RegisterOpCase<AdagradStep> kCase{{
+const RegisterOpCase<AdagradStep> kAdagradStepCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}), kSum},
                  .attrs = {.lr = 0.1, .lr_decay = 0.5, .weight_decay = 0.25, .step = 3}},
                 {.inputs = {real({4, 6}), real({4, 6}), kSum, real({3}), real({3}),

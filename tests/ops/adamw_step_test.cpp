@@ -11,7 +11,7 @@ using namespace test;  // NOLINT(google-build-using-namespace)
 
 const InputSpec kSquares = real({4, 6}, 0, 2);
 
-const RegisterOpCase<AdamwStep> kCase{{
+const RegisterOpCase<AdamwStep> kAdamwStepCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}), real({4, 6}), kSquares},
                  .attrs = {.lr = 0.1, .weight_decay = 0.01, .step = 3}},
                 {.inputs = {real({4, 6}), real({4, 6}), real({4, 6}), kSquares, real({3}),
@@ -26,7 +26,7 @@ const RegisterOpCase<AdamwStep> kCase{{
     .strides = false,
 }};
 
-const RegisterOpCase<AdamwStep> kAmsgrad{{
+const RegisterOpCase<AdamwStep> kAdamwStepAmsgrad{{
     .variant = "_amsgrad",
     .samples = {{.inputs = {real({4, 6}), real({4, 6}), real({4, 6}), kSquares, kSquares},
                  .attrs = {.lr = 0.1, .weight_decay = 0.25, .decoupled = false, .amsgrad = true}}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<AddRows> kCase{{
+const RegisterOpCase<AddRows> kAddRowsCase{{
     .samples = {{.inputs = {real({4, 2, 3}), integers({4, 2}, 0, 5), real({5, 3})},
                  .attrs = {.rows = 5}},
                 {.inputs = {real({8, 3}), integers({8}, 0, 2), absent()},

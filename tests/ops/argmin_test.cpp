@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Argmin> kCase{{
+const RegisterOpCase<Argmin> kArgminCase{{
     .samples = {{.inputs = {distinct({4, 6, 2})}, .attrs = {.dims = {1}}},
                 {.inputs = {distinct({4, 6})}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.dims = {1}}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<AsStrided> kView{{
+const RegisterOpCase<AsStrided> kAsStridedCase{{
     .samples = {{.inputs = {real({4, 6})},
                  .attrs = {.shape = {3, 2}, .strides = {2, 1}, .offset = 5}},
                 {.inputs = {real({8})}, .attrs = {.shape = {3, 2}, .strides = {1, 1}}}},
@@ -18,7 +18,7 @@ const RegisterOpCase<AsStrided> kView{{
     .strides = false,
 }};
 
-const RegisterOpCase<StridedSum> kSum{{
+const RegisterOpCase<StridedSum> kStridedSumCase{{
     .samples = {{.inputs = {real({3, 2})},
                  .attrs = {.shape = {4, 3},
                            .view = {.shape = {3, 2}, .strides = {1, 1}, .offset = 4}}}},

@@ -37,7 +37,7 @@ const InputSpec kQ = real({4, 2, 3, 4});
 const InputSpec kGrouped = real({4, 1, 5, 4});
 const InputSpec kMask = real({3, 3}).constant();
 
-const RegisterOpCase<Attention> kCase{{
+const RegisterOpCase<Attention> kAttentionCase{{
     .samples = {{.inputs = {kQ, kQ, kQ, absent()}, .attrs = kCausal},
                 {.inputs = {kQ, kGrouped, kGrouped, absent()}, .attrs = kScaled},
                 {.inputs = {kQ, kQ, kQ, kMask}},
@@ -57,7 +57,7 @@ const RegisterOpCase<Attention> kCase{{
     .gradient_outputs = 1,
 }};
 
-const RegisterOpCase<AttentionBackward> kBackward{{
+const RegisterOpCase<AttentionBackward> kAttentionBackwardCase{{
     .samples = {{.inputs = {kQ, kQ, kQ, kQ, forward_result(0, kCausal), forward_result(1, kCausal)},
                  .attrs = kCausal},
                 {.inputs = {kQ, kQ, kGrouped, kGrouped, forward_result(0, kScaled),
@@ -80,7 +80,7 @@ const RegisterOpCase<AttentionBackward> kBackward{{
 constexpr PackedAttentionAttrs kPackedAttrs{
     .heads = 2, .kv_heads = 1, .attention = {.causal = true}};
 
-const RegisterOpCase<PackedAttention> kPacked{{
+const RegisterOpCase<PackedAttention> kPackedAttentionCase{{
     .samples = {{.inputs = {real({4, 3, 16})}, .attrs = kPackedAttrs}},
     .wrong = {{.inputs = {real({4, 3, 15})}, .attrs = kPackedAttrs},
               {.inputs = {real({4, 16})}, .attrs = kPackedAttrs},
@@ -100,7 +100,7 @@ InputSpec packed_result(std::size_t output) {
   });
 }
 
-const RegisterOpCase<PackedAttentionBackward> kPackedBackward{{
+const RegisterOpCase<PackedAttentionBackward> kPackedAttentionBackwardCase{{
     .samples = {{.inputs = {real({4, 3, 8}), real({4, 3, 16}), packed_result(0), packed_result(1)},
                  .attrs = kPackedAttrs}},
     .wrong = {{.inputs = {real({4, 3, 7}), real({4, 3, 16}), real({4, 3, 8}), real({4, 2, 3})},

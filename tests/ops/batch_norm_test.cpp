@@ -33,7 +33,7 @@ InputSpec statistic(std::size_t output) {
   });
 }
 
-const RegisterOpCase<BatchNorm> kBatchNorm{{
+const RegisterOpCase<BatchNorm> kBatchNormCase{{
     .samples = {{.inputs = {real({4, 4, 5}), real({4}), real({4})}},
                 {.inputs = {real({6, 4}), real({4}), absent()}, .attrs = {.epsilon = 0.25}},
                 {.inputs = {real({2, 2, 3, 5}), absent(), absent()}}},
@@ -49,7 +49,7 @@ const RegisterOpCase<BatchNorm> kBatchNorm{{
     .gradient_outputs = 1,
 }};
 
-const RegisterOpCase<BatchNormBackward> kBatchNormBackward{{
+const RegisterOpCase<BatchNormBackward> kBatchNormBackwardCase{{
     .samples = {{.inputs = {real({4, 4, 5}), real({4, 4, 5}), statistic(1), statistic(2),
                             real({4})},
                  .attrs = {.weight = true, .bias = true}},

@@ -7,7 +7,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<BinaryCrossEntropy> kCase{{
+const RegisterOpCase<BinaryCrossEntropy> kBinaryCrossEntropyCase{{
     .samples = {{.inputs = {real({4, 6}, 0.125, 0.875), real({4, 6}, 0.125, 0.875)}},
                 {.inputs = {real({4, 6}, 0.125, 0.875), real({4, 1}, 0.125, 0.875)}}},
     .wrong = {{.inputs = {given({2}, {0.5, 1.5}), real({2}, 0, 1)}},

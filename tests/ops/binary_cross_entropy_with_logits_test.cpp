@@ -7,7 +7,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<BinaryCrossEntropyWithLogits> kCase{{
+const RegisterOpCase<BinaryCrossEntropyWithLogits> kBinaryCrossEntropyWithLogitsCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}, 0, 1)}},
                 {.inputs = {real({4, 6}), real({4, 6}, 0, 1), real({6}, 0.5, 2)}},
                 {.inputs = {real({4, 6}, -40, 40), real({4, 1}, 0, 1), real({4, 6}, 0.5, 2)}}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<BlockSquares> kCase{{
+const RegisterOpCase<BlockSquares> kBlockSquaresCase{{
     .samples = {{.inputs = {real({4, 6}), real({}), real({0, 3})}},
                 {.inputs = {real({BlockSquares::kBlock + 5})}}},
     .wrong = {{.inputs = {}}, {.inputs = {integers({4}, 0, 2)}}},

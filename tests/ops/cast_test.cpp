@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Cast> kCase{{
+const RegisterOpCase<Cast> kCastCase{{
     .samples = {{.inputs = {real({4, 6})}, .attrs = {.dtype = DType::f64}}},
     .dtypes = kRealDTypes,
     .shard_truth = true,

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Concat> kCase{{
+const RegisterOpCase<Concat> kConcatCase{{
     .samples = {{.inputs = {real({4, 2}), real({4, 6})}, .attrs = {.dim = 1}},
                 {.inputs = {real({2, 4}), real({2, 4}), real({4, 4})}}},
     .wrong = {{.inputs = {real({4}), real({4, 1})}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Conj> kCase{{
+const RegisterOpCase<Conj> kConjCase{{
     .samples = {{.inputs = {complex({4, 6})}}},
     .dtypes = {DType::c64, DType::c128},
 }};

@@ -16,15 +16,10 @@ using testing::expect_gradients;
 using testing::Inputs;
 using testing::numbers;
 
-template <class Attrs>
-void set_dtypes(Attrs& attrs, DType dtype) {
-  attrs.dtype = attrs.result = dtype;
-}
-
 const ConvolutionOptions kSteps{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}};
 const ConvolutionOptions kGroups{.padding = {1}, .groups = 2};
 
-const RegisterOpCase<Convolution> kConvolution{{
+const RegisterOpCase<Convolution> kConvolutionCase{{
     .samples = {{.inputs = {real({4, 3, 5, 4}), real({2, 3, 3, 2}), real({2})},
                  .attrs = {.options = kSteps}},
                 {.inputs = {real({2, 4, 3}), real({6, 2, 2}), absent()},
@@ -54,7 +49,7 @@ const RegisterOpCase<Convolution> kConvolution{{
     .set_dtype = [](Convolution::Attrs& attrs, DType dtype) { attrs.dtype = dtype; },
 }};
 
-const RegisterOpCase<ConvolutionGradInput> kGradInput{{
+const RegisterOpCase<ConvolutionGradInput> kConvolutionGradInputCase{{
     .samples = {{.inputs = {real({4, 2, 3, 6}), real({2, 3, 3, 2}), real({3})},
                  .attrs = {.options = kSteps, .size = {5, 4}}},
                 {.inputs = {real({2, 6, 4}), real({6, 2, 2}), absent()},
@@ -74,7 +69,7 @@ const RegisterOpCase<ConvolutionGradInput> kGradInput{{
     .set_dtype = set_dtypes<ConvolutionGradInput::Attrs>,
 }};
 
-const RegisterOpCase<ConvolutionGradWeight> kGradWeight{{
+const RegisterOpCase<ConvolutionGradWeight> kConvolutionGradWeightCase{{
     .samples = {{.inputs = {real({4, 2, 3, 6}), real({4, 3, 5, 4})},
                  .attrs = {.options = kSteps, .size = {3, 2}}},
                 {.inputs = {real({2, 6, 4}), real({2, 4, 3})},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Copy> kCase{{
+const RegisterOpCase<Copy> kCopyCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6})}}, {.inputs = {real({4, 6}), real({6})}}},
     .wrong = {{.inputs = {real({4}), real({2, 4})}}},
     .dtypes = kAllDTypes,

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Cos> kCase{{
+const RegisterOpCase<Cos> kCosCase{{
     .samples = {{.inputs = {real({4, 6}, -3, 3)}}, {.inputs = {complex({4})}}},
     .dtypes = kAllDTypes,
 }};

@@ -19,7 +19,7 @@ using testing::numbers;
 const InputSpec kTargets = given({4}, {1, -100, 5, 0}, DType::i64);
 const InputSpec kClasses = given({2, 2}, {1, 3, 5, 0}, DType::i64);
 
-const RegisterOpCase<CrossEntropy> kCase{{
+const RegisterOpCase<CrossEntropy> kCrossEntropyCase{{
     .samples = {{.inputs = {real({4, 6}), kTargets},
                  .attrs = {.label_smoothing = 0.1, .reduction = LossReduction::none}},
                 {.inputs = {real({4, 6}), kTargets}, .attrs = {.reduction = LossReduction::sum}},
@@ -35,7 +35,7 @@ const RegisterOpCase<CrossEntropy> kCase{{
     .gradient_outputs = 1,
 }};
 
-const RegisterOpCase<CrossEntropy> kMean{{
+const RegisterOpCase<CrossEntropy> kCrossEntropyMean{{
     .variant = "_mean",
     .samples = {{.inputs = {real({4, 6}), kTargets}},
                 {.inputs = {real({2, 2, 6}), kClasses}, .attrs = {.label_smoothing = 0.1}}},
@@ -49,7 +49,7 @@ const InputSpec kLogSums = derived([](const std::vector<Tensor>& in) {
   return call_all<CrossEntropy>({in[1], in[2]}, {})[1];
 });
 
-const RegisterOpCase<CrossEntropyBackward> kBackward{{
+const RegisterOpCase<CrossEntropyBackward> kCrossEntropyBackwardCase{{
     .samples = {{.inputs = {real({2, 2, 1}), real({2, 2, 6}), kClasses, kLogSums}},
                 {.inputs = {real({4, 1}), real({4, 6}), integers({4}, 0, 6), kLogSums},
                  .attrs = {.label_smoothing = 0.1}}},

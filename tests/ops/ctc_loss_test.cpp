@@ -12,7 +12,7 @@ const InputSpec kLabels = given({4, 2}, {1, 2, 2, 2, 1, 0, 0, 0}, DType::i64);
 const InputSpec kFrames = given({4}, {5, 3, 2, 4}, DType::i64);
 const InputSpec kLengths = given({4}, {2, 2, 1, 0}, DType::i64);
 
-const RegisterOpCase<CtcLoss> kCase{{
+const RegisterOpCase<CtcLoss> kCtcLossCase{{
     .samples = {{.inputs = {kLogProbs, kLabels, kFrames, kLengths}},
                 {.inputs = {kLogProbs, given({4, 1}, {0, 1, 1, 0}, DType::i64),
                             given({4}, {5, 0, 1, 2}, DType::i64),
@@ -30,7 +30,7 @@ const RegisterOpCase<CtcLoss> kCase{{
     .second_gradient = false,  // its gradient has none, as in PyTorch
 }};
 
-const RegisterOpCase<CtcLossBackward> kBackward{{
+const RegisterOpCase<CtcLossBackward> kCtcLossBackwardCase{{
     .samples = {{.inputs = {kLogProbs, kLabels, kFrames, kLengths, real({4})}}},
     .wrong = {{.inputs = {kLogProbs, kLabels, kFrames, kLengths, real({3})}},
               {.inputs = {kLogProbs, kLabels, kFrames, kLengths, integers({4}, 0, 2)}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Cumsum> kCase{{
+const RegisterOpCase<Cumsum> kCumsumCase{{
     .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.dim = 1}}, {.inputs = {complex({4})}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.dim = 1}}},
     .dtypes = kAllDTypes,

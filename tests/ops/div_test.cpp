@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Div> kCase{{
+const RegisterOpCase<Div> kDivCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}).away_from_zero()}},
                 {.inputs = {real({4, 1, 2}), real({8, 1}).away_from_zero()}},
                 {.inputs = {complex({4}), complex({4}).away_from_zero()}}},

@@ -14,7 +14,7 @@ using namespace test;  // NOLINT(google-build-using-namespace)
 using testing::Inputs;
 using testing::numbers;
 
-const RegisterOpCase<Dropout> kCase{{
+const RegisterOpCase<Dropout> kDropoutCase{{
     .samples = {{.inputs = {real({4, 6})},
                  .attrs = {.p = 0.4, .key = 7, .first_sample = 3, .samples = 4, .per_sample = 6}},
                 {.inputs = {real({8})},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Elu> kCase{{
+const RegisterOpCase<Elu> kEluCase{{
     .samples = {{.inputs = {real({4, 6}, -3, 3).away_from_zero()}, .attrs = {.alpha = 1.5}},
                 {.inputs = {real({8}).away_from_zero()},
                  .attrs = {.alpha = 0.5, .scale = 1.25, .input_scale = 2}}},

@@ -18,7 +18,7 @@ InputSpec offsets() {
   return given({3}, {0, 2, 2}, DType::i64);
 }
 
-const RegisterOpCase<EmbeddingBag> kCase{{
+const RegisterOpCase<EmbeddingBag> kEmbeddingBagCase{{
     .samples = {{.inputs = {real({5, 4}), integers({4, 3}, 0, 5)}, .attrs = {.padding_idx = 2}},
                 {.inputs = {real({5, 4}), integers({6}, 0, 5), offsets()}},
                 {.inputs = {distinct({5, 4}), integers({4, 3}, 0, 5)},
@@ -38,7 +38,7 @@ const RegisterOpCase<EmbeddingBag> kCase{{
     .gradient_outputs = 1,
 }};
 
-const RegisterOpCase<EmbeddingBagBackward> kBackwardCase{{
+const RegisterOpCase<EmbeddingBagBackward> kEmbeddingBagBackwardCase{{
     .samples = {{.inputs = {real({4, 4}), real({5, 4}), integers({4, 3}, 0, 5), absent(), absent(),
                             absent()}},
                 {.inputs = {real({2, 4}), real({5, 4}), integers({2, 2}, 0, 5), absent(),

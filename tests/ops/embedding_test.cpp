@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Embedding> kCase{{
+const RegisterOpCase<Embedding> kEmbeddingCase{{
     .samples = {{.inputs = {real({5, 4}), integers({4, 2}, 0, 5)}},
                 {.inputs = {real({3, 2}), integers({}, 0, 3)}}},
     .wrong = {{.inputs = {real({5, 4}), integers({4}, 5, 6)}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Erf> kCase{{
+const RegisterOpCase<Erf> kErfCase{{
     .samples = {{.inputs = {real({4, 6})}}},
     .wrong = {{.inputs = {complex({3})}}},
     .dtypes = kRealDTypes,

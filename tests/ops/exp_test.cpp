@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Exp> kCase{{
+const RegisterOpCase<Exp> kExpCase{{
     .samples = {{.inputs = {real({4, 6}, -2, 2)}}, {.inputs = {complex({4})}}},
     .dtypes = kAllDTypes,
 }};

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Expand> kCase{{
+const RegisterOpCase<Expand> kExpandCase{{
     .samples = {{.inputs = {real({4, 1})}, .attrs = {.shape = {2, -1, 6}}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.shape = {3}}},
               {.inputs = {real({4})}, .attrs = {.shape = {}}}},

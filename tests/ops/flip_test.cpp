@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Flip> kCase{{
+const RegisterOpCase<Flip> kFlipCase{{
     .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.dims = {1, -1}}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.dims = {1}}}},
     .dtypes = kAllDTypes,

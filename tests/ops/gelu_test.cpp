@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Gelu> kCase{{
+const RegisterOpCase<Gelu> kGeluCase{{
     .samples = {{.inputs = {real({4, 6}, -9, 9)}},
                 {.inputs = {real({8})}, .attrs = {.tanh_form = true}}},
     .wrong = {{.inputs = {complex({3})}}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Hardsigmoid> kCase{{
+const RegisterOpCase<Hardsigmoid> kHardsigmoidCase{{
     .samples = {{.inputs = {given({2, 4}, {-4, -3.25, -2.75, -1, 0, 1.5, 2.75, 3.25})}}},
     .wrong = {{.inputs = {complex({3})}}},
 }};

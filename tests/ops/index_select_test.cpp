@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<IndexSelect> kCase{{
+const RegisterOpCase<IndexSelect> kIndexSelectCase{{
     .samples = {{.inputs = {real({4, 6}), integers({8}, 0, 6)}, .attrs = {.dim = 1}},
                 {.inputs = {real({6, 4}), integers({4}, 0, 6)}}},
     .wrong = {{.inputs = {real({4}), integers({4}, 4, 5)}},

@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Isfinite> kCase{{
+const RegisterOpCase<Isfinite> kIsfiniteCase{{
     .samples = {{.inputs = {given({4}, {1, INFINITY, -INFINITY, NAN})}},
                 {.inputs = {complex({4})}}},
     .dtypes = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64},

@@ -20,29 +20,29 @@ using testing::expect_second_gradients;
 using testing::Inputs;
 using testing::numbers;
 
-const InputSpec kTargets = given({4}, {1, -100, 7, 0}, DType::i64);
+const InputSpec kHeadTargets = given({4}, {1, -100, 7, 0}, DType::i64);
 
-const RegisterOpCase<LinearCrossEntropy> kCase{{
-    .samples = {{.inputs = {real({4, 6}), real({8, 6}), kTargets},
+const RegisterOpCase<LinearCrossEntropy> kLinearCrossEntropyCase{{
+    .samples = {{.inputs = {real({4, 6}), real({8, 6}), kHeadTargets},
                  .attrs = {.label_smoothing = 0.1, .gradients = true, .expected = 0.5}},
                 {.inputs = {real({2, 2, 6}), real({8, 6}), integers({2, 2}, 0, 8)}}},
     .wrong = {{.inputs = {real({4, 6}), real({8, 6}), integers({4}, 8, 9)}},
               {.inputs = {real({4, 6}), real({8, 6}), integers({3}, 0, 8)}},
               {.inputs = {real({4, 6}), real({8, 6}), real({4})}},
-              {.inputs = {real({4, 6}), real({8, 5}), kTargets}},
-              {.inputs = {real({4, 6}), real({6}), kTargets}},
-              {.inputs = {integers({4, 6}, 0, 2), real({8, 6}), kTargets}}},
+              {.inputs = {real({4, 6}), real({8, 5}), kHeadTargets}},
+              {.inputs = {real({4, 6}), real({6}), kHeadTargets}},
+              {.inputs = {integers({4, 6}, 0, 2), real({8, 6}), kHeadTargets}}},
     .tolerance = {.of_largest = 4},
     .set_dtype = [](LinearCrossEntropyAttrs& attrs, DType dtype) { attrs.dtype = dtype; },
     .gradient_outputs = 1,
     .shard_truth = false,  // the mean of each microbatch is its own
 }};
 
-const RegisterOpCase<LinearCrossEntropyBackward> kBackward{{
-    .samples = {{.inputs = {real({}), real({4, 6}), real({8, 6}), kTargets},
+const RegisterOpCase<LinearCrossEntropyBackward> kLinearCrossEntropyBackwardCase{{
+    .samples = {{.inputs = {real({}), real({4, 6}), real({8, 6}), kHeadTargets},
                  .attrs = {.head = {.label_smoothing = 0.1}}}},
-    .wrong = {{.inputs = {real({2}), real({4, 6}), real({8, 6}), kTargets}},
-              {.inputs = {real({}), real({4, 6}), real({8, 5}), kTargets}}},
+    .wrong = {{.inputs = {real({2}), real({4, 6}), real({8, 6}), kHeadTargets}},
+              {.inputs = {real({}), real({4, 6}), real({8, 5}), kHeadTargets}}},
     .tolerance = {.of_largest = 4},
     .set_dtype = [](LinearCrossEntropyBackward::Attrs& attrs,
                     DType dtype) { attrs.head.dtype = dtype; },

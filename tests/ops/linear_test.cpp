@@ -16,12 +16,7 @@ using testing::expect_second_gradients;
 using testing::Inputs;
 using testing::numbers;
 
-template <class Attrs>
-void set_dtypes(Attrs& attrs, DType dtype) {
-  attrs.dtype = attrs.result = dtype;
-}
-
-const RegisterOpCase<Linear> kLinear{{
+const RegisterOpCase<Linear> kLinearCase{{
     .samples = {{.inputs = {real({4, 6}), real({8, 6}), real({8})}},
                 {.inputs = {real({2, 4, 3}), real({4, 3}), absent()}},
                 {.inputs = {real({4}), real({2, 4}), real({2})}}},
@@ -35,7 +30,7 @@ const RegisterOpCase<Linear> kLinear{{
     .set_dtype = [](Linear::Attrs& attrs, DType dtype) { attrs.dtype = dtype; },
 }};
 
-const RegisterOpCase<LinearGradInput> kGradInput{{
+const RegisterOpCase<LinearGradInput> kLinearGradInputCase{{
     .samples = {{.inputs = {real({4, 8}), real({8, 6})}},
                 {.inputs = {real({2, 4, 2}), real({2, 4})}}},
     .wrong = {{.inputs = {real({4, 6}), real({8, 6})}}, {.inputs = {real({4, 8}), real({8})}}},
@@ -44,7 +39,7 @@ const RegisterOpCase<LinearGradInput> kGradInput{{
     .set_dtype = set_dtypes<LinearGradInput::Attrs>,
 }};
 
-const RegisterOpCase<LinearGradWeight> kGradWeight{{
+const RegisterOpCase<LinearGradWeight> kLinearGradWeightCase{{
     .samples = {{.inputs = {real({4, 8}), real({4, 6})}},
                 {.inputs = {real({2, 4, 2}), real({2, 4, 4})}}},
     .wrong = {{.inputs = {real({4, 8}), real({5, 6})}},
@@ -55,7 +50,7 @@ const RegisterOpCase<LinearGradWeight> kGradWeight{{
     .set_dtype = set_dtypes<LinearGradWeight::Attrs>,
 }};
 
-const RegisterOpCase<LinearGradBias> kGradBias{{
+const RegisterOpCase<LinearGradBias> kLinearGradBiasCase{{
     .samples = {{.inputs = {real({4, 8})}}, {.inputs = {real({2, 4, 4})}}},
     .wrong = {{.inputs = {real({})}}},
     .dtypes = kNumberDTypes,

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<LionStep> kCase{{
+const RegisterOpCase<LionStep> kLionStepCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}), real({4, 6})},
                  .attrs = {.lr = 0.1, .weight_decay = 0.25}},
                 {.inputs = {real({4, 6}), real({4, 6}), real({4, 6}), real({3}), real({3}),

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Log> kCase{{
+const RegisterOpCase<Log> kLogCase{{
     .samples = {{.inputs = {real({4, 6}, 0.5, 4)}}},
     .dtypes = kFloatDTypes,
 }};

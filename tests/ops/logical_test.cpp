@@ -9,15 +9,15 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<LogicalAnd> kLogicalAnd{{
+const RegisterOpCase<LogicalAnd> kLogicalAndCase{{
     .samples = {{.inputs = {booleans({4, 6}), booleans({6})}}},
 }};
 
-const RegisterOpCase<LogicalOr> kLogicalOr{{
+const RegisterOpCase<LogicalOr> kLogicalOrCase{{
     .samples = {{.inputs = {booleans({4, 6}), booleans({6})}}},
 }};
 
-const RegisterOpCase<LogicalNot> kLogicalNot{{
+const RegisterOpCase<LogicalNot> kLogicalNotCase{{
     .samples = {{.inputs = {booleans({4, 6})}}},
 }};
 

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Logsumexp> kCase{{
+const RegisterOpCase<Logsumexp> kLogsumexpCase{{
     .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.dims = {1}}}, {.inputs = {real({4, 6})}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.dims = {1}}},
               {.inputs = {real({4, 2})}, .attrs = {.dims = {0, -2}}},

@@ -22,7 +22,7 @@ void set_dtype(Matmul::Attrs& attrs, DType dtype) {
   }
 }
 
-const RegisterOpCase<Matmul> kCase{{
+const RegisterOpCase<Matmul> kMatmulCase{{
     .samples = {{.inputs = {real({4, 6}), real({6, 8})}},
                 {.inputs = {real({2, 6, 4}), real({2, 8, 6})},
                  .attrs = {.transpose_a = true, .transpose_b = true}},

@@ -31,7 +31,7 @@ InputSpec places_of(const PoolOptions& options, const Shape& image) {
   return places;
 }
 
-const RegisterOpCase<MaxPool> kPool{{
+const RegisterOpCase<MaxPool> kMaxPoolCase{{
     .samples = {{.inputs = {distinct({4, 2, 4, 6})}, .attrs = {.kernel = {2}}},
                 {.inputs = {distinct({2, 1, 4, 6})}, .attrs = kOptions},
                 {.inputs = {distinct({2, 2, 7})}, .attrs = {.kernel = {3}, .padding = {1}}},
@@ -48,7 +48,7 @@ const RegisterOpCase<MaxPool> kPool{{
     .dtypes = kNumberDTypes,
 }};
 
-const RegisterOpCase<MaxPoolGradient> kGradient{{
+const RegisterOpCase<MaxPoolGradient> kMaxPoolGradientCase{{
     .samples = {{.inputs = {real({4, 2, 2, 3}), places_of({.kernel = {2}}, {2, 4, 6})},
                  .attrs = {.size = {4, 6}}},
                 {.inputs = {real({2, 1, 4, 4}), places_of(kOptions, {1, 4, 6})},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Maximum> kCase{{
+const RegisterOpCase<Maximum> kMaximumCase{{
     .samples = {{.inputs = {distinct({4, 6}), real({4, 6}, 0.01, 0.04)}},
                 {.inputs = {distinct({4, 1}), real({2}, 0.01, 0.04)}}},
     .wrong = {{.inputs = {real({4}), real({3})}}, {.inputs = {complex({2}), complex({2})}}},

@@ -17,14 +17,14 @@ using testing::numbers;
 
 const InputSpec kStacked = real({4, 3}).in_microbatches(4, 0, true);
 
-const RegisterOpCase<UnbindMicrobatches> kUnbind{{
+const RegisterOpCase<UnbindMicrobatches> kUnbindMicrobatchesCase{{
     .samples = {{.inputs = {real({4, 6}).in_microbatches(2, 1)}}, {.inputs = {kStacked}}},
     .wrong = {{.inputs = {real({4, 6})}}},
     .dtypes = kAllDTypes,
     .gradient = false,  // leaves hold no microbatches: see the tests below
 }};
 
-const RegisterOpCase<JoinMicrobatches> kJoin{{
+const RegisterOpCase<JoinMicrobatches> kJoinMicrobatchesCase{{
     .samples = {{.inputs = {real({4, 3}), real({4, 3})}, .attrs = {.dim = 1}},
                 {.inputs = {real({3}), real({3}), real({3}), real({3})}}},
     .wrong = {{.inputs = {real({4, 3}), real({3})}, .attrs = {.dim = 0}},
@@ -34,7 +34,7 @@ const RegisterOpCase<JoinMicrobatches> kJoin{{
     .second_gradient = false,  // nor do seeds that are leaves
 }};
 
-const RegisterOpCase<SumMicrobatches> kSum{{
+const RegisterOpCase<SumMicrobatches> kSumMicrobatchesCase{{
     .samples = {{.inputs = {kStacked}}},
     .wrong = {{.inputs = {real({4, 3})}}},
     .dtypes = kAllDTypes,
@@ -42,7 +42,7 @@ const RegisterOpCase<SumMicrobatches> kSum{{
     .gradient = false,
 }};
 
-const RegisterOpCase<RepeatMicrobatches> kRepeat{{
+const RegisterOpCase<RepeatMicrobatches> kRepeatMicrobatchesCase{{
     .samples = {{.inputs = {real({4, 3})}, .attrs = {.parts = 2}}},
     .wrong = {{.inputs = {real({3})}, .attrs = {.parts = 0}}},
     .dtypes = kAllDTypes,

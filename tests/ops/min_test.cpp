@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Min> kCase{{
+const RegisterOpCase<Min> kMinCase{{
     .samples = {{.inputs = {distinct({4, 6, 2})}, .attrs = {.dims = {1}}},
                 {.inputs = {distinct({4, 6})}, .attrs = {.dims = {-1, 0}, .keepdim = true}},
                 {.inputs = {distinct({4, 3})}}},

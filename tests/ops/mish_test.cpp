@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Mish> kCase{{
+const RegisterOpCase<Mish> kMishCase{{
     .samples = {{.inputs = {real({4, 6}, -5, 5)}}, {.inputs = {real({}, 18, 22)}}},
     .wrong = {{.inputs = {complex({3})}}},
     .dtypes = kRealDTypes,

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Mul> kCase{{
+const RegisterOpCase<Mul> kMulCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6})}},
                 {.inputs = {real({4, 1, 2}), real({8, 1})}},
                 {.inputs = {complex({4}), real({4})}}},

@@ -14,7 +14,7 @@ using namespace test;  // NOLINT(google-build-using-namespace)
 
 constexpr std::int64_t kRows = 4;
 
-const RegisterOpCase<Multinomial> kCase{{
+const RegisterOpCase<Multinomial> kMultinomialCase{{
     .samples = {{.inputs = {real({kRows, 6}, 0, 2)},
                  .attrs = {.count = 3, .key = 5, .first_row = 2}},
                 {.inputs = {real({kRows, 6}, 0, 2)}, .attrs = {.key = 6}}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Neg> kCase{{
+const RegisterOpCase<Neg> kNegCase{{
     .samples = {{.inputs = {real({4, 6})}}, {.inputs = {complex({4})}}},
     .wrong = {{.inputs = {booleans({3})}}},
     .dtypes = kNumberDTypes,

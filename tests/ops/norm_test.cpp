@@ -31,7 +31,7 @@ InputSpec statistic(std::size_t output) {
   });
 }
 
-const RegisterOpCase<LayerNorm> kLayerNorm{{
+const RegisterOpCase<LayerNorm> kLayerNormCase{{
     .samples = {{.inputs = {real({4, 6}), real({6}), real({6})}},
                 {.inputs = {real({2, 4, 3}), real({3}), absent()}, .attrs = {.epsilon = 0.25}},
                 {.inputs = {real({6}), absent(), absent()}}},
@@ -46,7 +46,7 @@ const RegisterOpCase<LayerNorm> kLayerNorm{{
     .gradient_outputs = 1,
 }};
 
-const RegisterOpCase<LayerNormBackward> kLayerNormBackward{{
+const RegisterOpCase<LayerNormBackward> kLayerNormBackwardCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}), statistic<LayerNorm>(1), real({6}),
                             statistic<LayerNorm>(2)},
                  .attrs = {.weight = true, .bias = true}},
@@ -61,7 +61,7 @@ const RegisterOpCase<LayerNormBackward> kLayerNormBackward{{
     .second_gradient = false,  // third derivatives of the norm: Unsupported
 }};
 
-const RegisterOpCase<RmsNorm> kRmsNorm{{
+const RegisterOpCase<RmsNorm> kRmsNormCase{{
     .samples = {{.inputs = {real({4, 6}), real({6})}},
                 {.inputs = {real({2, 4, 3}), absent()}, .attrs = {.epsilon = 0.25}}},
     .wrong = {{.inputs = {real({4, 6}), real({5})}},
@@ -71,7 +71,7 @@ const RegisterOpCase<RmsNorm> kRmsNorm{{
     .gradient_outputs = 1,
 }};
 
-const RegisterOpCase<RmsNormBackward> kRmsNormBackward{{
+const RegisterOpCase<RmsNormBackward> kRmsNormBackwardCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}), statistic<RmsNorm>(1), real({6}), absent()},
                  .attrs = {.weight = true}},
                 {.inputs = {real({2, 4, 3}), real({2, 4, 3}), statistic<RmsNorm>(1), absent(),

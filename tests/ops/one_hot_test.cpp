@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<OneHot> kCase{{
+const RegisterOpCase<OneHot> kOneHotCase{{
     .samples = {{.inputs = {integers({4, 6}, 0, 5)}, .attrs = {.classes = 5}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.classes = 2}},
               {.inputs = {integers({4}, 5, 6)}, .attrs = {.classes = 5}}},

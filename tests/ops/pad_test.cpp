@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Pad> kCase{{
+const RegisterOpCase<Pad> kPadCase{{
     .samples = {{.inputs = {real({4, 6})},
                  .attrs = {.before = {0, 1}, .after = {0, 2}, .value = 3}},
                 {.inputs = {real({3, 2})},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Permute> kCase{{
+const RegisterOpCase<Permute> kPermuteCase{{
     .samples = {{.inputs = {real({4, 2, 6})}, .attrs = {.order = {2, 0, -2}}}},
     .wrong = {{.inputs = {real({4, 2})}, .attrs = {.order = {0, 0}}},
               {.inputs = {real({4, 2})}, .attrs = {.order = {0}}}},

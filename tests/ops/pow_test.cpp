@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Pow> kCase{{
+const RegisterOpCase<Pow> kPowCase{{
     .samples = {{.inputs = {real({4, 6}, 0.5, 2), real({4, 6})}},
                 {.inputs = {real({4, 1}, 0.5, 2), real({2})}},
                 {.inputs = {real({4, 6}, 0.5, 2), given({}, {2})}}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Prod> kCase{{
+const RegisterOpCase<Prod> kProdCase{{
     .samples = {{.inputs = {real({4, 6, 2}).away_from_zero()}, .attrs = {.dims = {1}}},
                 {.inputs = {real({4, 3})}},
                 {.inputs = {given({2, 3}, {0, 2, 3, 0, 0, 5})},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Put> kCase{{
+const RegisterOpCase<Put> kPutCase{{
     .samples = {{.inputs = {real({2, 5, 4}), real({2, 3, 2, 4}), integers({3, 2}, -5, 5)},
                  .attrs = {.first = 1, .add = true}},
                 {.inputs = {real({4, 3, 2}), real({2, 2}), given({2}, {1, 3}, DType::i64),

@@ -65,10 +65,10 @@ OpCase<Recurrent> case_of(const char* variant, RecurrentCell cell) {
       .gradient_outputs = cell == RecurrentCell::lstm ? 3 : 2};
 }
 
-const RegisterOpCase<Recurrent> kTanh{case_of("_tanh", RecurrentCell::rnn_tanh)};
-const RegisterOpCase<Recurrent> kRelu{case_of("_relu", RecurrentCell::rnn_relu)};
-const RegisterOpCase<Recurrent> kLstm{case_of("_lstm", RecurrentCell::lstm)};
-const RegisterOpCase<Recurrent> kGru{case_of("_gru", RecurrentCell::gru)};
+const RegisterOpCase<Recurrent> kRecurrentTanh{case_of("_tanh", RecurrentCell::rnn_tanh)};
+const RegisterOpCase<Recurrent> kRecurrentRelu{case_of("_relu", RecurrentCell::rnn_relu)};
+const RegisterOpCase<Recurrent> kRecurrentLstm{case_of("_lstm", RecurrentCell::lstm)};
+const RegisterOpCase<Recurrent> kRecurrentGru{case_of("_gru", RecurrentCell::gru)};
 
 /// What the forward op keeps, from the inputs of its backward op.
 InputSpec kept(RecurrentCell cell, std::size_t output) {
@@ -105,13 +105,14 @@ OpCase<RecurrentBackward> backward_case_of(const char* variant, RecurrentCell ce
       .second_gradient = false};
 }
 
-const RegisterOpCase<RecurrentBackward> kTanhBackward{
+const RegisterOpCase<RecurrentBackward> kRecurrentBackwardTanh{
     backward_case_of("_tanh", RecurrentCell::rnn_tanh)};
-const RegisterOpCase<RecurrentBackward> kReluBackward{
+const RegisterOpCase<RecurrentBackward> kRecurrentBackwardRelu{
     backward_case_of("_relu", RecurrentCell::rnn_relu)};
-const RegisterOpCase<RecurrentBackward> kLstmBackward{
+const RegisterOpCase<RecurrentBackward> kRecurrentBackwardLstm{
     backward_case_of("_lstm", RecurrentCell::lstm)};
-const RegisterOpCase<RecurrentBackward> kGruBackward{backward_case_of("_gru", RecurrentCell::gru)};
+const RegisterOpCase<RecurrentBackward> kRecurrentBackwardGru{
+    backward_case_of("_gru", RecurrentCell::gru)};
 
 TEST(Recurrent, gives_nothing_beyond_the_lengths_and_the_last_state_at_them) {
   const Tensor x = numbers({2, 3, 4}, 1);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<ReluGradient> kCase{{
+const RegisterOpCase<ReluGradient> kReluGradientCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}).away_from_zero()}}},
 }};
 

@@ -30,7 +30,7 @@ const Resampling kNearest{.kind = Kind::nearest, .in = {3, 4}, .out = {7, 3}};
 const Resampling kLinear{.kind = Kind::linear, .in = {3, 4}, .out = {5, 3}};
 const Resampling kCubic{.kind = Kind::cubic, .in = {3, 4}, .out = {5, 6}, .align_corners = true};
 
-const RegisterOpCase<Resample> kResample{{
+const RegisterOpCase<Resample> kResampleCase{{
     .samples = {{.inputs = {real({4, 2, 4, 5})}, .attrs = kAverage},
                 {.inputs = {real({2, 1, 6})}, .attrs = kDivided},
                 {.inputs = {real({1, 2, 2, 5, 3})}, .attrs = kAdaptive},
@@ -50,7 +50,7 @@ const RegisterOpCase<Resample> kResample{{
     .tolerance = {.of_largest = 2},
 }};
 
-const RegisterOpCase<ResampleGradient> kGradient{{
+const RegisterOpCase<ResampleGradient> kResampleGradientCase{{
     .samples = {{.inputs = {real({4, 2, 3, 3})}, .attrs = kAverage},
                 {.inputs = {real({2, 1, 3})}, .attrs = kDivided},
                 {.inputs = {real({1, 2, 1, 3, 2})}, .attrs = kAdaptive},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Reshape> kCase{{
+const RegisterOpCase<Reshape> kReshapeCase{{
     .samples = {{.inputs = {real({4, 6})}, .attrs = {.shape = {-1, 3}}},
                 {.inputs = {real({4, 2, 6})}, .attrs = {.shape = {-1, 6}}},
                 {.inputs = {real({4, 6, 1})}, .attrs = {.shape = {-1, 2, 3}}}},

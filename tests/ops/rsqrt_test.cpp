@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Rsqrt> kCase{{
+const RegisterOpCase<Rsqrt> kRsqrtCase{{
     .samples = {{.inputs = {real({4, 6}, 0.5, 4)}}},
     .dtypes = kFloatDTypes,
 }};

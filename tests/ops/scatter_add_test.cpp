@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<ScatterAdd> kCase{{
+const RegisterOpCase<ScatterAdd> kScatterAddCase{{
     .samples = {{.inputs = {real({4, 6}), integers({4, 8}, 0, 6), real({4, 8})},
                  .attrs = {.dim = 1}},
                 {.inputs = {real({6, 4}), integers({3, 2}, 0, 6), real({3, 2})},

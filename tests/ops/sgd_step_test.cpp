@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<SgdStep> kPlain{{
+const RegisterOpCase<SgdStep> kSgdStepPlain{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6})}, .attrs = {.lr = 0.1}},
                 {.inputs = {real({4, 6}), real({4, 6}), real({3}), real({3})},
                  .attrs = {.weight_decay = 0.25, .gradient_scale = 0.5}}},
@@ -21,7 +21,7 @@ const RegisterOpCase<SgdStep> kPlain{{
     .strides = false,
 }};
 
-const RegisterOpCase<SgdStep> kMomentum{{
+const RegisterOpCase<SgdStep> kSgdStepMomentum{{
     .variant = "_momentum",
     .samples = {{.inputs = {real({4, 6}), real({4, 6}), real({4, 6})},
                  .attrs = {.lr = 0.1, .momentum = 0.9, .dampening = 0.1, .weight_decay = 0.25}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<SigmoidGradient> kCase{{
+const RegisterOpCase<SigmoidGradient> kSigmoidGradientCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}, 0, 1)}}},
     .wrong = {{.inputs = {complex({3}), complex({3})}}},
 }};

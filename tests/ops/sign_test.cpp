@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Sign> kCase{{
+const RegisterOpCase<Sign> kSignCase{{
     .samples = {{.inputs = {real({4, 6}).away_from_zero()}}},
     .wrong = {{.inputs = {complex({3})}}},
     .dtypes = kNumberDTypes,

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<SiluGradient> kCase{{
+const RegisterOpCase<SiluGradient> kSiluGradientCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}, -3, 3)}}},
     .tolerance = {.of_largest = 1},  // the sum cancels near -1.28, where the slope is 0
 }};

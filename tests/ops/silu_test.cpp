@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Silu> kCase{{
+const RegisterOpCase<Silu> kSiluCase{{
     .samples = {{.inputs = {real({4, 6}, -3, 3)}}},
     .wrong = {{.inputs = {complex({3})}}},
     .dtypes = kRealDTypes,

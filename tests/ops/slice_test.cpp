@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Slice> kCase{{
+const RegisterOpCase<Slice> kSliceCase{{
     .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.dim = 1, .start = 1, .end = 6, .step = 2}},
                 {.inputs = {real({4, 6})}, .attrs = {.dim = -1, .start = -2}},
                 {.inputs = {real({4, 6})}, .attrs = {.dim = 0, .start = 3, .end = 1}}},

@@ -38,10 +38,11 @@ OpCase<Op> case_of_gradients() {
           .tolerance = {.of_largest = 2}};
 }
 
-const RegisterOpCase<Softmax> kSoftmax{case_of_lines<Softmax>()};
-const RegisterOpCase<LogSoftmax> kLogSoftmax{case_of_lines<LogSoftmax>()};
-const RegisterOpCase<SoftmaxBackward> kSoftmaxBackward{case_of_gradients<SoftmaxBackward>()};
-const RegisterOpCase<LogSoftmaxBackward> kLogBackward{case_of_gradients<LogSoftmaxBackward>()};
+const RegisterOpCase<Softmax> kSoftmaxCase{case_of_lines<Softmax>()};
+const RegisterOpCase<LogSoftmax> kLogSoftmaxCase{case_of_lines<LogSoftmax>()};
+const RegisterOpCase<SoftmaxBackward> kSoftmaxBackwardCase{case_of_gradients<SoftmaxBackward>()};
+const RegisterOpCase<LogSoftmaxBackward> kLogSoftmaxBackwardCase{
+    case_of_gradients<LogSoftmaxBackward>()};
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Sqrt> kCase{{
+const RegisterOpCase<Sqrt> kSqrtCase{{
     .samples = {{.inputs = {real({4, 6}, 0.5, 4)}}},
     .dtypes = kFloatDTypes,
 }};

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Squeeze> kCase{{
+const RegisterOpCase<Squeeze> kSqueezeCase{{
     .samples = {{.inputs = {real({4, 1, 6})}, .attrs = {.dim = 1}},
                 {.inputs = {real({4, 1})}, .attrs = {.dim = -1}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.dim = 0}}, {.inputs = {real({})}}},

@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Sum> kCase{{
+const RegisterOpCase<Sum> kSumCase{{
     .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.dims = {1}}},
                 {.inputs = {real({4, 6})}, .attrs = {.dims = {-1, 0}, .keepdim = true}},
                 {.inputs = {real({4, 3})}}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<SumTo> kCase{{
+const RegisterOpCase<SumTo> kSumToCase{{
     .samples = {{.inputs = {real({4, 2, 6})}, .attrs = {.shape = {2, 6}}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.shape = {3}}}},
     .dtypes = kAllDTypes,

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Take> kCase{{
+const RegisterOpCase<Take> kTakeCase{{
     .samples = {{.inputs = {real({2, 5, 4}), integers({3, 2}, -5, 5)}, .attrs = {.first = 1}},
                 {.inputs = {real({4, 3, 2}), integers({6}, 0, 4), integers({6}, 0, 3)}}},
     .wrong = {{.inputs = {real({4}), integers({2}, 4, 5)}},

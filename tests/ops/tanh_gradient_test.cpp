@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<TanhGradient> kCase{{
+const RegisterOpCase<TanhGradient> kTanhGradientCase{{
     .samples = {{.inputs = {real({4, 6}), real({4, 6}, -1, 1)}}},
     .wrong = {{.inputs = {complex({3}), complex({3})}}},
 }};

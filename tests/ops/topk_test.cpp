@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Topk> kCase{{
+const RegisterOpCase<Topk> kTopkCase{{
     .samples = {{.inputs = {distinct({4, 7})}, .attrs = {.k = 3}},
                 {.inputs = {distinct({6, 4})}, .attrs = {.k = 2, .dim = 0, .largest = false}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.k = 5}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Transpose> kCase{{
+const RegisterOpCase<Transpose> kTransposeCase{{
     .samples = {{.inputs = {real({4, 2, 6})}},
                 {.inputs = {real({4, 2, 6})}, .attrs = {.first = 0, .second = 2}}},
     .wrong = {{.inputs = {real({4})}}},

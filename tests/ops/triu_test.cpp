@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Triu> kCase{{
+const RegisterOpCase<Triu> kTriuCase{{
     .samples = {{.inputs = {real({4, 3, 5})}},
                 {.inputs = {real({3, 3})}, .attrs = {.diagonal = 1}}},
     .wrong = {{.inputs = {real({4})}}},

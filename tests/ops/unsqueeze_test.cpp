@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Unsqueeze> kCase{{
+const RegisterOpCase<Unsqueeze> kUnsqueezeCase{{
     .samples = {{.inputs = {real({4, 6})}, .attrs = {.dim = 1}},
                 {.inputs = {real({4})}, .attrs = {.dim = -1}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.dim = 3}}},

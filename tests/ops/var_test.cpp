@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Var> kCase{{
+const RegisterOpCase<Var> kVarCase{{
     .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.reduce = {.dims = {1}}, .correction = 0}},
                 {.inputs = {real({4, 6})},
                  .attrs = {.reduce = {.dims = {-1, 0}, .keepdim = true}, .correction = 0}},

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-const RegisterOpCase<Norm> kCase{{
+const RegisterOpCase<Norm> kNormCase{{
     .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.reduce = {.dims = {1}}}},
                 {.inputs = {real({4, 6})}, .attrs = {.reduce = {.dims = {-1, 0}, .keepdim = true}}},
                 {.inputs = {complex({4, 3})}},

@@ -29,7 +29,7 @@ Tensor cube(const Tensor& x) {
 }
 
 namespace {
-const Register<Cube> registered;
+const Register<Cube> register_cube;
 }
 
 }  // namespace outside

@@ -1,6 +1,6 @@
 // One declarative case an op, from which everything that must hold for an op is tested.
 //
-//   const RegisterOpCase<Clamp> registered{{
+//   const RegisterOpCase<Clamp> kClampCase{{
 //       .samples = {{.inputs = {real({2, 3})}, .attrs = {.low = -1, .high = 1}}},
 //       .wrong = {{.inputs = {complex({2})}}},
 //   }};
@@ -125,6 +125,12 @@ inline const std::vector<DType> kNumberDTypes{DType::u8,   DType::i8,  DType::i1
 inline const std::vector<DType> kAllDTypes{DType::boolean, DType::u8,  DType::i8,  DType::i16,
                                            DType::i32,     DType::i64, DType::f16, DType::bf16,
                                            DType::f32,     DType::f64, DType::c64, DType::c128};
+
+/// What OpCase::set_dtype is for attributes `dtype` and `result`.
+template <class Attrs>
+void set_dtypes(Attrs& attrs, DType dtype) {
+  attrs.dtype = attrs.result = dtype;
+}
 
 template <OpStruct Op>
 struct OpCase {

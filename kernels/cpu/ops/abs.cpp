@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Abs, unary_kernel<Abs, Unary::absolute>> registered{DeviceType::cpu};
+const RegisterKernel<Abs, unary_kernel<Abs, Unary::absolute>> register_abs{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

@@ -9,7 +9,7 @@ bool adagrad_kernel(Kernel& k, const AdagradStep::Attrs& attrs) {
   return step_in_place(k, 3, attrs, adagrad_step);
 }
 
-const RegisterKernel<AdagradStep, adagrad_kernel> registered{DeviceType::cpu};
+const RegisterKernel<AdagradStep, adagrad_kernel> register_adagrad_step{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -9,7 +9,7 @@ bool adamw_kernel(Kernel& k, const AdamwStep::Attrs& attrs) {
   return step_in_place(k, attrs.amsgrad ? 5 : 4, attrs, adamw_step);
 }
 
-const RegisterKernel<AdamwStep, adamw_kernel> registered{DeviceType::cpu};
+const RegisterKernel<AdamwStep, adamw_kernel> register_adamw_step{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Add, binary_kernel<Add, Binary::add>> registered{DeviceType::cpu};
+const RegisterKernel<Add, binary_kernel<Add, Binary::add>> register_add{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

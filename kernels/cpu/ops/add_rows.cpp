@@ -48,7 +48,7 @@ bool add_rows_kernel(Kernel& k, const AddRows::Attrs& attrs) {
   return true;
 }
 
-const RegisterKernel<AddRows, add_rows_kernel> registered{DeviceType::cpu};
+const RegisterKernel<AddRows, add_rows_kernel> register_add_rows{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

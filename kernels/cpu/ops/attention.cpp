@@ -82,8 +82,9 @@ bool backward_kernel(Kernel& k, const AttentionAttrs& attrs) {
   return true;
 }
 
-const RegisterKernel<tessera::Attention, forward_kernel> registered{DeviceType::cpu};
-const RegisterKernel<AttentionBackward, backward_kernel> registered_backward{DeviceType::cpu};
+const RegisterKernel<tessera::Attention, forward_kernel> register_attention{DeviceType::cpu};
+const RegisterKernel<AttentionBackward, backward_kernel> register_attention_backward{
+    DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

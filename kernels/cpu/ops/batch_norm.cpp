@@ -73,8 +73,8 @@ bool backward_kernel(Kernel& k, const tessera::BatchNormBackward::Attrs& attrs) 
   return true;
 }
 
-const RegisterKernel<tessera::BatchNorm, forward_kernel> registered{DeviceType::cpu};
-const RegisterKernel<tessera::BatchNormBackward, backward_kernel> registered_backward{
+const RegisterKernel<tessera::BatchNorm, forward_kernel> register_batch_norm{DeviceType::cpu};
+const RegisterKernel<tessera::BatchNormBackward, backward_kernel> register_batch_norm_backward{
     DeviceType::cpu};
 
 }  // namespace

@@ -23,7 +23,7 @@ bool block_squares_kernel(Kernel& k, const BlockSquares::Attrs&) {
   return true;
 }
 
-const RegisterKernel<BlockSquares, block_squares_kernel> registered{DeviceType::cpu};
+const RegisterKernel<BlockSquares, block_squares_kernel> register_block_squares{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -21,7 +21,7 @@ bool cast_kernel(Kernel& k, const Cast::Attrs&) {
   return true;
 }
 
-const RegisterKernel<Cast, cast_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Cast, cast_kernel> register_cast{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

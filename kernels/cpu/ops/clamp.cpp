@@ -10,7 +10,7 @@ bool clamp_kernel(Kernel& k, const Clamp::Attrs& attrs) {
                         {static_cast<float>(attrs.low), static_cast<float>(attrs.high)});
 }
 
-const RegisterKernel<Clamp, clamp_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Clamp, clamp_kernel> register_clamp{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -24,7 +24,7 @@ bool concat_kernel(Kernel& k, const Concat::Attrs& attrs) {
   return true;
 }
 
-const RegisterKernel<Concat, concat_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Concat, concat_kernel> register_concat{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -65,9 +65,11 @@ bool grad_weight_kernel(Kernel& k, const ConvolutionGradWeight::Attrs& attrs) {
   return true;
 }
 
-const RegisterKernel<Convolution, convolution_kernel> registered{DeviceType::cpu};
-const RegisterKernel<ConvolutionGradInput, grad_input_kernel> registered_input{DeviceType::cpu};
-const RegisterKernel<ConvolutionGradWeight, grad_weight_kernel> registered_weight{DeviceType::cpu};
+const RegisterKernel<Convolution, convolution_kernel> register_convolution{DeviceType::cpu};
+const RegisterKernel<ConvolutionGradInput, grad_input_kernel> register_convolution_grad_input{
+    DeviceType::cpu};
+const RegisterKernel<ConvolutionGradWeight, grad_weight_kernel> register_convolution_grad_weight{
+    DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

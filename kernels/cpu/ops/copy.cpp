@@ -18,7 +18,7 @@ bool copy_kernel(Kernel& k, const Copy::Attrs&) {
   return true;
 }
 
-const RegisterKernel<Copy, copy_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Copy, copy_kernel> register_copy{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

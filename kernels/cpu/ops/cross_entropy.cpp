@@ -65,8 +65,9 @@ bool backward_kernel(Kernel& k, const CrossEntropyBackward::Attrs& attrs) {
   return true;
 }
 
-const RegisterKernel<CrossEntropy, forward_kernel> registered{DeviceType::cpu};
-const RegisterKernel<CrossEntropyBackward, backward_kernel> registered_backward{DeviceType::cpu};
+const RegisterKernel<CrossEntropy, forward_kernel> register_cross_entropy{DeviceType::cpu};
+const RegisterKernel<CrossEntropyBackward, backward_kernel> register_cross_entropy_backward{
+    DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

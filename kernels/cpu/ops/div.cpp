@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Div, binary_kernel<Div, Binary::divide>> registered{DeviceType::cpu};
+const RegisterKernel<Div, binary_kernel<Div, Binary::divide>> register_div{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

@@ -25,7 +25,7 @@ bool dropout_kernel(Kernel& k, const Dropout::Attrs& attrs) {
   return true;
 }
 
-const RegisterKernel<Dropout, dropout_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Dropout, dropout_kernel> register_dropout{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

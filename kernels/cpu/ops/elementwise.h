@@ -18,7 +18,7 @@ bool unary_kernel(Kernel& k, const typename Op::Attrs&) {
   return run_unary(k, f);
 }
 template <class Op, UnaryGradient f>
-bool gradient_kernel(Kernel& k, const typename Op::Attrs&) {
+bool unary_gradient_kernel(Kernel& k, const typename Op::Attrs&) {
   return run_gradient(k, f);
 }
 template <class Op, Binary f>

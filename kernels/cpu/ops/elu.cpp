@@ -14,7 +14,7 @@ bool elu_kernel(Kernel& k, const Elu::Attrs& attrs) {
                          static_cast<float>(attrs.scale), static_cast<float>(attrs.input_scale)});
 }
 
-const RegisterKernel<Elu, elu_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Elu, elu_kernel> register_elu{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

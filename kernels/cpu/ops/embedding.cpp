@@ -18,7 +18,7 @@ bool embedding_kernel(Kernel& k, const Embedding::Attrs&) {
   return true;
 }
 
-const RegisterKernel<Embedding, embedding_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Embedding, embedding_kernel> register_embedding{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Erf, unary_kernel<Erf, Unary::erf>> registered{DeviceType::cpu};
+const RegisterKernel<Erf, unary_kernel<Erf, Unary::erf>> register_erf{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

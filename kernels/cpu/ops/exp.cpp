@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Exp, unary_kernel<Exp, Unary::exp>> registered{DeviceType::cpu};
+const RegisterKernel<Exp, unary_kernel<Exp, Unary::exp>> register_exp{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

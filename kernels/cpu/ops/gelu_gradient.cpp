@@ -9,7 +9,7 @@ bool gelu_gradient_kernel(Kernel& k, const GeluGradient::Attrs& attrs) {
   return run_gradient(k, attrs.tanh_form ? UnaryGradient::gelu_tanh : UnaryGradient::gelu_erf);
 }
 
-const RegisterKernel<GeluGradient, gelu_gradient_kernel> registered{DeviceType::cpu};
+const RegisterKernel<GeluGradient, gelu_gradient_kernel> register_gelu_gradient{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

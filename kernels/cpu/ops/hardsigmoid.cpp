@@ -4,7 +4,7 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Hardsigmoid, unary_kernel<Hardsigmoid, Unary::hard_sigmoid>> registered{
-    DeviceType::cpu};
+const RegisterKernel<Hardsigmoid, unary_kernel<Hardsigmoid, Unary::hard_sigmoid>>
+    register_hardsigmoid{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

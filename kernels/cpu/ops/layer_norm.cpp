@@ -5,15 +5,16 @@
 namespace tessera::cpu {
 namespace {
 
-bool forward_kernel(Kernel& k, const LayerNorm::Attrs& attrs) {
+bool layer_norm_kernel(Kernel& k, const LayerNorm::Attrs& attrs) {
   return run_norm(k, attrs, true);
 }
-bool backward_kernel(Kernel& k, const LayerNormBackward::Attrs& attrs) {
+bool layer_norm_backward_kernel(Kernel& k, const LayerNormBackward::Attrs& attrs) {
   return run_norm_backward(k, attrs, true);
 }
 
-const RegisterKernel<LayerNorm, forward_kernel> registered{DeviceType::cpu};
-const RegisterKernel<LayerNormBackward, backward_kernel> registered_backward{DeviceType::cpu};
+const RegisterKernel<LayerNorm, layer_norm_kernel> register_layer_norm{DeviceType::cpu};
+const RegisterKernel<LayerNormBackward, layer_norm_backward_kernel> register_layer_norm_backward{
+    DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

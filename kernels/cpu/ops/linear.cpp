@@ -80,10 +80,12 @@ bool grad_bias_kernel(Kernel& k, const LinearGradBias::Attrs&) {
   return true;
 }
 
-const RegisterKernel<Linear, linear_kernel> registered{DeviceType::cpu};
-const RegisterKernel<LinearGradInput, grad_input_kernel> registered_input{DeviceType::cpu};
-const RegisterKernel<LinearGradWeight, grad_weight_kernel> registered_weight{DeviceType::cpu};
-const RegisterKernel<LinearGradBias, grad_bias_kernel> registered_bias{DeviceType::cpu};
+const RegisterKernel<Linear, linear_kernel> register_linear{DeviceType::cpu};
+const RegisterKernel<LinearGradInput, grad_input_kernel> register_linear_grad_input{
+    DeviceType::cpu};
+const RegisterKernel<LinearGradWeight, grad_weight_kernel> register_linear_grad_weight{
+    DeviceType::cpu};
+const RegisterKernel<LinearGradBias, grad_bias_kernel> register_linear_grad_bias{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -78,9 +78,10 @@ bool backward_kernel(Kernel& k, const LinearCrossEntropyBackward::Attrs& attrs) 
   return true;
 }
 
-const RegisterKernel<tessera::LinearCrossEntropy, forward_kernel> registered{DeviceType::cpu};
-const RegisterKernel<LinearCrossEntropyBackward, backward_kernel> registered_backward{
+const RegisterKernel<tessera::LinearCrossEntropy, forward_kernel> register_linear_cross_entropy{
     DeviceType::cpu};
+const RegisterKernel<LinearCrossEntropyBackward, backward_kernel>
+    register_linear_cross_entropy_backward{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -9,7 +9,7 @@ bool lion_kernel(Kernel& k, const LionStep::Attrs& attrs) {
   return step_in_place(k, 3, attrs, lion_step);
 }
 
-const RegisterKernel<LionStep, lion_kernel> registered{DeviceType::cpu};
+const RegisterKernel<LionStep, lion_kernel> register_lion_step{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Log, unary_kernel<Log, Unary::logarithm>> registered{DeviceType::cpu};
+const RegisterKernel<Log, unary_kernel<Log, Unary::logarithm>> register_log{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

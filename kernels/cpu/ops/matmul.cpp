@@ -58,7 +58,7 @@ bool matmul_kernel(Kernel& k, const Matmul::Attrs& attrs) {
   return true;
 }
 
-const RegisterKernel<Matmul, matmul_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Matmul, matmul_kernel> register_matmul{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

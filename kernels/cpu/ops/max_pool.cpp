@@ -27,8 +27,8 @@ bool gradient_kernel(Kernel& k, const MaxPoolGradient::Attrs&) {
                            bytes_of(gradient), k.input(1).data<std::int64_t>(), bytes_of(x));
 }
 
-const RegisterKernel<MaxPool, max_pool_kernel> registered{DeviceType::cpu};
-const RegisterKernel<MaxPoolGradient, gradient_kernel> registered_gradient{DeviceType::cpu};
+const RegisterKernel<MaxPool, max_pool_kernel> register_max_pool{DeviceType::cpu};
+const RegisterKernel<MaxPoolGradient, gradient_kernel> register_max_pool_gradient{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

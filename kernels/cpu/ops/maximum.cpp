@@ -4,6 +4,7 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Maximum, binary_kernel<Maximum, Binary::maximum>> registered{DeviceType::cpu};
+const RegisterKernel<Maximum, binary_kernel<Maximum, Binary::maximum>> register_maximum{
+    DeviceType::cpu};
 }
 }  // namespace tessera::cpu

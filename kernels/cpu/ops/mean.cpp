@@ -12,7 +12,7 @@ bool mean_kernel(Kernel& k, const Mean::Attrs& attrs) {
                  outputs / static_cast<double>(x.numel()));
 }
 
-const RegisterKernel<Mean, mean_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Mean, mean_kernel> register_mean{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -4,6 +4,7 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Minimum, binary_kernel<Minimum, Binary::minimum>> registered{DeviceType::cpu};
+const RegisterKernel<Minimum, binary_kernel<Minimum, Binary::minimum>> register_minimum{
+    DeviceType::cpu};
 }
 }  // namespace tessera::cpu

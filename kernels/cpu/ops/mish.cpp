@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Mish, unary_kernel<Mish, Unary::mish>> registered{DeviceType::cpu};
+const RegisterKernel<Mish, unary_kernel<Mish, Unary::mish>> register_mish{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Mul, binary_kernel<Mul, Binary::multiply>> registered{DeviceType::cpu};
+const RegisterKernel<Mul, binary_kernel<Mul, Binary::multiply>> register_mul{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

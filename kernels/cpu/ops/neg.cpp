@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Neg, unary_kernel<Neg, Unary::negate>> registered{DeviceType::cpu};
+const RegisterKernel<Neg, unary_kernel<Neg, Unary::negate>> register_neg{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

@@ -68,8 +68,9 @@ bool backward_kernel(Kernel& k, const PackedAttentionAttrs& attrs) {
   return true;
 }
 
-const RegisterKernel<PackedAttention, forward_kernel> registered{DeviceType::cpu};
-const RegisterKernel<PackedAttentionBackward, backward_kernel> registered_backward{DeviceType::cpu};
+const RegisterKernel<PackedAttention, forward_kernel> register_packed_attention{DeviceType::cpu};
+const RegisterKernel<PackedAttentionBackward, backward_kernel> register_packed_attention_backward{
+    DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

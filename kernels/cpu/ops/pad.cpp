@@ -28,7 +28,7 @@ bool pad_kernel(Kernel& k, const Pad::Attrs& attrs) {
   return true;
 }
 
-const RegisterKernel<Pad, pad_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Pad, pad_kernel> register_pad{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -25,7 +25,7 @@ bool pow_kernel(Kernel& k, const Pow::Attrs&) {
   return true;
 }
 
-const RegisterKernel<Pow, pow_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Pow, pow_kernel> register_pow{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

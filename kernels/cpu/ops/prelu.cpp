@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Prelu, binary_kernel<Prelu, Binary::prelu>> registered{DeviceType::cpu};
+const RegisterKernel<Prelu, binary_kernel<Prelu, Binary::prelu>> register_prelu{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

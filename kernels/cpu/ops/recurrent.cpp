@@ -89,8 +89,8 @@ bool backward_kernel(Kernel& k, const RecurrentAttrs& attrs) {
   return true;
 }
 
-const RegisterKernel<Recurrent, forward_kernel> registered{DeviceType::cpu};
-const RegisterKernel<tessera::RecurrentBackward, backward_kernel> registered_backward{
+const RegisterKernel<Recurrent, forward_kernel> register_recurrent{DeviceType::cpu};
+const RegisterKernel<tessera::RecurrentBackward, backward_kernel> register_recurrent_backward{
     DeviceType::cpu};
 
 }  // namespace

@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Relu, unary_kernel<Relu, Unary::relu>> registered{DeviceType::cpu};
+const RegisterKernel<Relu, unary_kernel<Relu, Unary::relu>> register_relu{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

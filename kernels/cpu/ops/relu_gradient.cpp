@@ -4,7 +4,7 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<ReluGradient, gradient_kernel<ReluGradient, UnaryGradient::relu>> registered{
-    DeviceType::cpu};
+const RegisterKernel<ReluGradient, unary_gradient_kernel<ReluGradient, UnaryGradient::relu>>
+    register_relu_gradient{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

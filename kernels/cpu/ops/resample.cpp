@@ -16,9 +16,9 @@ bool resample_kernel(Kernel& k, const Resampling& attrs) {
   return true;
 }
 
-const RegisterKernel<Resample, resample_kernel<resample>> registered{DeviceType::cpu};
-const RegisterKernel<ResampleGradient, resample_kernel<resample_gradient>> registered_gradient{
-    DeviceType::cpu};
+const RegisterKernel<Resample, resample_kernel<resample>> register_resample{DeviceType::cpu};
+const RegisterKernel<ResampleGradient, resample_kernel<resample_gradient>>
+    register_resample_gradient{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

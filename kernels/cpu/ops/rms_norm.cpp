@@ -5,15 +5,16 @@
 namespace tessera::cpu {
 namespace {
 
-bool forward_kernel(Kernel& k, const RmsNorm::Attrs& attrs) {
+bool rms_norm_kernel(Kernel& k, const RmsNorm::Attrs& attrs) {
   return run_norm(k, attrs, false);
 }
-bool backward_kernel(Kernel& k, const RmsNormBackward::Attrs& attrs) {
+bool rms_norm_backward_kernel(Kernel& k, const RmsNormBackward::Attrs& attrs) {
   return run_norm_backward(k, attrs, false);
 }
 
-const RegisterKernel<RmsNorm, forward_kernel> registered{DeviceType::cpu};
-const RegisterKernel<RmsNormBackward, backward_kernel> registered_backward{DeviceType::cpu};
+const RegisterKernel<RmsNorm, rms_norm_kernel> register_rms_norm{DeviceType::cpu};
+const RegisterKernel<RmsNormBackward, rms_norm_backward_kernel> register_rms_norm_backward{
+    DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -10,7 +10,7 @@ bool rmsprop_kernel(Kernel& k, const RmspropStep::Attrs& attrs) {
   return step_in_place(k, members, attrs, rmsprop_step);
 }
 
-const RegisterKernel<RmspropStep, rmsprop_kernel> registered{DeviceType::cpu};
+const RegisterKernel<RmspropStep, rmsprop_kernel> register_rmsprop_step{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

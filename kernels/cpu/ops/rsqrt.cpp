@@ -4,7 +4,7 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Rsqrt, unary_kernel<Rsqrt, Unary::reciprocal_square_root>> registered{
+const RegisterKernel<Rsqrt, unary_kernel<Rsqrt, Unary::reciprocal_square_root>> register_rsqrt{
     DeviceType::cpu};
 }
 }  // namespace tessera::cpu

@@ -9,7 +9,7 @@ bool sgd_kernel(Kernel& k, const SgdStep::Attrs& attrs) {
   return step_in_place(k, attrs.momentum != 0 ? 3 : 2, attrs, sgd_step);
 }
 
-const RegisterKernel<SgdStep, sgd_kernel> registered{DeviceType::cpu};
+const RegisterKernel<SgdStep, sgd_kernel> register_sgd_step{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

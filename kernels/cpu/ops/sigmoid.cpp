@@ -4,6 +4,7 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Sigmoid, unary_kernel<Sigmoid, Unary::sigmoid>> registered{DeviceType::cpu};
+const RegisterKernel<Sigmoid, unary_kernel<Sigmoid, Unary::sigmoid>> register_sigmoid{
+    DeviceType::cpu};
 }
 }  // namespace tessera::cpu

@@ -4,7 +4,8 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<SigmoidGradient, gradient_kernel<SigmoidGradient, UnaryGradient::sigmoid>>
-    registered{DeviceType::cpu};
+const RegisterKernel<SigmoidGradient,
+                     unary_gradient_kernel<SigmoidGradient, UnaryGradient::sigmoid>>
+    register_sigmoid_gradient{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Silu, unary_kernel<Silu, Unary::silu>> registered{DeviceType::cpu};
+const RegisterKernel<Silu, unary_kernel<Silu, Unary::silu>> register_silu{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

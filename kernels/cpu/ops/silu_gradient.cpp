@@ -4,7 +4,7 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<SiluGradient, gradient_kernel<SiluGradient, UnaryGradient::silu>> registered{
-    DeviceType::cpu};
+const RegisterKernel<SiluGradient, unary_gradient_kernel<SiluGradient, UnaryGradient::silu>>
+    register_silu_gradient{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

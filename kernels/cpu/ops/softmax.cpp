@@ -1,22 +1,22 @@
-#include <tessera/core/ops/softmax.h>
+#include <tessera/kernels/cpu/ops/softmax.h>
 
+#include <tessera/core/ops/softmax.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
 #include <tessera/kernels/cpu/softmax.h>
 
 namespace tessera::cpu {
-namespace {
 
-bool forward_kernel(Kernel& k, const Softmax::Attrs& attrs) {
+bool run_softmax(Kernel& k, const AlongDimAttrs& attrs, bool logarithm) {
   const TensorImpl& x = k.input();
   const TensorImpl& y = k.output();
   if (!is_fast(x) || !is_fast(y) || x.dtype != y.dtype || attrs.dim != x.shape.size() - 1) {
     return false;
   }
-  softmax_forward(x.dtype, bytes_of(x), bytes_of(y), rows_of(x), x.shape.back(), false);
+  softmax_forward(x.dtype, bytes_of(x), bytes_of(y), rows_of(x), x.shape.back(), logarithm);
   return true;
 }
 
-bool backward_kernel(Kernel& k, const SoftmaxBackward::Attrs& attrs) {
+bool run_softmax_backward(Kernel& k, const AlongDimAttrs& attrs, bool logarithm) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& y = k.input(1);
   const TensorImpl& dx = k.output();
@@ -25,12 +25,22 @@ bool backward_kernel(Kernel& k, const SoftmaxBackward::Attrs& attrs) {
     return false;
   }
   softmax_backward(y.dtype, bytes_of(y), bytes_of(gradient), bytes_of(dx), rows_of(y),
-                   y.shape.back(), false);
+                   y.shape.back(), logarithm);
   return true;
 }
 
-const RegisterKernel<Softmax, forward_kernel> registered{DeviceType::cpu};
-const RegisterKernel<SoftmaxBackward, backward_kernel> registered_backward{DeviceType::cpu};
+namespace {
+
+bool softmax_kernel(Kernel& k, const Softmax::Attrs& attrs) {
+  return run_softmax(k, attrs, false);
+}
+bool softmax_backward_kernel(Kernel& k, const SoftmaxBackward::Attrs& attrs) {
+  return run_softmax_backward(k, attrs, false);
+}
+
+const RegisterKernel<Softmax, softmax_kernel> register_softmax{DeviceType::cpu};
+const RegisterKernel<SoftmaxBackward, softmax_backward_kernel> register_softmax_backward{
+    DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

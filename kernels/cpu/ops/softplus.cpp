@@ -10,7 +10,7 @@ bool softplus_kernel(Kernel& k, const Softplus::Attrs& attrs) {
                         {static_cast<float>(attrs.beta), static_cast<float>(attrs.threshold)});
 }
 
-const RegisterKernel<Softplus, softplus_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Softplus, softplus_kernel> register_softplus{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

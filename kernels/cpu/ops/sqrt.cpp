@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Sqrt, unary_kernel<Sqrt, Unary::square_root>> registered{DeviceType::cpu};
+const RegisterKernel<Sqrt, unary_kernel<Sqrt, Unary::square_root>> register_sqrt{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

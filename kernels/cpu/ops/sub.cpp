@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Sub, binary_kernel<Sub, Binary::subtract>> registered{DeviceType::cpu};
+const RegisterKernel<Sub, binary_kernel<Sub, Binary::subtract>> register_sub{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

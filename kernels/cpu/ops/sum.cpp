@@ -9,7 +9,7 @@ bool sum_kernel(Kernel& k, const Sum::Attrs& attrs) {
   return run_sum(k, reduced_dims("sum", attrs, k.input().shape.size()), 1);
 }
 
-const RegisterKernel<Sum, sum_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Sum, sum_kernel> register_sum{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -15,7 +15,7 @@ bool sum_to_kernel(Kernel& k, const SumTo::Attrs& attrs) {
   return run_sum(k, reduced, 1);
 }
 
-const RegisterKernel<SumTo, sum_to_kernel> registered{DeviceType::cpu};
+const RegisterKernel<SumTo, sum_to_kernel> register_sum_to{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

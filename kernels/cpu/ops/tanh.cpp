@@ -4,6 +4,6 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<Tanh, unary_kernel<Tanh, Unary::tanh>> registered{DeviceType::cpu};
+const RegisterKernel<Tanh, unary_kernel<Tanh, Unary::tanh>> register_tanh{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

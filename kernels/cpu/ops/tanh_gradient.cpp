@@ -4,7 +4,7 @@
 
 namespace tessera::cpu {
 namespace {
-const RegisterKernel<TanhGradient, gradient_kernel<TanhGradient, UnaryGradient::tanh>> registered{
-    DeviceType::cpu};
+const RegisterKernel<TanhGradient, unary_gradient_kernel<TanhGradient, UnaryGradient::tanh>>
+    register_tanh_gradient{DeviceType::cpu};
 }
 }  // namespace tessera::cpu

@@ -53,7 +53,7 @@ bool where_kernel(Kernel& k, const Where::Attrs&) {
   return true;
 }
 
-const RegisterKernel<Where, where_kernel> registered{DeviceType::cpu};
+const RegisterKernel<Where, where_kernel> register_where{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -213,10 +213,11 @@ void backward(const BatchNormBackward& n, std::int64_t first, std::int64_t count
   }
 }
 
-constexpr BatchNormTable kTable{{{forward<float, float>, forward<float, BFloat16>},
-                                 {forward<BFloat16, float>, forward<BFloat16, BFloat16>}},
-                                {{backward<float, float>, backward<float, BFloat16>},
-                                 {backward<BFloat16, float>, backward<BFloat16, BFloat16>}}};
+constexpr BatchNormTable kBatchNormTable{
+    {{forward<float, float>, forward<float, BFloat16>},
+     {forward<BFloat16, float>, forward<BFloat16, BFloat16>}},
+    {{backward<float, float>, backward<float, BFloat16>},
+     {backward<BFloat16, float>, backward<BFloat16, BFloat16>}}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -225,5 +226,5 @@ constexpr BatchNormTable kTable{{{forward<float, float>, forward<float, BFloat16
 
 namespace tessera::cpu::TESSERA_ISA {
 [[maybe_unused]] const bool kBatchNormAdded =
-    IsaTable<BatchNormTable>::add(Isa::TESSERA_ISA, &kTable);
+    IsaTable<BatchNormTable>::add(Isa::TESSERA_ISA, &kBatchNormTable);
 }

@@ -3,8 +3,8 @@
 //
 // The target is switched on here and not on the command line so that inline functions of the
 // standard library, included before, stay at the baseline: the linker keeps one copy of them for
-// the whole program, and on an old CPU it must not be one with new instructions.
-#pragma once
+// the whole program, and on an old CPU it must not be one with new instructions. Files that are
+// compiled together include it once each.
 
 #pragma GCC push_options
 #if TESSERA_ISA_LEVEL == 4

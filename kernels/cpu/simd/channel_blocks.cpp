@@ -8,8 +8,6 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
-constexpr std::int64_t kLine = kChannelBlock;
-
 /// kLanes channels of `count` positions, at most kLanes.
 template <class T>
 void lines_of_square(const T* planes, const ChannelSteps& steps, std::int64_t count, T* lines) {
@@ -45,7 +43,7 @@ template <class Body>
 [[gnu::always_inline]] inline void each_square(std::int64_t positions, const Body& body) {
   for (std::int64_t p = 0; p < positions; p += kLanes) {
     const std::int64_t count = positions - p < kLanes ? positions - p : kLanes;
-    for (std::int64_t c = 0; c < kLine; c += kLanes) {
+    for (std::int64_t c = 0; c < kChannelBlock; c += kLanes) {
       body(c, p, count);
     }
   }
@@ -72,7 +70,7 @@ class WeightLines {
  public:
   WeightLines(const float* lines, std::int64_t taps) : lines_(lines), taps_(taps) {}
   const float* next() {
-    const float* line = lines_ + (tap_ * kLine + in_) * kLine;
+    const float* line = lines_ + (tap_ * kChannelBlock + in_) * kChannelBlock;
     if (++tap_ == taps_) {
       tap_ = 0;
       ++in_;
@@ -87,12 +85,12 @@ class WeightLines {
 
 void weight_to_planes(const float* lines, std::int64_t taps, std::int64_t step, float* planes) {
   WeightLines order(lines, taps);
-  for (std::int64_t p = 0; p < kLine * taps; p += kLanes) {
+  for (std::int64_t p = 0; p < kChannelBlock * taps; p += kLanes) {
     const float* line[kLanes];
     for (auto& at : line) {
       at = order.next();
     }
-    for (std::int64_t out = 0; out < kLine; out += kLanes) {
+    for (std::int64_t out = 0; out < kChannelBlock; out += kLanes) {
       VF r[kLanes];
       for (int i = 0; i < kLanes; ++i) {
         r[i] = load(line[i] + out);
@@ -105,9 +103,9 @@ void weight_to_planes(const float* lines, std::int64_t taps, std::int64_t step, 
   }
 }
 
-constexpr ChannelBlockTable kTable{{to_lines<float>, to_lines<BFloat16>},
-                                   {to_planes<float>, to_planes<BFloat16>},
-                                   weight_to_planes};
+constexpr ChannelBlockTable kChannelBlockTable{{to_lines<float>, to_lines<BFloat16>},
+                                               {to_planes<float>, to_planes<BFloat16>},
+                                               weight_to_planes};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -116,5 +114,5 @@ constexpr ChannelBlockTable kTable{{to_lines<float>, to_lines<BFloat16>},
 
 namespace tessera::cpu::TESSERA_ISA {
 [[maybe_unused]] const bool kChannelBlocksAdded =
-    IsaTable<ChannelBlockTable>::add(Isa::TESSERA_ISA, &kTable);
+    IsaTable<ChannelBlockTable>::add(Isa::TESSERA_ISA, &kChannelBlockTable);
 }

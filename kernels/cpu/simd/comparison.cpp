@@ -74,7 +74,7 @@ constexpr void fill_choices(ComparisonTable& t, int size) {
   t.choose[size][1][1] = choose<Bits, true, true>;
 }
 
-constexpr ComparisonTable make() {
+constexpr ComparisonTable make_comparisons() {
   ComparisonTable t{};
   fill<float, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual>(t, 0);
   fill<BFloat16, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual>(t, 1);
@@ -83,7 +83,7 @@ constexpr ComparisonTable make() {
   return t;
 }
 
-constexpr ComparisonTable kTable = make();
+constexpr ComparisonTable kComparisonTable = make_comparisons();
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -92,5 +92,5 @@ constexpr ComparisonTable kTable = make();
 
 namespace tessera::cpu::TESSERA_ISA {
 [[maybe_unused]] const bool kComparisonAdded =
-    IsaTable<ComparisonTable>::add(Isa::TESSERA_ISA, &kTable);
+    IsaTable<ComparisonTable>::add(Isa::TESSERA_ISA, &kComparisonTable);
 }

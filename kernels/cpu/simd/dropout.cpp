@@ -33,7 +33,7 @@ void run(const void* x_in, void* y_out, std::int64_t count, const DropoutStream&
   }
 }
 
-constexpr DropoutTable kTable{{run<float>, run<BFloat16>}};
+constexpr DropoutTable kDropoutTable{{run<float>, run<BFloat16>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -41,5 +41,6 @@ constexpr DropoutTable kTable{{run<float>, run<BFloat16>}};
 #include <tessera/kernels/cpu/simd/end.h>
 
 namespace tessera::cpu::TESSERA_ISA {
-[[maybe_unused]] const bool kDropoutAdded = IsaTable<DropoutTable>::add(Isa::TESSERA_ISA, &kTable);
+[[maybe_unused]] const bool kDropoutAdded =
+    IsaTable<DropoutTable>::add(Isa::TESSERA_ISA, &kDropoutTable);
 }

@@ -168,7 +168,7 @@ constexpr void fill(ElementwiseTable& t, int dtype) {
   t.parametric[dtype][2] = parametric<T, Softplus>;
 }
 
-constexpr ElementwiseTable make() {
+constexpr ElementwiseTable make_elementwise() {
   ElementwiseTable t{};
   fill<float>(t, 0);
   fill<BFloat16>(t, 1);
@@ -178,7 +178,7 @@ constexpr ElementwiseTable make() {
   return t;
 }
 
-constexpr ElementwiseTable kTable = make();
+constexpr ElementwiseTable kElementwiseTable = make_elementwise();
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -187,5 +187,5 @@ constexpr ElementwiseTable kTable = make();
 
 namespace tessera::cpu::TESSERA_ISA {
 [[maybe_unused]] const bool kElementwiseAdded =
-    IsaTable<ElementwiseTable>::add(Isa::TESSERA_ISA, &kTable);
+    IsaTable<ElementwiseTable>::add(Isa::TESSERA_ISA, &kElementwiseTable);
 }

@@ -59,9 +59,9 @@ void gradient(const void* x_in, void* dx_out, std::int64_t columns, const CrossE
   }
 }
 
-constexpr LossTable kTable{{statistics<float>, statistics<BFloat16>},
-                           {{gradient<float, float>, gradient<float, BFloat16>},
-                            {gradient<BFloat16, float>, gradient<BFloat16, BFloat16>}}};
+constexpr LossTable kLossTable{{statistics<float>, statistics<BFloat16>},
+                               {{gradient<float, float>, gradient<float, BFloat16>},
+                                {gradient<BFloat16, float>, gradient<BFloat16, BFloat16>}}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -69,5 +69,6 @@ constexpr LossTable kTable{{statistics<float>, statistics<BFloat16>},
 #include <tessera/kernels/cpu/simd/end.h>
 
 namespace tessera::cpu::TESSERA_ISA {
-[[maybe_unused]] const bool kLossRowsAdded = IsaTable<LossTable>::add(Isa::TESSERA_ISA, &kTable);
+[[maybe_unused]] const bool kLossRowsAdded =
+    IsaTable<LossTable>::add(Isa::TESSERA_ISA, &kLossTable);
 }

@@ -218,13 +218,13 @@ void add(float* into, const float* from, std::int64_t count) {
       });
 }
 
-constexpr NormTable kTable{{{forward<float, float>, forward<float, BFloat16>},
-                            {forward<BFloat16, float>, forward<BFloat16, BFloat16>}},
-                           {{backward<float, float>, backward<float, BFloat16>},
-                            {backward<BFloat16, float>, backward<BFloat16, BFloat16>}},
-                           {sum_rows<float>, sum_rows<BFloat16>},
-                           {sum_block<float>, sum_block<BFloat16>},
-                           add};
+constexpr NormTable kNormTable{{{forward<float, float>, forward<float, BFloat16>},
+                                {forward<BFloat16, float>, forward<BFloat16, BFloat16>}},
+                               {{backward<float, float>, backward<float, BFloat16>},
+                                {backward<BFloat16, float>, backward<BFloat16, BFloat16>}},
+                               {sum_rows<float>, sum_rows<BFloat16>},
+                               {sum_block<float>, sum_block<BFloat16>},
+                               add};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -232,5 +232,5 @@ constexpr NormTable kTable{{{forward<float, float>, forward<float, BFloat16>},
 #include <tessera/kernels/cpu/simd/end.h>
 
 namespace tessera::cpu::TESSERA_ISA {
-[[maybe_unused]] const bool kNormAdded = IsaTable<NormTable>::add(Isa::TESSERA_ISA, &kTable);
+[[maybe_unused]] const bool kNormAdded = IsaTable<NormTable>::add(Isa::TESSERA_ISA, &kNormTable);
 }

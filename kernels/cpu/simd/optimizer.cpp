@@ -230,9 +230,9 @@ double sum_of_squares(const float* x, std::int64_t count) {
   return count > kAhead ? sum_squares<Whole>(x, count) : sum_squares<Near>(x, count);
 }
 
-constexpr OptimizerTable kTable{run<AdamW, AdamWFactors>,     run<Sgd, SgdFactors>,
-                                run<Adagrad, AdagradFactors>, run<Rmsprop, RmspropFactors>,
-                                run<Lion, LionFactors>,       sum_of_squares};
+constexpr OptimizerTable kOptimizerTable{run<AdamW, AdamWFactors>,     run<Sgd, SgdFactors>,
+                                         run<Adagrad, AdagradFactors>, run<Rmsprop, RmspropFactors>,
+                                         run<Lion, LionFactors>,       sum_of_squares};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -241,5 +241,5 @@ constexpr OptimizerTable kTable{run<AdamW, AdamWFactors>,     run<Sgd, SgdFactor
 
 namespace tessera::cpu::TESSERA_ISA {
 [[maybe_unused]] const bool kOptimizerAdded =
-    IsaTable<OptimizerTable>::add(Isa::TESSERA_ISA, &kTable);
+    IsaTable<OptimizerTable>::add(Isa::TESSERA_ISA, &kOptimizerTable);
 }

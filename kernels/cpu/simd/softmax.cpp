@@ -126,9 +126,9 @@ void forward(const void* x, void* y, std::int64_t rows, std::int64_t columns, bo
 
 /// While the row's sum is formed, the row before is written.
 template <class T, bool kLogarithm>
-class BackwardRows {
+class SoftmaxGradientRows {
  public:
-  BackwardRows(const T* y, const T* dy, T* dx, std::int64_t columns, bool past)
+  SoftmaxGradientRows(const T* y, const T* dy, T* dx, std::int64_t columns, bool past)
       : y_(y), dy_(dy), dx_(dx), columns_(columns), past_(past) {}
 
   void run(std::int64_t rows) {
@@ -182,17 +182,17 @@ void backward(const void* y_in, const void* dy_in, void* dx_out, std::int64_t ro
   const T* dy = static_cast<const T*>(dy_in);
   T* dx = static_cast<T*>(dx_out);
   if (logarithm) {
-    BackwardRows<T, true>(y, dy, dx, columns, past).run(rows);
+    SoftmaxGradientRows<T, true>(y, dy, dx, columns, past).run(rows);
   } else {
-    BackwardRows<T, false>(y, dy, dx, columns, past).run(rows);
+    SoftmaxGradientRows<T, false>(y, dy, dx, columns, past).run(rows);
   }
   if (past) {
     stream_end();
   }
 }
 
-constexpr SoftmaxTable kTable{{forward<float>, forward<BFloat16>},
-                              {backward<float>, backward<BFloat16>}};
+constexpr SoftmaxTable kSoftmaxTable{{forward<float>, forward<BFloat16>},
+                                     {backward<float>, backward<BFloat16>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -200,5 +200,6 @@ constexpr SoftmaxTable kTable{{forward<float>, forward<BFloat16>},
 #include <tessera/kernels/cpu/simd/end.h>
 
 namespace tessera::cpu::TESSERA_ISA {
-[[maybe_unused]] const bool kSoftmaxAdded = IsaTable<SoftmaxTable>::add(Isa::TESSERA_ISA, &kTable);
+[[maybe_unused]] const bool kSoftmaxAdded =
+    IsaTable<SoftmaxTable>::add(Isa::TESSERA_ISA, &kSoftmaxTable);
 }

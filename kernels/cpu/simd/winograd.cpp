@@ -232,11 +232,12 @@ void put_weights(const float* from, std::int64_t position_step, float* to) {
   }
 }
 
-constexpr WinogradTable kTable{{take<float, InputTransform>, take<BFloat16, InputTransform>},
-                               {take<float, GradientTransform>, take<BFloat16, GradientTransform>},
-                               {put_outputs<float>, put_outputs<BFloat16>},
-                               {take_weights<float>, take_weights<BFloat16>},
-                               put_weights};
+constexpr WinogradTable kWinogradTable{
+    {take<float, InputTransform>, take<BFloat16, InputTransform>},
+    {take<float, GradientTransform>, take<BFloat16, GradientTransform>},
+    {put_outputs<float>, put_outputs<BFloat16>},
+    {take_weights<float>, take_weights<BFloat16>},
+    put_weights};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -245,5 +246,5 @@ constexpr WinogradTable kTable{{take<float, InputTransform>, take<BFloat16, Inpu
 
 namespace tessera::cpu::TESSERA_ISA {
 [[maybe_unused]] const bool kWinogradAdded =
-    IsaTable<WinogradTable>::add(Isa::TESSERA_ISA, &kTable);
+    IsaTable<WinogradTable>::add(Isa::TESSERA_ISA, &kWinogradTable);
 }

@@ -19,13 +19,13 @@ namespace {
 
 using Values = std::vector<double>;
 
-Tensor leaf(std::initializer_list<double> values) {
+Tensor leaf_of(std::initializer_list<double> values) {
   return tensor(values).set_requires_grad(true);
 }
 
 TEST(ViewWrites, reach_the_base_and_its_gradient) {
-  const Tensor x = leaf({1, 2, 3});
-  const Tensor y = leaf({10});
+  const Tensor x = leaf_of({1, 2, 3});
+  const Tensor y = leaf_of({10});
   const Tensor base = x * 2;
   slice(base, 0, 1, 2).copy_(y * 3);
   EXPECT_EQ(base.to_vector<double>(), (Values{2, 30, 6}));
@@ -35,7 +35,7 @@ TEST(ViewWrites, reach_the_base_and_its_gradient) {
 }
 
 TEST(ViewWrites, reach_a_base_that_needed_no_gradient) {
-  const Tensor y = leaf({10});
+  const Tensor y = leaf_of({10});
   const Tensor base = zeros({3}, {.dtype = DType::f64});
   const Tensor part = slice(base, 0, 2);
   part.copy_(y);
@@ -45,7 +45,7 @@ TEST(ViewWrites, reach_a_base_that_needed_no_gradient) {
 }
 
 TEST(ViewWrites, are_seen_by_other_views) {
-  const Tensor x = leaf({1, 2, 3, 4});
+  const Tensor x = leaf_of({1, 2, 3, 4});
   const Tensor base = x * 1;
   const Tensor matrix = reshape(base, {2, 2});
   const Tensor tail = slice(base, 0, 2);
@@ -56,7 +56,7 @@ TEST(ViewWrites, are_seen_by_other_views) {
 }
 
 TEST(ViewWrites, through_the_base_are_seen_by_views) {
-  const Tensor x = leaf({1, 2});
+  const Tensor x = leaf_of({1, 2});
   const Tensor base = x * 1;
   const Tensor part = slice(base, 0, 0, 1);
   mul_(base, 5);
@@ -65,7 +65,7 @@ TEST(ViewWrites, through_the_base_are_seen_by_views) {
 }
 
 TEST(ViewWrites, one_after_another_add_up) {
-  const Tensor x = leaf({1, 2, 3});
+  const Tensor x = leaf_of({1, 2, 3});
   const Tensor base = x * 1;
   for (std::int64_t i = 0; i < 3; ++i) {
     mul_(slice(base, 0, i), 2);
@@ -75,7 +75,7 @@ TEST(ViewWrites, one_after_another_add_up) {
 }
 
 TEST(ViewWrites, give_second_gradients) {
-  const Tensor x = leaf({2, 3});
+  const Tensor x = leaf_of({2, 3});
   const Tensor base = x * 1;
   mul_(slice(base, 0, 1), slice(x * x, 0, 1));
   const auto first = grad(std::array{sum(base)}, std::array{x}, {}, {.create_graph = true});
@@ -85,7 +85,7 @@ TEST(ViewWrites, give_second_gradients) {
 }
 
 TEST(InPlace, keeps_what_the_gradient_needs) {
-  const Tensor x = leaf({3});
+  const Tensor x = leaf_of({3});
   const Tensor y = x * 1;
   mul_(y, y);
   sum(y).backward();
@@ -93,7 +93,7 @@ TEST(InPlace, keeps_what_the_gradient_needs) {
 }
 
 TEST(InPlace, of_a_leaf_or_its_view_is_an_error_unless_off_the_tape) {
-  const Tensor x = leaf({1, 2});
+  const Tensor x = leaf_of({1, 2});
   EXPECT_THROW(mul_(x, 2), RuntimeError);
   EXPECT_THROW(mul_(slice(x, 0, 1), 2), RuntimeError);
   const NoGradGuard off_the_tape;
@@ -106,12 +106,12 @@ TEST(InPlace, into_elements_that_share_memory_is_an_error) {
 }
 
 TEST(InPlace, of_an_untracked_view_is_an_error) {
-  const Tensor base = leaf({1, 2}) * 1;
+  const Tensor base = leaf_of({1, 2}) * 1;
   const Tensor part = [&] {
     const NoGradGuard off_the_tape;
     return slice(base, 0, 1);
   }();
-  EXPECT_THROW(part.copy_(leaf({1})), InvalidArgument);
+  EXPECT_THROW(part.copy_(leaf_of({1})), InvalidArgument);
 }
 
 TEST(InPlace, reads_overlapping_inputs_before_it_writes) {

@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-std::span<const std::byte> bytes_of(const std::string& text) {
+std::span<const std::byte> as_bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
@@ -17,10 +17,10 @@ TEST(SimulatedFiles, LoseWhatWasNotSynced) {
   const FileSystemScope scope(files);
   make_directories("d");
   auto file = files.open("d/a", {.create = true});
-  file->write_at(bytes_of("old"), 0);
+  file->write_at(as_bytes_of("old"), 0);
   file->sync();
   files.sync_directory("d");
-  file->write_at(bytes_of("new"), 0);
+  file->write_at(as_bytes_of("new"), 0);
   files.open("d/b", {.create = true})->sync();
   EXPECT_EQ(read_file("d/a"), "new");
   files.reboot(Survivors::none);
@@ -53,9 +53,9 @@ TEST(SimulatedFiles, TearWritesAtSectors) {
   for (std::uint64_t seed = 0; seed < 64; ++seed) {
     SimulatedFileSystem files;
     const FileSystemScope scope(files);
-    write_file("a", bytes_of(std::string(1024, '0')));
+    write_file("a", as_bytes_of(std::string(1024, '0')));
     files.sync_directory("/");
-    files.open("a", {})->write_at(bytes_of(std::string(1024, '1')), 0);
+    files.open("a", {})->write_at(as_bytes_of(std::string(1024, '1')), 0);
     files.reboot(Survivors::random, seed);
     const std::string held = read_file("a");
     seen.insert({held[0], held[512]});
@@ -70,7 +70,7 @@ TEST(SimulatedFiles, CrashAtTheChosenOperationAndStayDown) {
   const std::uint64_t before = files.operations();
   files.crash_before(before + 1);
   auto file = files.open("d/a", {.create = true});
-  EXPECT_THROW(file->write_at(bytes_of("x"), 0), SimulatedCrash);
+  EXPECT_THROW(file->write_at(as_bytes_of("x"), 0), SimulatedCrash);
   EXPECT_THROW((void)files.kind("d"), SimulatedCrash);
   files.reboot(Survivors::all);
   EXPECT_EQ(read_file("d/a"), "");
@@ -81,8 +81,8 @@ TEST(SimulatedFiles, ExchangeIsOneChange) {
   for (std::uint64_t seed = 0; seed < 32; ++seed) {
     SimulatedFileSystem files;
     const FileSystemScope scope(files);
-    write_file("a", bytes_of("A"));
-    write_file("b", bytes_of("B"));
+    write_file("a", as_bytes_of("A"));
+    write_file("b", as_bytes_of("B"));
     files.sync_directory("/");
     ASSERT_TRUE(files.exchange("a", "b"));
     EXPECT_EQ(read_file("a") + read_file("b"), "BA");
@@ -96,12 +96,12 @@ TEST(SimulatedFiles, FillUpAndFail) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);
   files.set_capacity(10);
-  write_file("a", bytes_of("12345678"));
-  EXPECT_THROW(write_file("b", bytes_of("123")), IoError);
+  write_file("a", as_bytes_of("12345678"));
+  EXPECT_THROW(write_file("b", as_bytes_of("123")), IoError);
   remove_tree("a");
-  write_file("b", bytes_of("123"));
+  write_file("b", as_bytes_of("123"));
   files.fail_at(files.operations());
-  EXPECT_THROW(write_file("b", bytes_of("1")), IoError);
+  EXPECT_THROW(write_file("b", as_bytes_of("1")), IoError);
   EXPECT_EQ(read_file("b"), "123");
 }
 

@@ -13,13 +13,13 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
 TEST(Arena, FreedChunksJoinAgain) {
-  Arena arena(64 * kMiB);
+  Arena arena(64 * kMebibyte);
   std::vector<Arena::Chunk*> chunks;
   for (int i = 0; i < 64; ++i) {
-    chunks.push_back(arena.allocate(kMiB));
+    chunks.push_back(arena.allocate(kMebibyte));
   }
   const std::byte* const begin = chunks.front()->data;
   std::mt19937 random(2);
@@ -27,16 +27,16 @@ TEST(Arena, FreedChunksJoinAgain) {
   for (Arena::Chunk* chunk : chunks) {
     arena.free(chunk);
   }
-  EXPECT_EQ(arena.allocate(64 * kMiB)->data, begin);  // the whole segment is one chunk
-  EXPECT_EQ(arena.reserved(), 64 * kMiB);
+  EXPECT_EQ(arena.allocate(64 * kMebibyte)->data, begin);  // the whole segment is one chunk
+  EXPECT_EQ(arena.reserved(), 64 * kMebibyte);
 }
 
 TEST(Arena, TakesTheBestFit) {
-  Arena arena(64 * kMiB);
+  Arena arena(64 * kMebibyte);
   std::vector<Arena::Chunk*> holes;
   for (const std::size_t kib : {900, 700, 710, 720, 2000}) {
     holes.push_back(arena.allocate(kib << 10));
-    (void)arena.allocate(kMiB);  // keeps the holes apart
+    (void)arena.allocate(kMebibyte);  // keeps the holes apart
   }
   std::vector<const std::byte*> places;
   for (Arena::Chunk* hole : holes) {
@@ -50,7 +50,7 @@ TEST(Arena, TakesTheBestFit) {
 }
 
 TEST(Arena, ChunksNeverOverlapAndWasteLessThanAGranule) {
-  Arena arena(8 * kMiB);
+  Arena arena(8 * kMebibyte);
   std::map<const std::byte*, Arena::Chunk*> live;
   std::mt19937 random(5);
   for (int step = 0; step < 20000; ++step) {
@@ -72,11 +72,11 @@ TEST(Arena, ChunksNeverOverlapAndWasteLessThanAGranule) {
 }
 
 TEST(Arena, RequestLargerThanASegment) {
-  Arena arena(4 * kMiB);
-  Arena::Chunk* const chunk = arena.allocate(33 * kMiB + 1);
+  Arena arena(4 * kMebibyte);
+  Arena::Chunk* const chunk = arena.allocate(33 * kMebibyte + 1);
   std::memset(chunk->data, 1, chunk->nbytes);
   arena.free(chunk);
-  EXPECT_EQ(arena.trim(), 34 * kMiB);
+  EXPECT_EQ(arena.trim(), 34 * kMebibyte);
   EXPECT_EQ(arena.reserved(), 0U);
 }
 

@@ -22,7 +22,7 @@ std::unique_ptr<optim::Optimizer> adafactor(const std::vector<nn::Parameter>& pa
   return std::make_unique<optim::Adafactor>(parameters, options);
 }
 
-const Counterparts<Optimizer> kOptimizers{
+const Counterparts<Optimizer> kAdaptiveOptimizers{
     {"Adam", {made<optim::Adam, optim::AdamOptions>}},
     {"Adagrad", {made<optim::Adagrad, optim::AdagradOptions>}},
     {"RMSprop", {made<optim::RMSprop, optim::RMSpropOptions>}},

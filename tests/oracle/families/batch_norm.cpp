@@ -28,7 +28,7 @@ BuiltLayer group_norm(const Attributes& a) {
   return layer<nn::GroupNorm>(a.integer("num_groups"), a.integer("num_channels"), options);
 }
 
-const Counterparts<Layer> kNorms{
+const Counterparts<Layer> kBatchNorm{
     {"BatchNorm1d", {running_norm<nn::BatchNorm1d, nn::BatchNormOptions>}},
     {"BatchNorm2d", {running_norm<nn::BatchNorm2d, nn::BatchNormOptions>}},
     {"BatchNorm3d", {running_norm<nn::BatchNorm3d, nn::BatchNormOptions>}},

@@ -42,7 +42,7 @@ BuiltLayer conv_transpose(const Attributes& a) {
                   options);
 }
 
-const Counterparts<Layer> kConvolutions{
+const Counterparts<Layer> kConvolution{
     {"Conv1d", {conv<nn::Conv1d>}},
     {"Conv2d", {conv<nn::Conv2d>}},
     {"Conv3d", {conv<nn::Conv3d>}},

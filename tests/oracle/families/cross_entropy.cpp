@@ -13,15 +13,16 @@ nn::CrossEntropyLossOptions options_of(const Attributes& a, const Tensor& weight
           .label_smoothing = a.number("label_smoothing", 0.0)};
 }
 
-BuiltLayer loss(const Attributes& a) {
+BuiltLayer cross_entropy_layer(const Attributes& a) {
   return layer<nn::CrossEntropyLoss>(options_of(a, weights_of(a, "weight")));
 }
 
-Tensor function(const NamedTensors& in, const Attributes& a) {
+Tensor cross_entropy_function(const NamedTensors& in, const Attributes& a) {
   return nn::cross_entropy_loss(in.at(0), in.at(1), options_of(a, in["weight"]));
 }
 
-const Counterparts<Layer> kCrossEntropy{{"CrossEntropyLoss", {loss, function}}};
+const Counterparts<Layer> kCrossEntropy{
+    {"CrossEntropyLoss", {cross_entropy_layer, cross_entropy_function}}};
 
 }  // namespace
 }  // namespace tessera::oracle

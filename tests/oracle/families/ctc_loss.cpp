@@ -13,7 +13,7 @@ nn::CTCLossOptions options_of(const Attributes& a) {
           .zero_infinity = a.flag("zero_infinity", false)};
 }
 
-BuiltLayer loss(const Attributes& a) {
+BuiltLayer ctc_loss_layer(const Attributes& a) {
   auto module = nn::make<nn::CTCLoss>(options_of(a));
   return {module, [module](const NamedTensors& in) -> std::vector<Tensor> {
             const Tensor log_probs = log_softmax(in["logits"], -1);
@@ -21,12 +21,12 @@ BuiltLayer loss(const Attributes& a) {
           }};
 }
 
-Tensor function(const NamedTensors& in, const Attributes& a) {
+Tensor ctc_loss_function(const NamedTensors& in, const Attributes& a) {
   return nn::ctc_loss(log_softmax(in["logits"], -1), in["targets"], in["input_lengths"],
                       in["target_lengths"], options_of(a));
 }
 
-const Counterparts<Layer> kCtc{{"CTCLoss", {loss, function}}};
+const Counterparts<Layer> kCtcLoss{{"CTCLoss", {ctc_loss_layer, ctc_loss_function}}};
 
 }  // namespace
 }  // namespace tessera::oracle

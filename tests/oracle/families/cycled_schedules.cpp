@@ -38,8 +38,8 @@ Schedule::Numbers one_cycle(const Attributes& a, std::int64_t steps, const Node&
   return numbers;
 }
 
-const Counterparts<Schedule> kSchedules{{"CosineAnnealingWarmRestarts", {restarts}},
-                                        {"OneCycleLR", {one_cycle}}};
+const Counterparts<Schedule> kCycledSchedules{{"CosineAnnealingWarmRestarts", {restarts}},
+                                              {"OneCycleLR", {one_cycle}}};
 
 }  // namespace
 }  // namespace tessera::oracle

@@ -26,20 +26,7 @@ nn::TripletMarginLossOptions triplet(const Attributes& a) {
   return options;
 }
 
-/// The module M and the function `f` of two or three tensors.
-template <class M, auto options, auto f>
-Layer loss() {
-  return {[](const Attributes& a) { return layer<M>(options(a)); },
-          [](const NamedTensors& in, const Attributes& a) -> Tensor {
-            if constexpr (requires(const Tensor& x) { f(x, x, x, options(a)); }) {
-              return f(in.at(0), in.at(1), in.at(2), options(a));
-            } else {
-              return f(in.at(0), in.at(1), options(a));
-            }
-          }};
-}
-
-const Counterparts<Layer> kLosses{
+const Counterparts<Layer> kDistanceLosses{
     {"CosineEmbeddingLoss",
      loss<nn::CosineEmbeddingLoss, with_margin<nn::CosineEmbeddingLossOptions>,
           nn::cosine_embedding_loss>()},

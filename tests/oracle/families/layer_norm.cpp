@@ -32,8 +32,8 @@ BuiltLayer rms_norm_layer(const Attributes& a) {
   return layer<nn::RMSNorm>(a.dims("normalized_shape").back(), options);
 }
 
-const Counterparts<Layer> kNorms{{"LayerNorm", {layer_norm_layer, layer_norm_function}},
-                                 {"RMSNorm", {rms_norm_layer}}};
+const Counterparts<Layer> kLayerNorm{{"LayerNorm", {layer_norm_layer, layer_norm_function}},
+                                     {"RMSNorm", {rms_norm_layer}}};
 
 }  // namespace
 }  // namespace tessera::oracle

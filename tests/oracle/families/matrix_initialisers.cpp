@@ -15,7 +15,7 @@ nn::Initializer truncated(const Attributes& a) {
   return trunc_normal(a.number("mean", 0), a.number("std", 1), a.number("a", -2), a.number("b", 2));
 }
 
-const Counterparts<Initialiser> kInitialisers{
+const Counterparts<Initialiser> kMatrixInitialisers{
     {"eye_", {[](const Attributes&) { return eye(); }}},
     {"dirac_", {[](const Attributes& a) { return dirac(a.integer("groups", 1)); }}},
     {"trunc_normal_", {truncated}},

@@ -45,9 +45,9 @@ BuiltLayer parameter_dict(const Attributes&) {
           }};
 }
 
-const Counterparts<Layer> kContainers{{"ModuleDict", {module_dict}},
-                                      {"ParameterList", {parameter_list}},
-                                      {"ParameterDict", {parameter_dict}}};
+const Counterparts<Layer> kNamedContainers{{"ModuleDict", {module_dict}},
+                                           {"ParameterList", {parameter_list}},
+                                           {"ParameterDict", {parameter_dict}}};
 
 }  // namespace
 }  // namespace tessera::oracle

@@ -5,7 +5,7 @@
 namespace tessera::oracle {
 namespace {
 
-optim::PlateauScheduleOptions options_of(const Attributes& a) {
+optim::PlateauScheduleOptions plateau_options(const Attributes& a) {
   using Options = optim::PlateauScheduleOptions;
   const bool absolute = a.text("threshold_mode", "rel") == "abs";
   return {.lr = lr_of(a),
@@ -20,14 +20,14 @@ optim::PlateauScheduleOptions options_of(const Attributes& a) {
 }
 
 Schedule::Numbers plateau(const Attributes& a, std::int64_t steps, const Node& values) {
-  optim::PlateauSchedule schedule(options_of(a));
+  optim::PlateauSchedule schedule(plateau_options(a));
   const auto metrics = values["metrics"].values.to_vector<double>();
   return rates_of(schedule, a, steps, "lr", [&](std::int64_t step) {
     schedule.see(metrics.at(static_cast<std::size_t>(step)));
   });
 }
 
-const Counterparts<Schedule> kPlateau{{"ReduceLROnPlateau", {plateau}}};
+const Counterparts<Schedule> kPlateauSchedules{{"ReduceLROnPlateau", {plateau}}};
 
 }  // namespace
 }  // namespace tessera::oracle

@@ -62,7 +62,7 @@ Tensor kl_div_function(const NamedTensors& in, const Attributes& a) {
   return nn::kl_div(in["input"], in["target"], kl_div_options(a));
 }
 
-const Counterparts<Layer> kLosses{
+const Counterparts<Layer> kProbabilityLosses{
     {"BCELoss", {bce, bce_function}},
     {"BCEWithLogitsLoss", {bce_with_logits, bce_with_logits_function}},
     {"NLLLoss", {nll, nll_function}},

@@ -34,7 +34,7 @@ BuiltLayer lstm_cell(const Attributes& a) {
           }};
 }
 
-const Counterparts<Layer> kCells{
+const Counterparts<Layer> kRecurrentCells{
     {"RNNCell", {rnn_cell}}, {"GRUCell", {gru_cell}}, {"LSTMCell", {lstm_cell}}};
 
 }  // namespace

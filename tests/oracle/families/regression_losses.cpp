@@ -17,16 +17,7 @@ nn::SmoothL1LossOptions smooth_l1(const Attributes& a) {
   return {.reduction = reduction_of(a), .beta = a.number("beta", 1.0)};
 }
 
-/// The module M and the function `f`, both with what `options` makes of the arguments.
-template <class M, auto options, auto f>
-Layer loss() {
-  return {[](const Attributes& a) { return layer<M>(options(a)); },
-          [](const NamedTensors& in, const Attributes& a) {
-            return f(in["input"], in["target"], options(a));
-          }};
-}
-
-const Counterparts<Layer> kLosses{
+const Counterparts<Layer> kRegressionLosses{
     {"MSELoss", loss<nn::MSELoss, reduction_of, nn::mse_loss>()},
     {"L1Loss", loss<nn::L1Loss, reduction_of, nn::l1_loss>()},
     {"HuberLoss", loss<nn::HuberLoss, huber, nn::huber_loss>()},

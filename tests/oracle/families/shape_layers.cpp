@@ -18,7 +18,7 @@ BuiltLayer unflatten_layer(const Attributes& a) {
   return layer<nn::Unflatten>(dim_of(a, "dim", 0), a.dims("unflattened_size"));
 }
 
-const Counterparts<Layer> kShapes{
+const Counterparts<Layer> kShapeLayers{
     {"Identity", {[](const Attributes&) { return layer<nn::Identity>(); }}},
     {"Flatten", {flatten_layer}},
     {"Unflatten", {unflatten_layer}},

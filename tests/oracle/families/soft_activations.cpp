@@ -25,7 +25,7 @@ Tensor glu_function(const NamedTensors& in, const Attributes& a) {
   return glu(in["x"], static_cast<int>(a.integer("dim")));
 }
 
-const Counterparts<Layer> kActivations{
+const Counterparts<Layer> kSoftActivations{
     {"Mish", {in_place_or_not<nn::Mish>, of_x<mish>}},
     {"Softplus", {softplus_layer, softplus_function}},
     {"Softsign", {plain<nn::Softsign>, of_x<softsign>}},

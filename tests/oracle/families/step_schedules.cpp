@@ -40,10 +40,10 @@ Numbers polynomial(const Attributes& a, std::int64_t steps, const Node&) {
   return rates_of(schedule, a, steps);
 }
 
-const Counterparts<Schedule> kSchedules{{"StepLR", {step}},
-                                        {"MultiStepLR", {multi_step}},
-                                        {"ExponentialLR", {exponential}},
-                                        {"PolynomialLR", {polynomial}}};
+const Counterparts<Schedule> kStepSchedules{{"StepLR", {step}},
+                                            {"MultiStepLR", {multi_step}},
+                                            {"ExponentialLR", {exponential}},
+                                            {"PolynomialLR", {polynomial}}};
 
 }  // namespace
 }  // namespace tessera::oracle

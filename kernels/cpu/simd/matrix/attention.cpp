@@ -38,10 +38,11 @@ void backward_of_queries(const AttentionGradient& g, std::int64_t batch, std::in
   BackwardHead<T>(g, batch, key_head).run_queries(tile);
 }
 
-constexpr AttentionTable kTable{{forward<float>, forward<BFloat16>},
-                                {backward<float>, backward<BFloat16>},
-                                {backward_of_keys<float>, backward_of_keys<BFloat16>},
-                                {backward_of_queries<float>, backward_of_queries<BFloat16>}};
+constexpr AttentionTable kAttentionTable{
+    {forward<float>, forward<BFloat16>},
+    {backward<float>, backward<BFloat16>},
+    {backward_of_keys<float>, backward_of_keys<BFloat16>},
+    {backward_of_queries<float>, backward_of_queries<BFloat16>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -50,5 +51,5 @@ constexpr AttentionTable kTable{{forward<float>, forward<BFloat16>},
 
 namespace tessera::cpu::TESSERA_ISA {
 [[maybe_unused]] const bool kAttentionAdded =
-    IsaTable<AttentionTable>::add(Isa::TESSERA_ISA, &kTable);
+    IsaTable<AttentionTable>::add(Isa::TESSERA_ISA, &kAttentionTable);
 }

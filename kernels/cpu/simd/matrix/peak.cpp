@@ -80,7 +80,7 @@ double bf16(std::int64_t rounds) {
 constexpr auto bf16 = f32;  // without such instructions bf16 is computed in f32
 #endif
 
-constexpr PeakTable kTable{f32, bf16};
+constexpr PeakTable kPeakTable{f32, bf16};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -88,5 +88,5 @@ constexpr PeakTable kTable{f32, bf16};
 #include <tessera/kernels/cpu/simd/end.h>
 
 namespace tessera::cpu::TESSERA_ISA {
-[[maybe_unused]] const bool kPeakAdded = IsaTable<PeakTable>::add(Isa::TESSERA_ISA, &kTable);
+[[maybe_unused]] const bool kPeakAdded = IsaTable<PeakTable>::add(Isa::TESSERA_ISA, &kPeakTable);
 }

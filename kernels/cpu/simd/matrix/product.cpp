@@ -92,16 +92,6 @@ void finish(const TileOut& out) {
   }
 }
 
-void add(float* into, const float* from, std::int64_t count) {
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    store(into + i, load(into + i) + load(from + i));
-  }
-  for (; i < count; ++i) {
-    into[i] += from[i];
-  }
-}
-
 #if TESSERA_ISA_LEVEL == 4
 void amx_tile(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, float* c,
               std::int64_t stride, bool add, const Ahead&) {
@@ -122,7 +112,7 @@ constexpr ProductKernel kHalf = kernel<PairWords, PairProduct>();
 #else
 constexpr ProductKernel kHalf = kernel<RoundedWords, PlainProduct>();
 #endif
-constexpr ProductTable kTable{kernel<PlainWords, PlainProduct>(), kHalf, finish, small, add};
+constexpr ProductTable kProductTable{kernel<PlainWords, PlainProduct>(), kHalf, finish, small};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -130,5 +120,5 @@ constexpr ProductTable kTable{kernel<PlainWords, PlainProduct>(), kHalf, finish,
 #include <tessera/kernels/cpu/simd/end.h>
 
 namespace tessera::cpu::TESSERA_ISA {
-[[maybe_unused]] const bool kAdded = IsaTable<ProductTable>::add(Isa::TESSERA_ISA, &kTable);
+[[maybe_unused]] const bool kAdded = IsaTable<ProductTable>::add(Isa::TESSERA_ISA, &kProductTable);
 }

@@ -86,8 +86,6 @@ struct ProductTable {
   ProductKernel bf16;
   void (*finish)(const TileOut&) = nullptr;
   void (*small)(const SmallProduct&) = nullptr;
-  /// into[i] += from[i]
-  void (*add)(float* into, const float* from, std::int64_t count) = nullptr;
 };
 
 }  // namespace tessera::cpu

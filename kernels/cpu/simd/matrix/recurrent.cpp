@@ -43,10 +43,10 @@ void backward(const RecurrentBackward& call, const RecurrentBlock& block, bool p
   }
 }
 
-constexpr RecurrentTable kTable{{Factors<float>::kKernel, Factors<BFloat16>::kKernel},
-                                {forward<float>, forward<BFloat16>},
-                                {backward<float>, backward<BFloat16>},
-                                {to_words<float>, to_words<BFloat16>}};
+constexpr RecurrentTable kRecurrentTable{{Factors<float>::kKernel, Factors<BFloat16>::kKernel},
+                                         {forward<float>, forward<BFloat16>},
+                                         {backward<float>, backward<BFloat16>},
+                                         {to_words<float>, to_words<BFloat16>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA
@@ -55,5 +55,5 @@ constexpr RecurrentTable kTable{{Factors<float>::kKernel, Factors<BFloat16>::kKe
 
 namespace tessera::cpu::TESSERA_ISA {
 [[maybe_unused]] const bool kRecurrentAdded =
-    IsaTable<RecurrentTable>::add(Isa::TESSERA_ISA, &kTable);
+    IsaTable<RecurrentTable>::add(Isa::TESSERA_ISA, &kRecurrentTable);
 }
