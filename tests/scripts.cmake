@@ -12,6 +12,9 @@ foreach(kind e2e lint)
     get_filename_component(name ${script} NAME_WE)
     tessera_test(${kind}_${name} 2 ${script})
     set_property(TEST ${kind}_${name} PROPERTY LABELS ${kind})
+    if(kind STREQUAL lint)   # some of them compile for minutes
+      set_property(TEST ${kind}_${name} PROPERTY TIMEOUT 1200)
+    endif()
   endforeach()
 endforeach()
 

@@ -24,7 +24,6 @@ ParameterRange part(const ParameterRange& r, std::int64_t first, std::int64_t co
   return {.parameter = r.parameter + first,
           .gradient = r.gradient + first,
           .states = {move(r.states[0]), move(r.states[1]), move(r.states[2])},
-          .shadow = move(r.shadow),
           .count = count};
 }
 

@@ -9,7 +9,6 @@
 #include <tessera/core/ops/lion_step.h>
 #include <tessera/core/ops/rmsprop_step.h>
 #include <tessera/core/ops/sgd_step.h>
-#include <tessera/core/tensor/half.h>
 
 namespace tessera::cpu {
 
@@ -17,8 +16,7 @@ namespace tessera::cpu {
 struct ParameterRange {
   float* parameter = nullptr;
   const float* gradient = nullptr;
-  float* states[3]{};          ///< in the order of the op's inputs; null beyond the last
-  BFloat16* shadow = nullptr;  ///< gets the new parameters in bf16; may be null
+  float* states[3]{};  ///< in the order of the op's inputs; null beyond the last
   std::int64_t count = 0;
 };
 

@@ -15,10 +15,7 @@ namespace {
 /// Whole vectors, without masks in the main loop.
 struct Whole {
   static VF get(const float* p, std::int64_t) { return load_in_order(p); }
-  template <class T>
-  static void put(T* p, VF x, std::int64_t) {
-    store(p, x);
-  }
+  static void put(float* p, VF x, std::int64_t) { store(p, x); }
 };
 /// The same where nothing worth fetching follows: the range ends before.
 struct Near : Whole {
@@ -26,20 +23,8 @@ struct Near : Whole {
 };
 struct Tail {
   static VF get(const float* p, std::int64_t n) { return load_n(p, n); }
-  template <class T>
-  static void put(T* p, VF x, std::int64_t n) {
-    store_n(p, x, n);
-  }
+  static void put(float* p, VF x, std::int64_t n) { store_n(p, x, n); }
 };
-
-template <class Access>
-[[gnu::always_inline]] inline void put_parameter(const ParameterRange& r, VF x, std::int64_t i,
-                                                 std::int64_t n) {
-  Access::put(r.parameter + i, x, n);
-  if (r.shadow != nullptr) {
-    Access::put(r.shadow + i, x, n);
-  }
-}
 
 struct AdamW {
   VF keep, decay, beta1, rest1, beta2, rest2, rate, root_scale, epsilon, gradient_scale;
@@ -73,7 +58,7 @@ struct AdamW {
       Access::put(r.states[2] + i, largest, n);
     }
     const VF step = rate * mean / fma(sqrt(largest), root_scale, epsilon);
-    put_parameter<Access>(r, fma(keep, p, -step), i, n);
+    Access::put(r.parameter + i, fma(keep, p, -step), n);
   }
 };
 
@@ -99,7 +84,7 @@ struct Sgd {
       Access::put(r.states[0] + i, m, n);
       d = nesterov ? fma(momentum, m, d) : m;
     }
-    put_parameter<Access>(r, fnma(rate, d, p), i, n);
+    Access::put(r.parameter + i, fnma(rate, d, p), n);
   }
 };
 
@@ -121,7 +106,7 @@ struct Adagrad {
     const VF g = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
     const VF sum = fma(g, g, first_step ? initial : Access::get(r.states[0] + i, n));
     Access::put(r.states[0] + i, sum, n);
-    put_parameter<Access>(r, fnma(rate, g / (sqrt(sum) + epsilon), p), i, n);
+    Access::put(r.parameter + i, fnma(rate, g / (sqrt(sum) + epsilon), p), n);
   }
 };
 
@@ -158,7 +143,7 @@ struct Rmsprop {
       d = fma(momentum, Access::get(buffer + i, n), d);
       Access::put(buffer + i, d, n);
     }
-    put_parameter<Access>(r, fnma(rate, d, p), i, n);
+    Access::put(r.parameter + i, fnma(rate, d, p), n);
   }
 };
 
@@ -182,7 +167,7 @@ struct Lion {
     const VF d = fma(beta1, mean, rest1 * g);
     const VF sign = select_less(zero(), d, set1(1), select_less(d, zero(), set1(-1), zero()));
     Access::put(r.states[0] + i, fma(beta2, mean, rest2 * g), n);
-    put_parameter<Access>(r, fnma(rate, fma(decay, p, sign), p), i, n);
+    Access::put(r.parameter + i, fnma(rate, fma(decay, p, sign), p), n);
   }
 };
 

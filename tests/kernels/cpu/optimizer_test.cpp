@@ -19,18 +19,13 @@ TEST(Optimizer, AdamWFollowsTheFormula) {
     const std::int64_t n = 70001;
     auto p = random_values(n, 1);
     std::vector<float> m(p.size()), v(p.size());
-    std::vector<BFloat16> shadow(p.size());
     std::vector<double> q(p.begin(), p.end()), a(p.size()), b(p.size());
     AdamwStep::Attrs s{.lr = 1e-2, .beta2 = 0.95, .weight_decay = 0.1, .gradient_scale = 0.5};
     for (s.step = 1; s.step <= 3; ++s.step) {
       const auto g = random_values(n, 10 + static_cast<std::uint64_t>(s.step));
       const std::vector<ParameterRange> ranges{
-          {p.data(), g.data(), {m.data(), v.data()}, shadow.data(), 1000},
-          {p.data() + 1000,
-           g.data() + 1000,
-           {m.data() + 1000, v.data() + 1000},
-           nullptr,
-           n - 1000}};
+          {p.data(), g.data(), {m.data(), v.data()}, 1000},
+          {p.data() + 1000, g.data() + 1000, {m.data() + 1000, v.data() + 1000}, n - 1000}};
       adamw_step(s, ranges);
       for (std::size_t i = 0; i < p.size(); ++i) {
         const double h = 0.5 * g[i];
@@ -43,9 +38,6 @@ TEST(Optimizer, AdamWFollowsTheFormula) {
     }
     for (std::size_t i = 0; i < p.size(); ++i) {
       ASSERT_NEAR(p[i], q[i], 1e-6);
-    }
-    for (std::size_t i = 0; i < 1000; ++i) {
-      ASSERT_EQ(shadow[i].bits, BFloat16(p[i]).bits);
     }
   });
 }
@@ -62,7 +54,7 @@ TEST(Optimizer, SgdFollowsTheFormula) {
       for (int step = 0; step < 3; ++step) {
         s.first = step == 0;
         const auto g = random_values(n, 10 + static_cast<std::uint64_t>(step));
-        const ParameterRange range{p.data(), g.data(), {m.data()}, nullptr, n};
+        const ParameterRange range{p.data(), g.data(), {m.data()}, n};
         sgd_step(s, {&range, 1});
         for (std::size_t i = 0; i < p.size(); ++i) {
           const double d = g[i] + 0.01 * q[i];
@@ -92,8 +84,8 @@ TEST(Optimizer, EveryRangeIsUpdatedOnceHoweverManyShareATask) {
     std::vector<ParameterRange> ranges;
     std::int64_t at = 0;
     for (const std::int64_t count : counts) {
-      ranges.push_back({together.data() + at, g.data() + at, {}, nullptr, count});
-      const ParameterRange single{alone.data() + at, g.data() + at, {}, nullptr, count};
+      ranges.push_back({together.data() + at, g.data() + at, {}, count});
+      const ParameterRange single{alone.data() + at, g.data() + at, {}, count};
       sgd_step(s, {&single, 1});
       at += count;
     }
