@@ -9,9 +9,12 @@ namespace tessera::cpu::TESSERA_ISA {
 /// fetches by itself ends with a page, and there a core that works alone waits for memory.
 inline constexpr std::int64_t kAhead = 4096;
 
+/// Into the second cache: it waits for more lines at a time than the first one, which on a Zen 4
+/// alone would halve what a core reads.
 template <class T>
 [[gnu::always_inline]] inline void fetch_ahead(const T* p) {
-  __builtin_prefetch(p + kAhead);
+  constexpr int kToRead = 0, kSecondCache = 2;
+  __builtin_prefetch(p + kAhead, kToRead, kSecondCache);
 }
 
 /// A vector of an array that is read from its beginning to its end.

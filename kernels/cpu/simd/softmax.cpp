@@ -17,17 +17,18 @@ constexpr std::int64_t kShortRow = 4096;  // terms of one row fit the first cach
 
 /// What a row's values become: e^(x - top) / total, or (x - top) - log total. In this order the
 /// logarithm keeps its digits where the values are large.
+template <bool kLogarithm>
 struct RowScale {
-  VF top, factor, log_total;
+  VF top, by_total;  ///< 1 / total, or log total
 
   RowScale() = default;
-  RowScale(float top_in, float total)
-      : top(set1(top_in)), factor(set1(1.0F / total)), log_total(set1(scalar_log(total))) {}
+  [[gnu::always_inline]] RowScale(float top_in, float total)
+      : top(set1(top_in)), by_total(set1(kLogarithm ? scalar_log(total) : 1.0F / total)) {}
 };
 
 /// Rows of up to kShortRow columns. One walk along the columns writes a row, forms the exponentials
-/// of the next one and looks for the largest of the one behind, so that memory never waits for
-/// arithmetic.
+/// of the next one and looks for the largest of the second one behind that, so that memory never
+/// waits for arithmetic, nor a row's first exponential for its largest value.
 template <class T, bool kLogarithm>
 class ShortRows {
  public:
@@ -35,7 +36,8 @@ class ShortRows {
       : x_(x), y_(y), rows_(rows), columns_(columns), past_(past) {}
 
   void run() {
-    next_top_ = largest_of(x_, columns_);
+    next_top_ = largest_of(near(0), columns_);
+    top_behind_ = largest_of(near(1), columns_);
     walk<false>(-1);
     for (std::int64_t row = 0; row < rows_; ++row) {
       walk<true>(row);
@@ -50,15 +52,15 @@ class ShortRows {
 
   [[gnu::always_inline]] VF result(std::int64_t row, std::int64_t j, std::int64_t w) const {
     if (kLogarithm) {
-      return (load_up_to(x_ + row * columns_ + j, w) - scale_.top) - scale_.log_total;
+      return (load_up_to(x_ + row * columns_ + j, w) - scale_.top) - scale_.by_total;
     }
-    return load(terms_ + j) * scale_.factor;
+    return load(terms_ + j) * scale_.by_total;
   }
 
   template <bool kWrites>
   void walk(std::int64_t row) {
     const T* x = near(row + 1);
-    const T* behind = near(row + 2);
+    const T* behind = near(row + 3);
     T* y = kWrites ? y_ + row * columns_ : nullptr;
     const bool past = past_ && is_aligned(y);
     const VF shift = set1(next_top_);
@@ -76,16 +78,17 @@ class ShortRows {
             store(terms_ + j, e);
           }
         });
-    scale_ = RowScale(next_top_, sum(sums[0] + sums[1]));
-    next_top_ = largest(max(tops[0], tops[1]));
+    scale_ = RowScale<kLogarithm>(next_top_, sum(sums[0] + sums[1]));
+    next_top_ = top_behind_;
+    top_behind_ = largest(max(tops[0], tops[1]));
   }
 
   const T* x_;
   T* y_;
   std::int64_t rows_, columns_;
   bool past_;
-  float next_top_ = 0;
-  RowScale scale_;
+  float next_top_ = 0, top_behind_ = 0;
+  RowScale<kLogarithm> scale_;
   alignas(64) float terms_[kShortRow];
 };
 
@@ -94,11 +97,11 @@ template <class T, bool kLogarithm>
 void long_row(const T* x, T* y, std::int64_t columns, bool past_caches) {
   const bool past = past_caches && is_aligned(y);
   const OnlineSum<T> online(x, columns);
-  const RowScale scale(online.top(), online.total());
+  const RowScale<kLogarithm> scale(online.top(), online.total());
   each_column(
       columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
         const VF v = load_up_to(x + j, w) - scale.top;
-        write(y + j, kLogarithm ? v - scale.log_total : exp_of_difference(v) * scale.factor, w,
+        write(y + j, kLogarithm ? v - scale.by_total : exp_of_difference(v) * scale.by_total, w,
               past);
       });
 }
