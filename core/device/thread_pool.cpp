@@ -65,25 +65,47 @@ void wait_for(Ready ready, Sleep sleep) {
   }
 }
 
-// The parallel_for under way. Written by its caller while the gate is closed.
+// Tasks that follow each other, meant for one thread, and taken by others who have done their own.
+struct alignas(64) Share {
+  std::atomic<std::int64_t> next = 0;
+  std::int64_t end = 0;
+};
+
+// The parallel_for under way. Written by its caller while the gate is closed. A thread gets the
+// same share of equal jobs, so that it finds in its own caches what it wrote the last time.
 struct Job {
-  std::int64_t tasks = 0;
+  std::vector<Share> shares;  // one a thread
   std::int64_t chunk = 1;
   detail::RangeFunction function = nullptr;
   void* closure = nullptr;
   std::shared_ptr<Context> context;
   std::exception_ptr error;
   std::atomic<bool> failed = false;
-  alignas(64) std::atomic<std::int64_t> next = 0;
 
-  void run() noexcept {
+  void deal_out(std::int64_t tasks) noexcept {
+    const auto threads = std::ssize(shares);
+    chunk = std::max<std::int64_t>(1, tasks / (16 * threads));
+    for (std::int64_t i = 0; i < threads; ++i) {
+      shares[i].end = tasks * (i + 1) / threads;
+      shares[i].next.store(tasks * i / threads, std::memory_order_relaxed);
+    }
+  }
+
+  // As thread `index`: its own share first, then what the others have not begun.
+  void run(std::size_t index) noexcept {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      run_share(shares[(index + i) % shares.size()]);
+    }
+  }
+
+  void run_share(Share& share) noexcept {
     for (;;) {
-      const std::int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
-      if (begin >= tasks) {
+      const std::int64_t begin = share.next.fetch_add(chunk, std::memory_order_relaxed);
+      if (begin >= share.end) {
         return;
       }
       try {
-        function(closure, begin, std::min(begin + chunk, tasks));
+        function(closure, begin, std::min(begin + chunk, share.end));
       } catch (...) {
         fail_with(std::current_exception());
       }
@@ -94,7 +116,9 @@ struct Job {
     if (!failed.exchange(true, std::memory_order_acq_rel)) {
       error = std::move(cause);
     }
-    next.store(tasks, std::memory_order_relaxed);
+    for (Share& share : shares) {
+      share.next.store(share.end, std::memory_order_relaxed);
+    }
   }
 };
 
@@ -114,7 +138,6 @@ class ThreadPool {
   void start_workers();
   void stop_workers();
   void work(int index);
-  void take_part(std::uint32_t epoch);
   void publish(std::int64_t tasks, detail::RangeFunction function, void* closure);
   void close_gate();
   void wake(std::int64_t wanted);
@@ -152,6 +175,7 @@ ThreadPool::ThreadPool() {
 
 void ThreadPool::start_workers() {
   stop_ = false;
+  job_.shares = std::vector<Share>(static_cast<std::size_t>(threads()));
   for (int index = 1; index < threads(); ++index) {
     workers_.emplace_back([this, index] { work(index); });
   }
@@ -218,7 +242,7 @@ void ThreadPool::work(int index) {
     seen = epoch_.load(std::memory_order_acquire);
     if ((gate_.fetch_add(1, std::memory_order_acquire) & kOpen) != 0) {
       const ContextScope scope(job_.context);
-      job_.run();
+      job_.run(static_cast<std::size_t>(index));
     } else if (stop_) {
       gate_.fetch_sub(1, std::memory_order_release);
       return;
@@ -230,12 +254,10 @@ void ThreadPool::work(int index) {
 }
 
 void ThreadPool::publish(std::int64_t tasks, detail::RangeFunction function, void* closure) {
-  job_.tasks = tasks;
-  job_.chunk = std::max<std::int64_t>(1, tasks / (std::int64_t{16} * threads()));
+  job_.deal_out(tasks);
   job_.function = function;
   job_.closure = closure;
   job_.context = Context::current_shared();
-  job_.next.store(0, std::memory_order_relaxed);
   gate_.fetch_or(kOpen, std::memory_order_release);
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   wake(tasks - 1);
@@ -268,7 +290,7 @@ void ThreadPool::run(std::int64_t tasks, detail::RangeFunction function, void* c
     start_workers();
   }
   publish(tasks, function, closure);
-  job_.run();
+  job_.run(0);
   close_gate();
   job_.context.reset();
   if (job_.failed.exchange(false, std::memory_order_relaxed)) {

@@ -1,6 +1,9 @@
 #include <atomic>
 #include <chrono>
+#include <latch>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -157,6 +160,28 @@ TEST(ThreadPool, UsesItsThreads) {
     ids[static_cast<std::size_t>(i)] = std::this_thread::get_id();
   });
   EXPECT_EQ(std::set<std::thread::id>(ids.begin(), ids.end()).size(), 3U);
+  set_num_threads(before);
+}
+
+TEST(ThreadPool, ThreadsBeginWithTheirOwnShares) {
+  const int before = num_threads();
+  set_num_threads(2);
+  for (int call = 0; call < 100; ++call) {
+    std::mutex mutex;
+    std::map<std::thread::id, std::int64_t> first;
+    std::latch both(2);
+    parallel_for(8, [&](std::int64_t i) {
+      std::unique_lock lock(mutex);
+      if (first.try_emplace(std::this_thread::get_id(), i).second) {
+        lock.unlock();
+        both.arrive_and_wait();
+      }
+    });
+    ASSERT_EQ(first[std::this_thread::get_id()], 0);
+    ASSERT_EQ(first.size(), 2U);
+    first.erase(std::this_thread::get_id());
+    ASSERT_EQ(first.begin()->second, 4);
+  }
   set_num_threads(before);
 }
 
