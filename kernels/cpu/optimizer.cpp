@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -27,15 +28,27 @@ ParameterRange part(const ParameterRange& r, std::int64_t first, std::int64_t co
           .count = count};
 }
 
+/// Pieces of all ranges, in the order of how far into its range each lies: a thread that has the
+/// first rows of every product then has the first part of every parameter, and of its gradient.
 std::vector<ParameterRange> cut(std::span<const ParameterRange> ranges) {
-  std::vector<ParameterRange> pieces;
+  struct Piece {
+    double place;
+    ParameterRange range;
+  };
+  std::vector<Piece> pieces;
   pieces.reserve(ranges.size());
   for (const ParameterRange& r : ranges) {
     for (std::int64_t i = 0; i < r.count; i += kPiece) {
-      pieces.push_back(part(r, i, std::min(kPiece, r.count - i)));
+      const std::int64_t count = std::min(kPiece, r.count - i);
+      const double middle = static_cast<double>(i) + static_cast<double>(count) / 2;
+      pieces.push_back({middle / static_cast<double>(r.count), part(r, i, count)});
     }
   }
-  return pieces;
+  std::ranges::stable_sort(pieces, {}, &Piece::place);
+  std::vector<ParameterRange> sorted;
+  sorted.reserve(pieces.size());
+  std::ranges::transform(pieces, std::back_inserter(sorted), &Piece::range);
+  return sorted;
 }
 
 std::int64_t bytes_read(const ParameterRange& r) {
