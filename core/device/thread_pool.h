@@ -28,11 +28,13 @@ void unpin_threads();
 
 /// Calls `body(i)` for every i in [0, tasks), spread over the pool, and returns when all are done.
 ///
-/// Which thread runs a task is not fixed, so tasks write disjoint memory, and what a task computes
-/// must not depend on num_threads(): cut work by shape. A call from inside a task, or of one task,
-/// runs inline; so does a call that finds the pool busy for another thread (ranks may be threads).
-/// The pool's threads take on the caller's Context for the call. After the first exception no
-/// further task begins, and it is rethrown when those under way have ended.
+/// A thread begins with its own share of the tasks, the first thread with the first ones, and then
+/// takes what others have not begun: work dealt out in the order of its data finds that data in the
+/// core's caches. Which thread runs a task is not fixed, so tasks write disjoint memory, and what a
+/// task computes must not depend on num_threads(): cut work by shape. A call from inside a task, or
+/// of one task, runs inline; so does a call that finds the pool busy for another thread (ranks may
+/// be threads). The pool's threads take on the caller's Context for the call. After the first
+/// exception no further task begins, and it is rethrown when those under way have ended.
 template <class Body>
 void parallel_for(std::int64_t tasks, Body&& body) {
   using Closure = std::remove_reference_t<Body>;
