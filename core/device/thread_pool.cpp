@@ -16,6 +16,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/settings.h>
 #include <tessera/core/device/affinity.h>
+#include <tessera/core/device/job.h>
 
 namespace tessera {
 namespace {
@@ -65,63 +66,6 @@ void wait_for(Ready ready, Sleep sleep) {
   }
 }
 
-// Tasks that follow each other, meant for one thread, and taken by others who have done their own.
-struct alignas(64) Share {
-  std::atomic<std::int64_t> next = 0;
-  std::int64_t end = 0;
-};
-
-// The parallel_for under way. Written by its caller while the gate is closed. A thread gets the
-// same share of equal jobs, so that it finds in its own caches what it wrote the last time.
-struct Job {
-  std::vector<Share> shares;  // one a thread
-  std::int64_t chunk = 1;
-  detail::RangeFunction function = nullptr;
-  void* closure = nullptr;
-  std::shared_ptr<Context> context;
-  std::exception_ptr error;
-  std::atomic<bool> failed = false;
-
-  void deal_out(std::int64_t tasks) noexcept {
-    const auto threads = std::ssize(shares);
-    chunk = std::max<std::int64_t>(1, tasks / (16 * threads));
-    for (std::int64_t i = 0; i < threads; ++i) {
-      shares[i].end = tasks * (i + 1) / threads;
-      shares[i].next.store(tasks * i / threads, std::memory_order_relaxed);
-    }
-  }
-
-  // As thread `index`: its own share first, then what the others have not begun.
-  void run(std::size_t index) noexcept {
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-      run_share(shares[(index + i) % shares.size()]);
-    }
-  }
-
-  void run_share(Share& share) noexcept {
-    for (;;) {
-      const std::int64_t begin = share.next.fetch_add(chunk, std::memory_order_relaxed);
-      if (begin >= share.end) {
-        return;
-      }
-      try {
-        function(closure, begin, std::min(begin + chunk, share.end));
-      } catch (...) {
-        fail_with(std::current_exception());
-      }
-    }
-  }
-
-  void fail_with(std::exception_ptr cause) noexcept {
-    if (!failed.exchange(true, std::memory_order_acq_rel)) {
-      error = std::move(cause);
-    }
-    for (Share& share : shares) {
-      share.next.store(share.end, std::memory_order_relaxed);
-    }
-  }
-};
-
 class ThreadPool {
  public:
   static ThreadPool& instance();
@@ -152,7 +96,7 @@ class ThreadPool {
   pid_t process_ = getpid();
   int first_core_ = -1;
   std::atomic<bool> stop_ = false;
-  Job job_;
+  detail::Job job_;
   alignas(64) std::atomic<std::uint32_t> epoch_ = 0;
   alignas(64) std::atomic<std::uint32_t> gate_ = 0;
 };
@@ -175,7 +119,7 @@ ThreadPool::ThreadPool() {
 
 void ThreadPool::start_workers() {
   stop_ = false;
-  job_.shares = std::vector<Share>(static_cast<std::size_t>(threads()));
+  job_.shares = std::vector<detail::Share>(static_cast<std::size_t>(threads()));
   for (int index = 1; index < threads(); ++index) {
     workers_.emplace_back([this, index] { work(index); });
   }
