@@ -32,13 +32,25 @@ bool has_elements(const Kernel& k) {
   return false;
 }
 
-void copy_elements(const TensorImpl& from, TensorImpl& to) {
-  visit_dtype(from.dtype, [&]<class T>() {
-    StridedCounter<2> at(from.shape, {from.strides, to.strides});
-    for (std::int64_t n = from.numel(); n > 0; --n, at.next()) {
-      to.data<T>()[at.offsets[1]] = from.data<T>()[at.offsets[0]];
-    }
-  });
+void run_dense(const OpDef& op, OpDef::KernelFunction fast, Kernel& k, const void* attrs) {
+  if (fast == nullptr || !fast(k, attrs)) {
+    op.reference(k, attrs);
+  }
+}
+
+[[nodiscard]] OpDef::KernelFunction fast_kernel(const OpDef& op, DeviceType device) {
+  return op.kernels[static_cast<std::size_t>(device)];
+}
+
+/// Lets the op that users call do it: a strided operand then costs a pass over memory and no more.
+void copy_elements(TensorImpl& from, TensorImpl& to) {
+  static const OpDef& copy = find_op("copy");
+  TensorImpl* inputs[] = {&to, &from};
+  TensorImpl* outputs[] = {&to};
+  Kernel k(copy.info.name, inputs, outputs);
+  constexpr struct {
+  } no_attrs;
+  run_dense(copy, fast_kernel(copy, to.device.type), k, &no_attrs);
 }
 
 /// Operands of a call, strided ones replaced by dense memory.
@@ -59,7 +71,7 @@ class DenseOperands {
   }
   void write_back(const Kernel& k) const {
     for (int i = 0; i < k.output_count(); ++i) {
-      const TensorImpl& made = *outputs_[static_cast<std::size_t>(i)];
+      TensorImpl& made = *outputs_[static_cast<std::size_t>(i)];
       if (&made != &k.output(i)) {
         copy_elements(made, k.output(i));
       }
@@ -67,9 +79,10 @@ class DenseOperands {
   }
 
  private:
-  TensorImpl* dense(const TensorImpl& x, bool filled) {
+  TensorImpl* dense(const TensorImpl& const_x, bool filled) {
+    auto& x = const_cast<TensorImpl&>(const_x);
     if (x.contiguous()) {
-      return const_cast<TensorImpl*>(&x);
+      return &x;
     }
     const auto nbytes = static_cast<std::size_t>(x.numel()) * size_of(x.dtype);
     auto copy =
@@ -91,9 +104,7 @@ void run_on_copies(const OpDef& op, OpDef::KernelFunction fast, const Kernel& k,
                    const void* attrs) {
   DenseOperands operands(k);
   Kernel dense = operands.kernel(k);
-  if (fast == nullptr || !fast(dense, attrs)) {
-    op.reference(dense, attrs);
-  }
+  run_dense(op, fast, dense, attrs);
   operands.write_back(k);
 }
 
@@ -101,7 +112,7 @@ void run_on_copies(const OpDef& op, OpDef::KernelFunction fast, const Kernel& k,
 
 void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs) {
   const DeviceType device = kernel.output().device.type;
-  const auto fast = op.kernels[static_cast<std::size_t>(device)];
+  const auto fast = fast_kernel(op, device);
   if (!has_elements(kernel) || (fast != nullptr && fast(kernel, attrs))) {
     return;
   }

@@ -200,7 +200,7 @@ class BlockOfSamples {
       for (std::int64_t tap = 0; tap < g_.taps(); ++tap) {
         const Shift shift = grid_.shift(tap);
         const std::int64_t at = word + shift.places / kernel_.depth_per_word;
-        kernel_.tile(words, rows,
+        kernel_.tile(kernel_.rows, words, rows,
                      columns_at(shift.phase, shift.places % 2, in) + at * kernel_.columns,
                      tiles + tap * size, kernel_.columns, begin > 0, {});
       }

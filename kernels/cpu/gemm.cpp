@@ -36,9 +36,10 @@ void pack_rows(GemmBlock& block, std::int64_t rows, std::uint32_t* packed) {
   const std::int64_t panels = block.rows / kernel.rows;
   constexpr std::int64_t kPanelsPerTask = 8;
   const std::int64_t groups = divide_up(panels, kPanelsPerTask);
+  const auto cuts = static_cast<std::int64_t>(segments.size());
   const auto pack_group = [&](std::int64_t task) {
-    const Segment& s = segments[static_cast<std::size_t>(task / groups)];
-    const std::int64_t first = task % groups * kPanelsPerTask * kernel.rows;
+    const Segment& s = segments[static_cast<std::size_t>(task % cuts)];
+    const std::int64_t first = task / cuts * kPanelsPerTask * kernel.rows;
     const std::int64_t count = std::min(rows - first, kPanelsPerTask * kernel.rows);
     const std::int64_t at = (block.row + first) * g.a.row_stride + s.begin * g.a.column_stride;
     const char* data =
@@ -46,7 +47,7 @@ void pack_rows(GemmBlock& block, std::int64_t rows, std::uint32_t* packed) {
     kernel.pack_rows({data, g.a.dtype, g.a.row_stride, g.a.column_stride, count, s.depth},
                      packed + s.offset * block.rows + first * s.words);
   };
-  const std::int64_t tasks = groups * static_cast<std::int64_t>(segments.size());
+  const std::int64_t tasks = groups * cuts;
   if (rows * g.k < (std::int64_t{1} << 15)) {
     for (std::int64_t i = 0; i < tasks; ++i) {
       pack_group(i);

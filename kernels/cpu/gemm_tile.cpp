@@ -19,7 +19,7 @@ class TileRun {
       : block_(block), g_(*block.gemm), kernel_(*block.kernel), area_(area) {
     const bool own = block.products == nullptr;
     stride_ = own ? round_up(area.columns, kernel_.columns) : area.columns;
-    size_ = (own ? round_up(area.rows, kernel_.rows) : area.rows) * stride_;
+    size_ = (own ? held_rows(area.rows) : area.rows) * stride_;
   }
 
   void run();
@@ -38,6 +38,10 @@ class TileRun {
   void end_cut(std::int64_t cut);
   void merge();
   void write(const float* sums, std::int64_t cut);
+  /// Of `rows` wanted rows, what tiles compute.
+  [[nodiscard]] std::int64_t held_rows(std::int64_t rows) const {
+    return kernel_.any_height ? rows : round_up(rows, kernel_.rows);
+  }
   [[nodiscard]] float* buffer(std::size_t i) {
     return buffers_ + static_cast<std::int64_t>(i) * size_;
   }
@@ -132,14 +136,14 @@ void TileRun::multiply_in_place(const Segment& s, bool first, bool last) {
       const std::int64_t columns = std::min<std::int64_t>(kernel_.columns, area_.columns - j);
       TileOut out = out_at(area_.row + i, area_.column + j);
       auto* c = static_cast<float*>(out.c);
-      const bool whole = rows == kernel_.rows && columns == kernel_.columns;
+      const bool whole = rows == held_rows(rows) && columns == kernel_.columns;
       float* sums = whole ? c : edge;
       const std::int64_t stride = whole ? g_.c_stride : kernel_.columns;
       for (std::int64_t r = 0; !whole && !first && r < rows; ++r) {
         std::copy_n(c + r * g_.c_stride, columns, edge + r * kernel_.columns);
       }
       fetch_after(i, j);
-      kernel_.tile(s.words, a + i * s.words, columns_ + j * s.words, sums, stride, !first,
+      kernel_.tile(rows, s.words, a + i * s.words, columns_ + j * s.words, sums, stride, !first,
                    rows_after(s, a, i, j));
       if (!whole || (last && g_.bias != nullptr)) {
         out.sums = sums;
@@ -180,9 +184,10 @@ void TileRun::multiply(const Segment& s, float* sums, std::int64_t stride, bool 
   }
   const std::uint32_t* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
   for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
+    const std::int64_t rows = std::min<std::int64_t>(kernel_.rows, area_.rows - i);
     for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
-      kernel_.tile(s.words, a + i * s.words, columns_ + j * s.words, sums + i * stride + j, stride,
-                   add, rows_after(s, a, i, j));
+      kernel_.tile(rows, s.words, a + i * s.words, columns_ + j * s.words, sums + i * stride + j,
+                   stride, add, rows_after(s, a, i, j));
     }
   }
 }

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <type_traits>
 
 #include <tessera/core/tensor/dtype.h>
 #include <tessera/kernels/cpu/isa.h>
@@ -16,12 +17,19 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
+template <class Product, int kRows>
+void multiply_panels(std::int64_t words, const float* a, const float* b, float* c,
+                     std::int64_t stride, bool add, const Ahead& ahead) {
+  multiply_tile<Product, kRows>(words, a, 1, kTileRows, b, kTileColumns, c, stride, add, ahead);
+}
+
 template <class Product>
-void tile(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, float* c,
-          std::int64_t stride, bool add, const Ahead& ahead) {
-  multiply_tile<Product, kTileRows>(words, reinterpret_cast<const float*>(a), 1, kTileRows,
-                                    reinterpret_cast<const float*>(b), kTileColumns, c, stride, add,
-                                    ahead);
+void tile(std::int64_t height, std::int64_t words, const std::uint32_t* a, const std::uint32_t* b,
+          float* c, std::int64_t stride, bool add, const Ahead& ahead) {
+  with_height<kTileRows>(height, [&]<int kRows>(std::integral_constant<int, kRows>) {
+    multiply_panels<Product, kRows>(words, reinterpret_cast<const float*>(a),
+                                    reinterpret_cast<const float*>(b), c, stride, add, ahead);
+  });
 }
 
 template <class Words, class Product>
@@ -31,7 +39,8 @@ constexpr ProductKernel kernel() {
           .depth_per_word = Words::kDepth,
           .pack_rows = pack<Words, kTileRows>,
           .pack_columns = pack<Words, kTileColumns>,
-          .tile = tile<Product>};
+          .tile = tile<Product>,
+          .any_height = true};
 }
 
 template <int kRows>
@@ -43,22 +52,12 @@ void small_rows(const SmallProduct& p, std::int64_t row) {
   }
 }
 
-/// Up to kRows rows: a tile of each height, so that no row is computed in vain.
-template <int kRows>
-void last_rows(const SmallProduct& p, std::int64_t row) {
-  if (p.m - row == kRows) {
-    small_rows<kRows>(p, row);
-  } else if constexpr (kRows > 1) {
-    last_rows<kRows - 1>(p, row);
-  }
-}
-
 void small(const SmallProduct& p) {
-  std::int64_t row = 0;
-  for (; row + kTileRows <= p.m; row += kTileRows) {
-    small_rows<kTileRows>(p, row);
+  for (std::int64_t row = 0; row < p.m; row += kTileRows) {
+    with_height<kTileRows>(p.m - row, [&]<int kRows>(std::integral_constant<int, kRows>) {
+      small_rows<kRows>(p, row);
+    });
   }
-  last_rows<kTileRows - 1>(p, row);
 }
 
 template <class T>
@@ -93,8 +92,8 @@ void finish(const TileOut& out) {
 }
 
 #if TESSERA_ISA_LEVEL == 4
-void amx_tile(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, float* c,
-              std::int64_t stride, bool add, const Ahead&) {
+void amx_tile(std::int64_t, std::int64_t words, const std::uint32_t* a, const std::uint32_t* b,
+              float* c, std::int64_t stride, bool add, const Ahead&) {
   multiply_amx<2 * kAmxRows>(words, {a, kAmxWords, kAmxRun}, b, c, stride, add);
 }
 

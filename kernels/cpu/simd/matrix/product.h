@@ -45,9 +45,12 @@ struct ProductKernel {
   void (*pack_rows)(const PackBlock&, std::uint32_t* panels) = nullptr;
   /// Panels of `columns`, the last one padded with zeros.
   void (*pack_columns)(const PackBlock&, std::uint32_t* panels) = nullptr;
-  /// tile[rows, columns] (rows `stride` apart) = or += A panel · B panel over `words` of k.
-  void (*tile)(std::int64_t words, const std::uint32_t* a, const std::uint32_t* b, float* tile,
-               std::int64_t stride, bool add, const Ahead&) = nullptr;
+  /// tile[height, columns] (rows `stride` apart) = or += A panel · B panel over `words` of k.
+  void (*tile)(std::int64_t height, std::int64_t words, const std::uint32_t* a,
+               const std::uint32_t* b, float* tile, std::int64_t stride, bool add,
+               const Ahead&) = nullptr;
+  /// True where tiles may have any height up to `rows`; false: `rows` is the only one.
+  bool any_height = false;
   /// Called on a thread before its tiles.
   void (*begin)() = nullptr;
 

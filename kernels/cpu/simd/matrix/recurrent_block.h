@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <tessera/kernels/cpu/simd/columns.h>
 #include <tessera/kernels/cpu/simd/matrix/pack.h>
@@ -50,26 +51,22 @@ struct VectorFactors {
     for (std::int64_t k = 0; k < all.words; k += kPart) {
       for (std::int64_t row = 0; row < all.rows; row += kTileHeight) {
         Few few = all;
-        few.rows = all.rows - row < kTileHeight ? all.rows - row : kTileHeight;
+        few.rows = all.rows - row;
         few.words = all.words - k < kPart ? all.words - k : kPart;
         few.factors += row * all.row_words + k;
         few.panel += k * kTileColumns;
         few.sums += row * all.stride;
         few.next_panel += k * kTileColumns + (row > 0 ? kTileColumns / 2 : 0);
-        tile(few, add || k > 0);
+        with_height<kTileHeight>(few.rows, [&]<int kCount>(std::integral_constant<int, kCount>) {
+          tile<kCount>(few, add || k > 0);
+        });
       }
     }
   }
 
  private:
-  template <int kCount = kTileHeight>
-  static void tile(const Few& few, bool add) {
-    if constexpr (kCount > 1) {
-      if (few.rows < kCount) {
-        tile<kCount - 1>(few, add);
-        return;
-      }
-    }
+  template <int kCount>
+  [[gnu::always_inline]] static void tile(const Few& few, bool add) {
     multiply_tile<Product, kCount>(few.words, reinterpret_cast<const float*>(few.factors),
                                    few.row_words, 1, reinterpret_cast<const float*>(few.panel),
                                    kTileColumns, few.sums, few.stride, add,

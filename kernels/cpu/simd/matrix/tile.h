@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <tessera/kernels/cpu/simd/matrix/words.h>
 
@@ -74,6 +75,19 @@ template <class Product, int kRows, class Fetch = NothingAhead>
       store(c + i * stride + j * kLanes, sums[i][j]);
     }
   }
+}
+
+/// Calls f(constant) for `rows` in [1, kMost]: there is a tile of each height, so that no row is
+/// computed in vain.
+template <int kMost, class F>
+[[gnu::always_inline]] inline void with_height(std::int64_t rows, const F& f) {
+  if constexpr (kMost > 1) {
+    if (rows < kMost) {
+      with_height<kMost - 1>(rows, f);
+      return;
+    }
+  }
+  f(std::integral_constant<int, kMost>{});
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA
