@@ -8,15 +8,12 @@
 namespace tessera::dist {
 namespace {
 
-/// The collective with everything that its coroutine refers to.
+/// The collective with its coroutine, which refers to it and to the core.
 class Launched final : public Operation {
  public:
-  Launched(std::shared_ptr<Progress> progress, std::shared_ptr<Health> health,
-           std::shared_ptr<GroupCore> core, Collective c)
-      : Operation(std::move(progress), std::move(health)),
-        core_(std::move(core)),
-        collective_(std::move(c)) {
-    task = core_->start(collective_);
+  Launched(std::shared_ptr<Progress> progress, Health& health, GroupCore& core, Collective c)
+      : Operation(std::move(progress), health), collective_(std::move(c)) {
+    task = core.start(collective_);
   }
   ~Launched() override { task = Task(); }  // before what it refers to
   Launched(const Launched&) = delete;
@@ -27,11 +24,9 @@ class Launched final : public Operation {
   void release() noexcept override {
     collective_.tree.reset();
     collective_.keep_alive.reset();
-    core_.reset();
   }
 
  private:
-  std::shared_ptr<GroupCore> core_;
   Collective collective_;
 };
 
@@ -40,7 +35,7 @@ std::string trace_name(const Collective& c) {
   return c.label.empty() ? name : name.append(" ").append(c.label);
 }
 
-std::shared_ptr<Lane> in(std::map<int, std::shared_ptr<Lane>>& lanes, int peer) {
+const std::shared_ptr<Lane>& in(std::map<int, std::shared_ptr<Lane>>& lanes, int peer) {
   std::shared_ptr<Lane>& lane = lanes[peer];
   if (lane == nullptr) {
     lane = std::make_shared<Lane>();
@@ -50,7 +45,7 @@ std::shared_ptr<Lane> in(std::map<int, std::shared_ptr<Lane>>& lanes, int peer) 
 
 }  // namespace
 
-GroupBase::GroupBase(Roster roster, std::shared_ptr<GroupCore> core, std::shared_ptr<Health> health,
+GroupBase::GroupBase(Roster roster, std::unique_ptr<GroupCore> core, std::shared_ptr<Health> health,
                      std::shared_ptr<Progress> progress)
     : roster_(std::move(roster)),
       core_(std::move(core)),
@@ -68,7 +63,7 @@ GroupBase::~GroupBase() {
   }
 }
 
-std::shared_ptr<Lane> GroupBase::lane_of(const Collective& c) {
+const std::shared_ptr<Lane>& GroupBase::lane_of(const Collective& c) {
   if (c.kind == CollectiveKind::send) {
     return in(sends_, c.peer);
   }
@@ -79,7 +74,7 @@ Work GroupBase::launch(Collective collective) {
   validate(collective, rank(), size());
   health_->require();
   collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
-  auto operation = std::make_shared<Launched>(progress_, health_, core_, std::move(collective));
+  auto operation = std::make_shared<Launched>(progress_, *health_, *core_, std::move(collective));
   if (tracing()) {
     operation->name = trace_name(operation->collective());
   }

@@ -14,7 +14,7 @@
 
 namespace tessera::dist {
 
-/// Everything that operations under way refer to; it outlives the communicator as long as they do.
+/// What carries out collectives. A communicator that goes first ends those under way.
 class GroupCore {
  public:
   virtual ~GroupCore() = default;
@@ -36,15 +36,15 @@ class GroupBase : public Communicator {
   [[nodiscard]] const std::shared_ptr<Health>& health() const { return health_; }
 
  protected:
-  GroupBase(Roster roster, std::shared_ptr<GroupCore> core, std::shared_ptr<Health> health,
+  GroupBase(Roster roster, std::unique_ptr<GroupCore> core, std::shared_ptr<Health> health,
             std::shared_ptr<Progress> progress);
   [[nodiscard]] const std::shared_ptr<Progress>& progress() const { return progress_; }
 
  private:
-  std::shared_ptr<Lane> lane_of(const Collective&);
+  const std::shared_ptr<Lane>& lane_of(const Collective&);
 
   Roster roster_;
-  std::shared_ptr<GroupCore> core_;
+  std::unique_ptr<GroupCore> core_;
   std::shared_ptr<Health> health_;
   std::shared_ptr<Progress> progress_;
   std::shared_ptr<Lane> collectives_ = std::make_shared<Lane>();

@@ -73,7 +73,7 @@ class LoopbackCommunicator final : public GroupBase {
   LoopbackCommunicator(std::shared_ptr<Meeting> meeting, const Roster& members,
                        std::shared_ptr<Health> parent, std::shared_ptr<Progress> shared_progress,
                        LoopbackOptions options)
-      : GroupBase(members, std::make_shared<LoopbackCore>(meeting, members, options.direct),
+      : GroupBase(members, std::make_unique<LoopbackCore>(meeting, members, options.direct),
                   std::make_shared<Health>(meeting->block().failure(), members.rank,
                                            std::move(parent), meeting),
                   std::move(shared_progress)),

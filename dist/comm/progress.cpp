@@ -39,8 +39,8 @@ Task::Progress Operation::advance() {
   if (first) {
     trace_ = AsyncTraceRange(name, "communication");
   }
-  if (health_->failed()) {
-    finish(health_->cause());
+  if (health_.failed()) {
+    finish(health_.cause());
     return Task::Progress::done;
   }
   try {
@@ -52,8 +52,8 @@ Task::Progress Operation::advance() {
     }
     return progress;
   } catch (...) {
-    health_->fail(std::current_exception());
-    finish(health_->cause());
+    health_.fail(std::current_exception());
+    finish(health_.cause());
     return Task::Progress::done;
   }
 }
@@ -81,20 +81,27 @@ Progress::~Progress() {
   thread_.join();
 }
 
-void Progress::submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Operation> operation) {
-  unfinished_.fetch_add(1);
-  Operation& launched = *operation;
+void Progress::submit(const std::shared_ptr<Lane>& lane,
+                      const std::shared_ptr<Operation>& operation) {
   if (runner_.try_lock()) {
     const std::lock_guard lock(runner_, std::adopt_lock);
     take_inbox();
-    enlist({lane, std::move(operation)});
-    poll_lane(*lane);
+    const bool is_first = lane->queue_.empty();
+    if (is_first && operation->advance() == Task::Progress::done) {
+      return;  // nobody else has to hear of it, and small messages show each step taken
+    }
+    unfinished_.fetch_add(1);
+    enlist({lane, operation});
+    if (!is_first) {
+      poll_lane(*lane);
+    }
   } else {  // somebody is in the middle of a sum: do not wait for it
     const std::lock_guard lock(inbox_mutex_);
-    inbox_.push_back({lane, std::move(operation)});
+    unfinished_.fetch_add(1);
+    inbox_.push_back({lane, operation});
     inbox_filled_.store(true, std::memory_order_release);
   }
-  if (!launched.done()) {
+  if (!operation->done()) {
     ensure_thread();
   }
 }

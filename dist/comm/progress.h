@@ -24,8 +24,9 @@ class Progress;
 /// refers to.
 class Operation : public WorkState {
  public:
-  Operation(std::shared_ptr<Progress> progress, std::shared_ptr<Health> health)
-      : progress_(std::move(progress)), health_(std::move(health)) {}
+  /// `health` is asked until the operation is done.
+  Operation(std::shared_ptr<Progress> progress, Health& health)
+      : progress_(std::move(progress)), health_(health) {}
 
   /// Set before the operation is submitted.
   Task task;
@@ -46,7 +47,7 @@ class Operation : public WorkState {
   void finish(std::exception_ptr error) noexcept;
 
   std::shared_ptr<Progress> progress_;
-  std::shared_ptr<Health> health_;
+  Health& health_;
   bool begun_ = false;
   std::chrono::steady_clock::time_point started_{};  ///< unset: it ended as soon as it began
   std::chrono::nanoseconds duration_{0};
@@ -73,7 +74,7 @@ class Progress {
 
   /// Queues an operation and lets it run as far as it gets without waiting. The lane must outlive
   /// its operations.
-  void submit(const std::shared_ptr<Lane>& lane, std::shared_ptr<Operation> operation);
+  void submit(const std::shared_ptr<Lane>& lane, const std::shared_ptr<Operation>& operation);
   /// Ends what is still queued in `lane` with `error`; later operations are unaffected.
   void cancel(const std::shared_ptr<Lane>& lane, const std::exception_ptr& error);
   /// Polls until `operation` is done; false when the deadline came first.

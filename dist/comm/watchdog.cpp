@@ -38,9 +38,11 @@ class WatchedCommunicator final : public CommDecorator {
 
   Work launch(Collective c) override {
     Watch::Entry entry = watch_->announce(c);
-    entry.work = inner().launch(std::move(c));
-    Work work = entry.work;
-    watch_->watch(std::move(entry));
+    Work work = inner().launch(std::move(c));
+    if (!work.done()) {
+      entry.work = work;
+      watch_->watch(std::move(entry));
+    }
     return work;
   }
   CommBuffer allocate(std::size_t nbytes) override {

@@ -46,14 +46,11 @@ class Reducer {
   static constexpr bool kWidens = !std::is_same_v<T, A>;
 
  public:
-  Reducer(std::span<const TreeStep> steps, std::span<const TreeSource> sources,
-          std::span<void* const> destinations, bool partial_result)
-      : steps_(steps),
-        sources_(sources),
-        destinations_(destinations),
-        rounds_(kWidens && !partial_result),
-        tiles_(reinterpret_cast<A*>(scratch(sources.size() * kTile * sizeof(A)))) {
-    current_.resize(sources.size());
+  explicit Reducer(const Reduction& r)
+      : r_(r),
+        rounds_(kWidens && !r.partial_result),
+        tiles_(reinterpret_cast<A*>(scratch(r.sources.size() * kTile * sizeof(A)))) {
+    current_.resize(r.sources.size());
   }
 
   void run(std::size_t count) {
@@ -66,22 +63,22 @@ class Reducer {
   void run_tile(std::size_t first, std::size_t n) {
     std::fill(current_.begin(), current_.end(), nullptr);
     const A* result = nullptr;
-    A* direct = rounds_ ? nullptr : static_cast<A*>(destinations_[0]) + first;
-    for (std::size_t s = 0; s < steps_.size();) {
+    A* direct = rounds_ ? nullptr : static_cast<A*>(r_.destinations[0]) + first;
+    for (std::size_t s = 0; s < r_.steps.size();) {
       const std::size_t end = s + (joins_next(s) ? 2 : 1);
-      const int into = steps_[end - 1].into;
-      A* out = end == steps_.size() && direct != nullptr ? direct : tile(into);
-      run_steps(steps_.subspan(s, end - s), out, first, n);
+      const int into = r_.steps[end - 1].into;
+      A* out = end == r_.steps.size() && direct != nullptr ? direct : tile(into);
+      run_steps(r_.steps.subspan(s, end - s), out, first, n);
       current_[static_cast<std::size_t>(into)] = result = out;
       s = end;
     }
-    store(steps_.empty() ? load(0, first, n) : result, first, n);
+    store(r_.steps.empty() ? load(0, first, n) : result, first, n);
   }
 
   /// Whether the next step takes this one's result: both are done in one walk then.
   [[nodiscard]] bool joins_next(std::size_t s) const {
-    return s + 1 < steps_.size() &&
-           (steps_[s + 1].into == steps_[s].into || steps_[s + 1].from == steps_[s].into);
+    return s + 1 < r_.steps.size() &&
+           (r_.steps[s + 1].into == r_.steps[s].into || r_.steps[s + 1].from == r_.steps[s].into);
   }
 
   /// One step, or two that join.
@@ -105,7 +102,7 @@ class Reducer {
     if (known != nullptr) {
       return known;
     }
-    const TreeSource& source = sources_[static_cast<std::size_t>(index)];
+    const TreeSource& source = r_.sources[static_cast<std::size_t>(index)];
     if constexpr (kWidens) {
       if (!source.partial) {
         convert(static_cast<const T*>(source.data) + first, tile(index), n);
@@ -118,7 +115,7 @@ class Reducer {
   void store(const A* result, std::size_t first, std::size_t n) const {
     if constexpr (kWidens) {
       if (rounds_) {
-        T* rounded = static_cast<T*>(destinations_[0]) + first;
+        T* rounded = static_cast<T*>(r_.destinations[0]) + first;
         convert(result, rounded, n);
         copy_to(rounded, first, n);
         return;
@@ -129,7 +126,7 @@ class Reducer {
 
   template <class U>
   void copy_to(const U* result, std::size_t first, std::size_t n) const {
-    for (void* destination : destinations_) {
+    for (void* destination : r_.destinations) {
       U* out = static_cast<U*>(destination) + first;
       if (out != result) {
         std::memcpy(out, result, n * sizeof(U));
@@ -137,9 +134,7 @@ class Reducer {
     }
   }
 
-  std::span<const TreeStep> steps_;
-  std::span<const TreeSource> sources_;
-  std::span<void* const> destinations_;
+  const Reduction& r_;
   bool rounds_;
   A* tiles_;
   InlineVector<const A*, 16> current_;
@@ -151,12 +146,12 @@ DType as_real(DType dtype) {
 }
 
 template <class Op>
-void dispatch(DType dtype, std::span<const TreeStep> steps, std::span<const TreeSource> sources,
-              std::span<void* const> destinations, std::size_t count, bool partial_result) {
-  visit_dtype(as_real(dtype), [&]<class T>() {
+void dispatch(const Reduction& r) {
+  const std::size_t count = r.count * (is_complex(r.dtype) ? 2 : 1);
+  visit_dtype(as_real(r.dtype), [&]<class T>() {
     if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, std::complex<float>> &&
                   !std::is_same_v<T, std::complex<double>>) {
-      Reducer<T, Op>(steps, sources, destinations, partial_result).run(count);
+      Reducer<T, Op>(r).run(count);
     }
   });
 }
@@ -186,20 +181,15 @@ void check_reducible(ReduceOp op, DType dtype) {
         to_string(op), " of ", dtype, ", expected sum");
 }
 
-void tree_reduce(ReduceOp op, DType dtype, std::span<const TreeStep> steps,
-                 std::span<const TreeSource> sources, std::span<void* const> destinations,
-                 std::size_t count, bool partial_result) {
-  check_reducible(op, dtype);
-  if (is_complex(dtype)) {
-    count *= 2;
-  }
-  switch (op) {
+void tree_reduce(const Reduction& r) {
+  check_reducible(r.op, r.dtype);
+  switch (r.op) {
     case ReduceOp::sum:
-      return dispatch<Sum>(dtype, steps, sources, destinations, count, partial_result);
+      return dispatch<Sum>(r);
     case ReduceOp::min:
-      return dispatch<Min>(dtype, steps, sources, destinations, count, partial_result);
+      return dispatch<Min>(r);
     case ReduceOp::max:
-      return dispatch<Max>(dtype, steps, sources, destinations, count, partial_result);
+      return dispatch<Max>(r);
   }
 }
 
@@ -211,7 +201,7 @@ void tree_sum(const ReductionTree& tree, std::span<const void* const> sources, v
   for (const void* source : sources) {
     blocks.push_back({source, false});
   }
-  tree_reduce(ReduceOp::sum, dtype, tree.steps(), blocks, std::span<void* const>(&dst, 1), count);
+  tree_reduce({ReduceOp::sum, dtype, tree.steps(), blocks, {&dst, 1}, count});
 }
 
 }  // namespace tessera::dist

@@ -19,17 +19,25 @@ struct TreeSource {
   bool partial = false;  ///< elements are of type `accumulator_of(dtype)`, as a partial sum is
 };
 
-/// Reduces `sources` elementwise along `steps`, whose indices name sources; the result is that of
-/// the last step's `into`, or source 0 without steps, and is written to every destination.
+/// What tree_reduce does. Steps name sources by index.
+struct Reduction {
+  ReduceOp op = ReduceOp::sum;
+  DType dtype = DType::f32;
+  std::span<const TreeStep> steps;
+  std::span<const TreeSource> sources;  ///< of `count` elements each
+  std::span<void* const> destinations;  ///< likewise
+  std::size_t count = 0;
+  bool partial_result = false;  ///< destinations take `accumulator_of(dtype)`, nothing is rounded
+};
+
+/// Reduces sources elementwise along the steps; the result is that of the last step's `into`, or
+/// source 0 without steps, and is written to every destination.
 ///
-/// f16, bf16 and f32 are added in f32 and rounded once, at the end; with `partial_result` the
-/// destinations take `accumulator_of(dtype)` and nothing is rounded. Integers wrap. A destination
-/// may be one of the sources of its own type, and must not overlap any other way. Elements are
-/// treated alone, so how a caller cuts `count` changes no bit. Runs on the calling thread.
-/// Throws InvalidArgument for a reduction that `dtype` does not have (`check_reducible`).
-void tree_reduce(ReduceOp op, DType dtype, std::span<const TreeStep> steps,
-                 std::span<const TreeSource> sources, std::span<void* const> destinations,
-                 std::size_t count, bool partial_result = false);
+/// f16, bf16 and f32 are added in f32 and rounded once, at the end, or not at all. Integers wrap. A
+/// destination may be one of the sources of its own type, and must not overlap any other way.
+/// Elements are treated alone, so how a caller cuts `count` changes no bit. Runs on the calling
+/// thread. Throws InvalidArgument for a reduction that `dtype` does not have (`check_reducible`).
+void tree_reduce(const Reduction&);
 
 /// Sums one block a leaf of `tree` into `dst`, all of type `dtype`.
 void tree_sum(const ReductionTree& tree, std::span<const void* const> sources, void* dst,

@@ -158,7 +158,7 @@ void measure_order(Rows& rows) {
   std::vector<double> arrived;
   const auto timed = [&](std::span<const dist::TreeStep> steps) {
     const double start = now();
-    dist::tree_reduce(dist::ReduceOp::sum, DType::f32, steps, sources, {&destination, 1}, kCount);
+    dist::tree_reduce({dist::ReduceOp::sum, DType::f32, steps, sources, {&destination, 1}, kCount});
     return now() - start;
   };
   for (int round = 0; round < 5 * kSamples + 2; ++round) {  // each takes milliseconds

@@ -45,7 +45,7 @@ struct MpiCommunicator::Parts {
   Family family;
   std::set<int> groups;
   int number = 0;
-  std::shared_ptr<GroupCore> core;
+  std::unique_ptr<GroupCore> core;
   std::shared_ptr<Health> health;
 };
 
@@ -67,9 +67,9 @@ std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string n
   }
   const auto addresses = std::make_shared<SegmentSpace>(parts.family.segments, parts.groups);
   if (setup.topology.host_count() == 1) {
-    parts.core = std::make_shared<OneHostCore>(setup.control, setup.block, parts.roster, addresses);
+    parts.core = std::make_unique<OneHostCore>(setup.control, setup.block, parts.roster, addresses);
   } else {
-    parts.core = std::make_shared<HostsCore>(parts.comm.get(), setup.block, setup.topology,
+    parts.core = std::make_unique<HostsCore>(parts.comm.get(), setup.block, setup.topology,
                                              parts.roster, addresses);
   }
   parts.health = std::make_shared<Health>(setup.block.failure(), setup.topology.rank,

@@ -48,7 +48,7 @@ void HostsCore::pack_roots(const Exchange& x, Flight& flight) const {
         sources = {sources[static_cast<std::size_t>(root.leaf)]};
       }
       void* destination = out;
-      tree_reduce(c.reduce, c.dtype, root.steps, sources, {&destination, 1}, part.count, partial);
+      tree_reduce({c.reduce, c.dtype, root.steps, sources, {&destination, 1}, part.count, partial});
       out += part.count * x.wire_element(x.host);
     }
   }
@@ -116,7 +116,7 @@ void HostsCore::combine(Exchange& x, Flight& flight) const {
     in += x.root_count(host) * n * x.wire_element(host);
   }
   void* destination = sums;
-  tree_reduce(c.reduce, c.dtype, x.plan.steps, sources, {&destination, 1}, n);
+  tree_reduce({c.reduce, c.dtype, x.plan.steps, sources, {&destination, 1}, n});
   for (int turn = 0; turn < x.hosts - 1; ++turn) {
     x.turns.add({.data = sums,
                  .nbytes = n * x.element(),

@@ -156,7 +156,7 @@ Task HostsCore::reduce_scatter(const Collective& c) {
         static_cast<std::size_t>(leaf.rank) * blocks + static_cast<std::size_t>(leaf.slot);
     sources.push_back({received.data() + block * c.count * element, false});
   }
-  tree_reduce(c.reduce, c.dtype, tree.steps(), sources, {&c.receive, 1}, c.count);
+  tree_reduce({c.reduce, c.dtype, tree.steps(), sources, {&c.receive, 1}, c.count});
 }
 
 Task HostsCore::send(const Collective& c) {

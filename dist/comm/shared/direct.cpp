@@ -32,8 +32,12 @@ Task SharedGroup::run_direct(const Collective& c) {
   for (std::size_t done = 0; done < part.count; done += step) {
     const std::size_t n = std::min(step, part.count - done);
     if (all_reduce) {
-      tree_reduce(c.reduce, c.dtype, tree_of(c).steps(), {sources.data(), sources.size()},
-                  {outs.data(), outs.size()}, n);
+      tree_reduce({c.reduce,
+                   c.dtype,
+                   tree_of(c).steps(),
+                   {sources.data(), sources.size()},
+                   {outs.data(), outs.size()},
+                   n});
       for (TreeSource& source : sources) {
         source.data = static_cast<const std::byte*>(source.data) + n * element;
       }

@@ -231,8 +231,8 @@ void SharedGroup::pull_reduced(const Collective& c, const Window& window, std::s
                        false});
   }
   void* destination = out;
-  tree_reduce(c.reduce, c.dtype, tree.steps(), {sources.data(), sources.size()}, {&destination, 1},
-              n);
+  tree_reduce(
+      {c.reduce, c.dtype, tree.steps(), {sources.data(), sources.size()}, {&destination, 1}, n});
 }
 
 }  // namespace tessera::dist

@@ -108,8 +108,12 @@ void SharedGroup::reduce_staged_part(const Collective& c, std::uint64_t piece, s
       outs.push_back(block_.slot(rank, piece) + own.first * element);
     }
   }
-  tree_reduce(c.reduce, c.dtype, tree_of(c).steps(), {sources.data(), sources.size()},
-              {outs.data(), outs.size()}, own.count);
+  tree_reduce({c.reduce,
+               c.dtype,
+               tree_of(c).steps(),
+               {sources.data(), sources.size()},
+               {outs.data(), outs.size()},
+               own.count});
 }
 
 void SharedGroup::collect_staged(const Collective& c, std::uint64_t piece, std::size_t stride,

@@ -112,7 +112,7 @@ TEST(TreeReduce, TakesPartialSumsAndGivesThem) {
   const std::vector<TreeStep> steps{{0, 1}};
   float sum = 0;
   void* out = &sum;
-  tree_reduce(ReduceOp::sum, DType::bf16, steps, sources, {&out, 1}, 1, true);
+  tree_reduce({ReduceOp::sum, DType::bf16, steps, sources, {&out, 1}, 1, true});
   EXPECT_EQ(sum, 1.0F + 0x1p-12F);
 }
 
@@ -123,7 +123,7 @@ TEST(TreeReduce, ANanOnEitherSideWinsMinAndMax) {
   const std::vector<TreeStep> steps{{0, 1}};
   std::vector<float> least(3);
   void* out = least.data();
-  tree_reduce(ReduceOp::min, DType::f32, steps, sources, {&out, 1}, 3);
+  tree_reduce({ReduceOp::min, DType::f32, steps, sources, {&out, 1}, 3});
   EXPECT_TRUE(std::isnan(least[0]));
   EXPECT_TRUE(std::isnan(least[1]));
   EXPECT_EQ(least[2], 2.0F);
