@@ -88,7 +88,7 @@ void Progress::submit(const std::shared_ptr<Lane>& lane,
     take_inbox();
     const bool is_first = lane->queue_.empty();
     if (is_first && operation->advance() == Task::Progress::done) {
-      return;  // nobody else has to hear of it, and small messages show each step taken
+      return;  // so nobody else has to hear of it, which would take as long as a small message
     }
     unfinished_.fetch_add(1);
     enlist({lane, operation});

@@ -28,7 +28,8 @@ void check_gemm(const Gemm& g) {
         "; expected f32");
 }
 
-// Packed as [segment][panel][word][row in panel]; `rows` is padded to whole panels.
+// Packed as [segment][panel][word][row in panel]; `rows` is padded to whole panels. All segments of
+// some rows are packed together: by the thread that is likely to multiply these rows.
 void pack_rows(GemmBlock& block, std::int64_t rows, std::uint32_t* packed) {
   const Gemm& g = *block.gemm;
   const ProductKernel& kernel = *block.kernel;
@@ -36,10 +37,10 @@ void pack_rows(GemmBlock& block, std::int64_t rows, std::uint32_t* packed) {
   const std::int64_t panels = block.rows / kernel.rows;
   constexpr std::int64_t kPanelsPerTask = 8;
   const std::int64_t groups = divide_up(panels, kPanelsPerTask);
-  const auto cuts = static_cast<std::int64_t>(segments.size());
+  const auto all = static_cast<std::int64_t>(segments.size());
   const auto pack_group = [&](std::int64_t task) {
-    const Segment& s = segments[static_cast<std::size_t>(task % cuts)];
-    const std::int64_t first = task / cuts * kPanelsPerTask * kernel.rows;
+    const Segment& s = segments[static_cast<std::size_t>(task % all)];
+    const std::int64_t first = task / all * kPanelsPerTask * kernel.rows;
     const std::int64_t count = std::min(rows - first, kPanelsPerTask * kernel.rows);
     const std::int64_t at = (block.row + first) * g.a.row_stride + s.begin * g.a.column_stride;
     const char* data =
@@ -47,7 +48,7 @@ void pack_rows(GemmBlock& block, std::int64_t rows, std::uint32_t* packed) {
     kernel.pack_rows({data, g.a.dtype, g.a.row_stride, g.a.column_stride, count, s.depth},
                      packed + s.offset * block.rows + first * s.words);
   };
-  const std::int64_t tasks = groups * cuts;
+  const std::int64_t tasks = groups * all;
   if (rows * g.k < (std::int64_t{1} << 15)) {
     for (std::int64_t i = 0; i < tasks; ++i) {
       pack_group(i);
