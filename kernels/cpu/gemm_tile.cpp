@@ -9,6 +9,10 @@
 namespace tessera::cpu {
 namespace {
 
+// A result of more is read when a core's own caches have long forgotten it, as gradients of large
+// weights are.
+constexpr std::int64_t kBytesPastCaches = std::int64_t{4} << 20;
+
 struct Area {
   std::int64_t row, rows, column, columns;
 };
@@ -253,6 +257,8 @@ void TileRun::write(const float* sums, std::int64_t cut) {
   out.stride = stride_;
   out.rows = area_.rows;
   out.columns = area_.columns;
+  out.past_caches = g_.c_dtype == DType::f32 && !g_.accumulate &&
+                    g_.m * g_.n * static_cast<std::int64_t>(sizeof(float)) >= kBytesPastCaches;
   block_.table->finish(out);
 }
 

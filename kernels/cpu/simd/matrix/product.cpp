@@ -6,6 +6,9 @@
 #include <tessera/kernels/cpu/simd/matrix/product.h>
 
 #include <tessera/kernels/cpu/simd/begin.h>
+#include <tessera/kernels/cpu/simd/math.h>
+
+#include <tessera/kernels/cpu/simd/columns.h>
 #include <tessera/kernels/cpu/simd/matrix/pack.h>
 #include <tessera/kernels/cpu/simd/matrix/tile.h>
 #include <tessera/kernels/cpu/simd/matrix/words.h>
@@ -74,12 +77,11 @@ void finish_rows(const TileOut& out) {
       if (out.accumulate) {
         x = load_some(c + j, left) + x;
       }
-      if (left >= kLanes) {
-        store(c + j, x);
-      } else {
-        store_n(c + j, x, left);
-      }
+      write(c + j, x, left < kLanes ? left : kLanes, out.past_caches && is_aligned(c + j));
     }
+  }
+  if (out.past_caches) {
+    stream_end();
   }
 }
 

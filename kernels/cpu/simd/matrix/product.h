@@ -71,6 +71,7 @@ struct TileOut {
   DType c_dtype = DType::f32;
   std::int64_t c_stride = 0;
   bool accumulate = false;
+  bool past_caches = false;  ///< C is f32 and so large that it bypasses them
 };
 
 /// C[m, n] = A · B of f32, n a multiple of the tile's columns.
