@@ -24,7 +24,7 @@ class Progress;
 /// refers to.
 class Operation : public WorkState {
  public:
-  /// `health` is asked until the operation is done.
+  /// `health` must live until the operation is done.
   Operation(std::shared_ptr<Progress> progress, Health& health)
       : progress_(std::move(progress)), health_(health) {}
 

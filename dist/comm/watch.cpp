@@ -55,9 +55,6 @@ Watch::Entry Watch::announce(const std::string& label) {
 }
 
 void Watch::watch(Entry entry) {
-  if (entry.work.done()) {
-    return;
-  }
   const std::lock_guard lock(mutex_);
   if (!under_way_.empty() && under_way_.front().work.done()) {
     under_way_.pop_front();  // so that the list stays short between looks

@@ -32,6 +32,7 @@ class Watch {
 
   /// Says on the board what this rank is about to launch.
   Entry announce(const Collective& c);
+  /// Until it is done. What is already done needs no watching.
   void watch(Entry entry);
   /// The same for a call that all ranks make together and that is no collective itself.
   Entry announce(const std::string& label);

@@ -3,15 +3,12 @@
 #include <tessera/kernels/cpu/dense_part.h>
 #include <tessera/kernels/cpu/gemm_tile.h>
 #include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/scratch.h>
 #include <tessera/kernels/cpu/simd/rows.h>
 
 namespace tessera::cpu {
 namespace {
-
-// A result of more is read when a core's own caches have long forgotten it, as gradients of large
-// weights are.
-constexpr std::int64_t kBytesPastCaches = std::int64_t{4} << 20;
 
 struct Area {
   std::int64_t row, rows, column, columns;
@@ -257,8 +254,9 @@ void TileRun::write(const float* sums, std::int64_t cut) {
   out.stride = stride_;
   out.rows = area_.rows;
   out.columns = area_.columns;
+  // Sums of several pieces in f32 are gradients of weights.
   out.past_caches = g_.c_dtype == DType::f32 && !g_.accumulate &&
-                    g_.m * g_.n * static_cast<std::int64_t>(sizeof(float)) >= kBytesPastCaches;
+                    outlives_caches_long(g_.m * g_.n * static_cast<std::int64_t>(sizeof(float)));
   block_.table->finish(out);
 }
 

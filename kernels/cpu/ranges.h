@@ -40,4 +40,10 @@ inline constexpr std::int64_t kElementwiseStep = 32768;
   return bytes >= std::int64_t{24} << 20;
 }
 
+/// The same for results that nobody reads before much else has been computed, such as gradients of
+/// weights and what backward needs of forward: smaller ones leave the caches too.
+[[nodiscard]] constexpr bool outlives_caches_long(std::int64_t bytes) {
+  return bytes >= std::int64_t{4} << 20;
+}
+
 }  // namespace tessera::cpu

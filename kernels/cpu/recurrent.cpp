@@ -8,14 +8,13 @@
 #include <tessera/kernels/cpu/dtype_index.h>
 #include <tessera/kernels/cpu/gemm_plan.h>
 #include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/simd/matrix/recurrent.h>
 
 namespace tessera::cpu {
 namespace {
 
 constexpr std::int64_t kFlopsWorthTasks = std::int64_t{1} << 19;
-// Values of all steps that are read when a core's own caches have long forgotten them.
-constexpr std::int64_t kBytesPastCaches = std::int64_t{4} << 20;
 
 HeldBlock block_of(std::int64_t count) {
   return HeldBlock(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
@@ -132,7 +131,7 @@ void copy_or_zero(const float* from, float* to, std::int64_t count) {
 bool RecurrentCall::past_caches() const {
   const std::int64_t values = batch * steps * kept() * width;
   return dtype == DType::f32 &&
-         values * static_cast<std::int64_t>(sizeof(float)) >= kBytesPastCaches;
+         outlives_caches_long(values * static_cast<std::int64_t>(sizeof(float)));
 }
 
 void recurrent_forward(const RecurrentForward& call) {

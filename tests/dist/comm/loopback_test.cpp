@@ -304,6 +304,28 @@ TEST_P(Loopback, SplitGroupsWorkAlone) {
   });
 }
 
+TEST_P(Loopback, WorkOutlivesItsCommunicator) {
+  run([](Communicator& comm) {
+    auto group = comm.split(0, comm.rank(), "short-lived");
+    std::vector<float> done(5000, 1), never(5000, 1);
+    const Work finished = all_reduce<float>(*group, done);
+    finished.wait();
+    Work cut_off;
+    if (comm.rank() == 0) {
+      cut_off = all_reduce<float>(*group, never);
+    }
+    const bool others_are_missing = comm.size() > 1 && comm.rank() == 0;
+    group.reset();
+    EXPECT_NO_THROW(finished.wait());
+    EXPECT_EQ(done[4999], static_cast<float>(comm.size()));
+    if (others_are_missing) {
+      EXPECT_TRUE(cut_off.done());
+      EXPECT_THROW(cut_off.wait(), CommError);
+    }
+    barrier(comm).wait();
+  });
+}
+
 TEST_P(Loopback, AllocateGivesZeros) {
   run([](Communicator& comm) {
     const CommBuffer buffer = comm.allocate(100000);

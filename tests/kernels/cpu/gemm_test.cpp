@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -177,6 +178,34 @@ TEST(Gemm, CutsAreAddedAlongTheTree) {
   });
 }
 
+// Results of 4 MiB and more are written past the caches, where the address allows it.
+TEST(Gemm, LargeSumsOfPiecesHaveTheBitsOfSmallOnes) {
+  const std::int64_t rows = 1030, columns = 1040, tokens = 12, few = 7;
+  const auto dy = random_values(tokens * rows, 17), x = random_values(tokens * columns, 18);
+  const auto sums = [&](std::int64_t first, std::int64_t count, std::int64_t offset) {
+    std::vector<float> out(static_cast<std::size_t>(offset + count * columns));
+    Gemm g;
+    g.m = count, g.n = columns, g.k = tokens;
+    g.a = {dy.data() + first, DType::f32, 1, rows};
+    g.b = {x.data(), DType::f32, columns, 1};
+    g.c = out.data() + offset, g.c_stride = columns;
+    g.cuts = 4;
+    gemm(g);
+    return std::vector<float>(out.begin() + offset, out.end());
+  };
+  test::on_every_isa([&](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const std::int64_t offset : {0, 1, 4, 16}) {
+      const auto all = sums(0, rows, offset);
+      for (const std::int64_t first : {std::int64_t{0}, std::int64_t{520}, rows - few}) {
+        const auto part = sums(first, few, 0);
+        EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + first * columns))
+            << "rows from " << first << ", offset " << offset;
+      }
+    }
+  });
+}
+
 TEST(Gemm, ChunksAreAddedInOrder) {
   const std::int64_t rows = 20, columns = 40;
   const auto whole = weight_gradient(100, rows, columns, 1, 32, false, DType::f32);
@@ -247,6 +276,14 @@ TEST(Gemm, RowsDoNotDependOnTheirNumber) {
         for (std::int64_t j = 0; j < n; ++j) {
           ASSERT_EQ(one[static_cast<std::size_t>(j)], all[static_cast<std::size_t>(row * n + j)]);
         }
+      }
+      g.a.data = a.data();
+      for (g.m = 24; g.m < 37; ++g.m) {  // last rows of every number that a tile may have
+        std::vector<float> few(static_cast<std::size_t>(g.m * n) + 1, -7);
+        g.c = few.data();
+        gemm(g);
+        EXPECT_TRUE(std::equal(few.begin(), few.end() - 1, all.begin())) << g.m << " rows";
+        EXPECT_EQ(few.back(), -7) << g.m << " rows";
       }
     }
   });
