@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include <tessera/core/base/error.h>
 #include <tessera/dist/comm/collectives.h>
 
 namespace tessera::dist {
@@ -44,6 +45,18 @@ std::string listed(const std::set<std::string>& words) {
   return text;
 }
 
+/// Pairs of hosts by what joins them; without the pairs where one transport joins all.
+std::string describe_hosts(const std::map<std::string, std::set<std::string>>& pairs) {
+  if (pairs.size() == 1) {
+    return "; between hosts: " + pairs.begin()->first;
+  }
+  std::string text;
+  for (const auto& [transport, hosts] : pairs) {
+    text += "; " + transport + " between " + listed(hosts);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string describe_transports(Communicator& comm) {
@@ -53,21 +66,23 @@ std::string describe_transports(Communicator& comm) {
     hosts[comm.host(rank)].push_back(rank);
   }
   std::string text;
-  std::set<std::string> between;
+  std::map<std::string, std::set<std::string>> between;
   for (const auto& [host, ranks] : hosts) {
     std::set<std::string> within;
     text += (text.empty() ? "" : "; ") + host + ":";
     for (int a : ranks) {
       text += ' ' + std::to_string(a);
       for (int b = 0; b < comm.size(); ++b) {
-        if (a != b) {
-          (comm.host(b) == host ? within : between).insert(transports.between(a, b));
+        if (const std::string other = comm.host(b); a != b && other == host) {
+          within.insert(transports.between(a, b));
+        } else if (host < other) {
+          between[transports.between(a, b)].insert(tessera::detail::concat(host, " and ", other));
         }
       }
     }
     text += within.empty() ? "" : " (" + listed(within) + ")";
   }
-  return text + (between.empty() ? "" : "; between hosts: " + listed(between));
+  return text + describe_hosts(between);
 }
 
 }  // namespace tessera::dist

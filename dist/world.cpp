@@ -10,11 +10,16 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/base/settings.h>
+#include <tessera/core/device/thread_pool.h>
 #include <tessera/dist/comm/backend.h>
 #include <tessera/dist/comm/health.h>
 #include <tessera/dist/comm/loopback.h>
+#include <tessera/dist/comm/recorder.h>
 #include <tessera/dist/comm/status_board.h>
 #include <tessera/dist/comm/watchdog.h>
+#include <tessera/dist/common_bits.h>
+#include <tessera/dist/cores.h>
 #include <tessera/dist/farewell.h>
 #include <tessera/dist/last_resort.h>
 #include <tessera/dist/launcher.h>
@@ -24,6 +29,9 @@ namespace tessera::dist {
 namespace {
 
 using namespace std::chrono_literals;
+
+const Setting<int> recorded{"TESSERA_COMM_RECORD", 0,
+                            "Collectives that a rank remembers, and prints when it fails"};
 
 constexpr std::chrono::milliseconds kStart = 5000ms;  // for MPI to start, at least
 // After a failure:
@@ -75,11 +83,13 @@ struct World::State {
   Backend* backend = nullptr;
   std::shared_ptr<Communicator> unwatched;
   std::shared_ptr<Communicator> comm;
+  std::shared_ptr<Recorder> recorder;  ///< null where nothing is recorded
   std::chrono::milliseconds timeout{0};
   std::unique_ptr<LastResort> sentry;  ///< while `run` is under way
   int local_rank = 0;
   int local_size = 0;
   int exit_code = 1;
+  bool pinned = false;
   std::string host;
 
   State() = default;
@@ -99,7 +109,11 @@ struct World::State {
       comm->board()->own().left = 1;
     }
     comm.reset();
+    recorder.reset();
     unwatched.reset();
+    if (pinned) {
+      unpin_threads();
+    }
     if (backend != nullptr) {
       backend->disconnect();
     }
@@ -138,6 +152,9 @@ struct World::State {
     const bool first = board->failure().written() && board->failure().rank == comm->rank();
     if (first && board->failure().printed.exchange(1) == 0) {
       std::cerr << (program.empty() ? "" : program + ": ") + text_of(error) + "\n" << std::flush;
+    }
+    if (recorder != nullptr) {
+      log_error("the last collectives of this rank:\n", recorder->report());
     }
     board->own().left = 1;
     const Time until = clock().now() + (first ? kFarewell : kPatience);
@@ -186,6 +203,11 @@ World World::start(const WorldOptions& options) {
     state->unwatched = state->comm;
     state->comm = with_watchdog(state->unwatched, {options.comm_timeout});
   }
+  if (recorded.get() > 0) {
+    state->recorder =
+        std::make_shared<Recorder>(state->comm, static_cast<std::size_t>(recorded.get()));
+    state->comm = state->recorder;
+  }
   for (int rank = 0; rank < state->comm->size(); ++rank) {
     const bool local = is_local(*state->comm, rank);
     state->local_size += local ? 1 : 0;
@@ -193,6 +215,8 @@ World World::start(const WorldOptions& options) {
   }
   state->host = state->comm->host(state->comm->rank());
   introduce(*state->comm);
+  choose_common_bits(*state->comm);
+  state->pinned = take_cores(*state->comm, options.threads, !announced.launcher.empty());
   return World(std::move(state));
 }
 

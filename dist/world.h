@@ -17,6 +17,8 @@ struct WorldOptions {
   /// How long a collective waits for a silent rank before it fails with Timeout; 0: for ever. All
   /// ranks have to start within this time too, or within five seconds if that is longer.
   std::chrono::milliseconds comm_timeout{60'000};
+  /// Of every rank; 0: TESSERA_THREADS, or else the rank's share of its host's cores.
+  int threads = 0;
 };
 
 /// The exit code that a program ends with for an exception: 2 for what the user gave (options,
@@ -29,7 +31,9 @@ struct WorldOptions {
 class World {
  public:
   /// Joins the world: alone, under the mpirun of the MPI that Tessera was built with, or under
-  /// srun --mpi=pmix. Sets the calling thread's Context (rank, world_size, log_prefix).
+  /// srun --mpi=pmix. Sets the calling thread's Context (rank, world_size, log_prefix) and the
+  /// number of threads, and ties them to cores where the ranks' threads fit the cores. Ranks on
+  /// unlike CPUs use the best instruction set that all of them have.
   /// Throws InvalidArgument when a launcher announces more ranks than can be reached.
   static World start(const WorldOptions& options = {});
 

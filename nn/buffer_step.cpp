@@ -10,6 +10,7 @@
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/functional/random_key.h>
 #include <tessera/nn/synchronizer.h>
 
 namespace tessera::nn {
@@ -129,10 +130,10 @@ bool in_step_of_several() {
 void BufferStep::assign(const Slot& slot, const Tensor& value) {
   const Context& context = Context::current();
   check_assigned(slot, value);
-  if (step_ != context.step) {
+  if (step_ != training_step()) {
     pieces_.clear();  // of a step that never ended
   }
-  step_ = context.step;
+  step_ = training_step();
   Tensor own = cast(value.detach(), slot.value.dtype());
   pieces_[context.pass.first] = {context.pass.count, own.detach()};
 }
@@ -140,7 +141,7 @@ void BufferStep::assign(const Slot& slot, const Tensor& value) {
 std::optional<Tensor> BufferStep::own() const {
   const Context& context = Context::current();
   const auto found = pieces_.find(context.pass.first);
-  const bool mine = found != pieces_.end() && step_ == context.step && in_step_of_several();
+  const bool mine = found != pieces_.end() && step_ == training_step() && in_step_of_several();
   return mine ? std::optional(found->second.value) : std::nullopt;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <tessera/core/autograd/checkpoint.h>
+#include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/nn/build/builder.h>
 #include <tessera/nn/functional/call_state.h>
@@ -24,6 +25,15 @@ namespace tessera::nn::detail {
 template <class M>
 const ClassInfo& class_info();
 
+/// For a module that neither `make` nor Child constructed: throws TypeError unless it is an M, not
+/// of a class that derives from it, whose own forward nothing tells.
+template <class M>
+void check_is_exactly(const Module& module) {
+  check<TypeError>(typeid(module) == typeid(M), demangle(typeid(module).name()), ": is called as ",
+                   class_info<M>().name,
+                   ", and its own forward is not known; construct it with nn::make or as a Child");
+}
+
 /// Runs the forward of a module that stands where an M was declared: M's own, or, of a class that
 /// derives from M, that class's, which must have the same signature.
 template <class M, class... A>
@@ -32,7 +42,9 @@ auto run_forward(const Module& module, A&&... arguments) {
   if constexpr (HasOneForward<M>) {
     using Forward = ForwardOf<decltype(&M::forward)>;
     const ClassInfo& info = module.class_info();
-    if (&info != &class_info<M>() && info.type != nullptr) [[unlikely]] {
+    if (info.type == nullptr) [[unlikely]] {
+      check_is_exactly<M>(module);
+    } else if (&info != &class_info<M>()) [[unlikely]] {
       check<TypeError>(
           info.signature != nullptr && *info.signature == typeid(typename Forward::Signature),
           info.name, ": has another forward than ", class_info<M>().name,
@@ -121,18 +133,24 @@ void build_for_call(const Module& module, bool given_to_call, const A&... argume
       given_to_call);
 }
 
+/// In a recomputation, as the first run was: hooks come and go meanwhile.
 template <class M, class... A>
 auto call_hooked(const Module& module, const CallState& state, A&&... arguments) {
-  if (state.pure != nullptr || !has_hooks(module)) {
+  const bool runs_hooks = state.pure == nullptr && has_hooks(module) && !is_recomputing();
+  if (!read_outside(runs_hooks)) {
     return run_forward<M>(module, std::forward<A>(arguments)...);
   }
   return call_with_hooks<M>(module, arguments...);
 }
 
-/// A call that is more than forward: hooks, which pure calls leave out, a tracker, or building.
+/// A call that is more than forward: hooks, which pure calls leave out, a tracker, building, or a
+/// checkpointed region around it.
 template <class M, class... A>
 auto call_watched(const Module& module, const std::string& key, const CallState& state,
                   A&&... arguments) {
+  if (is_recomputing()) {
+    return call_hooked<M>(module, state, std::forward<A>(arguments)...);
+  }
   const bool builds = !module.ready();
   if (builds) {
     build_for_call<M>(module, false, arguments...);
@@ -157,7 +175,7 @@ auto invoke(const Module& module, const std::string& key, A&&... arguments) {
   const ModulePathScope path(key);
   const CallState& state = CallState::current();
   const bool plain = !has_hooks(module) && state.tracker == nullptr && module.ready();
-  if (plain || is_recomputing()) [[likely]] {
+  if (plain && Modes::current().outside_reads == nullptr) [[likely]] {
     return run_forward<M>(module, std::forward<A>(arguments)...);
   }
   return call_watched<M>(module, key, state, std::forward<A>(arguments)...);

@@ -14,10 +14,12 @@ namespace {
 
 using Conversion = std::function<Tensor(const Tensor&)>;
 
-/// A slot's new value, made beside the old one so that a failure changes nothing.
+/// A slot's new value, made beside the old one so that a failure changes nothing. Undefined for a
+/// slot without a value, of which only the dtype is known.
 struct Replacement {
   SlotPtr slot;
   Tensor value;
+  DType dtype;
 };
 
 Tensor replace(const Slot& slot, const Conversion& convert) {
@@ -39,11 +41,9 @@ Tensor replace(const Slot& slot, const Conversion& convert) {
   return value;
 }
 
-/// For slots without a value: the dtype that it will have.
-void convert_later(Slot& slot, const Conversion& convert) {
-  const Tensor like = empty({}, {.dtype = slot.dtype, .device = {.type = DeviceType::meta}});
-  slot.dtype = convert(like).dtype();
-  slot.own_dtype = true;
+/// The dtype that a slot without a value will have.
+DType dtype_after(const Slot& slot, const Conversion& convert) {
+  return convert(zeros({}, {.dtype = slot.dtype})).dtype();
 }
 
 void check_has_values(const Module& root, const char* what) {
@@ -60,12 +60,13 @@ void plan(const Module& module, Slot::Kind kind, const Conversion& convert,
       continue;
     }
     if (!slot->value.defined()) {
-      plans.push_back({slot, {}});
+      plans.push_back({slot, {}, dtype_after(*slot, convert)});
       continue;
     }
     check<RuntimeError>(slot->synchronizer == nullptr, module.class_name(), ": \"", entry->name,
                         "\" is kept equal on several ranks; cast and move a model before that");
-    plans.push_back({slot, replace(*slot, convert)});
+    Tensor value = replace(*slot, convert);
+    plans.push_back({slot, value, value.dtype()});
   }
 }
 
@@ -115,13 +116,10 @@ void Module::for_each_slot_storage(const std::function<Tensor(const Tensor&)>& f
   } else {
     visit(*this);
   }
-  for (const auto& [slot, value] : plans) {
-    if (value.defined()) {
-      slot->dtype = value.dtype();
-      slot->value = value;
-    } else {
-      convert_later(*slot, f);
-    }
+  for (const auto& [slot, value, dtype] : plans) {
+    slot->value = value;
+    slot->dtype = dtype;
+    slot->own_dtype = slot->own_dtype || !value.defined();
   }
 }
 

@@ -55,7 +55,8 @@ Parameter::Parameter(SlotPtr slot) : entry_(entry_of(std::move(slot), Slot::Kind
 Parameter::Parameter(Module* owner, std::string_view name, const Shape& shape,
                      Initializer initializer, std::optional<DType> dtype)
     : entry_(declare(*owner, name, Slot::Kind::parameter)) {
-  SlotPtr slot = make_slot(name, Slot::Kind::parameter, shape, std::move(initializer));
+  SlotPtr slot =
+      make_slot(owner->full_name(name), Slot::Kind::parameter, shape, std::move(initializer));
   slot->own_dtype = dtype.has_value();
   slot->dtype = dtype.value_or(owner->dtype());
   owner->put_slot(entry_, std::move(slot));
@@ -84,13 +85,14 @@ Buffer::Buffer(SlotPtr slot) : entry_(entry_of(std::move(slot), Slot::Kind::buff
 
 Buffer::Buffer(Module* owner, std::string_view name, const Tensor& value, bool persistent)
     : entry_(declare(*owner, name, Slot::Kind::buffer)) {
-  owner->put_slot(entry_, make_buffer_slot(name, value, persistent));
+  owner->put_slot(entry_, make_buffer_slot(owner->full_name(name), value, persistent));
 }
 
 Buffer::Buffer(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
                bool persistent)
     : entry_(declare(*owner, name, Slot::Kind::buffer)) {
-  SlotPtr slot = make_slot(name, Slot::Kind::buffer, shape, std::move(initializer));
+  SlotPtr slot =
+      make_slot(owner->full_name(name), Slot::Kind::buffer, shape, std::move(initializer));
   slot->dtype = owner->dtype();
   slot->persistent = persistent;
   owner->put_slot(entry_, std::move(slot));

@@ -1,6 +1,8 @@
 #include <tessera/nn/slot.h>
 
 #include <algorithm>
+#include <array>
+#include <mutex>
 
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/ops/cast.h>
@@ -11,13 +13,23 @@
 namespace tessera::nn {
 namespace {
 
-[[noreturn]] void fail_without_value(const Slot& slot) {
-  check<RuntimeError>(slot.stored, '"', slot.name,
-                      "\": built with store_vars off; every call needs CallOptions::v");
-  check<RuntimeError>(slot.sized(), '"', slot.name,
-                      "\": uninitialised; the first call of its module tells its shape");
-  fail<RuntimeError>('"', slot.name,
-                     "\": its model is not made yet; construct models with nn::make");
+/// Calls on several threads may assign and read a buffer at once.
+std::mutex& mutex_of(const Slot& slot) {
+  static std::array<std::mutex, 64> mutexes;
+  return mutexes[std::hash<const Slot*>()(&slot) / sizeof(Slot) % mutexes.size()];
+}
+
+Tensor stored_value(const Slot& slot) {
+  if (slot.kind == Slot::Kind::parameter) {
+    return slot.value;  // no forward assigns it
+  }
+  const std::lock_guard lock(mutex_of(slot));
+  return slot.value;
+}
+
+void store(Slot& slot, Tensor value) {
+  const std::lock_guard lock(mutex_of(slot));
+  std::swap(slot.value, value);
 }
 
 Tensor read_now(const Slot& slot) {
@@ -31,13 +43,22 @@ Tensor read_now(const Slot& slot) {
       return *std::move(own);
     }
   }
-  if (!slot.value.defined()) [[unlikely]] {
-    fail_without_value(slot);
+  Tensor value = stored_value(slot);
+  if (!value.defined()) [[unlikely]] {
+    fail<RuntimeError>('"', slot.name, "\": ", why_without_value(slot));
   }
-  return slot.value;
+  return value;
 }
 
 }  // namespace
+
+const char* why_without_value(const Slot& slot) {
+  if (!slot.stored) {
+    return "built with store_vars off; every call needs CallOptions::v";
+  }
+  return slot.sized() ? "its model is not made yet; construct models with nn::make"
+                      : "uninitialised; the first call of its module tells its shape";
+}
 
 bool Slot::sized() const {
   return std::ranges::find(shape, kInferred) == shape.end();
@@ -76,8 +97,9 @@ void write_slot(const SlotPtr& slot, const Tensor& value) {
     return;
   }
   check_assigned(*slot, value);
-  slot->value = cast(value.detach(), slot->value.dtype());
-  slot->value.set_requires_grad(slot->kind == Slot::Kind::parameter && slot->requires_grad);
+  Tensor fresh = cast(value.detach(), stored_value(*slot).dtype());
+  fresh.set_requires_grad(slot->kind == Slot::Kind::parameter && slot->requires_grad);
+  store(*slot, std::move(fresh));
 }
 
 }  // namespace tessera::nn

@@ -30,8 +30,9 @@ struct Slot {
   Kind kind = Kind::parameter;
   bool persistent = true;     ///< buffers: part of the state dict
   bool requires_grad = true;  ///< parameters
-  std::string name;           ///< full name in the root model that made it
-  Shape shape;                ///< with kInferred for what the first call tells
+  /// Full name in the tree: by the modules' first parents, and of several names the first.
+  std::string name;
+  Shape shape;  ///< with kInferred for what the first call tells
   DType dtype = DType::f32;
   bool own_dtype = false;  ///< as declared; else the module's, when it is built
   bool stored = true;      ///< false: built with ModuleOptions::store_vars off
@@ -50,6 +51,8 @@ using SlotPtr = std::shared_ptr<Slot>;
 /// checkpointing repeats a forward, what the forward read. Throws RuntimeError saying why there is
 /// no value.
 [[nodiscard]] Tensor read_slot(const Slot& slot);
+/// Why `slot` has no value, and what gives it one.
+[[nodiscard]] const char* why_without_value(const Slot& slot);
 /// Gives `slot` a new value, through the thread's frames; without one the value is stored detached
 /// and keeps the slot's dtype. In a training step of several microbatches a buffer's value is kept
 /// until the step ends, see nn/buffer_step.h; while activation checkpointing repeats a forward,

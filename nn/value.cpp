@@ -42,6 +42,27 @@ const char* Value::kind() const {
   return kKinds.at(value_.index());
 }
 
+Value map_tensors(const Value& value, const std::function<Tensor(const Tensor&)>& f) {
+  if (value.is<Tensor>()) {
+    return f(value.tensor());
+  }
+  if (value.is<Value::List>()) {
+    Value::List list;
+    for (const Value& part : value.get<Value::List>()) {
+      list.push_back(map_tensors(part, f));
+    }
+    return list;
+  }
+  if (value.is<Value::Map>()) {
+    Value::Map map;
+    for (const auto& [name, part] : value.get<Value::Map>()) {
+      map.set(name, map_tensors(part, f));
+    }
+    return map;
+  }
+  return value;
+}
+
 void Value::fail_kind(const Value& expected) const {
   fail<TypeError>("value: wrong kind; got ", kind(), ", expected ",
                   expected.empty() ? "a tensor" : expected.kind());

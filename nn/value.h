@@ -4,6 +4,7 @@
 #include <any>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -71,6 +72,9 @@ class Value {
                Object>
       value_;
 };
+
+/// `value` with what `f` makes of it in place of every tensor in its lists and maps.
+[[nodiscard]] Value map_tensors(const Value& value, const std::function<Tensor(const Tensor&)>& f);
 
 /// The positional arguments of a call, and those by name.
 using Args = Value::List;

@@ -10,6 +10,7 @@
 #include <tessera/core/autograd/saved_tensor.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/module_path.h>
+#include <tessera/core/tensor/factory_draws.h>
 
 namespace tessera {
 namespace {
@@ -22,6 +23,7 @@ struct Surroundings {
   Pass pass = context->pass;
   std::uint64_t step = context->step;
   RandomDraws draws = context->draws;
+  std::uint64_t factory_draws = FactoryDraws::made();
   std::string path = current_module_path();
   std::optional<DType> autocast = Modes::current().autocast;
 };
@@ -34,6 +36,7 @@ class SurroundingsScope {
         pass_(std::exchange(s.context->pass, s.pass)),
         step_(std::exchange(s.context->step, s.step)),
         draws_(s.draws),
+        factory_draws_(s.factory_draws),
         path_(s.path),
         autocast_(s.autocast) {}
   ~SurroundingsScope() {
@@ -48,6 +51,7 @@ class SurroundingsScope {
   Pass pass_;
   std::uint64_t step_;
   RandomScope draws_;
+  FactoryDraws factory_draws_;
   ModulePathOverride path_;
   ModeGuard<&Modes::autocast> autocast_;
   ModeGuard<&Modes::record> record_{true};

@@ -5,13 +5,15 @@
 
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/autograd/pass_tree.h>
+#include <tessera/core/autograd/reached_leaves.h>
+#include <tessera/core/autograd/seed.h>
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
 #include <tessera/core/base/trace.h>
 #include <tessera/core/ops/add.h>
-#include <tessera/core/ops/microbatches.h>
-#include <tessera/core/tensor/factories.h>
 
 namespace tessera {
 namespace {
@@ -41,8 +43,18 @@ class BackwardRun {
         previous_(current_) {
     current_ = this;
     run_ = ++run_counter_;
+    if (captures_ == nullptr) {
+      count_backward_in_pass();
+    }
   }
-  ~BackwardRun() { current_ = previous_; }
+  ~BackwardRun() {
+    if (!finished_) {
+      abandon();
+    }
+    current_ = previous_;
+  }
+  BackwardRun(const BackwardRun&) = delete;
+  BackwardRun& operator=(const BackwardRun&) = delete;
 
   void start(const Edge& root, const Tensor& seed);
   void run();
@@ -63,13 +75,17 @@ class BackwardRun {
   void deliver(LeafNode& leaf, Tensor gradient, bool rows, bool last);
   void complete(LeafNode& leaf, const Edge& edge);
   void capture(const Edge& edge, const Tensor& gradient);
+  void abandon();
 
   bool keep_;
+  bool finished_ = false;
   std::vector<Capture>* captures_;  ///< null in an ordinary backward
   BackwardRun* previous_;
   std::uint64_t run_ = 0;
   std::vector<std::pair<Edge, Tensor>> roots_;  ///< keep every node alive that is reached
   std::vector<OpNode*> found_;
+  std::size_t bytes_apart_ = 0;  ///< of leaves' gradients that came whole for each microbatch
+  ReachedLeaves reached_;
   std::priority_queue<OpNode*, std::vector<OpNode*>, NewestFirst> ready_;
 
   [[gnu::tls_model("initial-exec")]] static thread_local BackwardRun* current_;
@@ -102,8 +118,8 @@ void BackwardRun::visit(TapeNode& node) {
     found_.push_back(op);
   } else {
     LeafNode& leaf = *node.as_leaf();
-    leaf.arrived = 0;
-    leaf.dense_taken = false;
+    reached_.add(leaf);
+    leaf.clear_scratch();
   }
 }
 
@@ -263,7 +279,11 @@ void BackwardRun::deliver(LeafNode& leaf, Tensor gradient, bool rows, bool last)
     leaf.add(std::move(gradient));
   }
   leaf.arrived += rows ? 0 : 1;
-  if (!rows && leaf.arrived == leaf.uses && !last && captures_ == nullptr) {
+  if (rows || leaf.arrived < leaf.uses) {
+    return;
+  }
+  bytes_apart_ += leaf.sum.defined() && leaf.sum.cut().stacked ? leaf.sum.nbytes() : 0;
+  if (!last && captures_ == nullptr) {
     leaf.offer_dense();
   }
 }
@@ -276,44 +296,39 @@ void BackwardRun::complete(LeafNode& leaf, const Edge& edge) {
     leaf.complete();
     return;
   }
-  Tensor total = std::move(leaf.sum);
-  leaf.sum = Tensor();
-  if (total.defined() && total.cut().stacked) {
-    total = sum_microbatches(total);
+  const bool wanted =
+      std::ranges::any_of(*captures_, [&](const Capture& c) { return c.node == edge.node.get(); });
+  if (wanted) {
+    capture(edge, leaf.take_sum());
   }
-  const RowGradient rows = merge_uses(std::exchange(leaf.rows, {}));
-  capture(edge, rows.defined() ? add_rows(total, rows, leaf.meta) : total);
 }
 
 void BackwardRun::finish() {
   if (captures_ == nullptr && Context::current().pass.last) {
-    complete_open_leaves();
+    complete_open_rounds(reached_);
   }
   for (const std::function<void()>& callback : callbacks) {
     callback();
   }
+  if (bytes_apart_ > 0) {
+    log_once("gradients apart", LogLevel::info,
+             "backward: parameters with several uses, or behind ",
+             "other ops, have a gradient for each microbatch of the pass, ", bytes_apart_,
+             " bytes in all; passes of one microbatch need one each");
+  }
+  reached_.keep();
+  finished_ = true;
 }
 
-Tensor seed_for(const Tensor& root, const Tensor& seed, bool scale) {
-  if (seed.defined()) {
-    check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
-          seed.shape(), ", expected ", root.shape());
-    if (seed.cut() == root.cut()) {
-      return seed;
-    }
-    Tensor weights = seed.detach();
-    weights.get().cut = root.cut();
-    return weights;
+/// Backward threw: nothing of it stays, neither on the tape nor in the sums over a step's passes.
+void BackwardRun::abandon() {
+  for (OpNode* node : found_) {
+    node->gradients.clear();
   }
-  const bool per_microbatch = root.cut().stacked && root.ndim() == 1;
-  check(root.numel() == 1 || per_microbatch,
-        "backward: needs a gradient for a tensor of several elements; got shape ", root.shape());
-  const Pass& pass = Context::current().pass;
-  const double microbatches = per_microbatch ? 1 : static_cast<double>(pass.count);
-  const double weight = scale ? microbatches / static_cast<double>(pass.grain) : 1;
-  Tensor ones = full(root.shape(), weight, {.dtype = root.dtype(), .device = root.device()});
-  ones.get().cut = root.cut();
-  return ones;
+  if (captures_ == nullptr) {
+    uncount_backward_in_pass();
+    drop_open_rounds();
+  }
 }
 
 }  // namespace
@@ -321,7 +336,6 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, bool scale) {
 void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
               const BackwardOptions& options) {
   const ModeGuard<&Modes::record> recording(options.create_graph);
-  count_backward_in_pass();
   BackwardRun run(options, nullptr);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     check(roots[i].requires_grad(), "backward: the tensor requires no gradient");

@@ -15,13 +15,16 @@ struct BackwardOptions {
 };
 
 /// Adds the gradients of `roots`, weighted with `seeds` (undefined: see Tensor::backward), to the
-/// leaves they were computed from.
+/// leaves they were computed from. When it throws, gradients are as before, and of a step of
+/// several passes, all passes count as not run; a leaf's sink keeps what it was given, and the
+/// graph is gone unless it was kept.
 void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
               const BackwardOptions& options = {});
 
 /// Gradients of `outputs` with respect to `inputs`, returned and added to no leaf. An input that
 /// the outputs do not depend on has an undefined gradient. `seeds` as in `backward`, but without
-/// the factor of the grain; empty means ones.
+/// the factor of the grain; empty means ones. Hooks on gradients run for the inputs and what lies
+/// above them, ready hooks do not.
 [[nodiscard]] std::vector<Tensor> grad(std::span<const Tensor> outputs,
                                        std::span<const Tensor> inputs,
                                        std::span<const Tensor> seeds = {},

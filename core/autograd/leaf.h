@@ -61,18 +61,25 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   std::vector<RowGradient> rows;  ///< row contributions
   std::int32_t arrived = 0;       ///< dense uses that have come, with a contribution or none
   bool dense_taken = false;       ///< the sink has the dense part
-  std::shared_ptr<struct PassRounds> passes;  ///< sums of earlier passes of the step, see leaf.cpp
+  std::shared_ptr<struct PassRounds>
+      passes;  ///< sums of earlier passes of the step, see open_rounds.h
 
   /// Adds one use's gradient.
   void add(Tensor gradient);
   /// Offers the sum to the sink before rows have come, unless hooks wait for everything.
   void offer_dense();
+  /// The finished sum, for somebody who wants it instead of the sink; hooks on gradients have run.
+  [[nodiscard]] Tensor take_sum();
   /// Hands the finished sum to the sink and runs the hooks.
   void complete();
+  /// Adds a finished sum to `grad`.
+  void add_to_grad(Contribution total);
   void run_ready_hooks();
+  void clear_scratch();
 
  private:
-  void add_up_microbatches();
+  void add_up_microbatches(GradientSink* into);
+  [[nodiscard]] bool hooked() const { return hooks != nullptr && !hooks->empty(); }
 };
 
 }  // namespace tessera

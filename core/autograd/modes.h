@@ -66,7 +66,9 @@ class EnableGradGuard {
 };
 
 /// Like NoGradGuard, and what is made while it lives can never go on a tape: cheapest for
-/// evaluation.
+/// evaluation. Views and detached copies of such a tensor cannot either; ops may read it as a
+/// constant. What is told to require a gradient while the guard lives is an ordinary leaf: a module
+/// may be built there.
 class InferenceGuard {
  public:
   InferenceGuard() = default;

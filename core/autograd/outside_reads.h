@@ -1,7 +1,9 @@
 // What a checkpointed region reads from outside that may change before it runs again.
 #pragma once
 
+#include <any>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <tessera/core/autograd/modes.h>
@@ -13,6 +15,7 @@ namespace tessera {
 struct OutsideLog {
   std::vector<Tensor> tensors;
   std::vector<bool> flags;
+  std::vector<std::any> values;
 };
 
 /// Installed while a region runs: the first run notes what it reads, the second gets the same.
@@ -36,6 +39,16 @@ class OutsideReads {
     log_.flags.push_back(outer_ == nullptr ? now : outer_->flag(now));
     return log_.flags.back();
   }
+  /// Of any type T; `keep` makes what is noted of what `get` gave.
+  template <class T, class Get, class Keep>
+  T value(const Get& get, const Keep& keep) {
+    if (replay_ && next_value_ < log_.values.size()) {
+      return std::any_cast<const T&>(log_.values[next_value_++]);
+    }
+    T now = outer_ == nullptr ? get() : outer_->template value<T>(get, keep);
+    log_.values.emplace_back(T(keep(now)));
+    return now;
+  }
 
  private:
   OutsideLog& log_;
@@ -43,6 +56,23 @@ class OutsideReads {
   OutsideReads* outer_;
   std::size_t next_tensor_ = 0;
   std::size_t next_flag_ = 0;
+  std::size_t next_value_ = 0;
+};
+
+/// While it lives, what the thread does is no part of the checkpointed region that runs, if one
+/// does: the second run will not repeat it, so nothing is noted, and the tape keeps tensors itself.
+class OutsideRegionScope {
+ public:
+  OutsideRegionScope() {
+    if (Modes::current().outside_reads != nullptr) {
+      reads_.emplace(nullptr);
+      saved_.emplace(nullptr);
+    }
+  }
+
+ private:
+  std::optional<ModeGuard<&Modes::outside_reads>> reads_;
+  std::optional<ModeGuard<&Modes::saved_hooks>> saved_;
 };
 
 /// The tensor that `get` gives; in the second run of a region the one that it gave in the first.

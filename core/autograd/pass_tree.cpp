@@ -31,6 +31,14 @@ void count_backward_in_pass() {
   round = {&context, context.step, context.pass, same ? round.number + 1 : 0};
 }
 
+void uncount_backward_in_pass() {
+  if (round.number > 0) {
+    --round.number;
+  } else {
+    round = {};
+  }
+}
+
 bool is_exclusive(const Tensor& x) {
   // Contiguous: an expanded gradient's elements share memory.
   return x.defined() && x.impl()->use_count() == 1 && x.impl()->storage->use_count() == 1 &&
@@ -82,6 +90,10 @@ void PassTree::climb(std::int64_t count) {
 Contribution PassTree::take(std::int64_t size) {
   Contribution total{.dense = {}, .rows = append_passes(rows_)};
   rows_.clear();
+  if (total.rows.defined()) {
+    const std::int64_t first = total.rows.first;
+    total.rows = total.rows.within(first - first % size, size);
+  }
   for (std::int64_t count = 1; count < size && !blocks_.empty(); count *= 2) {
     climb(count);
   }

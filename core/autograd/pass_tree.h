@@ -43,10 +43,8 @@ struct PassRounds {
 /// Number of the thread's current or latest backward in its pass, from 0. The engine counts.
 [[nodiscard]] std::size_t backward_in_pass();
 void count_backward_in_pass();
-
-/// Completes the gradients of leaves that wait for the last pass's backward of this number. The
-/// engine calls it at the end of backward in the last pass.
-void complete_open_leaves();
+/// Takes the latest count back: that backward threw.
+void uncount_backward_in_pass();
 
 /// True when nobody else can see `x`, so that it may be overwritten.
 [[nodiscard]] bool is_exclusive(const Tensor& x);

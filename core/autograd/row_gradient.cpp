@@ -1,6 +1,11 @@
 #include <tessera/core/autograd/row_gradient.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include <tessera/core/ops/add_rows.h>
@@ -10,51 +15,105 @@
 namespace tessera {
 namespace {
 
-/// One stretch of rows to copy: microbatches [first, first + count) of `source`.
+/// One stretch of rows to copy: [begin, end) of `source`.
 struct Piece {
   const RowGradient* source;
-  std::int32_t first;
-  std::int32_t count;
+  std::int64_t begin;
+  std::int64_t end;
 };
 
 RowGradient dense_copy(const RowGradient& rows) {
-  return {contiguous(cast(rows.ids.detach(), DType::i64)), contiguous(rows.values.detach()),
-          rows.parts};
+  RowGradient copy = rows;
+  copy.ids = contiguous(cast(rows.ids.detach(), DType::i64));
+  copy.values = contiguous(rows.values.detach());
+  return copy;
 }
 
-void copy_piece(const Tensor& from, std::byte*& to, const Piece& piece) {
-  const std::size_t per_part = from.nbytes() / static_cast<std::size_t>(piece.source->parts);
-  const std::size_t nbytes = per_part * static_cast<std::size_t>(piece.count);
-  std::memcpy(to,
-              static_cast<const std::byte*>(from.raw_data()) +
-                  per_part * static_cast<std::size_t>(piece.first),
-              nbytes);
-  to += nbytes;
-}
-
-RowGradient assemble(const std::vector<Piece>& pieces, std::int64_t count, std::int32_t parts) {
-  const Tensor& like = pieces[0].source->values;
-  RowGradient result{empty({count}, {.dtype = DType::i64}),
-                     empty({count, like.shape().back()}, {.dtype = like.dtype()}), parts};
-  auto* ids = static_cast<std::byte*>(result.ids.raw_data());
-  auto* values = static_cast<std::byte*>(result.values.raw_data());
-  for (const Piece& piece : pieces) {
-    copy_piece(piece.source->ids, ids, piece);
-    copy_piece(piece.source->values, values, piece);
-  }
-  return result;
-}
-
-std::vector<RowGradient> dense_copies(std::span<const RowGradient> all, std::int64_t& count) {
+std::vector<RowGradient> dense_copies(std::span<const RowGradient> all) {
   std::vector<RowGradient> copies;
-  for (const RowGradient& rows : all) {
-    copies.push_back(dense_copy(rows));
-    count += rows.count();
-  }
+  std::ranges::transform(all, std::back_inserter(copies), dense_copy);
   return copies;
 }
 
+/// Copies the piece of `from` to row `to` of `into`.
+void copy_rows(const Tensor& from, const Piece& piece, const Tensor& into, std::int64_t to) {
+  if (piece.begin == piece.end) {
+    return;
+  }
+  const auto row_bytes = into.nbytes() / static_cast<std::size_t>(into.size(0));
+  const auto at = [&](const Tensor& x, std::int64_t row) {
+    return static_cast<std::byte*>(x.raw_data()) + static_cast<std::size_t>(row) * row_bytes;
+  };
+  std::memcpy(at(into, to), at(from, piece.begin),
+              static_cast<std::size_t>(piece.end - piece.begin) * row_bytes);
+}
+
+RowGradient assemble(const std::vector<Piece>& pieces, std::int64_t first,
+                     std::vector<std::int64_t> lengths) {
+  const std::int64_t count = std::reduce(lengths.begin(), lengths.end());
+  const Tensor& like = pieces[0].source->values;
+  RowGradient result{.ids = empty({count}, {.dtype = DType::i64}),
+                     .values = empty({count, like.shape().back()}, {.dtype = like.dtype()}),
+                     .parts = static_cast<std::int32_t>(lengths.size()),
+                     .first = first};
+  std::int64_t row = 0;
+  for (const Piece& piece : pieces) {
+    copy_rows(piece.source->ids, piece, result.ids, row);
+    copy_rows(piece.source->values, piece, result.values, row);
+    row += piece.end - piece.begin;
+  }
+  result.lengths = std::move(lengths);
+  return result;
+}
+
+bool is_even(const std::vector<std::int64_t>& lengths) {
+  return std::ranges::adjacent_find(lengths, std::not_equal_to{}) == lengths.end();
+}
+
+/// The same sums from microbatches of equal length, which the op wants: the shorter ones are filled
+/// up with +0 for a row that gets something anyway, which changes no bit of it.
+RowGradient fill_up(const RowGradient& rows) {
+  const std::int64_t longest = std::ranges::max(rows.lengths);
+  const RowGradient dense = dense_copy(rows);
+  const std::vector<std::int64_t> some_id(static_cast<std::size_t>(longest),
+                                          dense.ids.data<std::int64_t>()[0]);
+  const RowGradient filling{
+      .ids = from_values<std::int64_t>(some_id, {longest}),
+      .values = zeros({longest, dense.values.shape().back()}, {.dtype = dense.values.dtype()})};
+  const std::vector<std::int64_t> borders = rows.borders();
+  std::vector<Piece> pieces;
+  for (std::size_t m = 0; m < rows.lengths.size(); ++m) {
+    pieces.push_back({&dense, borders[m], borders[m + 1]});
+    pieces.push_back({&filling, 0, longest - rows.lengths[m]});
+  }
+  return assemble(pieces, rows.first, std::vector(rows.lengths.size(), longest));
+}
+
 }  // namespace
+
+std::vector<std::int64_t> RowGradient::borders() const {
+  std::vector<std::int64_t> borders{0};
+  for (std::int32_t m = 0; m < parts; ++m) {
+    borders.push_back(borders.back() +
+                      (lengths.empty() ? count() / parts : lengths[static_cast<std::size_t>(m)]));
+  }
+  return borders;
+}
+
+RowGradient RowGradient::within(std::int64_t begin, std::int64_t size) const {
+  check<InternalError>(begin <= first && first + parts <= begin + size,
+                       "rows: microbatches out of range; got ", first, " to ", first + parts,
+                       ", expected a part of ", begin, " to ", begin + size);
+  RowGradient wider = *this;
+  wider.first = begin;
+  wider.parts = static_cast<std::int32_t>(size);
+  const std::vector<std::int64_t> known = borders();
+  wider.lengths.assign(static_cast<std::size_t>(size), 0);
+  for (std::size_t m = 0; m + 1 < known.size(); ++m) {
+    wider.lengths[static_cast<std::size_t>(first - begin) + m] = known[m + 1] - known[m];
+  }
+  return wider;
+}
 
 RowGradient merge_uses(std::span<const RowGradient> uses) {
   if (uses.empty()) {
@@ -63,15 +122,18 @@ RowGradient merge_uses(std::span<const RowGradient> uses) {
   if (uses.size() == 1) {
     return uses[0];
   }
-  std::int64_t count = 0;
-  const std::vector<RowGradient> dense = dense_copies(uses, count);
+  const std::vector<RowGradient> dense = dense_copies(uses);
+  const std::int32_t parts = std::ranges::max(uses, {}, &RowGradient::parts).parts;
   std::vector<Piece> pieces;
-  for (std::int32_t m = 0; m < uses[0].parts; ++m) {
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(parts));
+  for (std::size_t m = 0; m < lengths.size(); ++m) {
     for (const RowGradient& use : dense) {
-      pieces.push_back({&use, m, 1});
+      const std::vector<std::int64_t> borders = use.within(use.first, parts).borders();
+      pieces.push_back({&use, borders[m], borders[m + 1]});
+      lengths[m] += borders[m + 1] - borders[m];
     }
   }
-  return assemble(pieces, count, uses[0].parts);
+  return assemble(pieces, uses[0].first, std::move(lengths));
 }
 
 RowGradient append_passes(std::span<const RowGradient> passes) {
@@ -81,22 +143,27 @@ RowGradient append_passes(std::span<const RowGradient> passes) {
   if (passes.size() == 1) {
     return passes[0];
   }
-  std::int64_t count = 0;
-  const std::vector<RowGradient> dense = dense_copies(passes, count);
+  const std::vector<RowGradient> dense = dense_copies(passes);
+  const std::int64_t first = dense.front().first;
   std::vector<Piece> pieces;
-  std::int32_t parts = 0;
+  std::vector<std::int64_t> lengths;
   for (const RowGradient& pass : dense) {
-    check<Unsupported>(pass.count() / pass.parts == dense[0].count() / dense[0].parts,
-                       "embedding: microbatches look up different numbers of rows; got ",
-                       pass.count() / pass.parts, " and ", dense[0].count() / dense[0].parts);
-    pieces.push_back({&pass, 0, pass.parts});
-    parts += pass.parts;
+    const auto before = static_cast<std::int64_t>(lengths.size());
+    check<InternalError>(pass.first >= first + before, "rows: passes out of order; got microbatch ",
+                         pass.first, ", expected one from ", first + before, " on");
+    const std::int64_t gap = pass.first - first - before;
+    const RowGradient wider = pass.within(pass.first - gap, gap + pass.parts);
+    lengths.insert(lengths.end(), wider.lengths.begin(), wider.lengths.end());
+    pieces.push_back({&pass, 0, pass.count()});
   }
-  return assemble(pieces, count, parts);
+  return assemble(pieces, first, std::move(lengths));
 }
 
 Tensor add_rows(const Tensor& dense, const RowGradient& rows, const TensorMeta& parameter,
                 const Tensor& destination) {
+  if (!is_even(rows.lengths)) {
+    return add_rows(dense, fill_up(rows), parameter, destination);
+  }
   const AddRows::Attrs attrs{.rows = parameter.shape[0], .parts = rows.parts};
   return call_into<AddRows>(destination, {rows.values, rows.ids, dense}, attrs);
 }

@@ -2,27 +2,35 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include <tessera/core/autograd/node.h>
 
 namespace tessera {
 
 /// The gradient of an embedding's rows, kept compact: `values`[i] belongs to row `ids`[i] of the
-/// parameter. Both hold whole microbatches in order; `parts` of them, each as long as the others.
+/// parameter. Both hold whole microbatches in order, `parts` of them.
 struct RowGradient {
   Tensor ids;     ///< (...) integers
   Tensor values;  ///< (..., width)
   std::int32_t parts = 1;
+  std::int64_t first = 0;               ///< index in the global batch of the first microbatch
+  std::vector<std::int64_t> lengths{};  ///< rows of each microbatch; empty: equally many in each
 
   [[nodiscard]] bool defined() const { return ids.defined(); }
   [[nodiscard]] std::int64_t count() const { return defined() ? ids.numel() : 0; }
+  /// The row at which each microbatch begins and, last, the number of rows.
+  [[nodiscard]] std::vector<std::int64_t> borders() const;
+  /// The same rows as those of microbatches [begin, begin + size), the others of which have none.
+  /// Throws InternalError when some of the rows lie outside.
+  [[nodiscard]] RowGradient within(std::int64_t begin, std::int64_t size) const;
 };
 
 /// The rows of several uses in one pass: each microbatch holds its rows of the first use, then
 /// those of the second, and so on.
 [[nodiscard]] RowGradient merge_uses(std::span<const RowGradient> uses);
 
-/// The rows of consecutive passes. Throws Unsupported when their microbatches differ in length.
+/// The rows of a step's passes, in order. Microbatches in between that brought none are empty.
 [[nodiscard]] RowGradient append_passes(std::span<const RowGradient> passes);
 
 /// Adds `rows` to `dense`, which may be undefined for zero. Per row of the parameter the values are

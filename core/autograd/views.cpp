@@ -37,6 +37,7 @@ void link_view(TensorImpl& view, const Ref<TensorImpl>& shown) {
     view.untracked_view = true;
   }
   view.boundary = shown->boundary;
+  view.inference = view.inference || shown->inference;
 }
 
 void refresh_view(const Tensor& view) {
@@ -56,6 +57,9 @@ void check_writable(const char* op, const Tensor& x, bool recording) {
   }
   check<RuntimeError>(!impl.boundary, op, ": the input or output of a module with backward hooks ",
                       "cannot be changed in place");
+  check<RuntimeError>(!recording || !impl.inference, op,
+                      ": a tensor made under InferenceGuard cannot go on a tape; got shape ",
+                      impl.shape, ", expected a clone() made after the guard");
   const TensorImpl& owner = impl.base ? *impl.base : impl;
   check<RuntimeError>(!is_leaf_with_gradient(owner) && !is_leaf_with_gradient(impl), op,
                       ": a leaf that requires a gradient cannot be changed ",

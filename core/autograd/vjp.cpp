@@ -2,6 +2,7 @@
 
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/context.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -50,7 +51,10 @@ Tensor Vjp::destination(int i) const {
 }
 
 void Vjp::set_rows(int i, const Tensor& ids, const Tensor& values) {
-  const RowGradient rows{ids, values, ids.cut() ? ids.cut().parts : 1};
+  const RowGradient rows{.ids = ids,
+                         .values = values,
+                         .parts = ids.cut() ? ids.cut().parts : 1,
+                         .first = Context::current().pass.first};
   LeafNode* leaf = node_.edges[index(i)].node->as_leaf();
   if (leaf != nullptr) {
     leaf->rows.push_back(rows);

@@ -1,6 +1,7 @@
 #include <tessera/core/base/bit_facts.h>
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 
 namespace tessera {
@@ -19,7 +20,8 @@ BitFactTable& fact_table() {
 
 }  // namespace
 
-BitFact::BitFact(const char* name, std::string (*ask)()) : name_(name), value_(ask) {
+BitFact::BitFact(const char* name, std::string (*ask)(), const BitChoice& choice)
+    : name_(name), value_(ask), choice_(choice) {
   const std::lock_guard lock(fact_table().mutex);
   fact_table().facts.push_back(this);
 }
@@ -27,6 +29,15 @@ BitFact::BitFact(const char* name, std::string (*ask)()) : name_(name), value_(a
 BitFact::~BitFact() {
   const std::lock_guard lock(fact_table().mutex);
   std::erase(fact_table().facts, this);
+}
+
+std::vector<const BitFact*> chosen_bit_facts() {
+  std::vector<const BitFact*> facts;
+  const std::lock_guard lock(fact_table().mutex);
+  std::ranges::copy_if(fact_table().facts, std::back_inserter(facts),
+                       [](const BitFact* fact) { return fact->choice().options != nullptr; });
+  std::ranges::sort(facts, {}, [](const BitFact* fact) { return std::string(fact->name()); });
+  return facts;
 }
 
 std::vector<std::pair<std::string, std::string>> bit_facts() {

@@ -33,6 +33,7 @@ void set_seed(std::uint64_t seed) {
   context.seed = seed;
   context.models_made = 0;
   context.step = 0;
+  context.factory_draws = 0;
 }
 
 }  // namespace tessera

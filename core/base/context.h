@@ -34,9 +34,10 @@ struct Context {
   std::uint64_t models_made = 0;  ///< root models made since the seed was set
   std::uint64_t step = 0;         ///< global batches begun
   Pass pass;
-  bool mixes_samples = false;  ///< some module does: passes hold one microbatch
-  RandomDraws draws;           ///< see random_scope.h
-  std::string log_prefix;      ///< "[rank 1] ", empty when alone
+  bool mixes_samples = false;       ///< some module does: passes hold one microbatch
+  RandomDraws draws;                ///< see random_scope.h
+  std::uint64_t factory_draws = 0;  ///< of `rand` and `randn` since the seed was set
+  std::string log_prefix;           ///< "[rank 1] ", empty when alone
 
   /// The calling thread's context; every thread starts with one process-wide default.
   static Context& current();
@@ -56,7 +57,7 @@ class ContextScope {
   std::shared_ptr<Context> previous_;
 };
 
-/// Sets the seed from which initialisation, dropout and data order follow.
+/// Sets the seed from which initialisation, dropout, data order, `rand` and `randn` follow.
 void set_seed(std::uint64_t seed);
 
 }  // namespace tessera

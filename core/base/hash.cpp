@@ -11,8 +11,6 @@ namespace {
 constexpr std::uint64_t kOdd = 0x9fb21c651e98df25ULL;    // odd, so multiplying by it can be undone
 constexpr std::uint64_t kMixer = 0xd6e8feb86659fd93ULL;  // odd as well
 constexpr std::size_t kWord = sizeof(std::uint64_t);
-constexpr std::size_t kLanes = 8;  // independent chains hide the multiplier's latency
-constexpr std::size_t kStripe = kLanes * kWord;
 
 std::uint64_t load(const std::byte* from, std::size_t size = kWord) {
   std::array<std::byte, kWord> bytes{};
@@ -35,32 +33,44 @@ std::uint64_t avalanche(std::uint64_t state) {
   return state ^ (state >> 32);
 }
 
-std::uint64_t absorb_stripes(const std::byte* from, std::size_t stripes, std::uint64_t seed) {
-  std::array<std::uint64_t, kLanes> lanes;
+}  // namespace
+
+BytesHash::BytesHash(std::uint64_t seed) : seed_(seed) {
   for (std::size_t i = 0; i < kLanes; ++i) {
-    lanes[i] = avalanche(seed + i + 1);
+    lanes_[i] = avalanche(seed + i + 1);
   }
-  for (std::size_t stripe = 0; stripe < stripes; ++stripe, from += kStripe) {
+}
+
+void BytesHash::add(std::span<const std::byte> piece) {
+  std::array<std::uint64_t, kLanes> lanes = lanes_;  // in registers
+  const std::byte* from = piece.data();
+  const std::byte* end = from + piece.size() / kStripe * kStripe;
+  for (; from != end; from += kStripe) {
     for (std::size_t i = 0; i < kLanes; ++i) {
       lanes[i] = absorb(lanes[i], load(from + i * kWord));
     }
   }
-  std::uint64_t state = seed;
-  for (const std::uint64_t lane : lanes) {
-    state = absorb(state, lane);
-  }
-  return state;
+  lanes_ = lanes;
+  size_ += piece.size();
+  std::ranges::copy(piece.last(piece.size() % kStripe), rest_.begin());
 }
 
-}  // namespace
+std::uint64_t BytesHash::value() const {
+  std::uint64_t state = seed_;
+  for (const std::uint64_t lane : lanes_) {
+    state = absorb(state, lane);
+  }
+  const std::size_t rest = size_ % kStripe;
+  for (std::size_t at = 0; at < rest; at += kWord) {
+    state = absorb(state, load(rest_.data() + at, std::min(kWord, rest - at)));
+  }
+  return avalanche(absorb(state, size_));
+}
 
 std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t seed) {
-  const std::size_t stripes = bytes.size() / kStripe;
-  std::uint64_t state = absorb_stripes(bytes.data(), stripes, seed);
-  for (std::size_t at = stripes * kStripe; at < bytes.size(); at += kWord) {
-    state = absorb(state, load(bytes.data() + at, std::min(kWord, bytes.size() - at)));
-  }
-  return avalanche(absorb(state, bytes.size()));
+  BytesHash hash(seed);
+  hash.add(bytes);
+  return hash.value();
 }
 
 }  // namespace tessera

@@ -12,6 +12,7 @@ namespace tessera {
 namespace {
 
 constinit thread_local bool may_draw = true;
+constinit thread_local const std::string* root_of_call = nullptr;
 
 /// Threads that call one model may share a context.
 constinit std::mutex counting;
@@ -23,6 +24,11 @@ RandomDraws none_of(const Context& context) {
   draws.step = context.step;
   draws.first = context.pass.first;
   return draws;
+}
+
+std::string name_of_running_module() {
+  std::string path = current_module_path();
+  return path.empty() && root_of_call != nullptr ? *root_of_call : path;
 }
 
 }  // namespace
@@ -40,7 +46,7 @@ RandomDraws& RandomDraws::operator=(const RandomDraws& other) {
 }
 
 std::uint64_t next_random_key() {
-  check<ValueError>(may_draw, "random numbers: \"", current_module_path(),
+  check<ValueError>(may_draw, "random numbers: \"", name_of_running_module(),
                     "\" draws some in a pure call; give the call a key");
   const std::scoped_lock lock(counting);
   const Context& context = Context::current();
@@ -69,10 +75,14 @@ RandomScope::~RandomScope() {
   Context::current().draws = std::move(previous_);
 }
 
-RandomPermission::RandomPermission(bool allowed) : previous_(std::exchange(may_draw, allowed)) {}
+RandomPermission::RandomPermission(bool allowed, std::string root)
+    : root_(std::move(root)),
+      previous_(std::exchange(may_draw, allowed)),
+      previous_root_(std::exchange(root_of_call, &root_)) {}
 
 RandomPermission::~RandomPermission() {
   may_draw = previous_;
+  root_of_call = previous_root_;
 }
 
 }  // namespace tessera

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 
 namespace tessera {
@@ -49,16 +50,19 @@ class RandomScope {
 };
 
 /// While it lives, random numbers may be drawn on this thread, or, where not `allowed`,
-/// `next_random_key` throws ValueError naming the module that asks.
+/// `next_random_key` throws ValueError naming the module that asks, or, when that is the root of
+/// its model, which has no path, `root`.
 class RandomPermission {
  public:
-  explicit RandomPermission(bool allowed);
+  explicit RandomPermission(bool allowed, std::string root = {});
   ~RandomPermission();
   RandomPermission(const RandomPermission&) = delete;
   RandomPermission& operator=(const RandomPermission&) = delete;
 
  private:
+  std::string root_;
   bool previous_;
+  const std::string* previous_root_;
 };
 
 }  // namespace tessera

@@ -59,6 +59,8 @@ class SettingEntry {
   /// The value in effect and the default, as text. Throws InvalidArgument like `Setting::get`.
   [[nodiscard]] virtual std::string value_text() const = 0;
   [[nodiscard]] virtual std::string default_text() const = 0;
+  /// Whether `Setting::set` or the environment gives it; false: the default is in effect.
+  [[nodiscard]] virtual bool is_given() const = 0;
 
  protected:
   SettingEntry(const char* name, const char* doc);
@@ -94,15 +96,21 @@ class Setting final : public SettingEntry {
   void set(T value) {
     const std::lock_guard lock(mutex_);
     value_ = std::move(value);
+    set_ = true;
   }
   /// Forgets `set` and reads the environment again at the next `get`.
   void reset() {
     const std::lock_guard lock(mutex_);
     value_.reset();
+    set_ = false;
   }
 
   [[nodiscard]] std::string value_text() const override { return text_of(get()); }
   [[nodiscard]] std::string default_text() const override { return text_of(default_); }
+  [[nodiscard]] bool is_given() const override {
+    const std::lock_guard lock(mutex_);
+    return set_ || environment_text().has_value();
+  }
 
  private:
   static std::string text_of(const T& value) {
@@ -124,6 +132,7 @@ class Setting final : public SettingEntry {
   T default_;
   mutable std::mutex mutex_;
   mutable std::optional<T> value_;
+  bool set_ = false;
 };
 
 /// All settings, sorted by name.

@@ -112,8 +112,7 @@ ThreadPool& ThreadPool::instance() {
 }
 
 ThreadPool::ThreadPool() {
-  const int asked = threads_setting.get();
-  check(asked >= 0, "TESSERA_THREADS: too small; got ", asked, ", expected at least 0");
+  const int asked = threads_asked();
   threads_ = asked > 0 ? asked : static_cast<int>(process_cores().size());
 }
 
@@ -258,6 +257,12 @@ void parallel_ranges(std::int64_t tasks, RangeFunction function, void* closure) 
 }
 
 }  // namespace detail
+
+int threads_asked() {
+  const int asked = threads_setting.get();
+  check(asked >= 0, "TESSERA_THREADS: too small; got ", asked, ", expected at least 0");
+  return asked;
+}
 
 int num_threads() {
   return ThreadPool::instance().threads();

@@ -14,6 +14,8 @@ void parallel_ranges(std::int64_t tasks, RangeFunction, void* closure);
 /// Number of threads that kernels use, the caller's included. At first: the cores in the process's
 /// affinity mask, or TESSERA_THREADS.
 [[nodiscard]] int num_threads();
+/// What TESSERA_THREADS asks for; 0 when it asks for nothing. Throws InvalidArgument below 0.
+[[nodiscard]] int threads_asked();
 /// Changes it; waits for the pool to be idle. Throws InvalidArgument for n < 1.
 void set_num_threads(int n);
 

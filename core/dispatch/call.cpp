@@ -44,12 +44,12 @@ Tensor make_output(const OpDef& op, const OutputSpec& spec, int index,
     storage = make_ref<Storage>(nbytes, spec.device);
   }
   auto impl = make_ref<TensorImpl>(std::move(storage), spec.shape, spec.dtype, spec.device);
+  impl->inference = Modes::current().inference;
   if (op.info.view) {
     op.alias(inputs[0]->get(), *impl, index, attrs);
     link_view(*impl, inputs[0]->impl());
   }
   impl->cut = spec.cut;
-  impl->inference = Modes::current().inference;
   return Tensor(std::move(impl));
 }
 
@@ -76,8 +76,10 @@ void launch(const OpDef& op, std::span<const TensorRef> inputs, const void* attr
 /// Elementwise ops check this themselves: they take numbers from anywhere.
 void check_devices(const OpDef& op, std::span<const TensorRef> inputs) {
   for (const Tensor& x : inputs) {
-    check(op.info.elementwise || !x.defined() || x.device() == inputs[0]->device(), op.info.name,
-          ": inputs on different devices; got ", inputs[0]->device(), " and another");
+    if (!op.info.elementwise && x.defined()) {
+      check(x.device() == inputs[0]->device(), op.info.name, ": inputs on different devices; got ",
+            inputs[0]->device(), " and ", x.device(), ", expected one device");
+    }
   }
 }
 
@@ -86,8 +88,9 @@ void check_fits(const char* op, const Tensor& destination, const OutputSpec& spe
         ": the destination does not fit; got ", destination.shape(), " ", destination.dtype(),
         ", expected ", spec.shape, " ", spec.dtype);
   // A view cannot tell its base that it holds several microbatches now.
-  check<Unsupported>(destination.cut() == spec.cut || !destination.get().base, op,
-                     ": cannot write several microbatches into a view; use --at-once 1");
+  if (destination.cut() != spec.cut && destination.get().base) {
+    fail_on_microbatches(op, "writes several microbatches into a view");
+  }
 }
 
 /// Inputs of a call that overwrites some of them.
@@ -123,11 +126,13 @@ void compute_into(const OpDef& op, std::span<const TensorRef> inputs, const void
     if (outputs[i].defined()) {
       check_fits(op.info.name, outputs[i], specs[i]);
       check_writable(op.info.name, outputs[i], recording);
-      outputs[i].get().cut = specs[i].cut;
       written.push_back(outputs[i]);
     } else {
       outputs[i] = make_output(op, specs[i], static_cast<int>(i), inputs, attrs);
     }
+  }
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    outputs[i].get().cut = specs[i].cut;  // nothing is changed before all are checked
   }
   const SafeInputs safe = protect_inputs(op, inputs, written, recording);
   if (outputs[0].device().type != DeviceType::meta) {

@@ -9,12 +9,6 @@
 namespace tessera {
 namespace {
 
-[[noreturn]] void fail_mixing(const char* op, const char* why) {
-  const std::string module = current_module_path();
-  fail<Unsupported>(op, ": ", why, module.empty() ? "" : " in module ", module,
-                    "; several microbatches cannot run in one pass, use --at-once 1");
-}
-
 /// True when an elementwise op can treat the dim of pieces as one more dim of its operands.
 bool broadcasts_over_pieces(std::span<const TensorRef> inputs) {
   int stacked_ndim = -1;
@@ -40,7 +34,8 @@ std::int32_t common_parts(const char* op, std::span<const TensorRef> inputs) {
   for (const Tensor& x : inputs) {
     if (x.defined() && x.cut()) {
       check(parts == 0 || parts == x.cut().parts, op,
-            ": inputs hold different numbers of microbatches; got ", parts, " and ", x.cut().parts);
+            ": inputs hold different numbers of microbatches; got ", parts, " and ", x.cut().parts,
+            ", expected one number");
       parts = x.cut().parts;
     }
   }
@@ -56,10 +51,10 @@ std::int8_t cut_label(const OpDef& op, const ShardRule& rule, std::span<const Te
     }
     const std::int8_t found = rule.inputs[i][inputs[i]->cut().dim];
     if (found == DimLabels::kWhole) {
-      fail_mixing(op.info.name, "mixes samples");
+      fail_on_microbatches(op.info.name, "mixes samples");
     }
     if (label != DimLabels::kWhole && found != label) {
-      fail_mixing(op.info.name, "meets samples along two different dims");
+      fail_on_microbatches(op.info.name, "meets samples along two different dims");
     }
     label = found;
   }
@@ -67,6 +62,12 @@ std::int8_t cut_label(const OpDef& op, const ShardRule& rule, std::span<const Te
 }
 
 }  // namespace
+
+void fail_on_microbatches(const char* op, const char* why) {
+  const std::string module = current_module_path();
+  fail<Unsupported>(op, ": ", why, module.empty() ? "" : " in module ", module,
+                    "; several microbatches cannot run in one pass, use --at-once 1");
+}
 
 CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs) {
   CutPlan plan;
@@ -79,7 +80,7 @@ CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void*
     return plan;
   }
   if (op.shard == nullptr) {
-    fail_mixing(op.info.name, "has no rule for microbatches");
+    fail_on_microbatches(op.info.name, "has no rule for microbatches");
   }
   Infer infer(op.info.name, inputs);
   op.infer(infer, attrs);

@@ -20,6 +20,9 @@ struct CutPlan {
   void apply(Infer& infer) const;
 };
 
+/// Throws Unsupported that names `op`, `why` it cannot go on, the module that runs and --at-once 1.
+[[noreturn]] void fail_on_microbatches(const char* op, const char* why);
+
 /// Decides. Throws Unsupported, naming op and --at-once 1, when the op mixes samples.
 [[nodiscard]] CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs,
                                const void* attrs);

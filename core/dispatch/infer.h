@@ -27,7 +27,7 @@ class Infer {
   [[nodiscard]] int input_count() const { return static_cast<int>(inputs_.size()); }
   /// Throws InvalidArgument when the call lacks this input.
   [[nodiscard]] const Tensor& input(int i = 0) const {
-    check(has_input(i), op_, ": input ", i, " is missing; got ", input_count(), " inputs");
+    check(has_input(i), op_, ": input ", i, " is missing; got no tensor, expected one");
     return inputs_[static_cast<std::size_t>(i)];
   }
   [[nodiscard]] bool has_input(int i) const {

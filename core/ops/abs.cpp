@@ -8,12 +8,14 @@
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sign.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/where.h>
 
 namespace tessera {
 
 void Abs::infer(Infer& c, const Attrs&) {
-  check(c.input().dtype() != DType::boolean, "abs: needs numbers; got bool");
+  check_dtype(c.input().dtype() != DType::boolean, "abs", "x", c.input().dtype(),
+              "an integer, floating or complex one");
   infer_elementwise(c, 1, real_of(c.input().dtype()));
 }
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <tessera/core/ops/support/checks.h>
+
 namespace tessera {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr int kAdagradMembers = 3;
 }  // namespace
 
 void AdagradStep::infer(Infer& c, const Attrs& attrs) {
-  check(attrs.step >= 1, "adagrad_step: steps count from 1; got ", attrs.step);
+  check_at_least("adagrad_step", "step", attrs.step, 1);
   infer_step(c, kAdagradMembers);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <tessera/core/ops/support/checks.h>
+
 namespace tessera {
 namespace {
 
@@ -13,7 +15,7 @@ int members(const AdamwStep::Attrs& attrs) {
 }  // namespace
 
 void AdamwStep::infer(Infer& c, const Attrs& attrs) {
-  check(attrs.step >= 1, "adamw_step: steps count from 1; got ", attrs.step);
+  check_at_least("adamw_step", "step", attrs.step, 1);
   infer_step(c, members(attrs));
 }
 

@@ -5,6 +5,7 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/embedding.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/elements.h>
 
@@ -14,17 +15,19 @@ namespace tessera {
 void AddRows::infer(Infer& c, const Attrs& attrs) {
   const Tensor& values = c.input(0);
   const Tensor& ids = c.input(1);
-  check(values.ndim() >= 1, "add_rows: values need a last dim; got ", values.shape());
-  check(is_floating(values.dtype()) && (!c.has_input(2) || is_floating(c.input(2).dtype())),
-        "add_rows: needs floating dtypes; got ", values.dtype());
+  check_layout(values.ndim() >= 1, "add_rows", "values", values.shape(), "(..., width)");
+  check_floating("add_rows", "values", values.dtype());
+  if (c.has_input(2)) {
+    check_floating("add_rows", "x", c.input(2).dtype());
+  }
+  check_integer("add_rows", "ids", ids.dtype());
   const std::int64_t width = values.shape().back();
-  check(is_integral(ids.dtype()) && ids.dtype() != DType::boolean &&
-            values.numel() == ids.numel() * width,
-        "add_rows: ids do not fit the values; got ", ids.shape(), " ", ids.dtype(), " and ",
-        values.shape());
+  check(values.numel() == ids.numel() * width, "add_rows: wrong number of ids; got ", ids.shape(),
+        ", expected one for each row of values ", values.shape());
   const Shape shape{attrs.rows, width};
-  check(!c.has_input(2) || c.input(2).shape() == shape, "add_rows: wrong matrix; got ",
-        c.has_input(2) ? c.input(2).shape() : shape, ", expected ", shape);
+  if (c.has_input(2)) {
+    check_shape("add_rows", "x", c.input(2).shape(), shape);
+  }
   c.add_output(shape, c.has_input(2) ? c.input(2).dtype() : values.dtype());
 }
 

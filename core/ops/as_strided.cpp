@@ -5,6 +5,7 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
@@ -26,8 +27,8 @@ void add_up(Kernel& k, const StridedSum::Attrs& attrs) {
 }  // namespace
 
 void check_view_inside(const char* op, const StridedView& view, const Shape& shape) {
-  check(view.shape.size() == view.strides.size(), op, ": needs a stride for each dim; got ",
-        view.shape, " and ", view.strides);
+  check(view.shape.size() == view.strides.size(), op, ": wrong number of strides; got ",
+        view.strides, ", expected one for each dim of ", view.shape);
   std::int64_t last = view.offset;
   bool natural = view.offset >= 0;
   for (int d = 0; d < view.shape.size(); ++d) {
@@ -35,13 +36,12 @@ void check_view_inside(const char* op, const StridedView& view, const Shape& sha
     last += (view.shape[d] - 1) * view.strides[d];
   }
   check(natural && (numel_of(view.shape) == 0 || last < numel_of(shape)), op,
-        ": reaches outside of the tensor; got shape ", view.shape, ", strides ", view.strides,
-        ", offset ", view.offset, " in ", shape);
+        ": view reaches outside of the tensor; got shape ", view.shape, ", strides ", view.strides,
+        ", offset ", view.offset, ", expected elements of ", shape);
 }
 
 void AsStrided::infer(Infer& c, const Attrs& attrs) {
-  check(c.input().is_contiguous(), "as_strided: needs a contiguous tensor; got strides ",
-        c.input().strides(), " for ", c.input().shape());
+  check_dense("as_strided", c.input());
   check_view_inside("as_strided", attrs, c.input().shape());
   c.add_output(attrs.shape, c.input().dtype());
 }
@@ -67,8 +67,7 @@ ShardRule AsStrided::shard(const Infer& c, const Attrs& attrs) {
 
 void StridedSum::infer(Infer& c, const Attrs& attrs) {
   check_view_inside("strided_sum", attrs.view, attrs.shape);
-  check(c.input().shape() == attrs.view.shape, "strided_sum: wrong shape; got ", c.input().shape(),
-        ", expected ", attrs.view.shape);
+  check_shape("strided_sum", "x", c.input().shape(), attrs.view.shape);
   c.add_output(attrs.shape, c.input().dtype());
 }
 

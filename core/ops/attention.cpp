@@ -7,6 +7,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/support/attention_options.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/saved_inputs.h>
 
@@ -57,18 +58,21 @@ AttentionProblem problem_of(const TensorImpl& q, const TensorImpl& k, const Tens
 }
 
 void check_shapes(const char* op, const Shape& q, const Shape& k, const Shape& v) {
-  check(q.size() == 4 && k.size() == 4 && v.size() == 4, op,
-        ": needs (batch, heads, time, size); got ", q, ", ", k, " and ", v);
-  check(k == v && q[0] == k[0] && q[3] == k[3], op, ": shapes do not fit; got ", q, ", ", k,
-        " and ", v);
-  check(k[1] > 0 ? q[1] % k[1] == 0 : q[1] == 0, op,
-        ": heads of keys must divide those of queries; got ", k[1], " and ", q[1]);
+  constexpr const char* kLayout = "(batch, heads, time, size)";
+  check_layout(q.size() == 4, op, "queries", q, kLayout);
+  check_layout(k.size() == 4, op, "keys", k, kLayout);
+  check_shape(op, "values", v, k);
+  check(q[0] == k[0] && q[3] == k[3], op, ": wrong shape of keys; got ", k, ", expected batch ",
+        q[0], " and size ", q[3], " as in queries ", q);
+  check(k[1] > 0 ? q[1] % k[1] == 0 : q[1] == 0, op, ": wrong number of heads of keys; got ", k[1],
+        ", expected a divisor of ", q[1], " heads of queries");
 }
 
 void check_mask(const char* op, const Tensor& mask, const Shape& scores) {
-  check(mask.dtype() == DType::boolean || is_floating(mask.dtype()), op,
-        ": the mask must be bool or floating; got ", mask.dtype());
-  check(!mask.requires_grad(), op, ": the mask gets no gradient; call detach()");
+  check_dtype(mask.dtype() == DType::boolean || is_floating(mask.dtype()), op, "mask", mask.dtype(),
+              "bool, f16, bf16, f32 or f64");
+  check(!mask.requires_grad(), op,
+        ": the mask gets no gradient; got one that requires it, expected what its detach() gives");
   check(broadcast_shapes(op, mask.shape(), scores) == scores, op, ": the mask does not fit; got ",
         mask.shape(), ", expected ", scores);
 }
@@ -79,8 +83,10 @@ void check_inputs(const Infer& c, int first, int mask) {
   const Tensor& k = c.input(first + 1);
   const Tensor& v = c.input(first + 2);
   check_shapes(c.op(), q.shape(), k.shape(), v.shape());
-  check(is_floating(q.dtype()) && q.dtype() == k.dtype() && q.dtype() == v.dtype(), c.op(),
-        ": needs one floating dtype; got ", q.dtype(), ", ", k.dtype(), " and ", v.dtype());
+  check_floating(c.op(), "queries", q.dtype());
+  check(k.dtype() == q.dtype() && v.dtype() == q.dtype(), c.op(),
+        ": wrong dtype of keys or values; got ", k.dtype(), " and ", v.dtype(), ", expected ",
+        q.dtype(), " as of the queries");
   if (c.has_input(mask)) {
     check_mask(c.op(), c.input(mask), score_shape(q.shape(), k.shape()));
   }
@@ -130,7 +136,7 @@ void Attention::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Attention::vjp(Vjp& v, const Attrs& attrs) {
-  check<Unsupported>(!v.has_gradient(1), "attention: only y has a gradient");
+  check<Unsupported>(!v.has_gradient(1), "attention: log_sum_exp has no gradient; detach it");
   check<Unsupported>(!grad_enabled(), "attention: second derivatives are not supported; write the ",
                      "product of matrices and softmax out");
   const Tensor mask = v.has_input(3) ? v.input(3) : Tensor();

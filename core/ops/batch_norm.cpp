@@ -10,6 +10,7 @@
 #include <tessera/core/ops/rsqrt.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/support/channels.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 
 namespace tessera {
@@ -17,10 +18,11 @@ namespace tessera {
 void BatchNorm::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input(0);
   check_channels(c, x);
-  check(attrs.epsilon >= 0, "batch_norm: epsilon must not be negative; got ", attrs.epsilon);
+  check_at_least("batch_norm", "epsilon", attrs.epsilon, 0);
   check_channel_values(c, x, 1, "weight");
   check_channel_values(c, x, 2, "bias");
-  check(!c.has_input(2) || c.has_input(1), "batch_norm: a bias needs a weight");
+  check(!c.has_input(2) || c.has_input(1),
+        "batch_norm: a bias needs a weight; got the bias alone, expected both");
   const DType statistics = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   c.add_output(x.shape(), attrs.dtype);
   c.add_output({x.shape()[1]}, statistics);

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <vector>
 
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
 
 void BlockSquares::infer(Infer& c, const Attrs&) {
-  check(c.input_count() > 0, "block_squares: no tensor");
+  check_at_least("block_squares", "number of tensors", c.input_count(), 1);
   std::int64_t count = 0;
   for (int i = 0; i < c.input_count(); ++i) {
     const Tensor& x = c.input(i);
-    check(is_floating(x.dtype()), "block_squares: wrong dtype; got ", x.dtype(),
-          ", expected f16, bf16, f32 or f64");
-    check(x.is_contiguous(), "block_squares: needs dense tensors; got strides ", x.strides());
+    check_floating("block_squares", "a tensor", x.dtype());
+    check_dense("block_squares", x);
     count += blocks(x.numel());
   }
   c.add_output({count}, DType::f64);

@@ -2,12 +2,14 @@
 
 #include <tessera/core/ops/dropout.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
 
 Tensor channel_dropout(const Tensor& x, double p) {
   const int first = x.cut().stacked ? 1 : 0;  // behind it lie samples and channels
-  check(x.ndim() >= first + 2, "channel_dropout: needs samples and channels; got ", x.shape());
+  check_layout(x.ndim() >= first + 2, "channel_dropout", "x", x.shape(),
+               "(samples, channels, ...)");
   Shape channels = x.shape();
   for (int d = first + 2; d < x.ndim(); ++d) {
     channels[d] = 1;

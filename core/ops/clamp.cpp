@@ -3,15 +3,16 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/logical.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/in_place.h>
 #include <tessera/core/ops/where.h>
 
 namespace tessera {
 
 void Clamp::infer(Infer& c, const Attrs& attrs) {
-  check(attrs.low <= attrs.high, "clamp: empty range; got ", attrs.low, " to ", attrs.high);
-  check(!is_complex(c.input().dtype()), "clamp: complex numbers have no order; got ",
-        c.input().dtype());
+  check(attrs.low <= attrs.high, "clamp: empty range; got ", attrs.low, " to ", attrs.high,
+        ", expected the lower bound first");
+  check_real("clamp", "x", c.input().dtype());
   infer_elementwise(c, 1, c.input().dtype());
 }
 

@@ -5,22 +5,24 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
 
 void Concat::infer(Infer& c, const Attrs& attrs) {
-  check(c.input_count() > 0, "concat: nothing to join");
+  check_at_least("concat", "number of tensors", c.input_count(), 1);
   Shape shape = c.input().shape();
-  check(!shape.empty(), "concat: needs tensors with dims; got shape ", shape);
+  check_has_dims("concat", shape);
   const int dim = normalize_dim("concat", attrs.dim, shape.size());
   DType dtype = c.input().dtype();
   for (int i = 1; i < c.input_count(); ++i) {
     Shape other = c.input(i).shape();
-    check(other.size() == shape.size(), "concat: different numbers of dims; got ", shape, " and ",
-          other);
+    check(other.size() == shape.size(), "concat: wrong number of dims; got ", other, ", expected ",
+          shape.size(), " as in ", shape);
     const std::int64_t size = std::exchange(other[dim], shape[dim]);
-    check(other == shape, "concat: shapes differ; got ", shape, " and ", c.input(i).shape());
+    check(other == shape, "concat: wrong shape of input ", i, "; got ", c.input(i).shape(),
+          ", expected ", shape, " but for dim ", dim);
     shape[dim] += size;
     dtype = promote(dtype, c.input(i).dtype());
   }

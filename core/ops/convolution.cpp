@@ -1,5 +1,7 @@
 #include <tessera/core/ops/convolution.h>
 
+#include <algorithm>
+
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/cast.h>
@@ -49,9 +51,9 @@ std::int64_t at(const Dims& numbers, int d) {
 /// The spatial sizes that a transposed convolution gives.
 Dims transposed_sizes(const Shape& x, const Shape& weight, const ConvolutionOptions& options,
                       const Dims& output_padding) {
-  const int ndim = x.size() - 2;
-  check(ndim >= 1 && weight.size() == x.size(),
-        "transposed_convolution: the weight does not fit; got ", weight, " for ", x);
+  const int ndim = spatial_dims("transposed_convolution", x);
+  check(weight.size() == x.size(), "transposed_convolution: wrong number of dims of weight; got ",
+        weight, ", expected ", x.size(), " as in x ", x);
   check_divides("stride", options.stride, ndim);
   check_divides("padding", options.padding, ndim);
   check_divides("dilation", options.dilation, ndim);
@@ -61,8 +63,8 @@ Dims transposed_sizes(const Shape& x, const Shape& weight, const ConvolutionOpti
     const std::int64_t stride = at(options.stride, d), dilation = at(options.dilation, d);
     const std::int64_t more = at(output_padding, d);
     check(more >= 0 && (more < stride || more < dilation),
-          "transposed_convolution: output padding must be smaller than stride or dilation; got ",
-          output_padding);
+          "transposed_convolution: output padding out of range; got ", more, ", expected 0 to ",
+          std::max(stride, dilation) - 1);
     sizes.push_back((x[d + 2] - 1) * stride - 2 * at(options.padding, d) +
                     dilation * (weight[d + 2] - 1) + more + 1);
   }

@@ -7,6 +7,7 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/loss_rows.h>
 #include <tessera/core/ops/support/row_sums.h>
 #include <tessera/core/ops/support/saved_inputs.h>
@@ -30,13 +31,11 @@ Shape column_shape(const Tensor& logits, std::int64_t numbers) {
 }
 
 void check_rows(const char* op, const Tensor& logits, const Tensor& targets) {
-  check(logits.ndim() >= 1 && logits.shape().back() > 0, op, ": logits need classes; got ",
-        logits.shape());
-  check(is_floating(logits.dtype()), op, ": logits need a floating dtype; got ", logits.dtype());
-  check(is_integral(targets.dtype()) && targets.dtype() != DType::boolean, op,
-        ": targets must be integers; got ", targets.dtype());
-  check(targets.shape() == row_shape(logits), op, ": targets do not fit; got ", targets.shape(),
-        ", expected ", row_shape(logits));
+  check_layout(logits.ndim() >= 1 && logits.shape().back() > 0, op, "logits", logits.shape(),
+               "(..., classes)");
+  check_floating(op, "logits", logits.dtype());
+  check_integer(op, "targets", targets.dtype());
+  check_shape(op, "targets", targets.shape(), row_shape(logits));
 }
 
 DimLabels row_labels(int ndim, bool with_last) {
@@ -53,9 +52,7 @@ void CrossEntropy::infer(Infer& c, const Attrs& attrs) {
   const Tensor& logits = c.input(0);
   const Tensor& targets = c.input(1);
   check_rows(c.op(), logits, targets);
-  check(attrs.label_smoothing >= 0 && attrs.label_smoothing <= 1,
-        "cross_entropy: wrong label smoothing; got ", attrs.label_smoothing,
-        ", expected one in [0, 1]");
+  check_probability("cross_entropy", "label smoothing", attrs.label_smoothing);
   const DType dtype = logits.dtype() == DType::f64 ? DType::f64 : DType::f32;
   c.add_output(attrs.reduction == LossReduction::none ? targets.shape() : Shape{}, dtype);
   c.add_output(column_shape(logits, 2), dtype);
@@ -84,7 +81,7 @@ void CrossEntropy::reference(Kernel& k, const Attrs& attrs) {
 
 void CrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
   check<Unsupported>(!v.has_gradient(1) && !v.has_gradient(2),
-                     "cross_entropy: only the loss has a gradient");
+                     "cross_entropy: statistics have no gradient; detach them");
   if (v.needs(0)) {
     const Tensor factors = v.output(2).detach();
     const bool reduced = attrs.reduction != LossReduction::none;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/ctc.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/saved_inputs.h>
@@ -10,24 +11,22 @@
 namespace tessera {
 namespace {
 
-void check_integers(const Infer& c, int i, const Shape& shape) {
+void check_integers(const Infer& c, int i, const char* what, const Shape& shape) {
   const Tensor& x = c.input(i);
-  check(is_integral(x.dtype()) && x.dtype() != DType::boolean, c.op(), ": input ", i,
-        " must hold integers; got ", x.dtype());
-  check(x.shape() == shape, c.op(), ": input ", i, " does not fit; got ", x.shape(), ", expected ",
-        shape);
+  check_integer(c.op(), what, x.dtype());
+  check_shape(c.op(), what, x.shape(), shape);
 }
 
 void check_batch(const Infer& c, const CtcLossAttrs& attrs) {
   const Tensor& x = c.input(0);
-  check(x.ndim() == 3 && is_floating(x.dtype()), c.op(),
-        ": needs floating log-probabilities (T, N, C); got ", x.shape(), " ", x.dtype());
+  check_layout(x.ndim() == 3, c.op(), "log-probabilities", x.shape(), "(frames, samples, classes)");
+  check_floating(c.op(), "log-probabilities", x.dtype());
   check(attrs.blank >= 0 && attrs.blank < x.size(2), c.op(), ": blank is no class; got ",
         attrs.blank, ", expected one in [0, ", x.size(2), ")");
-  check(c.input(1).ndim() == 2, c.op(), ": labels must be (N, S); got ", c.input(1).shape());
-  check_integers(c, 1, {x.size(1), c.input(1).size(1)});
-  check_integers(c, 2, {x.size(1)});
-  check_integers(c, 3, {x.size(1)});
+  check_layout(c.input(1).ndim() == 2, c.op(), "labels", c.input(1).shape(), "(samples, labels)");
+  check_integers(c, 1, "labels", {x.size(1), c.input(1).size(1)});
+  check_integers(c, 2, "input lengths", {x.size(1)});
+  check_integers(c, 3, "target lengths", {x.size(1)});
 }
 
 /// The samples of a call, whose values are checked as they are used.

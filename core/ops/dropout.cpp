@@ -3,6 +3,7 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/microbatches.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dropout_mask.h>
 #include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/tensor/factories.h>
@@ -47,9 +48,8 @@ class ElementPlaces {
 }  // namespace
 
 void Dropout::infer(Infer& c, const Attrs& attrs) {
-  check(is_floating(c.input().dtype()), "dropout: needs a floating dtype; got ", c.input().dtype());
-  check(attrs.p >= 0 && attrs.p <= 1, "dropout: wrong probability; got ", attrs.p,
-        ", expected one in [0, 1]");
+  check_floating("dropout", "x", c.input().dtype());
+  check_probability("dropout", "p", attrs.p);
   infer_elementwise(c, 1, c.input().dtype());
 }
 
@@ -83,7 +83,7 @@ ShardRule Dropout::shard(const Infer& c, const Attrs&) {
 }
 
 Tensor dropout(const Tensor& x, double p) {
-  check(p >= 0 && p <= 1, "dropout: wrong probability; got ", p, ", expected one in [0, 1]");
+  check_probability("dropout", "p", p);
   if (p == 0) {
     return x;
   }

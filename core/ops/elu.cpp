@@ -16,7 +16,7 @@ namespace {
 constexpr Elu::Attrs kSelu{.alpha = 1.6732632423543772, .scale = 1.0507009873554805};
 
 Elu::Attrs celu_attrs(double alpha) {
-  check<ValueError>(alpha != 0, "celu: alpha must not be 0");
+  check<ValueError>(alpha != 0, "celu: wrong alpha; got 0, expected another number");
   return {.alpha = alpha, .input_scale = 1 / alpha};
 }
 

@@ -3,6 +3,7 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/microbatches.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/ops/where.h>
 #include <tessera/core/tensor/elements.h>
@@ -12,9 +13,8 @@ namespace tessera {
 void Embedding::infer(Infer& c, const Attrs&) {
   const Tensor& weight = c.input(0);
   const Tensor& ids = c.input(1);
-  check(weight.ndim() == 2, "embedding: weight must be 2-D; got ", weight.shape());
-  check(is_integral(ids.dtype()) && ids.dtype() != DType::boolean,
-        "embedding: ids must be integers; got ", ids.dtype());
+  check_layout(weight.ndim() == 2, "embedding", "weight", weight.shape(), "(rows, width)");
+  check_integer("embedding", "ids", ids.dtype());
   Shape shape = ids.shape();
   shape.push_back(weight.shape()[1]);
   c.add_output(shape, weight.dtype());

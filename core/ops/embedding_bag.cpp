@@ -2,6 +2,7 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/support/bags.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 
 namespace tessera {
@@ -98,12 +99,14 @@ void EmbeddingBagBackward::infer(Infer& c, const Attrs& attrs) {
   const std::int64_t bags = check_bags(c, 1, attrs);
   const std::int64_t width = c.input(1).shape()[1];
   const Shape reduced{bags, width};
-  check(c.input(0).shape() == reduced && is_floating(c.input(0).dtype()), c.op(),
-        ": the gradient does not fit; got ", c.input(0).shape(), " ", c.input(0).dtype(),
-        ", expected ", reduced, " of a floating dtype");
-  check((attrs.mode == BagMode::max) == c.has_input(5), c.op(), ": places belong to max");
-  check(!c.has_input(5) || (c.input(5).shape() == reduced && c.input(5).dtype() == DType::i64),
-        c.op(), ": places do not fit");
+  check_shape(c.op(), "gradient", c.input(0).shape(), reduced);
+  check_floating(c.op(), "gradient", c.input(0).dtype());
+  check((attrs.mode == BagMode::max) == c.has_input(5), c.op(), ": places go with mode max; got ",
+        c.has_input(5) ? "some, expected none" : "none, expected some");
+  if (c.has_input(5)) {
+    check_shape(c.op(), "places", c.input(5).shape(), reduced);
+    check_i64(c.op(), "places", c.input(5).dtype());
+  }
   Shape rows = c.input(2).shape();
   rows.push_back(width);
   c.add_output(rows, c.input(0).dtype());
@@ -163,7 +166,7 @@ ShardRule EmbeddingBagBackward::shard(const Infer& c, const Attrs&) {
 Tensor embedding_bag(const Tensor& weight, const Tensor& ids, const Tensor& offsets,
                      const BagAttrs& options, const Tensor& per_sample_weights) {
   check<Unsupported>(!per_sample_weights.defined() || options.mode == BagMode::sum,
-                     "embedding_bag: per_sample_weights go with sums only");
+                     "embedding_bag: per_sample_weights go with sums only; use BagMode::sum");
   return call_all<EmbeddingBag>({weight, ids, offsets, per_sample_weights}, options)[0];
 }
 

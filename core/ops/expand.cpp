@@ -12,13 +12,14 @@ namespace tessera {
 void Expand::infer(Infer& c, const Attrs& attrs) {
   const Shape& from = c.input().shape();
   const int offset = attrs.shape.size() - from.size();
-  check(offset >= 0, "expand: fewer dims than the input; got ", attrs.shape, " for ", from);
+  check(offset >= 0, "expand: too few dims; got ", attrs.shape, ", expected at least ", from.size(),
+        " for ", from);
   Shape shape = attrs.shape;
   for (int d = 0; d < shape.size(); ++d) {
     const std::int64_t size = d < offset ? 1 : from[d - offset];
     shape[d] = shape[d] == -1 ? size : shape[d];
-    check(size == 1 || size == shape[d], "expand: shape does not fit; got ", attrs.shape, " for ",
-          from);
+    check(size == 1 || size == shape[d], "expand: wrong size of dim ", d, "; got ", attrs.shape,
+          ", expected ", size, " there for ", from);
   }
   c.add_output(shape, c.input().dtype());
 }

@@ -6,18 +6,19 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/support/channels.h>
+#include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
 namespace {
 
 void check_groups(const Tensor& x, std::int64_t groups) {
-  check(x.ndim() >= 2 && x.numel() > 0, "group_norm: needs values of channels in dim 1; got ",
-        x.shape());
+  check_layout(x.ndim() >= 2 && x.numel() > 0, "group_norm", "x", x.shape(),
+               "(samples, channels, ...) with elements");
   check<ValueError>(groups >= 1 && x.size(1) % groups == 0,
-                    "group_norm: groups must divide the channels; got ", groups, " groups of ",
+                    "group_norm: wrong number of groups; got ", groups, ", expected a divisor of ",
                     x.size(1), " channels");
-  check<ValueError>(x.numel() > groups, "group_norm: needs more than 1 value per group; got ",
-                    x.shape(), " in ", groups, " groups");
+  check<ValueError>(x.numel() > groups, "group_norm: too few values; got ", x.shape(), " in ",
+                    groups, " groups, expected more than 1 in each");
 }
 
 }  // namespace
@@ -42,9 +43,10 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
 }
 
 Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon) {
-  check(x.ndim() >= 3 && x.numel() > 0, "instance_norm: needs channels of values; got ", x.shape());
-  check<ValueError>(x.numel() > x.size(0) * x.size(1),
-                    "instance_norm: needs more than 1 value per channel; got ", x.shape());
+  check_layout(x.ndim() >= 3 && x.numel() > 0, "instance_norm", "x", x.shape(),
+               "(samples, channels, sizes...) with elements");
+  check<ValueError>(x.numel() > x.size(0) * x.size(1), "instance_norm: too few values; got ",
+                    x.shape(), ", expected more than 1 in each channel");
   return group_norm(x, x.size(1), weight, bias, epsilon);
 }
 

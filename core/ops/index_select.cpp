@@ -4,6 +4,7 @@
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/scatter_add.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/indexing.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
@@ -13,9 +14,9 @@ namespace tessera {
 void IndexSelect::infer(Infer& c, const Attrs& attrs) {
   Shape shape = c.input(0).shape();
   const Tensor& index = c.input(1);
-  check(!shape.empty() && index.ndim() == 1 && index.dtype() == DType::i64,
-        "index_select: needs a tensor with dims and a 1-D index of i64; got ", shape, " and ",
-        index.shape(), " ", index.dtype());
+  check_has_dims("index_select", shape);
+  check_layout(index.ndim() == 1, "index_select", "index", index.shape(), "one dim");
+  check_i64("index_select", "index", index.dtype());
   shape[normalize_dim("index_select", attrs.dim, shape.size())] = index.numel();
   c.add_output(shape, c.input(0).dtype());
 }

@@ -5,6 +5,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/factors.h>
 
@@ -34,8 +35,8 @@ DimLabels weight_labels(std::int8_t in) {
 /// x (..., width) times a matrix with `matching` rows or columns.
 void check_product(const Infer& c, std::int64_t matching, const char* name) {
   const Shape& x = c.input(0).shape();
-  check(!x.empty() && x.back() == matching, c.op(), ": ", name, " does not fit; got ", x, " and ",
-        c.input(1).shape());
+  check(!x.empty() && x.back() == matching, c.op(), ": wrong shape of ", name, "; got ", x,
+        ", expected (..., ", matching, ") for weight ", c.input(1).shape());
 }
 
 }  // namespace
@@ -43,11 +44,10 @@ void check_product(const Infer& c, std::int64_t matching, const char* name) {
 void Linear::infer(Infer& c, const Attrs& attrs) {
   const Shape& weight = c.input(1).shape();
   check_factors(c, attrs.dtype);
-  check(weight.size() == 2, "linear: weight must be 2-D; got ", weight);
-  check_product(c, weight[1], "weight");
+  check_layout(weight.size() == 2, "linear", "weight", weight, "(out, in)");
+  check_product(c, weight[1], "x");
   if (c.has_input(2)) {
-    check(c.input(2).shape() == Shape{weight[0]}, "linear: wrong bias; got ", c.input(2).shape(),
-          ", expected ", Shape{weight[0]});
+    check_shape("linear", "bias", c.input(2).shape(), {weight[0]});
   }
   Shape shape = c.input(0).shape();
   shape[shape.size() - 1] = weight[0];
@@ -107,8 +107,8 @@ ShardRule Linear::shard(const Infer& c, const Attrs&) {
 void LinearGradInput::infer(Infer& c, const Attrs& attrs) {
   const Shape& weight = c.input(1).shape();
   check_factors(c, attrs.dtype);
-  check(weight.size() == 2, "linear_grad_input: weight must be 2-D; got ", weight);
-  check_product(c, weight[0], "weight");
+  check_layout(weight.size() == 2, "linear_grad_input", "weight", weight, "(out, in)");
+  check_product(c, weight[0], "gradient");
   Shape shape = c.input(0).shape();
   shape[shape.size() - 1] = weight[1];
   c.add_output(shape, attrs.result);

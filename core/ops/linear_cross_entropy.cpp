@@ -8,10 +8,12 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/settings.h>
 #include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/loss_head.h>
 #include <tessera/core/ops/support/row_sums.h>
 
@@ -86,21 +88,20 @@ void compute_anew(Vjp& v, const LinearCrossEntropyAttrs& attrs, bool stacked) {
 }
 
 void check_inputs(const char* op, const Tensor& x, const Tensor& weight, const Tensor& targets) {
-  check(weight.ndim() == 2 && weight.shape()[0] > 0, op, ": weight must be (classes, width); got ",
-        weight.shape());
-  check(x.ndim() >= 1 && x.shape().back() == weight.shape()[1], op, ": weight does not fit; got ",
-        x.shape(), " and ", weight.shape());
-  check(is_floating(x.dtype()) && is_floating(weight.dtype()), op, ": needs floating dtypes; got ",
-        x.dtype(), " and ", weight.dtype());
+  check_layout(weight.ndim() == 2 && weight.shape()[0] > 0, op, "weight", weight.shape(),
+               "(classes, width)");
+  check(x.ndim() >= 1 && x.shape().back() == weight.shape()[1], op, ": wrong shape of x; got ",
+        x.shape(), ", expected (..., ", weight.shape()[1], ") for weight ", weight.shape());
+  check_floating(op, "x", x.dtype());
+  check_floating(op, "weight", weight.dtype());
   Shape rows = x.shape();
   rows.erase(rows.size() - 1);
-  check(targets.shape() == rows, op, ": targets do not fit; got ", targets.shape(), ", expected ",
-        rows);
-  check(is_integral(targets.dtype()) && targets.dtype() != DType::boolean, op,
-        ": targets must be integers; got ", targets.dtype());
-  check<Unsupported>(!x.cut().stacked && !weight.cut() && x.cut() == targets.cut(), op,
-                     ": x and targets must hold the same microbatches, along one of their dims, "
-                     "and the weight none");
+  check_shape(op, "targets", targets.shape(), rows);
+  check_integer(op, "targets", targets.dtype());
+  if (x.cut().stacked || weight.cut() || x.cut() != targets.cut()) {
+    fail_on_microbatches(
+        op, "needs x and targets cut alike along one of their dims, and the weight whole");
+  }
 }
 
 }  // namespace
@@ -109,8 +110,7 @@ void LinearCrossEntropy::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input(0);
   const Tensor& weight = c.input(1);
   check_inputs(c.op(), x, weight, c.input(2));
-  check(attrs.label_smoothing >= 0 && attrs.label_smoothing <= 1, c.op(),
-        ": wrong label smoothing; got ", attrs.label_smoothing, ", expected one in [0, 1]");
+  check_probability(c.op(), "label smoothing", attrs.label_smoothing);
   const std::int32_t parts = parts_of(x);
   const DType dtype = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   c.add_output(parts > 1 ? Shape{parts} : Shape{}, dtype, pieces(parts));
@@ -133,7 +133,8 @@ void LinearCrossEntropy::reference(Kernel& k, const Attrs& attrs) {
 
 void LinearCrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
   for (int i = 1; attrs.gradients && i < 3; ++i) {
-    check<Unsupported>(!v.has_gradient(i), "linear_cross_entropy: only the loss has a gradient");
+    check<Unsupported>(!v.has_gradient(i),
+                       "linear_cross_entropy: the gradients that it gives have none; detach them");
   }
   if (grad_enabled()) {
     differentiable_vjp(v, attrs);

@@ -3,6 +3,7 @@
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/support/row_sums.h>
 
@@ -27,7 +28,8 @@ void LinearGradWeight::infer(Infer& c, const Attrs& attrs) {
   for (int d = 0; fits && d + 1 < x.size(); ++d) {
     fits = gradient[d] == x[d];
   }
-  check(fits, "linear_grad_weight: rows differ; got ", gradient, " and ", x);
+  check(fits, "linear_grad_weight: wrong shape of gradient; got ", gradient,
+        ", expected the dims of x ", x, " but for the last");
   c.add_output({gradient.back(), x.back()}, attrs.result);
 }
 
@@ -79,7 +81,8 @@ ShardRule LinearGradWeight::shard(const Infer& c, const Attrs&) {
 }
 
 void LinearGradBias::infer(Infer& c, const Attrs& attrs) {
-  check(c.input().ndim() >= 1, "linear_grad_bias: needs a last dim; got ", c.input().shape());
+  check_layout(c.input().ndim() >= 1, "linear_grad_bias", "gradient", c.input().shape(),
+               "(..., out)");
   c.add_output({c.input().shape().back()}, attrs.result);
 }
 

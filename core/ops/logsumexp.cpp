@@ -7,12 +7,13 @@
 #include <tessera/core/ops/isfinite.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/where.h>
 
 namespace tessera {
 
 void Logsumexp::infer(Infer& c, const Attrs& attrs) {
-  check(!is_complex(c.input().dtype()), "logsumexp: needs real numbers; got ", c.input().dtype());
+  check_real("logsumexp", "x", c.input().dtype());
   infer_reduction(c, attrs, is_floating(c.input().dtype()) ? c.input().dtype() : DType::f32);
 }
 

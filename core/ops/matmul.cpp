@@ -6,6 +6,7 @@
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/unsqueeze.h>
@@ -85,11 +86,12 @@ void Matmul::infer(Infer& c, const Attrs& attrs) {
   const Shape& a = c.input(0).shape();
   const Shape& b = c.input(1).shape();
   check_factors(c, attrs.dtype);
-  check(a.size() >= 2 && b.size() >= 2, "matmul: needs matrices; got ", a, " and ", b);
+  check_layout(a.size() >= 2, "matmul", "a", a, "(..., rows, columns)");
+  check_layout(b.size() >= 2, "matmul", "b", b, "(..., rows, columns)");
   const Sides left = sides(a, attrs.transpose_a);
   const Sides right = sides(b, attrs.transpose_b);
-  check(left.columns == right.rows, "matmul: inner sizes differ; got ", left.columns, " and ",
-        right.rows, " in shapes ", a, " and ", b);
+  check(left.columns == right.rows, "matmul: wrong inner size; got ", right.rows, " in ", a,
+        " times ", b, ", expected ", left.columns);
   Shape shape = broadcast_shapes("matmul", batch_of(a), batch_of(b));
   shape.push_back(left.rows);
   shape.push_back(right.columns);

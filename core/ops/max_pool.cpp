@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/gather.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 
 namespace tessera {
@@ -48,8 +49,7 @@ void for_each_place(const PoolGeometry& g, const Dims& o, const F& f) {
 
 void MaxPool::infer(Infer& c, const Attrs& attrs) {
   const DType dtype = c.input().dtype();
-  check(!is_complex(dtype) && dtype != DType::boolean,
-        "max_pool: has no order for this dtype; got ", dtype);
+  check_real_number("max_pool", "x", dtype);
   const PoolGeometry g = pool_geometry("max_pool", c.input().shape(), attrs);
   c.add_output(g.y_shape(), dtype);
   c.add_output(g.y_shape(), DType::i64);
@@ -102,9 +102,8 @@ ShardRule MaxPool::shard(const Infer& c, const Attrs&) {
 void MaxPoolGradient::infer(Infer& c, const Attrs& attrs) {
   const Shape& shape = c.input(0).shape();
   const int ndim = spatial_dims(c.op(), shape);
-  check(c.input(1).shape() == shape && c.input(1).dtype() == DType::i64, c.op(),
-        ": wrong places; got ", c.input(1).shape(), " of ", c.input(1).dtype(), ", expected ",
-        shape, " of i64");
+  check_shape(c.op(), "places", c.input(1).shape(), shape);
+  check_i64(c.op(), "places", c.input(1).dtype());
   check(attrs.size.size() == ndim, c.op(), ": wrong number of sizes; got ", attrs.size,
         ", expected ", ndim);
   const Spatial size = spatial_numbers(c.op(), "size", attrs.size, ndim, 1, 1);

@@ -1,12 +1,12 @@
 #include <tessera/core/ops/mean.h>
 
 #include <tessera/core/ops/div.h>
+#include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
 
 void Mean::infer(Infer& c, const Attrs& attrs) {
-  check(is_differentiable(c.input().dtype()), "mean: needs floating or complex numbers; got ",
-        c.input().dtype());
+  check_differentiable("mean", "x", c.input().dtype());
   infer_reduction(c, attrs, c.input().dtype());
 }
 

@@ -5,6 +5,7 @@
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/elements.h>
 
@@ -13,8 +14,8 @@ namespace tessera {
 void UnbindMicrobatches::infer(Infer& c, const Attrs&) {
   const Tensor& x = c.input();
   const Cut cut = x.cut();
-  check(static_cast<bool>(cut), "unbind_microbatches: the tensor has no microbatches; got shape ",
-        x.shape());
+  check(static_cast<bool>(cut), "unbind_microbatches: x holds no microbatches; got shape ",
+        x.shape(), ", expected a tensor that is cut into them");
   Shape shape = x.shape();
   if (cut.stacked) {
     shape.erase(0);
@@ -49,12 +50,14 @@ void JoinMicrobatches::infer(Infer& c, const Attrs& attrs) {
   Shape shape = c.input().shape();
   const auto parts = static_cast<std::int32_t>(c.input_count());
   for (int i = 1; i < parts; ++i) {
-    check(c.input(i).shape() == shape && c.input(i).dtype() == c.input().dtype(),
-          "join_microbatches: microbatches differ; got ", shape, " and ", c.input(i).shape());
+    check_shape("join_microbatches", "a microbatch", c.input(i).shape(), shape);
+    check(c.input(i).dtype() == c.input().dtype(),
+          "join_microbatches: wrong dtype of a microbatch; got ", c.input(i).dtype(), ", expected ",
+          c.input().dtype());
   }
   const bool stacked = attrs.dim < 0;
-  check(attrs.dim < shape.size(), "join_microbatches: no such dim; got ", attrs.dim, " for shape ",
-        shape);
+  check(attrs.dim < shape.size(), "join_microbatches: dim out of range; got ", attrs.dim,
+        ", expected less than ", shape.size(), " for shape ", shape);
   if (stacked) {
     shape.insert(0, parts);
   } else {
@@ -100,7 +103,8 @@ void JoinMicrobatches::vjp(Vjp& v, const Attrs&) {
 
 void SumMicrobatches::infer(Infer& c, const Attrs&) {
   const Tensor& x = c.input();
-  check(x.cut().stacked, "sum_microbatches: needs stacked pieces; got shape ", x.shape());
+  check(x.cut().stacked, "sum_microbatches: x holds no stacked microbatches; got shape ", x.shape(),
+        ", expected one microbatch at each index of dim 0");
   Shape shape = x.shape();
   shape.erase(0);
   c.add_output(shape, x.dtype());
@@ -133,7 +137,7 @@ void SumMicrobatches::vjp(Vjp& v, const Attrs&) {
 }
 
 void RepeatMicrobatches::infer(Infer& c, const Attrs& attrs) {
-  check(attrs.parts >= 1, "repeat_microbatches: wrong number; got ", attrs.parts);
+  check_at_least("repeat_microbatches", "number of parts", attrs.parts, 1);
   Shape shape = c.input().shape();
   shape.insert(0, attrs.parts);
   c.add_output(shape, c.input().dtype(), {.parts = attrs.parts, .dim = 0, .stacked = true});

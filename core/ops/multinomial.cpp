@@ -4,6 +4,7 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 
 namespace tessera {
@@ -32,7 +33,8 @@ double total_of(const double* row, std::int64_t classes, std::int64_t number) {
           number, ", expected one of at least 0");
     total += row[j];
   }
-  check(total > 0, "multinomial: row ", number, " has no probability above 0");
+  check(total > 0, "multinomial: row ", number, " has no probability above 0; got the sum ", total,
+        ", expected at least one class above 0");
   return total;
 }
 
@@ -40,10 +42,10 @@ double total_of(const double* row, std::int64_t classes, std::int64_t number) {
 
 void Multinomial::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input();
-  check(is_floating(x.dtype()), "multinomial: needs a floating dtype; got ", x.dtype());
-  check(x.ndim() >= 1 && x.shape().back() > 0, "multinomial: needs classes in the last dim; got ",
-        x.shape());
-  check(attrs.count >= 1, "multinomial: wrong number of draws; got ", attrs.count);
+  check_floating("multinomial", "x", x.dtype());
+  check_layout(x.ndim() >= 1 && x.shape().back() > 0, "multinomial", "x", x.shape(),
+               "(..., classes)");
+  check_at_least("multinomial", "number of draws", attrs.count, 1);
   Shape shape = x.shape();
   shape[shape.size() - 1] = attrs.count;
   c.add_output(shape, DType::i64);

@@ -1,11 +1,13 @@
 #include <tessera/core/ops/neg.h>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
 
 void Neg::infer(Infer& c, const Attrs& attrs) {
-  check(c.input().dtype() != DType::boolean, "neg: bools have no negative; use logical_not");
+  check_dtype(c.input().dtype() != DType::boolean, "neg", "x", c.input().dtype(),
+              "an integer, floating or complex one; use logical_not for bools");
   Elementwise<1>::infer(c, attrs);
 }
 

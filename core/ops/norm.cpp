@@ -14,6 +14,7 @@
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/where.h>
 
 namespace tessera {
@@ -66,8 +67,8 @@ Tensor slope(const Tensor& size, const Tensor& norm, const Norm::Attrs& attrs) {
 
 void Norm::infer(Infer& c, const Attrs& attrs) {
   const DType dtype = c.input().dtype();
-  check(is_differentiable(dtype), "norm: needs floating or complex numbers; got ", dtype);
-  check(attrs.p >= 0, "norm: p must not be negative; got ", attrs.p);
+  check_differentiable("norm", "x", dtype);
+  check_at_least("norm", "p", attrs.p, 0);
   infer_reduction(c, attrs.reduce, real_of(dtype));
 }
 

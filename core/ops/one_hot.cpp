@@ -1,13 +1,14 @@
 #include <tessera/core/ops/one_hot.h>
 
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
 
 void OneHot::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input();
-  check(is_integral(x.dtype()) && x.dtype() != DType::boolean && attrs.classes > 0,
-        "one_hot: needs integers and a number of classes; got ", x.dtype(), " and ", attrs.classes);
+  check_integer("one_hot", "x", x.dtype());
+  check_at_least("one_hot", "number of classes", attrs.classes, 1);
   Shape shape = x.shape();
   shape.push_back(attrs.classes);
   c.add_output(shape, DType::i64);

@@ -3,6 +3,7 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/support/attention_options.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/saved_inputs.h>
 
@@ -43,10 +44,11 @@ Shape row_shape(const Shape& qkv, const PackedAttentionAttrs& attrs) {
 void check_packed(const char* op, const Tensor& x, const PackedAttentionAttrs& attrs) {
   const Shape& shape = x.shape();
   const std::int64_t all_heads = attrs.heads + 2 * attrs.kv_heads;
-  check(shape.size() == 3, op, ": needs (batch, time, width); got ", shape);
-  check(is_floating(x.dtype()), op, ": needs a floating dtype; got ", x.dtype());
+  check_layout(shape.size() == 3, op, "x", shape, "(batch, time, width)");
+  check_floating(op, "x", x.dtype());
   check(attrs.kv_heads > 0 && attrs.heads > 0 && attrs.heads % attrs.kv_heads == 0, op,
-        ": heads of keys must divide those of queries; got ", attrs.kv_heads, " and ", attrs.heads);
+        ": wrong number of heads of keys; got ", attrs.kv_heads, ", expected a divisor of ",
+        attrs.heads, " heads of queries");
   check(shape[2] % all_heads == 0, op, ": width is not divisible by heads; got ", shape[2],
         ", expected a multiple of ", all_heads);
 }
@@ -76,7 +78,8 @@ void PackedAttention::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void PackedAttention::vjp(Vjp& v, const Attrs& attrs) {
-  check<Unsupported>(!v.has_gradient(1), "packed_attention: only y has a gradient");
+  check<Unsupported>(!v.has_gradient(1),
+                     "packed_attention: log_sum_exp has no gradient; detach it");
   check<Unsupported>(!grad_enabled(), "packed_attention: second derivatives are not supported; ",
                      "write the product of matrices and softmax out");
   if (v.needs(0)) {

@@ -29,8 +29,8 @@ void Pad::infer(Infer& c, const Attrs& attrs) {
   const bool fits = attrs.before.size() == ndim && attrs.after.size() == ndim &&
                     (attrs.between.empty() || attrs.between.size() == ndim);
   check(fits && all_natural(attrs.before) && all_natural(attrs.after) && all_natural(attrs.between),
-        "pad: needs one number, not negative, for each dim; got ", attrs.before, ", ", attrs.after,
-        ", ", attrs.between, " for shape ", shape);
+        "pad: wrong padding; got ", attrs.before, ", ", attrs.after, ", ", attrs.between,
+        ", expected a number of at least 0 for each dim of ", shape);
   for (int d = 0; d < ndim; ++d) {
     const std::int64_t gaps = shape[d] > 0 ? (shape[d] - 1) * gap(attrs, d) : 0;
     shape[d] += attrs.before[d] + attrs.after[d] + gaps;

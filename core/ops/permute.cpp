@@ -15,7 +15,8 @@ Dims normalized(const Dims& order, int ndim) {
     d = normalize_dim("permute", d, ndim);
     seen |= 1U << d;
   }
-  check(seen + 1 == 1U << ndim, "permute: a dim is given twice; got ", order);
+  check(seen + 1 == 1U << ndim, "permute: a dim is given twice; got ", order,
+        ", expected each once");
   return result;
 }
 

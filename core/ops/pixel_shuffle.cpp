@@ -30,9 +30,10 @@ Tensor reorder(const Tensor& x, const Dims& sizes, const Dims& order) {
 }
 
 void check_image(const char* op, const Tensor& x, std::int64_t factor) {
-  check(factor >= 1 && factor < (std::int64_t{1} << 31), op, ": factor out of range; got ", factor);
-  check(x.ndim() >= 3 && x.ndim() <= kMaxDims - 2, op,
-        ": needs channels and two dims of positions; got ", x.shape());
+  check(factor >= 1 && factor < (std::int64_t{1} << 31), op, ": factor out of range; got ", factor,
+        ", expected 1 to 2^31 - 1");
+  check(x.ndim() >= 3 && x.ndim() <= kMaxDims - 2, op, ": wrong shape of x; got ", x.shape(),
+        ", expected (..., channels, height, width) of at most ", kMaxDims - 2, " dims");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/in_place.h>
 #include <tessera/core/ops/where.h>
 #include <tessera/core/tensor/number.h>
@@ -20,14 +21,13 @@ int sample_ndim(const Tensor& x) {
 }
 
 void check_weight(const Tensor& x, const Tensor& weight) {
-  check<TypeError>(!is_complex(x.dtype()) && !is_complex(weight.dtype()),
-                   "prelu: complex numbers have no order; got ", x.dtype(), " and ",
-                   weight.dtype());
-  check<RuntimeError>(weight.ndim() == 1, "prelu: the weight must be 1-D; got ", weight.shape());
+  check_real<TypeError>("prelu", "x", x.dtype());
+  check_real<TypeError>("prelu", "weight", weight.dtype());
+  check<RuntimeError>(weight.ndim() == 1, "prelu: wrong shape of weight; got ", weight.shape(),
+                      ", expected one dim");
   const bool autocast = Modes::current().autocast.has_value() && is_floating(x.dtype());
-  check<RuntimeError>(autocast || weight.dtype() == x.dtype(),
-                      "prelu: the weight must be of the input's dtype; got ", weight.dtype(),
-                      ", expected ", x.dtype());
+  check<RuntimeError>(autocast || weight.dtype() == x.dtype(), "prelu: wrong dtype of weight; got ",
+                      weight.dtype(), ", expected ", x.dtype(), " as of x");
   const std::int64_t count = weight.numel();
   const int ndim = sample_ndim(x);
   const std::int64_t channels = ndim < 2 ? 1 : x.size(1 - ndim);

@@ -155,8 +155,8 @@ void Recurrent::infer(Infer& c, const Attrs& attrs) {
   const Shape& x = c.input(0).shape();
   const int gates = gates_of(attrs.cell);
   const bool lstm = attrs.cell == RecurrentCell::lstm;
-  check(x.size() == 3 && x[2] > 0 && x[2] % gates == 0, "recurrent: x must be 3-D with ", gates,
-        " gates in its last dim; got ", x);
+  check(x.size() == 3 && x[2] > 0 && x[2] % gates == 0, "recurrent: wrong shape of x; got ", x,
+        ", expected (batch, time, ", gates, " gates)");
   check(is_floating(attrs.dtype) && c.input(0).dtype() == attrs.dtype,
         "recurrent: x has the wrong dtype; got ", c.input(0).dtype(), ", expected ", attrs.dtype);
   const RecurrentSizes size(x, gates);
@@ -168,7 +168,8 @@ void Recurrent::infer(Infer& c, const Attrs& attrs) {
   check_optional(c, 2, {x[2]}, "bias");
   check_optional(c, 3, state, "hidden state");
   check_optional(c, 4, state, "cell state");
-  check(lstm || !c.has_input(4), "recurrent: only an lstm has a cell state");
+  check(lstm || !c.has_input(4),
+        "recurrent: only an lstm has a cell state; got one, expected none");
   check_lengths(c, 5, size.batch);
   c.add_output({size.batch, size.steps, size.width}, attrs.dtype);
   for (int i = 0; i <= lstm; ++i) {

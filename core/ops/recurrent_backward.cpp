@@ -3,6 +3,7 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/recurrent.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/recurrent.h>
 #include <tessera/core/ops/support/saved_inputs.h>
@@ -151,8 +152,8 @@ class RecurrentGradient {
 void RecurrentBackward::infer(Infer& c, const Attrs& attrs) {
   const Shape& shape = c.input(0).shape();
   const bool lstm = attrs.cell == RecurrentCell::lstm;
-  check(shape.size() == 3 && is_floating(attrs.dtype),
-        "recurrent_backward: needs the gradient of 3-D states; got ", shape);
+  check_layout(shape.size() == 3, c.op(), "gradient", shape, "(batch, time, width)");
+  check_floating(c.op(), "products", attrs.dtype);
   const RecurrentSizes size(shape, 1);
   const Shape state{size.batch, size.width};
   const Shape gates{size.batch, size.steps, size.width * gates_of(attrs.cell)};

@@ -2,14 +2,14 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/relu_gradient.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/in_place.h>
 
 namespace tessera {
 
 void Relu::infer(Infer& c, const Attrs& attrs) {
   const DType dtype = c.input().dtype();
-  check<TypeError>(dtype != DType::boolean && !is_complex(dtype), "relu: needs real numbers; got ",
-                   dtype);
+  check_real_number<TypeError>("relu", "x", dtype);
   Elementwise<1>::infer(c, attrs);
 }
 

@@ -1,6 +1,7 @@
 #include <tessera/core/ops/resample.h>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 
 namespace tessera {
@@ -9,7 +10,7 @@ namespace {
 void infer_resampled(Infer& c, const Resampling& r, const Dims& from, const Dims& to) {
   const Shape& shape = c.input().shape();
   const DType dtype = c.input().dtype();
-  check(is_floating(dtype), c.op(), ": needs floating numbers; got ", dtype);
+  check_floating(c.op(), "x", dtype);
   check_resampling(c.op(), r, shape, from);
   Shape result{shape[0], shape[1]};
   for (const std::int64_t size : to) {

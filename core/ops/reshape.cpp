@@ -4,26 +4,28 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
 namespace {
 
-Shape resolve(const Shape& from, const Shape& to) {
+Shape resolve(const char* op, const Shape& from, const Shape& to) {
   Shape shape = to;
   int open = -1;
   std::int64_t known = 1;
   for (int d = 0; d < to.size(); ++d) {
-    check(to[d] >= -1 && (to[d] != -1 || open < 0), "reshape: bad shape; got ", to,
+    check(to[d] >= -1 && (to[d] != -1 || open < 0), op, ": wrong shape; got ", to,
           ", expected sizes and at most one -1");
     open = to[d] == -1 ? d : open;
     known *= to[d] == -1 ? 1 : to[d];
   }
   if (open >= 0) {
-    check(known != 0, "reshape: -1 is ambiguous for an empty tensor; got ", to, " for ", from);
+    check(known != 0, op, ": -1 stands for any size in an empty tensor; got ", to,
+          ", expected sizes alone for ", from);
     shape[open] = numel_of(from) / known;
   }
-  check(numel_of(shape) == numel_of(from), "reshape: the number of elements differs; got ", to,
-        " for ", from);
+  check(numel_of(shape) == numel_of(from), op, ": wrong number of elements; got ", numel_of(shape),
+        " in ", to, ", expected ", numel_of(from), " as in ", from);
   return shape;
 }
 
@@ -75,7 +77,7 @@ void label_run(const Shape& from, int i, DimLabels& in, const Shape& to, int o, 
 }  // namespace
 
 void Reshape::infer(Infer& c, const Attrs& attrs) {
-  c.add_output(resolve(c.input().shape(), attrs.shape), c.input().dtype());
+  c.add_output(resolve("reshape", c.input().shape(), attrs.shape), c.input().dtype());
 }
 
 void Reshape::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
@@ -115,7 +117,7 @@ ShardRule Reshape::shard(const Infer& c, const Attrs&) {
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
   if (!x.is_contiguous() && !x.cut().stacked &&
-      !view_strides(x.shape(), x.strides(), resolve(x.shape(), shape))) {
+      !view_strides(x.shape(), x.strides(), resolve("reshape", x.shape(), shape))) {
     return call<Reshape>({clone(x)}, {shape});
   }
   return call<Reshape>({x}, {shape});
@@ -138,7 +140,8 @@ Tensor flatten(const Tensor& x, int first, int last) {
   const Shape shape = shape_of_sample(x);
   const int begin = normalize_dim("flatten", first, shape.size());
   const int end = normalize_dim("flatten", last, shape.size());
-  check(begin <= end, "flatten: dims in wrong order; got ", first, " to ", last);
+  check(begin <= end, "flatten: dims in wrong order; got ", first, " to ", last,
+        ", expected the lower one first");
   Shape merged;
   for (int d = 0; d < shape.size(); ++d) {
     if (d > begin && d <= end) {
@@ -153,15 +156,15 @@ Tensor flatten(const Tensor& x, int first, int last) {
 Tensor unflatten(const Tensor& x, int dim, const Shape& sizes) {
   const Shape shape = shape_of_sample(x);
   const int at = normalize_dim("unflatten", dim, shape.size());
-  check(!shape.empty(), "unflatten: needs a dim; got a single number");
-  check(!sizes.empty(), "unflatten: no sizes");
+  check_has_dims("unflatten", shape);
+  check_at_least("unflatten", "number of sizes", sizes.size(), 1);
   Shape split;
   for (int d = 0; d < shape.size(); ++d) {
     if (d != at) {
       split.push_back(shape[d]);
       continue;
     }
-    for (const std::int64_t size : resolve(Shape{shape[d]}, sizes)) {
+    for (const std::int64_t size : resolve("unflatten", Shape{shape[d]}, sizes)) {
       split.push_back(size);
     }
   }

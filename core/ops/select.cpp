@@ -2,13 +2,14 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/pad.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/unsqueeze.h>
 
 namespace tessera {
 
 void Select::infer(Infer& c, const Attrs& attrs) {
   Shape shape = c.input().shape();
-  check(!shape.empty(), "select: needs a tensor with dims; got shape ", shape);
+  check_has_dims("select", shape);
   const int dim = normalize_dim("select", attrs.dim, shape.size());
   check(attrs.index >= -shape[dim] && attrs.index < shape[dim], "select: index out of range; got ",
         attrs.index, ", expected [", -shape[dim], ", ", shape[dim], ")");

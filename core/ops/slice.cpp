@@ -5,6 +5,7 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/pad.h>
+#include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
 
@@ -36,8 +37,8 @@ Pad::Attrs spread(const Slice::Attrs& attrs, const Shape& from, const Shape& sli
 void Slice::infer(Infer& c, const Attrs& attrs) {
   Shape shape = c.input().shape();
   const int dim = normalize_dim("slice", attrs.dim, shape.size());
-  check(!shape.empty() && attrs.step >= 1, "slice: needs a dim and a positive step; got shape ",
-        shape, " and step ", attrs.step);
+  check_has_dims("slice", shape);
+  check_at_least("slice", "step", attrs.step, 1);
   const auto [start, end] = range_of(attrs, shape[dim]);
   shape[dim] = (end - start + attrs.step - 1) / attrs.step;
   c.add_output(shape, c.input().dtype());

@@ -1,15 +1,17 @@
 #include <tessera/core/ops/squeeze.h>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/unsqueeze.h>
 
 namespace tessera {
 
 void Squeeze::infer(Infer& c, const Attrs& attrs) {
   Shape shape = c.input().shape();
-  check(!shape.empty(), "squeeze: needs a tensor with dims; got shape ", shape);
+  check_has_dims("squeeze", shape);
   const int dim = normalize_dim("squeeze", attrs.dim, shape.size());
-  check(shape[dim] == 1, "squeeze: the dim must have size 1; got ", shape[dim], " in ", shape);
+  check(shape[dim] == 1, "squeeze: wrong size of dim ", dim, "; got ", shape[dim], " in ", shape,
+        ", expected 1");
   shape.erase(dim);
   c.add_output(shape, c.input().dtype());
 }

@@ -3,17 +3,17 @@
 #include <algorithm>
 
 #include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/unsqueeze.h>
 
 namespace tessera {
 
 Tensor stack(std::span<const TensorRef> pieces, int dim) {
-  check(!pieces.empty(), "stack: nothing to join");
+  check_at_least("stack", "number of tensors", pieces.size(), 1);
   const int at = normalize_dim("stack", dim, pieces[0]->ndim() + 1);
   std::vector<Tensor> raised;
   for (const Tensor& piece : pieces) {
-    check(piece.shape() == pieces[0]->shape(), "stack: shapes differ; got ", pieces[0]->shape(),
-          " and ", piece.shape());
+    check_shape("stack", "a tensor", piece.shape(), pieces[0]->shape());
     raised.push_back(unsqueeze(piece, at));
   }
   return concat(std::vector<TensorRef>(raised.begin(), raised.end()), at);
@@ -24,7 +24,7 @@ Tensor stack(std::initializer_list<TensorRef> pieces, int dim) {
 }
 
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim) {
-  check(size > 0, "split: pieces need a size; got ", size);
+  check_at_least("split", "size of pieces", size, 1);
   const std::int64_t all = x.size(dim);
   std::vector<Tensor> pieces;
   for (std::int64_t start = 0; start < all; start += size) {
@@ -37,7 +37,7 @@ std::vector<Tensor> split(const Tensor& x, std::span<const std::int64_t> sizes, 
   std::vector<Tensor> pieces;
   std::int64_t start = 0;
   for (const std::int64_t size : sizes) {
-    check(size >= 0, "split: negative size; got ", size);
+    check_at_least("split", "size of a piece", size, 0);
     pieces.push_back(slice(x, dim, start, start + size));
     start += size;
   }

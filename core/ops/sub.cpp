@@ -3,13 +3,15 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/neg.h>
 #include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/in_place.h>
 
 namespace tessera {
 
 void Sub::infer(Infer& c, const Attrs& attrs) {
   for (int i = 0; i < 2; ++i) {
-    check(c.input(i).dtype() != DType::boolean, "sub: bools cannot be subtracted; use ne");
+    check_dtype(c.input(i).dtype() != DType::boolean, "sub", i == 0 ? "x" : "y", c.input(i).dtype(),
+                "an integer, floating or complex one; use ne for bools");
   }
   Elementwise<2>::infer(c, attrs);
 }

@@ -15,7 +15,7 @@ void SumTo::infer(Infer& c, const Attrs& attrs) {
   for (int d = 0; fits && d < attrs.shape.size(); ++d) {
     fits = attrs.shape[d] == 1 || attrs.shape[d] == x.shape()[d + offset];
   }
-  check(fits, "sum_to: shape does not broadcast to the input; got ", attrs.shape, " and ",
+  check(fits, "sum_to: wrong shape; got ", attrs.shape, ", expected one that broadcasts to ",
         x.shape());
   c.add_output(attrs.shape, x.dtype());
 }

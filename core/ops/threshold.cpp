@@ -5,6 +5,7 @@
 
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/where.h>
 
 namespace tessera {
@@ -20,7 +21,8 @@ std::int64_t whole(double value, DType dtype) {
     }
     return false;
   });
-  check<ValueError>(fits, "threshold: ", dtype, " cannot hold the value; got ", value);
+  check<ValueError>(fits, "threshold: value out of range; got ", value, ", expected one that ",
+                    dtype, " holds");
   if (whole != value) {
     log_once("threshold value", LogLevel::warning, "threshold: ", dtype, " holds ", value, " as ",
              whole);
@@ -30,7 +32,8 @@ std::int64_t whole(double value, DType dtype) {
 
 /// The largest integer that is not above `threshold`.
 std::int64_t floor_of(double threshold) {
-  check<ValueError>(!std::isnan(threshold), "threshold: the threshold is nan");
+  check<ValueError>(!std::isnan(threshold),
+                    "threshold: wrong threshold; got nan, expected a number");
   if (std::abs(threshold) < 0x1p63) {
     return static_cast<std::int64_t>(std::floor(threshold));
   }
@@ -42,8 +45,7 @@ std::int64_t floor_of(double threshold) {
 
 Tensor threshold(const Tensor& x, double threshold, double value) {
   const DType dtype = x.dtype();
-  check<TypeError>(dtype != DType::boolean && !is_complex(dtype),
-                   "threshold: needs real numbers; got ", dtype);
+  check_real_number<TypeError>("threshold", "x", dtype);
   if (is_integral(dtype)) {
     return where(x <= floor_of(threshold), whole(value, dtype), x);
   }

@@ -7,6 +7,7 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/scatter_add.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/extremes.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
@@ -36,8 +37,8 @@ std::vector<std::int64_t> best_first(const TensorImpl& x, std::int64_t start, st
 
 void Topk::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input();
-  check(x.ndim() > 0 && !is_complex(x.dtype()), "topk: needs real numbers along a dim; got ",
-        x.shape(), " ", x.dtype());
+  check_has_dims("topk", x.shape());
+  check_real("topk", "x", x.dtype());
   Shape shape = x.shape();
   std::int64_t& size = shape[normalize_dim("topk", attrs.dim, shape.size())];
   check(attrs.k >= 0 && attrs.k <= size, "topk: k out of range; got ", attrs.k, ", expected [0, ",

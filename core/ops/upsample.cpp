@@ -27,7 +27,8 @@ void set_scaled_sizes(Resampling& r, const std::vector<double>& scale) {
   for (std::size_t d = 0; d < ndim; ++d) {
     r.scale[d] = scale[scale.size() == 1 ? 0 : d];
     const double size = std::floor(static_cast<double>(r.in[static_cast<int>(d)]) * r.scale[d]);
-    check(size >= 1 && size < 0x1p31, "upsample: scale out of range; got ", r.scale[d]);
+    check(size >= 1 && size < 0x1p31, "upsample: scale out of range; got ", r.scale[d],
+          ", expected one that makes 1 to 2^31 - 1 positions of ", r.in[static_cast<int>(d)]);
     r.out.push_back(static_cast<std::int64_t>(size));
   }
 }
@@ -36,13 +37,16 @@ void set_scaled_sizes(Resampling& r, const std::vector<double>& scale) {
 
 Tensor upsample(const Tensor& x, const Upsampling& options) {
   const int ndim = spatial_dims("upsample", x.shape());
-  check(options.size.empty() != options.scale.empty(),
-        "upsample: needs one of size and scale; got ", options.size.empty() ? "none" : "both");
+  check(options.size.empty() != options.scale.empty(), "upsample: wrong options; got ",
+        options.size.empty() ? "neither" : "both", " of size and scale, expected one of them");
   check(options.mode != Interpolation::cubic || ndim == 2,
-        "upsample: cubic interpolation is for two spatial dims; got ", ndim);
+        "upsample: wrong number of spatial dims for cubic interpolation; got ", ndim,
+        ", expected 2");
   const bool picks =
       options.mode == Interpolation::nearest || options.mode == Interpolation::nearest_exact;
-  check(!picks || !options.align_corners, "upsample: align_corners is for linear and cubic");
+  check(!picks || !options.align_corners,
+        "upsample: wrong align_corners; got true with a nearest mode, expected false, or linear or "
+        "cubic");
   Resampling r{.kind = kind_of(options.mode),
                .in = spatial_sizes(x.shape()),
                .align_corners = options.align_corners};

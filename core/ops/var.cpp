@@ -6,12 +6,13 @@
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
 
 void Var::infer(Infer& c, const Attrs& attrs) {
   const DType dtype = c.input().dtype();
-  check(is_differentiable(dtype), "var: needs floating or complex numbers; got ", dtype);
+  check_differentiable("var", "x", dtype);
   infer_reduction(c, attrs.reduce, real_of(dtype));
 }
 

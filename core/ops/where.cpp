@@ -2,12 +2,13 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/sum_to.h>
+#include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
 
 void Where::infer(Infer& c, const Attrs& attrs) {
-  check(c.input(0).dtype() == DType::boolean, "where: the condition must be bool; got ",
-        c.input(0).dtype());
+  check_dtype(c.input(0).dtype() == DType::boolean, "where", "condition", c.input(0).dtype(),
+              "bool");
   Elementwise<3>::infer(c, attrs);  // a bool never decides a promotion
 }
 

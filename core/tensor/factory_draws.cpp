@@ -1,22 +1,31 @@
 #include <tessera/core/tensor/factory_draws.h>
 
-#include <utility>
+#include <atomic>
+
+#include <tessera/core/base/context.h>
 
 namespace tessera {
 namespace {
 
-constinit thread_local std::uint64_t draws = 0;
+/// Threads may share a context.
+std::atomic_ref<std::uint64_t> draws() {
+  return std::atomic_ref(Context::current().factory_draws);
+}
 
 }  // namespace
 
-FactoryDraws::FactoryDraws() : previous_(std::exchange(draws, 0)) {}
+FactoryDraws::FactoryDraws(std::uint64_t first) : previous_(draws().exchange(first)) {}
 
 FactoryDraws::~FactoryDraws() {
-  draws = previous_;
+  draws().store(previous_);
 }
 
 std::uint64_t FactoryDraws::next() {
-  return draws++;
+  return draws()++;
+}
+
+std::uint64_t FactoryDraws::made() {
+  return draws().load();
 }
 
 }  // namespace tessera

@@ -5,15 +5,18 @@
 
 namespace tessera {
 
-/// Lets the calling thread's draws begin at 0 and, when it ends, go on from where they were.
+/// Lets the draws of the calling thread's context begin at `first` and, when it ends, go on from
+/// where they were.
 class FactoryDraws {
  public:
-  FactoryDraws();
+  explicit FactoryDraws(std::uint64_t first = 0);
   ~FactoryDraws();
   FactoryDraws(const FactoryDraws&) = delete;
   FactoryDraws& operator=(const FactoryDraws&) = delete;
-  /// The number of the thread's next draw. Counts it.
+  /// The number of the next draw. Counts it.
   static std::uint64_t next();
+  /// How many draws were made since the seed was set.
+  [[nodiscard]] static std::uint64_t made();
 
  private:
   std::uint64_t previous_;

@@ -19,7 +19,8 @@ Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
   for (int i = 0; i < shorter.size(); ++i) {
     const std::int64_t x = longer[i + offset];
     const std::int64_t y = shorter[i];
-    check(x == y || x == 1 || y == 1, op, ": shapes do not broadcast; got ", a, " and ", b);
+    check(x == y || x == 1 || y == 1, op, ": shapes do not broadcast; got ", a, " and ", b,
+          ", expected equal sizes or 1");
     result[i + offset] = x == 1 ? y : x;
   }
   return result;

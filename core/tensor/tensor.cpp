@@ -2,6 +2,7 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/meta.h>
+#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/views.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/tensor/elements.h>
@@ -81,8 +82,12 @@ bool Tensor::requires_grad() const noexcept {
 Tensor& Tensor::set_requires_grad(bool on) {
   TensorImpl& x = get();
   check(is_leaf(), "set_requires_grad: the tensor was computed; call detach() first");
+  check(!on || !x.inference || Modes::current().inference,
+        "set_requires_grad: a tensor made under InferenceGuard cannot go on a tape; got shape ",
+        x.shape, ", expected a clone() made after the guard");
   check(!on || is_differentiable(x.dtype),
         "set_requires_grad: needs a floating or complex dtype; got ", x.dtype);
+  x.inference = x.inference && !on;
   if (x.autograd == nullptr && on) {
     x.autograd = std::make_unique<AutogradMeta>();
   }
@@ -120,6 +125,7 @@ Tensor Tensor::detach() const {
   copy->strides = x.strides;
   copy->offset = x.offset;
   copy->cut = x.cut;
+  copy->inference = x.inference;
   return Tensor(std::move(copy));
 }
 

@@ -73,7 +73,7 @@ class Tensor {
   /// True when gradients flow to or through this tensor.
   [[nodiscard]] bool requires_grad() const noexcept;
   /// Makes a leaf collect gradients, or stop. Throws InvalidArgument for integers and for tensors
-  /// that an op computed.
+  /// that an op computed or that were made under an InferenceGuard which has ended.
   Tensor& set_requires_grad(bool on);
   /// True for tensors that no recorded op computed.
   [[nodiscard]] bool is_leaf() const noexcept;

@@ -16,6 +16,7 @@
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/share_text.h>
 #include <tessera/dist/comm/status_board.h>
+#include <tessera/dist/common_bits.h>
 
 namespace tessera::dist {
 namespace {
@@ -119,11 +120,10 @@ void TrainingCheckpoint::open(const std::string& directory, std::optional<std::i
   try {
     reader_ = open_checkpoint(directory, *wanted);
   } catch (const IoError& error) {
-    const auto whole = newest_whole_step(directory, *wanted);
-    fail<IoError>(error.what(),
-                  whole ? tessera::detail::concat("; the newest whole step before it is ", *whole,
-                                                  " (--resume=", *whole, ")")
-                        : std::string("; no other step is whole"));
+    const auto whole = newest_whole_step(directory);
+    fail<IoError>(error.what(), whole ? tessera::detail::concat("; the newest whole step is ",
+                                                                *whole, " (--resume=", *whole, ")")
+                                      : std::string("; no step is whole"));
   }
   file_ = step_folder(directory, *wanted) + "/index.h5";
   const auto attributes = reader_->attributes();
@@ -185,17 +185,18 @@ Tensor TrainingCheckpoint::receive(const std::string& path) {
   return value;
 }
 
-/// Says what changes the weights' last bits from here on.
+/// Goes on with the instruction set and the like that the run began with; says what else changes
+/// the weights' last bits from here on.
 void TrainingCheckpoint::compare_bits() const {
-  if (comm_.rank() != 0) {
-    return;
-  }
   const auto now = bit_facts();
   for (const auto& [name, before] : facts_.bits) {
     const auto same = [&label = name](const auto& fact) { return fact.first == label; };
     const auto found = std::ranges::find_if(now, same);
     const std::string after = found == now.end() ? std::string("none") : found->second;
-    if (after != before) {
+    if (after == before || choose_bits_of_run(comm_, name, before)) {
+      continue;
+    }
+    if (comm_.rank() == 0) {
       log_warning(file_,
                   ": weights will not be those of an uninterrupted run to the last bit: ", name,
                   " was ", before, ", now ", after);

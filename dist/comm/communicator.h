@@ -15,7 +15,8 @@ namespace tessera::dist {
 class StatusBoard;
 
 /// Memory from a communicator's allocator. Ranks of one host can read it directly when the backend
-/// supports that, which makes collectives on it several times faster. Zero-filled, page-aligned.
+/// supports that, which makes collectives on it several times faster. Zero-filled, page-aligned;
+/// pages take memory from their first use on.
 struct CommBuffer {
   std::byte* data = nullptr;
   std::size_t nbytes = 0;
@@ -45,7 +46,7 @@ class Communicator {
   /// How bytes travel between this rank and `peer`: "self", "thread", "shm", "tcp", "mpi" (a
   /// network of MPI's that is not TCP).
   [[nodiscard]] virtual std::string transport(int peer) const = 0;
-  /// Name of the host that `peer` runs on.
+  /// Name of the host that `peer` runs on: equal for those that share memory, and for no others.
   [[nodiscard]] virtual std::string host(int peer) const = 0;
 
   /// Starts a collective and returns at once.

@@ -21,27 +21,27 @@ std::string outcome(const Work& work) {
 }  // namespace
 
 Recorder::Recorder(std::shared_ptr<Communicator> inner, std::size_t capacity)
-    : CommDecorator(std::move(inner)), capacity_(capacity) {
+    : Recorder(std::move(inner), std::make_shared<Ring>(capacity)) {
   check(capacity >= 1, "recorder: no capacity; got 0, expected at least 1");
 }
 
 Work Recorder::launch(Collective c) {
-  Entry entry{0, signature_of(c), {}};
+  Entry entry{0, name(), signature_of(c), {}};
   entry.work = inner().launch(std::move(c));
   Work work = entry.work;
-  const std::lock_guard lock(mutex_);
-  entry.number = ++launched_;
-  if (ring_.size() < capacity_) {
-    ring_.push_back(std::move(entry));
+  const std::lock_guard lock(ring_->mutex);
+  entry.number = ++ring_->launched;
+  if (ring_->entries.size() < ring_->capacity) {
+    ring_->entries.push_back(std::move(entry));
   } else {
-    ring_[(launched_ - 1) % capacity_] = std::move(entry);
+    ring_->entries[(ring_->launched - 1) % ring_->capacity] = std::move(entry);
   }
   return work;
 }
 
 std::vector<Recorder::Entry> Recorder::entries() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<Entry> sorted = ring_;
+  const std::lock_guard lock(ring_->mutex);
+  std::vector<Entry> sorted = ring_->entries;
   std::ranges::sort(sorted, {}, &Entry::number);
   return sorted;
 }
@@ -49,14 +49,14 @@ std::vector<Recorder::Entry> Recorder::entries() const {
 std::string Recorder::report() const {
   std::string text;
   for (const Entry& entry : entries()) {
-    text += detail::concat(entry.number, " ", entry.signature.to_string(), ": ",
+    text += detail::concat(entry.number, " ", entry.group, ": ", entry.signature.to_string(), ": ",
                            outcome(entry.work), "\n");
   }
   return text;
 }
 
 std::shared_ptr<Communicator> Recorder::wrap(std::shared_ptr<Communicator> part) {
-  return std::make_shared<Recorder>(std::move(part), capacity_);
+  return std::shared_ptr<Communicator>(new Recorder(std::move(part), ring_));
 }
 
 }  // namespace tessera::dist

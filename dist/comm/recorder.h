@@ -12,11 +12,13 @@
 
 namespace tessera::dist {
 
-/// Keeps the last `capacity` collectives. Thread-safe.
+/// Keeps the last `capacity` collectives of a group and of those that are split from it.
+/// Thread-safe.
 class Recorder final : public CommDecorator {
  public:
   struct Entry {
     std::uint64_t number = 0;  ///< counts every launch, from 1
+    std::string group;
     Signature signature;
     Work work;
   };
@@ -25,17 +27,24 @@ class Recorder final : public CommDecorator {
   Work launch(Collective) override;
   /// Oldest first.
   [[nodiscard]] std::vector<Entry> entries() const;
-  /// A line each: number, what, and its duration, "under way" or the error.
+  /// A line each: number, group, what, and its duration, "under way" or the error.
   [[nodiscard]] std::string report() const;
 
  protected:
   std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override;
 
  private:
-  mutable std::mutex mutex_;
-  std::vector<Entry> ring_;
-  std::size_t capacity_;
-  std::uint64_t launched_ = 0;
+  struct Ring {
+    explicit Ring(std::size_t room) : capacity(room) {}
+    std::mutex mutex;
+    std::vector<Entry> entries;
+    std::size_t capacity;
+    std::uint64_t launched = 0;
+  };
+  Recorder(std::shared_ptr<Communicator> inner, std::shared_ptr<Ring> ring)
+      : CommDecorator(std::move(inner)), ring_(std::move(ring)) {}
+
+  std::shared_ptr<Ring> ring_;
 };
 
 }  // namespace tessera::dist

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/philox.h>
+#include <tessera/core/base/hash.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/dist/comm/collectives.h>
 
@@ -58,8 +58,7 @@ std::string describe(const Facts& facts, std::size_t i) {
 
 std::uint64_t hash_of(const Tensor& value) {
   const Tensor dense = contiguous(value.detach());
-  const auto* bytes = static_cast<const char*>(dense.raw_data());
-  return hash_name({bytes, dense.nbytes()});
+  return hash_bytes({static_cast<const std::byte*>(dense.raw_data()), dense.nbytes()});
 }
 
 }  // namespace
@@ -83,8 +82,9 @@ void require_agreement(Communicator& comm, const std::string& what, const Facts&
 Facts facts_of(const nn::Module& model) {
   Facts facts;
   for (const auto& [name, slot] : model.named_slots()) {
-    facts.emplace_back(name, tessera::detail::concat(slot->shape, ' ', slot->dtype, ", value hash ",
-                                                     hash_of(slot->value)));
+    facts.emplace_back(name, tessera::detail::concat(slot->shape, ' ', slot->dtype,
+                                                     slot->requires_grad ? ", trained" : "",
+                                                     ", value hash ", hash_of(slot->value)));
   }
   return facts;
 }

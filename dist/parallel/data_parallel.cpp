@@ -1,5 +1,6 @@
 #include <tessera/dist/parallel/data_parallel.h>
 
+#include <bit>
 #include <utility>
 
 #include <tessera/core/autograd/meta.h>
@@ -34,6 +35,7 @@ Facts facts_of_run(const nn::Module& model, const DataParallelOptions& options) 
     facts.push_back(std::move(fact));
   }
   facts.emplace_back("grain", std::to_string(options.grain));
+  facts.emplace_back("bytes of the first bucket", std::to_string(options.buckets.first_bytes));
   facts.emplace_back("bucket bytes", std::to_string(options.buckets.bytes));
   return facts;
 }
@@ -48,10 +50,19 @@ void check_has_values(const nn::Module& model) {
   }
 }
 
+void check_grain_holds(std::int64_t grain, int ranks) {
+  check(grain >= ranks, "data_parallel: more ranks than microbatches; got ", ranks,
+        " ranks and grain ", grain, ", expected a grain of at least ",
+        std::bit_ceil(static_cast<unsigned>(ranks)), " or at most ", grain, " ranks");
+}
+
 /// Where samples mix, microbatches run one by one.
-void limit_passes(const nn::Module& model) {
+void limit_passes(const nn::Module& model, int rank) {
   for (const auto& [path, module] : model.named_modules()) {
-    if (module->mixes_samples() && !std::exchange(Context::current().mixes_samples, true)) {
+    if (!module->mixes_samples() || std::exchange(Context::current().mixes_samples, true)) {
+      continue;
+    }
+    if (rank == 0) {
       log_info("data_parallel: ", path.empty() ? "the model" : path, " (", module->class_name(),
                ") mixes samples, so microbatches run one at a time");
     }
@@ -64,6 +75,7 @@ std::shared_ptr<GradientReducer> data_parallel(nn::Module& model,
                                                const std::shared_ptr<Communicator>& comm,
                                                const DataParallelOptions& options) {
   check_has_values(model);
+  check_grain_holds(options.grain, comm->size());
   require_agreement(*comm, "data_parallel", facts_of_run(model, options));
   std::vector<nn::Parameter> trained = model.parameters();
   std::erase_if(trained, [](const nn::Parameter& p) { return !p.slot()->requires_grad; });
@@ -81,7 +93,7 @@ std::shared_ptr<GradientReducer> data_parallel(nn::Module& model,
     buffers.push_back(buffer);
   }
   reducer->set_buffers(buffers);
-  limit_passes(model);
+  limit_passes(model, comm->rank());
   return reducer;
 }
 

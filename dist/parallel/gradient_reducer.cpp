@@ -41,8 +41,8 @@ GradientReducer::GradientReducer(const std::vector<nn::Parameter>& parameters,
       blocks_(tree_->of_rank(comm_->rank())),
       buckets_(make_buckets(parameters, options.buckets)),
       borders_(deal_out(buckets_, host_->size())),
-      parameters_(allocate_counted(*comm_, flat_bytes(buckets_), MemoryCategory::parameter)),
-      gradients_(allocate_counted(
+      parameters_(allocate_whole(*comm_, flat_bytes(buckets_), MemoryCategory::parameter)),
+      gradients_(allocate_whole(
           *comm_, flat_bytes(buckets_) * static_cast<std::size_t>(tree_->max_blocks()),
           MemoryCategory::gradient)) {
   for (std::size_t b = 0; b < buckets_.size(); ++b) {

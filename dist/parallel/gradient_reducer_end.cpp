@@ -44,7 +44,7 @@ void GradientReducer::end_backward() {
     }
     const bool filled = std::ranges::any_of(p.filled, std::identity{});
     mine[i * columns + dense] = filled;
-    mine[i * columns + used] = complete || filled;
+    mine[i * columns + used] = complete || filled || !round.rows.empty();
     mine[i * columns + early] = p.early;
     for (const RowGradient& use : round.rows) {
       mine[i * columns + rows] += use.count();
@@ -102,15 +102,20 @@ void GradientReducer::add_rows_of_all(const std::vector<std::int64_t>& table) {
 void GradientReducer::add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts) {
   const nn::Slot& slot = *places_[index].entry.slot;
   const TensorMeta meta = TensorMeta::of(slot.value.get());
-  const RowGradient mine = append_passes(current_round(progress_[index]).rows);
+  Counts microbatches;
+  for (int r = 0; r < comm_->size(); ++r) {
+    microbatches.push_back(share_of_rank(grain_, comm_->size(), r).count);
+  }
+  const RankRows mine = flatten_rows(append_passes(current_round(progress_[index]).rows),
+                                     share_of_rank(grain_, comm_->size(), comm_->rank()));
   const Tensor gradient = gradient_at(index, 0);
   if (is_better_as_table(counts, slot.shape[0])) {
     const Tensor sums = reduce_rows(*comm_, mine, blocks_, tree_, meta, slot.name);
     static_cast<void>(call_into<Add>(gradient, {gradient, sums}));
     return;
   }
-  RowGradient all = gather_rows(*comm_, flatten_rows(mine), counts, slot.shape.back(), slot.name);
-  all.parts = static_cast<std::int32_t>(grain_);
+  const RowGradient all =
+      gather_rows(*comm_, mine, counts, microbatches, slot.shape.back(), slot.name);
   static_cast<void>(add_rows(gradient, all, meta, gradient));
 }
 

@@ -1,5 +1,7 @@
 #include <tessera/dist/parallel/parameter_memory.h>
 
+#include <sys/mman.h>
+
 #include <algorithm>
 
 #include <tessera/core/autograd/meta.h>
@@ -29,6 +31,13 @@ CommBuffer allocate_counted(Communicator& comm, std::size_t nbytes, MemoryCatego
   buffer.owner =
       std::shared_ptr<const void>(memory, [owner = std::move(buffer.owner), category, counted](
                                               const void*) { count_memory(category, -counted); });
+  return buffer;
+}
+
+CommBuffer allocate_whole(Communicator& comm, std::size_t nbytes, MemoryCategory category) {
+  CommBuffer buffer = allocate_counted(comm, nbytes, category);
+  madvise(buffer.data, nbytes,
+          MADV_POPULATE_WRITE);  // one call instead of a fault a page; may fail
   return buffer;
 }
 

@@ -13,6 +13,10 @@ namespace tessera::dist {
 [[nodiscard]] CommBuffer allocate_counted(Communicator& comm, std::size_t nbytes,
                                           MemoryCategory category);
 
+/// The same, for memory that this rank will use all of: its pages are taken at once.
+[[nodiscard]] CommBuffer allocate_whole(Communicator& comm, std::size_t nbytes,
+                                        MemoryCategory category);
+
 /// A tensor of `slot`'s shape on f32 memory of `buffer`, `offset` elements from its start.
 [[nodiscard]] Tensor tensor_at(const CommBuffer& buffer, std::int64_t offset, const Shape& shape);
 

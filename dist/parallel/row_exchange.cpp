@@ -14,9 +14,8 @@ namespace {
 
 /// Gathers `width` numbers an id from every rank; ranks with fewer ids pad.
 template <class T>
-std::vector<T> gather_uneven(Communicator& comm, std::vector<T> mine,
-                             const std::vector<std::int64_t>& counts, std::int64_t width,
-                             const std::string& label) {
+std::vector<T> gather_uneven(Communicator& comm, std::vector<T> mine, const Counts& counts,
+                             std::int64_t width, const std::string& label) {
   const auto most = static_cast<std::size_t>(std::ranges::max(counts) * width);
   mine.resize(most);
   std::vector<T> padded(most * counts.size());
@@ -29,61 +28,63 @@ std::vector<T> gather_uneven(Communicator& comm, std::vector<T> mine,
   return all;
 }
 
-/// `count` rows from row `first` on, which are `parts` microbatches.
-RowGradient part_of(const RankRows& rows, std::int64_t first, std::int64_t count,
-                    std::int64_t width, std::int64_t parts) {
+/// The rows of consecutive microbatches, of which the first one's begin at row `begin`.
+RowGradient part_of(const RankRows& rows, std::int64_t begin, std::span<const std::int64_t> lengths,
+                    std::int64_t width) {
   const std::span<const std::int64_t> ids(rows.ids);
   const std::span<const float> values(rows.values);
-  const auto begin = static_cast<std::size_t>(first);
+  const std::int64_t count = std::reduce(lengths.begin(), lengths.end());
+  const auto at = static_cast<std::size_t>(begin);
   const auto n = static_cast<std::size_t>(count);
   const auto w = static_cast<std::size_t>(width);
-  return {.ids = from_values<std::int64_t>(ids.subspan(begin, n), {count}),
-          .values = from_values<float>(values.subspan(begin * w, n * w), {count, width}),
-          .parts = static_cast<std::int32_t>(parts)};
+  return {.ids = from_values<std::int64_t>(ids.subspan(at, n), {count}),
+          .values = from_values<float>(values.subspan(at * w, n * w), {count, width}),
+          .parts = static_cast<std::int32_t>(lengths.size()),
+          .lengths = {lengths.begin(), lengths.end()}};
 }
 
 }  // namespace
 
-RankRows flatten_rows(const RowGradient& rows) {
+RankRows flatten_rows(const RowGradient& rows, MicrobatchRange microbatches) {
   if (!rows.defined()) {
-    return {};
+    return {.lengths = Counts(static_cast<std::size_t>(microbatches.count))};
   }
   const Tensor values = contiguous(cast(rows.values, DType::f32));
   const float* data = values.data<float>();
   return {.ids = rows.ids.to_vector<std::int64_t>(),
-          .values = std::vector<float>(data, data + values.numel())};
+          .values = std::vector<float>(data, data + values.numel()),
+          .lengths = rows.within(microbatches.first, microbatches.count).lengths};
 }
 
-RowGradient gather_rows(Communicator& comm, const RankRows& mine,
-                        const std::vector<std::int64_t>& counts, std::int64_t width,
-                        const std::string& label) {
-  const auto ids = gather_uneven(comm, mine.ids, counts, 1, label);
-  const auto values = gather_uneven(comm, mine.values, counts, width, label);
-  const auto n = static_cast<std::int64_t>(ids.size());
-  return {.ids = from_values<std::int64_t>(ids, {n}),
-          .values = from_values<float>(values, {n, width})};
+RowGradient gather_rows(Communicator& comm, const RankRows& mine, const Counts& ids,
+                        const Counts& microbatches, std::int64_t width, const std::string& label) {
+  const RankRows all{.ids = gather_uneven(comm, mine.ids, ids, 1, label),
+                     .values = gather_uneven(comm, mine.values, ids, width, label),
+                     .lengths = gather_uneven(comm, mine.lengths, microbatches, 1, label)};
+  return part_of(all, 0, all.lengths, width);
 }
 
-bool is_better_as_table(const std::vector<std::int64_t>& counts, std::int64_t table_rows) {
-  const auto ranks = static_cast<std::int64_t>(counts.size());
-  return ranks > 1 && std::ranges::max(counts) * ranks >= 2 * table_rows;
+bool is_better_as_table(const Counts& ids, std::int64_t table_rows) {
+  const auto ranks = static_cast<std::int64_t>(ids.size());
+  return ranks > 1 && std::ranges::max(ids) * ranks >= 2 * table_rows;
 }
 
-Tensor reduce_rows(Communicator& comm, const RowGradient& mine, const std::vector<TreeLeaf>& blocks,
+Tensor reduce_rows(Communicator& comm, const RankRows& mine, const std::vector<TreeLeaf>& blocks,
                    const std::shared_ptr<const ReductionTree>& tree, const TensorMeta& parameter,
                    const std::string& label) {
   const auto held = static_cast<std::int64_t>(blocks.size());
   const std::int64_t rows = parameter.shape[0];
   const std::int64_t width = parameter.shape.back();
   const Tensor sums = full({held, rows, width}, -0.0);
-  const RankRows plain = flatten_rows(mine);
-  const std::int64_t per_part = mine.count() / mine.parts;
-  for (std::int64_t b = 0, row = 0; b < held && per_part > 0; ++b) {
-    const std::int64_t parts = blocks[static_cast<std::size_t>(b)].size;
-    const Tensor table = select(sums, 0, b);
-    static_cast<void>(
-        add_rows(table, part_of(plain, row, parts * per_part, width, parts), parameter, table));
-    row += parts * per_part;
+  std::span<const std::int64_t> lengths(mine.lengths);
+  for (std::int64_t b = 0, row = 0; b < held; ++b) {
+    const auto parts = static_cast<std::size_t>(blocks[static_cast<std::size_t>(b)].size);
+    const RowGradient part = part_of(mine, row, lengths.first(parts), width);
+    lengths = lengths.subspan(parts);
+    row += part.count();
+    if (const Tensor table = select(sums, 0, b); part.count() > 0) {
+      static_cast<void>(add_rows(table, part, parameter, table));
+    }
   }
   Tensor total = empty({rows, width});
   Collective c =

@@ -73,10 +73,16 @@ template <class To, class From>
 #if defined(__x86_64__)
 enum class VectorUnit { baseline, avx2, avx512 };
 
+/// All that `combine_avx512` is compiled for.
+inline bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
 inline VectorUnit vector_unit() {
-  static const VectorUnit unit = __builtin_cpu_supports("avx512f") ? VectorUnit::avx512
-                                 : __builtin_cpu_supports("avx2")  ? VectorUnit::avx2
-                                                                   : VectorUnit::baseline;
+  static const VectorUnit unit = has_avx512()                     ? VectorUnit::avx512
+                                 : __builtin_cpu_supports("avx2") ? VectorUnit::avx2
+                                                                  : VectorUnit::baseline;
   return unit;
 }
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include <tessera/core/base/file.h>
 #include <tessera/core/base/log.h>
 #include <tessera/dist/checkpoint/step_folders.h>
 #include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/status_board.h>
+#include <tessera/nn/io/array_file.h>
 
 #include "resolve.h"
 
@@ -46,13 +49,15 @@ void adopt_steps(Options& o, const dist::TrainingFacts& facts, bool speaks) {
   }
 }
 
-/// Says of the option what is wrong with its folder.
+/// Says of the option what is wrong with its folder, or with a library that cannot save.
 template <class Call>
 auto of_save(const Call& call) {
   try {
     return call();
   } catch (const tessera::IoError& error) {
     tessera::fail<tessera::IoError>("--save: ", error.what());
+  } catch (const tessera::Unsupported& error) {
+    tessera::fail<tessera::InvalidArgument>("--save: ", error.what());
   }
 }
 
@@ -66,11 +71,23 @@ std::int64_t newest(const Options& o, dist::Communicator& comm) {
   return step[0];
 }
 
-/// A folder that cannot be written to is found now, and not after hours of training.
-void prepare_folder(const Options& o, dist::Communicator& comm) {
-  if (comm.rank() == 0) {
-    of_save([&] { dist::prepare_for_steps(o.save); });
+/// Without --resume a folder with steps is another run's.
+void refuse_steps(const Options& o, dist::Communicator& comm) {
+  const std::int64_t step = newest(o, comm);
+  tessera::check(step < 0, "--save: ", o.save, " holds step ", step,
+                 " of another run; use --resume to go on from it, or another folder");
+}
+
+/// Removes what --keep does not ask for. Returns a warning if that fails.
+std::optional<std::string> prune(const Options& o, dist::Communicator& comm) {
+  const dist::BusyScope busy(comm, "removes old checkpoints");
+  try {
+    dist::keep_newest_steps(o.save, o.keep);
+  } catch (const tessera::Error& error) {
+    return std::string("warning: old steps could not be removed, training goes on: ") +
+           error.what();
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -80,18 +97,30 @@ std::unique_ptr<dist::TrainingCheckpoint> open_resumed(Options& o, dist::Communi
     return nullptr;
   }
   if (!o.resume) {
-    const std::int64_t step = newest(o, comm);
-    tessera::check(step < 0, "--save: ", o.save, " holds step ", step,
-                   " of another run; use --resume to go on from it, or another folder");
-    prepare_folder(o, comm);
+    refuse_steps(o, comm);
     return nullptr;
   }
   const auto step = o.resume_step < 0 ? std::nullopt : std::optional(o.resume_step);
   auto checkpoint = std::make_unique<dist::TrainingCheckpoint>(o.save, step, comm);
   adopt(o, checkpoint->facts().options);
   adopt_steps(o, checkpoint->facts(), comm.rank() == 0);
-  prepare_folder(o, comm);
+  if (!o.init.empty() && comm.rank() == 0) {
+    tessera::log_info("--init: ", o.init, " is not read; the weights are those of step ",
+                      checkpoint->facts().step);
+  }
   return checkpoint;
+}
+
+void prepare_saving(const Options& o, dist::Communicator& comm) {
+  if (o.save.empty() || comm.rank() != 0) {
+    return;
+  }
+  const std::string probe = tessera::join_path(o.save, ".step-probe");
+  of_save([&] {
+    dist::prepare_for_steps(o.save);
+    tessera::nn::write_array_file(probe, {});
+    tessera::remove_tree(probe);
+  });
 }
 
 void restore(const Run& run, dist::TrainingCheckpoint& checkpoint) {
@@ -109,8 +138,5 @@ std::optional<std::string> save_step(const Run& run, std::int64_t step, bool las
     return "warning: step " + std::to_string(step) +
            " could not be saved, training goes on: " + *error;
   }
-  if (run.world.rank() == 0) {
-    dist::keep_newest_steps(o.save, o.keep);
-  }
-  return std::nullopt;
+  return run.world.rank() == 0 ? prune(o, *run.world.communicator()) : std::nullopt;
 }

@@ -9,10 +9,14 @@
 #include "options.h"
 #include "stepper.h"
 
-/// Opens the checkpoint that --resume asks for and adopts its options; nothing without --resume.
-/// Refuses a --save folder that holds steps already, or that cannot be written to. Collective.
+/// Opens the checkpoint that --resume asks for and adopts its options; nothing without --resume:
+/// then a --save folder that holds steps already is refused. Collective.
 std::unique_ptr<tessera::dist::TrainingCheckpoint> open_resumed(Options& options,
                                                                 tessera::dist::Communicator& comm);
+
+/// Makes the folder of --save and shows that checkpoints can be written there: else training would
+/// fail at its end, or go on for hours without one.
+void prepare_saving(const Options& options, tessera::dist::Communicator& comm);
 
 /// Brings the run to where the checkpoint was taken, and moves later steps aside. Collective.
 void restore(const Run& run, tessera::dist::TrainingCheckpoint& checkpoint);

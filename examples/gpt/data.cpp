@@ -6,8 +6,12 @@
 
 namespace data = tessera::data;
 
+bool holds_tokens(const std::string& path) {
+  return path.ends_with(".bin");
+}
+
 data::TokenSequence load_tokens(const std::string& path) {
-  if (path.ends_with(".bin")) {
+  if (holds_tokens(path)) {
     return data::TokenSequence(tessera::nn::read_tokens(path));
   }
   const std::string text = tessera::nn::read_text(path);

@@ -8,6 +8,9 @@
 
 #include "options.h"
 
+/// Whether the data at `path` are tokens, by its name, and not text.
+[[nodiscard]] bool holds_tokens(const std::string& path);
+
 /// Bytes of a text file or folder as tokens, or the 16-bit tokens of a .bin file.
 /// Throws InvalidArgument or IoError in one sentence.
 tessera::data::TokenSequence load_tokens(const std::string& path);

@@ -11,36 +11,30 @@
 
 namespace {
 
-/// What every rank finds wrong alike is said by one.
-void say(const tessera::Error& error) {
-  if (tessera::dist::announced_world().rank == 0) {
-    std::cerr << "gpt: " << error.what() << '\n';
+int run(int argc, char** argv) {
+  const auto options = parse_options(argc, argv);
+  if (!options) {
+    return 0;
   }
+  const auto timeout =
+      std::chrono::milliseconds(static_cast<std::int64_t>(options->comm_timeout * 1000));
+  const auto world =
+      tessera::dist::World::start({.comm_timeout = timeout, .threads = options->threads});
+  return world.run([&] { train(*options, world); }, "gpt");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::optional<Options> options;
-  try {
-    options = parse_options(argc, argv);
-  } catch (const tessera::InvalidArgument& error) {
-    say(error);
-    return 2;
-  }
-  if (!options) {
-    return 0;
-  }
   catch_stop_signals();
-  const auto timeout =
-      std::chrono::milliseconds(static_cast<std::int64_t>(options->comm_timeout * 1000));
   try {
-    const auto world = tessera::dist::World::start({.comm_timeout = timeout});
-    return world.run([&] { train(*options, world); }, "gpt");
+    return run(argc, argv);
   } catch (const tessera::InvalidArgument& error) {
-    say(error);
+    if (tessera::dist::announced_world().rank == 0) {  // what all find wrong alike, one says
+      std::cerr << "gpt: " << error.what() << '\n';
+    }
     return 2;
-  } catch (const tessera::Error& error) {
+  } catch (const std::exception& error) {
     std::cerr << "gpt: " << error.what() << '\n';
     return tessera::dist::exit_code_of(std::current_exception());
   }

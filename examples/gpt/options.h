@@ -53,8 +53,10 @@ struct Options {
   std::int64_t sample = 0;
   std::string prompt = "\n";
 
-  /// Names of the options that were given on the command line.
+  /// Names of the options that were given on the command line, and of those that --preset stands
+  /// for (see resolve.h).
   std::vector<std::string> given;
+  std::vector<std::string> from_preset;
   [[nodiscard]] bool was_given(const std::string& name) const;
 };
 

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
-#include <tessera/core/base/log.h>
-#include <tessera/core/device/thread_pool.h>
-#include <tessera/dist/launcher.h>
 #include <tessera/dist/parallel/agreement.h>
 #include <tessera/dist/parallel/data_parallel.h>
 
-#include "cores.h"
 #include "resolve.h"
 
 namespace dist = tessera::dist;
@@ -35,17 +31,17 @@ void require_same_options(const Options& o, const dist::World& world) {
   dist::require_agreement(*world.communicator(), "options", facts);
 }
 
-void set_threads(const Options& o, const dist::World& world) {
-  const CoreShare share = share_cores(world);
-  const int threads = o.threads > 0 ? o.threads : share.threads();
-  tessera::set_num_threads(threads);
-  if (threads * share.ranks <= share.cores) {
-    tessera::pin_threads(share.before * threads);
+void require_same_data(const Loader& loader, const tessera::data::TokenSequence& eval_tokens,
+                       const dist::World& world) {
+  if (world.size() == 1) {
+    return;  // hashing takes time
   }
-  const std::string advice = binding_advice(share, threads, dist::announced_world().launcher != "");
-  if (world.rank() == 0 && !advice.empty()) {
-    tessera::log_warning(advice);
-  }
+  const tessera::data::TokenSequence& tokens = loader.dataset().tokens();
+  dist::require_agreement(*world.communicator(), "data",
+                          {{"length", std::to_string(tokens.size())},
+                           {"hash", std::to_string(tokens.hash())},
+                           {"length of --eval-data", std::to_string(eval_tokens.size())},
+                           {"hash of --eval-data", std::to_string(eval_tokens.hash())}});
 }
 
 std::shared_ptr<dist::GradientReducer> apply_plan(Gpt& model, const Loader& loader,
@@ -53,9 +49,6 @@ std::shared_ptr<dist::GradientReducer> apply_plan(Gpt& model, const Loader& load
   if (world.size() == 1) {
     return nullptr;
   }
-  dist::require_agreement(*world.communicator(), "data",
-                          {{"length", std::to_string(loader.dataset().tokens().size())},
-                           {"hash", std::to_string(loader.dataset().tokens().hash())}});
   return dist::data_parallel(model, world.communicator(), {.grain = loader.grain(), .buckets = {}});
 }
 

@@ -15,10 +15,11 @@
 /// Collective: the first call of all.
 void require_same_options(const Options& options, const tessera::dist::World& world);
 
-/// Deals the host's cores to its ranks.
-void set_threads(const Options& options, const tessera::dist::World& world);
+/// Throws Disagreement when the ranks' data differ, with the lengths or hashes. Collective.
+void require_same_data(const Loader& loader, const tessera::data::TokenSequence& eval_tokens,
+                       const tessera::dist::World& world);
 
-/// Data parallel over all ranks; nothing to do for one. First compares the ranks' data. Collective.
+/// Data parallel over all ranks; nothing to do for one. Collective.
 std::shared_ptr<tessera::dist::GradientReducer> apply_plan(Gpt& model, const Loader& loader,
                                                            const tessera::dist::World& world);
 

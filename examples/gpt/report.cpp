@@ -55,6 +55,7 @@ Reporter::Reporter(std::int64_t steps, const std::string& log_path, std::int64_t
     : steps_(steps),
       first_step_(first_step),
       terminal_(writes_to_terminal()),
+      log_path_(log_path),
       begin_(Clock::now()),
       last_line_(begin_ - std::chrono::hours(1)) {
   if (!log_path.empty()) {
@@ -67,10 +68,20 @@ Reporter::~Reporter() {
   end_line();
 }
 
-void Reporter::step(const StepReport& report) {
-  if (log_.is_open()) {
-    log_ << to_json(report) << std::endl;  // flushed: a killed run keeps its log
+void Reporter::log(const StepReport& report) {
+  if (!log_.is_open()) {
+    return;
   }
+  log_ << to_json(report) << std::endl;  // flushed: a killed run keeps its log
+  if (!log_) {
+    log_.close();
+    note("warning: --log: cannot write " + log_path_ + " any more; it lacks the steps from " +
+         std::to_string(report.step) + " on");
+  }
+}
+
+void Reporter::step(const StepReport& report) {
+  log(report);
   const double done = static_cast<double>(report.step - first_step_);
   const double left =
       seconds_since(begin_) / std::max(done, 1.0) * static_cast<double>(steps_ - report.step);

@@ -9,6 +9,9 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/grain.h>
 
+#include "data.h"
+#include "prompt.h"
+
 namespace {
 
 struct Size {
@@ -79,7 +82,10 @@ void fill_preset(Options& o) {
   }
   const Size& size = kPresets.at(o.preset);
   const auto fill = [&](const char* name, std::int64_t& option, std::int64_t value) {
-    option = o.was_given(name) ? option : value;
+    if (!o.was_given(name)) {
+      option = value;
+      o.from_preset.emplace_back(name);
+    }
   };
   fill("--layers", o.layers, size.layers);
   fill("--heads", o.heads, size.heads);
@@ -89,25 +95,43 @@ void fill_preset(Options& o) {
 }
 
 void check_model(const Options& o) {
-  const bool fits = o.width % o.heads == 0;
   const std::int64_t below = o.width / o.heads * o.heads;
-  tessera::check(fits, "--width: must be a multiple of --heads; got ", o.width, " and ", o.heads,
-                 ", ", below == 0 ? o.heads : below, " and ", below + o.heads, " would do");
-  const bool tokens = o.data.ends_with(".bin");
-  tessera::check(!tokens || o.was_given("--vocab") || !o.preset.empty(),
+  const std::string above = std::to_string(below + o.heads);
+  tessera::check(below == o.width, "--width: must be a multiple of --heads; got ", o.width, " and ",
+                 o.heads, ", expected width ",
+                 below == 0 ? above : std::to_string(below) + " or " + above);
+  const bool tokens = holds_tokens(o.data);
+  tessera::check(!tokens || o.was_given("--vocab") || !o.preset.empty() || o.resume,
                  "--vocab: needed for .bin data, the number of different tokens");
   tessera::check(tokens || o.data.empty() || o.vocab >= 256,
                  "--vocab: text is bytes and needs at least 256; got ", o.vocab);
 }
 
+/// Who says the value of an option that was not left to defaults; empty when nobody does.
+std::string source_of(const Options& o, const std::string& name) {
+  const bool preset = std::ranges::find(o.from_preset, name) != o.from_preset.end();
+  return preset ? "--preset " + o.preset : o.was_given(name) ? "the command line" : "";
+}
+
 }  // namespace
 
-Options resolve(const Options& given) {
+Options spell_out(const Options& given) {
   Options o = given;
   fill_preset(o);
+  if (o.grain == 0) {
+    std::erase(o.given, "--grain");
+  }
+  return o;
+}
+
+Options resolve(const Options& options) {
+  Options o = options;
   check_model(o);
   if (o.grain == 0) {
     o.grain = tessera::default_grain(o.batch);
+  }
+  if (o.sample > 0) {
+    static_cast<void>(prompt_tokens(o));  // what is wrong with it is said before training
   }
   return o;
 }
@@ -128,8 +152,9 @@ void adopt(Options& options, const FixedOptions& stored) {
       return;
     }
     const bool same = to_text(value) == found->second;
-    tessera::check(same || !options.was_given(name), name, ": the checkpoint has ", found->second,
-                   ", the command line ", to_text(value));
+    const std::string source = source_of(options, name);
+    tessera::check(same || source.empty(), name, ": the checkpoint has ", found->second, ", ",
+                   source, " ", to_text(value));
     from_text(found->second, value);
   });
 }

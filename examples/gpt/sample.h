@@ -1,9 +1,9 @@
 // Letting the model write.
 #pragma once
 
-#include "model.h"
-#include "options.h"
+#include "stepper.h"
 
-/// Prints --prompt and --sample tokens after it, drawn at temperature 0.8. On text, tokens are
-/// bytes; with other vocabularies their numbers are printed.
-void sample(const tessera::nn::Ptr<Gpt>& model, const Options& options);
+/// Prints, on rank 0, --prompt and --sample tokens after it, drawn at temperature 0.8. With text as
+/// --data they are bytes; of other tokens the numbers are printed. Ends early when a signal asks
+/// for it. Collective.
+void sample(const Run& run);

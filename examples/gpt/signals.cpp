@@ -1,7 +1,12 @@
 #include "signals.h"
 
 #include <csignal>
+#include <cstdint>
 #include <initializer_list>
+#include <span>
+#include <vector>
+
+#include <tessera/dist/comm/collectives.h>
 
 namespace {
 
@@ -22,6 +27,9 @@ void catch_stop_signals() {
   }
 }
 
-bool stop_requested() {
-  return requested != 0;
+bool stop_requested(tessera::dist::Communicator& comm) {
+  namespace dist = tessera::dist;
+  std::vector<std::int32_t> flag{requested != 0 ? 1 : 0};
+  dist::all_reduce(comm, std::span(flag), dist::ReduceOp::max, "stop").wait();
+  return flag[0] != 0;
 }

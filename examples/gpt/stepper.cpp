@@ -1,17 +1,12 @@
 #include "stepper.h"
 
-#include <chrono>
 #include <cmath>
 #include <memory>
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/trace.h>
-#include <tessera/core/device/memory_stats.h>
-#include <tessera/core/device/peak.h>
-#include <tessera/core/device/thread_pool.h>
 #include <tessera/core/dispatch/autocast.h>
-#include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/reduce/global_mean.h>
 #include <tessera/nn/optim/cosine_schedule.h>
 
@@ -19,83 +14,41 @@
 #include "evaluate.h"
 #include "non_finite.h"
 #include "signals.h"
+#include "step_clock.h"
 #include "step_trace.h"
 
 namespace dist = tessera::dist;
-using Clock = std::chrono::steady_clock;
+namespace optim = tessera::optim;
 
 namespace {
 
-double milliseconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double, std::milli>(time).count();
-}
-
-/// True on all ranks when it is on one.
-bool any_rank(dist::Communicator& comm, bool here) {
-  std::vector<std::int32_t> flag{here ? 1 : 0};
-  dist::all_reduce(comm, std::span(flag), dist::ReduceOp::max, "stop").wait();
-  return flag[0] != 0;
-}
-
-/// Peak arithmetic of all ranks' threads, in flop/s; 0 when unknown. Looked for once a second,
-/// since the machine may be busy with other things now and then.
-class Peak {
- public:
-  explicit Peak(const Run& run)
-      : dtype_(tessera::parse_dtype(run.options.dtype)), ranks_(run.world.size()) {}
-
-  double get(Clock::time_point now) {
-    if (now >= next_) {
-      flops_ = ranks_ * tessera::peak_flops(dtype_, tessera::num_threads());
-      next_ = now + std::chrono::seconds(1);
-    }
-    return flops_;
+void save(const Run& run, Reporter* reporter, bool last) {
+  const auto warning = save_step(run, run.loader.position(), last);
+  if (warning && reporter != nullptr) {
+    reporter->note(*warning);
   }
-
- private:
-  tessera::DType dtype_;
-  int ranks_;
-  double flops_ = 0;
-  Clock::time_point next_{};
-};
-
-StepReport measure(const Run& run, Clock::time_point begin, Peak& peak) {
-  StepReport report;
-  const auto tokens = static_cast<double>(run.options.batch * run.options.context);
-  const auto parameters = static_cast<double>(run.model->parameter_count());
-  report.step = run.loader.position();
-  report.lr = run.optimizer.lr();
-  report.grad_norm = run.optimizer.gradient_norm();
-  const auto now = Clock::now();
-  report.step_ms = milliseconds(now - begin);
-  report.tokens_per_second = tokens / report.step_ms * 1e3;
-  const double flops = peak.get(now);
-  report.mfu = flops > 0 ? 6 * parameters * report.tokens_per_second / flops : 0;
-  if (run.reducer != nullptr) {
-    const dist::CommunicationTime time = run.reducer->take_time();
-    report.comm_ms = milliseconds(time.total);
-    report.comm_exposed_ms = milliseconds(time.exposed);
-  }
-  report.memory = tessera::memory_stats().peak;
-  return report;
 }
 
-/// Between two steps: evaluate and save where it is time for it.
-void after_step(const Run& run, Reporter* reporter, bool last) {
+void report_evaluation(const Run& run, Reporter* reporter) {
+  const double loss = evaluate(run);
+  if (reporter != nullptr) {
+    reporter->note("step " + std::to_string(run.loader.position()) + "  evaluation loss " +
+                   std::to_string(loss));
+  }
+}
+
+/// Between two steps: saves and evaluates where it is time for it. Whoever asked for a stop waits
+/// for no evaluation.
+void after_step(const Run& run, Reporter* reporter, bool stopped) {
   const Options& o = run.options;
   const std::int64_t step = run.loader.position();
-  const bool due = o.eval_every > 0 && step % o.eval_every == 0;
-  if (!o.eval_data.empty() && (due || last)) {
-    const double loss = evaluate(run);
-    if (reporter != nullptr) {
-      reporter->note("step " + std::to_string(step) + "  evaluation loss " + std::to_string(loss));
-    }
+  const bool ended = step == o.steps;
+  const auto due = [step](std::int64_t every) { return every > 0 && step % every == 0; };
+  if (!o.save.empty() && (stopped || ended || due(o.save_every))) {
+    save(run, reporter, stopped || ended);
   }
-  if (!o.save.empty() && (last || (o.save_every > 0 && step % o.save_every == 0))) {
-    const auto warning = save_step(run, step, last);
-    if (warning && reporter != nullptr) {
-      reporter->note(*warning);
-    }
+  if (!o.eval_data.empty() && !stopped && (ended || due(o.eval_every))) {
+    report_evaluation(run, reporter);
   }
 }
 
@@ -127,11 +80,8 @@ class Loop {
                    .min_lr = run.options.min_lr,
                    .warmup = run.options.warmup,
                    .steps = run.options.steps}),
-        peak_(run),
-        trace_(run.options.trace, run.world) {
-    peak_.get(Clock::now());
-    begin_ = Clock::now();
-  }
+        trace_(run.options.trace, run.world),
+        clock_(run) {}
 
   /// After each pass.
   void see(const tessera::data::TokenBatch& batch, const tessera::Tensor& loss) {
@@ -140,32 +90,47 @@ class Loop {
   }
 
   /// After the last pass of a step: updates the weights and does what is due between two steps.
-  /// False when training ends.
-  bool finish_step() {
+  void finish_step() {
     dist::Communicator& comm = *run_.world.communicator();
-    run_.optimizer.set_lr(schedule_.rate(run_.loader.position() - 1));
-    const auto result = run_.optimizer.step();
-    StepReport report = measure(run_, begin_, peak_);
-    report.loss = loss_mean_.take(comm);
+    StepReport report{.step = run_.loader.position()};
+    report.loss = clock_.waiting([&] { return loss_mean_.take(comm); });
+    const optim::StepResult result = update(report);
+    stopped_ = clock_.waiting([&] { return stop_requested(comm); });
+    clock_.end(report);
     if (reporter_ != nullptr) {
       reporter_->step(report);
     }
-    if (result.skipped || !std::isfinite(report.loss)) {
+    if (result.skipped) {
       handle_non_finite(non_finite_.explain(run_, report.loss, result.parameter));
     }
     non_finite_.reset();
     trace_.step_done();
-    const bool stop = any_rank(comm, stop_requested()) || report.step == run_.options.steps;
-    after_step(run_, reporter_.get(), stop);
-    begin_ = Clock::now();
-    return !stop;
+    after_step(run_, reporter_.get(), stopped_);
+    clock_.begin();
   }
 
+  /// Whether a signal has asked for the end.
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
  private:
+  /// Updates the weights. Gradients may be finite though the loss is not: they are dropped.
+  optim::StepResult update(StepReport& report) {
+    run_.optimizer.set_lr(schedule_.rate(report.step - 1));
+    report.lr = run_.optimizer.lr();
+    if (!std::isfinite(report.loss)) {
+      run_.optimizer.zero_grad();
+      report.grad_norm = std::nan("");
+      return {.ended = true, .skipped = true, .reason = "", .parameter = ""};
+    }
+    const optim::StepResult result = run_.optimizer.step();
+    report.grad_norm = result.gradient_norm;
+    return result;
+  }
+
   /// The optimizer has dropped the gradients; with --nonfinite stop the run ends here.
   void handle_non_finite(const std::string& what) {
-    tessera::check<tessera::optim::NonFiniteGradient>(
-        run_.options.nonfinite == "skip", what, "; --nonfinite skip goes on without such steps");
+    tessera::check<optim::NonFiniteGradient>(run_.options.nonfinite == "skip", what,
+                                             "; --nonfinite skip goes on without such steps");
     if (reporter_ != nullptr) {
       reporter_->note(what + "; the step is skipped");
     }
@@ -173,12 +138,12 @@ class Loop {
 
   const Run& run_;
   std::unique_ptr<Reporter> reporter_;  ///< on rank 0
-  tessera::optim::CosineSchedule schedule_;
-  Peak peak_;
+  optim::CosineSchedule schedule_;
   StepTrace trace_;
   NonFiniteSearch non_finite_;
   dist::GlobalMean loss_mean_;
-  Clock::time_point begin_;
+  StepClock clock_;
+  bool stopped_ = false;
 };
 
 }  // namespace
@@ -189,17 +154,21 @@ tessera::Tensor forward(const Run& run, const tessera::data::TokenBatch& batch) 
   return run.model(batch.x, batch.y);
 }
 
-void run_steps(const Run& run) {
+bool run_steps(const Run& run) {
   if (nothing_left(run)) {
-    return;
+    return true;
   }
   Loop loop(run);
   for (const auto& batch : run.loader) {  // once a pass
     const tessera::Tensor loss = forward(run, batch);
     backward(loss);
     loop.see(batch, loss);
-    if (tessera::Context::current().pass.last && !loop.finish_step()) {
+    if (tessera::Context::current().pass.last) {
+      loop.finish_step();
+    }
+    if (loop.stopped()) {
       break;
     }
   }
+  return !loop.stopped();
 }

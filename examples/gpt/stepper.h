@@ -24,6 +24,6 @@ struct Run {
 /// The mean loss of a pass, in --dtype.
 [[nodiscard]] tessera::Tensor forward(const Run& run, const tessera::data::TokenBatch& batch);
 
-/// Runs steps until the last one or until a signal asks for a stop, and reports, evaluates and
-/// saves between them.
-void run_steps(const Run& run);
+/// Runs steps until the last one or until a signal asks for a stop, and reports, saves and
+/// evaluates between them. False, on all ranks, when they were asked to stop.
+bool run_steps(const Run& run);

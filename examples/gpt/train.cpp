@@ -31,10 +31,9 @@ GptConfig config_of(const Options& o) {
 void train(const Options& given, const dist::World& world) {
   dist::Communicator& comm = *world.communicator();
   require_same_options(given, world);
-  Options o = given;
+  Options o = spell_out(given);
   const auto checkpoint = open_resumed(o, comm);
   o = resolve(o);
-  set_threads(o, world);
   tessera::set_seed(o.seed);
   Loader loader(cut_windows(load_tokens(o.data), o), loader_options(o));
   const auto eval_tokens = load_eval_tokens(o);
@@ -42,14 +41,15 @@ void train(const Options& given, const dist::World& world) {
   if (!o.init.empty() && checkpoint == nullptr) {
     load_init(*model, o.init, comm);
   }
+  prepare_saving(o, comm);
+  require_same_data(loader, eval_tokens, world);
   const auto reducer = apply_plan(*model, loader, world);
   auto optimizer = make_optimizer(*model, o);
   const Run run{o, world, model, loader, eval_tokens, optimizer, reducer.get()};
   if (checkpoint != nullptr) {
     restore(run, *checkpoint);
   }
-  run_steps(run);
-  if (o.sample > 0 && world.rank() == 0) {
-    sample(model, o);
+  if (run_steps(run) && o.sample > 0) {
+    sample(run);
   }
 }

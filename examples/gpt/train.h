@@ -1,4 +1,4 @@
-// The training loop.
+// A run, from its options to its sample.
 #pragma once
 
 #include <tessera/dist/world.h>

@@ -44,7 +44,21 @@ std::atomic<Isa>& active() {
   return isa;
 }
 
-const BitFact fact{"instruction set", [] { return std::string(to_string(active_isa())); }};
+std::vector<std::string> supported_names() {
+  std::vector<std::string> names;
+  for (const Isa isa : supported_isas()) {
+    names.emplace_back(to_string(isa));
+  }
+  return names;
+}
+
+void choose(const std::string& name) {
+  set_active_isa(SettingType<Isa>::parse(name).value());
+}
+
+const BitFact fact{"instruction set",
+                   [] { return std::string(to_string(active_isa())); },
+                   {.options = supported_names, .choose = choose, .setting = &setting}};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/tensor/factories.h>
@@ -10,10 +11,6 @@
 
 namespace tessera::nn::detail {
 namespace {
-
-std::string join(const std::string& path, const std::string& name) {
-  return path.empty() ? name : path + "." + name;
-}
 
 /// Calls `visit` for the tensors in `value`, in order.
 template <class F>
@@ -45,12 +42,12 @@ std::optional<DType> floating_dtype(const Args& args, const Kwargs& kwargs) {
 /// Puts a module's names back to what they were, unless `keep` is called.
 class NamesGuard {
  public:
-  NamesGuard(std::vector<SlotEntryPtr>& slots, std::vector<ChildEntryPtr>& children)
-      : slots_(slots), children_(children), old_slots_(slots), old_children_(children) {}
+  explicit NamesGuard(Module& module)
+      : module_(module), slots_(module.slot_entries()), children_(module.child_entries()) {}
   ~NamesGuard() {
     if (!kept_) {
-      slots_ = std::move(old_slots_);
-      children_ = std::move(old_children_);
+      erase_new(std::vector(module_.slot_entries()), slots_);
+      erase_new(std::vector(module_.child_entries()), children_);
     }
   }
   NamesGuard(const NamesGuard&) = delete;
@@ -58,10 +55,18 @@ class NamesGuard {
   void keep() { kept_ = true; }
 
  private:
-  std::vector<SlotEntryPtr>& slots_;
-  std::vector<ChildEntryPtr>& children_;
-  std::vector<SlotEntryPtr> old_slots_;
-  std::vector<ChildEntryPtr> old_children_;
+  template <class Entries>
+  void erase_new(const Entries& now, const Entries& before) {
+    for (const auto& entry : now) {
+      if (std::ranges::find(before, entry) == before.end()) {
+        module_.erase(entry->name);
+      }
+    }
+  }
+
+  Module& module_;
+  std::vector<SlotEntryPtr> slots_;
+  std::vector<ChildEntryPtr> children_;
   bool kept_ = false;
 };
 
@@ -78,14 +83,14 @@ void Builder::place(Module& module, std::uint64_t model_key, const std::string& 
   module.path_ = path;
   for (const ChildEntryPtr& child : module.children_) {
     if (child->module != nullptr) {
-      place(*child->module, model_key, join(path, child->name));
+      place(*child->module, model_key, dotted(path, child->name));
     }
   }
 }
 
 void Builder::declare(Module& module, const Args& args, const Kwargs& kwargs) {
   const Construction construction(module.options_);
-  NamesGuard names(module.slots_, module.children_);
+  NamesGuard names(module);
   const bool whole = module.do_build(args, kwargs);
   module.create_variables(module.device(), module.dtype());
   names.keep();
@@ -99,7 +104,7 @@ void Builder::declare(Module& module, const Args& args, const Kwargs& kwargs) {
   for (const ChildEntryPtr& child : module.children_) {
     if (child->module != nullptr && !child->module->model_key_) {
       child->module->train(module.training_);
-      place(*child->module, module.model_key_.value_or(0), join(module.path_, child->name));
+      place(*child->module, module.model_key_.value_or(0), dotted(module.path_, child->name));
     }
   }
 }
@@ -134,7 +139,8 @@ bool Builder::keeps_parameters(const Module& module) {
 /// that fits.
 Tensor Builder::given_to(const Module& module, const std::string& name, const Slot& slot) {
   std::string path = name;
-  for (const Module* at = &module; at != nullptr; path = join(at->key(), path), at = at->parent_) {
+  for (const Module* at = &module; at != nullptr;
+       path = dotted(at->key(), path), at = at->parent_) {
     const Variables* leaf = has_given(*at) ? at->options_->v->find(path) : nullptr;
     if (leaf == nullptr || !leaf->is_leaf()) {
       continue;
@@ -147,12 +153,22 @@ Tensor Builder::given_to(const Module& module, const std::string& name, const Sl
   return {};
 }
 
-Tensor Builder::new_value(const Module& module, const Slot& slot) {
+/// Drawn for the name in the model that `module` was made in, wherever it is now.
+Tensor Builder::new_value(const Module& module, const SlotEntry& entry) {
+  const Slot& slot = *entry.slot;
   Tensor value = empty(slot.shape, {.dtype = slot.dtype, .device = module.device()});
   if (value.device().type != DeviceType::meta) {
-    slot.initializer(value, {.key = mix(module.model_key_.value_or(0), hash_name(slot.name))});
+    slot.initializer(value, {.key = mix(module.model_key_.value_or(0),
+                                        hash_name(dotted(module.path_, entry.name)))});
   }
   return value;
+}
+
+/// What was given for a parameter, or a new value.
+Tensor Builder::first_value(const Module& module, const SlotEntry& entry) {
+  const bool parameter = entry.kind == Slot::Kind::parameter;
+  const Tensor given = parameter ? given_to(module, entry.name, *entry.slot) : Tensor();
+  return given.defined() ? given : new_value(module, entry);
 }
 
 void Builder::fill_slot(const Module& module, const SlotEntry& entry) {
@@ -160,12 +176,10 @@ void Builder::fill_slot(const Module& module, const SlotEntry& entry) {
   if (slot.value.defined() || !slot.sized() || slot.initializer == nullptr) {
     return;
   }
-  slot.name = join(module.path_, entry.name);
   const bool parameter = slot.kind == Slot::Kind::parameter;
   slot.stored = !parameter || keeps_parameters(module);
   if (slot.stored) {
-    const Tensor given = parameter ? given_to(module, entry.name, slot) : Tensor();
-    slot.value = given.defined() ? given : new_value(module, slot);
+    slot.value = first_value(module, entry);
     slot.value.set_requires_grad(parameter && slot.requires_grad);
   }
 }
@@ -205,6 +219,12 @@ bool Builder::check_given(Module& module) {
   return true;
 }
 
+/// A module that keeps no parameters has what it was given to give it again.
+bool Builder::lets_go_of_given(const Module& module) {
+  return std::ranges::all_of(module.all_modules(),
+                             [](const auto& below) { return keeps_parameters(*below.second); });
+}
+
 /// Values for what was declared below `root`, unless what was given does not fit.
 void Builder::settle(Module& root) {
   std::vector<Module*> settled;
@@ -216,7 +236,7 @@ void Builder::settle(Module& root) {
   fill(root);
   for (Module* module : settled) {
     module->ready_ = true;
-    if (has_given(*module)) {
+    if (has_given(*module) && lets_go_of_given(*module)) {
       ModuleOptions rest = *module->options_;
       rest.v.reset();
       module->options_ = std::make_shared<const ModuleOptions>(std::move(rest));
@@ -229,6 +249,7 @@ void Builder::settle(Module& root) {
 void Builder::finish(Module& root) {
   Context& context = Context::current();
   place(root, mix(context.seed, context.models_made++), "");
+  root.name_slots();
   declare_tree(root, {}, {}, root.build_mode() == BuildMode::on_init);
   settle(root);
 }
@@ -276,8 +297,8 @@ BuildStatus Builder::status_of(Module& root) {
                           (slot->value.defined() || !slot->stored) &&
                           seen.insert(slot.get()).second;
       if (listed) {
-        status.variables.set(join(path, entry->name),
-                             slot->stored ? slot->value.detach() : new_value(*module, *slot));
+        status.variables.set(dotted(path, entry->name),
+                             slot->stored ? slot->value.detach() : first_value(*module, *entry));
       }
     }
   }
@@ -304,6 +325,7 @@ void Builder::check_may_build(const Module& module) {
 
 void Builder::prepare_call(const Module& called, const Args& args, const Kwargs& kwargs,
                            const Forward& forward, bool given_to_call) {
+  const OutsideRegionScope outside;
   auto& module = const_cast<Module&>(called);
   const CallState& state = CallState::current();
   if (!module.declared_) {

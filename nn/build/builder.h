@@ -49,10 +49,12 @@ class Builder {
   static bool check_given(Module& module);
   static void fill(Module& module);
   static void fill_slot(const Module& module, const SlotEntry& entry);
-  static Tensor new_value(const Module& module, const Slot& slot);
+  static Tensor first_value(const Module& module, const SlotEntry& entry);
+  static Tensor new_value(const Module& module, const SlotEntry& entry);
   static Tensor given_to(const Module& module, const std::string& name, const Slot& slot);
   static void check_may_build(const Module& module);
   static bool has_given(const Module& module);
+  static bool lets_go_of_given(const Module& module);
   static bool keeps_parameters(const Module& module);
   static bool try_on_meta(const Module& module, const Args& args, const Kwargs& kwargs,
                           const Forward& forward);

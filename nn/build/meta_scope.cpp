@@ -19,25 +19,9 @@ bool MetaFrame::write(const SlotPtr& slot, const Tensor& value) {
 }
 
 Value as_meta(const Value& value) {
-  if (value.is<Tensor>()) {
-    const Tensor x = value.tensor();
+  return map_tensors(value, [](const Tensor& x) {
     return empty(x.shape(), {.dtype = x.dtype(), .device = kMeta});
-  }
-  if (value.is<Value::List>()) {
-    Value::List list;
-    for (const Value& part : value.get<Value::List>()) {
-      list.push_back(as_meta(part));
-    }
-    return list;
-  }
-  if (value.is<Value::Map>()) {
-    Value::Map map;
-    for (const auto& [name, part] : value.get<Value::Map>()) {
-      map.set(name, as_meta(part));
-    }
-    return map;
-  }
-  return value;
+  });
 }
 
 }  // namespace tessera::nn::detail

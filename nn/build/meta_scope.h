@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/outside_reads.h>
 #include <tessera/nn/functional/frame.h>
 #include <tessera/nn/functional/random_key.h>
 #include <tessera/nn/value.h>
@@ -23,6 +24,7 @@ class MetaScope {
       : frames_(frame_), pure_(&module), random_(RandomKey{}) {}
 
  private:
+  OutsideRegionScope outside_;
   MetaFrame frame_;
   FrameScope frames_;
   CallStateGuard<&CallState::pure> pure_;

@@ -43,7 +43,8 @@ struct ModuleOptions {
   std::optional<Variables> v = {};
   bool with_partial_v = false;
   std::optional<BuildMode> build_mode = {};  ///< else `on_init`
-  /// False: the module keeps no parameters; `build` returns them, and every call is given them.
+  /// False: the module keeps no parameters; `build` returns them, new or those of `v`, and every
+  /// call is given them.
   std::optional<bool> store_vars = {};
 };
 

@@ -51,12 +51,10 @@ TokenBatch TokenWindows::get_batch(std::span<const std::int64_t> indices) const 
 }
 
 DatasetFacts TokenWindows::facts() const {
-  if (!hash_) {
-    hash_ = tokens_.hash();
-  }
+  std::call_once(hash_->once, [this] { hash_->value = tokens_.hash(); });
   return {{"context", static_cast<std::uint64_t>(options_.context)},
           {"length", static_cast<std::uint64_t>(tokens_.size())},
-          {"hash", *hash_}};
+          {"hash", hash_->value}};
 }
 
 }  // namespace tessera::data

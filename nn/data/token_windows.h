@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <mutex>
 #include <span>
 
 #include <tessera/core/tensor/tensor.h>
@@ -47,7 +48,11 @@ class TokenWindows final : public Dataset<TokenBatch> {
  private:
   TokenSequence tokens_;
   TokenWindowsOptions options_;
-  mutable std::optional<std::uint64_t> hash_;
+  struct Hash {
+    std::once_flag once;
+    std::uint64_t value = 0;
+  };
+  std::shared_ptr<Hash> hash_ = std::make_shared<Hash>();  ///< also of copies
 };
 
 }  // namespace tessera::data

@@ -22,6 +22,7 @@ struct CallState {
   const Module* pure = nullptr;       ///< of the pure call under way, which runs no hooks
   std::optional<bool> training;       ///< in place of the modules' own flags
   Tracker* tracker = nullptr;         ///< records what modules return
+  std::optional<std::uint64_t> step;  ///< the training step, where a call's key hides it
   bool unkeyed = false;               ///< a pure call without a key, which draws nothing
   bool declaring = false;             ///< calls tell shapes alone; see nn/build/builder.h
 

@@ -9,7 +9,8 @@ namespace tessera::nn {
 
 CaptureFrame::CaptureFrame(const Module& module) : module_(module) {
   for (const auto& [name, slot] : module.named_slots()) {
-    known_.insert(slot.get());
+    const Tensor& value = slot->value;
+    known_.try_emplace(slot.get(), Version{value, value.defined() ? value.version() : 0});
   }
 }
 
@@ -25,6 +26,14 @@ bool CaptureFrame::write(const SlotPtr& slot, const Tensor& value) {
   check_assigned(*slot, value);
   written_[slot.get()] = cast(value, slot->dtype);
   return true;
+}
+
+void CaptureFrame::check_unchanged() const {
+  for (const auto& [slot, before] : known_) {
+    const bool same = !before.value.defined() || before.value.version() == before.version;
+    check<RuntimeError>(same, module_.class_name(), ": \"", slot->name,
+                        "\" was changed in place in a pure call; assign its next value");
+  }
 }
 
 ModulePtr CaptureFrame::updated(bool detached) const {

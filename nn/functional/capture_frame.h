@@ -1,8 +1,8 @@
 // Keeping a call's writes from the module that is called.
 #pragma once
 
+#include <cstdint>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <tessera/nn/functional/frame.h>
 #include <tessera/nn/state/variables.h>
@@ -17,13 +17,19 @@ class CaptureFrame : public Frame {
 
   [[nodiscard]] std::optional<Tensor> read(const Slot& slot) override;
   bool write(const SlotPtr& slot, const Tensor& value) override;
+  /// Throws RuntimeError naming a tensor of the module that was written in place, past `assign`.
+  void check_unchanged() const;
   /// The module with what was written, `detached` or with its history; everything else is shared
   /// with it.
   [[nodiscard]] ModulePtr updated(bool detached) const;
 
  private:
   const Module& module_;
-  std::unordered_set<const Slot*> known_;
+  struct Version {
+    Tensor value;
+    std::uint32_t version;
+  };
+  std::unordered_map<const Slot*, Version> known_;  ///< and what they held
   std::unordered_map<const Slot*, Tensor> written_;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/base/random_scope.h>
@@ -36,17 +37,19 @@ class FrameScope {
   CallStateGuard<&CallState::frames> guard_;
 };
 
-/// The frames, training flag and random numbers of the calls under way on the thread that makes it,
-/// for a part of a forward that runs on another one. The first thread must wait for that.
+/// The frames, training flag, modes (tape, autocast, checkpointing) and random numbers of the calls
+/// under way on the thread that makes it, for a part of a forward that runs on another one. The
+/// first thread must wait for that; inside a checkpointed region, for one part at a time.
 class CallInheritance {
  public:
-  CallInheritance() : context_(Context::current_shared()), path_(current_module_path()) {}
+  CallInheritance() = default;
 
  private:
   friend class CallInheritanceScope;
   CallState state_ = CallState::current();
-  std::shared_ptr<Context> context_;
-  std::string path_;
+  Modes modes_ = Modes::current();
+  std::shared_ptr<Context> context_ = Context::current_shared();
+  std::string path_ = current_module_path();
 };
 
 /// What that part of the forward puts itself into.
@@ -54,15 +57,20 @@ class CallInheritanceScope {
  public:
   explicit CallInheritanceScope(const CallInheritance& from)
       : previous_(std::exchange(CallState::current(), from.state_)),
+        previous_modes_(std::exchange(Modes::current(), from.modes_)),
         context_(from.context_),
         path_(from.path_),
         permission_(!from.state_.unkeyed) {}
-  ~CallInheritanceScope() { CallState::current() = previous_; }
+  ~CallInheritanceScope() {
+    CallState::current() = previous_;
+    Modes::current() = previous_modes_;
+  }
   CallInheritanceScope(const CallInheritanceScope&) = delete;
   CallInheritanceScope& operator=(const CallInheritanceScope&) = delete;
 
  private:
   CallState previous_;
+  Modes previous_modes_;
   ContextScope context_;
   ModulePathOverride path_;
   RandomPermission permission_;

@@ -6,12 +6,15 @@ namespace tessera::nn {
 
 Tensor Module::call(const Tensor& x) const {
   const PureScope scope(*this, {});
-  return (*this)(x);
+  Tensor y = (*this)(x);
+  scope.finish();
+  return y;
 }
 
 std::pair<Tensor, ModulePtr> Module::call_and_update(const Tensor& x) const {
   PureScope scope(*this, {});
   Tensor y = (*this)(x);
+  scope.finish();
   return {std::move(y), scope.updated()};
 }
 

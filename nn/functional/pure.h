@@ -5,7 +5,9 @@
 //   Tensor z = nn::call(model, x, nn::CallOptions{.training = false, .key = nn::RandomKey{1, 2}});
 #pragma once
 
+#include <concepts>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,11 @@ namespace tessera::nn {
 
 namespace detail {
 
+template <class M>
+Ptr<M> as_typed(const ModulePtr& module) {
+  return Ptr<M>(std::static_pointer_cast<M>(module));
+}
+
 /// Runs `take(scope, result)` after a pure call; the last argument may be CallOptions.
 template <class M, class Take, class... A>
 auto call_pure(const Ptr<M>& module, const Take& take, A&&... arguments) {
@@ -25,8 +32,9 @@ auto call_pure(const Ptr<M>& module, const Take& take, A&&... arguments) {
     return split_options(
         [&](const CallOptions& options, auto&&... own) {
           PureScope scope(*module, options);
-          return take(scope,
-                      invoke<M>(*module, module->key(), std::forward<decltype(own)>(own)...));
+          auto result = invoke<M>(*module, module->key(), std::forward<decltype(own)>(own)...);
+          scope.finish();
+          return take(scope, std::move(result));
         },
         std::forward<A>(arguments)...);
   } else {
@@ -34,38 +42,59 @@ auto call_pure(const Ptr<M>& module, const Take& take, A&&... arguments) {
   }
 }
 
+/// Whether a call is one of those of Module, which a class may override: a tensor in, one out.
+template <class M, class... A>
+inline constexpr bool kOfModule = false;
+template <class M, class A>
+requires requires(const M& m, const Tensor& x) {
+  { m.forward(x) } -> std::same_as<Tensor>;
+}
+inline constexpr bool kOfModule<M, A> = std::same_as<std::remove_cvref_t<A>, Tensor>;
+
 }  // namespace detail
+
+// On one tensor, without options, these are the functions of Module, as its class overrides them.
 
 /// What forward returns. No hook runs, and nothing is changed: two calls are equal. Throws
 /// ValueError when forward draws random numbers and no key is given, or assigns to a module outside
-/// this one.
+/// this one, and RuntimeError when it writes to the module's tensors in place.
 template <class M, class... A>
 [[nodiscard]] auto call(const Ptr<M>& module, A&&... arguments) {
-  return detail::call_pure(
-      module, [](PureScope&, auto result) { return result; }, std::forward<A>(arguments)...);
+  if constexpr (detail::kOfModule<M, A...>) {
+    return static_cast<const Module&>(*module).call(arguments...);
+  } else {
+    return detail::call_pure(
+        module, [](PureScope&, auto result) { return result; }, std::forward<A>(arguments)...);
+  }
 }
 
 /// The module with what forward assigned; in a pass of several microbatches, each of which sees its
 /// own, with the mean of that. Everything else is shared with the old one.
 template <class M, class... A>
 [[nodiscard]] Ptr<M> update(const Ptr<M>& module, A&&... arguments) {
-  return detail::call_pure(
-      module,
-      [](PureScope& scope, const auto&) {
-        return Ptr<M>(std::static_pointer_cast<M>(scope.updated()));
-      },
-      std::forward<A>(arguments)...);
+  if constexpr (detail::kOfModule<M, A...>) {
+    return detail::as_typed<M>(static_cast<const Module&>(*module).update(arguments...));
+  } else {
+    return detail::call_pure(
+        module, [](PureScope& scope, const auto&) { return detail::as_typed<M>(scope.updated()); },
+        std::forward<A>(arguments)...);
+  }
 }
 
 /// Both.
 template <class M, class... A>
 [[nodiscard]] auto call_and_update(const Ptr<M>& module, A&&... arguments) {
-  return detail::call_pure(
-      module,
-      [](PureScope& scope, auto result) {
-        return std::pair(std::move(result), Ptr<M>(std::static_pointer_cast<M>(scope.updated())));
-      },
-      std::forward<A>(arguments)...);
+  if constexpr (detail::kOfModule<M, A...>) {
+    auto [y, next] = static_cast<const Module&>(*module).call_and_update(arguments...);
+    return std::pair(std::move(y), detail::as_typed<M>(next));
+  } else {
+    return detail::call_pure(
+        module,
+        [](PureScope& scope, auto result) {
+          return std::pair(std::move(result), detail::as_typed<M>(scope.updated()));
+        },
+        std::forward<A>(arguments)...);
+  }
 }
 
 /// Modules side by side: all get the same arguments, and the results make a tuple.
@@ -73,11 +102,13 @@ template <class... M, class... A>
 [[nodiscard]] auto call_and_update(const std::tuple<Ptr<M>...>& modules, A&&... arguments) {
   return std::apply(
       [&](const Ptr<M>&... module) {
-        auto both = std::tuple{call_and_update(module, arguments...)...};
+        // Braces fix the order of the calls; the types keep a single pair from becoming the tuple.
+        std::tuple<decltype(call_and_update(module, arguments...))...> both{
+            call_and_update(module, arguments...)...};
         return std::apply(
             [](auto&... part) {
-              return std::pair(std::tuple{std::move(part.first)...},
-                               std::tuple{std::move(part.second)...});
+              return std::pair(std::make_tuple(std::move(part.first)...),
+                               std::make_tuple(std::move(part.second)...));
             },
             both);
       },
@@ -135,14 +166,13 @@ template <class M, class F>
     value = loss(model);
   }
   Variables grads = frame.gradients(value);
-  return {value.detach(), std::move(grads),
-          Ptr<M>(std::static_pointer_cast<M>(frame.updated(true)))};
+  return {value.detach(), std::move(grads), detail::as_typed<M>(frame.updated(true))};
 }
 
 /// A copy with its own memory; see Module::clone.
 template <class M>
 [[nodiscard]] Ptr<M> clone(const Ptr<M>& module) {
-  return Ptr<M>(std::static_pointer_cast<M>(module->clone()));
+  return detail::as_typed<M>(module->clone());
 }
 
 }  // namespace tessera::nn

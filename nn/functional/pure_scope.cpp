@@ -13,7 +13,7 @@ struct PureScope::Parts {
   Parts(const Module& module, const CallOptions& given)
       : options(module, given), frame(module), frame_scope(frame), pure(&module) {
     if (!given.key) {
-      no_random.emplace(false);
+      no_random.emplace(false, module.class_name());
       unkeyed.emplace(true);
     }
   }
@@ -35,6 +35,10 @@ PureScope::PureScope(const Module& module, const CallOptions& options) {
 }
 
 PureScope::~PureScope() = default;
+
+void PureScope::finish() const {
+  parts_->frame.check_unchanged();
+}
 
 ModulePtr PureScope::updated() {
   return parts_->frame.updated(false);

@@ -18,6 +18,8 @@ class PureScope {
   ~PureScope();
   PureScope(const PureScope&) = delete;
   PureScope& operator=(const PureScope&) = delete;
+  /// The call returned: throws RuntimeError when it wrote into the module's tensors in place.
+  void finish() const;
   /// The module with what was assigned; it shares everything else. To be taken when the call ended.
   [[nodiscard]] ModulePtr updated();
 

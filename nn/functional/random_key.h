@@ -11,10 +11,15 @@
 
 namespace tessera::nn {
 
+/// The training step that the thread works on, whatever keys its calls were given.
+[[nodiscard]] inline std::uint64_t training_step() {
+  return CallState::current().step.value_or(Context::current().step);
+}
+
 /// Draws on this thread come from `key` while it lives.
 class RandomKeyScope {
  public:
-  explicit RandomKeyScope(const RandomKey& key) : context_(keyed(key)) {}
+  explicit RandomKeyScope(const RandomKey& key) : step_(training_step()), context_(keyed(key)) {}
 
  private:
   static std::shared_ptr<Context> keyed(const RandomKey& key) {
@@ -25,6 +30,7 @@ class RandomKeyScope {
     return context;
   }
 
+  CallStateGuard<&CallState::step> step_;
   ContextScope context_;
   RandomPermission permission_{true};
   CallStateGuard<&CallState::unkeyed> keyed_{false};

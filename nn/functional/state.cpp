@@ -5,17 +5,6 @@
 #include <tessera/nn/functional/function_module.h>
 
 namespace tessera::nn {
-namespace {
-
-SlotPtr find_slot(const Module& module, std::string_view name) {
-  const auto& entries = module.slot_entries();
-  const auto found =
-      std::ranges::find_if(entries, [&](const SlotEntryPtr& entry) { return entry->name == name; });
-  return found == entries.end() ? nullptr : (*found)->slot;
-}
-
-}  // namespace
-
 FunctionModuleBase::FunctionModuleBase(const FunctionModuleBase& other) : Module(other) {
   for (const Adopted& adopted : other.adopted_) {
     adopted_.push_back({adopted.original, detail::CopyScope::current()->copy(adopted.own)});
@@ -65,17 +54,17 @@ Tensor State::variable(std::string_view name, const std::function<Tensor()>& mak
       module_.register_buffer(own, value);
     }
   }
-  const SlotPtr slot = find_slot(module_, own);
-  check<KeyError>(slot != nullptr, "variable: \"", own, "\" was not declared when ",
-                  module_.class_name(), " was initialised");
-  return read_slot(*slot);
+  const SlotEntryPtr entry = module_.find_slot(own);
+  check<KeyError>(entry != nullptr && entry->slot != nullptr, "variable: \"", own,
+                  "\" was not declared when ", module_.class_name(), " was initialised");
+  return read_slot(*entry->slot);
 }
 
 void State::assign(std::string_view name, const Tensor& value) {
-  const SlotPtr slot = find_slot(module_, name);
-  check<ValueError>(slot != nullptr, "assign: \"", name, "\" is no variable of ",
-                    module_.class_name());
-  write_slot(slot, value);
+  const SlotEntryPtr entry = module_.find_slot(name);
+  check<ValueError>(entry != nullptr && entry->slot != nullptr, "assign: \"", name,
+                    "\" is no variable of ", module_.class_name());
+  write_slot(entry->slot, value);
 }
 
 ModulePtr State::adopt(const ModulePtr& module) {

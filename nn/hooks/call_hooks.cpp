@@ -2,12 +2,59 @@
 
 #include <unordered_set>
 
+#include <tessera/core/autograd/checkpoint.h>
+#include <tessera/core/autograd/outside_reads.h>
+#include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/nn/hooks/global_hooks.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
 namespace {
+
+/// What hooks made of a value, and the random numbers that had been drawn then.
+template <class T>
+struct Outcome {
+  std::optional<T> replacement;
+  RandomDraws draws;
+};
+
+/// Without the tape, which would keep the region that notes it alive.
+Value off_tape(const Value& value) {
+  return map_tensors(value, [](const Tensor& x) {
+    Tensor alone = x.detach();
+    return x.requires_grad() ? alone.set_requires_grad(true) : alone;
+  });
+}
+
+CallInputs off_tape(const CallInputs& inputs) {
+  return {off_tape(Value(inputs.first)).get<Args>(), off_tape(Value(inputs.second)).get<Kwargs>()};
+}
+
+/// Runs `run_hooks`, which may replace `value` and tells whether it did. A recomputation gets what
+/// the first run got, and runs none.
+template <class T, class F>
+void once(T& value, const F& run_hooks) {
+  OutsideReads* reads = Modes::current().outside_reads;
+  if (reads == nullptr) {
+    static_cast<void>(run_hooks());
+    return;
+  }
+  const auto run = [&] {
+    const OutsideRegionScope outside;
+    const bool replaced = run_hooks();
+    return Outcome<T>{replaced ? std::optional(value) : std::nullopt, Context::current().draws};
+  };
+  const auto keep = [](const Outcome<T>& now) {
+    return Outcome<T>{now.replacement ? std::optional(off_tape(*now.replacement)) : std::nullopt,
+                      now.draws};
+  };
+  Outcome<T> outcome = reads->value<Outcome<T>>(run, keep);
+  Context::current().draws = std::move(outcome.draws);
+  if (outcome.replacement) {
+    value = *std::move(outcome.replacement);
+  }
+}
 
 /// One call on its way through the hooks.
 class HookedCall {
@@ -16,15 +63,20 @@ class HookedCall {
       : module_(module), inputs_(std::move(inputs)) {}
 
   void before() {
-    each(&ForwardHooks::pre, [this](const auto& entry) {
-      if (auto replacement = entry.hook(module_, inputs_.first, inputs_.second)) {
-        inputs_ = *std::move(replacement);
-      }
+    once(inputs_, [this] {
+      bool replaced = false;
+      each(&ForwardHooks::pre, [&](const auto& entry) {
+        if (auto replacement = entry.hook(module_, inputs_.first, inputs_.second)) {
+          inputs_ = *std::move(replacement);
+          replaced = true;
+        }
+      });
+      return replaced;
     });
   }
 
   void run(const std::function<Value(const Args&, const Kwargs&)>& forward) {
-    watch_ = BackwardWatch::of(module_);
+    watch_ = is_recomputing() ? nullptr : BackwardWatch::of(module_);
     if (watch_ != nullptr) {
       watch_->watch_inputs(inputs_.first);
     }
@@ -32,16 +84,25 @@ class HookedCall {
   }
 
   void after() {
-    each(&ForwardHooks::post, [this](const auto& entry) {
-      done_.insert(entry.id);
-      if (auto replacement = call(entry.hook)) {
-        output_ = *std::move(replacement);
-      }
+    once(output_, [this] {
+      bool replaced = false;
+      each(&ForwardHooks::post, [&](const auto& entry) {
+        done_.insert(entry.id);
+        if (auto replacement = call(entry.hook)) {
+          output_ = *std::move(replacement);
+          replaced = true;
+        }
+      });
+      return replaced;
     });
   }
 
   /// The call throws: what must see every call does now, and cannot hide the error.
   void after_error() {
+    if (is_recomputing()) {
+      return;
+    }
+    const OutsideRegionScope outside;
     each(&ForwardHooks::post, [this](const auto& entry) {
       if (!entry.hook.always_call || done_.contains(entry.id)) {
         return;
@@ -62,7 +123,9 @@ class HookedCall {
     if (watch_ != nullptr) {
       watch_->watch_outputs(output_);
     }
-    watch_for_legacy_hooks(module_, output_);
+    if (!is_recomputing()) {
+      watch_for_legacy_hooks(module_, output_);
+    }
     return std::move(output_);
   }
 

@@ -3,17 +3,42 @@
 
 #include <array>
 #include <functional>
+#include <string>
+#include <utility>
 
 #include <tessera/nn/hooks/backward_hooks.h>
 #include <tessera/nn/hooks/forward_hooks.h>
 
 namespace tessera::nn {
 
-/// The hooks of one module, or of the process.
+/// The hooks of one module, or of the process. Adding any but a forward hook throws ValueError for
+/// `always_call`; `who` names the owner where full and legacy backward hooks meet.
 struct CallHooks {
   ForwardHooks forward;
   BackwardHooks backward;
 
+  template <class F>
+  RemovableHandle add_forward_pre(F hook, const HookOptions& options) {
+    return forward.pre->add(forward_pre_hook(std::move(hook)), detail::prepends(options));
+  }
+  template <class F>
+  RemovableHandle add_forward(F hook, const HookOptions& options) {
+    return forward.post->add(forward_hook(std::move(hook), options.always_call), options.prepend);
+  }
+  template <class F>
+  RemovableHandle add_backward_pre(F hook, const HookOptions& options) {
+    return backward.pre->add(backward_pre_hook(std::move(hook)), detail::prepends(options));
+  }
+  template <class F>
+  RemovableHandle add_backward(F hook, const HookOptions& options, const std::string& who) {
+    backward.refuse_legacy(who);
+    return backward.full->add(backward_hook(std::move(hook)), detail::prepends(options));
+  }
+  template <class F>
+  RemovableHandle add_legacy(F hook, const std::string& who) {
+    backward.refuse_full(who);
+    return backward.legacy->add(backward_hook(std::move(hook)));
+  }
   [[nodiscard]] bool empty() const noexcept { return forward.empty() && backward.empty(); }
 };
 

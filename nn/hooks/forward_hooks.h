@@ -17,7 +17,7 @@ class Module;
 
 struct HookOptions {
   bool prepend = false;      ///< before the module's other hooks of the kind
-  bool always_call = false;  ///< forward hooks: also when the call throws
+  bool always_call = false;  ///< for forward hooks alone: also when the call throws
 };
 
 /// What a call is given, as hooks see and replace it.
@@ -62,6 +62,14 @@ std::optional<CallInputs> as_both_inputs(R&& returned) {
   } else {  // optional of a value
     return returned ? both_of(Value(*std::forward<R>(returned))) : std::nullopt;
   }
+}
+
+/// What the options of hooks other than forward hooks come to. Throws ValueError for `always_call`.
+[[nodiscard]] inline bool prepends(const HookOptions& options) {
+  check<ValueError>(!options.always_call,
+                    "hooks: always_call is for forward hooks; got it for "
+                    "another kind");
+  return options.prepend;
 }
 
 template <class F, class... A>

@@ -13,28 +13,25 @@ namespace tessera::nn::global_hooks {
 
 /// As the functions of Module with the same names.
 template <detail::PreHookLike F>
-RemovableHandle register_forward_pre(F hook) {
-  return call().forward.pre->add(forward_pre_hook(std::move(hook)));
+RemovableHandle register_forward_pre(F hook, const HookOptions& options = {}) {
+  return call().add_forward_pre(std::move(hook), options);
 }
 template <detail::HookLike F>
 RemovableHandle register_forward(F hook, const HookOptions& options = {}) {
-  return call().forward.post->add(forward_hook(std::move(hook), options.always_call),
-                                  options.prepend);
+  return call().add_forward(std::move(hook), options);
 }
 template <detail::HookOn<const Grads&> F>
-RemovableHandle register_full_backward_pre(F hook) {
-  return call().backward.pre->add(backward_pre_hook(std::move(hook)));
+RemovableHandle register_full_backward_pre(F hook, const HookOptions& options = {}) {
+  return call().add_backward_pre(std::move(hook), options);
 }
 template <detail::HookOn<const Grads&, const Grads&> F>
-RemovableHandle register_full_backward(F hook) {
-  call().backward.refuse_legacy("global hooks");
-  return call().backward.full->add(backward_hook(std::move(hook)));
+RemovableHandle register_full_backward(F hook, const HookOptions& options = {}) {
+  return call().add_backward(std::move(hook), options, "global hooks");
 }
 
 template <detail::HookOn<const Grads&, const Grads&> F>
 [[deprecated("use register_full_backward")]] RemovableHandle register_backward(F hook) {
-  call().backward.refuse_full("global hooks");
-  return call().backward.legacy->add(backward_hook(std::move(hook)));
+  return call().add_legacy(std::move(hook), "global hooks");
 }
 
 }  // namespace tessera::nn::global_hooks

@@ -9,10 +9,10 @@ namespace tessera::nn::init {
 namespace {
 
 /// Two independent standard normal numbers.
-void box_muller(std::uint32_t first, std::uint32_t second, float* pair) {
-  const float u = (static_cast<float>(first) + 0.5F) * 0x1p-32F;  // in (0, 1]
-  const float radius = std::sqrt(-2 * std::log(u));
-  const float angle = 2 * std::numbers::pi_v<float> * to_uniform(second);
+template <class Word, class Real>
+void box_muller(Word first, Word second, Real* pair) {
+  const Real radius = std::sqrt(-2 * std::log(to_positive<Real>(first)));
+  const Real angle = 2 * std::numbers::pi_v<Real> * to_uniform(second);
   pair[0] = radius * std::cos(angle);
   pair[1] = radius * std::sin(angle);
 }
@@ -20,10 +20,10 @@ void box_muller(std::uint32_t first, std::uint32_t second, float* pair) {
 }  // namespace
 
 Initializer normal(double mean, double deviation) {
-  const auto center = static_cast<float>(mean);
-  const auto scale = static_cast<float>(deviation);
-  return [center, scale](const Tensor& value, const RandomStream& stream) {
-    fill_by_fours(value, stream, [&](const PhiloxBlock& words, float* four) {
+  return [=](const Tensor& value, const RandomStream& stream) {
+    fill_by_fours(value, stream, [&]<class Real>(const auto& words, Real* four) {
+      const auto center = static_cast<Real>(mean);
+      const auto scale = static_cast<Real>(deviation);
       box_muller(words[0], words[1], four);
       box_muller(words[2], words[3], four + 2);
       for (int k = 0; k < 4; ++k) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/init/normal.h>
@@ -77,8 +78,10 @@ Initializer orthogonal(double gain) {
     const bool tall = rows > columns;
     const std::int64_t count = tall ? columns : rows;
     const std::int64_t size = tall ? rows : columns;
-    const Tensor vectors = empty({count, size}, {.dtype = DType::f64});
-    normal()(vectors, stream);
+    const DType drawn_as = value.dtype() == DType::f64 ? DType::f64 : DType::f32;
+    const Tensor drawn = empty({count, size}, {.dtype = drawn_as});
+    normal()(drawn, stream);
+    const Tensor vectors = cast(drawn, DType::f64);
     auto* numbers = vectors.data<double>();
     orthonormalize(numbers, count, size);
     std::int64_t i = 0;

@@ -37,6 +37,16 @@ double quantile(double p) {
   return std::copysign(r, q);
 }
 
+/// The same to the digits of a double, by two steps of Newton's method.
+double exact_quantile(double p) {
+  double z = quantile(p);
+  for (int step = 0; step < 2; ++step) {
+    const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+    z -= density > 0 ? (above(-z) - p) / density : 0;
+  }
+  return z;
+}
+
 }  // namespace
 
 Initializer trunc_normal(double mean, double deviation, double low, double high) {
@@ -53,11 +63,12 @@ Initializer trunc_normal(double mean, double deviation, double low, double high)
   const double first = above(-from);
   const double last = above(-to);
   return [=](const Tensor& value, const RandomStream& stream) {
-    fill_by_fours(value, stream, [&](const PhiloxBlock& words, float* four) {
+    fill_by_fours(value, stream, [&]<class Real>(const auto& words, Real* four) {
+      constexpr auto* kQuantile = sizeof(Real) == 8 ? exact_quantile : quantile;
       for (std::size_t k = 0; k < 4; ++k) {
-        const double u = (static_cast<double>(words[k]) + 0.5) * 0x1p-32;
-        const double z = side * quantile(first + (last - first) * u);
-        four[k] = static_cast<float>(std::clamp(mean + deviation * z, low, high));
+        const double u = to_positive<double>(words[k]);
+        const double z = side * kQuantile(first + (last - first) * u);
+        four[k] = static_cast<Real>(std::clamp(mean + deviation * z, low, high));
       }
     });
   };

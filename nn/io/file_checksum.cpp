@@ -9,6 +9,7 @@
 #include <tessera/core/base/hash.h>
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/nn/io/aligned_buffer.h>
+#include <tessera/nn/io/hdf5_signature.h>
 
 namespace tessera::nn {
 namespace {
@@ -19,6 +20,8 @@ constexpr std::array<char, 8> kMagic{'T', 'E', 'S', 'S', 'E', 'R', 'A', '\n'};
 constexpr std::uint64_t kVersion = 1;
 constexpr std::uint64_t kSmallestBlock = 4096;
 constexpr std::uint64_t kLargestBlock = std::uint64_t{1} << 30;
+constexpr std::uint64_t kPiece = 64 << 10;
+constexpr std::size_t kMarksBegin = 512;  // in the page of the superblock
 
 struct ChecksumHeader {
   std::array<char, 8> magic = kMagic;
@@ -31,11 +34,55 @@ struct ChecksumHeader {
 };
 static_assert(sizeof(ChecksumHeader) == 56 && sizeof(HashedRange) == 16);
 
-/// Sets the field of the hash to zero.
-std::uint64_t hash_of_block(std::span<std::byte> block) {
+/// Sets the field of the hash to zero in a block, or in the beginning of one.
+void clear_hash(std::span<std::byte> block) {
   const std::uint64_t zero = 0;
   std::memcpy(block.data() + offsetof(ChecksumHeader, block_hash), &zero, sizeof zero);
-  return hash_bytes(block);
+}
+
+/// In pieces: a header that was not checked yet says how long the block is.
+bool has_hash(File& file, const ChecksumHeader& header) {
+  BytesHash hash;
+  std::vector<std::byte> piece(std::min(header.block_size, kPiece));
+  for (std::uint64_t at = 0; at < header.block_size; at += piece.size()) {
+    if (file.read_at(piece, at) != piece.size()) {
+      return false;
+    }
+    if (at == 0) {
+      clear_hash(piece);
+    }
+    hash.add(piece);
+  }
+  return hash.value() == header.block_hash;
+}
+
+/// Whether a page is that of a superblock of ours, which is followed by marks or, in older files,
+/// by nothing; other programs put the root group there.
+bool is_superblock_page(std::span<const std::byte> page) {
+  constexpr std::size_t kSuperblock = 48;
+  const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
+  if (std::ranges::all_of(page.subspan(kSuperblock), is_zero)) {
+    return true;
+  }
+  for (std::size_t at = kMarksBegin; at < page.size(); at += kMagic.size()) {
+    if (std::memcmp(page.data() + at, kMagic.data(), kMagic.size()) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a file without block is one of ours that lost it.
+bool lost_block(File& file) {
+  std::array<std::byte, kDirectAlignment> page;
+  const std::uint64_t size = file.size();
+  for (std::uint64_t at = kSmallestBlock; at <= std::min(size, kLargestBlock); at *= 2) {
+    if (has_hdf5_signature(file, at) && file.read_at(page, at) == page.size() &&
+        is_superblock_page(page)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::uint64_t total_length(std::uint64_t block_size, std::span<const HashedRange> ranges) {
@@ -83,27 +130,32 @@ std::vector<std::byte> make_checksum_block(std::uint64_t block_size,
   header.ranges = ranges.size();
   std::memcpy(block.data(), &header, sizeof header);
   std::memcpy(block.data() + sizeof header, ranges.data(), ranges.size_bytes());
-  header.block_hash = hash_of_block(block);
+  header.block_hash = hash_bytes(block);  // the field is still zero
   std::memcpy(block.data(), &header, sizeof header);
   return block;
+}
+
+void mark_superblock(std::span<std::byte> page) {
+  for (std::size_t at = kMarksBegin; at < page.size(); at += kMagic.size()) {
+    std::memcpy(page.data() + at, kMagic.data(), kMagic.size());
+  }
 }
 
 ChecksumTable read_checksum_block(File& file, const std::string& path) {
   ChecksumHeader header;
   const auto header_bytes = std::as_writable_bytes(std::span(&header, 1));
   if (file.read_at(header_bytes, 0) < sizeof header || !is_ours(header)) {
+    check<IoError>(!lost_block(file), "load: '", path, "' is damaged: its checksum block is gone");
     return {};
   }
   check_header(header, file.size(), path);
-  std::vector<std::byte> block(header.block_size);
-  const bool whole = file.read_at(block, 0) == block.size();
-  check<IoError>(whole && hash_of_block(block) == header.block_hash, "load: '", path,
+  check<IoError>(has_hash(file, header), "load: '", path,
                  "' is damaged: its checksum block does not match its own checksum");
   ChecksumTable table{header.block_size, std::vector<HashedRange>(header.ranges)};
-  std::memcpy(table.ranges.data(), block.data() + sizeof header,
-              table.ranges.size() * sizeof(HashedRange));
-  check<IoError>(total_length(table.block_size, table.ranges) == header.file_size, "load: '", path,
-                 "' is damaged: its checksums do not cover it");
+  const auto ranges = std::as_writable_bytes(std::span(table.ranges));
+  const bool whole = file.read_at(ranges, sizeof header) == ranges.size();
+  check<IoError>(whole && total_length(table.block_size, table.ranges) == header.file_size,
+                 "load: '", path, "' is damaged: its checksums do not cover it");
   return table;
 }
 

@@ -38,14 +38,18 @@ inline constexpr std::uint64_t kHashedRangeBytes = 4 << 20;
 [[nodiscard]] std::vector<std::byte> make_checksum_block(std::uint64_t block_size,
                                                          std::span<const HashedRange> ranges);
 
+/// Fills what is free in the page of HDF5's superblock, which follows the block, so that a file
+/// whose block is gone is still known for one of ours.
+void mark_superblock(std::span<std::byte> page);
+
 /// The table of a file.
 struct ChecksumTable {
   std::uint64_t block_size = 0;  ///< 0: the file carries no checksums
   std::vector<HashedRange> ranges;
 };
 
-/// Reads and checks the block. Throws IoError naming `path` where it is damaged, made by a newer
-/// version, or says another size than the file has. `path` serves messages only.
+/// Reads and checks the block. Throws IoError naming `path` where it is damaged or gone, made by a
+/// newer version, or says another size than the file has. `path` serves messages only.
 [[nodiscard]] ChecksumTable read_checksum_block(File& file, const std::string& path);
 
 /// The ranges whose bytes no longer give their hash, in order. Runs on the thread pool.

@@ -6,19 +6,13 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/file.h>
+#include <tessera/nn/io/hdf5_signature.h>
+#include <tessera/nn/io/safetensors_header.h>
 
 namespace tessera::nn {
 namespace {
 
-constexpr std::array<char, 8> kHdf5Signature{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 constexpr std::uint64_t kSmallestUserBlock = 512;
-constexpr std::uint64_t kLongestHeader = 100'000'000;  // of safetensors, which its format limits
-
-bool has_signature(File& file, std::uint64_t at) {
-  std::array<char, 8> found{};
-  return file.read_at(std::as_writable_bytes(std::span(found)), at) == found.size() &&
-         found == kHdf5Signature;
-}
 
 /// The length of a header, and its first character.
 bool begins_as_safetensors(File& file) {
@@ -26,14 +20,14 @@ bool begins_as_safetensors(File& file) {
   std::uint64_t length = 0;
   const bool whole = file.read_at(begin, 0) == begin.size();
   std::memcpy(&length, begin.data(), sizeof length);
-  return whole && length <= kLongestHeader && begin.back() == std::byte{'{'};
+  return whole && length <= kLongestSafetensorsHeader && begin.back() == std::byte{'{'};
 }
 
 /// Behind a block of the writer's own, whose size is a power of two, HDF5 begins later.
 bool has_late_signature(File& file) {
   const std::uint64_t size = file.size();
   for (std::uint64_t at = kSmallestUserBlock; at < size; at *= 2) {
-    if (has_signature(file, at)) {
+    if (has_hdf5_signature(file, at)) {
       return true;
     }
   }
@@ -41,7 +35,7 @@ bool has_late_signature(File& file) {
 }
 
 std::optional<Format> format_in(File& file) {
-  if (has_signature(file, 0)) {
+  if (has_hdf5_signature(file, 0)) {
     return Format::hdf5;
   }
   if (begins_as_safetensors(file)) {

@@ -87,7 +87,8 @@ void write_arrays(File& file, std::uint64_t begin, Hdf5Layout& layout,
 /// Writes what surrounds the arrays: checksums and superblock before them, metadata after.
 void write_metadata(File& file, std::uint64_t user_block, const Hdf5ImageStorage& storage,
                     std::vector<HashedRange> ranges) {
-  const auto superblock = storage.superblock();
+  std::vector<std::byte> superblock(storage.superblock().begin(), storage.superblock().end());
+  mark_superblock(superblock);
   const auto rest = storage.rest();
   ranges.insert(ranges.begin(), {superblock.size(), hash_bytes(superblock)});
   ranges.push_back({rest.size(), hash_bytes(rest)});

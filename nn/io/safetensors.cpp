@@ -19,14 +19,17 @@ static_assert(std::endian::native == std::endian::little, "files hold little-end
 
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kPieceBytes = 64 << 10;
-constexpr std::uint64_t kLongestHeader = 100'000'000;  // the format's own limit
 
 class SafetensorsReader final : public ArrayFileReader {
  public:
   explicit SafetensorsReader(const std::string& path)
       : path_(path), file_(file_system().open(path, {})) {
     data_begin_ = kLengthBytes + header_length();
-    header_ = parse_safetensors_header(header_pieces(), file_->size() - data_begin_, path);
+    const std::uint64_t data_size = file_->size() - data_begin_;
+    if (data_begin_ > kPieceBytes) {  // it takes memory only when it is known to be good
+      scan_safetensors_header(header_pieces(), data_size, path);
+    }
+    header_ = parse_safetensors_header(header_pieces(), data_size, path);
   }
 
   const std::vector<ArrayInfo>& arrays() const override { return header_.arrays; }
@@ -49,8 +52,8 @@ class SafetensorsReader final : public ArrayFileReader {
     const std::uint64_t size = file_->size();
     check<IoError>(file_->read_at(length_bytes, 0) == kLengthBytes, "load: '", path_,
                    "' is no safetensors file: it has ", size, " bytes");
-    check<IoError>(length <= kLongestHeader && length <= size - kLengthBytes, "load: '", path_,
-                   "' is truncated or no safetensors file: its header would have ", length,
+    check<IoError>(length <= kLongestSafetensorsHeader && length <= size - kLengthBytes, "load: '",
+                   path_, "' is truncated or no safetensors file: its header would have ", length,
                    " bytes, and ", size - kLengthBytes, " follow");
     return length;
   }

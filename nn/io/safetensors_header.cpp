@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/philox.h>
 
 namespace tessera::nn {
 namespace {
@@ -30,12 +31,15 @@ struct Entry {
 
 class HeaderParser {
  public:
-  HeaderParser(JsonCursor::Source text, const std::string& path)
-      : what_("load: '" + path + "'"), json_(std::move(text), what_) {}
+  /// Nothing is kept unless `keep`.
+  HeaderParser(JsonCursor::Source text, const std::string& path, bool keep)
+      : what_("load: '" + path + "'"), json_(std::move(text), what_), keep_(keep) {}
 
   SafetensorsHeader parse(std::uint64_t data_size);
+  void scan(std::uint64_t data_size);
 
  private:
+  void read_all();
   void metadata();
   void array(const std::string& name);
   void field(const std::string& member, Entry& entry);
@@ -50,14 +54,16 @@ class HeaderParser {
 
   std::string what_;
   JsonCursor json_;
+  bool keep_;
+  std::uint64_t borders_ = 0;  ///< the sum over all arrays of hash(end) - hash(begin)
   std::vector<Entry> entries_;
   std::vector<ArrayAttribute> metadata_;
 };
 
-SafetensorsHeader HeaderParser::parse(std::uint64_t data_size) {
+void HeaderParser::read_all() {
   std::set<std::string> names;
   json_.object([&](const std::string& name) {
-    check<IoError>(names.insert(name).second, about(name), " is there twice");
+    check<IoError>(!keep_ || names.insert(name).second, about(name), " is there twice");
     if (name == "__metadata__") {
       metadata();
     } else {
@@ -65,6 +71,19 @@ SafetensorsHeader HeaderParser::parse(std::uint64_t data_size) {
     }
   });
   json_.end();
+}
+
+/// Arrays lie one after another from 0 to `data_size` when every border but those two is the end of
+/// one and the beginning of another, as often as it is there.
+void HeaderParser::scan(std::uint64_t data_size) {
+  read_all();
+  check<IoError>(borders_ == mix(data_size, 0) - mix(0, 0), what_,
+                 ": the arrays of its header overlap, or leave gaps in its ", data_size,
+                 " bytes of data");
+}
+
+SafetensorsHeader HeaderParser::parse(std::uint64_t data_size) {
+  read_all();
   std::ranges::stable_sort(entries_, {}, [](const Entry& e) { return std::pair(e.begin, e.end); });
   check_cover(data_size);
   SafetensorsHeader header;
@@ -79,8 +98,12 @@ SafetensorsHeader HeaderParser::parse(std::uint64_t data_size) {
 void HeaderParser::metadata() {
   std::set<std::string> names;
   json_.object([&](const std::string& name) {
-    check<IoError>(names.insert(name).second, about("__metadata__"), " holds '", name, "' twice");
-    metadata_.push_back({"", name, json_.beginning_of_string()});
+    check<IoError>(!keep_ || names.insert(name).second, about("__metadata__"), " holds '", name,
+                   "' twice");
+    const std::string text = json_.beginning_of_string();
+    if (keep_) {
+      metadata_.push_back({"", name, text});
+    }
   });
 }
 
@@ -94,7 +117,10 @@ void HeaderParser::array(const std::string& name) {
   });
   check<IoError>(seen.size() == 3, about(name), " lacks dtype, shape or data_offsets");
   check_size(entry);
-  entries_.push_back(std::move(entry));
+  borders_ += mix(entry.end, 0) - mix(entry.begin, 0);
+  if (keep_) {
+    entries_.push_back(std::move(entry));
+  }
 }
 
 void HeaderParser::field(const std::string& member, Entry& entry) {
@@ -173,7 +199,12 @@ std::optional<std::string_view> safetensors_dtype(DType dtype) {
 
 SafetensorsHeader parse_safetensors_header(JsonCursor::Source text, std::uint64_t data_size,
                                            const std::string& path) {
-  return HeaderParser(std::move(text), path).parse(data_size);
+  return HeaderParser(std::move(text), path, true).parse(data_size);
+}
+
+void scan_safetensors_header(JsonCursor::Source text, std::uint64_t data_size,
+                             const std::string& path) {
+  HeaderParser(std::move(text), path, false).scan(data_size);
 }
 
 }  // namespace tessera::nn

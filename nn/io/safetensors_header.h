@@ -12,6 +12,9 @@
 
 namespace tessera::nn {
 
+/// In bytes; the format's own limit.
+inline constexpr std::uint64_t kLongestSafetensorsHeader = 100'000'000;
+
 struct SafetensorsHeader {
   std::vector<ArrayInfo> arrays;       ///< in the order of their bytes
   std::vector<std::uint64_t> offsets;  ///< of each array's bytes, after the header
@@ -27,5 +30,10 @@ struct SafetensorsHeader {
 [[nodiscard]] SafetensorsHeader parse_safetensors_header(JsonCursor::Source text,
                                                          std::uint64_t data_size,
                                                          const std::string& path);
+
+/// Checks a header as the above does and keeps nothing, however long it is; whether a name is there
+/// twice it does not see.
+void scan_safetensors_header(JsonCursor::Source text, std::uint64_t data_size,
+                             const std::string& path);
 
 }  // namespace tessera::nn

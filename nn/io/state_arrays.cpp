@@ -76,7 +76,8 @@ void StateArrays::add_tensor(const std::string& name, const Tensor& value, const
   }
   const std::string path = path_of(mapped.name);
   const auto first = std::ranges::find_if(written_, [&](const Written& written) {
-    return slot != nullptr && written.slot == slot && written.data == value.raw_data();
+    return slot != nullptr && written.slot == slot && written.data == value.raw_data() &&
+           written.transposed == mapped.transpose;
   });
   if (first != written_.end()) {
     contents_.arrays.push_back(alias_of(first->path, path));
@@ -86,7 +87,7 @@ void StateArrays::add_tensor(const std::string& name, const Tensor& value, const
       contiguous(mapped.transpose ? transposed(name, value.detach()) : value.detach()));
   contents_.arrays.push_back({path, kept.dtype(), kept.shape(), kept.raw_data(), ""});
   if (slot != nullptr) {
-    written_.push_back({slot, value.raw_data(), path});
+    written_.push_back({slot, value.raw_data(), mapped.transpose, path});
     describe(path, *slot);
   }
 }

@@ -35,6 +35,7 @@ class StateArrays {
   struct Written {
     const Slot* slot;
     const void* data;
+    bool transposed;
     std::string path;
   };
 

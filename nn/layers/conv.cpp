@@ -39,7 +39,33 @@ Ends ends_of(const ConvSetup& s) {
   return ends;
 }
 
+Tensor convolve(const ConvSetup& s, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const Ends ends = ends_of(s);
+  const bool inside = s.padding_mode == PaddingMode::zeros && ends.before == ends.after;
+  const ConvolutionOptions options{.stride = s.stride,
+                                   .padding = inside ? ends.before : Dims{0},
+                                   .dilation = s.dilation,
+                                   .groups = s.groups};
+  return over_samples(s.layer, x, s.kernel_size.size(), [&](const Tensor& samples) {
+    return convolution(inside ? samples : pad_by(s.padding_mode, samples, ends.before, ends.after),
+                       weight, bias, options);
+  });
+}
+
 }  // namespace
+
+Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvOptions& options) {
+  check(weight.ndim() >= 3 && weight.ndim() <= 5,
+        "conv: wrong number of dims of the weight; got shape ", weight.shape(),
+        ", expected (out, in, kernel...) with one to three sizes of the kernel");
+  Dims kernel;
+  for (int d = 2; d < weight.ndim(); ++d) {
+    kernel.push_back(weight.size(d));
+  }
+  return convolve(setup_of("conv", kernel.size(), weight.size(1) * options.groups, weight.size(0),
+                           kernel, options),
+                  x, weight, bias);
+}
 
 ConvPadding::ConvPadding(const char* name) : name_(name) {
   check<ValueError>(name_ == "same" || name_ == "valid", "ConvPadding: unknown name; got \"", name_,
@@ -63,17 +89,7 @@ std::tuple<std::int64_t, std::int64_t, PerDim, ConvOptions> ConvNd::arguments() 
 }
 
 Tensor ConvNd::forward(const Tensor& x) const {
-  const ConvSetup& s = setup();
-  const Ends ends = ends_of(s);
-  const bool inside = s.padding_mode == PaddingMode::zeros && ends.before == ends.after;
-  const ConvolutionOptions options{.stride = s.stride,
-                                   .padding = inside ? ends.before : Dims{0},
-                                   .dilation = s.dilation,
-                                   .groups = s.groups};
-  return over_samples(s.layer, x, ndim(), [&](const Tensor& samples) {
-    return convolution(inside ? samples : pad_by(s.padding_mode, samples, ends.before, ends.after),
-                       weight, bias, options);
-  });
+  return convolve(setup(), x, weight, bias);
 }
 
 }  // namespace tessera::nn

@@ -48,6 +48,12 @@ struct ConvOptions {
   }
 };
 
+/// The convolution of x (N, channels, positions...), or of one sample without N, with weight (out,
+/// channels / groups, kernel...), plus bias (out), which may be undefined. What `options` say of
+/// the parameters' making does not count. Throws ValueError for options that do not fit together.
+[[nodiscard]] Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                          const ConvOptions& options = {});
+
 /// x (N, in_channels, positions...) or one sample without N -> (N, out_channels, positions...):
 /// products of the weight with windows of x, plus bias. Constructors throw ValueError for options
 /// that do not fit together.

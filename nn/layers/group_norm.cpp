@@ -2,6 +2,7 @@
 
 #include <tessera/core/ops/group_norm.h>
 #include <tessera/nn/init/constant.h>
+#include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
 
@@ -26,9 +27,9 @@ Tensor GroupNorm::forward(const Tensor& x) const {
 }
 
 std::string GroupNorm::extra_repr() const {
-  return tessera::detail::concat(num_groups_, ", ", num_channels_, ", eps=", options_.eps,
-                                 ", affine=", options_.affine ? "True" : "False",
-                                 ", bias=", bias.defined() ? "True" : "False");
+  return tessera::detail::concat(
+      num_groups_, ", ", num_channels_, ", eps=", python_text(options_.eps),
+      ", affine=", python_bool(options_.affine), ", bias=", python_bool(bias.defined()));
 }
 
 }  // namespace tessera::nn

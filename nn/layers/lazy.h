@@ -1,6 +1,7 @@
 // Layers that take their first size from what they are first called with.
 //
-//   auto model = nn::make<nn::Sequential>(nn::make<nn::LazyConv2d>(8, 3), ...);
+//   auto model = nn::make<nn::Sequential>();
+//   model->add<nn::LazyConv2d>(8, 3);
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 #include <tessera/core/ops/linear.h>
 #include <tessera/nn/init/kaiming.h>
 #include <tessera/nn/init/uniform.h>
+#include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
 namespace {
@@ -49,7 +50,7 @@ std::string Linear::extra_repr() const {
   const Shape& shape = weight.declared_shape();
   return tessera::detail::concat("in_features=", std::max(shape[1], std::int64_t{0}),
                                  ", out_features=", shape[0],
-                                 ", bias=", bias.defined() ? "True" : "False");
+                                 ", bias=", python_bool(bias.defined()));
 }
 
 }  // namespace tessera::nn

@@ -8,6 +8,7 @@
 #include <tessera/nn/layers/per_dim.h>
 #include <tessera/nn/layers/spatial.h>
 #include <tessera/nn/module.h>
+#include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
 
@@ -40,7 +41,7 @@ class MaxPoolNd : public Module {
     return tessera::detail::concat("kernel_size=", kernel_size_,
                                    ", stride=", options_.stride.value_or(kernel_size_),
                                    ", padding=", options_.padding, ", dilation=", options_.dilation,
-                                   ", ceil_mode=", options_.ceil_mode ? "True" : "False");
+                                   ", ceil_mode=", python_bool(options_.ceil_mode));
   }
 
  protected:

@@ -1,13 +1,10 @@
 #include <tessera/nn/layers/module_dict.h>
 
-#include <algorithm>
-
 namespace tessera::nn {
 
 bool ModuleDict::contains(std::string_view key) const {
-  return std::ranges::any_of(child_entries(), [&](const ChildEntryPtr& child) {
-    return child->name == key && child->module != nullptr;
-  });
+  const ChildEntryPtr entry = find_child(key);
+  return entry != nullptr && entry->module != nullptr;
 }
 
 std::vector<std::string> ModuleDict::keys() const {
@@ -34,7 +31,7 @@ void ModuleDict::clear() {
 
 ChildEntryPtr ModuleDict::find(std::string_view key) const {
   check<KeyError>(contains(key), "ModuleDict: no module \"", key, "\"");
-  return *std::ranges::find(child_entries(), key, [](const ChildEntryPtr& c) { return c->name; });
+  return find_child(key);
 }
 
 }  // namespace tessera::nn

@@ -7,12 +7,10 @@
 namespace tessera::nn {
 
 Parameter ParameterDict::operator[](std::string_view key) const {
-  for (const SlotEntryPtr& entry : slot_entries()) {
-    if (entry->name == key && entry->slot != nullptr) {
-      return Parameter(entry);
-    }
-  }
-  fail<KeyError>("ParameterDict: no parameter \"", key, "\"");
+  const SlotEntryPtr entry = find_slot(key);
+  check<KeyError>(entry != nullptr && entry->slot != nullptr, "ParameterDict: no parameter \"", key,
+                  "\"");
+  return Parameter(entry);
 }
 
 bool ParameterDict::contains(std::string_view key) const {

@@ -12,10 +12,10 @@ class ParameterList : public Module {
  public:
   /// Adds one more at the end: one whose value is made when the root model is, or `value` itself.
   Parameter append(const Shape& shape, Initializer initializer) {
-    return {this, std::to_string(size()), shape, std::move(initializer)};
+    return {this, detail::next_number(slot_entries()), shape, std::move(initializer)};
   }
   Parameter append(const Tensor& value) {
-    return register_parameter(std::to_string(size()), value);
+    return register_parameter(detail::next_number(slot_entries()), value);
   }
   [[nodiscard]] std::size_t size() const { return slot_entries().size(); }
   /// Throws KeyError beyond the end.

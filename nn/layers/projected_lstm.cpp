@@ -22,7 +22,7 @@ void check_lengths(const Tensor& lengths, std::int64_t batch, std::int64_t steps
   if (!lengths.defined()) {
     return;
   }
-  check(lengths.shape() == Shape{batch} && is_integral(lengths.dtype()),
+  check(lengths.ndim() == 1 && lengths.size(0) == batch && is_integral(lengths.dtype()),
         "lstm: wrong lengths; got ", lengths.shape(), " ", lengths.dtype(), ", expected ",
         Shape{batch}, " of integers");
   if (lengths.device().type != DeviceType::meta) {

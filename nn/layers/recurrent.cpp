@@ -14,6 +14,7 @@
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/nn/init/uniform.h>
 #include <tessera/nn/layers/projected_lstm.h>
+#include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
 namespace {
@@ -163,7 +164,7 @@ std::string Recurrent::extra_repr() const {
   add(options_.num_layers != 1, "num_layers", options_.num_layers);
   add(!options_.bias, "bias", "False");
   add(options_.batch_first, "batch_first", "True");
-  add(options_.dropout != 0, "dropout", options_.dropout);
+  add(options_.dropout != 0, "dropout", python_text(options_.dropout));
   add(options_.bidirectional, "bidirectional", "True");
   return text;
 }

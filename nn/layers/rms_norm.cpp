@@ -4,28 +4,31 @@
 
 #include <tessera/core/ops/rms_norm.h>
 #include <tessera/nn/init/constant.h>
+#include <tessera/nn/layers/trailing_dims.h>
+#include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
 
-RMSNorm::RMSNorm(std::int64_t width, const RMSNormOptions& options)
-    : width_(width), eps_(options.eps) {
-  check(width >= 1, "RMSNorm: the width must be positive; got ", width);
-  weight = options.affine ? Parameter(this, "weight", {width}, init::ones())
+RMSNorm::RMSNorm(const Shape& normalized_shape, const RMSNormOptions& options)
+    : normalized_shape_(normalized_shape), eps_(options.eps) {
+  check_normalized_shape("RMSNorm", normalized_shape);
+  weight = options.affine ? Parameter(this, "weight", normalized_shape, init::ones())
                           : register_parameter("weight", nullptr);
 }
 
 Tensor RMSNorm::forward(const Tensor& x) const {
-  check(x.ndim() >= 1 && x.size(-1) == width_, "RMSNorm: wrong width; got shape ", x.shape(),
-        ", expected a last dim of ", width_);
+  check_ends_in("RMSNorm", x, normalized_shape_);
   const double smallest = x.dtype() == DType::f64 ? std::numeric_limits<double>::epsilon()
                                                   : double{std::numeric_limits<float>::epsilon()};
-  return rms_norm(x, weight, eps_.value_or(smallest));
+  const int dims = normalized_shape_.size();
+  const Tensor y = rms_norm(as_rows(x, dims), as_rows(weight, dims), eps_.value_or(smallest));
+  return dims == 1 ? y : reshape(y, x.shape());
 }
 
 std::string RMSNorm::extra_repr() const {
-  const std::string eps = eps_ ? tessera::detail::concat(*eps_) : "None";
-  return tessera::detail::concat("(", width_, ",), eps=", eps,
-                                 ", elementwise_affine=", weight.defined() ? "True" : "False");
+  const std::string eps = eps_ ? python_text(*eps_) : "None";
+  return tessera::detail::concat(normalized_shape_, ", eps=", eps,
+                                 ", elementwise_affine=", python_bool(weight.defined()));
 }
 
 }  // namespace tessera::nn

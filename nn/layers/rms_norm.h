@@ -19,22 +19,26 @@ struct RMSNormOptions {
   }
 };
 
-/// x (..., width) / sqrt(mean(x^2) + eps), times weight (Zhang and Sennrich, "Root Mean Square
-/// Layer Normalization", NeurIPS 2019). Weights begin as ones.
+/// x (..., normalized_shape) / sqrt(mean(x^2) + eps), the mean over the dims of that shape
+/// together, times weight (Zhang and Sennrich, "Root Mean Square Layer Normalization", NeurIPS
+/// 2019). Weights begin as ones.
 class RMSNorm : public Module {
  public:
-  explicit RMSNorm(std::int64_t width, const RMSNormOptions& options = {});
+  explicit RMSNorm(const Shape& normalized_shape, const RMSNormOptions& options = {});
+  /// Over the last dim.
+  explicit RMSNorm(std::int64_t width, const RMSNormOptions& options = {})
+      : RMSNorm(Shape{width}, options) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   /// What the constructor takes to make this again.
   [[nodiscard]] auto arguments() const {
-    return std::tuple(width_, RMSNormOptions{.eps = eps_, .affine = weight.defined()});
+    return std::tuple(normalized_shape_, RMSNormOptions{.eps = eps_, .affine = weight.defined()});
   }
   [[nodiscard]] std::string extra_repr() const override;
 
-  Parameter weight;  ///< (width); undefined when not affine
+  Parameter weight;  ///< normalized_shape; undefined when not affine
 
  private:
-  std::int64_t width_;
+  Shape normalized_shape_;
   std::optional<double> eps_;
 };
 

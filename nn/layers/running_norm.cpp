@@ -7,13 +7,10 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/init/constant.h>
+#include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
 namespace {
-
-const char* text_of(bool value) {
-  return value ? "True" : "False";
-}
 
 void move_towards(const Buffer& buffer, const Tensor& value, double factor) {
   buffer.assign(buffer.value() * (1 - factor) + value * factor);
@@ -71,12 +68,11 @@ void RunningNorm::check_ndim(const Tensor& x, int least, int most) const {
 }
 
 std::string RunningNorm::extra_repr() const {
-  const std::string momentum =
-      options_.momentum ? tessera::detail::concat(*options_.momentum) : "None";
-  return tessera::detail::concat(num_features(), ", eps=", options_.eps, ", momentum=", momentum,
-                                 ", affine=", text_of(options_.affine),
-                                 ", bias=", text_of(bias.defined()),
-                                 ", track_running_stats=", text_of(options_.track_running_stats));
+  const std::string momentum = options_.momentum ? python_text(*options_.momentum) : "None";
+  return tessera::detail::concat(
+      num_features(), ", eps=", python_text(options_.eps), ", momentum=", momentum,
+      ", affine=", python_bool(options_.affine), ", bias=", python_bool(bias.defined()),
+      ", track_running_stats=", python_bool(options_.track_running_stats));
 }
 
 }  // namespace tessera::nn

@@ -1,8 +1,9 @@
 #include <tessera/nn/layers/upsample.h>
 
 #include <array>
-#include <charconv>
 #include <string_view>
+
+#include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
 namespace {
@@ -31,50 +32,52 @@ const Mode& mode_of(const std::string& name) {
                    "\", expected nearest, nearest-exact, linear, bilinear, trilinear or bicubic");
 }
 
-/// The shortest text that gives the number again, with a point.
-std::string text_of(double number) {
-  std::array<char, 32> text;
-  const auto end = std::to_chars(text.begin(), text.end(), number).ptr;
-  const std::string digits(text.begin(), end);
-  return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
-}
-
-}  // namespace
-
-std::ostream& operator<<(std::ostream& out, const ScaleFactor& s) {
-  if (s.single_) {
-    return out << text_of(s.factors_[0]);
-  }
-  out << '(';
-  const char* separator = "";
-  for (const double factor : s.factors_) {
-    out << separator << text_of(factor);
-    separator = ", ";
-  }
-  return out << (s.factors_.size() == 1 ? ",)" : ")");
-}
-
-Upsample::Upsample(const UpsampleOptions& options) : options_(options) {
+/// Throws ValueError for options that cannot be meant.
+const Mode& checked_mode(const UpsampleOptions& options) {
   const Mode& mode = mode_of(options.mode);
   check<ValueError>(options.size.has_value() != options.scale_factor.has_value(),
                     "Upsample: needs one of size and scale_factor; got ",
                     options.size ? "both" : "none");
   check<ValueError>(mode.ndim > 0 || !options.align_corners,
                     "Upsample: align_corners cannot be set for mode ", options.mode);
+  return mode;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const ScaleFactor& s) {
+  if (s.single_) {
+    return out << python_text(s.factors_[0]);
+  }
+  out << '(';
+  const char* separator = "";
+  for (const double factor : s.factors_) {
+    out << separator << python_text(factor);
+    separator = ", ";
+  }
+  return out << (s.factors_.size() == 1 ? ",)" : ")");
+}
+
+Tensor interpolate(const Tensor& x, const UpsampleOptions& options) {
+  const Mode& mode = checked_mode(options);
+  check(mode.ndim == 0 || x.ndim() == mode.ndim + 2, "Upsample: wrong number of dims for ",
+        options.mode, "; got shape ", x.shape(), ", expected ", mode.ndim + 2);
+  Upsampling upsampling{.mode = mode.interpolation,
+                        .align_corners = options.align_corners.value_or(false)};
+  if (options.size) {
+    upsampling.size = options.size->numbers();
+  } else {
+    upsampling.scale = options.scale_factor->factors();
+  }
+  return upsample(x, upsampling);
+}
+
+Upsample::Upsample(const UpsampleOptions& options) : options_(options) {
+  static_cast<void>(checked_mode(options));
 }
 
 Tensor Upsample::forward(const Tensor& x) const {
-  const Mode& mode = mode_of(options_.mode);
-  check(mode.ndim == 0 || x.ndim() == mode.ndim + 2, "Upsample: wrong number of dims for ",
-        options_.mode, "; got shape ", x.shape(), ", expected ", mode.ndim + 2);
-  Upsampling upsampling{.mode = mode.interpolation,
-                        .align_corners = options_.align_corners.value_or(false)};
-  if (options_.size) {
-    upsampling.size = options_.size->numbers();
-  } else {
-    upsampling.scale = options_.scale_factor->factors();
-  }
-  return upsample(x, upsampling);
+  return interpolate(x, options_);
 }
 
 std::string Upsample::extra_repr() const {

@@ -45,7 +45,12 @@ struct UpsampleOptions {
   }
 };
 
-/// x (N, C, positions...) -> the same with more or fewer positions, interpolated.
+/// x (N, C, positions...) -> the same with more or fewer positions, interpolated. Throws ValueError
+/// for an unknown mode, or unless one of size and scale_factor is given, InvalidArgument for
+/// another number of spatial dims than the mode's.
+[[nodiscard]] Tensor interpolate(const Tensor& x, const UpsampleOptions& options);
+
+/// interpolate as a module.
 class Upsample : public Module {
  public:
   /// Throws ValueError for an unknown mode, or unless one of size and scale_factor is given.

@@ -23,7 +23,7 @@ void check_targets(const char* op, const Tensor& input, const Tensor& target, in
   rows.erase(dim);
   check<ValueError>(target.shape() == rows, op, ": targets do not fit; got ", target.shape(),
                     ", expected ", rows, " for classes in dim ", dim, " of ", input.shape());
-  check(!class_weight || class_weight.shape() == Shape{input.size(dim)}, op,
+  check(!class_weight || (class_weight.ndim() == 1 && class_weight.size(0) == input.size(dim)), op,
         ": needs one weight a class; got ", class_weight ? class_weight.shape() : Shape{},
         ", expected ", Shape{input.size(dim)});
 }

@@ -30,10 +30,17 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions&
   const Tensor x = widened(input);
   const Tensor y = widened(target);
   const Tensor losses = options.log_target ? exp(y) * (y - x) : negative_entropy(y) - y * x;
-  if (options.reduction == KLDivReduction::batchmean) {
-    return sum(losses) / static_cast<double>(batch_size(input));
+  switch (options.reduction) {
+    case KLDivReduction::batchmean:
+      return sum(losses) / static_cast<double>(batch_size(input));
+    case KLDivReduction::mean:
+      return reduce(losses, Reduction::mean);
+    case KLDivReduction::sum:
+      return reduce(losses, Reduction::sum);
+    case KLDivReduction::none:
+      break;
   }
-  return reduce(losses, static_cast<Reduction>(options.reduction));
+  return losses;
 }
 
 }  // namespace tessera::nn

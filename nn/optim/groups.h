@@ -25,7 +25,12 @@ class OptimizerWith : public Optimizer {
 
   using Optimizer::set_lr;
   [[nodiscard]] double lr(std::size_t group = 0) const override { return groups_.at(group).lr; }
-  void set_lr(std::size_t group, double lr) override { groups_.at(group).lr = lr; }
+  void set_lr(std::size_t group, double lr) override {
+    Options changed = groups_.at(group);
+    changed.lr = lr;
+    changed.validate();
+    groups_[group] = changed;
+  }
   [[nodiscard]] std::size_t group_count() const override { return groups_.size(); }
 
  protected:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_set>
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
@@ -35,6 +36,15 @@ double clip_factor(double norm, double limit) {
   return limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0;
 }
 
+/// `name`, or where it is taken, as by a parameter of another model, "name#2" and so on.
+std::string free_name(const std::string& name, const std::unordered_set<std::string>& taken) {
+  std::string found = name;
+  for (int number = 2; taken.contains(found); ++number) {
+    found = tessera::detail::concat(name, '#', number);
+  }
+  return found;
+}
+
 }  // namespace
 
 struct Optimizer::Work {
@@ -46,16 +56,23 @@ struct Optimizer::Work {
 
 void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std::size_t group) {
   std::vector<Item> items = items_;
+  std::unordered_set<std::string> names;
+  std::unordered_set<const nn::Slot*> known;
+  for (const Item& item : items) {
+    names.insert(item.name);
+    known.insert(item.slot.get());
+  }
   for (const nn::Parameter& parameter : parameters) {
     const nn::SlotPtr& slot = parameter.slot();
     check(slot != nullptr && slot->stored, "optimizer: a parameter has no value of its own");
-    const bool known =
-        std::ranges::any_of(items, [&](const Item& item) { return item.slot == slot; });
-    check<ValueError>(!known, "optimizer: the parameter ", slot->name, " is in a group already");
+    check<ValueError>(known.insert(slot.get()).second, "optimizer: the parameter ", slot->name,
+                      " is in a group already");
     if (slot->sized()) {
       check_parameter(*slot);
     }
-    items.push_back({.slot = slot, .group = group, .steps = 0, .state = {}});
+    const std::string name = free_name(slot->name, names);
+    names.insert(name);
+    items.push_back({.name = name, .slot = slot, .group = group, .steps = 0, .state = {}});
   }
   items_ = std::move(items);
 }
@@ -82,6 +99,11 @@ void Optimizer::set_momentum(double momentum) {
     });
   }
   check<ValueError>(found, "set_momentum: the optimizer has neither momentum nor beta1");
+  for (Item& item : items_) {
+    if (item.steps > 0) {
+      ensure_state(item);  // a state that is saved now has all that the options ask for
+    }
+  }
 }
 
 void Optimizer::zero_grad() {
@@ -238,7 +260,7 @@ StepResult Optimizer::step() {
       std::find_if(squares.rbegin(), squares.rend(), [](double x) { return !std::isfinite(x); });
   if (bad != squares.rend()) {
     const Item& item = *work[static_cast<std::size_t>(squares.rend() - bad) - 1].item;
-    result.parameter = item.slot->name;
+    result.parameter = item.name;
     result.reason = tessera::detail::concat("optimizer: gradient is not finite in step ",
                                             step_number(steps_), "; first in ", result.parameter);
     check<NonFiniteGradient>(non_finite_ == NonFinite::skip, result.reason);

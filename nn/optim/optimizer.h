@@ -57,6 +57,7 @@ class Optimizer {
 
   /// Learning rate of a group of parameters.
   [[nodiscard]] virtual double lr(std::size_t group = 0) const = 0;
+  /// Throws ValueError for a rate that cannot be meant.
   virtual void set_lr(std::size_t group, double lr) = 0;
   /// Sets the learning rate of all groups.
   void set_lr(double lr);
@@ -67,13 +68,15 @@ class Optimizer {
 
   /// Valid between steps.
   [[nodiscard]] OptimizerState state() const;
-  /// Copies `state` in, options included. Throws InvalidArgument naming a tensor that is missing,
-  /// unknown, or of another shape, or an option that cannot be meant; nothing is changed then.
-  void load_state(const OptimizerState& state);
+  /// Copies `state` in, options included. Throws InvalidArgument naming a tensor or number that is
+  /// missing, unknown, or of another shape, or an option that cannot be meant; nothing is changed
+  /// then. What was never updated needs no tensors.
+  void load_state(const OptimizerState& given);
 
  protected:
   /// One parameter and what the optimizer knows of it.
   struct Item {
+    std::string name;  ///< the slot's when it was added, see OptimizerState
     nn::SlotPtr slot;
     std::size_t group = 0;
     std::int64_t steps = 0;     ///< updates made
@@ -117,9 +120,11 @@ class Optimizer {
   void consume(const std::vector<nn::Synchronizer*>& synchronizers);
   void ensure_state(Item& item) const;
   [[nodiscard]] StepTensors part_of(const Work& work) const;
-  [[nodiscard]] std::vector<std::pair<Item*, std::vector<Tensor>>> match_tensors(
-      const OptimizerState& state);
+  using Matched = std::vector<std::pair<Item*, std::vector<Tensor>>>;
+  [[nodiscard]] Matched match_tensors(const OptimizerState& state);
   void load_numbers(const OptimizerState& state);
+  [[nodiscard]] OptimizerState with_full_names(OptimizerState state) const;
+  [[nodiscard]] std::string full_name_of(const std::string& saved) const;
 
   std::vector<Item> items_;
   std::int64_t steps_ = 0;

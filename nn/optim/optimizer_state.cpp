@@ -15,8 +15,10 @@ std::string group_prefix(std::size_t group) {
   return "group." + std::to_string(group) + ".";
 }
 
-std::string tensor_name(std::string_view kind, const nn::Slot& slot) {
-  return std::string(kind) + "/" + slot.name;
+constexpr const char* kStepsOf = "steps/";
+
+std::string tensor_name(std::string_view kind, const std::string& parameter) {
+  return std::string(kind) + "/" + parameter;
 }
 
 }  // namespace
@@ -26,13 +28,13 @@ OptimizerState Optimizer::state() const {
   for (const Item& item : items_) {
     const std::vector<StateKind> kinds = state_kinds(item.group, item.slot->shape);
     for (std::size_t i = 0; i < std::min(kinds.size(), item.state.size()); ++i) {
-      state.tensors.emplace_back(tensor_name(kinds[i].name, *item.slot), item.state[i]);
+      state.tensors.emplace_back(tensor_name(kinds[i].name, item.name), item.state[i]);
     }
   }
   state.numbers.emplace_back("steps", static_cast<double>(steps_));
   for (const Item& item : items_) {
     if (item.steps != steps_) {
-      state.numbers.emplace_back("steps/" + item.slot->name, static_cast<double>(item.steps));
+      state.numbers.emplace_back(kStepsOf + item.name, static_cast<double>(item.steps));
     }
   }
   for (std::size_t group = 0; group < group_count(); ++group) {
@@ -43,16 +45,15 @@ OptimizerState Optimizer::state() const {
   return state;
 }
 
-/// Each parameter with its saved tensors; one without any was not updated yet.
-std::vector<std::pair<Optimizer::Item*, std::vector<Tensor>>> Optimizer::match_tensors(
-    const OptimizerState& state) {
+/// Each parameter with its saved tensors, of which one that was never updated has none.
+Optimizer::Matched Optimizer::match_tensors(const OptimizerState& state) {
   std::map<std::string, Tensor> saved(state.tensors.begin(), state.tensors.end());
-  std::vector<std::pair<Item*, std::vector<Tensor>>> found;
+  Matched found;
   for (Item& item : items_) {
     std::vector<Tensor> tensors;
     std::string missing;
     for (const auto& [kind, shape] : state_kinds(item.group, item.slot->shape)) {
-      const std::string name = tensor_name(kind, *item.slot);
+      const std::string name = tensor_name(kind, item.name);
       const auto entry = saved.find(name);
       if (entry == saved.end()) {
         missing = name;
@@ -63,7 +64,9 @@ std::vector<std::pair<Optimizer::Item*, std::vector<Tensor>>> Optimizer::match_t
       tensors.push_back(entry->second);
       saved.erase(entry);
     }
-    check(tensors.empty() || missing.empty(), "load_state: no tensor named ", missing);
+    const bool whole = missing.empty() || (tensors.empty() && item.steps == 0);
+    check(whole, "load_state: no tensor named ", missing, "; its parameter was updated ",
+          item.steps, " times");
     found.emplace_back(&item, std::move(tensors));
   }
   check(saved.empty(), "load_state: no parameter for the tensor ",
@@ -72,36 +75,60 @@ std::vector<std::pair<Optimizer::Item*, std::vector<Tensor>>> Optimizer::match_t
 }
 
 void Optimizer::load_numbers(const OptimizerState& state) {
-  const std::map<std::string, double> saved(state.numbers.begin(), state.numbers.end());
-  const auto number = [&](const std::string& name, double otherwise) {
+  std::map<std::string, double> saved(state.numbers.begin(), state.numbers.end());
+  const auto number = [&](const std::string& name) {
     const auto entry = saved.find(name);
-    return entry == saved.end() ? otherwise : entry->second;
+    check(entry != saved.end(), "load_state: no number named ", name,
+          "; the state is not whole, or of an optimizer with other groups or options");
+    return saved.extract(entry).mapped();
   };
-  const auto count = [&](const std::string& name, std::int64_t otherwise) {
-    const double value = number(name, static_cast<double>(otherwise));
+  const auto count = [&](const std::string& name) {
+    const double value = number(name);
     check(value >= 0 && value <= 0x1p53, "load_state: ", name, " is no count; got ", value);
     return static_cast<std::int64_t>(value);
   };
-  steps_ = count("steps", 0);
+  check(!saved.contains(group_prefix(group_count()) + "lr"),
+        "load_state: more groups in the state than in the optimizer, which has ", group_count());
+  steps_ = count("steps");
   for (Item& item : items_) {
-    item.steps = count("steps/" + item.slot->name, steps_);
+    const std::string name = kStepsOf + item.name;
+    item.steps = saved.contains(name) ? count(name) : steps_;
   }
   for (std::size_t group = 0; group < group_count(); ++group) {
-    write_options(group, [&](std::string_view name, double now) {
-      return number(group_prefix(group) + std::string(name), now);
+    write_options(group, [&](std::string_view name, double /*now*/) {
+      return number(group_prefix(group) + std::string(name));
     });
   }
+  check(saved.empty(), "load_state: no parameter or option for the number ",
+        saved.empty() ? "" : saved.begin()->first);
 }
 
-void Optimizer::load_state(const OptimizerState& state) {
-  const auto has = [&](const std::string& name) {
-    return std::ranges::any_of(state.numbers, [&](const auto& n) { return n.first == name; });
+/// What a state calls `saved` here. Earlier versions named a parameter as in the module that was
+/// made on its own and became part of another: by the end of its name.
+std::string Optimizer::full_name_of(const std::string& saved) const {
+  if (std::ranges::find(items_, saved, &Item::name) != items_.end()) {
+    return saved;
+  }
+  const auto ends = [end = "." + saved](const Item& item) { return item.name.ends_with(end); };
+  const auto found = std::ranges::find_if(items_, ends);
+  return std::ranges::count_if(items_, ends) == 1 ? found->name : saved;
+}
+
+OptimizerState Optimizer::with_full_names(OptimizerState state) const {
+  const auto rename = [&](std::string& name) {
+    if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
+      name = tensor_name(name.substr(0, slash), full_name_of(name.substr(slash + 1)));
+    }
   };
-  check(has("steps"), "load_state: no number named steps");
-  check(!has(group_prefix(group_count()) + "lr"),
-        "load_state: more groups in the state than in the optimizer, which has ", group_count());
+  std::ranges::for_each(state.tensors, rename, &std::pair<std::string, Tensor>::first);
+  std::ranges::for_each(state.numbers, rename, &std::pair<std::string, double>::first);
+  return state;
+}
+
+void Optimizer::load_state(const OptimizerState& given) {
+  const OptimizerState state = with_full_names(given);
   const OptimizerState before{.tensors = {}, .numbers = this->state().numbers};
-  std::vector<std::pair<Item*, std::vector<Tensor>>> found;
+  Matched found;
   try {
     load_numbers(state);  // what is kept depends on options
     found = match_tensors(state);

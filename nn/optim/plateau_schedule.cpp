@@ -82,13 +82,16 @@ Schedule::State PlateauSchedule::state() const {
 }
 
 void PlateauSchedule::load_state(const State& state) {
-  const std::map<std::string, double> saved(state.begin(), state.end());
+  std::map<std::string, double> saved(state.begin(), state.end());
   PlateauSchedule loaded = *this;
   each_number(loaded, [&](const std::string& name, double& number) {
     const auto entry = saved.find(name);
     check<ValueError>(entry != saved.end(), "load_state: no number named ", name);
-    number = entry->second;
+    number = saved.extract(entry).mapped();
   });
+  check<ValueError>(saved.empty(), "load_state: no number named ",
+                    saved.empty() ? "" : saved.begin()->first, " here; the schedule has ",
+                    rates_.size(), " groups");
   *this = loaded;
 }
 

@@ -50,7 +50,7 @@ class Schedule {
   /// What a checkpoint keeps: nothing where rates depend on the step alone.
   using State = std::vector<std::pair<std::string, double>>;
   [[nodiscard]] virtual State state() const { return {}; }
-  /// Throws ValueError naming a number that is missing; nothing is changed then.
+  /// Throws ValueError naming a number that is missing or unknown; nothing is changed then.
   virtual void load_state(const State& /*state*/) {}
 
  protected:

@@ -8,7 +8,6 @@
 #include <tessera/nn/io/sealed_bytes.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/class_registry.h>
-#include <tessera/nn/tree/has_items.h>
 
 namespace tessera::nn {
 namespace {
@@ -64,14 +63,15 @@ class TreeMaker {
       if (child.empty()) {
         module.put_child(entry, nullptr);
       } else if (child.is<std::int64_t>()) {
-        module.put_child(entry, numbered(child.get<std::int64_t>()));
+        put(module, entry, numbered(child.get<std::int64_t>()));
       } else {
         fill_child(module, entry, child);
       }
     }
-    if (auto* holder = dynamic_cast<HasItems*>(&module)) {
-      field("children", [&] { holder->find_items(); });
-    }
+  }
+
+  static void put(Module& module, const ChildEntryPtr& entry, const ModulePtr& child) {
+    field("children", [&] { module.put_child(entry, child); });
   }
 
   static void settle(Module& module, const Value& waiting) {
@@ -111,7 +111,7 @@ class TreeMaker {
 
   void fill_child(Module& module, const ChildEntryPtr& entry, const Value& node) {
     if (entry->module == nullptr || !is_as_saved(*entry->module, node)) {
-      module.put_child(entry, make(node));
+      put(module, entry, make(node));
     }
     fill(*entry->module, node);
   }

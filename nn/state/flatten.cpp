@@ -1,5 +1,6 @@
 // A module as data: its tensors and the rest.
 #include <algorithm>
+#include <typeinfo>
 #include <unordered_map>
 
 #include <tessera/core/ops/cast.h>
@@ -19,8 +20,8 @@ std::unordered_map<const Slot*, std::size_t> places_of(const Module& module) {
 }
 
 bool same_node(const Module& a, const Module& b) {
-  return a.class_name() == b.class_name() && a.training() == b.training() &&
-         a.extra_repr() == b.extra_repr();
+  return typeid(a) == typeid(b) && a.class_name() == b.class_name() &&
+         a.training() == b.training() && a.extra_repr() == b.extra_repr();
 }
 
 }  // namespace

@@ -166,6 +166,9 @@ class Load {
 
   void find_unexpected(const Module& module, const StateDict& state, const std::string& prefix) {
     for (const auto& [name, value] : state) {
+      if (!name.starts_with(prefix)) {
+        continue;  // put there by a hook; no module here will look for it
+      }
       const std::string_view rest = std::string_view(name).substr(prefix.size());
       if (rest != kExtraState && !expects(module, rest)) {
         result_.unexpected_keys.push_back(name);

@@ -28,6 +28,18 @@ Variables tree_of(const Module& module, const Wanted& wanted) {
   return tree;
 }
 
+/// A line for each parameter that cannot take its value though the structure is the same.
+std::string misfits(const Named<Parameter>& parameters, const Variables& values) {
+  std::string lines;
+  for (const auto& [name, parameter] : parameters) {
+    const bool own = parameter.slot()->value.defined();
+    if (own != values.at(name).defined()) {
+      lines += tessera::detail::concat(own ? "no value for \"" : "not made yet: \"", name, "\"\n");
+    }
+  }
+  return lines.substr(0, lines.size() - (lines.empty() ? 0 : 1));
+}
+
 }  // namespace
 
 Variables Module::v() const {
@@ -39,13 +51,18 @@ Variables Module::variables() const {
 }
 
 void Module::set_v(const Variables& values) {
-  const std::string difference = v().diff(values);
-  check<StructureError>(difference.empty(), class_name(), ": other variables than it has\n",
-                        difference);
+  const auto refuse = [this](const std::string& difference) {
+    check<StructureError>(difference.empty(), class_name(), ": other variables than it has\n",
+                          difference);
+  };
+  refuse(v().diff(values));
+  const Named<Parameter> parameters = named_parameters();
+  refuse(misfits(parameters, values));
   const NoGradGuard no_grad;
-  for (const auto& [name, parameter] : named_parameters()) {
-    const Tensor& own = parameter.slot()->value;
-    static_cast<void>(call_into<Cast>(own, {values.at(name)}, {own.dtype()}));
+  for (const auto& [name, parameter] : parameters) {
+    if (const Tensor& own = parameter.slot()->value; own.defined()) {
+      static_cast<void>(call_into<Cast>(own, {values.at(name)}, {own.dtype()}));
+    }
   }
 }
 

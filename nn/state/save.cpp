@@ -12,7 +12,7 @@ void save_slots(const Module& module, Slot::Kind kind, const std::string& prefix
       continue;
     }
     check<RuntimeError>(slot->value.defined(), "state_dict: ", module.class_name(), " has no \"",
-                        entry->name, "\" yet; construct models with nn::make");
+                        entry->name, "\" yet: ", why_without_value(*slot));
     state.set(prefix + entry->name, keep_vars ? slot->value : slot->value.detach());
   }
 }

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include <tessera/nn/state/variables.h>
+#include <tessera/nn/tree/entries.h>
 
 namespace tessera::nn {
 namespace {
@@ -21,7 +22,7 @@ class Differences {
       compare_leaves(expected.leaf(), given.leaf(), path);
     }
     for (const auto& [name, value] : expected) {
-      const std::string below = join(path, name);
+      const std::string below = detail::dotted(path, name);
       if (const Variables* counterpart = given.find(name)) {
         compare(value, *counterpart, below);
       } else if (!options_.partial) {
@@ -30,7 +31,7 @@ class Differences {
     }
     for (const auto& [name, value] : given) {
       if (!expected.contains(name)) {
-        list("superfluous", value, join(path, name));
+        list("superfluous", value, detail::dotted(path, name));
       }
     }
   }
@@ -42,14 +43,10 @@ class Differences {
   }
 
  private:
-  static std::string join(const std::string& path, const std::string& name) {
-    return path.empty() ? name : path + "." + name;
-  }
-
   /// A leaf, or each leaf of a tree, that has no counterpart.
   void list(const char* what, const Variables& value, const std::string& path) {
     for (const auto& [name, leaf] : value.leaves()) {
-      lines_ << what << ": \"" << (name.empty() ? path : path + "." + name) << "\"\n";
+      lines_ << what << ": \"" << (name.empty() ? path : detail::dotted(path, name)) << "\"\n";
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 #include <tessera/core/ops/cast.h>
 
@@ -18,15 +19,23 @@ double tolerance(const std::vector<double>& given, std::size_t call, std::string
   return given.size() == 1 ? given[0] : given[call];
 }
 
+bool is_nan(double x) {
+  return std::isnan(x);
+}
+bool is_nan(const std::complex<double>& x) {
+  return std::isnan(x.real()) || std::isnan(x.imag());
+}
+
 /// The largest differences of numbers from those that were expected.
 struct Differences {
   double absolute = 0;
   double relative = 0;
   bool within = true;
 
-  void add(double got, double expected, double atol, double rtol) {
+  template <class T>
+  void add(const T& got, const T& expected, double atol, double rtol) {
     const double difference = std::abs(got - expected);
-    const bool equal = got == expected || (std::isnan(got) && std::isnan(expected));
+    const bool equal = got == expected || (is_nan(got) && is_nan(expected));
     within = within && (equal || difference <= atol + rtol * std::abs(expected));
     absolute = std::max(absolute, equal ? 0 : difference);
     relative = std::max(relative, equal ? 0 : difference / std::abs(expected));
@@ -48,11 +57,12 @@ class Comparison {
       compare_tensors(got.tensor(), expected.tensor());
     } else if (expected.is<Value::List>()) {
       compare_lists(got.get<Value::List>(), expected.get<Value::List>());
+    } else if (expected.is<Value::Map>()) {
+      compare_maps(got.get<Value::Map>(), expected.get<Value::Map>());
     } else if (expected.is<double>()) {
-      compare_numbers({got.get<double>()}, {expected.get<double>()});
-    } else if (expected.is<std::int64_t>()) {
-      require(got.get<std::int64_t>() == expected.get<std::int64_t>(), "got ",
-              got.get<std::int64_t>(), ", expected ", expected.get<std::int64_t>());
+      compare_numbers<double>({got.get<double>()}, {expected.get<double>()});
+    } else {
+      compare_exactly(got, expected);
     }
   }
 
@@ -68,12 +78,43 @@ class Comparison {
       compare(got[i], expected[i]);
     }
   }
+  void compare_maps(const Value::Map& got, const Value::Map& expected) const {
+    require(got.size() == expected.size(), "got ", got.size(), " names, expected ",
+            expected.size());
+    for (const auto& [name, value] : expected) {
+      require(got.contains(name), "got no \"", name, "\"");
+      compare(got.at(name), value);
+    }
+  }
+  void compare_exactly(const Value& got, const Value& expected) const {
+    if (expected.is<bool>()) {
+      compare_as<bool>(got, expected);
+    } else if (expected.is<std::int64_t>()) {
+      compare_as<std::int64_t>(got, expected);
+    } else if (expected.is<std::string>()) {
+      compare_as<std::string>(got, expected);
+    } else {
+      require(expected.is<Value::Bytes>(), expected.kind(), " cannot be compared");
+      require(got.get<Value::Bytes>() == expected.get<Value::Bytes>(), "got other bytes");
+    }
+  }
+  template <class T>
+  void compare_as(const Value& got, const Value& expected) const {
+    require(got.get<T>() == expected.get<T>(), "got ", got.get<T>(), ", expected ",
+            expected.get<T>());
+  }
   void compare_tensors(const Tensor& got, const Tensor& expected) const {
     require(got.shape() == expected.shape(), "got shape ", got.shape(), ", expected ",
             expected.shape());
-    compare_numbers(got.to_vector<double>(), expected.to_vector<double>());
+    if (is_complex(got.dtype()) || is_complex(expected.dtype())) {
+      using Complex = std::complex<double>;
+      compare_numbers(got.to_vector<Complex>(), expected.to_vector<Complex>());
+    } else {
+      compare_numbers(got.to_vector<double>(), expected.to_vector<double>());
+    }
   }
-  void compare_numbers(const std::vector<double>& got, const std::vector<double>& expected) const {
+  template <class T>
+  void compare_numbers(const std::vector<T>& got, const std::vector<T>& expected) const {
     Differences differences;
     for (std::size_t i = 0; i < got.size(); ++i) {
       differences.add(got[i], expected[i], atol_, rtol_);

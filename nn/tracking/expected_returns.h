@@ -10,8 +10,9 @@
 
 namespace tessera::nn {
 
-/// The returns of one module, call by call; an empty value stands for any. A tolerance is one
-/// number for all or one a value: |got - expected| <= atol + rtol * |expected|.
+/// The returns of one module, call by call; an empty value stands for any. Of a map the names
+/// count, in any order; an object cannot be compared and fails. A tolerance is one number for all
+/// or one a value: |got - expected| <= atol + rtol * |expected|.
 struct ExpectedModule {
   Value::List values;
   std::vector<double> atol{1e-8};

@@ -22,20 +22,6 @@ Tensor on_host(const Tensor& x) {
   return x.defined() ? cast(x.detach(), x.dtype(), true) : x;
 }
 
-Value on_host(const Value& value) {
-  if (value.is<Tensor>()) {
-    return on_host(value.tensor());
-  }
-  if (!value.is<Value::List>()) {
-    return value;
-  }
-  Value::List parts;
-  for (const Value& part : value.get<Value::List>()) {
-    parts.push_back(on_host(part));
-  }
-  return parts;
-}
-
 CallTree& add_call(CallTree& above, const std::string& key, int number) {
   const std::string name = key + "_" + std::to_string(number);
   above.calls.set(name, CallTree());
@@ -101,8 +87,7 @@ CallTree* Tracker::list_call(const Module& module, const std::string& key) {
 
 void Tracker::enter(const Module& module, const std::string& name) {
   const std::string key = key_of(module, static_cast<int>(stack_.size()));
-  const std::string above = stack_.empty() ? "" : stack_.back().path;
-  const std::string path = stack_.empty() ? "" : above.empty() ? name : above + "." + name;
+  const std::string path = stack_.empty() ? "" : detail::dotted(stack_.back().path, name);
   stack_.push_back({&module, key, path, list_call(module, key), {}});
 }
 
@@ -111,7 +96,7 @@ void Tracker::record(const Level& level, const Value& output) {
     trace_.rets.set(level.key, {level.path, {}});
   }
   auto& outputs = const_cast<SubmodReturns*>(trace_.rets.find(level.key))->outputs;
-  outputs.push_back(on_host(output));
+  outputs.push_back(map_tensors(output, on_host));
   if (options_.expected_submod_rets != nullptr) {
     options_.expected_submod_rets->check_return(level.key, outputs.size() - 1, outputs.back());
   }
@@ -125,7 +110,7 @@ void Tracker::leave(const Value& output) {
   }
   if (level.calls != nullptr && level.calls->calls.empty()) {
     const Variables own = level.module->variables();
-    level.calls->variables.set(level.path, own.map([](const Tensor& x) { return on_host(x); }));
+    level.calls->variables.set(level.path, own.map(on_host));
   }
 }
 

@@ -10,8 +10,11 @@ namespace tessera::nn {
 
 bool ClassInfo::can_hold(const Module& module) const {
   const ClassInfo& given = module.class_info();
-  if (&given == this || given.type == nullptr) {
-    return is_instance(module);
+  if (&given == this) {
+    return true;
+  }
+  if (given.type == nullptr) {
+    return type != nullptr && typeid(module) == *type;
   }
   return is_instance(module) && signature != nullptr && given.signature != nullptr &&
          *signature == *given.signature;

@@ -29,7 +29,8 @@ struct ClassInfo {
   void (*forward)() = nullptr;
 
   /// Whether a member declared as this class can hold `module`: it is of the class, or derives from
-  /// it with a forward of the same signature, which can be run in its place.
+  /// it with a forward of the same signature, which can be run in its place because `make` or Child
+  /// constructed it.
   [[nodiscard]] bool can_hold(const Module& module) const;
 };
 

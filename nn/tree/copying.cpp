@@ -96,10 +96,7 @@ Module::Module(const Module& other)
   }
   for (const ChildEntryPtr& entry : other.children_) {
     children_.push_back(scope->copy(entry));
-    if (const ModulePtr& child = children_.back()->module;
-        child != nullptr && child->parent_ == nullptr) {
-      child->parent_ = this;
-    }
+    own(children_.back()->module);
   }
 }
 

@@ -2,9 +2,12 @@
 // tree share, so that what a name stands for can be replaced under both.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include <tessera/core/base/error.h>
 #include <tessera/nn/slot.h>
 #include <tessera/nn/tree/class_info.h>
 
@@ -30,5 +33,26 @@ struct ChildEntry {
 
 using SlotEntryPtr = std::shared_ptr<SlotEntry>;
 using ChildEntryPtr = std::shared_ptr<ChildEntry>;
+
+namespace detail {
+
+/// A path with one more step.
+[[nodiscard]] inline std::string dotted(std::string_view path, std::string_view name) {
+  return path.empty() ? std::string(name) : tessera::detail::concat(path, '.', name);
+}
+
+/// The name of what is put behind `entries` that are numbered: the first number from their count on
+/// that none of them has.
+template <class Entries>
+[[nodiscard]] std::string next_number(const Entries& entries) {
+  std::size_t number = entries.size();
+  const auto taken = [&](const auto& entry) { return entry->name == std::to_string(number); };
+  while (std::ranges::any_of(entries, taken)) {
+    ++number;
+  }
+  return std::to_string(number);
+}
+
+}  // namespace detail
 
 }  // namespace tessera::nn

@@ -6,10 +6,6 @@
 namespace tessera::nn {
 namespace {
 
-std::string join(const std::string& prefix, const std::string& name) {
-  return prefix.empty() ? name : prefix + "." + name;
-}
-
 /// Calls `visit(path, module)`, parents first, for what `enter` lets in.
 template <class Enter, class Visit>
 void walk(const Module& module, const std::string& path, const Enter& enter, const Visit& visit) {
@@ -19,7 +15,7 @@ void walk(const Module& module, const std::string& path, const Enter& enter, con
   visit(path, module);
   for (const ChildEntryPtr& child : module.child_entries()) {
     if (child->module != nullptr) {
-      walk(*child->module, join(path, child->name), enter, visit);
+      walk(*child->module, detail::dotted(path, child->name), enter, visit);
     }
   }
 }
@@ -39,7 +35,7 @@ void walk_slots(const Module& root, const IterOptions& options, const Visit& vis
       const bool listed = entry->slot != nullptr &&
                           (!options.remove_duplicate || slots.insert(entry->slot.get()).second);
       if (listed) {
-        visit(join(path, entry->name), entry->slot);
+        visit(detail::dotted(path, entry->name), entry->slot);
       }
     }
   });

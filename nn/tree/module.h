@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -74,7 +73,6 @@ class Module : public std::enable_shared_from_this<Module> {
   void erase(std::string_view name);
 
   // --- building: nn/build/build.cpp ------------------------------------------------------------
-  //
   // `make` builds what it constructs, but for what ModuleOptions or its class tell to wait.
 
   /// Gives the module and all below it what state they lack; what waits for its first call still
@@ -110,7 +108,6 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] std::optional<Tensor> get_buffer(std::string_view path) const;
 
   // --- place in the tree: nn/tree/position.cpp -------------------------------------------------
-
   // Of several parents the one counts through which the call under way came, else the first.
 
   /// Steps from the root, which has 0.
@@ -163,7 +160,6 @@ class Module : public std::enable_shared_from_this<Module> {
   Module& apply(const std::function<void(Module&)>& visit, bool once = false);
 
   // --- casts and moves: nn/moves.cpp -----------------------------------------------------------
-  //
   // All change parameters, their gradients and buffers in place and return this module. Slots, and
   // so ties, hooks and optimizers, stay; handles on the old tensors keep the old values. They throw
   // before anything is changed: NotImplementedError for a device that this build lacks or, but
@@ -197,7 +193,6 @@ class Module : public std::enable_shared_from_this<Module> {
   Module& share_memory();
 
   // --- calls: nn/tree/module.cpp, nn/functional/module_calls.cpp -------------------------------
-  //
   // For modules of any class whose forward takes and gives one tensor; Ptr and Child call every
   // forward by its own signature, and nn/functional/pure.h has the pure forms for those. They throw
   // NotImplementedError without a forward, Unsupported when it has another signature.
@@ -212,8 +207,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
   // --- state: nn/state/save.cpp, nn/state/load.cpp ---------------------------------------------
 
-  /// All parameters, persistent buffers and extra state, under every name that they have: detached
-  /// handles on the modules' own memory.
+  /// Parameters, persistent buffers and extra state by every name, on the modules' own memory.
   StateDict state_dict(const StateDictOptions& options = {}) const;
   /// Copies into the existing tensors, of which those without elements take nothing, with a
   /// warning; or, with `assign`, takes the given ones. Throws RuntimeError listing all that does
@@ -223,14 +217,13 @@ class Module : public std::enable_shared_from_this<Module> {
   /// The parameters as a tree, each under its first name, detached: nn/state/variables.h.
   [[nodiscard]] Variables v() const;
   /// Copies into the parameters, and so into those of a module that shares their memory, as what
-  /// `update` gives does. Throws StructureError listing all that does not fit, and then changes
-  /// nothing.
+  /// `update` gives does. A place without a value is one here too. Throws StructureError listing
+  /// all that does not fit, and then changes nothing.
   void set_v(const Variables& values);
   /// Parameters and all buffers.
   [[nodiscard]] Variables variables() const;
 
   // --- as a value: nn/tree/copying.cpp, nn/state/flatten.cpp -----------------------------------
-  //
   // Copies have new slots with the ties of the old ones, and no hooks. They throw Unsupported
   // naming a class without a copy constructor.
 
@@ -258,43 +251,39 @@ class Module : public std::enable_shared_from_this<Module> {
 
   /// Runs before each call of this module, through Child or Ptr: `hook(module, args)` or
   /// `hook(module, args, kwargs)`, which may return new ones; a single tensor stands for the only
-  /// argument.
+  /// argument. Like all but forward hooks, throws ValueError for `always_call`.
   template <detail::PreHookLike F>
   RemovableHandle register_forward_pre_hook(F hook, const HookOptions& options = {}) {
-    return own_call_hooks().forward.pre->add(forward_pre_hook(std::move(hook)), options.prepend);
+    return own_call_hooks().add_forward_pre(std::move(hook), options);
   }
   /// Runs after each call: `hook(module, args, output)` or `hook(module, args, kwargs, output)`,
   /// which may return a new output.
   template <detail::HookLike F>
   RemovableHandle register_forward_hook(F hook, const HookOptions& options = {}) {
-    return own_call_hooks().forward.post->add(forward_hook(std::move(hook), options.always_call),
-                                              options.prepend);
+    return own_call_hooks().add_forward(std::move(hook), options);
   }
   /// Runs before this module's gradients are computed: `hook(module, grad_output)`, which may
   /// return new ones.
   template <detail::HookOn<const Grads&> F>
   RemovableHandle register_full_backward_pre_hook(F hook, const HookOptions& options = {}) {
-    return own_call_hooks().backward.pre->add(backward_pre_hook(std::move(hook)), options.prepend);
+    return own_call_hooks().add_backward_pre(std::move(hook), options);
   }
   /// Runs when the gradients of this module's inputs are there: `hook(module, grad_input,
   /// grad_output)`, which may return new ones for the inputs. See nn/hooks/backward_hooks.h.
   template <detail::HookOn<const Grads&, const Grads&> F>
   RemovableHandle register_full_backward_hook(F hook, const HookOptions& options = {}) {
-    own_call_hooks().backward.refuse_legacy(class_name());
-    return own_call_hooks().backward.full->add(backward_hook(std::move(hook)), options.prepend);
+    return own_call_hooks().add_backward(std::move(hook), options, class_name());
   }
   /// The older form, which sees the gradients around the op that computed the first output. Throws
   /// RuntimeError beside full backward hooks.
   template <detail::HookOn<const Grads&, const Grads&> F>
   [[deprecated("use register_full_backward_hook")]] RemovableHandle register_backward_hook(F hook) {
-    own_call_hooks().backward.refuse_full(class_name());
-    return own_call_hooks().backward.legacy->add(backward_hook(std::move(hook)));
+    return own_call_hooks().add_legacy(std::move(hook), class_name());
   }
   /// Null when there never were any.
   [[nodiscard]] const CallHooks* call_hooks() const { return call_hooks_.get(); }
 
-  /// Hooks around `state_dict` and `load_state_dict` of this module, also as part of a tree; see
-  /// nn/hooks/state_hooks.h.
+  /// Around `state_dict` and `load_state_dict`, also of a tree: see nn/hooks/state_hooks.h.
   RemovableHandle register_state_dict_pre_hook(StateDictPreHook hook);
   RemovableHandle register_state_dict_post_hook(StateDictPostHook hook);
   RemovableHandle register_load_state_dict_pre_hook(LoadPreHook hook);
@@ -326,8 +315,15 @@ class Module : public std::enable_shared_from_this<Module> {
   void put_slot(const SlotEntryPtr& entry, SlotPtr slot);
   void put_child(const ChildEntryPtr& entry, ModulePtr child);
   void put_child(std::string_view name, ModulePtr child);
+  /// What `name` of this module is in the whole tree.
+  [[nodiscard]] std::string full_name(std::string_view name) const;
+  /// Gives the slots of this module and below it their full names.
+  void name_slots() const;
   [[nodiscard]] const std::vector<SlotEntryPtr>& slot_entries() const { return slots_; }
   [[nodiscard]] const std::vector<ChildEntryPtr>& child_entries() const { return children_; }
+  /// The entry of a name of this module's own, or null.
+  [[nodiscard]] SlotEntryPtr find_slot(std::string_view name) const;
+  [[nodiscard]] ChildEntryPtr find_child(std::string_view name) const;
   /// What the class is made of, found out when `make` or Child constructed it.
   [[nodiscard]] const ClassInfo& class_info() const { return *class_; }
   /// The name under which the first parent holds this module; empty for a root.
@@ -355,6 +351,9 @@ class Module : public std::enable_shared_from_this<Module> {
   /// For constructors: the first call builds this module, whose state is all declared already,
   /// with kInferred for sizes that the call tells.
   void build_on_call();
+  /// For containers: the class that all children must be of, or null; and names came or went.
+  [[nodiscard]] virtual const ClassInfo* class_of_children() const { return nullptr; }
+  virtual void children_changed() {}
 
  private:
   friend class detail::Builder;
@@ -364,9 +363,9 @@ class Module : public std::enable_shared_from_this<Module> {
   void check_known(std::string_view name) const;
   /// This module and the names and modules above it, up to the root.
   [[nodiscard]] std::vector<std::pair<std::string, const Module*>> line_up() const;
-  [[nodiscard]] SlotEntryPtr find_slot(std::string_view name) const;
-  [[nodiscard]] ChildEntryPtr find_child(std::string_view name) const;
+  bool own(const ModulePtr& child) const;
   void disown(const ModulePtr& child) const;
+  void name_slots(const std::string& path, std::unordered_set<const Slot*>& seen) const;
   Module& to_floating(DType dtype);
   Module& to_device(DeviceType type, std::optional<int> index);
   /// Device and dtype of state that is still to be made; nothing leaves them as they are.
@@ -383,7 +382,8 @@ class Module : public std::enable_shared_from_this<Module> {
   bool lists_state_ = false;  ///< all names are there before do_build
   std::vector<SlotEntryPtr> slots_;
   std::vector<ChildEntryPtr> children_;
-  const Module* parent_ = nullptr;  ///< the first; cleared when it lets go
+  const Module* parent_ = nullptr;            ///< the first; when it lets go, the next
+  std::vector<const Module*> other_parents_;  ///< one for each further name, in order
   std::unique_ptr<CallHooks> call_hooks_;
   std::unique_ptr<StateHooks> state_hooks_;
   mutable std::shared_ptr<SubmodNumbers> submod_numbers_;  ///< made by the first tracked call

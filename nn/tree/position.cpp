@@ -39,6 +39,32 @@ std::vector<std::pair<std::string, const Module*>> Module::line_up() const {
   return self == called.rend() ? line : std::vector(self, called.rend());
 }
 
+std::string Module::full_name(std::string_view name) const {
+  std::string path(name);
+  for (const Module* at = this; at->parent_ != nullptr; at = at->parent_) {
+    path = detail::dotted(at->key(), path);
+  }
+  return path;
+}
+
+void Module::name_slots() const {
+  std::unordered_set<const Slot*> seen;
+  name_slots(parent_ == nullptr ? "" : parent_->full_name(key()), seen);
+}
+
+void Module::name_slots(const std::string& path, std::unordered_set<const Slot*>& seen) const {
+  for (const SlotEntryPtr& entry : slots_) {
+    if (entry->slot != nullptr && seen.insert(entry->slot.get()).second) {
+      entry->slot->name = detail::dotted(path, entry->name);
+    }
+  }
+  for (const ChildEntryPtr& child : children_) {
+    if (child->module != nullptr && child->module->parent_ == this) {
+      child->module->name_slots(detail::dotted(path, child->name), seen);
+    }
+  }
+}
+
 int Module::mod_depth() const {
   return static_cast<int>(line_up().size()) - 1;
 }

@@ -61,9 +61,32 @@ Module::~Module() {
   }
 }
 
+bool Module::own(const ModulePtr& child) const {
+  if (child == nullptr) {
+    return false;
+  }
+  const bool first = child->parent_ == nullptr;
+  if (first) {
+    child->parent_ = this;
+  } else {
+    child->other_parents_.push_back(this);
+  }
+  return first;
+}
+
 void Module::disown(const ModulePtr& child) const {
-  if (child != nullptr && child->parent_ == this) {
+  if (child == nullptr) {
+    return;
+  }
+  std::vector<const Module*>& others = child->other_parents_;
+  if (child->parent_ != this) {
+    others.erase(std::ranges::find(others, this));
+  } else if (others.empty()) {
     child->parent_ = nullptr;
+  } else {
+    child->parent_ = others.front();
+    others.erase(others.begin());
+    child->name_slots();
   }
 }
 
@@ -114,7 +137,8 @@ ChildEntryPtr Module::child_entry(std::string_view name) {
   if (ChildEntryPtr known = find_child(name)) {
     return known;
   }
-  children_.push_back(std::make_shared<ChildEntry>(std::string(name)));
+  children_.push_back(
+      std::make_shared<ChildEntry>(std::string(name), nullptr, class_of_children()));
   return children_.back();
 }
 
@@ -135,9 +159,10 @@ void Module::put_child(const ChildEntryPtr& entry, ModulePtr child) {
                       " holds this ", class_name(), " itself");
   }
   disown(std::exchange(entry->module, child));
-  if (child != nullptr && child->parent_ == nullptr) {
-    child->parent_ = this;
+  if (own(child)) {
+    child->name_slots();
   }
+  children_changed();
 }
 
 void Module::put_child(std::string_view name, ModulePtr child) {
@@ -154,7 +179,7 @@ Parameter Module::register_parameter(const std::string& name, const Tensor& valu
   check<ValueError>(value.is_leaf(), "parameter \"", name,
                     "\": has autograd history; register a leaf");
   auto slot = std::make_shared<Slot>();
-  slot->name = name;
+  slot->name = full_name(name);
   slot->shape = value.shape();
   slot->dtype = value.dtype();
   slot->requires_grad = requires_grad;
@@ -175,7 +200,7 @@ Buffer Module::register_buffer(const std::string& name, const Tensor& value, boo
   NewName added(slots_);
   const SlotEntryPtr entry = slot_entry(name, Slot::Kind::buffer);
   check_defined(value, "buffer", name);
-  put_slot(entry, make_buffer_slot(name, value, persistent));
+  put_slot(entry, make_buffer_slot(full_name(name), value, persistent));
   added.keep();
   return Buffer(entry);
 }
@@ -207,6 +232,7 @@ void Module::erase(std::string_view name) {
     const ChildEntryPtr child = find_child(name);
     disown(std::exchange(child->module, nullptr));
     std::erase(children_, child);
+    children_changed();
   }
 }
 

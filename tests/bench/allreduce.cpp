@@ -140,10 +140,24 @@ void measure_sizes(dist::Communicator& comm, std::vector<Contender>& contenders,
   }
 }
 
-/// Four contributions, as 4 ranks with 2 of 8 microbatches each give them: added along the tree,
-/// and one after another as they arrive.
+/// One order after another in which four blocks may arrive, as additions to the first.
+class Arrivals {
+ public:
+  std::array<dist::TreeStep, 3> next() {
+    std::ranges::next_permutation(order_);
+    return {{{order_[0], order_[1]}, {order_[0], order_[2]}, {order_[0], order_[3]}}};
+  }
+
+ private:
+  std::array<int, 4> order_{0, 1, 2, 3};
+};
+
+/// Four contributions, as 4 ranks with 2 of 8 microbatches each give them, all in memory: added
+/// along the tree, and one after another in each order in which they may arrive.
 void measure_order(Rows& rows) {
   constexpr std::size_t kCount = 4 << 20;
+  constexpr int kWarmup = 2;
+  constexpr int kRounds = 48;  // of some milliseconds; each of the 24 orders twice
   std::vector<std::vector<float>> blocks(4, std::vector<float>(kCount));
   std::vector<dist::TreeSource> sources;
   for (auto& block : blocks) {
@@ -152,19 +166,19 @@ void measure_order(Rows& rows) {
   }
   std::vector<float> sum(kCount);
   void* destination = sum.data();
-  const dist::ReductionTree tree = dist::ReductionTree::over_grain(8, 4);
-  const std::vector<dist::TreeStep> arrival{{2, 0}, {2, 3}, {2, 1}};
-  std::vector<double> fixed;
-  std::vector<double> arrived;
   const auto timed = [&](std::span<const dist::TreeStep> steps) {
     const double start = now();
     dist::tree_reduce({dist::ReduceOp::sum, DType::f32, steps, sources, {&destination, 1}, kCount});
     return now() - start;
   };
-  for (int round = 0; round < 5 * kSamples + 2; ++round) {  // each takes milliseconds
+  const dist::ReductionTree tree = dist::ReductionTree::over_grain(8, 4);
+  Arrivals arrivals;
+  std::vector<double> fixed;
+  std::vector<double> arrived;
+  for (int round = 0; round < kWarmup + kRounds; ++round) {
     const double in_order = timed(tree.steps());
-    const double as_arrived = timed(arrival);
-    if (round >= 2) {
+    const double as_arrived = timed(arrivals.next());
+    if (round >= kWarmup) {
       fixed.push_back(in_order);
       arrived.push_back(as_arrived);
     }

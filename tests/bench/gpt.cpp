@@ -216,17 +216,26 @@ class Server {
   double loss_ = 0;
 };
 
-void serve(const BenchOptions& o, const dist::World& world) {
-  set_threads(o.run, world);
-  tessera::set_seed(o.run.seed);
-  Server(o, world).serve();
+int serve(const BenchOptions& o) {
+  // While others have their turns, ranks wait in a broadcast.
+  const auto world =
+      dist::World::start({.comm_timeout = std::chrono::hours(1), .threads = o.run.threads});
+  return world.run(
+      [&] {
+        tessera::set_seed(o.run.seed);
+        Server(o, world).serve();
+      },
+      "bench_gpt");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const BenchOptions options = parse(argc, argv);
-  // While others have their turns, ranks wait in a broadcast.
-  const auto world = dist::World::start({.comm_timeout = std::chrono::hours(1)});
-  return world.run([&] { serve(options, world); }, "bench_gpt");
+  try {
+    return serve(options);
+  } catch (const std::exception& error) {  // no world was formed
+    std::cerr << "bench_gpt: " << error.what() << '\n';
+    return 1;
+  }
 }

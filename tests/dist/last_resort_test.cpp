@@ -8,7 +8,6 @@
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/comm/share_text.h>
 #include <tessera/dist/last_resort.h>
-#include <tessera/dist/transports.h>
 
 namespace tessera::dist {
 namespace {
@@ -36,12 +35,6 @@ TEST(ShareText, GivesEveryRankTheTextOfOne) {
     const std::string mine = "rank " + std::to_string(comm.rank());
     EXPECT_EQ(share_text(comm, mine, 2, "names"), "rank 2");
     EXPECT_EQ(share_text(comm, "", 1, "names"), "");
-  });
-}
-
-TEST(Transports, NamesThatOfEveryPair) {
-  run_ranks(3, [](Communicator& comm) {
-    EXPECT_EQ(describe_transports(comm), comm.host(0) + ": 0 1 2 (thread)");
   });
 }
 

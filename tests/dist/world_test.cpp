@@ -70,5 +70,20 @@ TEST(World, RunTurnsExceptionsIntoExitCodes) {
   EXPECT_EQ(World::start().run([] { fail<InternalError>("a bug"); }), 1);
 }
 
+TEST(WorldDeathTest, ARankThatFailsPrintsTheCollectivesThatItRecorded) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto fail_after_a_sum = [] {
+    setenv("TESSERA_COMM_RECORD", "8", 1);
+    const World world = World::start();
+    std::exit(world.run([&] {
+      std::vector<float> values(3);
+      all_reduce<float>(*world.communicator(), values, ReduceOp::sum, "sizes").wait();
+      fail<InternalError>("a bug");
+    }));
+  };
+  EXPECT_EXIT(fail_after_a_sum(), testing::ExitedWithCode(1),
+              "a bug\n.*the last collectives of this rank:\n(.*\n)*.*all_reduce.*'sizes': ");
+}
+
 }  // namespace
 }  // namespace tessera::dist

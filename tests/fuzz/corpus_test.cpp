@@ -15,6 +15,7 @@
 #include "allocations.h"
 #include "child.h"
 #include "readers.h"
+#include "support/temporary_folder.h"
 
 namespace tessera::fuzz {
 namespace {
@@ -96,6 +97,40 @@ TEST(Memory, is_not_made_for_a_table_that_was_not_checked) {
     const AllocationPeak peak;
     EXPECT_THROW((void)nn::open_array_file("input"), IoError);
     EXPECT_LE(peak.bytes(), std::size_t{1} << 20) << ranges;
+  }
+}
+
+/// A file that is a hole of 16 GiB, for which a block may have 64 MiB.
+TEST(Memory, is_not_made_for_the_table_of_a_large_file) {
+  constexpr std::uint64_t kSize = std::uint64_t{16} << 30;
+  const std::uint64_t mark = 0x0a41524553534554;
+  const std::uint64_t ranges = kSize / 4096 - (1 << 16);
+  const std::array<std::uint64_t, 7> header{
+      mark, 1, std::bit_ceil(56 + 16 * ranges), kSize, ranges, 0, mark};
+  const testing_support::TemporaryFolder folder;
+  const auto file = real_file_system().open(folder / "input", {.create = true});
+  file->write_at(std::as_bytes(std::span(header)), 0);
+  file->resize(kSize);
+  const AllocationPeak peak;
+  EXPECT_THROW((void)nn::open_array_file(folder / "input"), IoError);
+  EXPECT_LE(peak.bytes(), std::size_t{1} << 20);
+}
+
+/// Arrays without elements, of which a header may have any number.
+std::string empty_arrays(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += (i == 0 ? "{\"" : ",\"") + std::to_string(i) +
+            R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+  }
+  return text;
+}
+
+TEST(Memory, is_not_made_for_arrays_before_all_were_checked) {
+  const std::string arrays = empty_arrays(50000);
+  const std::string gap = R"(,"a":{"dtype":"U8","shape":[2],"data_offsets":[1,3]})";
+  for (const std::string& text : {arrays, arrays + "}", arrays + gap + "}"}) {
+    expect_little_memory(text, text.size(), text.size() + 11);  // three bytes of data
   }
 }
 

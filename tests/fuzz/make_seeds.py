@@ -88,7 +88,8 @@ def compound(file):
 
 HDF5 = (plain, attributes, dtypes, chunked, links, virtual, external_storage, cycle, compound)
 OWN = {"whole": b"", "mark": bytes([9, 0, 0, 1]), "data": bytes([20, 32, 0, 255]),
-       "names": bytes([0, 64, 0, 7, 1, 64, 0, 8]), "superblock": bytes([3, 16, 0, 9])}
+       "names": bytes([0, 64, 0, 7, 1, 64, 0, 8]), "superblock": bytes([3, 16, 0, 9]),
+       "no_block": b"".join(bytes([at, 0, 0, 0]) for at in range(56))}
 
 
 def main(folder):

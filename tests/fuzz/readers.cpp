@@ -71,17 +71,15 @@ std::vector<std::byte> make_own_file() {
   return {bytes.begin(), bytes.end()};
 }
 
-/// Every change must be found before the HDF5 library sees a byte. One of the two marks that say
-/// whose file it is stays: without them it is a foreign one.
+/// Every change must be found before the HDF5 library sees a byte.
 void read_own_hdf5(std::span<const std::byte> damage) {
   static const std::vector<std::byte> whole = make_own_file();
-  constexpr std::size_t kMark = 8;
   std::vector<std::byte> bytes = whole;
   for (; damage.size() >= 4; damage = damage.subspan(4)) {
     const auto at = std::to_integer<std::size_t>(damage[0]) |
                     std::to_integer<std::size_t>(damage[1]) << 8 |
                     std::to_integer<std::size_t>(damage[2]) << 16;
-    bytes[std::max(kMark, at % bytes.size())] = damage[3];
+    bytes[at % bytes.size()] = damage[3];
   }
   if (refuses(bytes, open_hdf5) == (bytes == whole)) {
     throw std::logic_error("a damaged file was read, or a whole one refused");

@@ -1,9 +1,12 @@
-// Wrong inputs to every op: InvalidArgument whose text begins with the op's name, or, where the
-// change happens to be legal, a result; never anything else.
+// Wrong inputs to every op: InvalidArgument of the form `op: what is wrong; got X, expected Y`, or,
+// where the change happens to be legal, a result; never anything else.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iostream>
 #include <optional>
 
+#include <tessera/core/ops/topk.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
 
@@ -80,8 +83,7 @@ std::optional<std::string> refusal(const OpDef& op, const BadCall& call, const v
     static_cast<void>(run_op(op, call.inputs, attrs));
     return {};
   } catch (const InvalidArgument& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with(std::string(op.info.name) + ": "))
-        << what << ": " << error.what();
+    expect_names_both_halves(op, error.what(), what);
     return error.what();
   } catch (const std::exception& error) {
     ADD_FAILURE() << what << ": " << error.what();
@@ -111,23 +113,32 @@ BadCall without_elements(const BadCall& call) {
   return result;
 }
 
-bool mixes_devices(const BadCall& call) {
-  bool any_meta = false;
-  for (const Tensor& x : call.inputs) {
-    any_meta |= x.defined() && x.device().type == DeviceType::meta;
-  }
-  return any_meta;
+/// The number of tensors on a device.
+auto count_on(DeviceType type, const BadCall& call) {
+  return std::ranges::count_if(
+      call.inputs, [&](const Tensor& x) { return x.defined() && x.device().type == type; });
 }
 
-/// Makes wrong calls of a case; gives how many were refused.
-int make_bad_calls(const OpCaseData& c, DType dtype) {
+/// How many calls were made, and how many of them were refused.
+struct Counts {
+  int made = 0;
   int refused = 0;
+};
+
+/// Makes wrong calls of a case.
+Counts make_bad_calls(const OpCaseData& c, DType dtype) {
+  Counts counts;
   for (const SampleData& sample : c.samples) {
     const auto attrs = sample.attrs_in(dtype);
     for (const BadCall& call : bad_calls(sample, dtype)) {
       const auto why = refusal(*c.op, call, attrs.get());
-      refused += why ? 1 : 0;
-      if (!mixes_devices(call) && !is_about_elements(why.value_or(""))) {
+      counts.made += 1;
+      counts.refused += why ? 1 : 0;
+      const bool any_meta = count_on(DeviceType::meta, call) > 0;
+      if (any_meta && count_on(DeviceType::cpu, call) > 0 && !c.op->info.elementwise) {
+        EXPECT_TRUE(why) << c.op->info.name << " mixes devices, with " << call.what;
+      }
+      if (!any_meta && !is_about_elements(why.value_or(""))) {
         // What is wrong is known before anything is computed.
         const auto early = refusal(*c.op, without_elements(call), attrs.get());
         EXPECT_EQ(early.has_value(), why.has_value())
@@ -136,16 +147,84 @@ int make_bad_calls(const OpCaseData& c, DType dtype) {
       }
     }
   }
-  return refused;
+  return counts;
 }
 
 TEST(BadInput, every_op_refuses_what_it_cannot_mean) {
+  Counts all;
   for (const OpDef* op : registered_ops()) {
     const OpCaseData* op_case = find_op_case(*op);
+    ASSERT_NE(op_case, nullptr) << op->info.name << " has no case from which to draw bad input";
     for (const DType dtype : {DType::f64, DType::f32}) {
-      EXPECT_TRUE(op_case == nullptr || make_bad_calls(*op_case, dtype) > 0) << op->info.name;
+      const Counts counts = make_bad_calls(*op_case, dtype);
+      EXPECT_GT(counts.refused, 0) << op->info.name << " took every bad input";
+      all.made += counts.made;
+      all.refused += counts.refused;
     }
   }
+  std::cout << registered_ops().size() << " ops, " << all.made << " bad inputs, " << all.refused
+            << " refused, each with op, got and expected\n";
+}
+
+/// Makes a call that overwrites inputs `over`; gives whether it was refused, which must have
+/// changed nothing.
+bool refused_untouched(const OpDef& op, const BadCall& call, const void* attrs,
+                       const std::vector<int>& over) {
+  std::vector<Tensor> before;
+  std::vector<std::uint32_t> versions;  // legal calls before this one wrote into these inputs
+  for (const Tensor& x : call.inputs) {
+    before.push_back(converted(x, x.defined() ? x.dtype() : DType::f32));
+    versions.push_back(x.defined() ? x.version() : 0);
+  }
+  Outputs outputs;
+  for (const int i : over) {
+    outputs.push_back(call.inputs[static_cast<std::size_t>(i)]);
+  }
+  try {
+    tessera::call(op, std::vector<TensorRef>(call.inputs.begin(), call.inputs.end()), attrs,
+                  outputs);
+    return false;
+  } catch (const InvalidArgument& error) {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (before[i].defined()) {
+        expect_same_bits(call.inputs[i], before[i], call.what + ": " + error.what());
+        EXPECT_EQ(call.inputs[i].version(), versions[i]) << op.info.name << " with " << call.what;
+      }
+    }
+    return true;
+  }
+}
+
+TEST(BadInput, what_would_be_overwritten_stays_as_it_was) {
+  for (const OpDef* op : registered_ops()) {
+    const OpCaseData& c = *find_op_case(*op);
+    if (!op->info.in_place && c.overwrites.empty()) {
+      continue;
+    }
+    const std::vector<int> over = c.overwrites.empty() ? std::vector<int>{0} : c.overwrites;
+    int refused = 0;
+    for (const SampleData& sample : c.samples) {
+      const auto attrs = sample.attrs_in(DType::f32);
+      for (const BadCall& call : bad_calls(sample, DType::f32)) {
+        const bool whole = call.inputs.size() == sample.inputs.size();
+        if (whole && count_on(DeviceType::meta, call) == 0) {
+          refused += refused_untouched(*op, call, attrs.get(), over) ? 1 : 0;
+        }
+      }
+    }
+    EXPECT_GT(refused, 0) << op->info.name;
+  }
+}
+
+TEST(BadInput, no_destination_changes_when_another_does_not_fit) {
+  const Tensor x = ones_of({4, 3}, DType::f32);
+  x.get().cut = {.parts = 2, .dim = 0};
+  Outputs outputs;
+  outputs.push_back(ones_of({4, 2}, DType::f32));
+  outputs.push_back(ones_of({4, 2}, DType::f32));  // positions are i64
+  const Topk::Attrs attrs{.k = 2, .dim = 1};
+  EXPECT_THROW(call(op_def<Topk>(), std::vector<TensorRef>{x}, &attrs, outputs), InvalidArgument);
+  EXPECT_FALSE(outputs[0].cut());
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ using namespace test;  // NOLINT(google-build-using-namespace)
 const RegisterOpCase<Cast> kCastCase{{
     .samples = {{.inputs = {real({4, 6})}, .attrs = {.dtype = DType::f64}}},
     .dtypes = kRealDTypes,
-    .shard_truth = true,
 }};
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/autograd/meta.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/embedding.h>
@@ -35,7 +36,7 @@ const RegisterOpCase<LinearCrossEntropy> kLinearCrossEntropyCase{{
     .tolerance = {.of_largest = 4},
     .set_dtype = [](LinearCrossEntropyAttrs& attrs, DType dtype) { attrs.dtype = dtype; },
     .gradient_outputs = 1,
-    .shard_truth = false,  // the mean of each microbatch is its own
+    .means_of_microbatches = true,
 }};
 
 const RegisterOpCase<LinearCrossEntropyBackward> kLinearCrossEntropyBackwardCase{{
@@ -168,6 +169,27 @@ TEST(LinearCrossEntropy, autocast_keeps_the_loss_and_gradients_of_parameters_in_
   loss.backward();
   EXPECT_EQ(x.grad().dtype(), DType::bf16);
   EXPECT_EQ(weight.grad().dtype(), DType::f32);
+}
+
+/// The most bytes that a call without autograd holds at once, beside what was there before.
+std::size_t peak_of_call(std::int64_t max_bytes) {
+  const Tensor x = numbers({4096, 4}, 1, DType::f32);
+  const Tensor weight = numbers({1024, 4}, 2, DType::f32);
+  const Tensor targets = classes({4096}, 1024);
+  reset_peak();
+  const std::size_t before = memory_stats().current;
+  static_cast<void>(call_all<LinearCrossEntropy>({x, weight, targets}, {.max_bytes = max_bytes}));
+  return memory_stats().peak - before;
+}
+
+TEST(LinearCrossEntropy, holds_no_more_bytes_of_logits_than_it_is_told) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  constexpr std::size_t kBeside = kMiB / 2;        // losses, packed factors
+  EXPECT_GE(peak_of_call(256 * kMiB), 16 * kMiB);  // all logits
+  for (const std::size_t bound : {kMiB, 2 * kMiB, 8 * kMiB}) {
+    EXPECT_GE(peak_of_call(bound), bound);
+    EXPECT_LE(peak_of_call(bound), bound + kBeside);
+  }
 }
 
 TEST(LinearCrossEntropy, names_what_does_not_fit) {

@@ -122,7 +122,7 @@ TEST(Matmul, names_what_does_not_fit) {
     static_cast<void>(matmul(zeros({2, 3}), zeros({4, 2})));
     FAIL();
   } catch (const InvalidArgument& e) {
-    EXPECT_STREQ(e.what(), "matmul: inner sizes differ; got 3 and 4 in shapes (2, 3) and (4, 2)");
+    EXPECT_STREQ(e.what(), "matmul: wrong inner size; got 4 in (2, 3) times (4, 2), expected 3");
   }
 }
 

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/core/base/module_path.h>
+#include <tessera/core/ops/attention.h>
+#include <tessera/core/ops/linear_cross_entropy.h>
+#include <tessera/core/ops/select.h>
+
 #include "ops/gradients.h"
 #include "support/op_case.h"
 
@@ -84,6 +89,42 @@ TEST(Microbatches, are_added_along_a_tree) {
   Tensor x = from_values<float>({1, kTiny, kTiny, kTiny}, {4});
   x.get().cut = {.parts = 4, .dim = 0, .stacked = true};
   EXPECT_EQ(sum_microbatches(x).item<float>(), 1 + 2 * kTiny);
+}
+
+Tensor in_two(const Shape& shape, bool stacked = false) {
+  Tensor x = zeros(shape);
+  x.get().cut = {.parts = 2, .dim = 0, .stacked = stacked};
+  return x;
+}
+
+template <class F>
+std::string unsupported(const F& call) {
+  const ModulePathScope head("head");
+  try {
+    static_cast<void>(call());
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+  return "went through";
+}
+
+TEST(Microbatches, what_takes_one_pass_apart_names_op_module_and_way_out) {
+  const std::string way_out =
+      " in module head; several microbatches cannot run in one pass, use --at-once 1";
+  const Tensor base = zeros({3, 4});
+  EXPECT_EQ(unsupported([&] { return select(base, 0, 1).copy_(in_two({4})); }),
+            "copy: writes several microbatches into a view" + way_out);
+  EXPECT_FALSE(base.cut());
+  const Tensor targets = zeros({4}, {.dtype = DType::i64});
+  EXPECT_EQ(unsupported([&] {
+              return linear_cross_entropy(in_two({4, 4}), base, targets);
+            }),
+            "linear_cross_entropy: needs x and targets cut alike along one of their dims, and the "
+            "weight whole" +
+                way_out);
+  const Tensor q = in_two({2, 2, 3, 4}, true);
+  EXPECT_EQ(unsupported([&] { return attention(q, q, q, {.dropout = 0.5}); }),
+            "attention: needs the samples in dim 0 for dropout" + way_out);
 }
 
 }  // namespace

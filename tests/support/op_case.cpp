@@ -123,10 +123,8 @@ void register_op_case(OpCaseData data) {
   }
   if (shared->op->shard != nullptr) {
     add_test(shared, "shard_rule_has_the_right_form", check_shard_form);
-    if (shared->shard_truth) {
-      add_test(shared, "shard_rule_is_true", check_shard_truth);
-      add_test(shared, "takes_empty_inputs", check_empty);
-    }
+    add_test(shared, "shard_rule_is_true", check_shard_truth);
+    add_test(shared, "takes_empty_inputs", check_empty);
   }
 }
 

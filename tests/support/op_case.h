@@ -105,8 +105,8 @@ struct OpCaseData {
   bool second_gradient = true;
   int gradient_outputs = kMaxOutputs;
   std::vector<int> overwrites;
-  bool shard_truth = true;
   std::vector<std::int8_t> shard_labels;
+  bool means_of_microbatches = false;
   bool meta = true;
   bool strides = true;
   double step = 1e-5;  ///< of finite differences
@@ -154,11 +154,12 @@ struct OpCase {
   int gradient_outputs = kMaxOutputs;  ///< so many have a gradient, the others are saved results
   /// Output i may be written over input overwrites[i]; that of ops in place is input 0.
   std::vector<int> overwrites;
-  /// Slicing along each label with the same attributes. Switch off where attributes name sizes.
-  bool shard_truth = true;
-  std::vector<std::int8_t> shard_labels;  ///< only these, where attributes name sizes of others
-  bool meta = true;                       ///< false: shapes depend on values
-  bool strides = true;                    ///< false: takes dense inputs only
+  /// The shard rule is checked for these labels only, where attributes name sizes of others.
+  std::vector<std::int8_t> shard_labels;
+  /// Results are means of each microbatch: pieces are compared with a call that holds them so.
+  bool means_of_microbatches = false;
+  bool meta = true;     ///< false: shapes depend on values
+  bool strides = true;  ///< false: takes dense inputs only
   double step = 1e-5;
 };
 
@@ -180,8 +181,8 @@ struct RegisterOpCase {
                       .second_gradient = typed.second_gradient,
                       .gradient_outputs = typed.gradient_outputs,
                       .overwrites = typed.overwrites,
-                      .shard_truth = typed.shard_truth,
                       .shard_labels = typed.shard_labels,
+                      .means_of_microbatches = typed.means_of_microbatches,
                       .meta = typed.meta,
                       .strides = typed.strides,
                       .step = typed.step});

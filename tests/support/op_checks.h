@@ -5,7 +5,8 @@
 
 namespace tessera::test {
 
-/// Wrong calls throw InvalidArgument or Unsupported whose text begins with the op's name.
+/// Wrong calls throw InvalidArgument that names both halves, or Unsupported whose text begins with
+/// the op's name.
 void check_rejects_wrong_calls(const OpCaseData& c);
 /// Every listed dtype runs and is as near to the f64 result as the dtype allows.
 void check_dtypes(const OpCaseData& c);
@@ -28,7 +29,7 @@ void check_second_gradient(const OpCaseData& c);
 /// The shard rule fits the inputs' and outputs' dims.
 void check_shard_form(const OpCaseData& c);
 /// Cutting all inputs along a label into 2 and 4 pieces, running each, and joining the outputs
-/// gives the whole.
+/// gives the whole. Where the rule has labels, some sample must divide into pieces.
 void check_shard_truth(const OpCaseData& c);
 
 }  // namespace tessera::test

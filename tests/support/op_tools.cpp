@@ -126,6 +126,12 @@ Outputs run_op(const OpDef& op, const std::vector<Tensor>& inputs, const void* a
   return outputs;
 }
 
+void expect_names_both_halves(const OpDef& op, const std::string& text, const std::string& what) {
+  const std::size_t got = text.find("; got ");
+  const bool both = got != std::string::npos && text.find(", expected ", got) != std::string::npos;
+  EXPECT_TRUE(text.starts_with(std::string(op.info.name) + ": ") && both) << what << ": " << text;
+}
+
 std::optional<Outputs> run_kernel(const OpDef& op, OpDef::KernelFunction kernel,
                                   const std::vector<Tensor>& inputs, const void* attrs) {
   const std::vector<TensorRef> in = refs(inputs);

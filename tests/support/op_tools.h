@@ -17,6 +17,8 @@ void derive_inputs(const SampleData& sample, std::vector<Tensor>& inputs);
 
 /// The op through the whole pipeline.
 [[nodiscard]] Outputs run_op(const OpDef& op, const std::vector<Tensor>& inputs, const void* attrs);
+/// The text of an error names the op and both halves: `op: what is wrong; got X, expected Y`.
+void expect_names_both_halves(const OpDef& op, const std::string& text, const std::string& what);
 /// Outputs that the op's shape rule asks for, filled by `kernel` alone; nothing when it declines.
 [[nodiscard]] std::optional<Outputs> run_kernel(const OpDef& op, OpDef::KernelFunction kernel,
                                                 const std::vector<Tensor>& inputs,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 
 namespace tessera {
@@ -10,14 +11,11 @@ namespace {
 constexpr std::int8_t kBags = 0;
 constexpr std::int8_t kWidth = 1;
 
-bool is_integer(const Tensor& x) {
-  return is_integral(x.dtype()) && x.dtype() != DType::boolean;
-}
-
 std::int64_t check_offsets(const Infer& c, const Tensor& offsets, const BagAttrs& attrs) {
-  check(offsets.ndim() == 1 && is_integer(offsets), c.op(), ": offsets must be 1-D integers; got ",
-        offsets.shape(), " ", offsets.dtype());
-  check(!attrs.include_last_offset || offsets.numel() > 0, c.op(), ": no last offset");
+  check_layout(offsets.ndim() == 1, c.op(), "offsets", offsets.shape(), "one dim");
+  check_integer(c.op(), "offsets", offsets.dtype());
+  check(!attrs.include_last_offset || offsets.numel() > 0, c.op(),
+        ": wrong number of offsets; got 0, expected at least 1 with include_last_offset");
   return offsets.numel() - (attrs.include_last_offset ? 1 : 0);
 }
 
@@ -30,8 +28,8 @@ std::vector<std::int64_t> edges_of(const char* op, const TensorImpl& offsets, st
   }
   check(edges.size() == 1 || edges.front() == 0, op, ": offsets out of range; got ", edges.front(),
         " first, expected 0");
-  check(std::ranges::is_sorted(edges) && edges.back() <= count, op,
-        ": offsets out of range; expected a rising sequence up to ", count);
+  check(std::ranges::is_sorted(edges) && edges.back() <= count, op, ": offsets out of range; got ",
+        edges.back(), " last, expected a rising sequence up to ", count);
   return edges;
 }
 
@@ -40,18 +38,19 @@ std::vector<std::int64_t> edges_of(const char* op, const TensorImpl& offsets, st
 std::int64_t check_bags(const Infer& c, int first, const BagAttrs& attrs) {
   const Tensor& weight = c.input(first);
   const Tensor& ids = c.input(first + 1);
-  check(weight.ndim() == 2 && is_floating(weight.dtype()), c.op(),
-        ": weight must be 2-D and floating; got ", weight.shape(), " ", weight.dtype());
-  check(is_integer(ids), c.op(), ": ids must be integers; got ", ids.dtype());
+  check_layout(weight.ndim() == 2, c.op(), "weight", weight.shape(), "(rows, width)");
+  check_floating(c.op(), "weight", weight.dtype());
+  check_integer(c.op(), "ids", ids.dtype());
   const bool offsets = c.has_input(first + 2);
-  check(ids.ndim() == (offsets ? 1 : 2), c.op(),
-        ": ids must be 1-D with offsets, 2-D without; got ", ids.shape());
+  check_layout(ids.ndim() == (offsets ? 1 : 2), c.op(), "ids", ids.shape(),
+               offsets ? "one dim, as there are offsets" : "(bags, ids)");
   if (c.has_input(first + 3)) {
     const Tensor& factors = c.input(first + 3);
     check(factors.shape() == ids.shape() && factors.dtype() == weight.dtype(), c.op(),
           ": weights of ids do not fit; got ", factors.shape(), " ", factors.dtype(), ", expected ",
           ids.shape(), " ", weight.dtype());
-    check(attrs.mode == BagMode::sum, c.op(), ": weights of ids go with sums only");
+    check(attrs.mode == BagMode::sum, c.op(),
+          ": weights of ids go with sums only; got another mode, expected BagMode::sum");
   }
   return offsets ? check_offsets(c, c.input(first + 2), attrs) : ids.shape()[0];
 }

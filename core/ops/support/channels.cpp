@@ -1,14 +1,15 @@
 #include <tessera/core/ops/support/channels.h>
 
 #include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 
 namespace tessera {
 
 void check_channels(const Infer& c, const Tensor& x) {
-  check(x.ndim() >= 2 && (x.numel() > 0 || x.size(1) == 0), c.op(),
-        ": needs values of channels in dim 1; got ", x.shape());
-  check(is_floating(x.dtype()), c.op(), ": needs a floating dtype; got ", x.dtype());
+  check_layout(x.ndim() >= 2 && (x.numel() > 0 || x.size(1) == 0), c.op(), "x", x.shape(),
+               "(samples, channels, ...) with elements");
+  check_floating(c.op(), "x", x.dtype());
 }
 
 void check_channel_values(const Infer& c, const Tensor& x, int i, const char* name) {
@@ -16,10 +17,8 @@ void check_channel_values(const Infer& c, const Tensor& x, int i, const char* na
   if (!c.has_input(i)) {
     return;
   }
-  check(c.input(i).shape() == expected, c.op(), ": wrong ", name, "; got ", c.input(i).shape(),
-        ", expected ", expected);
-  check(is_floating(c.input(i).dtype()), c.op(), ": ", name, " needs a floating dtype; got ",
-        c.input(i).dtype());
+  check_shape(c.op(), name, c.input(i).shape(), expected);
+  check_floating(c.op(), name, c.input(i).dtype());
 }
 
 DimLabels channel_labels(int ndim) {

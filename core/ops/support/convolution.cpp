@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <tessera/core/ops/support/checks.h>
+
 namespace tessera {
 namespace {
 
@@ -18,14 +20,16 @@ void check_sizes(const char* op, const Dims& size, int ndim) {
 }
 
 void check_result(const char* op, const ConvolutionGeometry& g, const Shape& y) {
-  check(g.y_shape() == y, op, ": the gradient does not fit; got ", y, ", expected ", g.y_shape());
+  check_shape(op, "gradient", y, g.y_shape());
 }
 
 void set_out(const char* op, ConvolutionGeometry& g, const Shape& x, const Shape& weight) {
   for (std::size_t d = 0; d < 3; ++d) {
-    const std::int64_t room = g.in[d] + 2 * g.padding[d] - g.dilation[d] * (g.kernel[d] - 1) - 1;
-    check(room >= 0, op, ": the kernel is larger than the padded input; got ", weight, " and ", x);
-    g.out[d] = room / g.stride[d] + 1;
+    const std::int64_t window = g.dilation[d] * (g.kernel[d] - 1) + 1;
+    const std::int64_t padded = g.in[d] + 2 * g.padding[d];
+    check(window <= padded, op, ": kernel is larger than the padded input; got ", window,
+          " positions of weight ", weight, ", expected at most ", padded, " of x ", x);
+    g.out[d] = (padded - window) / g.stride[d] + 1;
   }
 }
 
@@ -35,8 +39,8 @@ ConvolutionGeometry convolution_geometry(const char* op, const Shape& x, const S
                                          const ConvolutionOptions& options) {
   const int ndim = spatial_dims(op, x);
   const std::int64_t groups = options.groups;
-  check(weight.size() == x.size(), op, ": the weight does not fit; got ", weight, " for ", x,
-        ", expected as many dims");
+  check(weight.size() == x.size(), op, ": wrong number of dims of weight; got ", weight,
+        ", expected ", x.size(), " as in x ", x);
   check(groups >= 1 && weight[0] % groups == 0, op, ": wrong number of groups; got ", groups,
         ", expected a divisor of ", weight[0], " channels");
   check(x[1] % groups == 0 && x[1] / groups == weight[1], op, ": wrong number of channels; got ",
@@ -60,8 +64,10 @@ ConvolutionGeometry convolution_geometry(const char* op, const Shape& x, const S
 ConvolutionGeometry geometry_of_input(const char* op, const Shape& y, const Shape& weight,
                                       const Dims& size, const ConvolutionOptions& options) {
   const int ndim = spatial_dims(op, y);
-  check(weight.size() == y.size() && weight[0] == y[1], op, ": the weight does not fit; got ",
-        weight, " for ", y);
+  check(weight.size() == y.size(), op, ": wrong number of dims of weight; got ", weight,
+        ", expected ", y.size(), " as in ", y);
+  check(weight[0] == y[1], op, ": wrong number of channels; got ", y[1], " in ", y, ", expected ",
+        weight[0], " as in weight ", weight);
   check_sizes(op, size, ndim);
   const std::int64_t channels = weight[1] * std::max<std::int64_t>(options.groups, 1);
   const ConvolutionGeometry g =
@@ -73,7 +79,8 @@ ConvolutionGeometry geometry_of_input(const char* op, const Shape& y, const Shap
 ConvolutionGeometry geometry_of_weight(const char* op, const Shape& y, const Shape& x,
                                        const Dims& size, const ConvolutionOptions& options) {
   const int ndim = spatial_dims(op, x);
-  check(y.size() == x.size(), op, ": the gradient does not fit; got ", y, " for ", x);
+  check(y.size() == x.size(), op, ": wrong number of dims of the gradient; got ", y, ", expected ",
+        x.size(), " as in x ", x);
   check_sizes(op, size, ndim);
   const std::int64_t channels = x[1] / std::max<std::int64_t>(options.groups, 1);
   const ConvolutionGeometry g =
@@ -84,8 +91,7 @@ ConvolutionGeometry geometry_of_weight(const char* op, const Shape& y, const Sha
 
 void check_channel_bias(const Infer& c, int i, std::int64_t channels) {
   if (c.has_input(i)) {
-    check(c.input(i).shape() == Shape{channels}, c.op(), ": wrong bias; got ", c.input(i).shape(),
-          ", expected ", Shape{channels});
+    check_shape(c.op(), "bias", c.input(i).shape(), {channels});
   }
 }
 

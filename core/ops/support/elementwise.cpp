@@ -120,7 +120,8 @@ Device common_device(const Infer& c) {
       continue;
     }
     check(goes_anywhere(*first) || goes_anywhere(c.input(i)), c.op(),
-          ": inputs on different devices; got ", first->device(), " and ", c.input(i).device());
+          ": inputs on different devices; got ", first->device(), " and ", c.input(i).device(),
+          ", expected one device");
     first = goes_anywhere(*first) ? &c.input(i) : first;
   }
   return first->device();
@@ -143,8 +144,8 @@ void infer_elementwise(Infer& c, int inputs, DType dtype) {
 
 void check_real(const Infer& c) {
   for (int i = 0; i < c.input_count(); ++i) {
-    check<TypeError>(!is_complex(c.input(i).dtype()), c.op(), ": needs real numbers; got ",
-                     c.input(i).dtype());
+    check<TypeError>(!is_complex(c.input(i).dtype()), c.op(), ": wrong dtype of input ", i,
+                     "; got ", c.input(i).dtype(), ", expected a real one");
   }
 }
 

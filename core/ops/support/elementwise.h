@@ -113,7 +113,8 @@ void map_if_accepted(Kernel& k, DType computing, const F& f) {
     const DType part = real_of(computing);
     map_as<C, N>(k, is_floating(part) && part != DType::f64, f);
   } else {
-    fail<InvalidArgument>(k.op(), ": not defined for this dtype; got ", computing);
+    fail<InvalidArgument>(k.op(), ": wrong dtype; got ", computing, ", expected ",
+                          accepts<F, double, N>() ? "a floating one" : "an integer one");
   }
 }
 

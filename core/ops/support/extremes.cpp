@@ -5,12 +5,13 @@
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
 
 void infer_extreme(Infer& c, const ReduceAttrs& attrs) {
   const DType dtype = c.input().dtype();
-  check(!is_complex(dtype), c.op(), ": complex numbers have no order; got ", dtype);
+  check_real(c.op(), "x", dtype);
   infer_reduction(c, attrs, dtype);
   check_not_empty(c);
 }
@@ -33,7 +34,7 @@ void extreme_vjp(Vjp& v, const ReduceAttrs& attrs) {
 
 void infer_position(Infer& c, const ReduceAttrs& attrs) {
   const DType dtype = c.input().dtype();
-  check(!is_complex(dtype) && dtype != DType::boolean, c.op(), ": needs real numbers; got ", dtype);
+  check_real_number(c.op(), "x", dtype);
   infer_reduction(c, attrs, DType::i64);
   check_not_empty(c);
 }

@@ -1,15 +1,18 @@
 #include <tessera/core/ops/support/indexing.h>
 
+#include <tessera/core/ops/support/checks.h>
+
 namespace tessera {
 
 void check_index(const char* op, const Shape& shape, const Tensor& index, int dim) {
-  check(index.dtype() == DType::i64, op, ": the index must be i64; got ", index.dtype());
-  check(!shape.empty() && index.ndim() == shape.size(), op,
-        ": the index needs the dims of the tensor; got ", index.shape(), " for ", shape);
+  check_i64(op, "index", index.dtype());
+  check_has_dims(op, shape);
+  check(index.ndim() == shape.size(), op, ": wrong number of dims of index; got ", index.shape(),
+        ", expected ", shape.size(), " as in ", shape);
   const int along = normalize_dim(op, dim, shape.size());
   for (int d = 0; d < shape.size(); ++d) {
-    check(d == along || index.shape()[d] <= shape[d], op, ": the index is too large; got ",
-          index.shape(), " for ", shape);
+    check(d == along || index.shape()[d] <= shape[d], op, ": index is too large; got ",
+          index.shape(), ", expected at most ", shape, " but for dim ", along);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/row_sums.h>
 #include <tessera/core/ops/support/saved_inputs.h>
 
@@ -14,15 +15,13 @@ void check_parameter(const Infer& c, int i, const char* name) {
   if (!c.has_input(i)) {
     return;
   }
-  check(c.input(i).shape() == expected, c.op(), ": wrong ", name, "; got ", c.input(i).shape(),
-        ", expected ", expected);
-  check(is_floating(c.input(i).dtype()), c.op(), ": ", name, " needs a floating dtype; got ",
-        c.input(i).dtype());
+  check_shape(c.op(), name, c.input(i).shape(), expected);
+  check_floating(c.op(), name, c.input(i).dtype());
 }
 
 void check_rows(const Infer& c, const Tensor& x) {
-  check(x.ndim() >= 1 && x.shape().back() > 0, c.op(), ": needs a last dim; got ", x.shape());
-  check(is_floating(x.dtype()), c.op(), ": needs a floating dtype; got ", x.dtype());
+  check_layout(x.ndim() >= 1 && x.shape().back() > 0, c.op(), "x", x.shape(), "(..., width)");
+  check_floating(c.op(), "x", x.dtype());
 }
 
 Shape with_last_dim(Shape shape, std::int64_t size) {
@@ -74,10 +73,11 @@ DType norm_dtype(const Tensor& x) {
 void infer_norm(Infer& c, const NormAttrs& attrs, bool centered) {
   const Tensor& x = c.input(0);
   check_rows(c, x);
-  check(attrs.epsilon >= 0, c.op(), ": epsilon must not be negative; got ", attrs.epsilon);
+  check_at_least(c.op(), "epsilon", attrs.epsilon, 0);
   check_parameter(c, 1, "weight");
   check_parameter(c, 2, "bias");
-  check(!c.has_input(2) || c.has_input(1), c.op(), ": a bias needs a weight");
+  check(!c.has_input(2) || c.has_input(1), c.op(),
+        ": a bias needs a weight; got the bias alone, expected both");
   const DType statistics = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   c.add_output(x.shape(), attrs.dtype);
   c.add_output(with_last_dim(x.shape(), 1), statistics);

@@ -45,7 +45,8 @@ void reference_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool cen
 template <OpStruct Backward>
 void norm_vjp(Vjp& v, const Tensor& inverse, const Tensor& mean) {
   check<Unsupported>(!v.has_gradient(1) && (!mean.defined() || !v.has_gradient(2)),
-                     "norm: third derivatives are not supported; write the norm out");
+                     Backward::info.name,
+                     ": third derivatives are not supported; write the norm out");
   NormBackwardAttrs attrs;
   attrs.weight = v.has_input(1) && v.needs(1);
   attrs.bias = attrs.weight && v.has_input(2) && v.needs(2);

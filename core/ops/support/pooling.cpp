@@ -28,11 +28,11 @@ PoolGeometry pool_geometry(const char* op, const Shape& x, const PoolOptions& op
   g.dilation = spatial_numbers(op, "dilation", options.dilation, ndim, 1, 1);
   for (std::size_t d = 0; d < 3; ++d) {
     const std::int64_t window = g.dilation[d] * (g.kernel[d] - 1) + 1;
-    check(g.padding[d] <= window / 2, op, ": padding is more than half a window; got ",
-          options.padding, " for a kernel of ", options.kernel);
+    check(g.padding[d] <= window / 2, op, ": padding out of range; got ", g.padding[d],
+          ", expected at most ", window / 2, ", half of the window");
     g.out[d] = windows(g, d, options.ceil_mode);
-    check(g.out[d] >= 1, op, ": the kernel is larger than the padded input; got ", options.kernel,
-          " and ", x);
+    check(g.out[d] >= 1, op, ": kernel is larger than the padded input; got ", options.kernel,
+          ", expected windows that fit into ", x, " padded by ", options.padding);
   }
   check_countable(op, g.y_shape());
   return g;

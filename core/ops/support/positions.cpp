@@ -1,17 +1,18 @@
 #include <tessera/core/ops/support/positions.h>
 
+#include <tessera/core/ops/support/checks.h>
+
 namespace tessera {
 
 int check_lists(const Infer& c, int from, int first) {
   const int count = c.input_count() - from;
   const int ndim = c.input().ndim();
-  check(count > 0 && first >= 0 && first + count <= ndim, c.op(),
-        ": one list for each indexed dim; got ", count, " lists from dim ", first, " on of shape ",
+  check(count > 0 && first >= 0 && first + count <= ndim, c.op(), ": wrong number of lists; got ",
+        count, " from dim ", first, " on, expected one for each indexed dim of ",
         c.input().shape());
   for (int i = from; i < c.input_count(); ++i) {
-    check(c.input(i).dtype() == DType::i64 && c.input(i).shape() == c.input(from).shape(), c.op(),
-          ": lists must be i64 and of one shape; got ", c.input(i).dtype(), " ", c.input(i).shape(),
-          ", expected ", c.input(from).shape());
+    check_i64(c.op(), "a list", c.input(i).dtype());
+    check_shape(c.op(), "a list", c.input(i).shape(), c.input(from).shape());
   }
   return count;
 }

@@ -14,7 +14,7 @@ DimSet reduced_dims(const char* op, const ReduceAttrs& attrs, int ndim) {
   }
   for (const std::int64_t dim : attrs.dims) {
     bool& chosen = reduced[static_cast<std::size_t>(normalize_dim(op, dim, ndim))];
-    check(!chosen, op, ": a dim is given twice; got ", attrs.dims);
+    check(!chosen, op, ": a dim is given twice; got ", attrs.dims, ", expected each once");
     chosen = true;
   }
   return reduced;
@@ -36,7 +36,8 @@ void infer_reduction(Infer& c, const ReduceAttrs& attrs, DType dtype) {
 
 void check_not_empty(const Infer& c) {
   check(c.input().numel() > 0 || numel_of(c.outputs()[0].shape) == 0, c.op(),
-        ": nothing to choose from; got shape ", c.input().shape());
+        ": nothing to choose from; got shape ", c.input().shape(),
+        ", expected at least one element");
 }
 
 ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs, ShardRule::Reduction reduction) {

@@ -81,7 +81,8 @@ void reduce_elements(Kernel& k, const ReduceAttrs& attrs, const F& f) {
     if constexpr (requires(std::span<const C> values) { f(values); }) {
       detail::reduce_as<C>(k, attrs, f);
     } else {
-      fail<InvalidArgument>(k.op(), ": not defined for this dtype; got ", k.input().dtype);
+      fail<InvalidArgument>(k.op(), ": wrong dtype; got ", k.input().dtype,
+                            ", expected another kind of numbers");
     }
   };
   const DType dtype = k.input().dtype;

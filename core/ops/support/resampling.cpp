@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <tessera/core/ops/support/checks.h>
+
 namespace tessera {
 namespace {
 
@@ -147,20 +149,22 @@ void check_resampling(const char* op, const Resampling& r, const Shape& shape, c
         " and ", r.out, ", expected ", ndim);
   static_cast<void>(spatial_numbers(op, "size", r.in, ndim, 1, 1));
   static_cast<void>(spatial_numbers(op, "size", r.out, ndim, 1, 1));
-  check(r.divisor >= 0, op, ": the divisor must be positive; got ", r.divisor);
+  check_at_least(op, "divisor", r.divisor, 0);
   if (r.kind != Kind::average) {
     return;
   }
   const bool fits = r.kernel.size() == ndim && r.stride.size() == ndim && r.padding.size() == ndim;
-  check(fits, op, ": needs a window for each dim; got ", r.kernel, ", ", r.stride, ", ", r.padding);
+  check(fits, op, ": wrong windows; got kernel ", r.kernel, ", stride ", r.stride, ", padding ",
+        r.padding, ", expected ", ndim, " numbers in each");
   const Spatial kernel = spatial_numbers(op, "kernel size", r.kernel, ndim, 1, 1);
   const Spatial stride = spatial_numbers(op, "stride", r.stride, ndim, 1, 1);
   const Spatial padding = spatial_numbers(op, "padding", r.padding, ndim, 0, 0);
   for (int d = 0; d < ndim; ++d) {
     const auto s = static_cast<std::size_t>(3 - ndim + d);
     const bool reaches = (r.out[d] - 1) * stride[s] - padding[s] < r.in[d];
-    check(padding[s] <= kernel[s] / 2 && reaches, op, ": windows lie outside of the input; got ",
-          r.kernel, ", ", r.stride, ", ", r.padding, " for ", r.in, " and ", r.out);
+    check(padding[s] <= kernel[s] / 2 && reaches, op,
+          ": windows lie outside of the input; got kernel ", r.kernel, ", stride ", r.stride,
+          ", padding ", r.padding, ", expected windows that make ", r.out, " positions of ", r.in);
   }
 }
 

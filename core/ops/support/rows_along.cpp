@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include <tessera/core/ops/support/checks.h>
+
 namespace tessera {
 
 void infer_along(Infer& c, int inputs, int dim) {
   const Tensor& x = c.input(0);
-  check(dim >= 0 && dim < x.ndim(), c.op(), ": no such dim; got ", dim, " for shape ", x.shape());
+  check(dim >= 0 && dim < x.ndim(), c.op(), ": dim out of range; got ", dim, ", expected [0, ",
+        x.ndim(), ") for shape ", x.shape());
   for (int i = 0; i < inputs; ++i) {
-    check(is_floating(c.input(i).dtype()), c.op(), ": needs floating dtypes; got ",
-          c.input(i).dtype());
-    check(c.input(i).shape() == x.shape(), c.op(), ": shapes differ; got ", c.input(i).shape(),
-          ", expected ", x.shape());
+    check_floating(c.op(), "an input", c.input(i).dtype());
+    check_shape(c.op(), "an input", c.input(i).shape(), x.shape());
   }
   c.add_output(x.shape(), x.dtype());
 }

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include <tessera/core/ops/support/checks.h>
+
 namespace tessera {
 
 Spatial spatial_numbers(const char* op, const char* name, const Dims& numbers, int ndim,
@@ -14,15 +16,15 @@ Spatial spatial_numbers(const char* op, const char* name, const Dims& numbers, i
   for (int d = 0; d < ndim; ++d) {
     const std::int64_t number = numbers[numbers.size() == 1 ? 0 : d];
     check(number >= least && number <= kMost, op, ": ", name, " out of range; got ", numbers,
-          ", expected at least ", least);
+          ", expected ", least, " to ", kMost);
     result[static_cast<std::size_t>(3 - ndim + d)] = number;
   }
   return result;
 }
 
 int spatial_dims(const char* op, const Shape& x) {
-  check(x.size() >= 3 && x.size() <= 5, op,
-        ": needs samples, channels and 1 to 3 spatial dims; got ", x);
+  check_layout(x.size() >= 3 && x.size() <= 5, op, "x", x,
+               "(samples, channels, sizes...) with 1 to 3 sizes");
   return x.size() - 2;
 }
 
@@ -60,7 +62,7 @@ void check_countable(const char* op, const Shape& shape) {
   for (const std::int64_t size : shape) {
     numel *= static_cast<double>(size);
   }
-  check(numel < 1e18, op, ": too many elements; got ", shape);
+  check(numel < 1e18, op, ": too many elements; got shape ", shape, ", expected fewer than 10^18");
 }
 
 }  // namespace tessera

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include <tessera/core/ops/support/checks.h>
+
 namespace tessera {
 
 void infer_step(Infer& c, int members) {
@@ -13,9 +15,8 @@ void infer_step(Infer& c, int members) {
     check(x.shape() == parameter.shape() && x.dtype() == parameter.dtype(), c.op(),
           ": tensors of one parameter differ; got ", x.shape(), " ", x.dtype(), ", expected ",
           parameter.shape(), " ", parameter.dtype());
-    check(is_floating(x.dtype()), c.op(), ": wrong dtype; got ", x.dtype(),
-          ", expected f16, bf16, f32 or f64");
-    check(x.is_contiguous(), c.op(), ": needs dense tensors; got strides ", x.strides());
+    check_floating(c.op(), "a tensor", x.dtype());
+    check_dense(c.op(), x);
     if (i % members != 1) {
       c.add_output(x.shape(), x.dtype());
     }

@@ -1,10 +1,12 @@
 #include <tessera/core/ops/support/triangle.h>
 
+#include <tessera/core/ops/support/checks.h>
+
 namespace tessera {
 
 void infer_triangle(Infer& c) {
   const Tensor& x = c.input();
-  check(x.ndim() >= 2, c.op(), ": needs matrices; got shape ", x.shape());
+  check_layout(x.ndim() >= 2, c.op(), "x", x.shape(), "(..., rows, columns)");
   c.add_output(x.shape(), x.dtype());
 }
 

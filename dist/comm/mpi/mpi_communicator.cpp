@@ -117,7 +117,6 @@ CommBuffer MpiCommunicator::allocate(std::size_t nbytes) {
   const auto members = topology_.local_ranks().size();
   const auto segment = make_segment(local_.get(), room * members);
   std::byte* own = segment->data() + room * static_cast<std::size_t>(topology_.local_rank());
-  madvise(own, room, MADV_POPULATE_WRITE);  // one call instead of a fault a page; may be refused
   CommBuffer buffer{own, nbytes, SegmentTable::add(family_.segments, segment, number_),
                     std::vector<std::byte*>(static_cast<std::size_t>(size()))};
   for (std::size_t i = 0; i < members; ++i) {

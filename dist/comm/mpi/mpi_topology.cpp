@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/membership.h>
@@ -14,6 +15,21 @@ struct Residence {
   std::int32_t leader = 0;  ///< rank in the group of the first rank of the host
   std::array<char, 64> name{};
 };
+
+/// Containers often have one name, and so have the parts of a host that share no memory.
+void tell_apart(Topology& topology) {
+  std::map<std::string, int> hosts_named;
+  for (const std::vector<int>& ranks : topology.hosts) {
+    const std::string name = topology.names[static_cast<std::size_t>(ranks.front())];
+    const int number = ++hosts_named[name];
+    if (number == 1) {
+      continue;
+    }
+    for (const int rank : ranks) {
+      topology.names[static_cast<std::size_t>(rank)] = tessera::detail::concat(name, '#', number);
+    }
+  }
+}
 
 Topology survey(MPI_Comm world, MPI_Comm local) {
   Topology topology;
@@ -36,6 +52,7 @@ Topology survey(MPI_Comm world, MPI_Comm local) {
     topology.hosts[host].push_back(rank);
     topology.names.emplace_back(residence.name.data());
   }
+  tell_apart(topology);
   return topology;
 }
 

@@ -16,7 +16,7 @@ struct Topology {
   std::vector<int> host_of;             ///< by rank: index of its host, in order of first rank
   std::vector<int> local_rank_of;       ///< by rank: its index among the ranks of its host
   std::vector<std::vector<int>> hosts;  ///< by host: its ranks, ascending
-  std::vector<std::string> names;       ///< by rank: name of its host
+  std::vector<std::string> names;       ///< by rank: name of its host, of no other's
   int rank = 0;
 
   [[nodiscard]] int host() const { return host_of[static_cast<std::size_t>(rank)]; }

@@ -4,17 +4,23 @@ import dataclasses
 import math
 import statistics
 
+from driver.lost import Lost
+
+COMPARABLE = 7  # samples of a median
+
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """`value` is None where something that it needs is absent; `detail` says from what it came."""
+    """`value` is None where something that it needs is absent; `detail` says from what it came;
+    `lost` are the programs that it should have come from. Some have no bars."""
 
     name: str
     value: float | None
-    must: float
-    goal: float
+    must: float | None = None
+    goal: float | None = None
     unit: str = "x"
     detail: str = ""
+    lost: Lost = dataclasses.field(default_factory=Lost)
 
     @property
     def less_is_better(self):
@@ -25,11 +31,20 @@ class Figure:
 
     @property
     def verdict(self):
+        if self.lost.failed:
+            return "failed"
         if self.value is None:
             return "absent"
+        if self.must is None:
+            return "no bar"
         if self.reaches(self.goal):
             return "goal"
         return "must" if self.reaches(self.must) else "BELOW"
+
+    @property
+    def origin(self):
+        """`detail`, and what is missing from it."""
+        return "; ".join(filter(None, [self.detail, *self.lost.texts()]))
 
     def record(self):
         return dataclasses.asdict(self) | {"verdict": self.verdict}
@@ -50,7 +65,7 @@ def paired(function, *series):
     meanwhile falls on all of them; None if a series is absent."""
     if not all(series):
         return None
-    return statistics.median(function(*samples) for samples in zip(*series))
+    return statistics.median(function(*samples) for samples in zip(*series, strict=True))
 
 
 def geometric_mean(values):
@@ -74,12 +89,16 @@ def versus(over, under, unit):
 
 
 def table(figures):
-    """Lines of a Markdown table."""
-    rows = [("figure", "measured", "must", "goal", "reaches", "from")]
-    rows += [
-        (f.name, *(show(x, f.unit) for x in (f.value, f.must, f.goal)), f.verdict, f.detail)
-        for f in figures
-    ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths)) + " |" for row in rows]
+    """Rows of the table of (command, figure) pairs."""
+    yield "figure", "measured", "must", "goal", "reaches", "from", "alone"
+    for command, f in figures:
+        numbers = (show(x, f.unit) for x in (f.value, f.must, f.goal))
+        yield f.name, *numbers, f.verdict, f.origin, command
+
+
+def markdown(rows):
+    """Lines of a table, the first row its head."""
+    rows = [[cell.replace("|", "/") for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
     return [lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:]]

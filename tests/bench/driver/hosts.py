@@ -3,6 +3,7 @@
 The bridge has a namespace of its own, so nothing touches the machine's real network. Needs root.
 """
 
+import dataclasses
 import os
 import pathlib
 import shutil
@@ -96,7 +97,7 @@ class Hosts:
                    for i, host in enumerate(self.names)]
         return [one.communicate()[0] for one in started]
 
-    def command(self, program):
+    def one_rank_each(self, program):
         """The program with one rank on each host."""
         flags = ["--hostfile", str(self.hostfile), "--map-by", "ppr:1:node"]
         for key, value in {
@@ -109,8 +110,8 @@ class Hosts:
             "mpi_yield_when_idle": 1,
         }.items():
             flags += ["--mca", key, str(value)]
-        command = programs.under_mpi(len(self.names), program, *flags)
+        whole = programs.under_mpi(len(self.names), program, *flags)
         named = 'hostname "$0"; exec "$@"'
         inside = ["taskset", "-c", "0", "ip", "netns", "exec", self.names[0],
-                  "unshare", "--uts", "sh", "-c", named]
-        return command and [*inside, self.names[0], *command]
+                  "unshare", "--uts", "sh", "-c", named, self.names[0]]
+        return dataclasses.replace(whole, command=[*inside, *whole.command])

@@ -1,6 +1,7 @@
 """What all programs of a comparison start from: the same weights and the same tokens."""
 
 import array
+import functools
 import random
 import subprocess
 
@@ -32,16 +33,23 @@ def tokens(vocab):
     return str(path)
 
 
+@functools.cache
 def weights():
     """A file of initial weights for GPT-2 124M, made once by PyTorch; None without it."""
     path = FOLDER / "gpt2.h5"
-    maker = programs.rival("make_init.py")
-    if not path.exists() and maker:
+    if not path.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
         beside = path.with_suffix(".part")
-        subprocess.run([*maker, str(beside)], check=True)
+        try:
+            process = programs.rival("make_init.py", beside).started(stderr=subprocess.PIPE)
+            errors = process.communicate()[1]
+            if process.returncode != 0:
+                raise programs.Ended(programs.why_ended(process.returncode, errors))
+        except programs.Ended as reason:
+            programs.note(f"no common weights: {reason}")
+            return None
         beside.rename(path)
-    return str(path) if path.exists() else None
+    return str(path)
 
 
 def gpt2(**options):
@@ -49,15 +57,3 @@ def gpt2(**options):
     common = {"data": tokens(GPT2["vocab"])}
     start = weights()
     return flags(common | ({"init": start} if start else {}) | options)
-
-
-def ours(*arguments):
-    """The command of our step server; None if it is not built."""
-    program = programs.bench("bench_gpt")
-    return [program, *arguments] if program else None
-
-
-def theirs(script, *arguments):
-    """The command of a rival's; None without PyTorch."""
-    command = programs.rival(script)
-    return [*command, *arguments] if command else None

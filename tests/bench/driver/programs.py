@@ -1,9 +1,11 @@
 """Where the programs are, and what runs them."""
 
+import dataclasses
 import functools
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -24,16 +26,43 @@ MPI = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
 }
+# What MPI says of a rank that ended: after the rank's own words, and less than they.
+OF_MPI = re.compile(r"^-{20,}\n.*?(^-{20,}\n|\Z)|^\[[^] ]+:\d+\].*\n", re.DOTALL | re.MULTILINE)
+
+
+class Ended(Exception):
+    """A program cannot start, or ended before it had answered; says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A command with what it needs in its environment; `missing` says why there is none."""
+
+    command: list
+    rival: bool = False
+    extra: dict = dataclasses.field(default_factory=dict)
+    missing: str = ""
+
+    def started(self, **how):
+        """Its process."""
+        if self.missing:
+            raise Ended(self.missing)
+        try:
+            return subprocess.Popen(self.command, env=os.environ | MPI | self.extra, text=True,
+                                    stdout=subprocess.PIPE, **how)
+        except OSError as error:
+            raise Ended(f"{self.command[0]}: {error.strerror}") from error
 
 
 def note(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def bench(name):
-    """The path of a program of the build; None if it is not there."""
+def ours(name, *arguments):
+    """A program of the build."""
     path = BUILD / "bin" / name
-    return str(path) if path.is_file() else None
+    missing = "" if path.is_file() else f"{name} is not built; it needs -DTESSERA_BENCH=ON"
+    return Program([str(path), *map(str, arguments)], missing=missing)
 
 
 def has_torch(python):
@@ -51,31 +80,37 @@ def torch_python():
     return next((python for python in here if python and has_torch(python)), None)
 
 
-def rival(name):
-    """The command of a rival; None without PyTorch."""
+def rival(script, *arguments, extra=None):
+    """A program that needs PyTorch."""
     python = torch_python()
-    return [python, str(RIVALS / name)] if python else None
+    missing = "" if python else "no Python here has torch, numpy and h5py"
+    command = [python, str(RIVALS / script), *map(str, arguments)]
+    return Program(command, True, extra or {}, missing)
 
 
-def under_mpi(ranks, command, *flags):
-    """The command on `ranks` ranks; None if it or mpirun is missing."""
+def under_mpi(ranks, program, *flags):
+    """The program on `ranks` ranks."""
     mpirun = shutil.which("mpirun")
-    if not command or not mpirun:
-        return None
-    return [mpirun, "-n", str(ranks), "--bind-to", "none", *flags, *command]
+    command = [mpirun, "-n", str(ranks), "--bind-to", "none", *flags, *program.command]
+    missing = program.missing or ("" if mpirun else "no mpirun here")
+    return dataclasses.replace(program, command=command, missing=missing)
 
 
-def environment(extra=None):
-    return {**os.environ, **MPI, **(extra or {})}
+def why_ended(code, errors):
+    """The last line of what a program said on standard error, best in its own name; its exit code
+    if that was not 0."""
+    said = OF_MPI.sub("", errors).strip().splitlines()
+    named = [line for line in said if line.startswith("bench_")]
+    parts = [f"exit code {code}"] if code else []
+    return "; ".join([*parts, *(named or said)[-1:]]) or "no answer"
 
 
-def rows(command, extra=None):
-    """The rows that a program prints (README.md); none if it is absent, or, said, if it fails."""
-    if not command:
-        return []
-    done = subprocess.run(command, env=environment(extra), capture_output=True, text=True)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode != 0 or not lines:
-        note(f"{command}: exit code {done.returncode}\n{done.stderr[-2000:]}")
-        return []
-    return json.loads(lines[-1]).get("rows", [])
+def rows(program):
+    """The rows that a program prints (README.md)."""
+    process = program.started(stderr=subprocess.PIPE)
+    output, errors = process.communicate()
+    lines = [line for line in output.splitlines() if line.startswith("{")]
+    if process.returncode != 0 or not lines:
+        note(errors[-2000:])
+        raise Ended(why_ended(process.returncode, errors))
+    return json.loads(lines[-1])["rows"]

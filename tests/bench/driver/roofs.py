@@ -2,9 +2,13 @@
 
 import collections
 import contextlib
-import statistics
 
 from driver import programs, server
+from driver.figures import COMPARABLE, median, show
+
+
+def unit(name):
+    return "GFLOP/s" if name.startswith("fma") else "GB/s"
 
 
 class Roofs:
@@ -15,25 +19,36 @@ class Roofs:
         self.samples = collections.defaultdict(list)
 
     def sample(self):
-        for name, threads in self.wanted if self.running else ():
+        """One of each."""
+        for name, threads in self.wanted:
             self.samples[name, threads].append(self.running.ask(f"{name} {threads}")["value"])
 
     def median(self, name, threads):
-        values = self.samples[name, threads]
-        return statistics.median(values) if values else None
+        return median(self.samples[name, threads])
 
     def record(self):
         return [
-            {"name": name, "threads": threads, "value": statistics.median(values)}
+            {"name": name, "threads": threads, "unit": unit(name), "samples": values}
             for (name, threads), values in self.samples.items()
         ]
 
 
 @contextlib.contextmanager
 def running(*wanted):
-    program = programs.bench("bench_roofs")
-    if not program:
-        yield Roofs(None, wanted)
-        return
-    with server.Server([program, "--serve"]) as serving:
+    with server.Server(programs.ours("bench_roofs", "--serve")) as serving:
         yield Roofs(serving, wanted)
+
+
+def table(records):
+    """Rows of a table of all samples of a run, of {what they were taken beside: record()}."""
+    samples, beside = collections.defaultdict(list), collections.defaultdict(list)
+    for label, record in records.items():
+        for roof in record:
+            samples[roof["name"], roof["threads"]] += roof["samples"]
+            beside[roof["name"], roof["threads"]].append(label)
+    yield "roof", "threads", "median", "least to most", "samples", "beside"
+    for (name, threads), values in sorted(samples.items()):
+        spread = " to ".join(show(end, unit(name)) for end in (min(values), max(values)))
+        few = "" if len(values) >= COMPARABLE else ", not comparable"
+        yield (name, str(threads), show(median(values), unit(name)), spread,
+               f"{len(values)}{few}", ", ".join(beside[name, threads]))

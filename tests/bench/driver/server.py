@@ -5,34 +5,27 @@ import subprocess
 import tempfile
 
 from driver import programs
+from driver.lost import Lost
 
 
 class Server:
     """One running step server. Ends with the `with` block that it is made for."""
 
-    def __init__(self, command, extra=None):
+    def __init__(self, program):
+        self.records, self.warmed_up = [], 0
         self.errors = tempfile.TemporaryFile(mode="w+")
-        self.process = subprocess.Popen(
-            command,
-            env=programs.environment(extra),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            text=True,
-        )
-        self.command, self.records = command, []
+        self.process = program.started(stdin=subprocess.PIPE, stderr=self.errors)
         self.about = self.answer()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.process.stdin.close()
         try:
-            self.process.wait(timeout=60)
+            self.process.communicate(timeout=60)  # closes its input
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait()
+            self.process.communicate()
         self.errors.close()
 
     def answer(self):
@@ -40,22 +33,33 @@ class Server:
         for line in self.process.stdout:
             if line.startswith("{"):
                 return json.loads(line)
+        code = self.process.wait()
         self.errors.seek(0)
-        raise RuntimeError(f"{self.command} ended\n{self.errors.read()[-2000:]}")
+        errors = self.errors.read()
+        programs.note(errors[-2000:])
+        raise programs.Ended(programs.why_ended(code, errors))
 
     def ask(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
+        try:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has ended, and says why below
         return self.answer()
 
-    def step(self, command="step"):
-        self.records.append(self.ask(command))
+    def step(self):
+        self.records.append(self.ask("step"))
         return self.records[-1]
 
-    def forget_peak(self):
-        """Counts the peak of resident memory anew."""
+    def end_warm_up(self):
+        """Only steps from here on are of rounds; the peak of resident memory is counted anew."""
+        self.warmed_up = len(self.records)
         with open(f"/proc/{self.process.pid}/clear_refs", "w") as file:
             file.write("5")
+
+    def of_rounds(self):
+        """What the steps behind the warm-up answered."""
+        return self.records[self.warmed_up:]
 
     def peak_bytes(self):
         with open(f"/proc/{self.process.pid}/status") as file:
@@ -63,51 +67,51 @@ class Server:
         return int(peak.split()[1]) * 1024
 
 
-def start(commands):
-    """{name: Server} of the commands that exist, as {name: (command, environment)}. A server that
-    does not start is said and left out."""
-    servers = {}
-    for name, (command, extra) in commands.items():
-        if not command:
-            continue
-        programs.note(f"starting {name}")
-        try:
-            servers[name] = Server(command, extra)
-        except (RuntimeError, OSError) as error:
-            programs.note(f"{name}: {error}")
-    return servers
+class Group:
+    """Servers by name that take turns, as {name: program}, for a `with` block. One that does not
+    start, or fails, is taken out of `servers`, and `lost` says why."""
 
+    def __init__(self, commands):
+        self.commands, self.servers, self.lost = commands, {}, Lost()
 
-def stop(servers):
-    for server in servers.values():
-        server.__exit__()
-
-
-def times(server, key="ms", skip=0):
-    """One a round."""
-    return [record[key] for record in server.records[skip:]]
-
-
-def take_turns(servers, options, between=lambda: None, command="step", steps=1):
-    """Warm-up turns of each server, then rounds in which each has one; a turn is `steps` steps;
-    `between` is called once a round. A server that fails is said and taken out."""
-
-    def step_all(servers):
-        for name in list(servers):
+    def __enter__(self):
+        for name, program in self.commands.items():
+            programs.note(f"starting {name}")
             try:
-                for _ in range(steps):
-                    servers[name].step(command)
-            except RuntimeError as error:
-                programs.note(f"{name}: {error}")
-                servers.pop(name).__exit__()
+                self.servers[name] = Server(program)
+            except programs.Ended as reason:
+                self.lost.add(name, program, reason)
+        return self
 
-    if not servers:
-        return
-    for _ in range(options.warmup):
-        step_all(servers)
-    for server in servers.values():
-        server.forget_peak()
-    for round_number in range(options.rounds):
-        programs.note(f"round {round_number + 1} of {options.rounds}")
-        between()
-        step_all(servers)
+    def __exit__(self, *_):
+        for server in self.servers.values():
+            server.__exit__()
+
+    def turn(self, name, steps):
+        try:
+            for _ in range(steps):
+                self.servers[name].step()
+        except programs.Ended as reason:
+            self.lost.add(name, self.commands[name], reason)
+            self.servers.pop(name).__exit__()
+
+    def all_turns(self, steps):
+        for name in list(self.servers):
+            self.turn(name, steps)
+
+    def take_turns(self, options, between=lambda: None, steps=1):
+        """Warm-up turns of each server, then rounds in which each has one; a turn is `steps` steps;
+        `between` is called once a round."""
+        for _ in range(options.warmup):
+            self.all_turns(steps)
+        for server in self.servers.values():
+            server.end_warm_up()
+        for number in range(options.rounds if self.servers else 0):
+            programs.note(f"round {number + 1} of {options.rounds}")
+            between()
+            self.all_turns(steps)
+
+    def milliseconds(self):
+        """{name: of each step of the rounds}"""
+        return {name: [record["ms"] for record in server.of_rounds()]
+                for name, server in self.servers.items()}

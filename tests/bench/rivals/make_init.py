@@ -5,7 +5,6 @@ import argparse
 import gpt_step
 
 
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path")

@@ -123,5 +123,21 @@ TEST_F(Checkpoint, notices_a_second_run_that_differs) {
   EXPECT_THROW(y.backward(), InvalidArgument);
 }
 
+TEST_F(Checkpoint, draws_the_same_random_tensors) {
+  const Tensor x = ones({4}).set_requires_grad(true);
+  Tensor noise;
+  const auto noisy = [&](const Tensor& t) {
+    noise = randn({4});
+    return t * noise * t;
+  };
+  const Tensor y = checkpoint(noisy, x * 1.0);
+  const Tensor first = noise;
+  const Tensor between = randn({4});
+  sum_to(y, {}).backward();
+  EXPECT_EQ(noise.to_vector<float>(), first.to_vector<float>());
+  EXPECT_EQ(x.grad().to_vector<float>(), (first * 2.0).to_vector<float>());
+  EXPECT_NE(randn({4}).to_vector<float>(), between.to_vector<float>());
+}
+
 }  // namespace
 }  // namespace tessera

@@ -3,6 +3,8 @@
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/expand.h>
@@ -96,6 +98,22 @@ TEST(Microbatches, gradients_do_not_depend_on_how_many_share_a_pass) {
     const float tree = (rows[j] + rows[3 + j]) + (rows[6 + j] + rows[9 + j]);
     EXPECT_EQ(w.grad().to_vector<float>()[j], tree);
   }
+}
+
+TEST(Microbatches, whose_gradients_are_kept_apart_are_said_once_with_their_bytes) {
+  std::vector<std::string> lines;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  const ContextScope rank(std::make_shared<Context>());
+  const Tensor w = leaf({0.1F, 0.2F, 0.3F});
+  Tensor x = randn({4, 3});
+  x.get().cut = {.parts = 4, .dim = 0};
+  sum_to(x * w, {}).backward(ones({4}));
+  EXPECT_TRUE(lines.empty());
+  for (int i = 0; i < 2; ++i) {
+    sum_to(x * w * w, {}).backward(ones({4}));
+  }
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("48 bytes in all"), std::string::npos) << lines[0];
 }
 
 TEST(Embedding, row_gradients_are_added_last) {

@@ -24,6 +24,15 @@ TEST(Hash, StaysTheSameForEver) {  // files hold these numbers
   EXPECT_EQ(hash_of(counted), 0xc7afe6a4a72cb5cdULL);
 }
 
+TEST(Hash, OfPiecesIsThatOfTheWhole) {
+  const std::string text(1000, 'x');
+  const auto bytes = std::as_bytes(std::span(text));
+  BytesHash hash(3);
+  hash.add(bytes.first(640));
+  hash.add(bytes.subspan(640));
+  EXPECT_EQ(hash.value(), hash_bytes(bytes, 3));
+}
+
 TEST(Hash, SeesEveryBitLengthAndSeed) {
   std::set<std::uint64_t> seen;
   std::size_t made = 0;

@@ -39,9 +39,9 @@ using Json = nlohmann::json;
 using Function = std::function<Tensor(const Tensor&)>;
 
 const Json& rules() {
-  static const Json json =
+  static const Json all =
       Json::parse(std::ifstream(TESSERA_TEST_FOLDER "/fixtures/ops.json"))["dtypes"];
-  return json;
+  return all;
 }
 
 /// PyTorch has complex numbers of two 16-bit floats; here they are c64.

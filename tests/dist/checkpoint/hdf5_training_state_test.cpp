@@ -1,7 +1,13 @@
-// A run that is saved and restored on other ranks goes on with the same bits.
+// A run that is saved and restored on other ranks goes on with the same bits; what cannot be
+// restored changes nothing.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/error.h>
+#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/dist/checkpoint/training_state.h>
 #include <tessera/dist/comm/loopback.h>
@@ -22,8 +28,11 @@ namespace {
 constexpr std::int64_t kVocab = 32;
 
 struct Model : nn::Module {
-  nn::Child<nn::Embedding> embed{this, "embed", kVocab, 8};
-  nn::Child<nn::Linear> head{this, "head", 8, kVocab};
+  explicit Model(std::int64_t width = 8, bool bias = true)
+      : embed(this, "embed", kVocab, width),
+        head(this, "head", width, kVocab, nn::LinearOptions{.bias = bias}) {}
+  nn::Child<nn::Embedding> embed;
+  nn::Child<nn::Linear> head;
   [[nodiscard]] Tensor forward(const Tensor& ids, const Tensor& targets) const {
     return cross_entropy(head(embed(ids)), targets);
   }
@@ -104,6 +113,71 @@ void expect_resumes_on_any_ranks() {
 TEST(TrainingState, goes_on_with_the_same_bits_on_other_ranks) {
   expect_resumes_on_any_ranks<optim::AdamW>();
   expect_resumes_on_any_ranks<optim::Adafactor>();  // whose states are smaller than parameters
+}
+
+/// Saves `model` as a step of "run", or restores the newest one.
+struct Alone {
+  std::shared_ptr<Communicator> comm = make_loopback(1).front();
+  nn::Ptr<Model> model;
+  optim::AdamW optimizer{model->parameters(), {}};
+  data::DataLoader<data::TokenWindows> loader{
+      data::TokenWindows(text(), {.context = 6, .vocab = kVocab}), {.batch_size = 8}};
+  TrainingRun run{*model, optimizer, loader, {}};
+
+  explicit Alone(nn::Ptr<Model> given) : model(std::move(given)) {}
+  void save(std::int64_t step) { EXPECT_EQ(save_training("run", step, run, *comm), std::nullopt); }
+  void restore(std::optional<std::int64_t> step = {}) {
+    TrainingCheckpoint("run", step, *comm).restore(run);
+  }
+};
+
+template <class E>
+std::string text_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "no such error";
+}
+
+TEST(TrainingState, names_file_and_tensor_of_another_model_and_changes_nothing) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  Alone(nn::make<Model>()).save(3);
+  const auto refused = [](const nn::Ptr<Model>& model) {
+    Alone other(model);
+    const std::vector<float> before = model->embed->weight.value().to_vector<float>();
+    const std::string error = text_of<InvalidArgument>([&] { other.restore(); });
+    EXPECT_EQ(model->embed->weight.value().to_vector<float>(), before);
+    return error;
+  };
+  EXPECT_EQ(refused(nn::make<Model>(12)),
+            "run/step-3/index.h5: model/embed.weight is of another model; got (32, 8), expected "
+            "(32, 12)");
+  EXPECT_EQ(refused(nn::make<Model>(8, false)),
+            "run/step-3/index.h5: model/head.bias is not in the model");
+  Alone(nn::make<Model>(8, false)).save(4);
+  EXPECT_EQ(refused(nn::make<Model>()),
+            "run/step-4/index.h5: no model/head.bias: the checkpoint is of another model");
+}
+
+TEST(TrainingState, names_the_newest_whole_step_wherever_it_is) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  Alone alone(nn::make<Model>());
+  for (const std::int64_t step : {1, 2, 3}) {
+    alone.save(step);
+  }
+  const auto refused = [&](std::optional<std::int64_t> step) {
+    return text_of<IoError>([&] { alone.restore(step); });
+  };
+  files.damage("run/step-1/index.h5", 8192, 1);
+  EXPECT_THAT(refused(1), testing::EndsWith("; the newest whole step is 3 (--resume=3)"));
+  files.damage("run/step-3/index.h5", 8192, 1);
+  EXPECT_THAT(refused({}), testing::EndsWith("; the newest whole step is 2 (--resume=2)"));
+  files.damage("run/step-2/index.h5", 8192, 1);
+  EXPECT_THAT(refused(2), testing::EndsWith("; no step is whole"));
 }
 
 }  // namespace

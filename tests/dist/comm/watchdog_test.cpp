@@ -175,8 +175,21 @@ TEST(Recorder, KeepsTheLastCollectives) {
   ASSERT_EQ(comm.entries().size(), 2U);
   EXPECT_EQ(comm.entries()[0].number, 2U);
   const std::string report = comm.report();
-  EXPECT_NE(report.find("2 all_reduce (max) of 3 f32 'norm': "), report.npos) << report;
-  EXPECT_NE(report.find("3 broadcast of 3 f32 from rank 0 'weights': "), report.npos) << report;
+  EXPECT_NE(report.find("2 world: all_reduce (max) of 3 f32 'norm': "), report.npos) << report;
+  EXPECT_NE(report.find("3 world: broadcast of 3 f32 from rank 0 'weights': "), report.npos)
+      << report;
+}
+
+TEST(Recorder, ListsWhatGroupsSplitFromItDo) {
+  run_ranks(2, [](Communicator& comm) {
+    Recorder recorder(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}));
+    const auto alone = recorder.split(comm.rank(), 0, "alone");
+    barrier(*alone).wait();
+    barrier(recorder).wait();
+    const std::string report = recorder.report();
+    EXPECT_NE(report.find("1 alone: barrier: "), report.npos) << report;
+    EXPECT_NE(report.find("2 " + comm.name() + ": barrier: "), report.npos) << report;
+  });
 }
 
 TEST(Fake, IsAnyRankOfAnyWorldAndMovesNothing) {

@@ -141,6 +141,11 @@ def require_mpi():
         sys.exit(SKIPPED_EXIT)
 
 
+def sentences(done):
+    """What the program said of itself before it ended."""
+    return [line for line in done.stderr.splitlines() if line.startswith("gpt: ")]
+
+
 def losses(log):
     return [json.loads(line)["loss"] for line in pathlib.Path(log).read_text().splitlines()]
 

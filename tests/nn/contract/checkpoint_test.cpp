@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include <tessera/core/base/context.h>
+#include <tessera/core/ops/dropout.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/nn/functional/frame.h>
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/hooks/global_hooks.h>
 #include <tessera/nn/layers/batch_norm.h>
@@ -136,6 +140,103 @@ TEST(Checkpoint, a_recomputation_is_not_tracked) {
   sum(y).backward();
   EXPECT_EQ(names_of(last_trace().rets), before);
   EXPECT_EQ(last_trace().rets.at(" Linear_0").outputs.size(), 1U);
+}
+
+/// Hooks that read the model, draw, and replace arguments and outputs; until `scope` ends.
+std::vector<ScopedHandle> intrusive_hooks(const Ptr<Net>& model) {
+  std::vector<ScopedHandle> hooks;
+  hooks.emplace_back(
+      model->hidden->register_forward_pre_hook([=](const Module& m, const Args& args) {
+        EXPECT_TRUE(m.training());
+        EXPECT_EQ(model->norm->weight.value().numel(), 4);
+        return args[0].tensor() * sum(model->out->weight);
+      }));
+  hooks.emplace_back(
+      model->norm->register_forward_hook([=](const Module& m, const Args&, const Value& y) {
+        return m.training() ? y.tensor() * y.tensor() : y.tensor();
+      }));
+  hooks.emplace_back(model->dropout->register_forward_pre_hook(
+      [](const Module&, const Args& args) { return dropout(args[0].tensor(), 0.25); }));
+  return hooks;
+}
+
+TEST(Checkpoint, hooks_that_read_draw_and_replace_values_change_the_same_gradients) {
+  const auto run = [](bool checkpointed, bool kept) {
+    const auto model = net(checkpointed);
+    std::vector<ScopedHandle> hooks = intrusive_hooks(model);
+    const Tensor x = batch().set_requires_grad(true);
+    const Tensor y = model(x, CallOptions{.key = RandomKey{7, 1}});
+    if (!kept) {
+      hooks.clear();
+    }
+    sum(y * y).backward();
+    All all{values(y), values(x.grad())};
+    for (const Parameter& parameter : model->parameters()) {
+      all.push_back(values(parameter.grad()));
+    }
+    return all;
+  };
+  EXPECT_EQ(run(true, true), run(false, true));
+  EXPECT_EQ(run(true, false), run(false, true))
+      << "hooks of the forward count, not those there now";
+}
+
+TEST(Checkpoint, hooks_in_a_region_in_a_region) {
+  struct Nested : Net {
+    using Net::Net;
+    Tensor forward(const Tensor& x) const {
+      const auto whole = [this](const Tensor& t) { return Net::forward(t); };
+      return nested_ ? checkpoint(whole, x) : whole(x);
+    }
+    bool nested_ = false;
+  };
+  const auto run = [](bool nested) {
+    set_seed(5);
+    const auto model = make<Nested>(nested);
+    model->nested_ = nested;
+    const std::vector<ScopedHandle> hooks =
+        intrusive_hooks(Ptr<Net>(std::static_pointer_cast<Net>(model)));
+    const Tensor x = batch().set_requires_grad(true);
+    sum(model(x, CallOptions{.key = RandomKey{7, 1}})).backward();
+    return All{values(x.grad()), values(model->hidden->weight.grad())};
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+/// Runs batch norm on another thread, which must know of the checkpoint around it.
+struct Threaded : Net {
+  using Net::Net;
+  Tensor forward(const Tensor& x) const {
+    const auto part = [this](const Tensor& t) {
+      const Tensor before = hidden(t);
+      Tensor after;
+      const CallInheritance inheritance;
+      std::thread([&] {
+        const CallInheritanceScope inherited(inheritance);
+        after = norm(before);
+      }).join();
+      return after;
+    };
+    return out(checkpointed ? checkpoint(part, x) : part(x));
+  }
+  bool checkpointed = false;
+};
+
+TEST(Checkpoint, a_part_of_the_region_on_another_thread) {
+  const auto run = [](bool checkpointed) {
+    set_seed(5);
+    const auto model = make<Threaded>(false);
+    model->checkpointed = checkpointed;
+    int hooks = 0;
+    model->norm->register_forward_hook([&](const Module&, const Args&, const Value&) { ++hooks; });
+    const Tensor x = batch().set_requires_grad(true);
+    const Tensor y = model(x);
+    sum(y * y).backward();
+    EXPECT_EQ(hooks, 1);
+    EXPECT_EQ(model->norm->num_batches_tracked.value().item<int>(), 1);
+    return All{values(x.grad()), values(model->norm->weight.grad())};
+  };
+  EXPECT_EQ(run(true), run(false));
 }
 
 }  // namespace

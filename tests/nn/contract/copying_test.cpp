@@ -136,6 +136,18 @@ TEST(M2, placeholders_are_leaves_too) {
       "unflatten: got 0 leaves, expected 2");
 }
 
+namespace elsewhere {
+
+struct Linear : Module {
+  Parameter weight{this, "weight", {3, 2}, init::constant(0)};
+  Parameter bias{this, "bias", {3}, init::constant(0)};
+  [[nodiscard]] std::string extra_repr() const override {
+    return "in_features=2, out_features=3, bias=True";
+  }
+};
+
+}  // namespace elsewhere
+
 TEST(M4, definitions_are_equal_when_structures_are) {
   const auto of = [](const Module& module) { return module.flatten().second; };
   EXPECT_TRUE(of(*make<Everything>(2)) == of(*make<Everything>(2)));
@@ -143,6 +155,7 @@ TEST(M4, definitions_are_equal_when_structures_are) {
   const auto eval = make<Everything>(2);
   eval->first->eval();
   EXPECT_FALSE(of(*eval) == of(*make<Everything>(2)));
+  EXPECT_FALSE(of(*make<Linear>(2, 3)) == of(*make<elsewhere::Linear>())) << "of one name";
   const auto untied = make<Outer>();
   const auto tied = make<Outer>();
   tied->last->factor.tie(tied->inner->scale->factor);

@@ -1,12 +1,14 @@
-// Rows J1, J3, J6 to J8, J10, T-4 and X5: casts and moves of whole trees, and devices that no build
-// has.
+// Rows A3, A4, B4, J1, J3, J4, J6 to J8, J10, T-4, X5 and X29: casts and moves of whole trees, and
+// devices that no build has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <functional>
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/nn/layers/lazy.h>
 
@@ -107,6 +109,33 @@ TEST(A3, devices_that_no_build_has_are_refused) {
             "device type \"xpu\" is not available in this build");
 }
 
+TEST(A3, device_reaches_all_below) {
+  const auto model = make<Outer>(ModuleOptions{.device = Device::parse("meta")});
+  EXPECT_EQ(model->inner->scale->factor.value().device(), Device::parse("meta"));
+  EXPECT_EQ(model->inner->device(), Device::parse("meta"));
+  EXPECT_EQ(make<Outer>()->device(), Device());
+}
+
+TEST(A4, devices_reach_all_below_and_the_first_is_that_of_new_state) {
+  const std::vector<Device> devices{Device::parse("meta"), Device::parse("cpu")};
+  const auto model = make<Outer>(ModuleOptions{.devices = devices});
+  EXPECT_EQ(model->inner->scale->devices(), devices);
+  EXPECT_EQ(model->inner->scale->factor.value().device(), devices[0]);
+}
+
+TEST(X29, devices_are_kept_and_hold_the_device) {
+  const std::vector<Device> devices{Device::parse("meta"), Device::parse("cpu")};
+  const auto model = make<Linear>(ModuleOptions{.devices = devices}, 3, 4);
+  EXPECT_EQ(model->devices(), devices);
+  EXPECT_EQ(model->device(), devices[0]);
+  EXPECT_EQ(make<Linear>(3, 4)->devices(), std::vector<Device>{Device()});
+  EXPECT_EQ(thrown<ValueError>([&] {
+              make<Linear>(ModuleOptions{.device = Device::parse("cuda:1"), .devices = devices}, 3,
+                           4);
+            }),
+            "ModuleOptions: the device is none of devices; got cuda:1");
+}
+
 TEST(J10, shared_memory_keeps_values_ties_and_gradients) {
   const auto model = make<Tied>();
   sum(model(ones({3}))).backward();
@@ -128,6 +157,48 @@ TEST(X5, to_empty_reaches_children_unless_told_otherwise) {
   EXPECT_EQ(model->inner->scale->factor.value().device(), kMeta);
   model->to_empty(Device{}, false);
   EXPECT_EQ(model->inner->scale->factor.value().device(), kMeta);
+}
+
+/// Beside what has values, layers that do not yet, or keep none.
+struct Waiting : Module {
+  Child<Scale> known{this, "known"};
+  Child<LazyLinear> lazy{this, "lazy", 2};
+  Child<Linear> given{this, "given", ModuleOptions{.store_vars = false}, 2, 2};
+};
+
+TEST(B4, moves_reach_what_has_no_value_yet) {
+  const std::vector<std::function<void(Module&)>> moves{
+      [](Module& m) { m.to(Device{}, DType::f64); },
+      [](Module& m) { m.to(zeros({1}, {.dtype = DType::f64})); },
+      [](Module& m) { m.to(kMeta, DType::f64).to_empty(Device{}).cpu(); }};
+  for (const auto& move : moves) {
+    const auto model = make<Waiting>();
+    move(*model);
+    for (const auto& [name, slot] : model->named_slots()) {
+      EXPECT_EQ(slot->dtype, DType::f64) << name;
+    }
+    model->lazy(ones({1, 3}, {.dtype = DType::f64}));
+    EXPECT_EQ(model->lazy->weight.value().dtype(), DType::f64);
+    EXPECT_EQ(model->given->build().variables.at("weight").dtype(), DType::f64);
+  }
+}
+
+TEST(J4, cpu_of_what_is_not_built) {
+  const auto model = make<Linear>(ModuleOptions{.build_mode = BuildMode::explicitly}, 2, 2);
+  model->cpu().build();
+  EXPECT_EQ(model->weight.value().device(), Device{});
+}
+
+TEST(J1, a_conversion_that_fails_where_there_is_no_value_changes_nothing) {
+  const auto model = make<Waiting>();
+  const Tensor before = model->known->factor;
+  EXPECT_THROW(model->for_each_slot_storage([](const Tensor& x) {
+    check(x.ndim() > 0, "no shape");
+    return cast(x, DType::f64);
+  }),
+               InvalidArgument);
+  EXPECT_TRUE(before.is(model->known->factor));
+  EXPECT_EQ(model->known->factor.slot()->dtype, DType::f32);
 }
 
 }  // namespace

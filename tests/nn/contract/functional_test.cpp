@@ -7,6 +7,7 @@
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/nn/buffer_step.h>
 #include <tessera/nn/functional/frame.h>
 #include <tessera/nn/functional/options_scope.h>
 #include <tessera/nn/functional/pure.h>
@@ -321,6 +322,53 @@ TEST(CallInheritance, random_numbers_and_modes_are_those_of_the_call) {
   EXPECT_EQ(values(threaded(x, CallOptions{.training = false})), values(x));
   EXPECT_EQ(thrown<ValueError>([&] { static_cast<void>(call(threaded, x)); }),
             "random numbers: \"dropout\" draws some in a pure call; give the call a key");
+}
+
+TEST(Buffers, microbatches_of_a_step_may_have_keys_of_their_own) {
+  const auto model = make<Running>();
+  for (std::int64_t m = 0; m < 2; ++m) {
+    Context::current().pass = {.grain = 2, .first = m, .samples = 1, .last = m == 1};
+    const RandomKey key{7, static_cast<std::uint64_t>(m) + 1};
+    model(full({3}, static_cast<double>(4 * m + 2)), CallOptions{.key = key});
+  }
+  end_step_of_buffers({});
+  Context::current().pass = {};
+  EXPECT_EQ(values(model->mean_seen), (std::vector<float>{2, 2, 2})) << "of 1 and 3";
+}
+
+TEST(O_1, a_write_in_place_is_no_pure_call) {
+  struct Careless : Module {
+    Buffer calls{this, "calls", zeros({})};
+    Tensor forward(const Tensor& x) const {
+      add_(calls.value(), 1.0);
+      return x;
+    }
+  };
+  const auto model = make<Careless>();
+  const std::string expected =
+      "Careless: \"calls\" was changed in place in a pure call; assign its next value";
+  EXPECT_EQ(thrown<RuntimeError>([&] { static_cast<void>(call(model, ones({1}))); }), expected);
+  EXPECT_EQ(thrown<RuntimeError>([&] { static_cast<void>(model->update(ones({1}))); }), expected);
+  EXPECT_NO_THROW(model(ones({1})));
+}
+
+TEST(O_1, a_root_that_draws_is_called_by_its_class) {
+  EXPECT_EQ(thrown<ValueError>([] { static_cast<void>(call(make<Dropout>(0.5), ones({4}))); }),
+            "random numbers: \"Dropout\" draws some in a pure call; give the call a key");
+}
+
+TEST(CallInheritance, the_tape_is_as_for_the_call) {
+  const auto model = make<Scale>();
+  Tensor y;
+  {
+    const NoGradGuard no_grad;
+    const CallInheritance inheritance;
+    std::thread([&] {
+      const CallInheritanceScope inherited(inheritance);
+      y = model(ones({3}));
+    }).join();
+  }
+  EXPECT_FALSE(y.requires_grad());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/nn/init/normal.h>
 #include <tessera/nn/layers/dropout.h>
 
 #include "models.h"
@@ -27,8 +28,7 @@ struct Reading : Module {
   Tensor forward(const Tensor& x) const { return sum(x).item<float>() < 100 ? small(x) : large(x); }
 };
 
-// --- A6, A7, I-1, I-2: given variables
-// ------------------------------------------------------------
+// --- A6, A7, I-1, I-2: given variables -----------------------------------------------------------
 
 Variables given_for_mlp() {
   Variables v;
@@ -173,8 +173,7 @@ TEST(A6, trying_out_a_forward_runs_no_hook_and_draws_nothing) {
   EXPECT_EQ(calls, 1);
 }
 
-// --- A9, I-5: variables that are not kept
-// ----------------------------------------------------------
+// --- A9, I-5: variables that are not kept --------------------------------------------------------
 
 TEST(I_5, parameters_that_are_not_kept) {
   set_seed(7);
@@ -199,6 +198,54 @@ TEST(A9, in_every_mode) {
     model->build();
     EXPECT_EQ(values(model(ones({1, 3}), CallOptions{.v = &v})), (std::vector<float>{64, 64}));
   }
+}
+
+TEST(A9, given_variables_are_what_build_returns) {
+  const Variables v = given_for_mlp();
+  for (const auto mode : {BuildMode::on_init, BuildMode::explicitly}) {
+    const auto model = make<Mlp>(ModuleOptions{.v = v, .build_mode = mode, .store_vars = false});
+    const Variables built = model->build().variables;
+    EXPECT_FALSE(model->last->weight.slot()->value.defined());
+    EXPECT_TRUE(built.at("last.weight").shares_storage(v.at("last.weight")));
+    EXPECT_EQ(values(model(ones({1, 3}), CallOptions{.v = &built})), (std::vector<float>{64, 64}));
+  }
+}
+
+TEST(A9, a_child_that_keeps_none_is_given_its_part) {
+  struct Parent : Module {
+    Child<Linear> kept{this, "kept", 2, 2};
+    Child<Linear> given{this, "given", ModuleOptions{.store_vars = false}, 2, 2};
+  };
+  Variables v;
+  for (const auto& [name, leaf] : make<Parent>()->build().variables.leaves()) {
+    v.set(name, full(leaf.shape(), 7));
+  }
+  const auto model = make<Parent>(ModuleOptions{.v = v});
+  EXPECT_EQ(values(model->build().variables.at("given.bias")), (std::vector<float>{7, 7}));
+  EXPECT_EQ(values(model->kept->bias), (std::vector<float>{7, 7}));
+}
+
+TEST(I_5, a_tied_parameter_has_the_values_that_it_would_be_kept_with) {
+  struct Drawn : Module {
+    Parameter weight{this, "weight", {3}, init::normal(0, 1)};
+  };
+  struct Tied : Module {
+    Child<Drawn> first{this, "first"};
+    Child<Drawn> second{this, "second"};
+    Tied() { second->weight.tie(first->weight); }
+  };
+  set_seed(7);
+  const auto kept = make<Tied>();
+  set_seed(7);
+  const auto model = make<Tied>(ModuleOptions{.store_vars = false});
+  EXPECT_EQ(values(model->build().variables.at("first.weight")), values(kept->first->weight));
+}
+
+TEST(I_5, a_state_dict_says_why_it_has_no_values) {
+  const auto model = make<Linear>(ModuleOptions{.store_vars = false}, 2, 2);
+  EXPECT_EQ(thrown<RuntimeError>([&] { model->state_dict(); }),
+            "state_dict: Linear has no \"weight\" yet: built with store_vars off; every call needs "
+            "CallOptions::v");
 }
 
 }  // namespace

@@ -15,9 +15,6 @@ std::vector<float> values(const Tensor& x) {
   return x.to_vector<float>();
 }
 
-// --- B4: shapes that the first call tells
-// -----------------------------------------------------------
-
 TEST(B4, lazy_linear_takes_its_features_from_its_first_input) {
   const auto lazy = make<LazyLinear>(4);
   EXPECT_EQ(lazy->repr(), "LazyLinear(in_features=0, out_features=4, bias=True)");
@@ -26,6 +23,9 @@ TEST(B4, lazy_linear_takes_its_features_from_its_first_input) {
             "\"weight\": uninitialised; the first call of its module tells its shape");
   EXPECT_EQ(thrown<RuntimeError>([&] { lazy->share_memory(); }),
             "share_memory: \"weight\" is uninitialised");
+  EXPECT_EQ(thrown<RuntimeError>([&] { lazy->state_dict(); }),
+            "state_dict: LazyLinear has no \"weight\" yet: uninitialised; the first call of its "
+            "module tells its shape");
   EXPECT_EQ(names_of(lazy->named_parameters()), "weight bias ");
   EXPECT_EQ(lazy(ones({2, 3})).shape(), (Shape{2, 4}));
   EXPECT_EQ(lazy->repr(), "Linear(in_features=3, out_features=4, bias=True)");

@@ -180,5 +180,14 @@ TEST(I3, switches_reach_parameters_without_a_value) {
   EXPECT_FALSE(model->weight.value().requires_grad());
 }
 
+TEST(H8, names_that_a_hook_puts_beside_its_modules_own_are_not_looked_at) {
+  const auto model = make<Outer>();
+  model->inner->register_load_state_dict_pre_hook([](Module&, LoadContext& load) {
+    load.state.set("x", ones({1}));
+    load.state.set("elsewhere.scale.factor", ones({1}));
+  });
+  EXPECT_NO_THROW(model->load_state_dict(model->state_dict()));
+}
+
 }  // namespace
 }  // namespace tessera::nn::contract

@@ -110,5 +110,41 @@ TEST(D5, a_child_outlives_its_parent_as_a_root) {
   EXPECT_EQ(inner->key(), "");
 }
 
+TEST(D2, a_replacement_whose_own_forward_is_not_known_is_refused) {
+  const auto model = make<Outer>();
+  EXPECT_THROW(model->set_submodule("inner.scale", std::make_shared<Negative>()), TypeError);
+  model->set_submodule("inner.scale", std::make_shared<Scale>(3));
+  struct Holder : Module {
+    Ptr<Scale> exact = std::make_shared<Scale>(3);
+    Ptr<Scale> derived = std::make_shared<Negative>();
+    Holder() {
+      register_module("exact", static_cast<std::shared_ptr<Scale>>(exact));
+      register_module("derived", static_cast<std::shared_ptr<Scale>>(derived));
+    }
+  };
+  const auto holder = make<Holder>();
+  EXPECT_EQ(holder->exact(ones({3})).to_vector<float>(), (std::vector<float>{2, 2, 2}));
+  EXPECT_EQ(thrown<TypeError>([&] { holder->derived(ones({3})); }),
+            "Negative: is called as Scale, and its own forward is not known; construct it with "
+            "nn::make or as a Child");
+}
+
+TEST(D5, a_shared_child_stands_below_the_next_parent_when_the_first_lets_go) {
+  struct Two : Module {
+    Child<Inner> first{this, "first"};
+    Child<Inner> second{this, "second"};
+    Two() { second->set_submodule("scale", first->scale.ptr()); }
+  };
+  const auto model = make<Two>();
+  const ModulePtr shared = model->first->scale.ptr();
+  EXPECT_EQ(shared->get_mod_key(), "first.scale");
+  model->first->set("scale", nullptr);
+  EXPECT_EQ(shared->get_mod_key(), "second.scale");
+  EXPECT_EQ(shared->mod_depth(), 2);
+  EXPECT_EQ(&shared->top_mod(), model.get());
+  model->erase("second");
+  EXPECT_EQ(shared->mod_depth(), 0);
+}
+
 }  // namespace
 }  // namespace tessera::nn::contract

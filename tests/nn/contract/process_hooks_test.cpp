@@ -238,5 +238,42 @@ TEST(H5, several_outputs_are_warned_of) {
 
 #pragma GCC diagnostic pop
 
+TEST(X34, hooks_of_every_kind_take_the_same_options) {
+  const auto model = make<Scale>();
+  std::string order;
+  const auto note = [&order](const char* what) {
+    return [&order, what](const Module&, const auto&...) { order.append(what).append(" "); };
+  };
+  std::vector<ScopedHandle> hooks;
+  for (const char* which : {"late", "early"}) {
+    const HookOptions options{.prepend = which[0] == 'e'};
+    hooks.emplace_back(global_hooks::register_forward_pre(
+        [hook = note(which)](const Module& m, const Args& args) { hook(m, args); }, options));
+    hooks.emplace_back(global_hooks::register_full_backward_pre(
+        [hook = note(which)](const Module& m, const Grads& g) { hook(m, g); }, options));
+    hooks.emplace_back(global_hooks::register_full_backward(
+        [hook = note(which)](const Module& m, const Grads& g, const Grads& h) { hook(m, g, h); },
+        options));
+  }
+  model(input3()).backward(ones({3}));
+  EXPECT_EQ(order, "early late early late early late ");
+}
+
+TEST(X34, always_call_is_for_forward_hooks) {
+  const auto model = make<Scale>();
+  const HookOptions always{.always_call = true};
+  const auto pre = [](const Module&, const Args&) {};
+  const auto backward_pre = [](const Module&, const Grads&) {};
+  const auto backward = [](const Module&, const Grads&, const Grads&) {};
+  EXPECT_EQ(thrown<ValueError>([&] { model->register_forward_pre_hook(pre, always); }),
+            "hooks: always_call is for forward hooks; got it for another kind");
+  EXPECT_THROW(model->register_full_backward_pre_hook(backward_pre, always), ValueError);
+  EXPECT_THROW(model->register_full_backward_hook(backward, always), ValueError);
+  EXPECT_THROW(global_hooks::register_forward_pre(pre, always), ValueError);
+  EXPECT_THROW(global_hooks::register_full_backward_pre(backward_pre, always), ValueError);
+  EXPECT_THROW(global_hooks::register_full_backward(backward, always), ValueError);
+  EXPECT_EQ(floats(model(ones({3}))), (std::vector<float>{2, 2, 2}));
+}
+
 }  // namespace
 }  // namespace tessera::nn::contract

@@ -90,9 +90,12 @@ TEST(F7, call_and_update_gives_both_and_calls_what_a_class_overrides) {
       return {x * 7.0, clone()};
     }
   };
-  const ModulePtr cheaper = make<Cheaper>();
+  const auto cheaper = make<Cheaper>();
   EXPECT_EQ(values(cheaper->call_and_update(ones({1})).first), std::vector<float>{7});
   EXPECT_NE(cheaper->update(ones({1})), cheaper);
+  EXPECT_EQ(values(call_and_update(cheaper, ones({1})).first), std::vector<float>{7});
+  const auto [outputs, next_ones] = call_and_update(std::tuple{cheaper}, ones({1}));
+  EXPECT_EQ(values(std::get<0>(outputs)), std::vector<float>{7});
 }
 
 TEST(F7, assigning_what_was_never_declared_is_an_error_of_the_call) {

@@ -46,6 +46,22 @@ TEST(C1, a_tensor_with_history_is_refused) {
   EXPECT_EQ(text, "parameter \"weight\": has autograd history; register a leaf");
 }
 
+TEST(C1, of_several_errors_the_first_is_said) {
+  const auto model = make<Inner>();
+  const Tensor history = ones({2}).set_requires_grad(true) * 2.0;
+  const auto text = [&](const std::string& name, const Tensor& value) {
+    return thrown<Error>([&] { model->register_parameter(name, value); });
+  };
+  EXPECT_EQ(text("", history), "parameter name \"\": must not be empty");
+  EXPECT_EQ(text("a.b/c", Tensor()), "parameter name \"a.b/c\": must not contain '.'");
+  EXPECT_EQ(text("a/b", history), "parameter name \"a/b\": must not contain '/'");
+  EXPECT_EQ(text("offset", history),
+            "parameter name \"offset\": already used by a buffer of Inner");
+  EXPECT_EQ(text("scale", Tensor()), "parameter name \"scale\": already used by a module of Inner");
+  EXPECT_EQ(text("new", Tensor()), "parameter \"new\": not a tensor; nullptr reserves the name");
+  EXPECT_EQ(names_of(model->named_parameters({.recurse = false})), "");
+}
+
 TEST(C1, a_frozen_parameter_may_be_of_integers) {
   const auto model = make<Leaf>();
   const Tensor ids = zeros({2}, {.dtype = DType::i64});

@@ -6,12 +6,18 @@
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/relu.h>
+#include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/nn/functional/pure.h>
+#include <tessera/nn/layers/activation/relu.h>
 #include <tessera/nn/layers/batch_norm.h>
 #include <tessera/nn/layers/conv.h>
 #include <tessera/nn/layers/dropout.h>
+#include <tessera/nn/layers/embedding.h>
+#include <tessera/nn/layers/lstm.h>
+#include <tessera/nn/layers/multihead_attention.h>
 
 #include "models.h"
 
@@ -21,13 +27,30 @@ namespace {
 constexpr int kThreads = 4;
 constexpr int kCalls = 8;
 
-/// Layers with state, hooks, random numbers and a Sequential.
+/// Layers with state, hooks and random numbers.
 struct Model : Module {
   Child<Conv2d> conv{this, "conv", 3, 4, 3};
   Child<BatchNorm2d> norm{this, "norm", 4};
   Child<Dropout> dropout{this, "dropout", 0.5};
   Child<Scale> scale{this, "scale", 4};
   Tensor forward(const Tensor& x) const { return scale(dropout(relu(norm(conv(x))))); }
+};
+
+/// Layers over sequences of tokens, and a Sequential.
+struct Reader : Module {
+  Child<Embedding> embedding{this, "embedding", 11, 8};
+  Child<LSTM> lstm{this, "lstm", 8, 8};
+  Child<MultiheadAttention> attention{this, "attention", 8, 2};
+  Child<Sequential> head{this, "head"};
+  Reader() {
+    head->add<Linear>(8, 4);
+    head->add<ReLU>();
+    head->add<Linear>(4, 2);
+  }
+  Tensor forward(const Tensor& ids) const {
+    const auto [x, last] = lstm(embedding(ids));
+    return head(attention(x, x, x).first);
+  }
 };
 
 /// `work(thread)` on all threads at once.
@@ -50,25 +73,47 @@ Tensor input(int thread) {
   return full({2, 3, 6, 6}, 0.1 * (thread + 1));
 }
 
+/// Calls `model` from all threads at once, and expects what calls one after another give.
+template <class M, class Input>
+void expect_own_results(const Ptr<M>& model, const Input& input_of) {
+  std::vector<std::vector<float>> expected;
+  for (int t = 0; t < kThreads; ++t) {
+    expected.push_back(values(model(input_of(t))));
+  }
+  std::atomic<int> wrong = 0;
+  at_once([&](int t) {
+    for (int i = 0; i < kCalls; ++i) {
+      wrong += values(model(input_of(t))) != expected[static_cast<std::size_t>(t)];
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(Threads, one_module_gives_each_thread_its_own_result) {
   set_seed(1);
   const auto model = make<Model>();
   model->eval();
   std::atomic<int> hooked = 0;
   model->norm->register_forward_hook([&](const Module&, const Args&, const Value&) { ++hooked; });
-  std::vector<std::vector<float>> expected(kThreads);
-  for (int t = 0; t < kThreads; ++t) {
-    expected[static_cast<std::size_t>(t)] = values(model(input(t)));
-  }
-  hooked = 0;
-  std::atomic<int> wrong = 0;
-  at_once([&](int t) {
-    for (int i = 0; i < kCalls; ++i) {
-      wrong += values(model(input(t))) != expected[static_cast<std::size_t>(t)];
-    }
+  expect_own_results(model, input);
+  EXPECT_EQ(hooked, kThreads * (kCalls + 1));
+}
+
+TEST(Threads, layers_of_sequences_give_each_thread_its_own_result) {
+  set_seed(1);
+  const auto model = make<Reader>();
+  expect_own_results(model, [](int t) { return full({5, 2}, t, {.dtype = DType::i64}); });
+}
+
+/// Threads move the running statistics by turns; outputs depend on the batch alone.
+TEST(Threads, batch_norm_trains_on_several) {
+  const auto model = make<BatchNorm2d>(3);
+  expect_own_results(model, [](int t) {
+    return reshape(cast(arange(24), DType::f32) * (t + 1.0), {2, 3, 2, 2});
   });
-  EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(hooked, kThreads * kCalls);
+  for (const float x : values(model->running_var)) {
+    EXPECT_GT(x, 1);
+  }
 }
 
 TEST(Threads, gradients_with_respect_to_one_module) {

@@ -1,6 +1,8 @@
 // Rows D5, G1 to G5, I-8, I-9 and X30: what the modules below a called one return.
 #include <gtest/gtest.h>
 
+#include <complex>
+
 #include <tessera/nn/tracking/expected_returns.h>
 #include <tessera/nn/tracking/submod_trace.h>
 
@@ -197,6 +199,58 @@ TEST(G5, tolerances_and_values_that_may_be_anything) {
   EXPECT_EQ(failure(returns), "no exception");
   returns.set("Scale_7", {.values = {ones({3})}});
   EXPECT_EQ(failure(returns), "\"Scale_7\" was called 0 times, expected 1");
+}
+
+/// Gives a value of the kind that it was made with.
+struct Giving : Module {
+  explicit Giving(Value value) : value_(std::move(value)) {}
+  [[nodiscard]] Value forward() const { return value_; }
+
+ private:
+  Value value_;
+};
+struct Asking : Module {
+  explicit Asking(const Value& value) : child(this, "child", value) {}
+  Child<Giving> child;
+  [[nodiscard]] Value forward() const { return child(); }
+};
+
+std::string comparison(const Value& got, const Value& wanted) {
+  const ExpectedReturns returns{{"Giving_0", {.values = {wanted}}}};
+  const auto model = make<Asking>(got);
+  const std::string text = thrown<CheckFailure>(
+      [&] { static_cast<void>(model(CallOptions{.expected_submod_rets = &returns})); });
+  const std::size_t colon = text.find(": ");
+  return colon == std::string::npos ? text : text.substr(colon + 2);
+}
+
+TEST(I_9, values_of_every_kind_are_compared) {
+  const Tensor wave = from_values<std::complex<float>>({{1, 2}}, {1});
+  const Tensor other = from_values<std::complex<float>>({{1, 3}}, {1});
+  const Value::Map map{{"a", 1}, {"b", ones({1})}};
+  const std::vector<Value> kinds{true, 3, 1.5, "text", Value::Bytes{std::byte{1}}, wave, map};
+  for (const Value& value : kinds) {
+    EXPECT_EQ(comparison(value, value), "no exception");
+  }
+  EXPECT_EQ(comparison(true, false), "got 1, expected 0");
+  EXPECT_EQ(comparison("text", "word"), "got text, expected word");
+  EXPECT_EQ(comparison(Value::Bytes{std::byte{1}}, Value::Bytes{std::byte{2}}), "got other bytes");
+  EXPECT_EQ(comparison(wave, other),
+            "not as expected; the largest difference is 1, relative "
+            "0.316228");
+  EXPECT_EQ(comparison(map, Value::Map{{"a", 1}}), "got 2 names, expected 1");
+  EXPECT_EQ(comparison(map, Value::Map{{"a", 1}, {"c", 1}}), "got no \"c\"");
+  EXPECT_EQ(comparison(map, Value::Map{{"b", ones({1})}, {"a", 2}}), "got 1, expected 2");
+  const Value object(Value::Object{1.5F});
+  EXPECT_EQ(comparison(object, object), "an object cannot be compared");
+}
+
+TEST(G1, a_map_is_recorded_as_copies_off_the_tape) {
+  const Tensor x = ones({1}).set_requires_grad(true);
+  make<Asking>(Value::Map{{"x", x}})(CallOptions{.track_submod_rets = true});
+  const auto& map = last_trace().rets.at(" Giving_0").outputs[0].get<Value::Map>();
+  EXPECT_FALSE(map.at("x").tensor().shares_storage(x));
+  EXPECT_FALSE(map.at("x").tensor().requires_grad());
 }
 
 }  // namespace

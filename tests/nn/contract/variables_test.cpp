@@ -1,6 +1,8 @@
 // Section 2.5 and rows E7, E8, X14 and X16: trees of tensors.
 #include <gtest/gtest.h>
 
+#include <tessera/nn/layers/lazy.h>
+
 #include "models.h"
 
 namespace tessera::nn::contract {
@@ -106,6 +108,25 @@ TEST(E8, v_holds_parameters_once_and_can_be_set) {
 
 TEST(E7, variables_are_parameters_and_buffers) {
   EXPECT_EQ(names_of(make<Inner>()->variables().leaves()), "offset scale.factor ");
+}
+
+TEST(E8, setting_what_has_no_value_changes_nothing) {
+  struct Mixed : Module {
+    Child<Scale> known{this, "known"};
+    Child<LazyLinear> lazy{this, "lazy", 2};
+    Child<Scale> last{this, "last"};
+  };
+  const auto model = make<Mixed>();
+  Variables v = model->v().map([](const Tensor& x) { return x * 3.0; });
+  model->set_v(v);
+  EXPECT_EQ(values(model->known->factor), (std::vector<float>{6, 6, 6}));
+  v.at("known.factor") = full({3}, 9);
+  v.at("lazy.bias") = ones({2});
+  v.at("last.factor") = Tensor();
+  EXPECT_EQ(thrown<StructureError>([&] { model->set_v(v); }),
+            "Mixed: other variables than it has\nnot made yet: \"lazy.bias\"\n"
+            "no value for \"last.factor\"");
+  EXPECT_EQ(values(model->known->factor), (std::vector<float>{6, 6, 6}));
 }
 
 }  // namespace

@@ -160,6 +160,23 @@ TEST(Hdf5File, FindsEveryFlippedByte) {
   verify_array_file("a.h5");
 }
 
+/// Writes zeros over the file's first `bytes` bytes, and opens it.
+std::string error_without_beginning(SimulatedFileSystem& files, std::size_t bytes) {
+  files.open("a.h5", {})->write_at(std::vector<std::byte>(bytes), 0);
+  return error_of([] { (void)open_array_file("a.h5"); });
+}
+
+TEST(Hdf5File, KnowsItsOwnFileWithoutItsFirstPage) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  write_array_file("a.h5", ExampleFile().contents);
+  EXPECT_THAT(error_without_beginning(files, 56), HasSubstr("its checksum block is gone"));
+  EXPECT_THAT(error_without_beginning(files, 4096), HasSubstr("its checksum block is gone"));
+  files.open("a.h5", {})
+      ->write_at(std::vector<std::byte>(4096 - 48), 4096 + 48);  // as written once
+  EXPECT_THAT(error_without_beginning(files, 4096), HasSubstr("its checksum block is gone"));
+}
+
 TEST(Hdf5File, NamesTheDamagedArray) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);

@@ -265,6 +265,26 @@ TEST(N2, writes_gpt2_back) {
   EXPECT_TRUE(same_tensors(model->state_dict(), other->state_dict()));
 }
 
+TEST(N1, a_tied_tensor_is_transposed_under_one_name_alone) {
+  struct Tied : Module {
+    Tied() { head->weight.tie(embedding->weight); }
+    Child<Embedding> embedding{this, "embedding", 5, 3};
+    Child<Linear> head{this, "head", 3, 5};
+  };
+  const TemporaryFolder folder;
+  const auto model = make<Tied>();
+  const NameMap flax{{{"^head\\.weight$", "head.kernel", true}}};
+  const NameMap back{{{"^head\\.kernel$", "head.weight", true}}};
+  export_weights(*model, folder / "a.safetensors", kFormat, flax);
+  const auto reader = open_safetensors(folder / "a.safetensors");
+  EXPECT_EQ(reader->find("embedding.weight")->shape, (Shape{5, 3}));
+  ASSERT_NE(reader->find("head.kernel"), nullptr);
+  EXPECT_EQ(reader->find("head.kernel")->shape, (Shape{3, 5}));
+  const auto other = make<Tied>();
+  import_weights(*other, folder / "a.safetensors", kFormat, back);
+  EXPECT_TRUE(same_tensors(model->state_dict(), other->state_dict()));
+}
+
 TEST(N1, names_too_long_to_map_are_refused_with_the_file) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);

@@ -30,6 +30,17 @@ std::string text_of(const Module& module) {
   return text.str();
 }
 
+TEST(Norms, print_numbers_as_python_does) {
+  const auto batch = make<BatchNorm1d>(2, BatchNormOptions{.eps = 1, .momentum = 1});
+  EXPECT_EQ(text_of(*batch),
+            "BatchNorm1d(2, eps=1.0, momentum=1.0, affine=True, bias=True, "
+            "track_running_stats=True)");
+  EXPECT_EQ(text_of(*make<GroupNorm>(1, 2, GroupNormOptions{.eps = 1.0 / 3})),
+            "GroupNorm(1, 2, eps=0.3333333333333333, affine=True, bias=True)");
+  EXPECT_EQ(text_of(*make<LayerNorm>(2, LayerNormOptions{.eps = 2})),
+            "LayerNorm((2,), eps=2.0, elementwise_affine=True, bias=True)");
+}
+
 /// Two channels: 1, 3, 5, 7 and 10, 10, 20, 20.
 Tensor two_channels() {
   return from_values<float>({1, 3, 10, 10, 5, 7, 20, 20}, {2, 2, 2});
@@ -202,7 +213,7 @@ TEST(InstanceNorm, names_what_does_not_fit) {
 
 TEST(GroupNorm, is_its_function_with_weights) {
   const auto layer = make<GroupNorm>(1, 2, GroupNormOptions{.eps = 0});
-  EXPECT_EQ(text_of(*layer), "GroupNorm(1, 2, eps=0, affine=True, bias=True)");
+  EXPECT_EQ(text_of(*layer), "GroupNorm(1, 2, eps=0.0, affine=True, bias=True)");
   layer->load_state_dict({{"weight", tensor<float>({1, 2})}, {"bias", tensor<float>({0, 10})}});
   const double root = std::sqrt(16.5);  // of 1, 3, 10, 10 around 6
   const auto y = layer(two_channels()).to_vector<double>();
@@ -214,7 +225,7 @@ TEST(GroupNorm, is_its_function_with_weights) {
 
 TEST(LayerNorm, may_span_several_dims) {
   const auto layer = make<LayerNorm>(Shape{2, 2}, LayerNormOptions{.eps = 0});
-  EXPECT_EQ(text_of(*layer), "LayerNorm((2, 2), eps=0, elementwise_affine=True, bias=True)");
+  EXPECT_EQ(text_of(*layer), "LayerNorm((2, 2), eps=0.0, elementwise_affine=True, bias=True)");
   EXPECT_EQ(layer->weight.shape(), (Shape{2, 2}));
   const double root = std::sqrt(16.5);
   const auto y = layer(two_channels()).to_vector<double>();

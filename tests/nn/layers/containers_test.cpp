@@ -3,14 +3,19 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/functional/pure.h>
 #include <tessera/nn/init/constant.h>
 #include <tessera/nn/layers/activation/relu.h>
+#include <tessera/nn/layers/batch_norm.h>
 #include <tessera/nn/layers/flatten.h>
 #include <tessera/nn/layers/identity.h>
 #include <tessera/nn/layers/linear.h>
+#include <tessera/nn/layers/lstm.h>
 #include <tessera/nn/layers/module_dict.h>
+#include <tessera/nn/layers/module_list.h>
 #include <tessera/nn/layers/parameter_dict.h>
 #include <tessera/nn/layers/parameter_list.h>
+#include <tessera/nn/layers/sequential.h>
 
 namespace tessera::nn {
 namespace {
@@ -49,7 +54,7 @@ struct Heads : Module {
     heads->add<Linear>("digit", 2, 3);
     heads->add<ReLU>("plain");
   }
-  [[nodiscard]] Tensor forward(const Tensor& x) const { return (*heads)["plain"].call(x); }
+  [[nodiscard]] Tensor forward(const Tensor& x) const { return (*heads)["plain"](x); }
 };
 
 TEST(ModuleDict, holds_modules_by_name) {
@@ -60,7 +65,7 @@ TEST(ModuleDict, holds_modules_by_name) {
   EXPECT_EQ(model->heads->keys(), (Strings{"digit", "plain"}));
   EXPECT_EQ(model->named_parameters()[0].first, "heads.digit.weight");
   EXPECT_EQ(model(tensor<float>({-1, 2})).to_vector<float>(), (std::vector<float>{0, 2}));
-  EXPECT_EQ((*model->heads)["digit"].call(ones({1, 2})).shape(), (Shape{1, 3}));
+  EXPECT_EQ((*model->heads)["digit"](ones({1, 2})).shape(), (Shape{1, 3}));
   EXPECT_EQ(make<ModuleDict>()->repr(), "ModuleDict()");
 }
 
@@ -114,6 +119,91 @@ TEST(ParameterDict, holds_parameters_by_name) {
   EXPECT_EQ(dict->size(), 2U);
   EXPECT_TRUE(dict->contains("b"));
   EXPECT_THROW(static_cast<void>((*dict)["c"]), KeyError);
+}
+
+TEST(ModuleDict, calls_run_hooks_and_keep_what_is_assigned) {
+  struct Model : Module {
+    Child<ModuleDict> parts{this, "parts"};
+    Model() {
+      parts->add<LSTM>("body", 2, 3);
+      parts->add<BatchNorm1d>("norm", 3);
+    }
+    [[nodiscard]] Tensor forward(const Tensor& x) const {
+      const auto [y, state] = parts->get<LSTM>("body")(x);
+      return (*parts)["norm"](y);
+    }
+  };
+  const auto model = make<Model>();
+  int hooks = 0;
+  for (const std::string& key : model->parts->keys()) {
+    (*model->parts)[key].register_forward_hook(
+        [&](const Module&, const Args&, const Value&) { ++hooks; });
+  }
+  EXPECT_EQ(model(ones({4, 2})).shape(), (Shape{4, 3}));
+  EXPECT_EQ(hooks, 2);
+  EXPECT_EQ(model->get_buffer("parts.norm.num_batches_tracked")->item<int>(), 1);
+  EXPECT_THROW(static_cast<void>(model->parts->get<Linear>("norm")), TypeError);
+  EXPECT_THROW(static_cast<void>(model->parts->get<Linear>("other")), KeyError);
+}
+
+/// The sizes of what is in a list, by its own count and by the tree's.
+std::string sizes_in(const ModuleList<Linear>& list) {
+  std::string text;
+  for (const auto& layer : list) {
+    text += std::to_string(layer->weight.shape()[0]) + " ";
+  }
+  text += "of";
+  for (const auto& [name, child] : list.named_children()) {
+    text += " " + name;
+  }
+  return text;
+}
+
+TEST(ModuleList, follows_the_names_in_the_tree) {
+  struct Model : Module {
+    Child<ModuleList<Linear>> h{this, "h"};
+    Model() {
+      h->add(2, 1);
+      h->add(2, 2);
+    }
+  };
+  const auto model = make<Model>();
+  model->set_submodule("h.2", make<Linear>(2, 3));
+  EXPECT_EQ(sizes_in(*model->h), "1 2 3 of 0 1 2");
+  model->h->add(2, 4);
+  EXPECT_EQ(sizes_in(*model->h), "1 2 3 4 of 0 1 2 3");
+  model->h->erase("1");
+  EXPECT_EQ(sizes_in(*model->h), "1 3 4 of 0 2 3");
+  model->h->add(2, 5);
+  EXPECT_EQ(sizes_in(*model->h), "1 3 4 5 of 0 2 3 4");
+  EXPECT_THROW(model->set_submodule("h.9", make<ReLU>()), TypeError);
+  EXPECT_EQ(sizes_in(*model->h), "1 3 4 5 of 0 2 3 4");
+  const auto copy = clone(model);
+  copy->h->erase("0");
+  EXPECT_EQ(sizes_in(*copy->h), "3 4 5 of 2 3 4");
+  EXPECT_EQ(model->h->size(), 4U);
+}
+
+TEST(Sequential, adds_at_the_end_after_a_child_was_erased) {
+  const auto model = make<Sequential>();
+  for (const std::int64_t n : {1, 2, 3}) {
+    model->add<Linear>(n, n + 1);
+  }
+  model->erase("0");
+  model->add<Linear>(4, 5);
+  EXPECT_EQ(model->named_children().back().first, "3");
+  EXPECT_EQ(model(ones({1, 2})).shape(), (Shape{1, 5}));
+}
+
+TEST(ParameterList, adds_at_the_end_after_a_parameter_was_erased) {
+  const auto list = make<ParameterList>();
+  for (const double x : {0, 1, 2}) {
+    list->append(scalar(x));
+  }
+  list->erase("1");
+  EXPECT_EQ(list->append(scalar(3)).value().item(), 3);
+  EXPECT_EQ(list->size(), 3U);
+  EXPECT_EQ((*list)[1].value().item(), 2);
 }
 
 }  // namespace

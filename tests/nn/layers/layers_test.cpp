@@ -6,6 +6,7 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/ops/reshape.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/layers/embedding.h>
@@ -90,6 +91,19 @@ TEST(RMSNorm, divides_rows_by_their_root_mean_square) {
   const auto y = layer(from_values<float>({3, 4}, {1, 2})).to_vector<float>();
   EXPECT_NEAR(y[0], 3 / std::sqrt(13), 1e-6);
   EXPECT_NEAR(y[1], 40 / std::sqrt(13), 1e-5);
+}
+
+TEST(RMSNorm, takes_several_dims_together) {
+  const auto rows = make<RMSNorm>(6);
+  const auto matrices = make<RMSNorm>(Shape{2, 3}, RMSNormOptions{.eps = 2});
+  EXPECT_EQ(text_of(*matrices), "RMSNorm((2, 3), eps=2.0, elementwise_affine=True)");
+  EXPECT_EQ(text_of(*rows), "RMSNorm((6,), eps=None, elementwise_affine=True)");
+  const auto plain = make<RMSNorm>(Shape{2, 3});
+  const Tensor x = from_values<float>({1, 2, 3, 4, 5, 6, 0, 1, 0, 0, 2, 0}, {2, 2, 3});
+  EXPECT_EQ(plain(x).to_vector<float>(), rows(reshape(x, {2, 6})).to_vector<float>());
+  EXPECT_EQ(plain(x).shape(), x.shape());
+  EXPECT_THROW(plain(ones({3, 2})), InvalidArgument);
+  EXPECT_THROW(make<RMSNorm>(Shape{}), InvalidArgument);
 }
 
 TEST(Dropout, acts_in_training_alone) {

@@ -7,6 +7,9 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/nn/layers/linear.h>
+#include <tessera/nn/layers/parameter_list.h>
+#include <tessera/nn/layers/sequential.h>
 #include <tessera/nn/optim/adamw.h>
 #include <tessera/nn/optim/sgd.h>
 
@@ -15,6 +18,7 @@
 namespace tessera::optim {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Optimizer, norm_is_that_of_all_gradients) {
@@ -145,6 +149,88 @@ TEST(Optimizer, goes_on_from_its_state_bit_for_bit) {
   EXPECT_EQ(second.steps(), 6);
 }
 
+/// Two layers that were each made on their own, so that both have a "weight".
+nn::Ptr<nn::Sequential> joined() {
+  const auto model = nn::make<nn::Sequential>();
+  model->add<nn::Linear>(3, 3);
+  model->add<nn::Linear>(3, 3);
+  return model;
+}
+
+std::vector<std::string> names_of(const Optimizer& optimizer) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : optimizer.state().tensors) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+/// One step of momentum on gradients that differ from parameter to parameter.
+void step_once(const std::vector<nn::Parameter>& parameters, Optimizer& optimizer) {
+  for (std::uint64_t key = 1; const nn::Parameter& parameter : parameters) {
+    parameter.value().set_grad(gradient(parameter.shape(), key++));
+  }
+  optimizer.step();
+}
+
+/// Whether each parameter gets its own momentum back.
+void expect_own_momenta(const std::vector<nn::Parameter>& parameters) {
+  SGD first(parameters, {.lr = 0.1, .momentum = 0.9});
+  step_once(parameters, first);
+  SGD second(parameters, {.lr = 0.1, .momentum = 0.9});
+  second.load_state(first.state());
+  const OptimizerState before = first.state();
+  const OptimizerState after = second.state();
+  ASSERT_EQ(after.tensors.size(), parameters.size());
+  for (std::size_t i = 0; i < after.tensors.size(); ++i) {
+    EXPECT_EQ(after.tensors[i].second.to_vector<float>(),
+              before.tensors[i].second.to_vector<float>())
+        << after.tensors[i].first;
+  }
+}
+
+TEST(Optimizer, names_state_as_the_whole_tree_names_parameters) {
+  const auto model = joined();
+  SGD optimizer(model->parameters(), {.lr = 0.1, .momentum = 0.9});
+  step_once(model->parameters(), optimizer);
+  EXPECT_THAT(names_of(optimizer),
+              ElementsAre("momentum_buffer/0.weight", "momentum_buffer/0.bias",
+                          "momentum_buffer/1.weight", "momentum_buffer/1.bias"));
+  expect_own_momenta(model->parameters());
+}
+
+TEST(Optimizer, names_tensors_that_modules_registered_later) {
+  struct Holder : nn::Module {};
+  const auto model = nn::make<Holder>();
+  for (const char* name : {"a", "b"}) {
+    model->register_module(name, nn::make<nn::ParameterList>())->append(zeros({2}));
+  }
+  SGD optimizer(model->parameters(), {.lr = 0.1, .momentum = 0.9});
+  step_once(model->parameters(), optimizer);
+  EXPECT_THAT(names_of(optimizer), ElementsAre("momentum_buffer/a.0", "momentum_buffer/b.0"));
+}
+
+TEST(Optimizer, numbers_parameters_of_one_name_in_several_models) {
+  const auto one = nn::make<Model>();
+  const auto other = nn::make<Model>();
+  SGD optimizer({one->small, other->small}, {.lr = 0.1, .momentum = 0.9});
+  step_once({one->small, other->small}, optimizer);
+  EXPECT_THAT(names_of(optimizer), ElementsAre("momentum_buffer/small", "momentum_buffer/small#2"));
+  expect_own_momenta({one->small, other->small});
+}
+
+TEST(Optimizer, takes_state_that_names_a_parameter_as_its_own_module_does) {
+  const auto model = nn::make<nn::Sequential>();
+  model->add<nn::Linear>(3, 3);
+  SGD optimizer(model->parameters(), {.lr = 0.1, .momentum = 0.9});
+  step_once(model->parameters(), optimizer);
+  OptimizerState old = optimizer.state();
+  for (auto& [name, tensor] : old.tensors) {
+    name.erase(name.find("0."), 2);
+  }
+  EXPECT_NO_THROW(optimizer.load_state(old));
+}
+
 TEST(Optimizer, refuses_state_that_does_not_fit) {
   const auto model = nn::make<Model>();
   AdamW optimizer(model->parameters());
@@ -165,6 +251,12 @@ TEST(Optimizer, refuses_state_that_does_not_fit) {
               HasSubstr("no tensor named exp_avg_sq/small"));
   EXPECT_THAT(refused([](OptimizerState& s) { s.tensors.erase(s.tensors.begin()); }),
               HasSubstr("no tensor named exp_avg/large"));
+  EXPECT_THAT(refused([](OptimizerState& s) { s.tensors.clear(); }),
+              HasSubstr("no tensor named exp_avg_sq/large; its parameter was updated 1 times"));
+  EXPECT_THAT(refused([](OptimizerState& s) { s.numbers.pop_back(); }),
+              HasSubstr("no number named group.0."));
+  EXPECT_THAT(refused([](OptimizerState& s) { s.numbers.emplace_back("steps/other", 1); }),
+              HasSubstr("no parameter or option for the number steps/other"));
   EXPECT_THAT(refused([](OptimizerState& s) { s.tensors[0].second = zeros({2}); }),
               HasSubstr("wrong shape of exp_avg/large"));
   EXPECT_THAT(refused([](OptimizerState& s) { s.tensors[0].first = "exp_avg/other"; }),
@@ -173,6 +265,25 @@ TEST(Optimizer, refuses_state_that_does_not_fit) {
   EXPECT_THAT(refused([](OptimizerState& s) { s.numbers[0].second = -1; }), HasSubstr("no count"));
   EXPECT_THAT(refused([](OptimizerState& s) { s.numbers.emplace_back("group.1.lr", 1); }),
               HasSubstr("more groups"));
+}
+
+TEST(Optimizer, refuses_state_of_fewer_groups) {
+  const auto model = nn::make<Model>();
+  AdamW two({model->large});
+  const OptimizerState state = two.state();
+  two.add_group({model->small}, {.lr = 0.5});
+  EXPECT_THROW(two.load_state(state), InvalidArgument);
+  EXPECT_EQ(two.lr(1), 0.5);
+}
+
+TEST(Optimizer, refuses_rates_that_cannot_be_meant) {
+  const auto model = nn::make<Model>();
+  AdamW optimizer(model->parameters(), {.lr = 0.25});
+  for (const double wrong : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THROW(optimizer.set_lr(wrong), ValueError);
+    EXPECT_THROW(optimizer.set_lr(0, wrong), ValueError);
+  }
+  EXPECT_EQ(optimizer.lr(), 0.25);
 }
 
 TEST(Optimizer, keeps_its_options_when_it_refuses_state) {
@@ -239,6 +350,15 @@ TEST(Optimizer, updates_parameters_of_16_bits) {
     EXPECT_NEAR(after[i], before[i] - 0.25F, 0.01F);
   }
   EXPECT_EQ(optimizer.state().tensors[0].second.dtype(), DType::bf16);
+}
+
+TEST(Optimizer, saves_a_momentum_that_was_just_turned_on) {
+  const auto model = nn::make<Model>();
+  SGD optimizer(model->parameters());
+  set_gradients(*model, 1);
+  optimizer.step();
+  optimizer.set_momentum(0.5);
+  EXPECT_NO_THROW(SGD(model->parameters()).load_state(optimizer.state()));
 }
 
 TEST(Optimizer, sets_the_momentum_of_all_groups) {

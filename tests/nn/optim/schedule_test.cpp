@@ -117,6 +117,7 @@ TEST(Schedule, plateau_goes_on_from_its_state_bit_for_bit) {
   Schedule::State cut = whole.state();
   cut.pop_back();
   EXPECT_THROW(resumed.load_state(cut), ValueError);
+  EXPECT_THROW(PlateauSchedule(options).load_state(whole.state()), ValueError);  // of two groups
   EXPECT_EQ(resumed.state(), whole.state());
   EXPECT_TRUE(StepSchedule({.step_size = 1}).state().empty());
 }

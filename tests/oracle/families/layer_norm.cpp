@@ -1,5 +1,8 @@
+#include <limits>
+
 #include <tessera/core/ops/layer_norm.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/rms_norm.h>
 #include <tessera/nn/layers/layer_norm.h>
 #include <tessera/nn/layers/rms_norm.h>
 
@@ -29,11 +32,18 @@ BuiltLayer rms_norm_layer(const Attributes& a) {
   if (a.has("eps")) {
     options.eps = a.number("eps");
   }
-  return layer<nn::RMSNorm>(a.dims("normalized_shape").back(), options);
+  return layer<nn::RMSNorm>(a.dims("normalized_shape"), options);
+}
+
+Tensor rms_norm_function(const NamedTensors& in, const Attributes& a) {
+  const double epsilon = in["x"].dtype() == DType::f64
+                             ? std::numeric_limits<double>::epsilon()
+                             : double{std::numeric_limits<float>::epsilon()};
+  return rms_norm(in["x"], in["weight"], a.number("eps", epsilon));
 }
 
 const Counterparts<Layer> kLayerNorm{{"LayerNorm", {layer_norm_layer, layer_norm_function}},
-                                     {"RMSNorm", {rms_norm_layer}}};
+                                     {"RMSNorm", {rms_norm_layer, rms_norm_function}}};
 
 }  // namespace
 }  // namespace tessera::oracle

@@ -6,7 +6,7 @@
 namespace tessera::oracle {
 namespace {
 
-BuiltLayer upsample_layer(const Attributes& a) {
+nn::UpsampleOptions options_of(const Attributes& a) {
   nn::UpsampleOptions options{.mode = a.text("mode", "nearest")};
   if (a.has("size")) {
     options.size = nn::PerDim(a.integer("size"));
@@ -17,7 +17,15 @@ BuiltLayer upsample_layer(const Attributes& a) {
   if (a.has("align_corners")) {
     options.align_corners = a.flag("align_corners", false);
   }
-  return layer<nn::Upsample>(options);
+  return options;
+}
+
+BuiltLayer upsample_layer(const Attributes& a) {
+  return layer<nn::Upsample>(options_of(a));
+}
+
+Tensor interpolate_function(const NamedTensors& in, const Attributes& a) {
+  return nn::interpolate(in["x"], options_of(a));
 }
 
 template <class M, const char* kFactor>
@@ -25,13 +33,20 @@ BuiltLayer shuffle(const Attributes& a) {
   return layer<M>(a.integer(kFactor));
 }
 
+template <Tensor (*f)(const Tensor&, std::int64_t), const char* kFactor>
+Tensor shuffle_function(const NamedTensors& in, const Attributes& a) {
+  return f(in["x"], a.integer(kFactor));
+}
+
 constexpr char kUpscale[] = "upscale_factor";
 constexpr char kDownscale[] = "downscale_factor";
 
 const Counterparts<Layer> kResampling{
-    {"Upsample", {upsample_layer}},
-    {"PixelShuffle", {shuffle<nn::PixelShuffle, kUpscale>}},
-    {"PixelUnshuffle", {shuffle<nn::PixelUnshuffle, kDownscale>}},
+    {"Upsample", {upsample_layer, interpolate_function}},
+    {"PixelShuffle",
+     {shuffle<nn::PixelShuffle, kUpscale>, shuffle_function<pixel_shuffle, kUpscale>}},
+    {"PixelUnshuffle",
+     {shuffle<nn::PixelUnshuffle, kDownscale>, shuffle_function<pixel_unshuffle, kDownscale>}},
 };
 
 }  // namespace

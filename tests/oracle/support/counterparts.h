@@ -25,11 +25,14 @@ struct BuiltLayer {
   std::function<std::vector<Tensor>(const NamedTensors& inputs)> forward;
 };
 
-/// A class of torch.nn: as a module and, where it has one, as a function of inputs and state.
+/// A class of torch.nn: as a module and, where it has one, as a function of inputs and state, or
+/// one that besides is told whether it trains.
 struct Layer {
   static constexpr const char* kSection = "layers";
   std::function<BuiltLayer(const Attributes& arguments)> build = nullptr;
   std::function<Tensor(const NamedTensors& given, const Attributes& arguments)> function = nullptr;
+  std::function<Tensor(const NamedTensors& given, const Attributes& arguments, bool training)>
+      function_of_mode = nullptr;
 };
 
 /// A class of torch.optim.

@@ -1,7 +1,7 @@
 """Time of a module's call beyond its ops."""
 
 from driver import programs, repeat
-from driver.figures import Figure
+from driver.figures import Figure, show
 
 ROWS = {
     "module_call": "module call beyond its ops, through Child",
@@ -10,12 +10,14 @@ ROWS = {
 
 
 def run(options):
-    program = programs.bench("bench_calls")
-    ours = repeat.in_turns([program and [program]], options)
-    theirs = repeat.in_turns([programs.rival("torch_calls.py")], options)
+    found = repeat.in_turns({"tessera": programs.ours("bench_calls"),
+                             "torch": programs.rival("torch_calls.py")}, options)
     figures = []
     for name, text in ROWS.items():
-        rival = theirs.value(name=name)
-        detail = f"PyTorch: {rival:.0f} ns" if rival else "PyTorch absent"
-        figures.append(Figure(text, ours.value(name=name), 50, 50, "ns", detail))
-    return figures, {"tessera": ours.record(), "torch": theirs.record()}
+        rival = show(found.value(program="torch", name=name), "ns")
+        figures.append(Figure(text, found.value(program="tessera", name=name), 50, 50, "ns",
+                              f"PyTorch: {rival}", found.lost))
+    return figures, {"rows": found.record()}
+
+
+PARTS = {"": run}

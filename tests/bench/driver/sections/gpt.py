@@ -1,9 +1,12 @@
 """The whole step of GPT-2 124M, batch 4 x context 256, 2 threads, beside PyTorch and the roof."""
 
+import dataclasses
+import functools
 import operator
 
 from driver import inputs, programs, roofs, server
 from driver.figures import Figure, median, paired, ratio, versus
+from driver.lost import Lost
 
 SHAPE = dict(batch=4, context=256, threads=2)
 FLOPS = 6 * inputs.GPT2_PARAMETERS * SHAPE["batch"] * SHAPE["context"]
@@ -11,113 +14,121 @@ BARS = {  # dtype: share of the roof; speed by PyTorch as installed; tuned: (mus
     "f32": ((0.70, 0.82), (2.0, 2.4), (1.8, 2.1)),
     "bf16": ((0.55, 0.72), (1.3, 1.7), (1.1, 1.35)),
 }
+KINDS = {"installed": {}, "tuned": programs.TUNED}  # of PyTorch
+
+
+@dataclasses.dataclass
+class Comparison:
+    """Programs that took turns: what was measured of each, and the roof just before each round."""
+
+    measured: dict
+    peaks: list
+    lost: Lost
+
+    def own(self, key):
+        return self.measured.get("tessera", {}).get(key)
+
+    def rivals(self, key):
+        return [found[key] for name, found in self.measured.items() if name != "tessera"]
 
 
 def commands(dtype, extra):
     arguments = inputs.gpt2(**SHAPE, dtype=dtype)
     return {
-        "tessera": (inputs.ours(*arguments), None),
-        "eager": (inputs.theirs("torch_gpt.py", *arguments), extra),
-        "compiled": (inputs.theirs("torch_gpt.py", *arguments, "--compile"), extra),
+        "tessera": programs.ours("bench_gpt", *arguments),
+        "eager": programs.rival("torch_gpt.py", *arguments, extra=extra),
+        "compiled": programs.rival("torch_gpt.py", *arguments, "--compile", extra=extra),
     }
 
 
-def compare(dtype, extra, roof, options):
-    """{program: measured} of one comparison; the memory of more would not fit at once."""
-    servers = server.start(commands(dtype, extra))
-    try:
-        server.take_turns(servers, options, roof.sample)
-        return {
+def compare(dtype, extra, options):
+    """One comparison; the memory of more would not fit at once."""
+    roof = (f"fma_{dtype}", 2)
+    with server.Group(commands(dtype, extra)) as group, roofs.running(roof) as found:
+        group.take_turns(options, found.sample)
+        ms = group.milliseconds()
+        measured = {
             name: {
-                "ms": server.times(one, skip=options.warmup),
+                "ms": ms[name],
                 "peak_bytes": one.peak_bytes(),
                 "losses": [record["loss"] for record in one.records],
             }
-            for name, one in servers.items()
+            for name, one in group.servers.items()
         }
-    finally:
-        server.stop(servers)
+        return Comparison(measured, found.samples[roof], group.lost)
 
 
-def rivals(measured, key):
-    return [found[key] for name, found in measured.items() if name != "tessera"]
-
-
-def own(measured, key):
-    return measured.get("tessera", {}).get(key)
-
-
-def apart(measured):
+def apart(comparison):
     """The largest difference between our losses and a rival's, step by step."""
-    losses = own(measured, "losses")
-    if not losses or not rivals(measured, "losses"):
-        return None
-    pairs = [zip(losses, other) for other in rivals(measured, "losses")]
-    return max(abs(a - b) for both in pairs for a, b in both)
+    losses, others = comparison.own("losses") or [], comparison.rivals("losses")
+    differences = [abs(a - b) for other in others for a, b in zip(losses, other)]
+    return max(differences, default=None)
 
 
-def share_of_roof(dtype, found, roof):
+def share_of_roof(dtype, found, lost):
     """Each step by the roof just before it."""
-    peaks = roof.samples[f"fma_{dtype}", 2]
-    reached = [FLOPS / ms / 1e6 for part in found.values() for ms in own(part, "ms") or ()]
-    detail = versus(*(median(series) for series in (reached, peaks)), "GFLOP/s")
+    own = [part for part in found.values() if part.own("ms")]
+    reached = [FLOPS / ms / 1e6 for part in own for ms in part.own("ms")]
+    peaks = [peak for part in own for peak in part.peaks]
     return Figure(f"124M step {dtype}: share of the roof", paired(operator.truediv, reached, peaks),
-                  *BARS[dtype][0], "%", detail)
+                  *BARS[dtype][0], "%", versus(median(reached), median(peaks), "GFLOP/s"), lost)
 
 
-def speed(dtype, kind, measured):
+def speed(dtype, kind, part):
     bars = BARS[dtype][1 if kind == "installed" else 2]
-    fastest = min(rivals(measured, "ms"), key=median, default=None)
-    detail = ", ".join(f"{name} {median(part['ms']):.0f}" for name, part in measured.items())
+    fastest = min(part.rivals("ms"), key=median, default=None)
+    detail = ", ".join(f"{name} {median(one['ms']):.0f} ms" for name, one in part.measured.items())
     return Figure(f"124M step {dtype}: speed by PyTorch, {kind}",
-                  paired(operator.truediv, fastest, own(measured, "ms")), *bars, "x", detail + " ms")
+                  paired(operator.truediv, fastest, part.own("ms")), *bars, "x", detail, part.lost)
 
 
-def memory(dtype, found):
-    theirs = min((p for part in found.values() for p in rivals(part, "peak_bytes")), default=None)
-    ours = max((own(part, "peak_bytes") or 0 for part in found.values()), default=0) or None
-    in_gb = (ours and ours / 1e9, theirs and theirs / 1e9)
+def memory(dtype, found, lost):
+    """Our highest peak by their lowest: one number a program, which hardly varies."""
+    theirs = min((p for part in found.values() for p in part.rivals("peak_bytes")), default=None)
+    ours = max((part.own("peak_bytes") or 0 for part in found.values()), default=0) or None
+    detail = versus(ours and ours / 1e9, theirs and theirs / 1e9, "GB")
     return Figure(f"124M step {dtype}: peak memory by PyTorch's", ratio(ours, theirs), 0.75, 0.6,
-                  detail=versus(*in_gb, "GB"))
+                  "x", f"{detail}: our highest peak by their lowest", lost)
 
 
-def losses(found):
-    differences = [d for d in map(apart, found.values()) if d is not None]
+def losses(found, lost):
+    """Of programs that started from the same weights."""
+    parts = found.values() if inputs.weights() else ()
+    differences = [d for d in map(apart, parts) if d is not None]
     return Figure("124M step f32: losses apart from PyTorch's", max(differences, default=None),
-                  1e-3, 1e-3, "")
+                  1e-3, 1e-3, "", "the largest of all steps", lost)
 
 
-def figures_of(dtype, found, roof):
-    yield share_of_roof(dtype, found, roof)
-    for kind, measured in found.items():
-        yield speed(dtype, kind, measured)
-    yield memory(dtype, found)
+def figures_of(dtype, found):
+    lost = functools.reduce(operator.or_, (part.lost for part in found.values()))
+    yield share_of_roof(dtype, found, lost)
+    for kind, part in found.items():
+        yield speed(dtype, kind, part)
+    yield memory(dtype, found, lost)
     if dtype == "f32":
-        yield losses(found)
+        yield losses(found, lost)
+
+
+def whole_step(dtype, options):
+    found = {kind: compare(dtype, extra, options) for kind, extra in KINDS.items()}
+    record = {kind: dataclasses.asdict(part) for kind, part in found.items()}
+    roof = dict(name=f"fma_{dtype}", threads=2, unit=roofs.unit("fma"))
+    peaks = [peak for part in found.values() for peak in part.peaks]
+    return list(figures_of(dtype, found)), record | {"roofs": [roof | {"samples": peaks}]}
 
 
 def grain(dtype, options):
     """One rank, batch 8: eight microbatches against one."""
     shape = SHAPE | dict(batch=8, dtype=dtype)
-    arguments = {n: inputs.ours(*inputs.gpt2(**shape, grain=n)) for n in (1, 8)}
-    servers = server.start({n: (command, None) for n, command in arguments.items()})
-    try:
-        server.take_turns(servers, options)
-        ms = {n: server.times(one, skip=options.warmup) for n, one in servers.items()}
-    finally:
-        server.stop(servers)
+    commands = {n: programs.ours("bench_gpt", *inputs.gpt2(**shape, grain=n)) for n in (1, 8)}
+    with server.Group(commands) as group:
+        group.take_turns(options)
+        ms = group.milliseconds()
     fine, whole = ms.get(8), ms.get(1)
-    return Figure(f"grain 8 by grain 1, batch 8, {dtype}", paired(operator.truediv, fine, whole),
-                  1.12, 1.03, detail=versus(median(fine), median(whole), "ms"))
+    figure = Figure(f"grain 8 by grain 1, batch 8, {dtype}", paired(operator.truediv, fine, whole),
+                    1.12, 1.03, detail=versus(median(fine), median(whole), "ms"), lost=group.lost)
+    return [figure], ms
 
 
-def run(options):
-    figures, record = [], {}
-    for dtype in BARS:
-        with roofs.running((f"fma_{dtype}", 2)) as roof:
-            kinds = {"installed": None, "tuned": programs.TUNED}
-            found = {kind: compare(dtype, extra, roof, options) for kind, extra in kinds.items()}
-            figures += figures_of(dtype, found, roof)
-            record[dtype] = found | {"roofs": roof.record()}
-        figures.append(grain(dtype, options))
-    return figures, record
+PARTS = {dtype: functools.partial(whole_step, dtype) for dtype in BARS}
+PARTS |= {f"grain-{dtype}": functools.partial(grain, dtype) for dtype in BARS}

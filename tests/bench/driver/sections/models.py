@@ -1,5 +1,6 @@
-"""The whole step of small models beside PyTorch's, 2 threads."""
+"""The whole step of small models beside PyTorch's tuned by its environment, 2 threads."""
 
+import functools
 import operator
 
 from driver import inputs, programs, server
@@ -17,57 +18,37 @@ BARS = {  # model: dtype: speed by PyTorch (must, goal)
 }
 
 
-def programs_of(model, dtype):
-    """(our command, theirs)"""
+def commands(model, dtype):
     if model == "char_gpt":
-        arguments = inputs.flags(
-            CHAR_GPT | dict(data=inputs.tokens(CHAR_GPT["vocab"]), dtype=dtype, threads=2)
-        )
-        return inputs.ours(*arguments), inputs.theirs("torch_gpt.py", *arguments)
-    arguments = inputs.flags(dict(model=model, dtype=dtype, threads=2, steps=STEPS[model]))
-    program = programs.bench("bench_models")
-    return program and [program, *arguments], inputs.theirs("torch_models.py", *arguments)
+        shape = CHAR_GPT | dict(data=inputs.tokens(CHAR_GPT["vocab"]))
+        mine, script = "bench_gpt", "torch_gpt.py"
+    else:
+        shape = dict(model=model, steps=STEPS[model])
+        mine, script = "bench_models", "torch_models.py"
+    arguments = inputs.flags(shape | dict(dtype=dtype, threads=2))
+    return {
+        "tessera": programs.ours(mine, *arguments),
+        "eager": programs.rival(script, *arguments, extra=programs.TUNED),
+        "compiled": programs.rival(script, *arguments, "--compile", extra=programs.TUNED),
+    }
 
 
-def compare(model, dtype, options):
-    """{program: records of its turns}"""
-    ours, theirs = programs_of(model, dtype)
-    servers = server.start(
-        {
-            "tessera": (ours, None),
-            "eager": (theirs, programs.TUNED),
-            "compiled": (theirs and [*theirs, "--compile"], programs.TUNED),
-        }
-    )
-    try:
-        server.take_turns(servers, options)
-        return {name: one.records[options.warmup :] for name, one in servers.items()}
-    finally:
-        server.stop(servers)
-
-
-def milliseconds(measured):
-    return {name: [record["ms"] for record in records] for name, records in measured.items()}
-
-
-def figure(model, dtype, measured):
-    ms = milliseconds(measured)
+def run(model, dtype, options):
+    with server.Group(commands(model, dtype)) as group:
+        group.take_turns(options)
+        record = {name: one.of_rounds() for name, one in group.servers.items()}
+        ms = group.milliseconds()
     rivals = [series for name, series in ms.items() if name != "tessera"]
-    detail = ", ".join(f"{name} {median(series):.3g}" for name, series in ms.items())
-    return Figure(
+    detail = ", ".join(f"{name} {median(series):.3g} ms" for name, series in ms.items())
+    figure = Figure(
         f"{model} {dtype}: speed by PyTorch",
         paired(operator.truediv, min(rivals, key=median, default=None), ms.get("tessera")),
         *BARS[model][dtype],
-        detail=detail + " ms",
+        detail=detail,
+        lost=group.lost,
     )
+    return [figure], record
 
 
-def run(options):
-    figures, record = [], {}
-    for model, dtypes in BARS.items():
-        for dtype in dtypes:
-            programs.note(f"{model} {dtype}")
-            measured = compare(model, dtype, options)
-            record[f"{model} {dtype}"] = measured
-            figures.append(figure(model, dtype, measured))
-    return figures, record
+PARTS = {f"{model}-{dtype}": functools.partial(run, model, dtype)
+         for model, dtypes in BARS.items() for dtype in dtypes}

@@ -1,0 +1,21 @@
+// Sums over a step's passes at leaves that wait for the last pass.
+#pragma once
+
+#include <tessera/core/autograd/leaf.h>
+#include <tessera/core/autograd/reached_leaves.h>
+
+namespace tessera {
+
+/// Adds what the current backward of a pass brought for `leaf` to what earlier passes of the step
+/// brought. What another step left behind is dropped. Throws RuntimeError when the backward of an
+/// earlier pass of this step threw.
+void add_to_open_round(LeafNode& leaf, Contribution contribution);
+
+/// Completes the gradients of leaves that wait for the last pass's backward of this number. The
+/// engine calls it at the end of backward in the last pass.
+void complete_open_rounds(ReachedLeaves& reached);
+
+/// Drops what the step's passes have brought: the backward of one of them threw.
+void drop_open_rounds();
+
+}  // namespace tessera
