@@ -2,12 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/context.h>
-#include <tessera/nn/io/weights.h>
 #include <tessera/nn/state/serialize.h>
 #include <tessera/nn/state/tree_def.h>
 
 #include "models.h"
-#include "support/temporary_folder.h"
 
 namespace tessera::nn::contract {
 namespace {
@@ -129,24 +127,6 @@ TEST(K8, damaged_bytes_are_refused) {
     EXPECT_THROW(static_cast<void>(deserialize(bytes)), IoError);
     byte ^= std::byte{1};
   }
-}
-
-TEST(I_14, hdf5_files_under_other_names) {
-  const testing_support::TemporaryFolder folder;
-  const auto model = make<Outer>();
-  model->last->register_parameter("factor", full({3}, 7));
-  const std::string path = folder / "weights.h5";
-  try {
-    export_weights(*model, path, Format::hdf5, name_maps::separators(".", "|"));
-  } catch (const Unsupported&) {
-    GTEST_SKIP() << "built without HDF5";
-  }
-  const auto other = make<Outer>();
-  EXPECT_THROW(import_weights(*other, path, Format::hdf5), RuntimeError);
-  const LoadResult result =
-      import_weights(*other, path, Format::hdf5, name_maps::separators("|", "."));
-  EXPECT_TRUE(result.missing_keys.empty());
-  EXPECT_EQ(other->last->factor.value().to_vector<float>(), (std::vector<float>{7, 7, 7}));
 }
 
 }  // namespace
