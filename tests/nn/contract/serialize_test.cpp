@@ -1,4 +1,4 @@
-// Rows K8 and I-14: modules as bytes, and their weights under other names.
+// Row K8: modules as bytes.
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/context.h>
