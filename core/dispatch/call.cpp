@@ -36,11 +36,11 @@ Traits traits_of(std::span<const TensorRef> inputs) {
 
 Tensor make_output(const OpDef& op, const OutputSpec& spec, int index,
                    std::span<const TensorRef> inputs, const void* attrs) {
+  const std::size_t nbytes = nbytes_of(op.info.name, spec.shape, size_of(spec.dtype));
   Ref<Storage> storage;
   if (op.info.view) {
     storage = inputs[0]->get().storage;
   } else if (spec.device.type != DeviceType::meta) {
-    const auto nbytes = static_cast<std::size_t>(numel_of(spec.shape)) * size_of(spec.dtype);
     storage = make_ref<Storage>(nbytes, spec.device);
   }
   auto impl = make_ref<TensorImpl>(std::move(storage), spec.shape, spec.dtype, spec.device);

@@ -1,5 +1,6 @@
 #include <tessera/core/dispatch/cut_stage.h>
 
+#include <algorithm>
 #include <vector>
 
 #include <tessera/core/autograd/modes.h>
@@ -61,6 +62,12 @@ std::int8_t cut_label(const OpDef& op, const ShardRule& rule, std::span<const Te
   return label;
 }
 
+/// True when each microbatch of `x` lies in one piece, as kernels that sum by rows want it.
+bool is_cut_into_runs(const Tensor& x) {
+  const auto before = x.shape().begin() + x.cut().dim;
+  return std::all_of(x.shape().begin(), before, [](std::int64_t size) { return size == 1; });
+}
+
 }  // namespace
 
 void fail_on_microbatches(const char* op, const char* why) {
@@ -91,11 +98,13 @@ CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void*
     plan.output_dims.push_back(static_cast<std::int8_t>(output.find(label)));
     sums |= plan.output_dims.back() < 0;
   }
-  if (sums && op.info.cuts_sums) {
+  const bool in_runs = std::ranges::all_of(
+      inputs, [](const Tensor& x) { return !x.defined() || !x.cut() || is_cut_into_runs(x); });
+  plan.loop = sums && !(op.info.cuts_sums && in_runs);
+  if (sums && !plan.loop) {
     plan.sum_parts = plan.parts;
     plan.stack = Modes::current().batch_sum == BatchSum::stack;
   }
-  plan.loop = sums && !op.info.cuts_sums;
   return plan;
 }
 

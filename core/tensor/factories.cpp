@@ -36,12 +36,12 @@ RandomStream next_draw() {
 
 Tensor empty(const Shape& shape, const TensorOptions& options) {
   for (const std::int64_t size : shape) {
-    check(size >= 0, "empty: negative size; got ", shape);
+    check(size >= 0, "empty: negative size; got ", shape, ", expected sizes of at least 0");
   }
+  const std::size_t nbytes = nbytes_of("empty", shape, size_of(options.dtype));
   Ref<Storage> storage;
   if (options.device.type != DeviceType::meta) {
-    storage = make_ref<Storage>(static_cast<std::size_t>(numel_of(shape)) * size_of(options.dtype),
-                                options.device);
+    storage = make_ref<Storage>(nbytes, options.device);
   }
   auto impl = make_ref<TensorImpl>(std::move(storage), shape, options.dtype, options.device);
   impl->inference = Modes::current().inference;
@@ -75,7 +75,8 @@ Tensor arange(std::int64_t n, const TensorOptions& options) {
 
 Tensor arange(double start, double end, double step, const TensorOptions& options) {
   check(step != 0 && (end - start) / step >= 0,
-        "arange: step does not lead from start to end; got ", start, ", ", end, ", ", step);
+        "arange: the step leads away from the end; got start ", start, ", end ", end, " and step ",
+        step, ", expected a step towards the end");
   const auto n = static_cast<std::int64_t>(std::ceil((end - start) / step));
   return generate({n}, options,
                   [=](std::int64_t i) { return start + static_cast<double>(i) * step; });
@@ -86,7 +87,7 @@ Tensor eye(std::int64_t n, const TensorOptions& options) {
 }
 
 Tensor from_memory(void* data, const Shape& shape, DType dtype, std::shared_ptr<const void> owner) {
-  const std::size_t nbytes = static_cast<std::size_t>(numel_of(shape)) * size_of(dtype);
+  const std::size_t nbytes = nbytes_of("from_memory", shape, size_of(dtype));
   auto storage =
       make_ref<Storage>(static_cast<std::byte*>(data), nbytes, Device{}, std::move(owner));
   return Tensor(make_ref<TensorImpl>(std::move(storage), shape, dtype, Device{}));

@@ -37,7 +37,7 @@ int dims_left(const Tensor& x, std::initializer_list<Index> indices) {
     rests += std::holds_alternative<Rest>(index) ? 1 : 0;
   }
   check(taken <= x.ndim() && rests <= 1, "index: too many indices; got ", indices.size(), " for ",
-        x.shape());
+        x.shape(), ", expected at most one a dim and one rest");
   return x.ndim() - taken;
 }
 
@@ -68,12 +68,15 @@ class Resolver {
     if (result_.lists.empty()) {
       result_.first = dim_;
     }
-    check<Unsupported>(dim_ == result_.first + static_cast<int>(result_.lists.size()),
-                       "index: lists must stand side by side; use permute first");
+    check<Unsupported>(
+        dim_ == result_.first + static_cast<int>(result_.lists.size()),
+        "index: got lists with other indices between them, expected lists side by side; "
+        "permute brings them together");
     if (tensor.dtype() == DType::boolean) {
       apply_mask(tensor);
     } else {
-      check(is_integral(tensor.dtype()), "index: positions must be integers; got ", tensor.dtype());
+      check(is_integral(tensor.dtype()), "index: wrong dtype of positions; got ", tensor.dtype(),
+            ", expected integers or a mask of bools");
       result_.lists.push_back(cast(tensor, DType::i64));
       ++dim_;
     }
@@ -81,7 +84,8 @@ class Resolver {
   void apply_mask(const Tensor& mask) {
     for (int d = 0; d < mask.ndim(); ++d) {
       check(mask.shape()[d] == result_.view.shape()[dim_], "index: the mask does not fit; got ",
-            mask.shape(), " for ", result_.view.shape());
+            mask.shape(), " from dim ", dim_ - d, " on, expected the sizes of ",
+            result_.view.shape());
       ++dim_;
     }
     for (Tensor& list : nonzero(mask)) {

@@ -4,6 +4,17 @@
 
 namespace tessera {
 
+std::size_t nbytes_of(const char* op, const Shape& shape, std::size_t element) {
+  std::int64_t n = static_cast<std::int64_t>(element);
+  bool fits = true;
+  for (const std::int64_t size : shape) {
+    fits = !__builtin_mul_overflow(n, size, &n) && fits;
+  }
+  check(fits || std::ranges::count(shape, 0) > 0, op, ": too many elements; got ", shape,
+        ", expected less than 2^63 bytes");
+  return fits ? static_cast<std::size_t>(n) : 0;
+}
+
 int normalize_dim(const char* op, std::int64_t dim, int ndim) {
   const int range = std::max(ndim, 1);
   check(dim >= -range && dim < range, op, ": dim out of range; got ", dim, ", expected [", -range,

@@ -40,7 +40,8 @@ void* Tensor::raw_data() const {
 double Tensor::item_as_double() const {
   const TensorImpl& x = get();
   const std::int64_t values = x.cut.stacked ? x.cut.parts : 1;
-  check(x.numel() == values, "item: needs a single element; got shape ", x.shape);
+  check(x.numel() == values, "item: wrong number of elements; got shape ", x.shape,
+        ", expected one element");
   std::vector<double> level = to_vector<double>();
   while (level.size() > 1) {  // the tree over microbatches
     for (std::size_t i = 0; i + 1 < level.size(); i += 2) {
@@ -85,8 +86,8 @@ Tensor& Tensor::set_requires_grad(bool on) {
   check(!on || !x.inference || Modes::current().inference,
         "set_requires_grad: a tensor made under InferenceGuard cannot go on a tape; got shape ",
         x.shape, ", expected a clone() made after the guard");
-  check(!on || is_differentiable(x.dtype),
-        "set_requires_grad: needs a floating or complex dtype; got ", x.dtype);
+  check(!on || is_differentiable(x.dtype), "set_requires_grad: wrong dtype; got ", x.dtype,
+        ", expected a floating or complex dtype");
   x.inference = x.inference && !on;
   if (x.autograd == nullptr && on) {
     x.autograd = std::make_unique<AutogradMeta>();

@@ -12,7 +12,7 @@ namespace {
 
 class Done final : public WorkState {
  public:
-  bool wait_until(std::chrono::steady_clock::time_point) override { return true; }
+  bool wait_until(Time) override { return true; }
   [[nodiscard]] bool done() const override { return true; }
   [[nodiscard]] std::exception_ptr error() const override { return nullptr; }
   [[nodiscard]] std::chrono::nanoseconds duration() const override { return {}; }

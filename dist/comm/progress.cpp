@@ -8,8 +8,6 @@
 namespace tessera::dist {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Between polls without news the thread sleeps, so that it takes little from the compute beside it:
 // for a quarter of the time without news so far, which is what news may come late by, here and for
 // the ranks that wait for this one.
@@ -22,7 +20,7 @@ constexpr std::chrono::microseconds kLongWait{100'000};
 
 }  // namespace
 
-bool Operation::wait_until(Clock::time_point deadline) {
+bool Operation::wait_until(Time deadline) {
   if (done()) {
     return true;
   }
@@ -48,7 +46,7 @@ Task::Progress Operation::advance() {
     if (progress == Task::Progress::done) {
       finish(nullptr);
     } else if (first) {  // what ends at once took less time than looking at the clock
-      started_ = Clock::now();
+      started_ = clock().now();
     }
     return progress;
   } catch (...) {
@@ -59,8 +57,8 @@ Task::Progress Operation::advance() {
 }
 
 void Operation::finish(std::exception_ptr error) noexcept {
-  if (started_ != Clock::time_point{}) {
-    duration_ = Clock::now() - started_;
+  if (started_ != Time{}) {
+    duration_ = clock().now() - started_;
   }
   trace_.end();
   error_ = std::move(error);
@@ -114,7 +112,7 @@ void Progress::cancel(const std::shared_ptr<Lane>& lane, const std::exception_pt
   }
 }
 
-bool Progress::drive(Operation& operation, Clock::time_point deadline) {
+bool Progress::drive(Operation& operation, Time deadline) {
   waiting_.fetch_add(1);
   Backoff backoff;
   for (unsigned round = 1; !operation.done(); ++round) {
@@ -129,7 +127,7 @@ bool Progress::drive(Operation& operation, Clock::time_point deadline) {
     } else {
       backoff.pause();
     }
-    if (round % 32 == 0 && deadline != Clock::time_point::max() && Clock::now() >= deadline) {
+    if (round % 32 == 0 && deadline != Time::max() && clock().now() >= deadline) {
       break;
     }
   }

@@ -32,7 +32,7 @@ class Operation : public WorkState {
   Task task;
   std::string name;  ///< in traces; empty while none runs
 
-  bool wait_until(std::chrono::steady_clock::time_point deadline) override;
+  bool wait_until(Time deadline) override;
   [[nodiscard]] bool done() const override { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] std::exception_ptr error() const override { return done() ? error_ : nullptr; }
   [[nodiscard]] std::chrono::nanoseconds duration() const override;
@@ -49,7 +49,7 @@ class Operation : public WorkState {
   std::shared_ptr<Progress> progress_;
   Health& health_;
   bool begun_ = false;
-  std::chrono::steady_clock::time_point started_{};  ///< unset: it ended as soon as it began
+  Time started_{};  ///< unset: it ended as soon as it began
   std::chrono::nanoseconds duration_{0};
   AsyncTraceRange trace_;
   std::exception_ptr error_;
@@ -78,7 +78,7 @@ class Progress {
   /// Ends what is still queued in `lane` with `error`; later operations are unaffected.
   void cancel(const std::shared_ptr<Lane>& lane, const std::exception_ptr& error);
   /// Polls until `operation` is done; false when the deadline came first.
-  bool drive(Operation& operation, std::chrono::steady_clock::time_point deadline);
+  bool drive(Operation& operation, Time deadline);
 
  private:
   struct Launch {

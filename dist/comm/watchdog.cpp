@@ -14,7 +14,7 @@ namespace {
 /// Done when told so: a call that blocks, such as a split.
 class Call final : public WorkState {
  public:
-  bool wait_until(std::chrono::steady_clock::time_point) override { return done(); }
+  bool wait_until(Time) override { return done(); }
   [[nodiscard]] bool done() const override { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] std::exception_ptr error() const override { return nullptr; }
   [[nodiscard]] std::chrono::nanoseconds duration() const override { return {}; }

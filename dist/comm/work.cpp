@@ -8,17 +8,17 @@ void Work::wait() const {
   if (state_ == nullptr) {
     return;
   }
-  state_->wait_until(std::chrono::steady_clock::time_point::max());
+  state_->wait_until(Time::max());
   if (const std::exception_ptr error = state_->error()) {
     std::rethrow_exception(error);
   }
 }
 
-void Work::wait(std::chrono::steady_clock::duration timeout) const {
+void Work::wait(Duration timeout) const {
   if (state_ == nullptr) {
     return;
   }
-  const bool done = state_->wait_until(std::chrono::steady_clock::now() + timeout);
+  const bool done = state_->wait_until(clock().now() + timeout);
   check<Timeout>(done, "wait: the collective is still under way; got a deadline of ",
                  std::chrono::duration<double>(timeout).count(), " s");
   if (const std::exception_ptr error = state_->error()) {

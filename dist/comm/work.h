@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 
+#include <tessera/core/base/clock.h>
+
 namespace tessera::dist {
 
 /// State of a collective under way, shared by the backend that carries it out and the handles that
@@ -15,7 +17,7 @@ class WorkState {
   virtual ~WorkState() = default;
   /// Blocks until done, at most until `deadline`; false when the deadline came first. The waiting
   /// thread may carry out the work itself. Never throws for a failed collective: see `error`.
-  virtual bool wait_until(std::chrono::steady_clock::time_point deadline) = 0;
+  virtual bool wait_until(Time deadline) = 0;
   [[nodiscard]] virtual bool done() const = 0;
   /// Null while under way and after success.
   [[nodiscard]] virtual std::exception_ptr error() const = 0;
@@ -32,7 +34,7 @@ class Work {
   /// Blocks until done and rethrows the collective's error, with its original type.
   void wait() const;
   /// The same with a deadline: throws Timeout when it passes first.
-  void wait(std::chrono::steady_clock::duration timeout) const;
+  void wait(Duration timeout) const;
   [[nodiscard]] bool done() const { return state_ == nullptr || state_->done(); }
   [[nodiscard]] std::chrono::nanoseconds duration() const;
   explicit operator bool() const { return state_ != nullptr; }

@@ -10,10 +10,8 @@
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+double seconds_since(tessera::Time begin) {
+  return std::chrono::duration<double>(tessera::clock().now() - begin).count();
 }
 
 std::string json_number(double value) {
@@ -56,7 +54,7 @@ Reporter::Reporter(std::int64_t steps, const std::string& log_path, std::int64_t
       first_step_(first_step),
       terminal_(writes_to_terminal()),
       log_path_(log_path),
-      begin_(Clock::now()),
+      begin_(tessera::clock().now()),
       last_line_(begin_ - std::chrono::hours(1)) {
   if (!log_path.empty()) {
     log_.open(log_path, std::ios::app);
@@ -95,7 +93,7 @@ void Reporter::step(const StepReport& report) {
   if (due) {
     std::puts(to_line(report, steps_, left).c_str());
     std::fflush(stdout);
-    last_line_ = Clock::now();
+    last_line_ = tessera::clock().now();
   }
 }
 

@@ -1,10 +1,11 @@
 // What a person and a log see of each step.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <string>
+
+#include <tessera/core/base/clock.h>
 
 struct StepReport {
   std::int64_t step = 0;  ///< counted from 1
@@ -41,6 +42,6 @@ class Reporter {
   bool line_open_ = false;
   std::string log_path_;
   std::ofstream log_;
-  std::chrono::steady_clock::time_point begin_;
-  std::chrono::steady_clock::time_point last_line_;
+  tessera::Time begin_;
+  tessera::Time last_line_;
 };

@@ -19,7 +19,7 @@ double milliseconds(std::chrono::nanoseconds time) {
 Peak::Peak(const Run& run)
     : dtype_(tessera::parse_dtype(run.options.dtype)), ranks_(run.world.size()) {}
 
-double Peak::get(std::chrono::steady_clock::time_point now) {
+double Peak::get(tessera::Time now) {
   if (now >= next_) {
     flops_ = ranks_ * tessera::peak_flops(dtype_, tessera::num_threads());
     next_ = now + std::chrono::seconds(1);
@@ -28,18 +28,18 @@ double Peak::get(std::chrono::steady_clock::time_point now) {
 }
 
 StepClock::StepClock(const Run& run) : run_(run), peak_(run) {
-  peak_.get(Clock::now());
-  last_end_ = Clock::now();
+  peak_.get(tessera::clock().now());
+  last_end_ = tessera::clock().now();
   begin();
 }
 
 void StepClock::begin() {
   static_cast<void>(take_time());
-  begin_ = Clock::now();
+  begin_ = tessera::clock().now();
 }
 
 void StepClock::end(StepReport& report) {
-  const Clock::time_point now = Clock::now();
+  const tessera::Time now = tessera::clock().now();
   const auto tokens = static_cast<double>(run_.options.batch * run_.options.context);
   const auto parameters = static_cast<double>(run_.model->parameter_count());
   report.step_ms = milliseconds(now - begin_);

@@ -1,7 +1,7 @@
 // What a step took, and where its time went.
 #pragma once
 
-#include <chrono>
+#include <tessera/core/base/clock.h>
 
 #include "report.h"
 #include "stepper.h"
@@ -11,21 +11,19 @@
 class Peak {
  public:
   explicit Peak(const Run& run);
-  double get(std::chrono::steady_clock::time_point now);
+  double get(tessera::Time now);
 
  private:
   tessera::DType dtype_;
   int ranks_;
   double flops_ = 0;
-  std::chrono::steady_clock::time_point next_{};
+  tessera::Time next_{};
 };
 
 /// Measures steps as a person's clock would: from the first pass to the word of all ranks that the
 /// step has ended.
 class StepClock {
  public:
-  using Clock = std::chrono::steady_clock;
-
   explicit StepClock(const Run& run);
   /// A step begins; what was communicated since the last one ended is none of its own.
   void begin();
@@ -35,9 +33,9 @@ class StepClock {
   /// What `communicate` returns. It waits for other ranks and is part of the step's communication.
   template <class F>
   auto waiting(const F& communicate) {
-    const Clock::time_point begin = Clock::now();
+    const tessera::Time begin = tessera::clock().now();
     auto result = communicate();
-    waited_ += Clock::now() - begin;
+    waited_ += tessera::clock().now() - begin;
     return result;
   }
 
@@ -46,7 +44,7 @@ class StepClock {
 
   const Run& run_;
   Peak peak_;
-  Clock::time_point begin_;
-  Clock::time_point last_end_;  ///< of the step before
-  Clock::duration waited_{};
+  tessera::Time begin_;
+  tessera::Time last_end_;  ///< of the step before
+  tessera::Duration waited_{};
 };

@@ -1,7 +1,6 @@
 #include <tessera/dist/comm/mpi/mpi_hosts_core.h>
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 
 #include <tessera/core/base/error.h>
@@ -11,19 +10,9 @@
 namespace tessera::dist::mpi {
 namespace {
 
-constexpr std::size_t kPairBytes = std::size_t{4} << 20;  // a piece of a send
-
 int smallest_host(const Topology& topology) {
   const auto smallest = std::ranges::min_element(topology.hosts, {}, &std::vector<int>::size);
   return static_cast<int>(smallest->size());
-}
-
-/// Bytes of a part, as MPI counts them.
-int part_bytes(const Collective& c) {
-  const std::size_t nbytes = c.count * size_of(c.dtype);
-  check<Unsupported>(nbytes <= INT_MAX, to_string(c.kind), ": part too large for MPI; got ", nbytes,
-                     " bytes, expected at most ", INT_MAX);
-  return static_cast<int>(nbytes);
 }
 
 }  // namespace
@@ -89,42 +78,6 @@ Task HostsCore::run(const Collective& c) {
   co_await Finish(rest);
 }
 
-MPI_Request HostsCore::start_moving(const Collective& c, std::vector<std::byte>& copy) const {
-  const int nbytes = part_bytes(c);
-  const auto ranks = topology_.host_of.size();
-  const std::size_t given =
-      send_count(c, topology_.rank, static_cast<int>(ranks)) * size_of(c.dtype);
-  if (c.send != nullptr && c.kind != CollectiveKind::broadcast) {  // MPI forbids overlaps
-    const auto* send = static_cast<const std::byte*>(c.send);
-    copy.assign(send, send + given);
-  }
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (c.kind == CollectiveKind::all_gather) {
-    require(MPI_Iallgather(copy.data(), nbytes, MPI_BYTE, c.receive, nbytes, MPI_BYTE, moves_.get(),
-                           &request),
-            "MPI_Iallgather");
-  } else if (c.kind == CollectiveKind::all_to_all) {
-    require(MPI_Ialltoall(copy.data(), nbytes, MPI_BYTE, c.receive, nbytes, MPI_BYTE, moves_.get(),
-                          &request),
-            "MPI_Ialltoall");
-  } else if (c.kind == CollectiveKind::broadcast) {
-    const bool root = c.peer == topology_.rank;
-    void* buffer = root ? const_cast<void*>(c.send) : c.receive;
-    require(MPI_Ibcast(buffer, nbytes, MPI_BYTE, c.peer, moves_.get(), &request), "MPI_Ibcast");
-  }
-  return request;
-}
-
-Task HostsCore::move_bytes(const Collective& c) {
-  std::vector<std::byte> copy;
-  MPI_Request request = start_moving(c, copy);
-  co_await Until{[&request] { return test_all({&request, 1}); }};
-  const bool root = c.kind == CollectiveKind::broadcast && c.peer == topology_.rank;
-  if (root && c.receive != nullptr && c.receive != c.send) {
-    std::memcpy(c.receive, c.send, c.count * size_of(c.dtype));
-  }
-}
-
 /// Every rank gets all contributions to its part, and adds them in the order of the tree.
 Task HostsCore::reduce_scatter(const Collective& c) {
   const ReductionTree& tree = c.tree == nullptr ? *default_tree_ : *c.tree;
@@ -165,9 +118,9 @@ Task HostsCore::send(const Collective& c) {
   require(MPI_Isend(&mine, sizeof mine, MPI_BYTE, c.peer, 0, pairs_.get(), &request), "MPI_Isend");
   co_await Until{[&request] { return test_all({&request, 1}); }};
   const std::size_t nbytes = c.count * size_of(c.dtype);
-  for (std::size_t done = 0; done < nbytes; done += kPairBytes) {
+  for (std::size_t done = 0; done < nbytes; done += kMoveBytes) {
     require(MPI_Isend(static_cast<const std::byte*>(c.send) + done,
-                      static_cast<int>(std::min(kPairBytes, nbytes - done)), MPI_BYTE, c.peer, 0,
+                      static_cast<int>(std::min(kMoveBytes, nbytes - done)), MPI_BYTE, c.peer, 0,
                       pairs_.get(), &request),
             "MPI_Isend");
     co_await Until{[&request] { return test_all({&request, 1}); }};
@@ -181,9 +134,9 @@ Task HostsCore::receive(const Collective& c) {
   co_await Until{[&request] { return test_all({&request, 1}); }};
   require_pair(roster_, c, sent);
   const std::size_t nbytes = c.count * size_of(c.dtype);
-  for (std::size_t done = 0; done < nbytes; done += kPairBytes) {
+  for (std::size_t done = 0; done < nbytes; done += kMoveBytes) {
     require(MPI_Irecv(static_cast<std::byte*>(c.receive) + done,
-                      static_cast<int>(std::min(kPairBytes, nbytes - done)), MPI_BYTE, c.peer, 0,
+                      static_cast<int>(std::min(kMoveBytes, nbytes - done)), MPI_BYTE, c.peer, 0,
                       pairs_.get(), &request),
             "MPI_Irecv");
     co_await Until{[&request] { return test_all({&request, 1}); }};

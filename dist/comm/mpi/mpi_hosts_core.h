@@ -37,6 +37,15 @@ struct Flight {
   std::size_t gathered = 0;                  ///< turns after which `sums` is here
 };
 
+/// Bytes that MPI is asked to move at once: it counts them in an int.
+inline constexpr std::size_t kMoveBytes = std::size_t{4} << 20;
+
+/// A piece of every part.
+struct ByteRange {
+  std::size_t first = 0;
+  std::size_t size = 0;
+};
+
 class HostsCore final : public GroupCore {
  public:
   HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Roster roster,
@@ -58,7 +67,8 @@ class HostsCore final : public GroupCore {
 
   [[nodiscard]] Header header_of(const Collective&) const;
   void require_agreement(const std::vector<Header>&) const;
-  [[nodiscard]] MPI_Request start_moving(const Collective&, std::vector<std::byte>& copy) const;
+  [[nodiscard]] MPI_Request start_moving(const Collective&, const std::vector<std::byte>& sent,
+                                         ByteRange piece) const;
 
   void post(const Collective&);
   void arrive();
