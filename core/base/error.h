@@ -71,7 +71,7 @@ struct CommError : Error {
   using Error::Error;
 };
 
-/// A collective did not finish before its deadline.
+/// A collective did not finish, or the other end of a socket did not answer, before the deadline.
 struct Timeout : CommError {
   using CommError::CommError;
 };

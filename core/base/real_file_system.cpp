@@ -13,50 +13,14 @@
 #include <utility>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/system_call.h>
 
 namespace tessera {
 namespace {
 
-[[noreturn]] void fail_with_errno(const char* op, const std::string& path) {
-  const int number = errno;
-  fail<IoError>(op, ": '", path, "': ", std::strerror(number));
-}
-
-void require(bool holds, const char* op, const std::string& path) {
-  if (!holds) {
-    fail_with_errno(op, path);
-  }
-}
-
-template <class Call>
-auto retry(Call&& call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) {
-    result = call();
-  }
-  return result;
-}
-
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (number_ >= 0) {
-      ::close(number_);
-    }
-  }
-  [[nodiscard]] int get() const noexcept { return number_; }
-  [[nodiscard]] bool valid() const noexcept { return number_ >= 0; }
-
- private:
-  int number_ = -1;
-};
+using posix::Descriptor;
+using posix::require;
+using posix::retry;
 
 Descriptor open_descriptor(const std::string& path, int flags) {
   return Descriptor(retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); }));

@@ -96,8 +96,8 @@ using Strides = Dims;  ///< in elements, not bytes
   return n;
 }
 
-/// Bytes of a dense tensor with elements of `element` bytes. Throws InvalidArgument naming `op` when
-/// they are more than addresses count.
+/// Bytes of a dense tensor with elements of `element` bytes. Throws InvalidArgument naming `op`
+/// when they are more than addresses count.
 [[nodiscard]] std::size_t nbytes_of(const char* op, const Shape& shape, std::size_t element);
 
 /// Strides of a dense row-major tensor.

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <tessera/dist/comm/mpi/mpi_hosts_core.h>
+#include <tessera/dist/comm/validate.h>
 
 namespace tessera::dist::mpi {
 namespace {
