@@ -14,10 +14,10 @@ Network*& current_network() {
 
 }  // namespace
 
-std::ostream& operator<<(std::ostream& out, const Address& address) {
-  const bool numbers_of_six = address.host.find(':') != std::string::npos;
-  out << (numbers_of_six ? "[" : "") << address.host << (numbers_of_six ? "]" : "");
-  return out << ':' << address.port;
+std::string to_string(const Address& address) {
+  const bool has_colons = address.host.find(':') != std::string::npos;  // numbers of version 6
+  const std::string host = has_colons ? "[" + address.host + "]" : address.host;
+  return host + ":" + std::to_string(address.port);
 }
 
 Network& network() {

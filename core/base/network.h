@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <ostream>
 #include <span>
 #include <string>
 
@@ -19,7 +18,8 @@ struct Address {
   std::string host;        ///< name or number; empty: all of this host's, for listening
   std::uint16_t port = 0;  ///< 0: any free one, for listening
 };
-std::ostream& operator<<(std::ostream&, const Address&);
+/// As people write it: "host:port", "[::1]:port".
+[[nodiscard]] std::string to_string(const Address&);
 
 /// Bytes in order, both ways. One thread may send while another receives. The destructor closes it.
 /// All members throw IoError naming the peer, and Timeout when `deadline` comes first, after which

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <sstream>
 #include <utility>
 
 #include <tessera/core/base/system_call.h>
@@ -19,12 +18,6 @@ namespace {
 
 using posix::Descriptor;
 using posix::retry;
-
-std::string text_of(const Address& address) {
-  std::ostringstream text;
-  text << address;
-  return text.str();
-}
 
 int milliseconds_until(Time deadline) {
   if (deadline == Time::max()) {
@@ -104,7 +97,7 @@ std::string numbers_of(const sockaddr_storage& address, socklen_t size) {
 class RealListener final : public Listener {
  public:
   RealListener(Descriptor socket, Address address)
-      : socket_(std::move(socket)), address_(std::move(address)), text_(text_of(address_)) {}
+      : socket_(std::move(socket)), address_(std::move(address)), text_(to_string(address_)) {}
 
   std::unique_ptr<Connection> accept(Time deadline) override {
     while (true) {
@@ -140,7 +133,7 @@ Addresses resolve(const char* op, const Address& address, int flags) {
   addrinfo* found = nullptr;
   const char* const host = address.host.empty() ? nullptr : address.host.c_str();
   const int code = ::getaddrinfo(host, std::to_string(address.port).c_str(), &wanted, &found);
-  check<IoError>(code == 0, op, ": '", text_of(address), "': ", ::gai_strerror(code));
+  check<IoError>(code == 0, op, ": '", to_string(address), "': ", ::gai_strerror(code));
   return {found, &::freeaddrinfo};
 }
 
@@ -193,7 +186,7 @@ Descriptor first_of(const Addresses& places, const char* op, const Address& addr
        place = place->ai_next) {
     socket = open(*place);
   }
-  posix::require(socket.valid(), op, text_of(address));
+  posix::require(socket.valid(), op, to_string(address));
   return socket;
 }
 
@@ -207,7 +200,7 @@ class RealNetwork final : public Network {
   }
 
   std::unique_ptr<Connection> connect(const Address& address, Time deadline) override {
-    const std::string peer = text_of(address);
+    const std::string peer = to_string(address);
     const Addresses places = resolve("connect", address, 0);
     Descriptor socket = first_of(places, "connect", address, [&](const addrinfo& place) {
       return connected(place, deadline, peer);

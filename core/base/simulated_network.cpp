@@ -8,7 +8,6 @@
 #include <mutex>
 #include <random>
 #include <set>
-#include <sstream>
 #include <vector>
 
 #include <tessera/core/base/error.h>
@@ -24,8 +23,8 @@ struct Segment {
   std::vector<std::byte> bytes;
 };
 
-/// One direction of a connection.
-struct Stream {
+/// What goes one way.
+struct Direction {
   std::deque<Segment> segments;  ///< under way or arrived, in order
   std::size_t taken = 0;         ///< bytes of the first one
   Time last_arrival{};           ///< nothing overtakes what was sent before
@@ -33,11 +32,11 @@ struct Stream {
   std::mt19937_64 random;
 };
 
-/// A connection: side 0 is who asked for it; stream s carries what side s sends.
+/// A connection: side 0 is who asked for it; way s carries what side s sends.
 struct Link {
   std::array<std::string, 2> hosts;
   std::array<std::string, 2> names;  ///< as the other side calls them
-  std::array<Stream, 2> streams;
+  std::array<Direction, 2> ways;
   std::array<bool, 2> killed{};
   std::array<bool, 2> closed{};
 };
@@ -47,12 +46,6 @@ struct Door {
   std::deque<std::shared_ptr<Link>> waiting;
   bool killed = false;
 };
-
-std::string text_of(const Address& address) {
-  std::ostringstream text;
-  text << address;
-  return text.str();
-}
 
 }  // namespace
 
@@ -138,8 +131,8 @@ class SimulatedConnection final : public Connection {
   [[nodiscard]] const std::string& peer() const override { return link_->names[1 - side_]; }
 
  private:
-  Stream& own() { return link_->streams[side_]; }
-  Stream& other() { return link_->streams[1 - side_]; }
+  Direction& own() { return link_->ways[side_]; }
+  Direction& other() { return link_->ways[1 - side_]; }
   [[nodiscard]] bool cut() const { return wires_->are_cut(link_->hosts[0], link_->hosts[1]); }
   void check_alive(const char* op) const {
     check<IoError>(!link_->killed[side_], op, ": '", peer(), "': this process was killed");
@@ -162,7 +155,7 @@ class SimulatedConnection final : public Connection {
   }
   /// Part of the first segment, as large as the seed wants.
   std::size_t take(std::span<std::byte> bytes) {
-    Stream& stream = other();
+    Direction& stream = other();
     if (stream.segments.empty() || bytes.empty()) {
       return 0;
     }
@@ -223,7 +216,7 @@ class SimulatedHost final : public Network {
 
   std::unique_ptr<Listener> listen(const Address& address) override {
     const std::lock_guard lock(wires_->mutex);
-    check<IoError>(address.host.empty() || address.host == name_, "listen: '", text_of(address),
+    check<IoError>(address.host.empty() || address.host == name_, "listen: '", to_string(address),
                    "': Cannot assign requested address");
     Address own = address;
     if (own.port == 0) {
@@ -233,7 +226,7 @@ class SimulatedHost final : public Network {
       }
     }
     auto door = std::make_shared<Door>();
-    door->name = text_of(own);
+    door->name = to_string(own);
     const bool free = wires_->doors.emplace(std::pair(name_, own.port), door).second;
     check<IoError>(free, "listen: '", door->name, "': Address already in use");
     return std::make_unique<SimulatedListener>(wires_, name_, own, door);
@@ -241,11 +234,11 @@ class SimulatedHost final : public Network {
 
   std::unique_ptr<Connection> connect(const Address& address, Time deadline) override {
     std::unique_lock lock(wires_->mutex);
-    const std::string peer = text_of(address);
+    const std::string peer = to_string(address);
     check<IoError>(wires_->hosts.contains(address.host), "connect: '", peer,
                    "': Name or service not known");
     const auto link = new_link(address.host, peer);
-    const Time arrival = clock().now() + wires_->draw_delay(link->streams[0].random);
+    const Time arrival = clock().now() + wires_->draw_delay(link->ways[0].random);
     wires_->wait(lock, deadline, "connect", peer,
                  [&] { return wires_->are_cut(name_, address.host) ? Time::max() : arrival; });
     const auto door = wires_->doors.find({address.host, address.port});
@@ -262,7 +255,7 @@ class SimulatedHost final : public Network {
     link->hosts = {name_, to};
     link->names = {name_, peer};
     for (std::size_t side = 0; side < 2; ++side) {
-      link->streams[side].random.seed(mix(wires_->seed, 2 * wires_->links_made + side));
+      link->ways[side].random.seed(mix(wires_->seed, 2 * wires_->links_made + side));
     }
     ++wires_->links_made;
     return link;

@@ -164,9 +164,8 @@ TEST(NetworkScope, IsOfTheThread) {
 }
 
 TEST(Address, OfSixIsInBrackets) {
-  std::ostringstream text;
-  text << Address{"::1", 80} << ' ' << Address{"host", 1};
-  EXPECT_EQ(text.str(), "[::1]:80 host:1");
+  EXPECT_EQ(to_string(Address{"::1", 80}), "[::1]:80");
+  EXPECT_EQ(to_string(Address{"host", 1}), "host:1");
 }
 
 }  // namespace
