@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <climits>
 #include <utility>
+#include <vector>
 
 #include <tessera/core/base/system_call.h>
 
@@ -141,23 +142,43 @@ Descriptor socket_for(const addrinfo& place) {
   return Descriptor(::socket(place.ai_family, place.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
-/// The socket as it listens, or none and errno.
-Descriptor listening(const addrinfo& place) {
+/// The socket as it listens, or none and errno. One of IPv6 for all addresses serves IPv4 too.
+Descriptor listening(const addrinfo& place, bool all_addresses) {
   Descriptor socket = socket_for(place);
-  const int on = 1;
+  if (!socket.valid()) {
+    return {};
+  }
+  const int on = 1, six_only = all_addresses ? 0 : 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const bool listens = socket.valid() &&
-                       ::bind(socket.get(), place.ai_addr, place.ai_addrlen) == 0 &&
+  if (place.ai_family == AF_INET6) {
+    ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &six_only, sizeof six_only);
+  }
+  const bool listens = ::bind(socket.get(), place.ai_addr, place.ai_addrlen) == 0 &&
                        ::listen(socket.get(), SOMAXCONN) == 0;
   return listens ? std::move(socket) : Descriptor();
 }
 
-std::uint16_t port_of(const Descriptor& socket) {
+sockaddr_storage own_address(const Descriptor& socket) {
   sockaddr_storage own{};
   socklen_t size = sizeof own;
   ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own), &size);
+  return own;
+}
+
+std::uint16_t port_of(const Descriptor& socket) {
+  const sockaddr_storage own = own_address(socket);
   return ntohs(own.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(own).sin6_port
                                          : reinterpret_cast<const sockaddr_in&>(own).sin_port);
+}
+
+/// Whether the system gave this end the very port that nobody listens at, and so joined it to
+/// itself.
+bool meets_itself(const Descriptor& socket) {
+  const sockaddr_storage own = own_address(socket);
+  sockaddr_storage other{};
+  socklen_t size = sizeof other;
+  ::getpeername(socket.get(), reinterpret_cast<sockaddr*>(&other), &size);
+  return numbers_of(own, size) == numbers_of(other, size);
 }
 
 /// The socket as it is connected, or none and errno.
@@ -171,30 +192,62 @@ Descriptor connected(const addrinfo& place, Time deadline, const std::string& pe
     int error = 0;
     socklen_t size = sizeof error;
     ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-    errno = error;
-    return error == 0 ? std::move(socket) : Descriptor();
+    if (error != 0) {
+      errno = error;
+      return {};
+    }
+  }
+  if (socket.valid() && meets_itself(socket)) {
+    errno = ECONNREFUSED;
+    return {};
   }
   return socket;
 }
 
-/// The first of the addresses that `open` makes a socket of.
-template <class Open>
-Descriptor first_of(const Addresses& places, const char* op, const Address& address,
-                    const Open& open) {
-  Descriptor socket;
-  for (const addrinfo* place = places.get(); place != nullptr && !socket.valid();
-       place = place->ai_next) {
-    socket = open(*place);
+std::vector<const addrinfo*> in_order(const Addresses& places) {
+  std::vector<const addrinfo*> order;
+  for (const addrinfo* place = places.get(); place != nullptr; place = place->ai_next) {
+    order.push_back(place);
   }
+  return order;
+}
+
+/// The socket that `open(place, how many places are left with it)` makes of the first of the places
+/// where it can; what it throws or leaves in errno counts for the last one alone.
+template <class Open>
+Descriptor first_of(const std::vector<const addrinfo*>& places, const char* op,
+                    const Address& address, const Open& open) {
+  for (std::size_t left = places.size(); left > 1; --left) {
+    try {
+      Descriptor socket = open(*places[places.size() - left], left);
+      if (socket.valid()) {
+        return socket;
+      }
+    } catch (const Timeout&) {  // a silent one: another may answer
+    }
+  }
+  Descriptor socket = open(*places.back(), std::size_t{1});
   posix::require(socket.valid(), op, to_string(address));
   return socket;
+}
+
+/// The part of the time that is left which one of `left` attempts may take.
+Time share_of(Time deadline, std::size_t left) {
+  const Time now = clock().now();
+  return left == 1 ? deadline : now + (deadline - now) / static_cast<Duration::rep>(left);
 }
 
 class RealNetwork final : public Network {
  public:
   std::unique_ptr<Listener> listen(const Address& address) override {
     const Addresses places = resolve("listen", address, AI_PASSIVE);
-    Descriptor socket = first_of(places, "listen", address, listening);
+    const bool all = address.host.empty();
+    auto order = in_order(places);
+    std::ranges::stable_partition(
+        order, [&](const addrinfo* place) { return all && place->ai_family == AF_INET6; });
+    Descriptor socket = first_of(
+        order, "listen", address,
+        [&](const addrinfo& place, std::size_t /*left*/) { return listening(place, all); });
     Address own{address.host, port_of(socket)};
     return std::make_unique<RealListener>(std::move(socket), std::move(own));
   }
@@ -202,9 +255,10 @@ class RealNetwork final : public Network {
   std::unique_ptr<Connection> connect(const Address& address, Time deadline) override {
     const std::string peer = to_string(address);
     const Addresses places = resolve("connect", address, 0);
-    Descriptor socket = first_of(places, "connect", address, [&](const addrinfo& place) {
-      return connected(place, deadline, peer);
-    });
+    Descriptor socket = first_of(in_order(places), "connect", address,
+                                 [&](const addrinfo& place, std::size_t left) {
+                                   return connected(place, share_of(deadline, left), peer);
+                                 });
     return std::make_unique<RealConnection>(std::move(socket), peer);
   }
 };

@@ -79,6 +79,7 @@ class SimulatedWires {
   std::condition_variable changed;
   std::uint64_t links_made = 0;
   std::set<std::string> hosts;
+  std::map<std::string, std::uint64_t> kills;  ///< of each host
   std::set<std::pair<std::string, std::string>> cuts;
   std::map<std::pair<std::string, std::uint16_t>, std::shared_ptr<Door>> doors;
   std::vector<std::weak_ptr<Link>> links;
@@ -188,6 +189,10 @@ class SimulatedListener final : public Listener {
     if (!door_->killed) {
       wires_->doors.erase({host_, address_.port});
     }
+    for (const auto& link : door_->waiting) {
+      link->killed[1] = true;  // nobody will accept it: the peer's connection is reset
+    }
+    wires_->changed.notify_all();
   }
 
   std::unique_ptr<Connection> accept(Time deadline) override {
@@ -239,8 +244,13 @@ class SimulatedHost final : public Network {
                    "': Name or service not known");
     const auto link = new_link(address.host, peer);
     const Time arrival = clock().now() + wires_->draw_delay(link->ways[0].random);
-    wires_->wait(lock, deadline, "connect", peer,
-                 [&] { return wires_->are_cut(name_, address.host) ? Time::max() : arrival; });
+    const std::uint64_t life = wires_->kills[name_];
+    wires_->wait(lock, deadline, "connect", peer, [&] {
+      return wires_->kills[name_] != life           ? Time::min()
+             : wires_->are_cut(name_, address.host) ? Time::max()
+                                                    : arrival;
+    });
+    check<IoError>(wires_->kills[name_] == life, "connect: '", peer, "': this process was killed");
     const auto door = wires_->doors.find({address.host, address.port});
     check<IoError>(door != wires_->doors.end(), "connect: '", peer, "': Connection refused");
     wires_->links.push_back(link);
@@ -291,6 +301,7 @@ void SimulatedNetwork::join(const std::string& a, const std::string& b) {
 
 void SimulatedNetwork::kill(const std::string& name) {
   const std::lock_guard lock(wires_->mutex);
+  ++wires_->kills[name];
   std::erase_if(wires_->doors, [&](const auto& entry) {
     const bool killed = entry.first.first == name;
     entry.second->killed = entry.second->killed || killed;

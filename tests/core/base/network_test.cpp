@@ -155,6 +155,15 @@ TEST_P(Networks, SayThatAPeerHasGone) {
   EXPECT_THAT(said, HasSubstr("send: '" + hosts_.name));
 }
 
+TEST_P(Networks, ResetWhatNobodyAccepted) {
+  auto listener = listen();
+  const auto here = hosts_.here->connect(listener->address(), later());
+  listener.reset();
+  std::vector<std::byte> byte(1);
+  EXPECT_THAT(refusal<IoError>([&] { receive_all(*here, byte, later()); }),
+              HasSubstr("Connection reset by peer"));
+}
+
 TEST(NetworkScope, IsOfTheThread) {
   SimulatedNetwork wires(1);
   const auto host = wires.host("a");

@@ -68,6 +68,20 @@ TEST_F(SimulatedNetworks, TheDeathOfAProcessReachesItsPeers) {
   EXPECT_NE(a_->connect(again->address(), Time::max()), nullptr);
 }
 
+TEST_F(SimulatedNetworks, AProcessThatIsKilledConnectsNoMore) {
+  const auto listener = b_->listen({"b", 0});
+  wires_.cut("a", "b");
+  std::thread other([&] {
+    while (time_.waiting() == 0) {
+      std::this_thread::yield();
+    }
+    wires_.kill("a");
+  });
+  EXPECT_THAT(refusal([&] { a_->connect(listener->address(), Time::max()); }),
+              HasSubstr("connect: 'b:49152': this process was killed"));
+  other.join();
+}
+
 TEST_F(SimulatedNetworks, NobodyHearsOfADeathBehindACut) {
   connect();
   wires_.cut("a", "b");
