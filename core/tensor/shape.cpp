@@ -5,14 +5,13 @@
 namespace tessera {
 
 std::size_t nbytes_of(const char* op, const Shape& shape, std::size_t element) {
-  std::int64_t n = static_cast<std::int64_t>(element);
+  auto n = static_cast<std::int64_t>(element);
   bool fits = true;
-  for (const std::int64_t size : shape) {
-    fits = !__builtin_mul_overflow(n, size, &n) && fits;
+  for (const std::int64_t size : shape) {  // sizes of 0 count as 1, as in strides
+    fits = !__builtin_mul_overflow(n, std::max<std::int64_t>(size, 1), &n) && fits;
   }
-  check(fits || std::ranges::count(shape, 0) > 0, op, ": too many elements; got ", shape,
-        ", expected less than 2^63 bytes");
-  return fits ? static_cast<std::size_t>(n) : 0;
+  check(fits, op, ": too many elements; got ", shape, ", expected less than 2^63 bytes");
+  return static_cast<std::size_t>(numel_of(shape)) * element;
 }
 
 int normalize_dim(const char* op, std::int64_t dim, int ndim) {
