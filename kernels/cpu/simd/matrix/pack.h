@@ -80,14 +80,15 @@ template <class Words, class T, int kPanel>
 void pack_gather(const T* src, std::int64_t width_stride, std::int64_t depth_stride,
                  std::int64_t width, std::int64_t depth, float* out) {
   T lines[2][kPanel + kLanes] = {};
+  const std::int64_t used = width < kPanel ? width : kPanel;  // the rest is of later panels
   for (std::int64_t k = 0; k < depth; k += Words::kDepth) {
     const int count = static_cast<int>(depth - k < Words::kDepth ? depth - k : Words::kDepth);
     for (int j = 0; j < count; ++j) {
-      for (std::int64_t i = 0; i < width; ++i) {
+      for (std::int64_t i = 0; i < used; ++i) {
         lines[j][i] = src[i * width_stride + (k + j) * depth_stride];
       }
     }
-    pack_across<Words, T, kPanel>(lines[0], lines[1] - lines[0], width, count, out);
+    pack_across<Words, T, kPanel>(lines[0], lines[1] - lines[0], used, count, out);
     out += kPanel;
   }
 }
