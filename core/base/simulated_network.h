@@ -19,6 +19,8 @@ struct Delays {
   Duration most{0};
 };
 
+class SimulatedWires;  // what its hosts share
+
 /// Thread-safe. Its hosts, listeners and connections may outlive it.
 class SimulatedNetwork {
  public:
@@ -35,7 +37,7 @@ class SimulatedNetwork {
   void kill(const std::string& name);
 
  private:
-  std::shared_ptr<class SimulatedWires> wires_;
+  std::shared_ptr<SimulatedWires> wires_;
 };
 
 }  // namespace tessera

@@ -65,7 +65,6 @@ Shape checked_shape(const dlpack::View& v) {
     check(v.shape[d] >= 0, "from_dlpack: negative size; got ", v.shape[d], " in dim ", d);
     shape.push_back(v.shape[d]);
   }
-  static_cast<void>(nbytes_of("from_dlpack", shape, size_of(DType::c128)));
   return shape;
 }
 
@@ -126,6 +125,7 @@ Tensor from_dlpack(dlpack::ManagedTensor* managed) {
   const dlpack::View& view = managed->view;
   const DType dtype = checked_dtype(view);
   const Shape shape = checked_shape(view);
+  static_cast<void>(nbytes_of("from_dlpack", shape, size_of(dtype)));  // they can be counted
   const Strides strides = checked_strides(view, shape);
   auto* data = static_cast<std::byte*>(view.data) + view.byte_offset;
   check_place(view, data, dtype);

@@ -6,12 +6,13 @@ namespace tessera {
 
 std::size_t nbytes_of(const char* op, const Shape& shape, std::size_t element) {
   auto n = static_cast<std::int64_t>(element);
-  bool fits = true;
+  bool fits = true, empty = false;
   for (const std::int64_t size : shape) {  // sizes of 0 count as 1, as in strides
     fits = !__builtin_mul_overflow(n, std::max<std::int64_t>(size, 1), &n) && fits;
+    empty = empty || size == 0;
   }
   check(fits, op, ": too many elements; got ", shape, ", expected less than 2^63 bytes");
-  return static_cast<std::size_t>(numel_of(shape)) * element;
+  return empty ? 0 : static_cast<std::size_t>(n);
 }
 
 int normalize_dim(const char* op, std::int64_t dim, int ndim) {

@@ -1,6 +1,7 @@
 // Waiting for a collective up to a deadline.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -12,41 +13,43 @@
 namespace tessera::dist {
 namespace {
 
-TEST(Deadlines, WaitingGivesUp) {
-  run_ranks(2, [](Communicator& comm) {
+/// Rank 0 has launched a barrier when it calls `wait`; rank 1 comes to it afterwards.
+template <class Wait>
+void before_the_other_comes(const Wait& wait) {
+  run_ranks(2, [&](Communicator& comm) {
+    std::vector<float> go(1);
     if (comm.rank() == 0) {
       const Work early = barrier(comm);
-      EXPECT_THROW(early.wait(std::chrono::milliseconds(20)), Timeout);
+      wait(early);
       EXPECT_FALSE(early.done());
-      send<float>(comm, std::vector<float>{1.0F}, 1).wait();
+      send<float>(comm, go, 1).wait();
       early.wait();
     } else {
-      std::vector<float> go(1);
       receive<float>(comm, go, 0).wait();
       barrier(comm).wait();
     }
   });
 }
 
+TEST(Deadlines, WaitingGivesUp) {
+  before_the_other_comes(
+      [](const Work& early) { EXPECT_THROW(early.wait(std::chrono::milliseconds(20)), Timeout); });
+}
+
 TEST(Deadlines, AreOfTheProcessClock) {
   SimulatedClock simulated;
   const ClockScope scope(simulated);
-  run_ranks(2, [&](Communicator& comm) {
-    if (comm.rank() == 0) {
-      const Work early = barrier(comm);
-      std::thread hours([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  before_the_other_comes([&](const Work& early) {
+    std::atomic<bool> over{false};
+    std::thread hours([&] {  // again and again: who knows when the wait begins
+      while (!over) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
         simulated.advance(std::chrono::hours(2));
-      });
-      EXPECT_THROW(early.wait(std::chrono::hours(1)), Timeout);
-      hours.join();
-      send<float>(comm, std::vector<float>{1.0F}, 1).wait();
-      early.wait();
-    } else {
-      std::vector<float> go(1);
-      receive<float>(comm, go, 0).wait();
-      barrier(comm).wait();
-    }
+      }
+    });
+    EXPECT_THROW(early.wait(std::chrono::hours(1)), Timeout);
+    over = true;
+    hours.join();
   });
 }
 

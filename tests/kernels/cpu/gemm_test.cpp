@@ -82,6 +82,40 @@ TEST(Gemm, EqualsSumInDouble) {
   });
 }
 
+/// Every second float is one of `values`.
+std::vector<float> spread(const std::vector<float>& values) {
+  std::vector<float> wide(2 * values.size(), 77.0F);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    wide[2 * i] = values[i];
+  }
+  return wide;
+}
+
+TEST(Gemm, FactorsContiguousNeitherWayHaveTheBitsOfDenseOnes) {
+  constexpr std::int64_t kM = 530, kN = 140, kK = 65;
+  const auto a = random_values(kM * kK, 1), b = random_values(kK * kN, 2);
+  const auto wide_a = spread(a), wide_b = spread(b);
+  const auto product = [&](const Matrix& left, const Matrix& right, DType compute) {
+    std::vector<float> c(kM * kN);
+    Gemm g;
+    g.m = kM, g.n = kN, g.k = kK, g.compute = compute;
+    g.a = left, g.b = right;
+    g.c = c.data(), g.c_stride = kN;
+    gemm(g);
+    return c;
+  };
+  test::on_every_isa([&](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const DType compute : {DType::f32, DType::bf16}) {
+      const auto dense =
+          product({a.data(), DType::f32, kK, 1}, {b.data(), DType::f32, kN, 1}, compute);
+      const auto wide = product({wide_a.data(), DType::f32, 2 * kK, 2},
+                                {wide_b.data(), DType::f32, 2 * kN, 2}, compute);
+      EXPECT_TRUE(test::same_bits(wide, dense));
+    }
+  });
+}
+
 TEST(Gemm, ReadsAndWritesBf16) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
