@@ -18,9 +18,17 @@ class GRU : public Recurrent {
   /// `auto [output, state] = gru(x)`, as LSTM, with a hidden state alone.
   [[nodiscard]] std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& first = {},
                                                   const Tensor& lengths = {}) const {
-    const Result result = run(x, {first, {}}, lengths);
+    const RecurrentOutput result = run(x, {first, {}}, lengths);
     return {result.output, result.last.hidden};
   }
 };
+
+/// The same as a function of its weights; see run_recurrent.
+[[nodiscard]] inline std::pair<Tensor, Tensor> gru(const Tensor& x, const Tensor& first,
+                                                   const std::vector<RecurrentWeights>& weights,
+                                                   const RecurrentCall& call = {}) {
+  const RecurrentOutput result = run_recurrent(RecurrentCell::gru, x, {first, {}}, weights, call);
+  return {result.output, result.last.hidden};
+}
 
 }  // namespace tessera::nn

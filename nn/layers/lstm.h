@@ -28,9 +28,18 @@ class LSTM : public Recurrent {
   /// RuntimeError for an x or a state of another shape.
   [[nodiscard]] std::pair<Tensor, LstmState> forward(const Tensor& x, const LstmState& first = {},
                                                      const Tensor& lengths = {}) const {
-    const Result result = run(x, {first.first, first.second}, lengths);
+    const RecurrentOutput result = run(x, {first.first, first.second}, lengths);
     return {result.output, {result.last.hidden, result.last.cell}};
   }
 };
+
+/// The same as a function of its weights; see run_recurrent.
+[[nodiscard]] inline std::pair<Tensor, LstmState> lstm(const Tensor& x, const LstmState& first,
+                                                       const std::vector<RecurrentWeights>& weights,
+                                                       const RecurrentCall& call = {}) {
+  const RecurrentOutput result =
+      run_recurrent(RecurrentCell::lstm, x, {first.first, first.second}, weights, call);
+  return {result.output, {result.last.hidden, result.last.cell}};
+}
 
 }  // namespace tessera::nn

@@ -1,12 +1,12 @@
 // Attention with several heads.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include <tessera/nn/layers/linear.h>
+#include <tessera/nn/layers/multi_head_attention_forward.h>
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -30,16 +30,6 @@ struct MultiheadAttentionOptions {
     f("vdim", options.vdim);
     f("batch_first", options.batch_first);
   }
-};
-
-/// What one call asks for. Masks are bool, true where a query does not see a key, or floating and
-/// added to the scores.
-struct AttendOptions {
-  Tensor key_padding_mask = {};      ///< (N, S)
-  bool need_weights = true;          ///< without them long inputs take less memory and time
-  Tensor attn_mask = {};             ///< (L, S) or (N * num_heads, L, S)
-  bool average_attn_weights = true;  ///< over heads
-  bool is_causal = false;            ///< query i sees keys j <= i, whatever the masks say
 };
 
 /// The last map of MultiheadAttention: a Linear under the name that PyTorch prints.
@@ -89,21 +79,7 @@ class MultiheadAttention : public Module {
   Child<NonDynamicallyQuantizableLinear> out_proj;
 
  private:
-  /// Queries, keys and values, (N, time, width) each.
-  using Streams = std::array<Tensor, 3>;
-
   void make_parameters(const MultiheadAttentionOptions& options);
-  void check_inputs(const Tensor& query, const Tensor& key, const Tensor& value) const;
-  [[nodiscard]] Tensor batched(const Tensor& x) const;
-  [[nodiscard]] Tensor unbatched(const Tensor& y, bool has_batch) const;
-  [[nodiscard]] bool packs(const Streams& x) const;
-  [[nodiscard]] Streams project(const Streams& x) const;
-  void add_keys(Tensor& keys, const Parameter& bias) const;
-  /// (N, L, embed_dim) before the last map, and weights (N, num_heads, L, S) or nothing.
-  [[nodiscard]] std::pair<Tensor, Tensor> attend(const Streams& x,
-                                                 const AttendOptions& options) const;
-  [[nodiscard]] std::pair<Tensor, Tensor> attend_heads(Streams x, bool causal, bool need_weights,
-                                                       Tensor mask) const;
 
   std::int64_t embed_dim_, num_heads_;
   std::int64_t kdim_, vdim_;

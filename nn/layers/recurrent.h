@@ -1,10 +1,10 @@
-// What RNN, LSTM and GRU share: their options, parameters, and the walk through layers.
+// What RNN, LSTM and GRU share: their options and parameters.
 #pragma once
 
 #include <tuple>
 #include <vector>
 
-#include <tessera/core/ops/recurrent.h>
+#include <tessera/nn/layers/recurrent_function.h>
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -40,26 +40,14 @@ class Recurrent : public Module {
   [[nodiscard]] std::string extra_repr() const override;
 
  protected:
-  /// What a direction of a layer starts from or ends in, one below the other: (num_layers *
-  /// directions, B, state size).
-  struct States {
-    Tensor hidden;
-    Tensor cell;  ///< lstm; its state size is hidden
-  };
-  struct Result {
-    Tensor output;
-    States last;
-  };
-
   /// Throws ValueError for sizes that are not positive, for a dropout outside [0, 1], and for a
   /// proj_size that is not in [0, hidden_size) or is not for an lstm.
   Recurrent(RecurrentCell cell, std::int64_t input_size, std::int64_t hidden_size,
             const RecurrentOptions& options);
 
-  /// x (T, B, input), or (B, T, input) with batch_first, or (T, input) without a batch. Undefined
-  /// states are zeros; `lengths` (B) are integers in [0, T], undefined for T. Throws RuntimeError
-  /// for an x or states of another shape.
-  [[nodiscard]] Result run(const Tensor& x, const States& first, const Tensor& lengths) const;
+  /// As run_recurrent, on the parameters.
+  [[nodiscard]] RecurrentOutput run(const Tensor& x, const RecurrentStates& first,
+                                    const Tensor& lengths) const;
   [[nodiscard]] RecurrentCell cell() const { return cell_; }
 
  private:
@@ -73,12 +61,6 @@ class Recurrent : public Module {
     return options_.proj_size > 0 ? options_.proj_size : hidden_size_;
   }
   Direction make_direction(std::int64_t layer, bool reverse);
-  void check_shapes(const Tensor& x, const States& first) const;
-  [[nodiscard]] Result run_batch(const Tensor& x, const States& first, const Tensor& lengths) const;
-  [[nodiscard]] RecurrentResult run_direction(const Direction& own, const Tensor& x,
-                                              const RecurrentStart& start, bool reverse) const;
-  [[nodiscard]] Tensor run_layer(std::int64_t layer, const Tensor& x, const States& first,
-                                 const Tensor& lengths, std::vector<States>& last) const;
 
   RecurrentCell cell_;
   std::int64_t input_size_, hidden_size_;

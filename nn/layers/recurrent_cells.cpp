@@ -14,6 +14,59 @@
 #include <tessera/nn/layers/zero_state.h>
 
 namespace tessera::nn {
+namespace {
+
+/// What the steps of all cells do first.
+class CellStep {
+ public:
+  CellStep(const char* name, RecurrentCell cell, const Tensor& x, const RecurrentWeights& weights)
+      : name_(name), x_(x), weights_(weights) {
+    check_weights(cell);
+    check<RuntimeError>(x.ndim() >= 1 && x.ndim() <= 2 && x.size(-1) == weights.weight_ih.size(1),
+                        name, ": wrong input; got shape ", x.shape(),
+                        ", expected 1 or 2 dims, the last of ", weights.weight_ih.size(1));
+  }
+
+  [[nodiscard]] std::int64_t hidden_size() const { return weights_.weight_hh.size(1); }
+
+  /// `given`, or zeros to fit x.
+  [[nodiscard]] Tensor state(const Tensor& given) const {
+    if (!given.defined()) {
+      return zero_state(x_, hidden_size(), x_.dtype());
+    }
+    Shape expected = x_.shape();
+    expected[expected.size() - 1] = hidden_size();
+    check<RuntimeError>(given.shape() == expected, name_, ": wrong state; got ", given.shape(),
+                        ", expected ", expected);
+    return given;
+  }
+
+  /// The parts of the gates that come from x and from the hidden state.
+  struct Gates {
+    Tensor x, hidden;
+  };
+  [[nodiscard]] Gates gates(const Tensor& hidden) const {
+    return {linear(x_, weights_.weight_ih, weights_.bias_ih),
+            linear(hidden, weights_.weight_hh, weights_.bias_hh)};
+  }
+
+ private:
+  void check_weights(RecurrentCell cell) const {
+    const Tensor &of_x = weights_.weight_ih, &of_state = weights_.weight_hh;
+    check(of_x.defined() && of_state.defined() && of_x.ndim() == 2 && of_state.ndim() == 2, name_,
+          ": weight_ih and weight_hh need 2 dims each");
+    const std::int64_t lines = of_state.size(1) * gates_of(cell);
+    check(of_x.size(0) == lines && of_state.size(0) == lines, name_,
+          ": weights do not fit each other; got ", of_x.shape(), " and ", of_state.shape(),
+          ", expected ", lines, " rows each");
+  }
+
+  const char* name_;
+  const Tensor& x_;
+  const RecurrentWeights& weights_;
+};
+
+}  // namespace
 
 RecurrentCellBase::RecurrentCellBase(RecurrentCell cell, std::int64_t input_size,
                                      std::int64_t hidden_size, bool bias) {
@@ -30,35 +83,14 @@ RecurrentCellBase::RecurrentCellBase(RecurrentCell cell, std::int64_t input_size
                  : register_parameter("bias_hh", nullptr);
 }
 
-Tensor RecurrentCellBase::or_zeros(const Tensor& state, const Tensor& x) const {
-  if (x.ndim() < 1 || x.ndim() > 2 || x.size(-1) != weight_ih.shape()[1]) {
-    fail<RuntimeError>(class_name(), ": wrong input; got shape ", x.shape(),
-                       ", expected 1 or 2 dims, the last of ", weight_ih.shape()[1]);
-  }
-  Shape shape = x.shape();
-  shape[shape.size() - 1] = hidden_size();
-  if (!state.defined()) {
-    return zero_state(x, hidden_size(), x.dtype());
-  }
-  if (state.shape() != shape) {
-    fail<RuntimeError>(class_name(), ": wrong state; got ", state.shape(), ", expected ", shape);
-  }
-  return state;
-}
-
-RecurrentCellBase::Gates RecurrentCellBase::gates(const Tensor& x, const Tensor& hidden) const {
-  return {linear(x, weight_ih, bias_ih), linear(hidden, weight_hh, bias_hh)};
-}
-
 std::string RecurrentCellBase::extra_repr() const {
   return tessera::detail::concat(weight_ih.shape()[1], ", ", hidden_size(),
                                  bias_ih.defined() ? "" : ", bias=False");
 }
 
 Tensor RNNCell::forward(const Tensor& x, const Tensor& hidden) const {
-  const Gates part = gates(x, or_zeros(hidden, x));
-  const Tensor sum = part.x + part.hidden;
-  return nonlinearity_ == Nonlinearity::tanh ? tanh(sum) : relu(sum);
+  return nonlinearity_ == Nonlinearity::tanh ? rnn_tanh_cell(x, hidden, weights())
+                                             : rnn_relu_cell(x, hidden, weights());
 }
 
 std::string RNNCell::extra_repr() const {
@@ -66,19 +98,33 @@ std::string RNNCell::extra_repr() const {
          (nonlinearity_ == Nonlinearity::tanh ? "" : ", nonlinearity=relu");
 }
 
-LstmState LSTMCell::forward(const Tensor& x, const LstmState& state) const {
-  const Gates part = gates(x, or_zeros(state.first, x));
-  const auto gate = split(part.x + part.hidden, hidden_size(), -1);
-  const Tensor kept = sigmoid(gate[1]) * or_zeros(state.second, x);
-  const Tensor cell = kept + sigmoid(gate[0]) * tanh(gate[2]);
+Tensor rnn_tanh_cell(const Tensor& x, const Tensor& hidden, const RecurrentWeights& weights) {
+  const CellStep step("rnn_tanh_cell", RecurrentCell::rnn_tanh, x, weights);
+  const auto part = step.gates(step.state(hidden));
+  return tanh(part.x + part.hidden);
+}
+
+Tensor rnn_relu_cell(const Tensor& x, const Tensor& hidden, const RecurrentWeights& weights) {
+  const CellStep step("rnn_relu_cell", RecurrentCell::rnn_relu, x, weights);
+  const auto part = step.gates(step.state(hidden));
+  return relu(part.x + part.hidden);
+}
+
+LstmState lstm_cell(const Tensor& x, const LstmState& state, const RecurrentWeights& weights) {
+  const CellStep step("lstm_cell", RecurrentCell::lstm, x, weights);
+  const Tensor before = step.state(state.second);
+  const auto part = step.gates(step.state(state.first));
+  const auto gate = split(part.x + part.hidden, step.hidden_size(), -1);
+  const Tensor cell = sigmoid(gate[1]) * before + sigmoid(gate[0]) * tanh(gate[2]);
   return {sigmoid(gate[3]) * tanh(cell), cell};
 }
 
-Tensor GRUCell::forward(const Tensor& x, const Tensor& hidden) const {
-  const Tensor before = or_zeros(hidden, x);
-  const Gates part = gates(x, before);
-  const auto of_x = split(part.x, hidden_size(), -1);
-  const auto of_hidden = split(part.hidden, hidden_size(), -1);
+Tensor gru_cell(const Tensor& x, const Tensor& hidden, const RecurrentWeights& weights) {
+  const CellStep step("gru_cell", RecurrentCell::gru, x, weights);
+  const Tensor before = step.state(hidden);
+  const auto part = step.gates(before);
+  const auto of_x = split(part.x, step.hidden_size(), -1);
+  const auto of_hidden = split(part.hidden, step.hidden_size(), -1);
   const Tensor reset = sigmoid(of_x[0] + of_hidden[0]);
   const Tensor update = sigmoid(of_x[1] + of_hidden[1]);
   const Tensor made = tanh(of_x[2] + reset * of_hidden[2]);

@@ -11,6 +11,18 @@
 
 namespace tessera::nn {
 
+/// The cells as functions of weights without weight_hr. x (B, input) or (input), states (B, H) or
+/// (H), zeros where undefined, give the next states. Throws InvalidArgument for weights that do not
+/// fit each other, RuntimeError for an x or a state that does not fit them.
+[[nodiscard]] Tensor rnn_tanh_cell(const Tensor& x, const Tensor& hidden,
+                                   const RecurrentWeights& weights);
+[[nodiscard]] Tensor rnn_relu_cell(const Tensor& x, const Tensor& hidden,
+                                   const RecurrentWeights& weights);
+[[nodiscard]] LstmState lstm_cell(const Tensor& x, const LstmState& state,
+                                  const RecurrentWeights& weights);
+[[nodiscard]] Tensor gru_cell(const Tensor& x, const Tensor& hidden,
+                              const RecurrentWeights& weights);
+
 /// What the cells share: parameters as of a layer, without a suffix.
 class RecurrentCellBase : public Module {
  public:
@@ -31,14 +43,9 @@ class RecurrentCellBase : public Module {
   RecurrentCellBase(RecurrentCell cell, std::int64_t input_size, std::int64_t hidden_size,
                     bool bias);
 
-  /// The parts of the gates that come from x (B, input_size) and from the hidden state (B,
-  /// hidden_size), zeros where undefined. Throws RuntimeError for other shapes.
-  struct Gates {
-    Tensor x, hidden;
-  };
-  [[nodiscard]] Gates gates(const Tensor& x, const Tensor& hidden) const;
-  /// `state`, or zeros to fit x.
-  [[nodiscard]] Tensor or_zeros(const Tensor& state, const Tensor& x) const;
+  [[nodiscard]] RecurrentWeights weights() const {
+    return {weight_ih, weight_hh, bias_ih, bias_hh, {}};
+  }
   [[nodiscard]] std::int64_t hidden_size() const { return weight_hh.shape()[1]; }
 };
 
@@ -77,7 +84,9 @@ class LSTMCell : public RecurrentCellBase {
  public:
   LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
       : RecurrentCellBase(RecurrentCell::lstm, input_size, hidden_size, bias) {}
-  [[nodiscard]] LstmState forward(const Tensor& x, const LstmState& state = {}) const;
+  [[nodiscard]] LstmState forward(const Tensor& x, const LstmState& state = {}) const {
+    return lstm_cell(x, state, weights());
+  }
 };
 
 /// One step of a GRU: (x, h) to h'.
@@ -85,7 +94,9 @@ class GRUCell : public RecurrentCellBase {
  public:
   GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
       : RecurrentCellBase(RecurrentCell::gru, input_size, hidden_size, bias) {}
-  [[nodiscard]] Tensor forward(const Tensor& x, const Tensor& hidden = {}) const;
+  [[nodiscard]] Tensor forward(const Tensor& x, const Tensor& hidden = {}) const {
+    return gru_cell(x, hidden, weights());
+  }
 };
 
 }  // namespace tessera::nn

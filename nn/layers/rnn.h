@@ -65,9 +65,26 @@ class RNN : public Recurrent {
   /// `auto [output, state] = rnn(x)`, as LSTM, with a hidden state alone.
   [[nodiscard]] std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& first = {},
                                                   const Tensor& lengths = {}) const {
-    const Result result = run(x, {first, {}}, lengths);
+    const RecurrentOutput result = run(x, {first, {}}, lengths);
     return {result.output, result.last.hidden};
   }
 };
+
+/// The same as functions of their weights; see run_recurrent.
+[[nodiscard]] inline std::pair<Tensor, Tensor> rnn_tanh(
+    const Tensor& x, const Tensor& first, const std::vector<RecurrentWeights>& weights,
+    const RecurrentCall& call = {}) {
+  const RecurrentOutput result =
+      run_recurrent(RecurrentCell::rnn_tanh, x, {first, {}}, weights, call);
+  return {result.output, result.last.hidden};
+}
+
+[[nodiscard]] inline std::pair<Tensor, Tensor> rnn_relu(
+    const Tensor& x, const Tensor& first, const std::vector<RecurrentWeights>& weights,
+    const RecurrentCall& call = {}) {
+  const RecurrentOutput result =
+      run_recurrent(RecurrentCell::rnn_relu, x, {first, {}}, weights, call);
+  return {result.output, result.last.hidden};
+}
 
 }  // namespace tessera::nn

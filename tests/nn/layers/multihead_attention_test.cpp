@@ -168,6 +168,50 @@ TEST(MultiheadAttention, has_pytorchs_names) {
   EXPECT_THROW(static_cast<void>(layer->get_parameter("in_proj_weight")), AttributeError);
 }
 
+/// The parameters of `layer`, as they are registered.
+AttentionWeights weights_of(const MultiheadAttention& layer) {
+  return {.in_proj_weight = layer.in_proj_weight,
+          .q_proj_weight = layer.q_proj_weight,
+          .k_proj_weight = layer.k_proj_weight,
+          .v_proj_weight = layer.v_proj_weight,
+          .in_proj_bias = layer.in_proj_bias,
+          .bias_k = layer.bias_k,
+          .bias_v = layer.bias_v,
+          .out_proj_weight = layer.out_proj->weight,
+          .out_proj_bias = layer.out_proj->bias};
+}
+
+TEST(MultiheadAttention, as_a_function_of_its_weights_gives_the_same_bits) {
+  const Tensor query = randn({5, 3, 8});
+  const Tensor key = randn({6, 3, 6});
+  const Tensor value = randn({6, 3, 4});
+  const auto layer = make<MultiheadAttention>(
+      8, 2, MultiheadAttentionOptions{.add_bias_kv = true, .kdim = 6, .vdim = 4});
+  const auto [y, shown] = layer(query, key, value);
+  const auto [same, also] =
+      multi_head_attention_forward(query, key, value, weights_of(*layer), {.num_heads = 2});
+  EXPECT_EQ(same.to_vector<float>(), y.to_vector<float>());
+  EXPECT_EQ(also.to_vector<float>(), shown.to_vector<float>());
+}
+
+TEST(MultiheadAttention, refuses_weights_that_do_not_fit_each_other) {
+  const Tensor x = randn({5, 3, 8});
+  const AttentionWeights good = weights_of(*make<MultiheadAttention>(8, 2));
+  const auto call = [&](const AttentionWeights& weights, std::int64_t heads) {
+    static_cast<void>(multi_head_attention_forward(x, x, x, weights, {.num_heads = heads}));
+  };
+  EXPECT_NO_THROW(call(good, 2));
+  EXPECT_THROW(call(good, 3), InvalidArgument);
+  EXPECT_THROW(call({}, 2), InvalidArgument);
+  for (Tensor AttentionWeights::*part :
+       {&AttentionWeights::in_proj_weight, &AttentionWeights::in_proj_bias,
+        &AttentionWeights::bias_k, &AttentionWeights::out_proj_weight}) {
+    AttentionWeights wrong = good;
+    wrong.*part = randn({8, 7});
+    EXPECT_THROW(call(wrong, 2), InvalidArgument);
+  }
+}
+
 TEST(MultiheadAttention, refuses_numbers_that_cannot_be_meant) {
   EXPECT_THROW(make<MultiheadAttention>(8, 3), InvalidArgument);
   EXPECT_THROW(make<MultiheadAttention>(8, 2, MultiheadAttentionOptions{.dropout = 1.5}),

@@ -1,0 +1,230 @@
+#include <tessera/nn/layers/multi_head_attention_forward.h>
+
+#include <array>
+#include <cmath>
+
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/dropout.h>
+#include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/matmul.h>
+#include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/packed_attention.h>
+#include <tessera/core/ops/pad.h>
+#include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/softmax.h>
+#include <tessera/core/ops/squeeze.h>
+#include <tessera/core/ops/support/attention_options.h>
+#include <tessera/core/ops/transpose.h>
+#include <tessera/core/ops/unsqueeze.h>
+#include <tessera/nn/layers/attention_mask.h>
+#include <tessera/nn/layers/causal_self_attention.h>
+
+namespace tessera::nn {
+namespace {
+
+constexpr const char* kName = "multi_head_attention_forward";
+
+/// Queries, keys and values, (N, time, width) each.
+using Streams = std::array<Tensor, 3>;
+
+/// (N, time, heads * size) as (N, heads, time, size).
+Tensor split_heads(const Tensor& x, std::int64_t heads) {
+  return transpose(unflatten(x, 2, {heads, -1}), 1, 2);
+}
+
+/// x with more of dim `dim`: zeros in front and behind.
+Tensor padded(const Tensor& x, int dim, std::int64_t before, std::int64_t after) {
+  Pad::Attrs padding{
+      .before = Dims::filled(x.ndim(), 0), .after = Dims::filled(x.ndim(), 0), .between = {}};
+  padding.before[dim] = before;
+  padding.after[dim] = after;
+  return pad(x, padding);
+}
+
+/// The output and the weights of heads, written out: weights can be looked at, and everything has a
+/// gradient.
+std::pair<Tensor, Tensor> attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
+                                                 const Tensor& mask, double dropout_rate) {
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+  const Tensor products = matmul(q, k, false, true);
+  const Tensor scores = cast(products, statistics_dtype(q.dtype())) * scale;
+  const Tensor weights = softmax(mask.defined() ? scores + mask : scores, -1);
+  const Tensor kept = dropout_rate > 0 ? dropout(weights, dropout_rate) : weights;
+  return {matmul(cast(kept, v.dtype()), v), kept};
+}
+
+class MultiHeadAttention {
+ public:
+  /// Throws InvalidArgument for weights that do not fit each other.
+  MultiHeadAttention(const AttentionWeights& weights, const AttentionCall& call)
+      : w_(weights), call_(call), widths_(widths_of(weights)) {
+    check_heads(widths_.embed, call.num_heads);
+  }
+
+  void check_inputs(const Tensor& query, const Tensor& key, const Tensor& value) const;
+  [[nodiscard]] Tensor batched(const Tensor& x) const;
+  [[nodiscard]] Tensor unbatched(const Tensor& y, bool has_batch) const;
+  /// (N, L, E) before the last map, and weights (N, num_heads, L, S) or nothing.
+  [[nodiscard]] std::pair<Tensor, Tensor> attend(const Streams& x,
+                                                 const AttendOptions& options) const;
+
+ private:
+  [[nodiscard]] bool packs(const Streams& x) const;
+  [[nodiscard]] Streams project(const Streams& x) const;
+  void add_keys(Tensor& keys, const Tensor& bias) const;
+  [[nodiscard]] std::pair<Tensor, Tensor> attend_heads(Streams x, bool causal, bool need_weights,
+                                                       Tensor mask) const;
+
+  const AttentionWeights& w_;
+  const AttentionCall& call_;
+  AttentionWidths widths_;
+};
+
+void MultiHeadAttention::check_inputs(const Tensor& query, const Tensor& key,
+                                      const Tensor& value) const {
+  const int ndim = query.ndim();
+  check((ndim == 2 || ndim == 3) && key.ndim() == ndim && value.ndim() == ndim, kName,
+        ": query, key and value need 3 dims each, or 2 without a batch; got ", query.shape(), ", ",
+        key.shape(), " and ", value.shape());
+  check(query.size(-1) == widths_.embed && key.size(-1) == widths_.key &&
+            value.size(-1) == widths_.value,
+        kName, ": wrong widths; got ", query.shape(), ", ", key.shape(), " and ", value.shape(),
+        ", expected ", widths_.embed, ", ", widths_.key, " and ", widths_.value);
+  const int batch = call_.batch_first ? 0 : 1;
+  check(key.size(0) == value.size(0) && key.size(1) == value.size(1) &&
+            (ndim == 2 || query.size(batch) == key.size(batch)),
+        kName, ": shapes do not fit; got ", query.shape(), ", ", key.shape(), " and ",
+        value.shape());
+}
+
+// Batch first: a microbatch is a run of rows, and dropout finds samples in dim 0.
+Tensor MultiHeadAttention::batched(const Tensor& x) const {
+  if (x.ndim() == 2) {
+    return unsqueeze(x, 0);
+  }
+  return call_.batch_first ? x : contiguous(transpose(x, 0, 1));
+}
+
+Tensor MultiHeadAttention::unbatched(const Tensor& y, bool has_batch) const {
+  if (!has_batch) {
+    return squeeze(y, 0);
+  }
+  return call_.batch_first ? y : contiguous(transpose(y, 0, 1));
+}
+
+/// Whether one product computes queries, keys and values.
+bool MultiHeadAttention::packs(const Streams& x) const {
+  return w_.in_proj_weight.defined() && x[0].is(x[1]) && x[1].is(x[2]);
+}
+
+Streams MultiHeadAttention::project(const Streams& x) const {
+  const auto part = [&](const Tensor& whole, int dim, int i) {
+    return slice(whole, dim, i * widths_.embed, (i + 1) * widths_.embed);
+  };
+  if (packs(x)) {
+    const Tensor all = linear(x[0], w_.in_proj_weight, w_.in_proj_bias);
+    return {part(all, 2, 0), part(all, 2, 1), part(all, 2, 2)};
+  }
+  const Streams own{w_.q_proj_weight, w_.k_proj_weight, w_.v_proj_weight};
+  Streams result;
+  for (int i = 0; i < 3; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const Tensor weight = w_.in_proj_weight.defined() ? part(w_.in_proj_weight, 0, i) : own[at];
+    result[at] =
+        linear(x[at], weight, w_.in_proj_bias.defined() ? part(w_.in_proj_bias, 0, i) : Tensor());
+  }
+  return result;
+}
+
+/// Zeros behind the last key, and `bias` added where one stands for it: sums with a parameter may
+/// hold several microbatches, tensors joined to it may not.
+void MultiHeadAttention::add_keys(Tensor& keys, const Tensor& bias) const {
+  const std::int64_t count = keys.size(1);
+  if (bias.defined()) {
+    keys = padded(keys, 1, 0, 1) + padded(cast(bias, keys.dtype()), 1, count, 0);
+  }
+  if (call_.add_zero_attn) {
+    keys = padded(keys, 1, 0, 1);
+  }
+}
+
+std::pair<Tensor, Tensor> MultiHeadAttention::attend(const Streams& x,
+                                                     const AttendOptions& options) const {
+  const Shape scores{x[0].size(0), call_.num_heads, x[0].size(1), x[1].size(1)};
+  const DType dtype = statistics_dtype(x[0].dtype());
+  Tensor mask = joined_mask(options.attn_mask, options.key_padding_mask, scores, dtype);
+  const bool more_keys = w_.bias_k.defined() || call_.add_zero_attn;
+  const bool plain = !mask.defined() && !more_keys && !options.need_weights;
+  if (plain && packs(x)) {
+    const AttentionOptions asked{.causal = options.is_causal, .dropout = call_.dropout};
+    const Tensor all = linear(x[0], w_.in_proj_weight, w_.in_proj_bias);
+    return {packed_attention(all, call_.num_heads, call_.num_heads, asked), Tensor()};
+  }
+  if (options.is_causal && !plain) {
+    const Tensor later = additive_mask(causal_mask(scores[2], scores[3], x[0].device()), dtype);
+    mask = mask.defined() ? mask + later : later;
+  }
+  return attend_heads(project(x), options.is_causal && plain, options.need_weights, mask);
+}
+
+std::pair<Tensor, Tensor> MultiHeadAttention::attend_heads(Streams x, bool causal,
+                                                           bool need_weights, Tensor mask) const {
+  const std::int64_t keys = x[1].size(1);
+  add_keys(x[1], w_.bias_k);
+  add_keys(x[2], w_.bias_v);
+  if (mask.defined() && x[1].size(1) > keys) {
+    mask = padded(mask, mask.ndim() - 1, 0, x[1].size(1) - keys);
+  }
+  for (Tensor& stream : x) {
+    stream = split_heads(stream, call_.num_heads);
+  }
+  const bool written_out = need_weights || (mask.defined() && mask.requires_grad());
+  const auto [y, weights] =
+      written_out ? attention_with_weights(x[0], x[1], x[2], mask, call_.dropout)
+                  : std::pair(attention(x[0], x[1], x[2],
+                                        {.causal = causal, .dropout = call_.dropout}, mask),
+                              Tensor());
+  return {flatten(transpose(y, 1, 2), 2), weights};
+}
+
+}  // namespace
+
+std::pair<Tensor, Tensor> multi_head_attention_forward(
+    const Tensor& query, const Tensor& key, const Tensor& value, const AttentionWeights& weights,
+    const AttentionCall& call, const AttendOptions& options,
+    const std::function<Tensor(const Tensor&)>& out_proj) {
+  const MultiHeadAttention attention(weights, call);
+  attention.check_inputs(query, key, value);
+  const bool has_batch = query.ndim() == 3;
+  AttendOptions asked = options;
+  if (!has_batch && asked.key_padding_mask.defined()) {
+    asked.key_padding_mask = unsqueeze(asked.key_padding_mask, 0);
+  }
+  const Tensor q = attention.batched(query);
+  const Tensor k = key.is(query) ? q : attention.batched(key);
+  const Tensor v = value.is(key) ? k : attention.batched(value);
+  const auto [y, shares] = attention.attend({q, k, v}, asked);
+  const Tensor output = attention.unbatched(out_proj(y), has_batch);
+  if (!options.need_weights) {
+    return {output, Tensor()};
+  }
+  const Tensor shown = options.average_attn_weights ? mean(shares, {1}) : shares;
+  return {output, has_batch ? shown : squeeze(shown, 0)};
+}
+
+std::pair<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, const Tensor& key,
+                                                       const Tensor& value,
+                                                       const AttentionWeights& weights,
+                                                       const AttentionCall& call,
+                                                       const AttendOptions& options) {
+  check(weights.out_proj_weight.defined(), kName, ": out_proj_weight is undefined");
+  const auto out_proj = [&](const Tensor& y) {
+    return linear(y, weights.out_proj_weight, weights.out_proj_bias);
+  };
+  return multi_head_attention_forward(query, key, value, weights, call, options, out_proj);
+}
+
+}  // namespace tessera::nn
