@@ -35,8 +35,9 @@ struct ExponentSeries {
   const VF upper = fma(square, set1(kHigh), polynomial(r, kMiddle));
   return {square, fma(square, upper, polynomial(r, kLow))};
 }
+inline constexpr float kLog2E = 0x1.715476p0F;
 [[gnu::always_inline]] inline VF whole_exponent(VF x) {
-  return round(x * set1(0x1.715476p0F));
+  return round(x * set1(kLog2E));
 }
 [[gnu::always_inline]] inline VF rest_of_exponent(VF x, VF n) {
   return fnma(n, set1(kLn2Low), fnma(n, set1(kLn2High), x));
@@ -65,10 +66,14 @@ struct ExponentSeries {
   return scale2(fma(s.square, s.tail, r), n) + (scale2(set1(1.0F), n) - set1(1.0F));
 }
 
-/// e^x for x below 88, such as differences from the largest of several numbers. Cheaper: small
-/// results may be subnormal.
-[[gnu::always_inline]] inline VF exp_of_difference(VF x) {
-  return exp_in_range(max(set1(-126.0F), x));  // 2^-181: 0
+/// e^x for x below 88, such as differences from the largest of several numbers. Cheaper: results
+/// that would be subnormal may be 0.
+[[gnu::always_inline]] inline VF exp_of_difference(VF x_in) {
+  const VF x = max(set1(kVanishes), x_in);
+  const Power power = power_near(x, set1(kLog2E));
+  const VF r = rest_of_exponent(x, power.n);
+  const ExponentSeries s = exponent_series(r);
+  return power.times(fma(s.square, s.tail, set1(1.0F) + r));
 }
 
 /// ln x for normal x > 0.

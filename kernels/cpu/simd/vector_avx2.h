@@ -120,6 +120,19 @@ using VD = __m256d;
   const __m256i half = _mm256_srai_epi32(whole, 1);
   return a * power_of_2(half) * power_of_2(_mm256_sub_epi32(whole, half));
 }
+/// 2^n for an integral n in [-127, 127], where 2^-127 is taken as 0.
+struct Power {
+  VF n, factor;
+  [[gnu::always_inline]] VF times(VF a) const { return a * factor; }
+};
+inline constexpr float kVanishes = -88.0F;  ///< e^x is 2^-127 times something from here on
+/// n is nearest to x · y. Sums with this number have no fraction, and their last bits are n + 127:
+/// a float's exponent.
+[[gnu::always_inline]] inline Power power_near(VF x, VF y) {
+  const VF whole = set1(0x1.8p23F + 127);
+  const VF sum = fma(x, y, whole);
+  return {sum - whole, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(sum), 23))};
+}
 /// The sum of all lanes, halves first.
 [[gnu::always_inline]] inline float sum(VF a) {
   const __m128 q = _mm256_castps256_ps128(a) + _mm256_extractf128_ps(a, 1);

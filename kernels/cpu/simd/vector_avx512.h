@@ -108,6 +108,16 @@ using VD = __m512d;
 [[gnu::always_inline]] inline VF scale2(VF a, VF n) {
   return _mm512_scalef_ps(a, n);
 }
+/// 2^n for an integral n; a product may be subnormal.
+struct Power {
+  VF n;
+  [[gnu::always_inline]] VF times(VF a) const { return scale2(a, n); }
+};
+inline constexpr float kVanishes = -126.0F;  ///< e^x is less than any float
+/// n is nearest to x · y.
+[[gnu::always_inline]] inline Power power_near(VF x, VF y) {
+  return {round(x * y)};
+}
 [[gnu::always_inline]] inline float sum_8(__m256 h) {
   const __m128 q = _mm256_castps256_ps128(h) + _mm256_extractf128_ps(h, 1);
   const __m128 d = q + _mm_movehl_ps(q, q);

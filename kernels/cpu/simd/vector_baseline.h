@@ -108,6 +108,19 @@ using VD = double __attribute__((vector_size(16), may_alias));
   const VI half = whole >> 1;
   return a * (VF)((half + 127) << 23) * (VF)((whole - half + 127) << 23);
 }
+/// 2^n for an integral n in [-127, 127], where 2^-127 is taken as 0.
+struct Power {
+  VF n, factor;
+  [[gnu::always_inline]] VF times(VF a) const { return a * factor; }
+};
+inline constexpr float kVanishes = -88.0F;  ///< e^x is 2^-127 times something from here on
+/// n is nearest to x · y. Sums with this number have no fraction, and their last bits are n + 127:
+/// a float's exponent.
+[[gnu::always_inline]] inline Power power_near(VF x, VF y) {
+  const VF whole = set1(0x1.8p23F + 127);
+  const VF sum = fma(x, y, whole);
+  return {sum - whole, (VF)((VI)sum << 23)};
+}
 /// The sum of all lanes, halves first.
 [[gnu::always_inline]] inline float sum(VF a) {
   return (a[0] + a[2]) + (a[1] + a[3]);
