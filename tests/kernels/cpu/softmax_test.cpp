@@ -148,6 +148,26 @@ TEST(Softmax, LargeResultsHaveTheSameBits) {
   });
 }
 
+/// 2^n times a polynomial: every n, down to where nothing is left.
+TEST(Softmax, EveryDifferenceHasItsExponential) {
+  constexpr double kSmallestNormal = 0x1p-126;
+  std::vector<float> x;
+  for (int i = 0; i < 4000; ++i) {
+    x.push_back(-0.05F * static_cast<float>(i));
+  }
+  const auto columns = static_cast<std::int64_t>(x.size());
+  const auto p = truth(x.data(), columns);
+  test::on_every_isa([&](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    std::vector<float> y(x.size());
+    softmax_forward(DType::f32, x.data(), y.data(), 1, columns, false);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      ASSERT_NEAR(y[i], p[i], 1e-6 * p[i] + kSmallestNormal) << x[i];
+      ASSERT_TRUE(y[i] >= 0 && (x[i] > -104 || y[i] == 0)) << x[i];
+    }
+  });
+}
+
 TEST(Softmax, WorksInPlaceAndSeesMinusInfinity) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
