@@ -1,10 +1,10 @@
 // All-reduce across hosts: how flights follow each other.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/mpi/mpi_exchange.h>
+#include <tessera/dist/comm/shared/copy_in_caches.h>
 #include <tessera/dist/comm/validate.h>
 
 namespace tessera::dist::mpi {
@@ -105,15 +105,15 @@ void HostsCore::stage(const Exchange& x, std::size_t first, std::size_t n) const
   const Collective& c = x.collective;
   std::byte* slot = block_.slot(topology_.local_rank(), 0);
   for (std::size_t b = 0; b < static_cast<std::size_t>(blocks_of(c, topology_.rank)); ++b) {
-    std::memcpy(slot + b * n * x.element(),
-                static_cast<const std::byte*>(c.send) + (b * c.count + first) * x.element(),
-                n * x.element());
+    copy_in_caches(slot + b * n * x.element(),
+                   static_cast<const std::byte*>(c.send) + (b * c.count + first) * x.element(),
+                   n * x.element());
   }
 }
 
 void HostsCore::collect(const Exchange& x, std::size_t first, std::size_t n) const {
-  std::memcpy(static_cast<std::byte*>(x.collective.receive) + first * x.element(),
-              block_.slot(topology_.local_rank(), 1), n * x.element());
+  copy_in_caches(static_cast<std::byte*>(x.collective.receive) + first * x.element(),
+                 block_.slot(topology_.local_rank(), 1), n * x.element());
 }
 
 /// Private buffers pass through slots, one piece at a time: slot 0 of a rank holds what it gives,

@@ -1,9 +1,9 @@
 // Send and receive: a ring of two pieces for each ordered pair of ranks. Pieces that fit into the
 // ring are sent without waiting for the receiver.
 #include <algorithm>
-#include <cstring>
 
 #include <tessera/core/base/error.h>
+#include <tessera/dist/comm/shared/copy_in_caches.h>
 #include <tessera/dist/comm/shared/shared_group.h>
 
 namespace tessera::dist {
@@ -28,8 +28,8 @@ Task SharedGroup::send(const Collective& c) {
         [&box, number] { return number - box.taken.load(std::memory_order_acquire) < kMailSlots; }};
     box.signature[number % kMailSlots] = signature_of(c);
     if (const std::size_t n = piece_bytes(nbytes, piece); n > 0) {
-      std::memcpy(box.data[number % kMailSlots],
-                  static_cast<const std::byte*>(c.send) + piece * kMailBytes, n);
+      copy_in_caches(box.data[number % kMailSlots],
+                     static_cast<const std::byte*>(c.send) + piece * kMailBytes, n);
     }
     box.written.store(number + 1, std::memory_order_release);
   }
@@ -44,8 +44,8 @@ Task SharedGroup::receive(const Collective& c) {
     const Signature& sent = box.signature[number % kMailSlots];
     require_pair(roster_, c, sent);
     if (const std::size_t n = piece_bytes(nbytes, piece); n > 0) {
-      std::memcpy(static_cast<std::byte*>(c.receive) + piece * kMailBytes,
-                  box.data[number % kMailSlots], n);
+      copy_in_caches(static_cast<std::byte*>(c.receive) + piece * kMailBytes,
+                     box.data[number % kMailSlots], n);
     }
     box.taken.store(number + 1, std::memory_order_release);
   }

@@ -1,9 +1,9 @@
 // Collectives on private buffers: pieces pass through slots in shared memory, double-buffered, with
 // one meeting of the ranks a piece.
 #include <algorithm>
-#include <cstring>
 
 #include <tessera/core/base/error.h>
+#include <tessera/dist/comm/shared/copy_in_caches.h>
 #include <tessera/dist/comm/shared/shared_group.h>
 #include <tessera/dist/comm/validate.h>
 
@@ -44,7 +44,8 @@ void SharedGroup::stage(const Collective& c, std::uint64_t piece, std::size_t st
   const auto* send = static_cast<const std::byte*>(c.send);
   std::byte* slot = block_.slot(rank_, piece);
   for (std::size_t p = 0; p < parts; ++p) {
-    std::memcpy(slot + p * stride * element, send + (p * c.count + first) * element, n * element);
+    copy_in_caches(slot + p * stride * element, send + (p * c.count + first) * element,
+                   n * element);
   }
 }
 
@@ -77,8 +78,8 @@ void SharedGroup::stage_for_others(const Collective& c, std::uint64_t piece, std
     std::byte* out = slot + b * stride * element;
     const std::byte* from = send + (b * c.count + first) * element;
     const std::size_t after = own.first + own.count;
-    std::memcpy(out, from, own.first * element);
-    std::memcpy(out + after * element, from + after * element, (n - after) * element);
+    copy_in_caches(out, from, own.first * element);
+    copy_in_caches(out + after * element, from + after * element, (n - after) * element);
   }
 }
 
@@ -123,8 +124,8 @@ void SharedGroup::collect_staged(const Collective& c, std::uint64_t piece, std::
   const std::size_t after = own.first + own.count;
   auto* receive = static_cast<std::byte*>(c.receive) + first * element;
   const std::byte* sums = block_.slot(rank_, piece);
-  std::memcpy(receive, sums, own.first * element);
-  std::memcpy(receive + after * element, sums + after * element, (n - after) * element);
+  copy_in_caches(receive, sums, own.first * element);
+  copy_in_caches(receive + after * element, sums + after * element, (n - after) * element);
 }
 
 /// One meeting a piece: it says both "my sums of piece k are in your slots" and "piece k + 1 is in
