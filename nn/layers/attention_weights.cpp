@@ -6,13 +6,14 @@ namespace {
 /// Throws InvalidArgument unless `part` is undefined or has `expected` shape.
 void check_part(const char* part, const Tensor& weight, const Shape& expected) {
   if (weight.defined() && weight.shape() != expected) {
-    fail<InvalidArgument>("attention: wrong ", part, "; got ", weight.shape(), ", expected ",
-                          expected);
+    fail<InvalidArgument>("multi_head_attention_forward: wrong ", part, "; got ", weight.shape(),
+                          ", expected ", expected);
   }
 }
 
 std::int64_t last_of_two(const char* part, const Tensor& weight) {
-  check(weight.defined() && weight.ndim() == 2, "attention: ", part, " needs 2 dims");
+  check(weight.defined() && weight.ndim() == 2, "multi_head_attention_forward: ", part,
+        " needs 2 dims");
   return weight.size(1);
 }
 
@@ -35,8 +36,10 @@ AttentionWidths widths_of(const AttentionWeights& weights) {
   check_part("in_proj_bias", weights.in_proj_bias, {3 * widths.embed});
   check_part("bias_k", weights.bias_k, {1, 1, widths.embed});
   check_part("bias_v", weights.bias_v, {1, 1, widths.embed});
+  check_part("out_proj_weight", weights.out_proj_weight, {widths.embed, widths.embed});
+  check_part("out_proj_bias", weights.out_proj_bias, {widths.embed});
   check(weights.bias_k.defined() == weights.bias_v.defined(),
-        "attention: bias_k and bias_v come together");
+        "multi_head_attention_forward: bias_k and bias_v come together");
   return widths;
 }
 

@@ -59,6 +59,12 @@ class CellStep {
     check(of_x.size(0) == lines && of_state.size(0) == lines, name_,
           ": weights do not fit each other; got ", of_x.shape(), " and ", of_state.shape(),
           ", expected ", lines, " rows each");
+    for (const Tensor& bias : {weights_.bias_ih, weights_.bias_hh}) {
+      if (bias.defined() && bias.shape() != Shape{lines}) {
+        fail<InvalidArgument>(name_, ": wrong bias; got ", bias.shape(), ", expected ",
+                              Shape{lines});
+      }
+    }
   }
 
   const char* name_;

@@ -17,10 +17,12 @@
 #include <tessera/nn/layers/attention_mask.h>
 
 #include "ops/gradients.h"
+#include "support/expect_close.h"
 
 namespace tessera::nn {
 namespace {
 
+using testing::expect_close;
 using testing::Inputs;
 using testing::numbers;
 
@@ -34,15 +36,6 @@ Ptr<MultiheadAttention> attention_in_f64(const MultiheadAttentionOptions& option
   const auto layer = make<MultiheadAttention>(8, 2, options);
   layer->to(DType::f64);
   return layer;
-}
-
-void expect_close(const Tensor& got, const Tensor& expected) {
-  ASSERT_EQ(got.shape(), expected.shape());
-  const auto a = got.to_vector<double>();
-  const auto b = expected.to_vector<double>();
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ASSERT_NEAR(a[i], b[i], 1e-12) << i;
-  }
 }
 
 TEST(MultiheadAttention, gives_the_same_with_weights_and_without) {
@@ -205,7 +198,8 @@ TEST(MultiheadAttention, refuses_weights_that_do_not_fit_each_other) {
   EXPECT_THROW(call({}, 2), InvalidArgument);
   for (Tensor AttentionWeights::*part :
        {&AttentionWeights::in_proj_weight, &AttentionWeights::in_proj_bias,
-        &AttentionWeights::bias_k, &AttentionWeights::out_proj_weight}) {
+        &AttentionWeights::bias_k, &AttentionWeights::out_proj_weight,
+        &AttentionWeights::out_proj_bias}) {
     AttentionWeights wrong = good;
     wrong.*part = randn({8, 7});
     EXPECT_THROW(call(wrong, 2), InvalidArgument);

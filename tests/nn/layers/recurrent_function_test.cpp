@@ -12,9 +12,12 @@
 #include <tessera/nn/layers/recurrent_cells.h>
 #include <tessera/nn/layers/rnn.h>
 
+#include "support/expect_close.h"
+
 namespace tessera::nn {
 namespace {
 
+using testing::expect_close;
 using ::testing::HasSubstr;
 
 Tensor doubles(const Shape& shape) {
@@ -27,15 +30,6 @@ RecurrentWeights weights_of(std::int64_t gates, std::int64_t input, std::int64_t
           .weight_hh = doubles({lines, hidden}),
           .bias_ih = doubles({lines}),
           .bias_hh = doubles({lines})};
-}
-
-void expect_close(const Tensor& got, const Tensor& expected) {
-  ASSERT_EQ(got.shape(), expected.shape());
-  const auto a = got.to_vector<double>();
-  const auto b = expected.to_vector<double>();
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ASSERT_NEAR(a[i], b[i], 1e-12) << i;
-  }
 }
 
 using Cell = std::function<Tensor(const Tensor&, const Tensor&, const RecurrentWeights&)>;
@@ -131,6 +125,12 @@ TEST(RecurrentFunction, names_the_weight_that_does_not_fit) {
                 return lstm_cell(doubles({2, 3}), {}, good);
               }),
               HasSubstr("weights do not fit each other"));
+  auto biased = good;
+  biased.bias_hh = doubles({4});
+  EXPECT_THAT(refusal<InvalidArgument>([&] {
+                return gru_cell(doubles({2, 3}), {}, biased);
+              }),
+              HasSubstr("gru_cell: wrong bias; got (4,), expected (12,)"));
   EXPECT_THAT(refusal<RuntimeError>([&] {
                 return gru(doubles({5, 2, 4}), {}, {good});
               }),
