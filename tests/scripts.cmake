@@ -12,7 +12,8 @@ foreach(kind e2e lint)
     get_filename_component(name ${script} NAME_WE)
     tessera_test(${kind}_${name} 2 ${script})
     set_property(TEST ${kind}_${name} PROPERTY LABELS ${kind})
-    if(kind STREQUAL lint)   # some of them compile for minutes
+    if(script MATCHES "/lint/(headers|sources)$")   # they compile for minutes: in tests/run thread only
+      set_property(TEST ${kind}_${name} PROPERTY LABELS alone)
       set_property(TEST ${kind}_${name} PROPERTY TIMEOUT 1200)
     endif()
   endforeach()

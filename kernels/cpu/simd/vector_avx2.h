@@ -34,8 +34,22 @@ using VD = __m256d;
 [[gnu::always_inline]] inline void store(float* p, VF x) {
   _mm256_storeu_ps(p, x);
 }
+/// n < 8. Not by a mask: AMD's cores take some forty operations for such a store.
 [[gnu::always_inline]] inline void store_n(float* p, VF x, std::int64_t n) {
-  _mm256_maskstore_ps(p, first(n), x);
+  __m128 rest = _mm256_castps256_ps128(x);
+  if ((n & 4) != 0) {
+    _mm_storeu_ps(p, rest);
+    rest = _mm256_extractf128_ps(x, 1);
+    p += 4;
+  }
+  if ((n & 2) != 0) {
+    _mm_storel_pi(reinterpret_cast<__m64*>(p), rest);
+    rest = _mm_movehl_ps(rest, rest);
+    p += 2;
+  }
+  if ((n & 1) != 0) {
+    _mm_store_ss(p, rest);
+  }
 }
 /// Past the caches; p is aligned to the vector.
 [[gnu::always_inline]] inline void stream(float* p, VF x) {
