@@ -65,11 +65,15 @@ Matrix dense_part(const Matrix& x, const MatrixPart& part, DType dtype, Scratch 
   if (x.dtype == dtype && lines.step == 1 && follow) {
     return out;
   }
-  const std::int64_t size = lines.count * lines.length;
-  auto* copied = static_cast<char*>(
-      scratch(purpose, static_cast<std::size_t>(size) * size_of(dtype) +
-                           static_cast<std::size_t>(lines.length) * sizeof(float)));
-  copy(lines, copied, dtype, copied + size * static_cast<std::int64_t>(size_of(dtype)));
+  // The line comes first: behind an odd number of bf16 there is no place for f32.
+  constexpr std::int64_t kAligned = 64;
+  const auto line_bytes = lines.length * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t room = (line_bytes + kAligned - 1) / kAligned * kAligned;
+  const std::int64_t nbytes =
+      lines.count * lines.length * static_cast<std::int64_t>(size_of(dtype));
+  auto* line = scratch_array<char>(purpose, room + nbytes);
+  char* copied = line + room;
+  copy(lines, copied, dtype, line);
   out.data = copied;
   return out;
 }
