@@ -34,7 +34,7 @@ using VD = __m256d;
 [[gnu::always_inline]] inline void store(float* p, VF x) {
   _mm256_storeu_ps(p, x);
 }
-/// n < 8. Not by a mask: AMD's cores take some forty operations for such a store.
+/// n < 8. Not by a mask: AMD's older cores take some forty operations for such a store.
 [[gnu::always_inline]] inline void store_n(float* p, VF x, std::int64_t n) {
   __m128 rest = _mm256_castps256_ps128(x);
   if ((n & 4) != 0) {
