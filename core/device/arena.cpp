@@ -7,6 +7,7 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/available_memory.h>
+#include <tessera/core/device/huge_pages.h>
 #include <tessera/core/device/memory_stats.h>
 
 namespace tessera {
@@ -25,24 +26,6 @@ std::size_t bin_of(std::size_t nbytes) {
   }
   const auto shift = static_cast<std::size_t>(std::bit_width(units)) - 4;
   return 8 * (shift + 1) + ((units >> shift) & 7);
-}
-
-// Address space that starts at a huge page, or null.
-std::byte* map_pages(std::size_t nbytes) {
-  const std::size_t slack = Arena::kHugePage;
-  void* const mapped = mmap(nullptr, nbytes + slack, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) {
-    return nullptr;
-  }
-  auto* const begin = static_cast<std::byte*>(mapped);
-  const std::size_t head = (slack - reinterpret_cast<std::uintptr_t>(mapped) % slack) % slack;
-  if (head > 0) {
-    munmap(begin, head);
-  }
-  munmap(begin + head + nbytes, slack - head);
-  madvise(begin + head, nbytes, MADV_HUGEPAGE);  // refused where there are none: slower, not wrong
-  return begin + head;
 }
 
 }  // namespace
@@ -203,10 +186,10 @@ void Arena::absorb_next(Chunk* chunk) noexcept {
 Arena::Chunk* Arena::grow(std::size_t nbytes) {
   const std::size_t needed = round_up(nbytes, kHugePage);
   std::size_t size = std::max(segment_nbytes_, needed);
-  std::byte* data = map_pages(size);
+  std::byte* data = map_from_huge_page(size);
   while (data == nullptr && size > needed) {  // limits on address space: be modest
     size = std::max(round_up(size / 2, kHugePage), needed);
-    data = map_pages(size);
+    data = map_from_huge_page(size);
   }
   check<DeviceError>(data != nullptr, "allocate: out of memory; got a request for ", nbytes,
                      " bytes");

@@ -17,7 +17,6 @@ namespace tessera {
 class Arena {
  public:
   static constexpr std::size_t kGranule = 512;
-  static constexpr std::size_t kHugePage = std::size_t{2} << 20;
   static constexpr std::size_t kLargest = std::size_t{1} << 46;  ///< no request is larger
 
   struct Segment;

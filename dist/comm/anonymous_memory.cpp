@@ -5,18 +5,17 @@
 #include <algorithm>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/huge_pages.h>
 
 namespace tessera::dist {
 
 CommBuffer anonymous_memory(std::size_t nbytes) {
   const std::size_t length = std::max<std::size_t>(nbytes, 1);
-  void* pages = mmap(nullptr, length, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  check<DeviceError>(pages != MAP_FAILED, "allocate: out of memory; got a request of ", nbytes,
+  std::byte* pages = map_from_huge_page(length);
+  check<DeviceError>(pages != nullptr, "allocate: out of memory; got a request of ", nbytes,
                      " bytes");
-  madvise(pages, length, MADV_HUGEPAGE);
   const std::shared_ptr<void> owner(pages, [length](void* p) { munmap(p, length); });
-  return {static_cast<std::byte*>(pages), nbytes, owner};
+  return {pages, nbytes, owner};
 }
 
 }  // namespace tessera::dist

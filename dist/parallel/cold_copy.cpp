@@ -38,12 +38,14 @@ void copy(const std::byte* from, std::byte* to, std::size_t nbytes) {
 
 }  // namespace
 
-void copy_past_caches(const std::byte* source, std::size_t nbytes,
-                      const std::vector<std::byte*>& targets, std::size_t offset) {
-  parallel_for(static_cast<std::int64_t>((nbytes + kPiece - 1) / kPiece), [&](std::int64_t piece) {
+void copy_past_caches(std::span<const std::byte> source, const std::vector<std::byte*>& targets,
+                      std::size_t offset) {
+  const std::size_t pieces = (source.size() + kPiece - 1) / kPiece;
+  parallel_for(static_cast<std::int64_t>(pieces), [&](std::int64_t piece) {
     const std::size_t at = static_cast<std::size_t>(piece) * kPiece;
+    const std::size_t nbytes = std::min(kPiece, source.size() - at);
     for (std::byte* target : targets) {
-      copy(source + at, target + offset + at, std::min(kPiece, nbytes - at));
+      copy(source.data() + at, target + offset + at, nbytes);
     }
   });
 }

@@ -124,6 +124,7 @@ class GradientReducer final : public nn::Synchronizer {
   void add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts);
   void set_gradients(const std::vector<std::int64_t>& table);
   void wait(const Work& work);
+  [[nodiscard]] std::span<float> part_of_rank(const CommBuffer& flat, int rank) const;
   [[nodiscard]] std::vector<std::byte*> host_addresses() const;
   void publish_directly(const std::vector<std::byte*>& peers);
   void publish_by_broadcast();

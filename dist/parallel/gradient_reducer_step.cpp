@@ -1,6 +1,7 @@
 // The reducer's part in an optimizer's step: who updates what, and how all ranks get it.
 #include <algorithm>
 
+#include <tessera/core/device/huge_pages.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/parallel/cold_copy.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
@@ -33,6 +34,13 @@ void GradientReducer::keep_whole(const nn::Slot& slot) {
   }
 }
 
+/// What the host's rank `rank` updates, in flat memory.
+std::span<float> GradientReducer::part_of_rank(const CommBuffer& flat, int rank) const {
+  const auto at = static_cast<std::size_t>(rank);
+  return {reinterpret_cast<float*>(flat.data) + borders_[at],
+          static_cast<std::size_t>(borders_[at + 1] - borders_[at])};
+}
+
 /// States lie in flat buffers like the parameters; pages that other ranks own stay untouched.
 Tensor GradientReducer::make_state(const nn::Slot& slot, const Shape& shape) {
   for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -41,6 +49,7 @@ Tensor GradientReducer::make_state(const nn::Slot& slot, const Shape& shape) {
       if (number == states_.size()) {
         states_.push_back(
             allocate_counted(*comm_, flat_bytes(buckets_), MemoryCategory::optimizer));
+        take_pages(std::as_writable_bytes(part_of_rank(states_.back(), host_->rank())));
       }
       return tensor_at(states_[number], places_[i].entry.offset, shape);
     }
@@ -74,11 +83,8 @@ void GradientReducer::share_bytes(std::span<std::uint8_t> bytes) {
 
 void GradientReducer::gather_states() {
   for (const CommBuffer& state : states_) {
-    auto* data = reinterpret_cast<float*>(state.data);
     for (int r = 1; r < host_->size(); ++r) {
-      const auto at = static_cast<std::size_t>(r);
-      const std::span part(data + borders_[at],
-                           static_cast<std::size_t>(borders_[at + 1] - borders_[at]));
+      const std::span<float> part = part_of_rank(state, r);
       if (host_->rank() == r) {
         wait(send<float>(*host_, part, 0, "optimizer state"));
       } else if (host_->rank() == 0) {
@@ -119,21 +125,16 @@ std::vector<std::byte*> GradientReducer::host_addresses() const {
 /// Every rank writes its part to all at once. The first barrier: nobody reads the old weights; the
 /// second: all are written.
 void GradientReducer::publish_directly(const std::vector<std::byte*>& peers) {
-  const auto rank = static_cast<std::size_t>(host_->rank());
-  const auto begin = static_cast<std::size_t>(borders_[rank]) * sizeof(float);
-  const auto end = static_cast<std::size_t>(borders_[rank + 1]) * sizeof(float);
+  const auto mine = std::as_bytes(part_of_rank(parameters_, host_->rank()));
   wait(barrier(*host_, "weights"));
-  copy_past_caches(parameters_.data + begin, end - begin, peers, begin);
+  copy_past_caches(mine, peers, static_cast<std::size_t>(mine.data() - parameters_.data));
   wait(barrier(*host_, "weights"));
 }
 
 void GradientReducer::publish_by_broadcast() {
-  auto* data = reinterpret_cast<float*>(parameters_.data);
   for (int r = 0; r < host_->size(); ++r) {
-    const auto at = static_cast<std::size_t>(r);
-    const auto count = static_cast<std::size_t>(borders_[at + 1] - borders_[at]);
-    if (count > 0) {
-      wait(broadcast<float>(*host_, std::span(data + borders_[at], count), r, "weights"));
+    if (const std::span<float> part = part_of_rank(parameters_, r); !part.empty()) {
+      wait(broadcast<float>(*host_, part, r, "weights"));
     }
   }
 }

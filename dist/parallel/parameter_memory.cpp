@@ -1,10 +1,9 @@
 #include <tessera/dist/parallel/parameter_memory.h>
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
 #include <tessera/core/autograd/meta.h>
+#include <tessera/core/device/huge_pages.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/synchronizer.h>
@@ -36,8 +35,7 @@ CommBuffer allocate_counted(Communicator& comm, std::size_t nbytes, MemoryCatego
 
 CommBuffer allocate_whole(Communicator& comm, std::size_t nbytes, MemoryCategory category) {
   CommBuffer buffer = allocate_counted(comm, nbytes, category);
-  madvise(buffer.data, nbytes,
-          MADV_POPULATE_WRITE);  // one call instead of a fault a page; may fail
+  take_pages({buffer.data, nbytes});
   return buffer;
 }
 

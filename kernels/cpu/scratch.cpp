@@ -3,12 +3,11 @@
 #include <cstdlib>
 #include <new>
 
+#include <tessera/core/device/huge_pages.h>
 #include <tessera/kernels/cpu/scratch.h>
 
 namespace tessera::cpu {
 namespace {
-
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 class Block {
  public:

@@ -5,13 +5,9 @@
 #include <new>
 
 #include <tessera/core/base/file.h>
+#include <tessera/core/device/huge_pages.h>
 
 namespace tessera::nn {
-namespace {
-
-constexpr std::size_t kHugePage = 2 << 20;
-
-}  // namespace
 
 void AlignedBuffer::grow(std::size_t size) {
   const bool huge = size >= kHugePage;

@@ -1,11 +1,10 @@
 #include <tessera/dist/comm/mpi/mpi_communicator.h>
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <utility>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/huge_pages.h>
 #include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/mpi/mpi_hosts_core.h>
 #include <tessera/dist/comm/mpi/mpi_status_board.h>
@@ -34,7 +33,7 @@ class OneHostCore final : public GroupCore {
   SharedGroup group_;
 };
 
-constexpr std::size_t kAlignment = 4096;
+constexpr std::size_t kSmallPage = 4096;
 
 }  // namespace
 
@@ -112,8 +111,8 @@ std::string MpiCommunicator::host(int peer) const {
 
 CommBuffer MpiCommunicator::allocate(std::size_t nbytes) {
   agree_on_size(*this, nbytes);
-  const std::size_t room =
-      (std::max<std::size_t>(nbytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t page = nbytes < kHugePage ? kSmallPage : kHugePage;
+  const std::size_t room = (std::max<std::size_t>(nbytes, 1) + page - 1) / page * page;
   const auto members = topology_.local_ranks().size();
   const auto segment = make_segment(local_.get(), room * members);
   std::byte* own = segment->data() + room * static_cast<std::size_t>(topology_.local_rank());

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/huge_pages.h>
 
 namespace tessera::dist {
 namespace {
@@ -22,14 +23,12 @@ std::uint64_t next_id() {
 
 SharedSegment::SharedSegment(int descriptor, std::size_t nbytes, std::uint64_t id)
     : nbytes_(nbytes), id_(id), descriptor_(descriptor) {
-  void* pages = mmap(nullptr, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (pages == MAP_FAILED) {
+  data_ = map_from_huge_page(nbytes, descriptor);
+  if (data_ == nullptr) {
     close(descriptor);
     fail<DeviceError>("shared memory: cannot map; got ", std::strerror(errno), " for ", nbytes,
                       " bytes");
   }
-  madvise(pages, nbytes, MADV_HUGEPAGE);  // refused on many systems, and then harmless
-  data_ = static_cast<std::byte*>(pages);
 }
 
 std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t nbytes) {

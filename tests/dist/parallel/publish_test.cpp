@@ -86,7 +86,7 @@ TEST(Publish, copies_whatever_the_alignment) {
   for (const std::size_t nbytes : {0UL, 1UL, 63UL, 64UL, 1000UL, 2'999'990UL}) {
     std::vector<std::byte> a(source.size() + 64);
     std::vector<std::byte> b(source.size() + 64);
-    copy_past_caches(source.data() + 3, nbytes, {a.data(), b.data() + 1}, 5);
+    copy_past_caches({source.data() + 3, nbytes}, {a.data(), b.data() + 1}, 5);
     EXPECT_TRUE(std::equal(a.begin() + 5, a.begin() + 5 + static_cast<std::ptrdiff_t>(nbytes),
                            source.begin() + 3));
     EXPECT_TRUE(std::equal(b.begin() + 6, b.begin() + 6 + static_cast<std::ptrdiff_t>(nbytes),
