@@ -160,8 +160,8 @@ class SoftmaxGradientRows {
     VF sums[2] = {zero(), zero()};
     each_column_in_turns(
         columns_, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
-          fetch_ahead(dy + j);
-          fetch_ahead(y + j);
+          fetch_far_ahead(dy + j);
+          fetch_far_ahead(y + j);
           const VF g = load_up_to(dy + j, w);
           sums[chain] = kLogarithm ? sums[chain] + g : fma(g, load_up_to(y + j, w), sums[chain]);
           if (kWritesBefore) {
