@@ -37,7 +37,7 @@ void counted_gradient(const T* x, D* dx, std::int64_t columns, const CrossEntrop
   const float at_target = (((p - spread) - set1(row.peak)) * factor)[0];
   each_column(
       columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
-        fetch_ahead(x + j);
+        fetch_far_ahead(x + j);
         write(dx + j, (exp_of_difference((load_up_to(x + j, w) - top) - log_sum) - spread) * factor,
               w, past);
       });

@@ -49,7 +49,7 @@ class OnlineSum {
     each_column_in_turns(
         count, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
           if (kLooksBehind) {
-            fetch_ahead(x + j);
+            fetch_far_ahead(x + j);
             tops[chain] = max(load(x + kBlock + j), tops[chain]);
           }
           sums_[chain] = sums_[chain] + exp_of_difference(load_filled(x + j, w, kLowest) - shift);
