@@ -25,9 +25,10 @@ inline constexpr std::int64_t kNormBlock = 65536;
 /// Keeps parameters equal on all ranks that train them. Data parallel installs one on every slot;
 /// a slot without one is trained by this process alone.
 ///
-/// A step: `ready` says whether the last pass ran; `finish_gradients` waits for the reductions;
-/// the optimizer updates the elements in `own_range` of each of its parameters; `publish` brings
-/// them to all ranks.
+/// A step: `finish_gradients` waits for the reductions; the ranks `share` the norm, after which
+/// none of them reads the old values; the optimizer updates the elements in `own_range` of each of
+/// its parameters, run by run, and calls `publish` for each run; `finish_parameters` waits until
+/// all ranks have them.
 class Synchronizer {
  public:
   virtual ~Synchronizer() = default;
@@ -50,8 +51,11 @@ class Synchronizer {
   /// Brings optimizer state together: afterwards the first rank of each host holds all of it.
   /// Collective.
   virtual void gather_states() {}
-  /// Makes every rank's values those that the owners wrote.
-  virtual void publish() = 0;
+  /// To be called with every run of elements that this rank has updated, a dense tensor on the
+  /// parameter's memory: what can be brought to other ranks while the caches hold it is.
+  virtual void publish(const Tensor& updated) = 0;
+  /// Blocks until every rank's values are those that the owners wrote. Throws CommError.
+  virtual void finish_parameters() = 0;
 };
 
 }  // namespace tessera::nn

@@ -13,9 +13,12 @@ namespace {
 // the ranks that wait for this one.
 constexpr std::chrono::microseconds kShortestDoze{100};
 constexpr std::chrono::microseconds kLongestDoze{4000};
-// After so many dozes with nothing under way, or so long beside a thread that waits, it sleeps
-// until it is needed.
-constexpr int kIdleDozes = 30;
+// After so many dozes with nothing under way, each twice as long as the last, or so long beside a
+// thread that waits, it sleeps until it is needed. A doze takes some microseconds from the compute,
+// and being woken as many from the launch, in vain where the launching thread then waits and does
+// the work itself: so if somebody waited since it woke, it dozes on while more of that may come.
+constexpr int kIdleDozes = 3;
+constexpr int kIdleDozesAfterWaits = 30;
 constexpr std::chrono::microseconds kLongWait{100'000};
 
 }  // namespace
@@ -114,6 +117,7 @@ void Progress::cancel(const std::shared_ptr<Lane>& lane, const std::exception_pt
 
 bool Progress::drive(Operation& operation, Time deadline) {
   waiting_.fetch_add(1);
+  waits_.fetch_add(1);
   Backoff backoff;
   for (unsigned round = 1; !operation.done(); ++round) {
     bool moved = false;
@@ -224,6 +228,7 @@ void Progress::sleep_until_needed() {
 void Progress::run() {
   std::chrono::microseconds without_news{0};
   int idle = 0;
+  std::uint64_t waits = 0;
   while (!stop_) {
     bool moved = false;
     if (needed() && runner_.try_lock()) {
@@ -232,14 +237,17 @@ void Progress::run() {
       moved = poll_all();
     }
     idle = unfinished_.load() > 0 ? 0 : idle + 1;
-    if (idle > kIdleDozes || (without_news > kLongWait && waiting_.load() > 0)) {
+    const int most_idle = waits_.load() == waits ? kIdleDozes : kIdleDozesAfterWaits;
+    if (idle > most_idle || (without_news > kLongWait && waiting_.load() > 0)) {
       sleep_until_needed();
       idle = 0;
+      waits = waits_.load();
       without_news = {};
     } else if (moved) {
       without_news = {};
     } else {
-      const auto doze = std::clamp(without_news / 4, kShortestDoze, kLongestDoze);
+      const auto shortest = kShortestDoze * (1 << std::max(idle - 1, 0));
+      const auto doze = std::min(std::max(without_news / 4, shortest), kLongestDoze);
       std::this_thread::sleep_for(doze);
       without_news += doze;
     }

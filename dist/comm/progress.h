@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -99,6 +100,7 @@ class Progress {
   std::mutex runner_;  ///< held while operations are advanced
   std::vector<std::shared_ptr<Lane>> lanes_;
   std::atomic<int> waiting_{0};
+  std::atomic<std::uint64_t> waits_{0};  ///< how often somebody began to wait
 
   std::mutex inbox_mutex_;
   std::vector<Launch> inbox_;

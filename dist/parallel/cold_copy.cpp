@@ -13,7 +13,7 @@
 namespace tessera::dist {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr std::size_t kPiece = std::size_t{256} << 10;
 
 #if defined(__x86_64__)
 void copy(const std::byte* from, std::byte* to, std::size_t nbytes) {

@@ -42,6 +42,7 @@ GradientReducer::GradientReducer(const std::vector<nn::Parameter>& parameters,
       buckets_(make_buckets(parameters, options.buckets)),
       borders_(deal_out(buckets_, host_->size())),
       parameters_(allocate_whole(*comm_, flat_bytes(buckets_), MemoryCategory::parameter)),
+      peers_(host_addresses()),
       gradients_(allocate_whole(
           *comm_, flat_bytes(buckets_) * static_cast<std::size_t>(tree_->max_blocks()),
           MemoryCategory::gradient)) {

@@ -51,7 +51,8 @@ class GradientReducer final : public nn::Synchronizer {
   [[nodiscard]] Tensor make_state(const nn::Slot& slot, const Shape& shape) override;
   void share(std::span<double> values) override;
   void gather_states() override;
-  void publish() override;
+  void publish(const Tensor& updated) override;
+  void finish_parameters() override;
 
   [[nodiscard]] std::vector<nn::SlotPtr> buffers() const override;
   void share_bytes(std::span<std::uint8_t> bytes) override;
@@ -126,8 +127,7 @@ class GradientReducer final : public nn::Synchronizer {
   void wait(const Work& work);
   [[nodiscard]] std::span<float> part_of_rank(const CommBuffer& flat, int rank) const;
   [[nodiscard]] std::vector<std::byte*> host_addresses() const;
-  void publish_directly(const std::vector<std::byte*>& peers);
-  void publish_by_broadcast();
+  void broadcast_parameters();
 
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<Communicator> host_;                ///< the ranks of this host
@@ -139,6 +139,7 @@ class GradientReducer final : public nn::Synchronizer {
   std::vector<Place> places_;
   std::vector<std::int64_t> borders_;
   CommBuffer parameters_;
+  std::vector<std::byte*> peers_;  ///< see host_addresses
   CommBuffer gradients_;
   std::vector<CommBuffer> states_;
   std::vector<std::size_t> states_given_;  ///< by place: flat state buffers in use

@@ -94,11 +94,18 @@ void GradientReducer::gather_states() {
   }
 }
 
-void GradientReducer::publish() {
-  if (const std::vector<std::byte*> peers = host_addresses(); !peers.empty()) {
-    publish_directly(peers);
+/// Nobody reads old weights any more: all ranks have shared the norm.
+void GradientReducer::publish(const Tensor& updated) {
+  const std::span values(updated.data<float>(), static_cast<std::size_t>(updated.numel()));
+  const auto bytes = std::as_bytes(values);
+  copy_past_caches(bytes, peers_, static_cast<std::size_t>(bytes.data() - parameters_.data));
+}
+
+void GradientReducer::finish_parameters() {
+  if (peers_.empty()) {
+    broadcast_parameters();
   } else {
-    publish_by_broadcast();
+    wait(barrier(*host_, "weights"));
   }
   for (const Place& place : places_) {
     place.entry.slot->value.get().storage->bump_version();
@@ -122,16 +129,7 @@ std::vector<std::byte*> GradientReducer::host_addresses() const {
   return peers;
 }
 
-/// Every rank writes its part to all at once. The first barrier: nobody reads the old weights; the
-/// second: all are written.
-void GradientReducer::publish_directly(const std::vector<std::byte*>& peers) {
-  const auto mine = std::as_bytes(part_of_rank(parameters_, host_->rank()));
-  wait(barrier(*host_, "weights"));
-  copy_past_caches(mine, peers, static_cast<std::size_t>(mine.data() - parameters_.data));
-  wait(barrier(*host_, "weights"));
-}
-
-void GradientReducer::publish_by_broadcast() {
+void GradientReducer::broadcast_parameters() {
   for (int r = 0; r < host_->size(); ++r) {
     if (const std::span<float> part = part_of_rank(parameters_, r); !part.empty()) {
       wait(broadcast<float>(*host_, part, r, "weights"));

@@ -10,12 +10,14 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/allocator.h>
+#include <tessera/core/device/thread_pool.h>
 #include <tessera/core/ops/block_squares.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/optim/flat_range.h>
 #include <tessera/nn/optim/gradient_norm.h>
+#include <tessera/nn/optim/runs.h>
 
 namespace tessera::optim {
 namespace {
@@ -203,20 +205,37 @@ StepTensors Optimizer::part_of(const Work& work) const {
   return part;
 }
 
+/// Where ranks share the work, each run is published before the next one drives it from the caches.
+void Optimizer::update_batch(const Batch& batch, const std::vector<StepTensors>& parameters,
+                             double scale) {
+  const auto [group, step, synchronizer] = batch;
+  if (synchronizer == nullptr) {
+    return update(group, step, parameters, scale);
+  }
+  using Runs = std::vector<std::vector<StepTensors>>;
+  const std::int64_t cached = nn::kNormBlock * num_threads();
+  for (const auto& run : elementwise() ? cut_into_runs(parameters, cached) : Runs{parameters}) {
+    update(group, step, run, scale);
+    for (const StepTensors& p : run) {
+      synchronizer->publish(p.parameter);
+    }
+  }
+}
+
 void Optimizer::update_all(const std::vector<Work>& work) {
   const TraceRange trace("update", "optimizer");
-  std::map<std::pair<std::size_t, std::int64_t>, std::vector<StepTensors>> batches;
+  std::map<Batch, std::vector<StepTensors>> batches;
   for (const Work& w : work) {
     Item& item = *w.item;
     ensure_state(item);
     ++item.steps;
     if (w.own.count > 0) {
-      batches[{item.group, item.steps}].push_back(part_of(w));
+      batches[{item.group, item.steps, w.synchronizer}].push_back(part_of(w));
     }
   }
   const double scale = clip_factor(gradient_norm_, clip_);
-  for (const auto& [key, parameters] : batches) {
-    update(key.first, key.second, parameters, scale);
+  for (const auto& [batch, parameters] : batches) {
+    update_batch(batch, parameters, scale);
   }
   for (const Work& w : work) {
     w.item->slot->value.get().storage->bump_version();
@@ -224,10 +243,10 @@ void Optimizer::update_all(const std::vector<Work>& work) {
   ++steps_;
 }
 
-/// Ends the step: weights are brought to all ranks, gradients are gone.
+/// Ends the step: all ranks have the weights, gradients are gone.
 void Optimizer::consume(const std::vector<nn::Synchronizer*>& synchronizers) {
   for (nn::Synchronizer* synchronizer : synchronizers) {
-    synchronizer->publish();
+    synchronizer->finish_parameters();
   }
   zero_grad();
 }

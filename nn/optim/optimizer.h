@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <tessera/core/ops/support/step_tensors.h>
@@ -112,11 +113,14 @@ class Optimizer {
 
  private:
   struct Work;  // a parameter that has a gradient
+  /// What is updated in one go: a group, the number of the update, and whose ranks share it.
+  using Batch = std::tuple<std::size_t, std::int64_t, nn::Synchronizer*>;
   [[nodiscard]] std::vector<nn::Synchronizer*> synchronizers() const;
   [[nodiscard]] std::vector<Work> collect();
   [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work,
                                                std::vector<nn::Synchronizer*> sharing) const;
   void update_all(const std::vector<Work>& work);
+  void update_batch(const Batch& batch, const std::vector<StepTensors>& parameters, double scale);
   void consume(const std::vector<nn::Synchronizer*>& synchronizers);
   void ensure_state(Item& item) const;
   [[nodiscard]] StepTensors part_of(const Work& work) const;

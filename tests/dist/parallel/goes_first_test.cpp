@@ -80,7 +80,7 @@ std::vector<Step> run(const std::vector<TreeLeaf>& blocks,
     toy::run_passes(model, blocks, kGrain);
     steps.push_back({toy::gradients_of(*model), seen});
     if (reducer != nullptr) {
-      reducer->publish();
+      reducer->finish_parameters();
     }
     model->zero_grad();
   }

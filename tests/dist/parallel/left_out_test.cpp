@@ -69,7 +69,7 @@ Steps run(const std::vector<TreeLeaf>& blocks, const nn::Ptr<Changing>& model, C
     steps.gradients.push_back(toy::gradients_of(*model));
     if (reducer != nullptr) {
       steps.elements.push_back(counter->elements - before);
-      reducer->publish();
+      reducer->finish_parameters();
     }
     model->zero_grad();
   }

@@ -3,10 +3,12 @@
 #include <map>
 
 #include <tessera/core/device/memory_stats.h>
+#include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/cold_copy.h>
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/nn/optim/flat_range.h>
 
 #include "support/toy_model.h"
 
@@ -32,12 +34,15 @@ Counts publish_own_part(Communicator& comm, bool whole, std::int64_t& owned) {
     EXPECT_TRUE(own.count == 0 || own.count == model->weight.value().numel()) << own.count;
   }
   const std::vector<nn::Parameter> parameters = model->parameters();
+  barrier(comm, "nobody reads old weights").wait();
   for (const nn::Parameter& p : parameters) {
     const nn::ElementRange own = reducer->own_range(*p.slot());
-    std::fill_n(p.slot()->value.data<float>() + own.first, own.count, 100 + comm.rank());
+    const Tensor part = optim::flat_range(p.value(), own);
+    std::fill_n(part.data<float>(), own.count, 100 + comm.rank());
+    reducer->publish(part);
     owned += own.count;
   }
-  reducer->publish();
+  reducer->finish_parameters();
   Counts counts;
   for (const nn::Parameter& p : parameters) {
     for (const float x : p.value().to_vector<float>()) {

@@ -38,8 +38,9 @@ Result train_alone(const MakeOptimizer& make) {
   return {values_of(*model), norms};
 }
 
-/// The same on `count` ranks, whose models share their values.
-Result train_shared(int count, const MakeOptimizer& make) {
+/// The same on `count` ranks, whose models share their values. They publish each of the `elements`
+/// that the optimizer updates once a step.
+Result train_shared(int count, const MakeOptimizer& make, std::int64_t elements) {
   set_seed(5);
   const auto shared = nn::make<Model>();
   SharedRanks ranks(count);
@@ -65,6 +66,7 @@ Result train_shared(int count, const MakeOptimizer& make) {
       mine.slot()->synchronizer = nullptr;  // this one holds the slots that hold it
     }
   });
+  EXPECT_EQ(ranks.published, 2 * elements);
   return {values_of(*shared), norms};
 }
 
@@ -86,8 +88,12 @@ void expect_same_bits(const Options& options) {
     return optimizer;
   };
   const Result alone = train_alone(make);
+  std::int64_t elements = 0;
+  for (const nn::Parameter& p : taken<Kind>(*nn::make<Model>())) {
+    elements += p.name() == "unused" ? 0 : p.value().numel();
+  }
   for (const int ranks : {1, 2, 4}) {
-    EXPECT_EQ(train_shared(ranks, make), alone) << ranks << " ranks";
+    EXPECT_EQ(train_shared(ranks, make, elements), alone) << ranks << " ranks";
   }
 }
 

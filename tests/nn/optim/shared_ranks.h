@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <functional>
 #include <map>
@@ -29,6 +30,7 @@ struct SharedRanks {
   std::barrier<> barrier;
   std::mutex mutex;
   std::vector<double> sums;
+  std::atomic<std::int64_t> published{0};                ///< elements, by all ranks
   std::map<std::pair<std::string, int>, Tensor> states;  ///< by parameter and number
 };
 
@@ -76,7 +78,8 @@ class SharedRank : public nn::Synchronizer {
     }
     ranks_.barrier.arrive_and_wait();
   }
-  void publish() override { ranks_.barrier.arrive_and_wait(); }
+  void publish(const Tensor& updated) override { ranks_.published += updated.numel(); }
+  void finish_parameters() override { ranks_.barrier.arrive_and_wait(); }
 
  private:
   SharedRanks& ranks_;

@@ -1,0 +1,41 @@
+#include <tessera/nn/optim/runs.h>
+
+#include <algorithm>
+
+#include <tessera/nn/optim/flat_range.h>
+
+namespace tessera::optim {
+namespace {
+
+StepTensors part_of(const StepTensors& whole, nn::ElementRange range) {
+  StepTensors part{flat_range(whole.parameter, range), flat_range(whole.gradient, range), {}};
+  part.states.reserve(whole.states.size());
+  for (const Tensor& state : whole.states) {
+    part.states.push_back(flat_range(state, range));
+  }
+  return part;
+}
+
+}  // namespace
+
+std::vector<std::vector<StepTensors>> cut_into_runs(const std::vector<StepTensors>& parameters,
+                                                    std::int64_t most) {
+  std::vector<std::vector<StepTensors>> runs;
+  std::int64_t room = 0;
+  for (const StepTensors& p : parameters) {
+    const std::int64_t numel = p.parameter.numel();
+    for (std::int64_t first = 0; first < numel;) {
+      if (room == 0) {
+        runs.emplace_back();
+        room = most;
+      }
+      const std::int64_t count = std::min(room, numel - first);
+      runs.back().push_back(part_of(p, {first, count}));
+      first += count;
+      room -= count;
+    }
+  }
+  return runs;
+}
+
+}  // namespace tessera::optim
