@@ -13,10 +13,10 @@ namespace {
 // the ranks that wait for this one.
 constexpr std::chrono::microseconds kShortestDoze{100};
 constexpr std::chrono::microseconds kLongestDoze{4000};
-// After so many dozes with nothing under way, each twice as long as the last, or so long beside a
-// thread that waits, it sleeps until it is needed. A doze takes some microseconds from the compute,
-// and being woken as many from the launch, in vain where the launching thread then waits and does
-// the work itself: so if somebody waited since it woke, it dozes on while more of that may come.
+// After so many dozes with nothing under way, or so long beside a thread that waits, it sleeps
+// until it is needed. A doze takes some microseconds from the compute, and being woken as many from
+// the launch, in vain where the launching thread then waits and does the work itself: so if
+// somebody waited since it woke, it dozes on while more of that may come.
 constexpr int kIdleDozes = 3;
 constexpr int kIdleDozesAfterWaits = 30;
 constexpr std::chrono::microseconds kLongWait{100'000};
@@ -246,8 +246,7 @@ void Progress::run() {
     } else if (moved) {
       without_news = {};
     } else {
-      const auto shortest = kShortestDoze * (1 << std::max(idle - 1, 0));
-      const auto doze = std::min(std::max(without_news / 4, shortest), kLongestDoze);
+      const auto doze = std::clamp(without_news / (idle > 0 ? 1 : 4), kShortestDoze, kLongestDoze);
       std::this_thread::sleep_for(doze);
       without_news += doze;
     }
