@@ -52,7 +52,8 @@ class Synchronizer {
   /// Collective.
   virtual void gather_states() {}
   /// To be called with every run of elements that this rank has updated, a dense tensor on the
-  /// parameter's memory: what can be brought to other ranks while the caches hold it is.
+  /// parameter's memory: what can be brought to other ranks while the caches hold it is. Throws
+  /// InvalidArgument where the parameter's tensor is no longer the one that ranks share.
   virtual void publish(const Tensor& updated) = 0;
   /// Blocks until every rank's values are those that the owners wrote. Throws CommError.
   virtual void finish_parameters() = 0;

@@ -1,5 +1,6 @@
 // The reducer's part in an optimizer's step: who updates what, and how all ranks get it.
 #include <algorithm>
+#include <functional>
 
 #include <tessera/core/device/huge_pages.h>
 #include <tessera/dist/comm/collectives.h>
@@ -98,6 +99,12 @@ void GradientReducer::gather_states() {
 void GradientReducer::publish(const Tensor& updated) {
   const std::span values(updated.data<float>(), static_cast<std::size_t>(updated.numel()));
   const auto bytes = std::as_bytes(values);
+  const std::less_equal<const std::byte*> up_to;
+  const std::byte* end = parameters_.data + flat_bytes(buckets_);
+  check(host_->size() == 1 ||
+            (up_to(parameters_.data, bytes.data()) && up_to(bytes.data() + bytes.size(), end)),
+        "data_parallel: a parameter lies outside the memory that ranks share: its tensor was "
+        "replaced after data_parallel was applied");
   copy_past_caches(bytes, peers_, static_cast<std::size_t>(bytes.data() - parameters_.data));
 }
 

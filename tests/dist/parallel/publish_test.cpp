@@ -2,7 +2,9 @@
 
 #include <map>
 
+#include <tessera/core/base/error.h>
 #include <tessera/core/device/memory_stats.h>
+#include <tessera/core/tensor/factories.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/cold_copy.h>
@@ -81,6 +83,14 @@ TEST(Publish, brings_every_ranks_part_to_all) {
       expect_published(ranks, direct, true);
     }
   }
+}
+
+TEST(Publish, a_tensor_that_was_replaced_is_refused) {
+  run_ranks(2, [](Communicator& comm) {
+    const auto model = nn::make<Wide>();
+    const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
+    EXPECT_THROW(reducer->publish(full({5}, 1)), InvalidArgument);
+  });
 }
 
 TEST(Publish, copies_whatever_the_alignment) {
