@@ -90,7 +90,7 @@ void store_result(Table& table) {
       store_mean<T>(table, result.data<T>());
     }
   });
-  table.slot->value = result;
+  table.slot->put(result);
 }
 
 bool any_assigned(const Table& table) {

@@ -2,7 +2,6 @@
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/functional/call_state.h>
-#include <tessera/nn/thaw_scope.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -39,19 +38,18 @@ void Module::zero_grad(bool set_to_none) {
   for (const Parameter& parameter : parameters()) {
     const Tensor& value = parameter.slot()->value;
     if (value.defined() && value.grad().defined()) {
-      const ThawScope frozen_or_not(value);
       value.set_grad(set_to_none ? Tensor() : zeros_like(value));
     }
   }
 }
 
 Module& Module::requires_grad_(bool on) {
-  for (const Parameter& parameter : parameters()) {
-    Slot& slot = *parameter.slot();
-    slot.requires_grad = on;
-    if (slot.value.defined()) {  // else when the module is built
-      slot.value.set_requires_grad(on);
-    }
+  const std::vector<Parameter> all = parameters();
+  for (const Parameter& parameter : all) {
+    parameter.slot()->check_can_require(on);
+  }
+  for (const Parameter& parameter : all) {
+    parameter.requires_grad_(on);
   }
   return *this;
 }

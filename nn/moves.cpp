@@ -1,12 +1,10 @@
 // Casting and moving a tree's tensors.
-#include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/device/shared_pages.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/permute.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/nn/thaw_scope.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -27,16 +25,9 @@ Tensor replace(const Slot& slot, const Conversion& convert) {
   if (value.shares_storage(slot.value) && value.dtype() == slot.value.dtype()) {
     return slot.value;
   }
-  const bool parameter = slot.kind == Slot::Kind::parameter;
-  const bool both = is_differentiable(value.dtype()) && is_differentiable(slot.value.dtype());
-  value.set_requires_grad(parameter && slot.requires_grad && is_differentiable(value.dtype()));
-  if (parameter && both) {
-    const ThawScope from(slot.value);
-    const ThawScope to(value);
-    share_hooks(slot.value, value);
-    if (const Tensor gradient = slot.value.grad(); gradient.defined()) {
-      value.set_grad(convert(gradient.detach()));
-    }
+  const Tensor gradient = slot.value.grad();
+  if (gradient.defined() && is_differentiable(value.dtype())) {
+    value.set_grad(convert(gradient.detach()));
   }
   return value;
 }
@@ -117,9 +108,12 @@ void Module::for_each_slot_storage(const std::function<Tensor(const Tensor&)>& f
     visit(*this);
   }
   for (const auto& [slot, value, dtype] : plans) {
-    slot->value = value;
-    slot->dtype = dtype;
-    slot->own_dtype = slot->own_dtype || !value.defined();
+    if (value.defined()) {
+      slot->put(value);
+    } else {
+      slot->dtype = dtype;
+      slot->own_dtype = true;
+    }
   }
 }
 
@@ -166,7 +160,7 @@ Module& Module::to_floating(DType dtype) {
 
 Module& Module::type(DType dtype) {
   for (const Parameter& parameter : parameters()) {
-    check<TypeError>(is_differentiable(dtype) || !parameter.slot()->requires_grad, "type(): \"",
+    check<TypeError>(is_differentiable(dtype) || !parameter.requires_grad(), "type(): \"",
                      parameter.name(), "\" is trained and cannot be ", dtype);
   }
   for_each_slot_storage([dtype](const Tensor& x) { return convert(x, x.device(), dtype); });

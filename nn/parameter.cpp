@@ -24,7 +24,7 @@ SlotPtr make_slot(std::string_view name, Slot::Kind kind, const Shape& shape,
                   Initializer initializer) {
   auto slot = std::make_shared<Slot>();
   slot->kind = kind;
-  slot->requires_grad = kind == Slot::Kind::parameter;
+  slot->set_requires_grad(kind == Slot::Kind::parameter);
   slot->name = name;
   slot->shape = shape;
   slot->initializer = std::move(initializer);
@@ -64,6 +64,16 @@ Parameter::Parameter(Module* owner, std::string_view name, const Shape& shape,
 
 const SlotPtr& Parameter::held() const {
   return slot_of(entry_, "parameter");
+}
+
+Tensor Parameter::grad() const {
+  const Tensor& value = held()->value;
+  return value.defined() ? value.grad() : Tensor();
+}
+
+const Parameter& Parameter::requires_grad_(bool on) const {
+  held()->set_requires_grad(on);
+  return *this;
 }
 
 const Shape& Parameter::shape() const {
@@ -107,14 +117,14 @@ void Buffer::materialize(const Shape& shape) const {
 }
 
 SlotPtr make_buffer_slot(std::string_view name, const Tensor& value, bool persistent) {
+  check<TypeError>(value.defined(), "buffer \"", name,
+                   "\": not a tensor; nullptr reserves the name");
   auto slot = std::make_shared<Slot>();
   slot->kind = Slot::Kind::buffer;
   slot->name = name;
   slot->persistent = persistent;
-  slot->requires_grad = false;
-  slot->shape = value.shape();
-  slot->dtype = value.dtype();
-  slot->value = value;
+  slot->set_requires_grad(value.is_leaf() && value.requires_grad());
+  slot->put(value);
   return slot;
 }
 

@@ -35,7 +35,13 @@ class Parameter {
   operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
   [[nodiscard]] Tensor value() const { return *this; }
   // What follows, but for `defined`, throws AttributeError where the name is only reserved.
-  [[nodiscard]] Tensor grad() const { return held()->value.grad(); }
+  /// Undefined where none was computed.
+  [[nodiscard]] Tensor grad() const;
+  /// Whether backward computes its gradient and optimizers update it: its tensor's own flag, which
+  /// casts, moves, copies and loading keep.
+  [[nodiscard]] bool requires_grad() const { return held()->requires_grad(); }
+  /// Trains it from now on, or freezes it. Throws InvalidArgument for a dtype without gradients.
+  const Parameter& requires_grad_(bool on = true) const;
   [[nodiscard]] const std::string& name() const { return held()->name; }
   /// Throws RuntimeError while a size is kInferred.
   [[nodiscard]] const Shape& shape() const;

@@ -4,6 +4,7 @@
 #include <array>
 #include <mutex>
 
+#include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/nn/buffer_step.h>
@@ -25,11 +26,6 @@ Tensor stored_value(const Slot& slot) {
   }
   const std::lock_guard lock(mutex_of(slot));
   return slot.value;
-}
-
-void store(Slot& slot, Tensor value) {
-  const std::lock_guard lock(mutex_of(slot));
-  std::swap(slot.value, value);
 }
 
 Tensor read_now(const Slot& slot) {
@@ -62,6 +58,45 @@ const char* why_without_value(const Slot& slot) {
 
 bool Slot::sized() const {
   return std::ranges::find(shape, kInferred) == shape.end();
+}
+
+bool Slot::requires_grad() const {
+  return value.defined() && value.is_leaf() ? value.requires_grad() : declared_requires_grad_;
+}
+
+void Slot::check_can_require(bool on) const {
+  check(value.is_leaf(), "requires_grad_: the value of \"", name,
+        "\" was computed; only leaves are frozen and trained");
+  check(!on || is_differentiable(dtype), "requires_grad_: \"", name, "\" has no gradients; got ",
+        dtype, ", expected a floating or complex dtype");
+}
+
+void Slot::set_requires_grad(bool on) {
+  check_can_require(on);
+  if (value.defined()) {
+    value.set_requires_grad(on);
+  } else {
+    declared_requires_grad_ = on;
+  }
+}
+
+void Slot::put(Tensor fresh) {
+  const std::lock_guard lock(mutex_of(*this));
+  const bool trained = requires_grad();
+  if (fresh.defined() && fresh.is_leaf()) {
+    fresh.set_requires_grad(trained && is_differentiable(fresh.dtype()));
+    if (value.defined()) {
+      share_hooks(value, fresh);
+    }
+  }
+  if (!fresh.defined() || !fresh.is_leaf()) {
+    declared_requires_grad_ = trained;
+  }
+  if (fresh.defined() && (fresh.shape() != shape || fresh.dtype() != dtype)) {
+    shape = fresh.shape();
+    dtype = fresh.dtype();
+  }
+  std::swap(value, fresh);
 }
 
 Tensor read_slot(const Slot& slot) {
@@ -97,9 +132,7 @@ void write_slot(const SlotPtr& slot, const Tensor& value) {
     return;
   }
   check_assigned(*slot, value);
-  Tensor fresh = cast(value.detach(), stored_value(*slot).dtype());
-  fresh.set_requires_grad(slot->kind == Slot::Kind::parameter && slot->requires_grad);
-  store(*slot, std::move(fresh));
+  slot->put(cast(value.detach(), stored_value(*slot).dtype()));
 }
 
 }  // namespace tessera::nn

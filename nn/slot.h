@@ -28,8 +28,7 @@ struct Slot {
   enum class Kind : std::uint8_t { parameter, buffer };
 
   Kind kind = Kind::parameter;
-  bool persistent = true;     ///< buffers: part of the state dict
-  bool requires_grad = true;  ///< parameters
+  bool persistent = true;  ///< buffers: part of the state dict
   /// Full name in the tree: by the modules' first parents, and of several names the first.
   std::string name;
   Shape shape;  ///< with kInferred for what the first call tells
@@ -37,12 +36,27 @@ struct Slot {
   bool own_dtype = false;  ///< as declared; else the module's, when it is built
   bool stored = true;      ///< false: built with ModuleOptions::store_vars off
   Initializer initializer;
-  Tensor value;                                ///< undefined until the module is built
+  Tensor value;  ///< undefined until the module is built; replaced by `put` alone
   std::shared_ptr<Synchronizer> synchronizer;  ///< keeps the ranks' values equal; null when alone
   std::shared_ptr<BufferStep> step;  ///< buffers: values assigned in the step under way, or null
 
   /// Whether no size is kInferred.
   [[nodiscard]] bool sized() const;
+  /// Whether it is trained: the value's own flag or, while there is none or an op computed it, what
+  /// was declared.
+  [[nodiscard]] bool requires_grad() const;
+  /// Throws InvalidArgument as `check_can_require`.
+  void set_requires_grad(bool on);
+  /// Throws InvalidArgument naming the slot where the value was computed, or, to turn it on, where
+  /// its dtype has no gradients.
+  void check_can_require(bool on) const;
+  /// Puts `fresh`, a tensor of its own, in the place of the value. Shape and dtype become its; what
+  /// was said of the old value stays: whether it is trained, where the dtype has gradients, and the
+  /// hooks on its gradient. A computed tensor stays as it is.
+  void put(Tensor fresh);
+
+ private:
+  bool declared_requires_grad_ = true;
 };
 
 using SlotPtr = std::shared_ptr<Slot>;

@@ -46,9 +46,10 @@ RemovableHandle register_ready_hook(const Tensor& x, ReadyHook hook) {
 }
 
 void share_hooks(const Tensor& from, const Tensor& to) {
-  if (from.requires_grad() && to.requires_grad()) {
-    leaf_of(to).hooks = leaf_of(from).hooks;
-    leaf_of(to).ready_hooks = leaf_of(from).ready_hooks;
+  const AutogradMeta* meta = from.get().autograd.get();
+  if (meta != nullptr && meta->leaf && to.is_leaf() && is_differentiable(to.dtype())) {
+    leaf_of(to).hooks = meta->leaf->hooks;
+    leaf_of(to).ready_hooks = meta->leaf->ready_hooks;
   }
 }
 

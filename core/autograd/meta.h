@@ -20,8 +20,9 @@ struct AutogradMeta : Pooled<AutogradMeta> {
 /// Where gradients with respect to `x` go; null when it requires none.
 [[nodiscard]] Edge edge_of(const Tensor& x);
 
-/// The leaf node of a tensor that requires a gradient and no op computed.
-/// Throws InvalidArgument for any other.
+/// The leaf node of a tensor that no op computed, of a floating or complex dtype; one that requires
+/// no gradient keeps its gradient and hooks there until it does. Throws InvalidArgument for any
+/// other.
 [[nodiscard]] LeafNode& leaf_of(const Tensor& x);
 
 }  // namespace tessera

@@ -83,9 +83,15 @@ Edge edge_of(const Tensor& x) {
 }
 
 LeafNode& leaf_of(const Tensor& x) {
-  check(x.is_leaf() && x.requires_grad(),
-        "leaf: needs a tensor that requires a gradient and that no op computed");
-  AutogradMeta& meta = *x.get().autograd;
+  TensorImpl& impl = x.get();
+  check(x.is_leaf() && is_differentiable(impl.dtype),
+        "leaf: only a tensor that no op computed, of a floating or complex dtype, keeps a gradient "
+        "and hooks; got shape ",
+        impl.shape, ", ", impl.dtype);
+  if (impl.autograd == nullptr) {
+    impl.autograd = std::make_unique<AutogradMeta>();
+  }
+  AutogradMeta& meta = *impl.autograd;
   if (!meta.leaf) {
     meta.leaf = make_ref<LeafNode>(TensorMeta::of(x.get()));
   }

@@ -111,8 +111,19 @@ Tensor Tensor::grad() const {
 }
 
 void Tensor::set_grad(Tensor gradient) const {
-  check(!gradient.defined() || gradient.shape() == shape(), "set_grad: wrong shape; got ",
-        gradient.defined() ? gradient.shape() : shape(), ", expected ", shape());
+  const TensorImpl& x = get();
+  if (!gradient.defined()) {
+    if (x.autograd != nullptr && x.autograd->leaf) {
+      x.autograd->leaf->grad = {};
+    }
+    return;
+  }
+  check(is_leaf(), "set_grad: the tensor was computed, and keeps no gradient; got shape ", x.shape,
+        ", expected a leaf");
+  const TensorImpl& g = gradient.get();
+  check(g.shape == x.shape, "set_grad: wrong shape; got ", g.shape, ", expected ", x.shape);
+  check(g.dtype == x.dtype && g.device == x.device, "set_grad: wrong dtype or device; got ",
+        g.dtype, " on ", g.device, ", expected ", x.dtype, " on ", x.device);
   leaf_of(*this).grad = std::move(gradient);
 }
 

@@ -83,7 +83,7 @@ Facts facts_of(const nn::Module& model) {
   Facts facts;
   for (const auto& [name, slot] : model.named_slots()) {
     facts.emplace_back(name, tessera::detail::concat(slot->shape, ' ', slot->dtype,
-                                                     slot->requires_grad ? ", trained" : "",
+                                                     slot->requires_grad() ? ", trained" : "",
                                                      ", value hash ", hash_of(slot->value)));
   }
   return facts;

@@ -78,7 +78,7 @@ std::shared_ptr<GradientReducer> data_parallel(nn::Module& model,
   check_grain_holds(options.grain, comm->size());
   require_agreement(*comm, "data_parallel", facts_of_run(model, options));
   std::vector<nn::Parameter> trained = model.parameters();
-  std::erase_if(trained, [](const nn::Parameter& p) { return !p.slot()->requires_grad; });
+  std::erase_if(trained, [](const nn::Parameter& p) { return !p.requires_grad(); });
   auto reducer = std::make_shared<GradientReducer>(trained, comm, options);
   std::size_t index = 0;
   for (const Bucket& bucket : reducer->buckets()) {

@@ -47,9 +47,9 @@ Tensor tensor_at(const CommBuffer& buffer, std::int64_t offset, const Shape& sha
 void move_parameters(const std::vector<Bucket>& buckets, const CommBuffer& buffer) {
   for (const Bucket& bucket : buckets) {
     for (const BucketEntry& entry : bucket.entries) {
-      Tensor moved = tensor_at(buffer, entry.offset, entry.slot->shape);
+      const Tensor moved = tensor_at(buffer, entry.offset, entry.slot->shape);
       static_cast<void>(call_into<Cast>(moved, {entry.slot->value.detach()}, {DType::f32}));
-      entry.slot->value = moved.set_requires_grad(true);
+      entry.slot->put(moved);
     }
   }
 }

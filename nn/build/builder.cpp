@@ -179,8 +179,10 @@ void Builder::fill_slot(const Module& module, const SlotEntry& entry) {
   const bool parameter = slot.kind == Slot::Kind::parameter;
   slot.stored = !parameter || keeps_parameters(module);
   if (slot.stored) {
-    slot.value = first_value(module, entry);
-    slot.value.set_requires_grad(parameter && slot.requires_grad);
+    check(!slot.requires_grad() || is_differentiable(slot.dtype), module.class_name(), ": \"",
+          entry.name, "\" is trained and has no gradient; got ", slot.dtype,
+          ", expected a floating or complex dtype");
+    slot.put(first_value(module, entry));
   }
 }
 

@@ -41,12 +41,7 @@ ModulePtr CaptureFrame::updated(bool detached) const {
     const auto found = written_.find(&slot);
     const Tensor now =
         found == written_.end() ? read_slot(slot) : mean_of_pass(slot, found->second);
-    if (!now.is_leaf() && !detached) {
-      return now;
-    }
-    Tensor value = now.detach();
-    value.set_requires_grad(slot.requires_grad && is_differentiable(value.dtype()));
-    return value;
+    return detached ? now.detach() : now;
   });
 }
 
@@ -54,7 +49,7 @@ LeavesFrame::LeavesFrame(const Module& module) : CaptureFrame(module) {
   structure_ = module.variables().map([](const Tensor&) { return Tensor(); });
   for (const auto& [name, parameter] : module.named_parameters()) {
     const SlotPtr& slot = parameter.slot();
-    if (slot->requires_grad) {
+    if (slot->requires_grad()) {
       Tensor leaf = read_slot(*slot).detach();
       leaf.set_requires_grad(true);
       leaves_.emplace(slot.get(), Leaf{name, std::move(leaf)});

@@ -113,7 +113,7 @@ void StateArrays::describe(const std::string& path, const Slot& slot) {
   const bool parameter = slot.kind == Slot::Kind::parameter;
   contents_.attributes.push_back({path, "kind", std::string(parameter ? "parameter" : "buffer")});
   contents_.attributes.push_back(
-      {path, "requires_grad", std::int64_t{parameter && slot.requires_grad}});
+      {path, "requires_grad", std::int64_t{parameter && slot.requires_grad()}});
 }
 
 void StateArrays::describe_modules(const Module& module) {

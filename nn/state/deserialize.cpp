@@ -143,17 +143,15 @@ void set_slot(Slot& slot, Slot::Kind kind, const Value& saved, const std::string
   slot.kind = kind;
   slot.name = name;
   slot.persistent = get<bool>(saved, "persistent");
-  slot.requires_grad = get<bool>(saved, "requires_grad");
+  slot.value = {};
   slot.dtype = dtype_of(saved);
+  slot.set_requires_grad(get<bool>(saved, "requires_grad") && is_differentiable(slot.dtype));
   slot.own_dtype = get<bool>(saved, "own_dtype");
   slot.shape = shape_of(saved);
-  slot.value = field("value", [&] { return at(saved, "value").tensor(); });
-  const bool trained = kind == Slot::Kind::parameter && slot.requires_grad;
-  if (slot.value.defined()) {
-    check<IoError>(slot.value.shape() == slot.shape && slot.value.dtype() == slot.dtype, kOp,
-                   ": the value of \"", name, "\" does not fit it");
-    slot.value.set_requires_grad(trained && is_differentiable(slot.dtype));
-  }
+  const Tensor value = field("value", [&] { return at(saved, "value").tensor(); });
+  check<IoError>(!value.defined() || (value.shape() == slot.shape && value.dtype() == slot.dtype),
+                 kOp, ": the value of \"", name, "\" does not fit it");
+  slot.put(value);
 }
 
 /// Gives the slots of `root` their values and names, and empties the names that have none.

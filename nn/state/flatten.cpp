@@ -71,15 +71,8 @@ ModulePtr Module::unflatten(const TreeDef& definition, std::span<const Tensor> l
   const auto places = places_of(definition.prototype());
   check<StructureError>(places.size() == leaves.size(), "unflatten: got ", leaves.size(),
                         " leaves, expected ", places.size());
-  return definition.prototype().copy_with([&](const Slot& slot) {
-    const Tensor& leaf = leaves[places.at(&slot)];
-    if (!leaf.defined() || !leaf.is_leaf()) {
-      return leaf;
-    }
-    Tensor value = leaf.detach();
-    value.set_requires_grad(slot.requires_grad && is_differentiable(value.dtype()));
-    return value;
-  });
+  return definition.prototype().copy_with(
+      [&](const Slot& slot) { return leaves[places.at(&slot)]; });
 }
 
 }  // namespace tessera::nn

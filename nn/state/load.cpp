@@ -2,12 +2,10 @@
 // changed, and what fails later is undone.
 #include <algorithm>
 
-#include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/reshape.h>
-#include <tessera/nn/thaw_scope.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -144,7 +142,7 @@ class Load {
     if (options_.assign && slot.synchronizer != nullptr) {
       return concat('"', name, "\": is kept equal on several ranks; assign before that");
     }
-    const bool fixed = options_.assign && slot.requires_grad && !is_differentiable(given.dtype());
+    const bool fixed = options_.assign && slot.requires_grad() && !is_differentiable(given.dtype());
     if (loses || fixed) {
       return concat("dtype of \"", name, "\": file ", given.dtype(), ", module ", slot.dtype);
     }
@@ -248,17 +246,7 @@ class Load {
       static_cast<void>(call_into<Cast>(slot.value, {value}, {slot.value.dtype()}));
       return;
     }
-    slot.dtype = options_.assign ? value.dtype() : slot.dtype;
-    const Tensor before = std::exchange(slot.value, cast(value, slot.dtype, !options_.assign));
-    const bool parameter = slot.kind == Slot::Kind::parameter;
-    slot.value.set_requires_grad(parameter && slot.requires_grad);
-    const bool both = before.defined() && is_differentiable(before.dtype()) &&
-                      is_differentiable(slot.value.dtype());
-    if (parameter && both && before.is_leaf()) {
-      const ThawScope from(before);
-      const ThawScope to(slot.value);
-      share_hooks(before, slot.value);
-    }
+    slot.put(cast(value, options_.assign ? value.dtype() : slot.dtype, !options_.assign));
   }
 
   void set_extra_state(Snapshot& before) const {

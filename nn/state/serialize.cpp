@@ -62,7 +62,7 @@ Value slot_value(const Slot& slot, Value::List names) {
   return Value::Map{{"names", std::move(names)},
                     {"parameter", slot.kind == Slot::Kind::parameter},
                     {"persistent", slot.persistent},
-                    {"requires_grad", slot.requires_grad},
+                    {"requires_grad", slot.requires_grad()},
                     {"dtype", std::string(to_string(slot.dtype))},
                     {"own_dtype", slot.own_dtype},
                     {"shape", shape_value(slot.shape)},

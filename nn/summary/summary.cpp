@@ -113,7 +113,7 @@ Summary described(const Module& model) {
       if (seen.insert(slot.get()).second) {
         const std::int64_t count = numel_of(slot->shape);
         row.parameters += count;
-        result.trainable += slot->requires_grad ? count : 0;
+        result.trainable += slot->requires_grad() ? count : 0;
         result.parameter_bytes += count * static_cast<std::int64_t>(size_of(slot->dtype));
       }
     }

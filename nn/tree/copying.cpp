@@ -44,11 +44,10 @@ SlotPtr CopyScope::copy(const SlotPtr& slot) {
     auto copy = std::make_shared<Slot>(*slot);
     copy->synchronizer = nullptr;
     copy->step = nullptr;
-    copy->value = value_of_(*slot);
-    if (copy->value.defined()) {
-      copy->shape = copy->value.shape();
-      copy->dtype = copy->value.dtype();
-    }
+    copy->value = {};  // whose hooks are the original's alone
+    copy->set_requires_grad(slot->requires_grad());
+    const Tensor value = value_of_(*slot);
+    copy->put(value.defined() && value.is_leaf() ? value.detach() : value);
     return copy;
   });
 }
@@ -107,12 +106,7 @@ ModulePtr Module::copy_with(const std::function<Tensor(const Slot&)>& value_of) 
 
 ModulePtr Module::clone() const {
   return copy_with([](const Slot& slot) {
-    if (!slot.value.defined()) {
-      return Tensor();
-    }
-    Tensor value = cast(slot.value.detach(), slot.value.dtype(), true);
-    value.set_requires_grad(slot.requires_grad && is_differentiable(value.dtype()));
-    return value;
+    return slot.value.defined() ? cast(slot.value.detach(), slot.value.dtype(), true) : Tensor();
   });
 }
 

@@ -178,13 +178,13 @@ Parameter Module::register_parameter(const std::string& name, const Tensor& valu
   check_defined(value, "parameter", name);
   check<ValueError>(value.is_leaf(), "parameter \"", name,
                     "\": has autograd history; register a leaf");
+  check(!requires_grad || is_differentiable(value.dtype()), "parameter \"", name,
+        "\": has no gradient; got ", value.dtype(),
+        ", expected a floating or complex dtype, or requires_grad off");
   auto slot = std::make_shared<Slot>();
   slot->name = full_name(name);
-  slot->shape = value.shape();
-  slot->dtype = value.dtype();
-  slot->requires_grad = requires_grad;
-  slot->value = value;
-  slot->value.set_requires_grad(requires_grad);
+  slot->set_requires_grad(requires_grad);
+  slot->put(value);
   put_slot(entry, std::move(slot));
   added.keep();
   return Parameter(entry);

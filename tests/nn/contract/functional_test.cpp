@@ -188,7 +188,7 @@ TEST(F11, gradients_have_the_modules_structure) {
     Parameter frozen{this, "frozen", {2}, init::ones()};
   };
   const auto model = make<Model>();
-  model->frozen.slot()->requires_grad = false;
+  model->frozen.requires_grad_(false);
   const auto [value, grads, next] =
       value_and_grad([](const auto& m) { return sum(m(ones({3}))); }, model);
   EXPECT_EQ(value.item(), 7.5);

@@ -88,7 +88,7 @@ TEST(K2, copies_into_the_tensors_that_are_there) {
 
 TEST(P_6, assign_takes_the_given_tensors) {
   const auto model = make<Tied>();
-  model->a->factor.slot()->requires_grad = false;
+  model->a->factor.requires_grad_(false);
   const Tensor given = full({3}, 5, {.dtype = DType::f64});
   model->load_state_dict({{"a.factor", given}, {"b.factor", given}}, {.assign = true});
   EXPECT_EQ(model->a->factor.value().raw_data(), given.raw_data());
