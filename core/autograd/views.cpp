@@ -5,6 +5,7 @@
 #include <tessera/core/ops/as_strided.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/view_scatter.h>
+#include <tessera/core/tensor/overlap.h>
 
 namespace tessera {
 namespace {
@@ -12,15 +13,6 @@ namespace {
 /// Where the elements of `view` lie in its base.
 StridedView geometry_of(const TensorImpl& view) {
   return {view.shape, view.strides, view.offset - view.base->offset};
-}
-
-bool repeats_elements(const TensorImpl& x) {
-  for (int d = 0; d < x.shape.size(); ++d) {
-    if (x.strides[d] == 0 && x.shape[d] > 1) {
-      return true;
-    }
-  }
-  return false;
 }
 
 bool is_leaf_with_gradient(const TensorImpl& x) {

@@ -36,6 +36,15 @@ Overlap overlap_of(const Tensor& a, const Tensor& b) {
   return x_end <= y_first || y_end <= x_first ? Overlap::none : Overlap::partial;
 }
 
+bool repeats_elements(const TensorImpl& x) {
+  for (int d = 0; d < x.shape.size(); ++d) {
+    if (x.strides[d] == 0 && x.shape[d] > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
 OverlapFinder::OverlapFinder(std::span<const Tensor> tensors) {
   for (const Tensor& x : tensors) {
     by_storage_.push_back({storage_of(x), &x});

@@ -16,6 +16,9 @@ enum class Overlap : std::uint8_t {
 
 [[nodiscard]] Overlap overlap_of(const Tensor& a, const Tensor& b);
 
+/// Whether several elements of `x` lie on the same memory, as those of an expanded tensor do.
+[[nodiscard]] bool repeats_elements(const TensorImpl& x);
+
 /// Tensors, found by their storage: the steps of optimizers write hundreds of them.
 class OverlapFinder {
  public:

@@ -6,6 +6,7 @@
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/nn/state/overwrite.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -29,8 +30,8 @@ class Snapshot {
   void restore() const {
     const NoGradGuard no_grad;
     for (const Saved& saved : slots_) {
-      if (saved.value.defined()) {
-        static_cast<void>(call_into<Cast>(saved.value, {saved.copy}, {saved.value.dtype()}));
+      if (saved.value.defined() && detail::why_not_written(saved.value, saved.copy).empty()) {
+        detail::overwrite(saved.value, saved.copy);
       }
       saved.slot->value = saved.value;
       saved.slot->dtype = saved.dtype;
@@ -111,7 +112,7 @@ class Load {
   void plan_slot(const SlotPtr& slot, const std::string& name, const Value* given) {
     if (given == nullptr) {
       result_.missing_keys.push_back(name);
-    } else if (!given->is<Tensor>()) {
+    } else if (!given->is<Tensor>() || !given->tensor().defined()) {
       errors_.push_back(concat('"', name, "\": not a tensor"));
     } else if (std::string why = misfit(*slot, name, given->tensor()); !why.empty()) {
       errors_.push_back(std::move(why));
@@ -145,6 +146,10 @@ class Load {
     const bool fixed = options_.assign && slot.requires_grad() && !is_differentiable(given.dtype());
     if (loses || fixed) {
       return concat("dtype of \"", name, "\": file ", given.dtype(), ", module ", slot.dtype);
+    }
+    if (!options_.assign && slot.value.defined()) {
+      const std::string why = detail::why_not_written(slot.value, given);
+      return why.empty() ? why : concat('"', name, "\": ", why);
     }
     return "";
   }
@@ -243,7 +248,7 @@ class Load {
     const Tensor value =
         given.shape() == slot.shape ? given.detach() : reshape(given.detach(), slot.shape);
     if (slot.value.defined() && !options_.assign) {
-      static_cast<void>(call_into<Cast>(slot.value, {value}, {slot.value.dtype()}));
+      detail::overwrite(slot.value, value);
       return;
     }
     slot.put(cast(value, options_.assign ? value.dtype() : slot.dtype, !options_.assign));

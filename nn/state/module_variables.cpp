@@ -1,13 +1,14 @@
 // A module's state as a tree.
 #include <unordered_map>
 
-#include <tessera/core/autograd/modes.h>
-#include <tessera/core/ops/cast.h>
+#include <tessera/nn/state/overwrite.h>
 #include <tessera/nn/state/variables.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
 namespace {
+
+using tessera::detail::concat;
 
 /// The slots that `wanted` accepts, each once, detached; their other names are aliases.
 template <class Wanted>
@@ -32,9 +33,12 @@ Variables tree_of(const Module& module, const Wanted& wanted) {
 std::string misfits(const Named<Parameter>& parameters, const Variables& values) {
   std::string lines;
   for (const auto& [name, parameter] : parameters) {
-    const bool own = parameter.slot()->value.defined();
-    if (own != values.at(name).defined()) {
-      lines += tessera::detail::concat(own ? "no value for \"" : "not made yet: \"", name, "\"\n");
+    const Tensor& own = parameter.slot()->value;
+    const Tensor& given = values.at(name);
+    if (own.defined() != given.defined()) {
+      lines += concat(own.defined() ? "no value for \"" : "not made yet: \"", name, "\"\n");
+    } else if (own.defined() && !detail::why_not_written(own, given).empty()) {
+      lines += concat('"', name, "\": ", detail::why_not_written(own, given), '\n');
     }
   }
   return lines.substr(0, lines.size() - (lines.empty() ? 0 : 1));
@@ -58,10 +62,9 @@ void Module::set_v(const Variables& values) {
   refuse(v().diff(values));
   const Named<Parameter> parameters = named_parameters();
   refuse(misfits(parameters, values));
-  const NoGradGuard no_grad;
   for (const auto& [name, parameter] : parameters) {
     if (const Tensor& own = parameter.slot()->value; own.defined()) {
-      static_cast<void>(call_into<Cast>(own, {values.at(name)}, {own.dtype()}));
+      detail::overwrite(own, values.at(name));
     }
   }
 }

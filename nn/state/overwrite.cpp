@@ -1,0 +1,28 @@
+#include <tessera/nn/state/overwrite.h>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/error.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/overlap.h>
+
+namespace tessera::nn::detail {
+
+std::string why_not_written(const Tensor& into, const Tensor& from) {
+  using tessera::detail::concat;
+  if (repeats_elements(into.get())) {
+    return concat("several of its elements share memory; got strides ", into.get().strides,
+                  ", expected a clone() of the expanded tensor");
+  }
+  if (is_complex(from.dtype()) && !is_complex(into.dtype())) {
+    return concat("cannot take complex numbers; got ", from.dtype(), ", expected ", into.dtype());
+  }
+  const bool empty = from.device().type == DeviceType::meta;
+  return empty && into.device().type != DeviceType::meta ? "what is given has no data (meta)" : "";
+}
+
+void overwrite(const Tensor& into, const Tensor& from) {
+  const NoGradGuard no_grad;
+  static_cast<void>(call_into<Cast>(into, {from}, {into.dtype()}));
+}
+
+}  // namespace tessera::nn::detail

@@ -1,0 +1,17 @@
+// Writing over the tensors of a tree, all or none of them.
+#pragma once
+
+#include <string>
+
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera::nn::detail {
+
+/// Why the elements of `from`, which has the shape, cannot be written, converted, where `into`
+/// lies; empty when they can.
+[[nodiscard]] std::string why_not_written(const Tensor& into, const Tensor& from);
+
+/// Writes them. Nothing of it is recorded.
+void overwrite(const Tensor& into, const Tensor& from);
+
+}  // namespace tessera::nn::detail
