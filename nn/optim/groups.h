@@ -46,14 +46,16 @@ class OptimizerWith : public Optimizer {
       field(name, static_cast<double>(option));
     });
   }
-  void write_options(std::size_t group, const WriteField& field) override {
-    Options changed = groups_[group];
-    Options::each(changed, [&](std::string_view name, auto& option) {
-      const double value = field(name, static_cast<double>(option));
-      option = static_cast<std::remove_reference_t<decltype(option)>>(value);
-    });
-    changed.validate();
-    groups_[group] = changed;
+  void write_options(const WriteField& field) override {
+    std::vector<Options> changed = groups_;
+    for (std::size_t group = 0; group < changed.size(); ++group) {
+      Options::each(changed[group], [&](std::string_view name, auto& option) {
+        const double value = field(group, name, static_cast<double>(option));
+        option = static_cast<std::remove_reference_t<decltype(option)>>(value);
+      });
+      changed[group].validate();
+    }
+    groups_ = std::move(changed);
   }
 
   std::vector<Options> groups_;

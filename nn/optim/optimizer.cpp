@@ -14,6 +14,7 @@
 #include <tessera/core/ops/block_squares.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/overlap.h>
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/optim/flat_range.h>
 #include <tessera/nn/optim/gradient_norm.h>
@@ -38,6 +39,25 @@ double clip_factor(double norm, double limit) {
   return limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0;
 }
 
+/// What `slot` is to be updated with; undefined where it is frozen or no gradient was computed.
+Tensor gradient_of(const nn::Slot& slot) {
+  return slot.value.defined() && slot.requires_grad() ? slot.value.grad() : Tensor();
+}
+
+/// Throws ValueError where a kernel could not update the value in place.
+void check_gradient(const nn::Slot& slot, const Tensor& gradient) {
+  const TensorImpl& value = slot.value.get();
+  check<ValueError>(value.device.type != DeviceType::meta, "optimizer: the parameter ", slot.name,
+                    " has no data (meta); use to_empty() and load or initialise it");
+  check<ValueError>(!repeats_elements(value), "optimizer: several elements of the parameter ",
+                    slot.name, " share memory; got ", value.shape, " with strides ", value.strides,
+                    ", expected a clone() of the expanded tensor");
+  check<ValueError>(gradient.shape() == value.shape && gradient.dtype() == value.dtype,
+                    "optimizer: the gradient of ", slot.name, " does not fit it; got ",
+                    gradient.shape(), " ", gradient.dtype(), ", expected ", value.shape, " ",
+                    value.dtype);
+}
+
 /// `name`, or where it is taken, as by a parameter of another model, "name#2" and so on.
 std::string free_name(const std::string& name, const std::unordered_set<std::string>& taken) {
   std::string found = name;
@@ -51,6 +71,7 @@ std::string free_name(const std::string& name, const std::unordered_set<std::str
 
 struct Optimizer::Work {
   Item* item;
+  Tensor value;  ///< the parameter's or, where that is strided, a dense copy to be written back
   Tensor gradient;
   nn::Synchronizer* synchronizer;  ///< null when this process trains alone
   nn::ElementRange own;            ///< what this rank updates
@@ -69,9 +90,7 @@ void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std
     check(slot != nullptr && slot->stored, "optimizer: a parameter has no value of its own");
     check<ValueError>(known.insert(slot.get()).second, "optimizer: the parameter ", slot->name,
                       " is in a group already");
-    if (slot->sized()) {
-      check_parameter(*slot);
-    }
+    check_known(*slot);
     const std::string name = free_name(slot->name, names);
     names.insert(name);
     items.push_back({.name = name, .slot = slot, .group = group, .steps = 0, .state = {}});
@@ -93,13 +112,11 @@ void Optimizer::set_lr(double lr) {
 
 void Optimizer::set_momentum(double momentum) {
   bool found = false;
-  for (std::size_t group = 0; group < group_count(); ++group) {
-    write_options(group, [&](std::string_view name, double now) {
-      const bool meant = name == "momentum" || name == "beta1";
-      found |= meant;
-      return meant ? momentum : now;
-    });
-  }
+  write_options([&](std::size_t /*group*/, std::string_view name, double now) {
+    const bool meant = name == "momentum" || name == "beta1";
+    found |= meant;
+    return meant ? momentum : now;
+  });
   check<ValueError>(found, "set_momentum: the optimizer has neither momentum nor beta1");
   for (Item& item : items_) {
     if (item.steps > 0) {
@@ -127,22 +144,33 @@ std::vector<nn::Synchronizer*> Optimizer::synchronizers() const {
   return found;
 }
 
-/// The parameters that have a gradient, in order: the same ones on all ranks.
+/// Throws ValueError for what is known of a parameter already: lazy ones get shape and dtype later.
+void Optimizer::check_known(const nn::Slot& slot) const {
+  check<ValueError>(!is_complex(slot.dtype), "optimizer: the parameter ", slot.name,
+                    " is complex; got ", slot.dtype, ", expected f64, f32, f16 or bf16");
+  if (slot.sized()) {
+    check_parameter(slot);
+  }
+}
+
+/// The parameters that are trained and have a gradient, in order: the same ones on all ranks.
 std::vector<Optimizer::Work> Optimizer::collect() {
   std::vector<Work> work;
   work.reserve(items_.size());
   for (Item& item : items_) {
-    const Tensor& value = item.slot->value;
-    const Tensor gradient = value.defined() ? value.grad() : Tensor();
-    nn::Synchronizer* synchronizer = item.slot->synchronizer.get();
-    if (!gradient.defined()) {
-      continue;
+    const nn::Slot& slot = *item.slot;
+    const Tensor gradient = gradient_of(slot);
+    if (gradient.defined()) {
+      check_known(slot);
+      check_gradient(slot, gradient);
+      work.push_back(
+          {&item, contiguous(slot.value), contiguous(gradient), slot.synchronizer.get(), {}});
     }
-    check_parameter(*item.slot);  // it may have got its shape since it was added
-    if (synchronizer != nullptr && !elementwise()) {
-      synchronizer->keep_whole(*item.slot);
+  }
+  for (const Work& w : work) {
+    if (w.synchronizer != nullptr && !elementwise()) {
+      w.synchronizer->keep_whole(*w.item->slot);
     }
-    work.push_back({&item, contiguous(gradient), synchronizer, {}});
   }
   for (Work& w : work) {  // now that the ranks know which ones they keep whole
     w.own = own_range(*w.item->slot);
@@ -179,12 +207,17 @@ std::vector<double> Optimizer::squares_of(const std::vector<Work>& work,
   return squares;
 }
 
-/// Options may have changed what is kept since the last step.
+/// Options may have changed what is kept since the last step, and casts its dtype.
 void Optimizer::ensure_state(Item& item) const {
   const CategoryScope category(MemoryCategory::optimizer);
   const nn::SlotPtr& slot = item.slot;
   const std::vector<StateKind> kinds = state_kinds(item.group, slot->shape);
   item.state.resize(std::min(item.state.size(), kinds.size()));
+  for (Tensor& state : item.state) {
+    if (state.dtype() != slot->value.dtype()) {
+      state = cast(state, slot->value.dtype());
+    }
+  }
   for (std::size_t i = item.state.size(); i < kinds.size(); ++i) {
     item.state.push_back(slot->synchronizer != nullptr
                              ? slot->synchronizer->make_state(*slot, kinds[i].shape)
@@ -196,9 +229,9 @@ void Optimizer::ensure_state(Item& item) const {
 StepTensors Optimizer::part_of(const Work& work) const {
   const Item& item = *work.item;
   if (!elementwise()) {
-    return {item.slot->value.detach(), work.gradient, item.state};
+    return {work.value.detach(), work.gradient, item.state};
   }
-  StepTensors part{flat_range(item.slot->value, work.own), flat_range(work.gradient, work.own), {}};
+  StepTensors part{flat_range(work.value, work.own), flat_range(work.gradient, work.own), {}};
   for (const Tensor& state : item.state) {
     part.states.push_back(flat_range(state, work.own));
   }
@@ -226,11 +259,9 @@ void Optimizer::update_all(const std::vector<Work>& work) {
   const TraceRange trace("update", "optimizer");
   std::map<Batch, std::vector<StepTensors>> batches;
   for (const Work& w : work) {
-    Item& item = *w.item;
-    ensure_state(item);
-    ++item.steps;
+    ensure_state(*w.item);
     if (w.own.count > 0) {
-      batches[{item.group, item.steps, w.synchronizer}].push_back(part_of(w));
+      batches[{w.item->group, w.item->steps + 1, w.synchronizer}].push_back(part_of(w));
     }
   }
   const double scale = clip_factor(gradient_norm_, clip_);
@@ -238,7 +269,12 @@ void Optimizer::update_all(const std::vector<Work>& work) {
     update_batch(batch, parameters, scale);
   }
   for (const Work& w : work) {
-    w.item->slot->value.get().storage->bump_version();
+    const Tensor& value = w.item->slot->value;
+    if (!w.value.is(value)) {
+      value.copy_(w.value);
+    }
+    value.get().storage->bump_version();
+    ++w.item->steps;
   }
   ++steps_;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,8 +41,13 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Takes the step that the gradients call for, and consumes them: no zero_grad is needed. A
-  /// parameter without gradient is left untouched. Before the last pass of a step of several passes
-  /// this does nothing. Throws NonFiniteGradient, see `on_non_finite`, and CommError.
+  /// parameter that is frozen or without gradient is left untouched, with its state; what gradient
+  /// a frozen one has is dropped. Before the last pass of a step of several passes this does
+  /// nothing. Throws NonFiniteGradient, see `on_non_finite`, ValueError naming a parameter that
+  /// cannot be updated as it is, both before anything is changed, and CommError.
+  ///
+  /// State is kept in the parameter's dtype: where that was changed, what is kept is converted, as
+  /// torch.optim does when it loads a state. A parameter of any layout is updated where it lies.
   StepResult step();
   /// Drops all gradients.
   void zero_grad();
@@ -95,7 +101,7 @@ class Optimizer {
   /// What is kept for a parameter of `shape` in `group`.
   [[nodiscard]] virtual std::vector<StateKind> state_kinds(std::size_t group,
                                                            const Shape& shape) const = 0;
-  /// Throws ValueError for a parameter that cannot be updated.
+  /// Throws ValueError for a parameter that this kind of optimizer cannot update.
   virtual void check_parameter(const nn::Slot& /*slot*/) const {}
   /// Updates parameters and states of one group for the `step`-th time, counted from 1. Gradients
   /// are to be multiplied with `scale`. States are in the order of `state_kinds`.
@@ -106,16 +112,18 @@ class Optimizer {
   [[nodiscard]] virtual bool elementwise() const { return true; }
   /// Calls `field(name, number)` for every option of a group.
   using ReadField = std::function<void(std::string_view name, double value)>;
-  using WriteField = std::function<double(std::string_view name, double value)>;
+  using WriteField = std::function<double(std::size_t group, std::string_view name, double value)>;
   virtual void read_options(std::size_t group, const ReadField& field) const = 0;
-  /// Sets every option to what `field(name, current)` returns.
-  virtual void write_options(std::size_t group, const WriteField& field) = 0;
+  /// Sets every option of every group to what `field(group, name, current)` returns; where one
+  /// cannot be meant, throws ValueError and changes none.
+  virtual void write_options(const WriteField& field) = 0;
 
  private:
   struct Work;  // a parameter that has a gradient
   /// What is updated in one go: a group, the number of the update, and whose ranks share it.
   using Batch = std::tuple<std::size_t, std::int64_t, nn::Synchronizer*>;
   [[nodiscard]] std::vector<nn::Synchronizer*> synchronizers() const;
+  void check_known(const nn::Slot& slot) const;
   [[nodiscard]] std::vector<Work> collect();
   [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work,
                                                std::vector<nn::Synchronizer*> sharing) const;
@@ -125,7 +133,9 @@ class Optimizer {
   void ensure_state(Item& item) const;
   [[nodiscard]] StepTensors part_of(const Work& work) const;
   using Matched = std::vector<std::pair<Item*, std::vector<Tensor>>>;
+  using Numbers = std::map<std::string, double>;
   [[nodiscard]] Matched match_tensors(const OptimizerState& state);
+  [[nodiscard]] std::vector<std::size_t> saved_groups(Numbers& saved) const;
   void load_numbers(const OptimizerState& state);
   [[nodiscard]] OptimizerState with_full_names(OptimizerState state) const;
   [[nodiscard]] std::string full_name_of(const std::string& saved) const;

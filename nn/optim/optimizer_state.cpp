@@ -1,6 +1,7 @@
 // Saving and loading the state of optimizers.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/error.h>
@@ -16,6 +17,7 @@ std::string group_prefix(std::size_t group) {
 }
 
 constexpr const char* kStepsOf = "steps/";
+constexpr const char* kGroupOf = "group/";
 
 std::string tensor_name(std::string_view kind, const std::string& parameter) {
   return std::string(kind) + "/" + parameter;
@@ -35,6 +37,11 @@ OptimizerState Optimizer::state() const {
   for (const Item& item : items_) {
     if (item.steps != steps_) {
       state.numbers.emplace_back(kStepsOf + item.name, static_cast<double>(item.steps));
+    }
+  }
+  for (const Item& item : items_) {
+    if (group_count() > 1) {
+      state.numbers.emplace_back(kGroupOf + item.name, static_cast<double>(item.group));
     }
   }
   for (std::size_t group = 0; group < group_count(); ++group) {
@@ -61,6 +68,11 @@ Optimizer::Matched Optimizer::match_tensors(const OptimizerState& state) {
       }
       check(entry->second.shape() == shape, "load_state: wrong shape of ", name, "; got ",
             entry->second.shape(), ", expected ", shape);
+      check(!is_complex(entry->second.dtype()) && entry->second.device().type != DeviceType::meta,
+            "load_state: ", name, " is no state; got ", entry->second.dtype(), " on ",
+            entry->second.device());
+      check(item.slot->value.defined(), "load_state: ", item.name,
+            " has no value yet; build the model before");
       tensors.push_back(entry->second);
       saved.erase(entry);
     }
@@ -74,8 +86,38 @@ Optimizer::Matched Optimizer::match_tensors(const OptimizerState& state) {
   return found;
 }
 
+/// The number that each group has in a state, whose groups may come in another order: that of the
+/// group in which its parameters were. Groups without one that the state knows take what is left.
+std::vector<std::size_t> Optimizer::saved_groups(Numbers& saved) const {
+  std::vector<std::optional<std::size_t>> found(group_count());
+  std::vector<bool> taken(group_count());
+  for (const Item& item : items_) {
+    const auto entry = saved.extract(kGroupOf + item.name);
+    if (entry.empty()) {
+      continue;
+    }
+    const auto number = static_cast<std::size_t>(std::max(entry.mapped(), 0.0));
+    std::optional<std::size_t>& own = found[item.group];
+    const bool first = !own && number < group_count() && !taken[number];
+    check(first || own == number, "load_state: the groups are made of other parameters; got ",
+          item.name, " in group ", item.group, ", where the state has it in its group ",
+          entry.mapped(), own ? " and others in its group " : ", which is also another's here",
+          own ? std::to_string(*own) : "");
+    own = number;
+    taken[number] = true;
+  }
+  std::vector<std::size_t> numbers;
+  for (std::size_t rest = 0; const std::optional<std::size_t>& own : found) {
+    while (!own && taken[rest]) {
+      ++rest;
+    }
+    numbers.push_back(own ? *own : rest++);
+  }
+  return numbers;
+}
+
 void Optimizer::load_numbers(const OptimizerState& state) {
-  std::map<std::string, double> saved(state.numbers.begin(), state.numbers.end());
+  Numbers saved(state.numbers.begin(), state.numbers.end());
   const auto number = [&](const std::string& name) {
     const auto entry = saved.find(name);
     check(entry != saved.end(), "load_state: no number named ", name,
@@ -94,11 +136,10 @@ void Optimizer::load_numbers(const OptimizerState& state) {
     const std::string name = kStepsOf + item.name;
     item.steps = saved.contains(name) ? count(name) : steps_;
   }
-  for (std::size_t group = 0; group < group_count(); ++group) {
-    write_options(group, [&](std::string_view name, double /*now*/) {
-      return number(group_prefix(group) + std::string(name));
-    });
-  }
+  const std::vector<std::size_t> groups = saved_groups(saved);
+  write_options([&](std::size_t group, std::string_view name, double /*now*/) {
+    return number(group_prefix(groups[group]) + std::string(name));
+  });
   check(saved.empty(), "load_state: no parameter or option for the number ",
         saved.empty() ? "" : saved.begin()->first);
 }

@@ -14,8 +14,9 @@ struct OptimizerState {
   /// handles on the optimizer's own memory. Of several parameters of one name, which are of several
   /// models, the second is NAME#2, and so on in the order in which the optimizer was given them.
   std::vector<std::pair<std::string, Tensor>> tensors;
-  /// Counters and options: "steps", "group.0.lr", and "steps/PARAMETER" for each parameter that was
-  /// not updated in every step.
+  /// Counters and options: "steps", "group.0.lr", "steps/PARAMETER" for each parameter that was not
+  /// updated in every step and, where there are several groups, "group/PARAMETER", the number of
+  /// its own. States without that, of earlier versions, have the groups in the optimizer's order.
   std::vector<std::pair<std::string, double>> numbers;
 };
 
