@@ -64,10 +64,10 @@ bool is_local(const Communicator& comm, int peer) {
   return transport == "self" || transport == "shm" || transport == "thread";
 }
 
-void introduce(Communicator& comm) {
+void introduce(Communicator& comm, bool independent) {
   Context& context = Context::current();
-  context.rank = comm.rank();
-  context.world_size = comm.size();
+  context.rank = independent ? 0 : comm.rank();
+  context.world_size = independent ? 1 : comm.size();
   context.log_prefix = comm.size() > 1 ? tessera::detail::concat("[rank ", comm.rank(), "] ") : "";
   if (comm.size() > 1) {
     const std::string transports = describe_transports(comm);
@@ -214,7 +214,7 @@ World World::start(const WorldOptions& options) {
     state->local_rank += local && rank < state->comm->rank() ? 1 : 0;
   }
   state->host = state->comm->host(state->comm->rank());
-  introduce(*state->comm);
+  introduce(*state->comm, options.independent);
   choose_common_bits(*state->comm);
   state->pinned = take_cores(*state->comm, options.threads, !announced.launcher.empty());
   return World(std::move(state));

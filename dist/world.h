@@ -19,6 +19,10 @@ struct WorldOptions {
   std::chrono::milliseconds comm_timeout{60'000};
   /// Of every rank; 0: TESSERA_THREADS, or else the rank's share of its host's cores.
   int threads = 0;
+  /// True: every rank trains a model of its own, as in a search for hyperparameters. The Context is
+  /// that of a process alone, so loaders give each rank whole batches. False: ranks train one
+  /// model, and optimizers refuse to update what nobody keeps equal on all of them.
+  bool independent = false;
 };
 
 /// The exit code that a program ends with for an exception: 2 for what the user gave (options,

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/core/tensor/tensor.h>
@@ -22,13 +24,17 @@ struct ElementRange {
 /// counted from each tensor's first element, whoever computes them.
 inline constexpr std::int64_t kNormBlock = 65536;
 
+/// Named values that must be equal on all ranks.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
 /// Keeps parameters equal on all ranks that train them. Data parallel installs one on every slot;
 /// a slot without one is trained by this process alone.
 ///
-/// A step: `finish_gradients` waits for the reductions; the ranks `share` the norm, after which
-/// none of them reads the old values; the optimizer updates the elements in `own_range` of each of
-/// its parameters, run by run, and calls `publish` for each run; `finish_parameters` waits until
-/// all ranks have them.
+/// A step: `finish_gradients` waits for the reductions; between `begin_comparison` and
+/// `end_comparison` the ranks find out whether all mean the same step; they `share` the norm, after
+/// which none of them reads the old values; the optimizer updates the elements in `own_range` of
+/// each of its parameters, run by run, and calls `publish` for each run; `finish_parameters` waits
+/// until all ranks have them.
 class Synchronizer {
  public:
   virtual ~Synchronizer() = default;
@@ -44,6 +50,12 @@ class Synchronizer {
   /// Adds up numbers that ranks computed for disjoint positions of `values`: on return all ranks
   /// hold all of them. Positions of other ranks are zero before.
   virtual void share(std::span<double> values) = 0;
+  /// Begins to compare what the ranks are about to do, of which `fingerprint` is a hash, and
+  /// returns at once.
+  virtual void begin_comparison(std::uint64_t /*fingerprint*/) {}
+  /// Ends what `begin_comparison` began. Throws Disagreement on every rank, naming ranks and
+  /// values, when the fingerprints differ; only then `facts` is asked for what they are made of.
+  virtual void end_comparison(const std::function<Facts()>& /*facts*/) {}
   /// The buffers whose values it keeps equal, in the same order on all ranks.
   [[nodiscard]] virtual std::vector<SlotPtr> buffers() const { return {}; }
   /// Like `share`, over all ranks that train together: positions of others are zero before.

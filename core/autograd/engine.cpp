@@ -331,10 +331,17 @@ void BackwardRun::abandon() {
   }
 }
 
+void tell_listeners() {
+  if (const auto listeners = Context::current().backward_listeners; listeners != nullptr) {
+    listeners->walk([](const auto& entry) { entry.hook(); });
+  }
+}
+
 }  // namespace
 
 void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
               const BackwardOptions& options) {
+  tell_listeners();
   const ModeGuard<&Modes::record> recording(options.create_graph);
   BackwardRun run(options, nullptr);
   for (std::size_t i = 0; i < roots.size(); ++i) {
@@ -372,6 +379,14 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
 std::uint64_t current_backward() {
   const BackwardRun* run = BackwardRun::current();
   return run != nullptr ? run->number() : 0;
+}
+
+RemovableHandle at_begin_of_backward(std::function<void()> callback) {
+  auto& listeners = Context::current().backward_listeners;
+  if (listeners == nullptr) {
+    listeners = std::make_shared<HookList<std::function<void()>>>();
+  }
+  return listeners->add(std::move(callback));
 }
 
 void at_end_of_backward(std::function<void()> callback) {

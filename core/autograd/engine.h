@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <tessera/core/base/hook_list.h>
 #include <tessera/core/tensor/tensor.h>
 
 namespace tessera {
@@ -32,6 +33,10 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
 
 /// Number of the backward pass that is under way on this thread, 0 outside one.
 [[nodiscard]] std::uint64_t current_backward();
+
+/// From now on runs `callback` when a backward of the current rank (its Context) begins, before
+/// anything is computed; `grad` does not count.
+RemovableHandle at_begin_of_backward(std::function<void()> callback);
 
 /// Runs `callback` when the backward pass that is under way on this thread ends, after all
 /// gradients are complete. Throws InternalError outside one.

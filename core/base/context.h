@@ -6,12 +6,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include <tessera/core/base/random_scope.h>
 
 namespace tessera {
+
+struct BatchSource;  // core/base/batch_source.h
+template <class Hook>
+class HookList;  // core/base/hook_list.h
 
 /// The microbatches of a global batch that the rank's current pass runs, see docs/determinism.md.
 struct Pass {
@@ -34,10 +39,13 @@ struct Context {
   std::uint64_t models_made = 0;  ///< root models made since the seed was set
   std::uint64_t step = 0;         ///< global batches begun
   Pass pass;
-  bool mixes_samples = false;       ///< some module does: passes hold one microbatch
-  RandomDraws draws;                ///< see random_scope.h
-  std::uint64_t factory_draws = 0;  ///< of `rand` and `randn` since the seed was set
-  std::string log_prefix;           ///< "[rank 1] ", empty when alone
+  bool mixes_samples = false;                 ///< some module does: passes hold one microbatch
+  RandomDraws draws;                          ///< see random_scope.h
+  std::uint64_t factory_draws = 0;            ///< of `rand` and `randn` since the seed was set
+  std::string log_prefix;                     ///< "[rank 1] ", empty when alone
+  std::shared_ptr<const BatchSource> source;  ///< of the pass; null where nobody compares it
+  /// See at_begin_of_backward in core/autograd/engine.h; null while there are none.
+  std::shared_ptr<HookList<std::function<void()>>> backward_listeners;
 
   /// The calling thread's context; every thread starts with one process-wide default.
   static Context& current();

@@ -57,6 +57,9 @@ std::string describe(const Facts& facts, std::size_t i) {
 }
 
 std::uint64_t hash_of(const Tensor& value) {
+  if (!value.defined()) {
+    return 0;  // a first call still has to make it
+  }
   const Tensor dense = contiguous(value.detach());
   return hash_bytes({static_cast<const std::byte*>(dense.raw_data()), dense.nbytes()});
 }
@@ -79,11 +82,18 @@ void require_agreement(Communicator& comm, const std::string& what, const Facts&
                      other - texts.begin(), " has ", describe(second, i));
 }
 
+std::uint64_t fingerprint_of(const Facts& facts) {
+  const std::string text = serialize(facts);
+  return hash_bytes(std::as_bytes(std::span(text)));
+}
+
 Facts facts_of(const nn::Module& model) {
   Facts facts;
   for (const auto& [name, slot] : model.named_slots()) {
-    facts.emplace_back(name, tessera::detail::concat(slot->shape, ' ', slot->dtype,
-                                                     slot->requires_grad() ? ", trained" : "",
+    const bool trained = slot->value.defined() && slot->value.requires_grad();
+    const char* kind = trained ? ", trained" : ", frozen";
+    kind = slot->kind == nn::Slot::Kind::parameter ? kind : "";
+    facts.emplace_back(name, tessera::detail::concat(slot->shape, ' ', slot->dtype, kind,
                                                      ", value hash ", hash_of(slot->value)));
   }
   return facts;

@@ -46,7 +46,7 @@ std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
     }
     Bucket& bucket = buckets.back();
     const std::int64_t count = numel_of(slot->shape);
-    bucket.entries.push_back({slot.get(), offset, count});
+    bucket.entries.push_back({.slot = slot.get(), .offset = offset, .count = count, .alive = slot});
     offset += (count + kAlignment - 1) / kAlignment * kAlignment;
     bucket.count = offset - bucket.offset;
     const std::size_t limit = buckets.size() == 1 ? std::min(options.first_bytes, bytes) : bytes;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@ struct BucketOptions {
 
 /// One parameter's place in the flat space of all parameters.
 struct BucketEntry {
-  nn::Slot* slot = nullptr;  ///< outlives the buckets, which it owns through its synchronizer
-  std::int64_t offset = 0;   ///< in elements, from the start of the flat space
+  nn::Slot* slot = nullptr;
+  std::int64_t offset = 0;  ///< in elements, from the start of the flat space
   std::int64_t count = 0;
-  bool whole = false;  ///< one rank's, not dealt out
+  bool whole = false;               ///< one rank's, not dealt out
+  std::weak_ptr<nn::Slot> alive{};  ///< `slot`, which owns the buckets through its synchronizer
 };
 
 struct Bucket {

@@ -18,11 +18,18 @@ struct DataParallelOptions {
   BucketOptions buckets;
 };
 
-/// Makes `model` train data parallel over `comm`. Its parameters move into memory that ranks of one
-/// host share; slots stay the same. Collective.
+/// Makes `model` train data parallel over `comm`. What is trained moves into memory that ranks of
+/// one host share; slots and tensors stay the same. Collective.
+///
+/// Between steps parts of the model may be frozen, unfrozen, replaced and added, on every rank
+/// alike: the next backward carries it through. Gradient hooks see what the rank's own microbatches
+/// bring, before ranks add up; `grad` after backward is the mean over the global batch.
 ///
 /// Throws Disagreement naming ranks and parameter when the ranks' models differ, InvalidArgument
-/// when the grain does not fit the ranks. Every rank must run backward once a pass.
+/// when the grain does not fit the ranks or a parameter has a gradient already. Every rank must run
+/// backward once a pass. `backward` and the optimizer's `step` throw Disagreement on every rank,
+/// naming ranks and both values, before anything is updated, when ranks differ in what they train,
+/// on which data or with which options.
 std::shared_ptr<class GradientReducer> data_parallel(nn::Module& model,
                                                      const std::shared_ptr<Communicator>& comm,
                                                      const DataParallelOptions& options);

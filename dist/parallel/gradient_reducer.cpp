@@ -29,34 +29,26 @@ std::vector<std::shared_ptr<Communicator>> make_lanes(const std::shared_ptr<Comm
 
 }  // namespace
 
-GradientReducer::GradientReducer(const std::vector<nn::Parameter>& parameters,
-                                 std::shared_ptr<Communicator> comm,
+GradientReducer::GradientReducer(nn::Module& model, std::shared_ptr<Communicator> comm,
                                  const DataParallelOptions& options)
     : comm_(std::move(comm)),
       host_(ranks_of_host(*comm_)),
       lanes_(make_lanes(comm_, *host_)),
+      watch_(model),
+      listener_(at_begin_of_backward([this] { notice_new_parameters(); })),
+      bucket_options_(options.buckets),
       grain_(options.grain),
       tree_(
           std::make_shared<ReductionTree>(ReductionTree::over_grain(options.grain, comm_->size()))),
-      blocks_(tree_->of_rank(comm_->rank())),
-      buckets_(make_buckets(parameters, options.buckets)),
-      borders_(deal_out(buckets_, host_->size())),
-      parameters_(allocate_whole(*comm_, flat_bytes(buckets_), MemoryCategory::parameter)),
-      peers_(host_addresses()),
-      gradients_(allocate_whole(
-          *comm_, flat_bytes(buckets_) * static_cast<std::size_t>(tree_->max_blocks()),
-          MemoryCategory::gradient)) {
-  for (std::size_t b = 0; b < buckets_.size(); ++b) {
-    for (const BucketEntry& entry : buckets_[b].entries) {
-      places_.push_back({entry, b});
-    }
+      blocks_(tree_->of_rank(comm_->rank())) {}
+
+GradientReducer::~GradientReducer() {
+  for (const Place& place : places_) {
+    let_go(place);
   }
-  states_given_.resize(places_.size());
-  progress_.resize(places_.size());
-  for (Progress& p : progress_) {
-    p.filled.resize(blocks_.size());
+  for (const Tensor& value : newcomers_) {
+    retire_sink(value);
   }
-  move_parameters(buckets_, parameters_);
 }
 
 Tensor GradientReducer::gradient_at(std::size_t index, std::size_t block) const {
@@ -65,7 +57,7 @@ Tensor GradientReducer::gradient_at(std::size_t index, std::size_t block) const 
   const auto most = static_cast<std::int64_t>(tree_->max_blocks());
   const std::int64_t at = bucket.offset * most + static_cast<std::int64_t>(block) * bucket.count +
                           place.entry.offset - bucket.offset;
-  return tensor_at(gradients_, at, place.entry.slot->shape);
+  return tensor_at(gradients_, at, place.value.shape());
 }
 
 /// The rank's block that holds the pass; the number of blocks if none does.
@@ -101,7 +93,6 @@ GradientReducer::Round& GradientReducer::current_round(Progress& progress) const
 }
 
 Tensor GradientReducer::destination(std::size_t index) {
-  begin_backward();
   const std::size_t block = current_block();
   const bool free = fills_bucket(block) && !progress_[index].lent.held(block);
   return free ? gradient_at(index, block) : Tensor();
@@ -114,7 +105,7 @@ Tensor GradientReducer::early_destination(std::size_t index) {
   Progress& p = progress_[index];
   const bool whole = block != blocks_.size() && pass.count == blocks_[block].size;
   const bool in_use = !whole || p.filled[block] != 0 || current_backward() != 0 ||
-                      places_[index].entry.slot->value.grad().defined();
+                      places_[index].value.grad().defined();
   return in_use ? Tensor() : p.lent.lend(gradient_at(index, block), block);
 }
 
@@ -123,6 +114,7 @@ void GradientReducer::begin_backward() {
     return;
   }
   backward_ = current_backward();
+  agree();
   keep_previous();
   if (Context::current().pass.last) {
     begin_last_pass();
@@ -133,8 +125,8 @@ void GradientReducer::begin_backward() {
 /// aside and added to its sum.
 void GradientReducer::keep_previous() {
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    const Tensor grad = places_[i].entry.slot->value.grad();
-    if (!grad.defined() || progress_[i].kept) {
+    const Tensor grad = places_[i].value.grad();
+    if (!grad.defined() || progress_[i].kept || !places_[i].trained) {
       continue;
     }
     progress_[i].kept = true;
@@ -144,14 +136,18 @@ void GradientReducer::keep_previous() {
 }
 
 void GradientReducer::begin_last_pass() {
+  count_pending();
+  at_end_of_backward([this] { end_backward(); });
+}
+
+void GradientReducer::count_pending() {
   pending_.assign(buckets_.size() + 1, 0);
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    ++pending_[stage_of(places_[i])];
+    pending_[stage_of(places_[i])] += places_[i].trained ? 1 : 0;
     progress_[i].complete = progress_[i].early = false;
   }
   next_stage_ = 0;
   works_.clear();
-  at_end_of_backward([this] { end_backward(); });
 }
 
 void GradientReducer::store(std::size_t index, std::size_t block, const Tensor& sum) {
@@ -179,7 +175,6 @@ bool GradientReducer::take_dense(std::size_t index, Tensor& dense) {
   if (!Context::current().pass.last) {
     return false;
   }
-  begin_backward();
   add_dense(index, std::exchange(dense, Tensor()));
   settle(index);
   progress_[index].early = next_stage_ <= 1;
@@ -188,7 +183,6 @@ bool GradientReducer::take_dense(std::size_t index, Tensor& dense) {
 }
 
 void GradientReducer::complete(std::size_t index, Contribution contribution) {
-  begin_backward();
   Progress& p = progress_[index];
   if (contribution.rows.defined()) {
     current_round(p).rows.push_back(std::move(contribution.rows));

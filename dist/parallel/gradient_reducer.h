@@ -4,16 +4,22 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <tessera/core/autograd/leaf.h>
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/hook_list.h>
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/dist/parallel/bucket_layout.h>
 #include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/fingerprint_exchange.h>
 #include <tessera/dist/parallel/lent_gradient.h>
+#include <tessera/dist/parallel/optimizer_memory.h>
 #include <tessera/dist/parallel/parameter_memory.h>
+#include <tessera/dist/parallel/watched_model.h>
 #include <tessera/dist/reduce/tree.h>
 #include <tessera/nn/synchronizer.h>
 
@@ -40,29 +46,47 @@ struct CommunicationTime {
 /// where the last few backwards were so on every rank of several hosts, it goes first, on its own.
 /// When that guess turns out wrong, the first bucket waits for it. All ranks guess alike, from the
 /// table of used parameters.
-class GradientReducer final : public nn::Synchronizer {
+///
+/// Note [What may change]. When a backward begins, a rank looks at its model. With the first
+/// gradient of a step every rank launches an exchange of fingerprints: of what changed in the
+/// model, which is nothing in nearly every step, and of where the batch came from. A rank whose
+/// model did not change waits for it when backward ends; one that unfroze, froze or replaced
+/// something waits at once. Where all did the same, the reducer follows the model; otherwise the
+/// rank launches what the others wait for, and at the end of backward all throw, before any update.
+class GradientReducer final : public nn::Synchronizer,
+                              public std::enable_shared_from_this<GradientReducer> {
  public:
-  GradientReducer(const std::vector<nn::Parameter>& parameters, std::shared_ptr<Communicator> comm,
+  /// `follow_model` is to be called next.
+  GradientReducer(nn::Module& model, std::shared_ptr<Communicator> comm,
                   const DataParallelOptions& options);
+  ~GradientReducer() override;
+  GradientReducer(const GradientReducer&) = delete;
+  GradientReducer& operator=(const GradientReducer&) = delete;
+
+  /// Takes the model as it is now, on which the ranks agree: lays its parameters out anew where
+  /// some are new, and keeps to those that are trained. Collective.
+  void follow_model(const nn::Module& model);
 
   void finish_gradients() override {}
   [[nodiscard]] nn::ElementRange own_range(const nn::Slot& slot) const override;
   void keep_whole(const nn::Slot& slot) override;
   [[nodiscard]] Tensor make_state(const nn::Slot& slot, const Shape& shape) override;
   void share(std::span<double> values) override;
+  void begin_comparison(std::uint64_t fingerprint) override;
+  void end_comparison(const std::function<Facts()>& facts) override;
   void gather_states() override;
   void publish(const Tensor& updated) override;
   void finish_parameters() override;
 
   [[nodiscard]] std::vector<nn::SlotPtr> buffers() const override;
   void share_bytes(std::span<std::uint8_t> bytes) override;
-  void set_buffers(const std::vector<nn::Buffer>& buffers);
 
   [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
   /// The communication since the last call.
   [[nodiscard]] CommunicationTime take_time() { return std::exchange(time_, {}); }
 
-  // For the sinks of the parameters' leaves.
+  // For the sinks of the parameters' leaves. The first is called before each of the others.
+  void begin_backward();
   [[nodiscard]] Tensor destination(std::size_t index);
   [[nodiscard]] Tensor early_destination(std::size_t index);
   [[nodiscard]] bool take_dense(std::size_t index, Tensor& dense);
@@ -86,11 +110,14 @@ class GradientReducer final : public nn::Synchronizer {
   struct Place {
     BucketEntry entry;
     std::size_t bucket = 0;
+    std::string name;
+    Tensor value;           ///< the slot's, while the ranks agree on it
+    bool trained = true;    ///< else frozen, or out of the model: it takes no part
     int without_dense = 0;  ///< backwards since the last that brought a dense gradient
     int early = 0;          ///< backwards since the last that did not bring it early
   };
   /// When a parameter's dense gradient is reduced.
-  enum class Turn { first, with_bucket, last };
+  enum class Turn { first, with_bucket, last, never };
   /// Elements of the flat space.
   struct FlatRange {
     std::int64_t first = 0;
@@ -102,8 +129,27 @@ class GradientReducer final : public nn::Synchronizer {
   [[nodiscard]] std::size_t current_block() const;
   [[nodiscard]] bool fills_bucket(std::size_t block) const;
   [[nodiscard]] Round& current_round(Progress& progress) const;
-  void begin_backward();
+  void agree();
+  [[nodiscard]] std::uint64_t step_fingerprint() const;
+  [[nodiscard]] Facts step_facts() const;
+  void check_between_steps() const;
+  [[noreturn]] void abandon();
+  void require_equal();
+  void notice_new_parameters();
+  [[nodiscard]] bool keeps(const nn::Slot& slot) const { return slot.synchronizer.get() == this; }
+  [[nodiscard]] std::vector<nn::Parameter> parameters_to_keep(const nn::Module& model) const;
+  [[nodiscard]] bool lies_here(const nn::Slot& slot) const;
+  void lay_out(const std::vector<nn::Parameter>& parameters);
+  void carry_whole(const std::vector<Bucket>& before);
+  void make_places();
+  [[nodiscard]] std::optional<FlatPlace> place_of_state(const nn::Slot& slot) const;
+  void keep(std::size_t index, const std::vector<nn::Parameter>& parameters);
+  void let_go(const Place& place);
+  void retire_sink(const Tensor& value);
+  void set_buffers(const nn::Module& model);
+  [[nodiscard]] FlatSpace space() const;
   void begin_last_pass();
+  void count_pending();
   void keep_previous();
   void store(std::size_t index, std::size_t block, const Tensor& sum);
   void add_dense(std::size_t index, Tensor dense);
@@ -125,13 +171,15 @@ class GradientReducer final : public nn::Synchronizer {
   void add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts);
   void set_gradients(const std::vector<std::int64_t>& table);
   void wait(const Work& work);
-  [[nodiscard]] std::span<float> part_of_rank(const CommBuffer& flat, int rank) const;
   [[nodiscard]] std::vector<std::byte*> host_addresses() const;
   void broadcast_parameters();
 
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<Communicator> host_;                ///< the ranks of this host
   std::vector<std::shared_ptr<Communicator>> lanes_;  ///< buckets take turns on them
+  WatchedModel watch_;
+  ScopedHandle listener_;  ///< to backwards
+  BucketOptions bucket_options_;
   std::int64_t grain_;
   std::shared_ptr<const ReductionTree> tree_;
   std::vector<TreeLeaf> blocks_;  ///< this rank's aligned blocks of microbatches
@@ -141,13 +189,16 @@ class GradientReducer final : public nn::Synchronizer {
   CommBuffer parameters_;
   std::vector<std::byte*> peers_;  ///< see host_addresses
   CommBuffer gradients_;
-  std::vector<CommBuffer> states_;
-  std::vector<std::size_t> states_given_;  ///< by place: flat state buffers in use
+  OptimizerMemory states_;
   std::vector<float> previous_;  ///< sums of earlier backwards of the step, by flat offset
   std::vector<Progress> progress_;
   std::vector<std::size_t> pending_;  ///< by stage: parameters still to complete
   std::size_t next_stage_ = 0;        ///< 0: what goes first; b + 1: bucket b
   std::vector<Work> works_;
+  std::vector<Tensor> newcomers_;                       ///< see notice_new_parameters
+  std::vector<std::shared_ptr<GradientSink>> retired_;  ///< until nobody runs in them
+  FingerprintExchange step_;    ///< of the step under way, until its last backward ends
+  FingerprintExchange update_;  ///< of the optimizer's part of it
   std::uint64_t backward_ = 0;
   CommunicationTime time_;
   std::vector<std::weak_ptr<nn::Slot>> buffers_;

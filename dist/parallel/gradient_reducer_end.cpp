@@ -36,6 +36,9 @@ bool any_rank(const std::vector<std::int64_t>& table, std::size_t parameters, st
 void GradientReducer::end_backward() {
   std::vector<std::int64_t> mine(places_.size() * columns);
   for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (!places_[i].trained) {
+      continue;
+    }
     Progress& p = progress_[i];
     const Round& round = current_round(p);
     const bool complete = p.complete;
@@ -57,6 +60,7 @@ void GradientReducer::end_backward() {
     wait(work);
   }
   wait(exchanged);
+  require_equal();
   reduce_left_out(table);
   learn(table);
   add_rows_of_all(table);
@@ -80,8 +84,9 @@ void GradientReducer::learn(const std::vector<std::int64_t>& table) {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     Place& place = places_[i];
     const bool early_on_all = count_ranks(table, places_.size(), i, early) == comm_->size();
+    const bool without = place.trained && !any_rank(table, places_.size(), i, dense);
     place.early = early_on_all ? place.early + 1 : 0;
-    place.without_dense = any_rank(table, places_.size(), i, dense) ? 0 : place.without_dense + 1;
+    place.without_dense = without ? place.without_dense + 1 : 0;
   }
 }
 
@@ -100,8 +105,8 @@ void GradientReducer::add_rows_of_all(const std::vector<std::int64_t>& table) {
 
 /// Adds all ranks' rows of a parameter, of which `counts` has the numbers, to its reduced gradient.
 void GradientReducer::add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts) {
-  const nn::Slot& slot = *places_[index].entry.slot;
-  const TensorMeta meta = TensorMeta::of(slot.value.get());
+  const Place& place = places_[index];
+  const TensorMeta meta = TensorMeta::of(place.value.get());
   Counts microbatches;
   for (int r = 0; r < comm_->size(); ++r) {
     microbatches.push_back(share_of_rank(grain_, comm_->size(), r).count);
@@ -109,13 +114,13 @@ void GradientReducer::add_rows_of(std::size_t index, const std::vector<std::int6
   const RankRows mine = flatten_rows(append_passes(current_round(progress_[index]).rows),
                                      share_of_rank(grain_, comm_->size(), comm_->rank()));
   const Tensor gradient = gradient_at(index, 0);
-  if (is_better_as_table(counts, slot.shape[0])) {
-    const Tensor sums = reduce_rows(*comm_, mine, blocks_, tree_, meta, slot.name);
+  if (is_better_as_table(counts, meta.shape[0])) {
+    const Tensor sums = reduce_rows(*comm_, mine, blocks_, tree_, meta, place.name);
     static_cast<void>(call_into<Add>(gradient, {gradient, sums}));
     return;
   }
   const RowGradient all =
-      gather_rows(*comm_, mine, counts, microbatches, slot.shape.back(), slot.name);
+      gather_rows(*comm_, mine, counts, microbatches, meta.shape.back(), place.name);
   static_cast<void>(add_rows(gradient, all, meta, gradient));
 }
 
@@ -126,7 +131,10 @@ void GradientReducer::set_gradients(const std::vector<std::int64_t>& table) {
     Progress& p = progress_[i];
     std::ranges::fill(p.filled, 0);
     p.rounds.erase(backward_in_pass());
-    LeafNode& leaf = leaf_of(places_[i].entry.slot->value);
+    if (!places_[i].trained) {
+      continue;
+    }
+    LeafNode& leaf = leaf_of(places_[i].value);
     const bool before = leaf.grad.defined() && p.kept;
     p.kept = false;
     leaf.grad = any || before ? gradient_at(i, 0) : Tensor();

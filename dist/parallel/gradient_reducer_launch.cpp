@@ -9,6 +9,9 @@ namespace tessera::dist {
 /// Only where a rank holds one block: the parts of several do not lie side by side.
 GradientReducer::Turn GradientReducer::turn_of(const Place& place) const {
   constexpr int kFew = 3;  // losses that take turns use a parameter now and then
+  if (!place.trained) {
+    return tree_->max_blocks() > 1 ? Turn::with_bucket : Turn::never;
+  }
   if (tree_->max_blocks() > 1) {
     return Turn::with_bucket;
   }
@@ -49,7 +52,7 @@ void GradientReducer::launch_bucket(std::size_t bucket) {
 
 void GradientReducer::launch_alone(const Place& place) {
   const BucketEntry& entry = place.entry;
-  launch({entry.offset, entry.offset + entry.count}, entry.slot->name + " (dense)");
+  launch({entry.offset, entry.offset + entry.count}, place.name + " (dense)");
 }
 
 /// What a bucket holds, but for those whose turn is another.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <functional>
 
-#include <tessera/core/device/huge_pages.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/parallel/cold_copy.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
@@ -35,24 +34,14 @@ void GradientReducer::keep_whole(const nn::Slot& slot) {
   }
 }
 
-/// What the host's rank `rank` updates, in flat memory.
-std::span<float> GradientReducer::part_of_rank(const CommBuffer& flat, int rank) const {
-  const auto at = static_cast<std::size_t>(rank);
-  return {reinterpret_cast<float*>(flat.data) + borders_[at],
-          static_cast<std::size_t>(borders_[at + 1] - borders_[at])};
+FlatSpace GradientReducer::space() const {
+  return {.comm = *comm_, .host = *host_, .nbytes = flat_bytes(buckets_), .borders = borders_};
 }
 
-/// States lie in flat buffers like the parameters; pages that other ranks own stay untouched.
 Tensor GradientReducer::make_state(const nn::Slot& slot, const Shape& shape) {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].entry.slot == &slot) {
-      const std::size_t number = states_given_[i]++;
-      if (number == states_.size()) {
-        states_.push_back(
-            allocate_counted(*comm_, flat_bytes(buckets_), MemoryCategory::optimizer));
-        take_pages(std::as_writable_bytes(part_of_rank(states_.back(), host_->rank())));
-      }
-      return tensor_at(states_[number], places_[i].entry.offset, shape);
+  for (const Place& place : places_) {
+    if (place.entry.slot == &slot) {
+      return states_.make(space(), place.entry.alive, place.entry.offset, shape);
     }
   }
   fail<InternalError>("data_parallel: not a parameter of the model: ", slot.name);
@@ -72,27 +61,12 @@ std::vector<nn::SlotPtr> GradientReducer::buffers() const {
   return alive;
 }
 
-void GradientReducer::set_buffers(const std::vector<nn::Buffer>& buffers) {
-  for (const nn::Buffer& buffer : buffers) {
-    buffers_.push_back(buffer.slot());
-  }
-}
-
 void GradientReducer::share_bytes(std::span<std::uint8_t> bytes) {
   wait(all_reduce<std::uint8_t>(*comm_, bytes, ReduceOp::sum, "buffers"));
 }
 
 void GradientReducer::gather_states() {
-  for (const CommBuffer& state : states_) {
-    for (int r = 1; r < host_->size(); ++r) {
-      const std::span<float> part = part_of_rank(state, r);
-      if (host_->rank() == r) {
-        wait(send<float>(*host_, part, 0, "optimizer state"));
-      } else if (host_->rank() == 0) {
-        wait(receive<float>(*host_, part, r, "optimizer state"));
-      }
-    }
-  }
+  states_.gather(space());
 }
 
 /// Nobody reads old weights any more: all ranks have shared the norm.
@@ -115,8 +89,11 @@ void GradientReducer::finish_parameters() {
     wait(barrier(*host_, "weights"));
   }
   for (const Place& place : places_) {
-    place.entry.slot->value.get().storage->bump_version();
+    if (place.trained) {
+      place.value.get().storage->bump_version();
+    }
   }
+  watch_.accept_update();
 }
 
 /// Where the parameters of the host's other ranks lie for this one; empty unless it reaches all.
@@ -138,7 +115,7 @@ std::vector<std::byte*> GradientReducer::host_addresses() const {
 
 void GradientReducer::broadcast_parameters() {
   for (int r = 0; r < host_->size(); ++r) {
-    if (const std::span<float> part = part_of_rank(parameters_, r); !part.empty()) {
+    if (const std::span<float> part = space().part_of_rank(parameters_, r); !part.empty()) {
       wait(broadcast<float>(*host_, part, r, "weights"));
     }
   }

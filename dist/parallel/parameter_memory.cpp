@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <tessera/core/autograd/meta.h>
 #include <tessera/core/device/huge_pages.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
@@ -44,12 +43,25 @@ Tensor tensor_at(const CommBuffer& buffer, std::int64_t offset, const Shape& sha
   return from_memory(data, shape, DType::f32, buffer.owner);
 }
 
+void rest_on(const Tensor& x, const CommBuffer& buffer, std::int64_t offset) {
+  TensorImpl& impl = x.get();
+  const Tensor place = tensor_at(buffer, offset, impl.shape);
+  while (place.version() < impl.storage->version()) {
+    place.get().storage->bump_version();  // a tape that saved `x` must not see a write
+  }
+  impl.storage = place.get().storage;
+  impl.strides = place.get().strides;
+  impl.offset = place.get().offset;
+  impl.base = nullptr;  // it is no view any more
+  impl.untracked_view = false;
+}
+
 void move_parameters(const std::vector<Bucket>& buckets, const CommBuffer& buffer) {
   for (const Bucket& bucket : buckets) {
     for (const BucketEntry& entry : bucket.entries) {
-      const Tensor moved = tensor_at(buffer, entry.offset, entry.slot->shape);
-      static_cast<void>(call_into<Cast>(moved, {entry.slot->value.detach()}, {DType::f32}));
-      entry.slot->put(moved);
+      const Tensor place = tensor_at(buffer, entry.offset, entry.slot->shape);
+      static_cast<void>(call_into<Cast>(place, {entry.slot->value.detach()}, {DType::f32}));
+      rest_on(entry.slot->value, buffer, entry.offset);
     }
   }
 }

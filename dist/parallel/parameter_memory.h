@@ -20,7 +20,11 @@ namespace tessera::dist {
 /// A tensor of `slot`'s shape on f32 memory of `buffer`, `offset` elements from its start.
 [[nodiscard]] Tensor tensor_at(const CommBuffer& buffer, std::int64_t offset, const Shape& shape);
 
-/// Moves the parameters of `buckets` into `buffer`, at their offsets. Slots stay the same.
+/// Makes `x`, of f32, lie in `buffer`, `offset` elements from its start, where its values are
+/// already. It stays the same tensor: hooks, gradient and what a tape knows of it hold.
+void rest_on(const Tensor& x, const CommBuffer& buffer, std::int64_t offset);
+
+/// Moves the parameters of `buckets` into `buffer`, at their offsets. Their tensors stay the same.
 void move_parameters(const std::vector<Bucket>& buckets, const CommBuffer& buffer);
 
 /// How the flat space of all parameters is dealt out among the ranks of a host: part r is

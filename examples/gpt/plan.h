@@ -15,9 +15,10 @@
 /// Collective: the first call of all.
 void require_same_options(const Options& options, const tessera::dist::World& world);
 
-/// Throws Disagreement when the ranks' data differ, with the lengths or hashes. Collective.
-void require_same_data(const Loader& loader, const tessera::data::TokenSequence& eval_tokens,
-                       const tessera::dist::World& world);
+/// Throws Disagreement when the ranks' --eval-data differ, with the lengths or hashes. (Data
+/// parallel compares what is trained on.) Collective.
+void require_same_eval_data(const tessera::data::TokenSequence& eval_tokens,
+                            const tessera::dist::World& world);
 
 /// Data parallel over all ranks; nothing to do for one. Collective.
 std::shared_ptr<tessera::dist::GradientReducer> apply_plan(Gpt& model, const Loader& loader,

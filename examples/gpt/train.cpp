@@ -42,7 +42,7 @@ void train(const Options& given, const dist::World& world) {
     load_init(*model, o.init, comm);
   }
   prepare_saving(o, comm);
-  require_same_data(loader, eval_tokens, world);
+  require_same_eval_data(eval_tokens, world);
   const auto reducer = apply_plan(*model, loader, world);
   auto optimizer = make_optimizer(*model, o);
   const Run run{o, world, model, loader, eval_tokens, optimizer, reducer.get()};

@@ -19,9 +19,11 @@
 #include <vector>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/philox.h>
 #include <tessera/nn/data/collate.h>
 #include <tessera/nn/data/loader_base.h>
 #include <tessera/nn/data/prepared.h>
+#include <tessera/nn/data/rows.h>
 #include <tessera/nn/data/sample_error.h>
 #include <tessera/nn/data/workers.h>
 
@@ -158,6 +160,20 @@ class DataLoader final : public LoaderBase {
   }
 
   [[nodiscard]] DatasetFacts facts() const override { return dataset_->facts(); }
+  /// A sample that cannot be read is none's: the pass that needs it will say so.
+  [[nodiscard]] std::uint64_t hash_sample(std::int64_t place) const override {
+    try {
+      PassPlan pass;
+      pass.samples = 1;
+      pass.first_place = place;
+      Batch batch = collected(pass);
+      std::uint64_t hash = 0;
+      each_tensor(batch, [&](const Tensor& tensor) { hash = mix(hash, hash_tensor(tensor)); });
+      return hash;
+    } catch (...) {
+      return 0;
+    }
+  }
   void drop_pending() override {
     workers_.clear();
     pending_.clear();
@@ -169,14 +185,18 @@ class DataLoader final : public LoaderBase {
   Workers workers_;                                       ///< last: its tasks use the rest
 };
 
-/// Walks a loader; the context's pass is what it was before when it is gone.
+/// Walks a loader; the context's pass and its source are what they were before when it is gone.
 template <class D, class Collate>
 class DataLoader<D, Collate>::Iterator {
  public:
-  explicit Iterator(DataLoader& loader) : loader_(loader), before_(Context::current().pass) {
+  explicit Iterator(DataLoader& loader)
+      : loader_(loader), before_(Context::current().pass), source_(Context::current().source) {
     ++*this;
   }
-  ~Iterator() { Context::current().pass = before_; }
+  ~Iterator() {
+    Context::current().pass = before_;
+    Context::current().source = source_;
+  }
   Iterator(const Iterator&) = delete;
   Iterator& operator=(const Iterator&) = delete;
 
@@ -191,6 +211,7 @@ class DataLoader<D, Collate>::Iterator {
  private:
   DataLoader& loader_;
   Pass before_;
+  std::shared_ptr<const BatchSource> source_;  ///< before
   Batch batch_;
   bool ended_ = false;
 };

@@ -67,6 +67,23 @@ void check_same(const std::string& what, const T& saved, const T& now) {
         ", expected ", saved);
 }
 
+BatchSource describe_source(const LoaderBase& loader, const LoaderState& state,
+                            const std::string& samples) {
+  BatchSource source{.facts = {{"batch size of the loader", std::to_string(state.batch_size)},
+                               {"grain of the loader", std::to_string(state.grain)},
+                               {"ranks of the loader", std::to_string(*loader.options().ranks)},
+                               {"seed of the loader", std::to_string(state.seed)},
+                               {"order of the data", state.order}}};
+  for (const auto& [name, value] : state.data) {
+    source.facts.emplace_back(name + " of the data", std::to_string(value));
+  }
+  source.facts.emplace_back("hash of a few samples of the data", samples);
+  for (const auto& [name, value] : source.facts) {
+    source.fingerprint = mix(mix(source.fingerprint, hash_name(name)), hash_name(value));
+  }
+  return source;
+}
+
 }  // namespace
 
 LoaderBase::LoaderBase(std::int64_t size, const LoaderOptions& options)
@@ -151,6 +168,7 @@ void LoaderBase::advance() {
                   .samples = now.samples,
                   .last = now.index + 1 == passes_.size(),
                   .training = options_.counts_steps};
+  announce_source(now.position);
   begin_random_pass();
   if (options_.counts_steps) {
     context.step = static_cast<std::uint64_t>(now.position) + 1;
@@ -182,6 +200,31 @@ std::string LoaderBase::order() const {
   text += options_.join_epochs ? ", epochs joined" : "";
   text += options_.drop_last ? ", last batch dropped" : "";
   return text;
+}
+
+/// Of a few samples that the seed chooses; all of them would take too long.
+std::string LoaderBase::hash_samples() const {
+  constexpr std::uint64_t kSamples = 8;
+  std::uint64_t hash = 0;
+  for (std::uint64_t i = 0; i < kSamples; ++i) {
+    const std::uint64_t chosen = mix(*options_.seed, i) % static_cast<std::uint64_t>(size_);
+    hash = mix(hash, hash_sample(static_cast<std::int64_t>(chosen)));
+  }
+  return std::to_string(hash);
+}
+
+/// Ranks that train together compare where their batches come from.
+void LoaderBase::announce_source(std::int64_t position) {
+  Context& context = Context::current();
+  if (context.world_size == 1 || !options_.counts_steps) {
+    context.source = nullptr;
+    return;
+  }
+  if (source_ == nullptr) {
+    source_ = std::make_shared<BatchSource>(describe_source(*this, state(), hash_samples()));
+  }
+  source_->position = position;
+  context.source = source_;
 }
 
 LoaderState LoaderBase::state() const {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <tessera/core/base/batch_source.h>
 #include <tessera/core/base/grain.h>
 #include <tessera/core/tensor/tensor.h>
 #include <tessera/nn/data/dataset.h>
@@ -85,6 +87,8 @@ class LoaderBase {
 
   /// What tells the data set from others.
   [[nodiscard]] virtual DatasetFacts facts() const = 0;
+  /// A hash of the sample at `place` of the order, as a batch holds it.
+  [[nodiscard]] virtual std::uint64_t hash_sample(std::int64_t place) const = 0;
   /// Forgets what was prepared ahead.
   virtual void drop_pending() = 0;
 
@@ -115,12 +119,15 @@ class LoaderBase {
   [[nodiscard]] std::int64_t first_place(std::int64_t position) const;
   [[nodiscard]] std::int64_t samples_in_batch(std::int64_t position) const;
   [[nodiscard]] std::string order() const;
+  [[nodiscard]] std::string hash_samples() const;
+  void announce_source(std::int64_t position);
 
   std::int64_t size_;
   LoaderOptions options_;
   std::vector<MicrobatchRange> passes_;
-  Cursor next_;           ///< not yet handed out
-  std::int64_t end_ = 0;  ///< position where the loop ends
+  std::shared_ptr<BatchSource> source_;  ///< null until ranks may want to compare it
+  Cursor next_;                          ///< not yet handed out
+  std::int64_t end_ = 0;                 ///< position where the loop ends
 };
 
 }  // namespace tessera::data

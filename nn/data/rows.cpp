@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/hash.h>
+#include <tessera/core/base/philox.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/tensor/factories.h>
@@ -65,6 +67,15 @@ Tensor stack_samples(std::span<const Tensor> samples) {
     to += dense.nbytes();
   }
   return batch;
+}
+
+std::uint64_t hash_tensor(const Tensor& tensor) {
+  const Tensor dense = contiguous(tensor.detach());
+  auto hash = static_cast<std::uint64_t>(dense.dtype());
+  for (const std::int64_t size : dense.shape()) {
+    hash = mix(hash, static_cast<std::uint64_t>(size));
+  }
+  return hash_bytes({static_cast<const std::byte*>(dense.raw_data()), dense.nbytes()}, hash);
 }
 
 }  // namespace tessera::data

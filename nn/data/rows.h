@@ -18,4 +18,7 @@ namespace tessera::data {
 /// naming the first that differs from sample 0.
 [[nodiscard]] Tensor stack_samples(std::span<const Tensor> samples);
 
+/// A hash of a tensor's shape, dtype and elements.
+[[nodiscard]] std::uint64_t hash_tensor(const Tensor& tensor);
+
 }  // namespace tessera::data

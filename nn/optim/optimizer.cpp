@@ -8,6 +8,7 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/philox.h>
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/allocator.h>
 #include <tessera/core/device/thread_pool.h>
@@ -19,6 +20,7 @@
 #include <tessera/nn/optim/flat_range.h>
 #include <tessera/nn/optim/gradient_norm.h>
 #include <tessera/nn/optim/runs.h>
+#include <tessera/nn/optim/work.h>
 
 namespace tessera::optim {
 namespace {
@@ -69,16 +71,9 @@ std::string free_name(const std::string& name, const std::unordered_set<std::str
 
 }  // namespace
 
-struct Optimizer::Work {
-  Item* item;
-  Tensor value;  ///< the parameter's or, where that is strided, a dense copy to be written back
-  Tensor gradient;
-  nn::Synchronizer* synchronizer;  ///< null when this process trains alone
-  nn::ElementRange own;            ///< what this rank updates
-};
-
 void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std::size_t group) {
   std::vector<Item> items = items_;
+  std::uint64_t hash = names_;
   std::unordered_set<std::string> names;
   std::unordered_set<const nn::Slot*> known;
   for (const Item& item : items) {
@@ -93,9 +88,11 @@ void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std
     check_known(*slot);
     const std::string name = free_name(slot->name, names);
     names.insert(name);
+    hash = mix(hash, hash_name(name));
     items.push_back({.name = name, .slot = slot, .group = group, .steps = 0, .state = {}});
   }
   items_ = std::move(items);
+  names_ = hash;
 }
 
 void Optimizer::clip_grad_norm(double max_norm) {
@@ -193,6 +190,7 @@ std::vector<double> Optimizer::squares_of(const std::vector<Work>& work,
     }
     std::vector<double> blocks = sums_by_block(parts);
     if (synchronizer != nullptr) {
+      synchronizer->end_comparison([&] { return step_facts(work); });
       synchronizer->share(blocks);
     }
     auto block = blocks.begin();
@@ -292,6 +290,7 @@ StepResult Optimizer::step() {
   if (!context.pass.last) {
     return {};
   }
+  require_kept_equal();
   const NoGradGuard no_grad;
   const std::vector<nn::Synchronizer*> sharing = synchronizers();
   for (nn::Synchronizer* synchronizer : sharing) {
@@ -299,6 +298,10 @@ StepResult Optimizer::step() {
   }
   nn::end_step_of_buffers(sharing);
   const std::vector<Work> work = collect();
+  const std::uint64_t fingerprint = sharing.empty() ? 0 : step_fingerprint(work);
+  for (nn::Synchronizer* synchronizer : sharing) {
+    synchronizer->begin_comparison(fingerprint);
+  }
   const std::vector<double> squares = squares_of(work, sharing);
   double sum = 0;
   for (const double square : squares) {

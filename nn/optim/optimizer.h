@@ -44,7 +44,9 @@ class Optimizer {
   /// parameter that is frozen or without gradient is left untouched, with its state; what gradient
   /// a frozen one has is dropped. Before the last pass of a step of several passes this does
   /// nothing. Throws NonFiniteGradient, see `on_non_finite`, ValueError naming a parameter that
-  /// cannot be updated as it is, both before anything is changed, and CommError.
+  /// cannot be updated as it is, Disagreement where ranks differ in options, parameters or updates
+  /// made, and InvalidArgument naming a parameter that nobody keeps equal on the ranks of this
+  /// world, all before anything is changed, and CommError.
   ///
   /// State is kept in the parameter's dtype: where that was changed, what is kept is converted, as
   /// torch.optim does when it loads a state. A parameter of any layout is updated where it lies.
@@ -127,6 +129,9 @@ class Optimizer {
   [[nodiscard]] std::vector<Work> collect();
   [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work,
                                                std::vector<nn::Synchronizer*> sharing) const;
+  void require_kept_equal() const;
+  [[nodiscard]] std::uint64_t step_fingerprint(const std::vector<Work>& work) const;
+  [[nodiscard]] nn::Facts step_facts(const std::vector<Work>& work) const;
   void update_all(const std::vector<Work>& work);
   void update_batch(const Batch& batch, const std::vector<StepTensors>& parameters, double scale);
   void consume(const std::vector<nn::Synchronizer*>& synchronizers);
@@ -141,6 +146,7 @@ class Optimizer {
   [[nodiscard]] std::string full_name_of(const std::string& saved) const;
 
   std::vector<Item> items_;
+  std::uint64_t names_ = 0;  ///< a hash of the items' names, in order
   std::int64_t steps_ = 0;
   double clip_ = 0;
   double gradient_norm_ = 0;

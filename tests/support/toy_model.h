@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include <tessera/core/base/context.h>
@@ -93,6 +94,7 @@ inline Gradients gradients_of(const nn::Module& model) {
 
 /// The gradients of one process that runs all microbatches, `at_once` a pass.
 inline Gradients alone(std::int64_t at_once) {
+  const ContextScope one_process(std::make_shared<Context>());
   set_seed(3);
   const auto model = nn::make<Model>();
   run_passes(model, {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}}, at_once);

@@ -1,0 +1,106 @@
+// Whether the ranks train the same: what a rank compares with the others in each step.
+#include <algorithm>
+
+#include <tessera/core/base/batch_source.h>
+#include <tessera/core/base/philox.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+
+namespace tessera::dist {
+namespace {
+
+using Change = WatchedModel::Change;
+
+}  // namespace
+
+/// See Note [What may change]. In a later pass of the step there is nothing left to ask.
+void GradientReducer::agree() {
+  retired_.clear();
+  const bool changed = watch_.change() == Change::structure;
+  if (changed) {
+    check_between_steps();
+  }
+  if (!step_.under_way() && comm_->size() > 1) {
+    step_.begin(*comm_, step_fingerprint(), "what is trained on which data");
+    const bool fits = find_block(Context::current().pass) != blocks_.size();
+    if ((changed || !fits) && !step_.all_equal()) {
+      abandon();
+    }
+  }
+  if (changed) {
+    follow_model(*watch_.model());
+  }
+}
+
+void GradientReducer::check_between_steps() const {
+  const bool begun = std::ranges::any_of(
+      progress_, [](const Progress& progress) { return !progress.rounds.empty(); });
+  check(!step_.under_way() && !begun,
+        "data_parallel: the model was changed between two passes of a step; freeze, unfreeze and "
+        "replace parts of it between steps");
+}
+
+std::uint64_t GradientReducer::step_fingerprint() const {
+  std::uint64_t fingerprint = 0;
+  if (const auto& source = Context::current().source; source != nullptr) {
+    fingerprint = mix(source->fingerprint, static_cast<std::uint64_t>(source->position));
+  }
+  return watch_.change() == Change::none ? fingerprint
+                                         : mix(fingerprint, fingerprint_of(watch_.facts()));
+}
+
+Facts GradientReducer::step_facts() const {
+  Facts facts;
+  if (const auto& source = Context::current().source; source != nullptr) {
+    facts = source->facts;
+    facts.emplace_back("batches before this one", std::to_string(source->position));
+  }
+  for (auto& fact : watch_.facts()) {
+    facts.push_back(std::move(fact));
+  }
+  return facts;
+}
+
+/// The ranks differ, and this one cannot go on: the others get what they wait for, zeros, and find
+/// out when their backward ends.
+void GradientReducer::abandon() {
+  count_pending();
+  end_backward();
+  fail<Disagreement>("data_parallel: ranks differ in what they train");
+}
+
+/// Before anything that this backward brought is used.
+void GradientReducer::require_equal() {
+  if (!step_.under_way()) {
+    return;
+  }
+  wait(step_.work());
+  const bool equal = step_.all_equal();
+  step_.end();
+  if (!equal) {
+    require_agreement(*comm_, "data_parallel", step_facts());
+  }
+  if (watch_.change() == Change::values) {
+    watch_.accept();
+  }
+}
+
+void GradientReducer::begin_comparison(std::uint64_t fingerprint) {
+  if (comm_->size() > 1) {
+    update_.begin(*comm_, fingerprint, "what the optimizer does");
+  }
+}
+
+void GradientReducer::end_comparison(const std::function<Facts()>& facts) {
+  if (!update_.under_way()) {
+    return;
+  }
+  wait(update_.work());
+  const bool equal = update_.all_equal();
+  update_.end();
+  if (!equal) {
+    require_agreement(*comm_, "optimizer", facts());
+    fail<Disagreement>("optimizer: ranks differ in what they are about to do");
+  }
+}
+
+}  // namespace tessera::dist

@@ -1,0 +1,53 @@
+// What hands a parameter's gradients to the reducer.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include <tessera/core/autograd/leaf.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+
+namespace tessera::dist {
+
+/// The sink of one parameter's leaf. Without a place in the reducer it drops what comes: of a
+/// parameter that was frozen or left the model after its forward. One that came to the model after
+/// the ranks agreed on it gets its place with the first gradient of the next backward.
+class ReducerSink final : public GradientSink {
+ public:
+  static constexpr std::size_t kNoPlace = std::numeric_limits<std::size_t>::max();
+
+  explicit ReducerSink(GradientReducer& reducer) : reducer_(reducer) {}
+
+  [[nodiscard]] bool belongs_to(const GradientReducer& reducer) const {
+    return &reducer_ == &reducer;
+  }
+  void set_place(std::size_t index) { index_ = index; }
+
+  Tensor destination(LeafNode&) override {
+    return takes_part() ? reducer_.destination(index_) : Tensor();
+  }
+  Tensor early_destination(LeafNode&) override {
+    return index_ != kNoPlace ? reducer_.early_destination(index_) : Tensor();
+  }
+  bool take_dense(LeafNode&, Tensor& dense) override {
+    return takes_part() && reducer_.take_dense(index_, dense);
+  }
+  void complete(LeafNode&, Contribution contribution) override {
+    if (takes_part()) {
+      reducer_.complete(index_, std::move(contribution));
+    }
+  }
+
+ private:
+  /// With the first gradient of a step the reducer may follow changes of the model.
+  bool takes_part() {
+    reducer_.begin_backward();
+    return index_ != kNoPlace;
+  }
+
+  GradientReducer& reducer_;  // takes its sinks with it
+  std::size_t index_ = kNoPlace;
+};
+
+}  // namespace tessera::dist

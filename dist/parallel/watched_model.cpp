@@ -1,0 +1,110 @@
+#include <tessera/dist/parallel/watched_model.h>
+
+#include <algorithm>
+
+namespace tessera::dist {
+namespace {
+
+template <class F>
+void for_each_slot(nn::Module& model, const F& f) {
+  const auto visit = [&f](nn::Module& module) {
+    for (const nn::SlotEntryPtr& entry : module.slot_entries()) {
+      if (entry->slot != nullptr) {
+        f(entry->slot);
+      }
+    }
+  };
+  model.apply(visit, true);
+}
+
+bool is_parameter(const nn::Slot& slot) {
+  return slot.kind == nn::Slot::Kind::parameter && slot.value.defined();
+}
+
+/// Not even where another slot has come to lie at its address.
+bool is_same(const std::weak_ptr<nn::Slot>& seen, const nn::SlotPtr& slot) {
+  return !seen.owner_before(slot) && !slot.owner_before(seen);
+}
+
+}  // namespace
+
+WatchedModel::Seen WatchedModel::see(const nn::SlotPtr& slot) {
+  if (!is_parameter(*slot)) {
+    return {.slot = slot, .value = {}};
+  }
+  return {.slot = slot,
+          .value = slot->value,
+          .version = slot->value.version(),
+          .trained = slot->value.requires_grad()};
+}
+
+WatchedModel::Change WatchedModel::compare(const Seen& seen, const nn::SlotPtr& slot) {
+  if (!is_same(seen.slot, slot) || seen.value.defined() != is_parameter(*slot)) {
+    return Change::structure;
+  }
+  if (!seen.value.defined()) {
+    return Change::none;
+  }
+  const Tensor& value = slot->value;
+  if (&value.get() != &seen.value.get() || value.requires_grad() != seen.trained) {
+    return Change::structure;
+  }
+  return value.version() != seen.version ? Change::values : Change::none;
+}
+
+void WatchedModel::look() {
+  change_ = Change::none;
+  const std::shared_ptr<nn::Module> model = model_.lock();
+  if (model == nullptr) {
+    return;
+  }
+  std::size_t i = 0;
+  for_each_slot(*model, [&](const nn::SlotPtr& slot) {
+    const bool known = i < agreed_.size();
+    change_ = std::max(change_, known ? compare(agreed_[i], slot) : Change::structure);
+    ++i;
+  });
+  if (i != agreed_.size()) {
+    change_ = Change::structure;
+  }
+}
+
+void WatchedModel::accept() {
+  agreed_.clear();
+  change_ = Change::none;
+  if (const std::shared_ptr<nn::Module> model = model_.lock(); model != nullptr) {
+    for_each_slot(*model, [&](const nn::SlotPtr& slot) { agreed_.push_back(see(slot)); });
+  }
+}
+
+void WatchedModel::accept_update() {
+  for (Seen& seen : agreed_) {
+    if (seen.trained) {
+      seen.version = seen.value.version();
+    }
+  }
+}
+
+bool WatchedModel::is_new(const nn::SlotPtr& slot) const {
+  const auto seen = std::ranges::find_if(
+      agreed_, [&](const Seen& candidate) { return is_same(candidate.slot, slot); });
+  return seen == agreed_.end() ||
+         (is_parameter(*slot) &&
+          (!seen->value.defined() || &seen->value.get() != &slot->value.get()));
+}
+
+Facts WatchedModel::facts() const {
+  const std::shared_ptr<nn::Module> model = model_.lock();
+  if (model == nullptr) {
+    return {};
+  }
+  Facts facts = facts_of(*model);
+  auto fact = facts.begin();
+  for (const auto& [name, slot] : model->named_slots()) {
+    fact->second += is_new(slot) ? ", new" : "";
+    ++fact;
+  }
+  return facts;
+}
+
+}  // namespace tessera::dist
