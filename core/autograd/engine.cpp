@@ -8,6 +8,7 @@
 #include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/autograd/reached_leaves.h>
+#include <tessera/core/autograd/run_state.h>
 #include <tessera/core/autograd/seed.h>
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
@@ -25,13 +26,11 @@ struct Capture {
   Tensor gradient;
 };
 
-/// True when the gradient of input `i` is kept as rows.
-bool brings_rows(const OpNode& node, std::size_t i) {
-  return (node.op->info.row_gradients >> i & 1U) != 0;
-}
-
-struct NewestFirst {
-  bool operator()(const OpNode* a, const OpNode* b) const { return a->sequence < b->sequence; }
+/// An op whose gradients are all there.
+struct Ready {
+  std::uint64_t sequence;
+  Target op;
+  friend bool operator<(const Ready& a, const Ready& b) { return a.sequence < b.sequence; }
 };
 
 /// One run of backward.
@@ -65,16 +64,20 @@ class BackwardRun {
   std::vector<std::function<void()>> callbacks;
 
  private:
-  void discover(const Edge& root);
-  void visit(TapeNode& node);
-  void expect(TapeNode& node, bool rows);
+  struct Root {
+    Edge edge;  ///< keeps every node alive that is reached
+    Target target;
+    Tensor seed;
+  };
   void prune();
-  void execute(OpNode& node);
-  [[nodiscard]] BatchSum batch_sum_of(const OpNode& node) const;
-  void deliver(const Edge& edge, Tensor gradient, bool rows);
-  void deliver(LeafNode& leaf, Tensor gradient, bool rows, bool last);
-  void complete(LeafNode& leaf, const Edge& edge);
-  void capture(const Edge& edge, const Tensor& gradient);
+  [[nodiscard]] bool leads_to_capture(const Edge& edge, Target target);
+  void execute(OpRun& at);
+  [[nodiscard]] BatchSum batch_sum_of(const OpRun& at);
+  void compute(OpRun& at, Vjp& vjp);
+  void deliver(Target target, std::uint32_t output, Tensor gradient, bool rows);
+  void deliver(LeafRun& leaf, Tensor gradient, bool rows);
+  void complete(LeafRun& leaf);
+  void capture(const TapeNode& node, std::uint32_t output, const Tensor& gradient);
   void abandon();
 
   bool keep_;
@@ -82,11 +85,11 @@ class BackwardRun {
   std::vector<Capture>* captures_;  ///< null in an ordinary backward
   BackwardRun* previous_;
   std::uint64_t run_ = 0;
-  std::vector<std::pair<Edge, Tensor>> roots_;  ///< keep every node alive that is reached
-  std::vector<OpNode*> found_;
+  std::vector<Root> roots_;
+  RunState state_;
   std::size_t bytes_apart_ = 0;  ///< of leaves' gradients that came whole for each microbatch
   ReachedLeaves reached_;
-  std::priority_queue<OpNode*, std::vector<OpNode*>, NewestFirst> ready_;
+  std::priority_queue<Ready> ready_;  ///< newest first
 
   [[gnu::tls_model("initial-exec")]] static thread_local BackwardRun* current_;
   static std::atomic<std::uint64_t> run_counter_;
@@ -97,64 +100,29 @@ std::atomic<std::uint64_t> BackwardRun::run_counter_{0};
 
 void BackwardRun::start(const Edge& root, const Tensor& seed) {
   if (root.node) {
-    discover(root);
-    roots_.emplace_back(root, seed);
+    roots_.push_back({root, state_.discover(root), seed});
   }
 }
 
-/// Resets a node's scratch at its first sight in this run.
-void BackwardRun::visit(TapeNode& node) {
-  if (node.run == run_) {
-    return;
-  }
-  node.run = run_;
-  node.pending = 0;
-  node.uses = 0;
-  if (OpNode* op = node.as_op(); op != nullptr) {
-    check(!op->released, op->op->info.name,
-          ": backward ran through this graph before; use keep_graph to run it again");
-    op->gradients.clear();
-    op->gradients.resize(op->outputs.size());
-    found_.push_back(op);
-  } else {
-    LeafNode& leaf = *node.as_leaf();
-    reached_.add(leaf);
-    leaf.clear_scratch();
-  }
-}
-
-/// One more contribution. Rows are no use: they are summed by themselves and added last.
-void BackwardRun::expect(TapeNode& node, bool rows) {
-  visit(node);
-  ++node.pending;
-  node.uses += rows ? 0 : 1;
-}
-
-/// Counts, for every node below `root`, the contributions that will arrive.
-void BackwardRun::discover(const Edge& root) {
-  std::size_t next = found_.size();
-  expect(*root.node, false);
-  for (; next < found_.size(); ++next) {
-    const OpNode& node = *found_[next];
-    for (std::size_t i = 0; i < node.edges.size(); ++i) {
-      if (const Edge& edge = node.edges[i]; edge.node) {
-        expect(*edge.node, brings_rows(node, i));
-      }
-    }
-  }
+bool BackwardRun::leads_to_capture(const Edge& edge, Target target) {
+  const bool reaches = !target.is_nowhere() && !target.is_leaf() && state_.op(target).reaches;
+  return reaches || std::ranges::any_of(*captures_, [&](const Capture& c) {
+           return c.node == edge.node.get() && c.output == edge.output;
+         });
 }
 
 /// For `grad`: marks the nodes that lead to a captured input.
 void BackwardRun::prune() {
-  std::ranges::sort(found_, {}, &OpNode::sequence);  // inputs come before what was made of them
-  const auto wanted = [&](const Edge& edge) {
-    OpNode* op = edge.node ? edge.node->as_op() : nullptr;
-    return (op != nullptr && op->reaches) || std::ranges::any_of(*captures_, [&](const Capture& c) {
-             return c.node == edge.node.get() && c.output == edge.output;
-           });
-  };
-  for (OpNode* node : found_) {
-    node->reaches = std::ranges::any_of(node->edges, wanted);
+  std::vector<OpRun*> oldest_first;  // inputs come before what was made of them
+  for (OpRun& op : state_.ops()) {
+    oldest_first.push_back(&op);
+  }
+  std::ranges::sort(oldest_first, {}, [](const OpRun* op) { return op->node->sequence; });
+  for (OpRun* op : oldest_first) {
+    const std::span<const Target> targets = state_.targets(*op);
+    for (std::size_t i = 0; i < targets.size() && !op->reaches; ++i) {
+      op->reaches = leads_to_capture(op->node->edges[i], targets[i]);
+    }
   }
 }
 
@@ -162,144 +130,158 @@ void BackwardRun::run() {
   if (captures_ != nullptr) {
     prune();
   }
-  for (auto& [edge, seed] : roots_) {
-    deliver(edge, std::move(seed), false);
+  for (Root& root : roots_) {
+    deliver(root.target, root.edge.output, std::move(root.seed), false);
   }
   while (!ready_.empty()) {
-    OpNode& node = *ready_.top();
+    OpRun& at = state_.op(ready_.top().op);
     ready_.pop();
-    execute(node);
+    execute(at);
   }
 }
 
 /// A sum over the batch may be taken at once only where nothing is added to it afterwards but whole
 /// sums: directly at a leaf with one use. See docs/determinism.md.
-BatchSum BackwardRun::batch_sum_of(const OpNode& node) const {
-  for (std::size_t i = 0; i < node.edges.size(); ++i) {
-    if (!node.edges[i].node) {
+BatchSum BackwardRun::batch_sum_of(const OpRun& at) {
+  const std::span<const Target> targets = state_.targets(at);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i].is_nowhere()) {
       continue;
     }
-    LeafNode* leaf = node.edges[i].node->as_leaf();
-    const bool only_use = leaf != nullptr && leaf->uses == 1;
-    if (!only_use && !node.input_meta(i).cut) {
+    const bool only_use = targets[i].is_leaf() && state_.leaf(targets[i]).only_use();
+    if (!only_use && !at.node->input_meta(i).cut) {
       return BatchSum::stack;
     }
   }
   return BatchSum::tree;
 }
 
-void run_output_hooks(OpNode& node) {
-  for (std::size_t i = 0; node.hooks != nullptr && i < node.gradients.size(); ++i) {
-    if (node.gradients[i].defined()) {
-      node.gradients[i] =
-          run_gradient_hooks(node.hooks->outputs[i].get(), std::move(node.gradients[i]));
+void run_output_hooks(const OpNode& node, std::span<Tensor> gradients) {
+  for (std::size_t i = 0; node.hooks != nullptr && i < gradients.size(); ++i) {
+    if (gradients[i].defined()) {
+      gradients[i] = run_gradient_hooks(node.hooks->outputs[i].get(), std::move(gradients[i]));
     }
   }
 }
 
-void run_op_hooks(OpNode& node, Vjp& vjp) {
+/// Throws InvalidArgument for gradients that cannot be those of the op's inputs; stacked ones have
+/// a dim more.
+void check_replaced(const OpNode& node, const std::vector<Tensor>& replaced) {
+  check(replaced.size() == node.edges.size(), "op hook on ", node.op->info.name,
+        ": wrong number of gradients; got ", replaced.size(), ", expected ", node.edges.size());
+  for (std::size_t i = 0; i < replaced.size(); ++i) {
+    const Tensor& gradient = replaced[i];
+    const bool compared = gradient.defined() && node.edges[i].node && !gradient.cut().stacked;
+    check(!compared || gradient.shape() == node.input_meta(i).shape, "op hook on ",
+          node.op->info.name, ": wrong shape of gradient ", i, "; got ",
+          compared ? gradient.shape() : Shape(), ", expected ", node.input_meta(i).shape);
+  }
+}
+
+void run_op_hooks(const OpNode& node, std::span<const Tensor> gradients, Vjp& vjp) {
   if (node.hooks == nullptr || node.hooks->after == nullptr) {
     return;
   }
-  const std::vector<Tensor> outputs(node.gradients.begin(), node.gradients.end());
+  const std::vector<Tensor> outputs(gradients.begin(), gradients.end());
   node.hooks->after->walk([&](const auto& entry) {
     std::vector<Tensor> inputs;
     for (std::size_t i = 0; i < node.edges.size(); ++i) {
       inputs.push_back(brings_rows(node, i) ? Tensor() : vjp.results()[i]);
     }
     const auto replaced = entry.hook(inputs, outputs);
+    if (replaced) {
+      check_replaced(node, *replaced);
+    }
     for (std::size_t i = 0; replaced && i < node.edges.size(); ++i) {
       if (!brings_rows(node, i)) {
-        vjp.results()[i] = replaced->at(i);
+        vjp.results()[i] = (*replaced)[i];
       }
     }
   });
 }
 
-void BackwardRun::execute(OpNode& node) {
-  const TraceRange trace(node.op->info.name, "backward");
-  run_output_hooks(node);
-  for (std::size_t i = 0; captures_ != nullptr && i < node.gradients.size(); ++i) {
-    capture({Ref<TapeNode>(&node), static_cast<std::uint32_t>(i)}, node.gradients[i]);
-  }
-  const bool any = std::ranges::any_of(node.gradients, &Tensor::defined);
-  Vjp vjp(node);
-  if (any && (captures_ == nullptr || node.reaches)) {
-    const ModeGuard<&Modes::batch_sum> sum(batch_sum_of(node));
+/// The gradients of an op's inputs, where its outputs have some and somebody wants them.
+void BackwardRun::compute(OpRun& at, Vjp& vjp) {
+  OpNode& node = *at.node;
+  const std::span<Tensor> gradients = state_.gradients(at);
+  const SavedUse saved(node, keep_);
+  if (std::ranges::any_of(gradients, &Tensor::defined) && (captures_ == nullptr || at.reaches)) {
+    const ModeGuard<&Modes::batch_sum> sum(batch_sum_of(at));
     node.op->vjp(vjp, node.attrs.get());
-    run_op_hooks(node, vjp);
-  }
-  node.gradients.clear();
-  if (!keep_) {
-    node.released = true;
-    node.saved_inputs.clear();
-    node.saved_outputs.clear();
-  }
-  for (std::size_t i = 0; i < node.edges.size(); ++i) {
-    deliver(node.edges[i], std::move(vjp.results()[i]), brings_rows(node, i));
+    run_op_hooks(node, gradients, vjp);
   }
 }
 
-void BackwardRun::capture(const Edge& edge, const Tensor& gradient) {
+void BackwardRun::execute(OpRun& at) {
+  const OpNode& node = *at.node;
+  const TraceRange trace(node.op->info.name, "backward");
+  const std::span<Tensor> gradients = state_.gradients(at);
+  run_output_hooks(node, gradients);
+  for (std::uint32_t i = 0; captures_ != nullptr && i < gradients.size(); ++i) {
+    capture(node, i, gradients[i]);
+  }
+  Vjp vjp(state_, at);
+  compute(at, vjp);
+  std::ranges::fill(gradients, Tensor());
+  const std::span<const Target> targets = state_.targets(at);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    deliver(targets[i], node.edges[i].output, std::move(vjp.results()[i]), brings_rows(node, i));
+  }
+}
+
+void BackwardRun::capture(const TapeNode& node, std::uint32_t output, const Tensor& gradient) {
   for (Capture& c : *captures_) {
-    if (c.node == edge.node.get() && c.output == edge.output) {
+    if (c.node == &node && c.output == output) {
       c.gradient = gradient;
     }
   }
 }
 
 /// Adds a contribution, undefined for none, and lets the target run when it was the last one.
-void BackwardRun::deliver(const Edge& edge, Tensor gradient, bool rows) {
-  if (!edge.node) {
+void BackwardRun::deliver(Target target, std::uint32_t output, Tensor gradient, bool rows) {
+  if (target.is_nowhere()) {
     return;
   }
-  TapeNode& target = *edge.node;
-  const bool last = --target.pending == 0;
-  OpNode* op = target.as_op();
-  if (op == nullptr) {
-    deliver(*target.as_leaf(), std::move(gradient), rows, last);
-    if (last) {
-      complete(*target.as_leaf(), edge);
-    }
+  if (target.is_leaf()) {
+    deliver(state_.leaf(target), std::move(gradient), rows);
     return;
   }
-  Tensor& sum = op->gradients[edge.output];
+  OpRun& op = state_.op(target);
+  Tensor& sum = state_.gradients(op)[output];
   if (gradient.defined() && sum.defined()) {
     accumulate(sum, gradient);
   } else if (gradient.defined()) {
     sum = std::move(gradient);
   }
-  if (last) {
-    ready_.push(op);
+  if (--op.pending == 0) {
+    ready_.push({op.node->sequence, target});
   }
 }
 
-void BackwardRun::deliver(LeafNode& leaf, Tensor gradient, bool rows, bool last) {
+void BackwardRun::deliver(LeafRun& leaf, Tensor gradient, bool rows) {
+  const bool last = leaf.arrive();
   if (gradient.defined()) {
     leaf.add(std::move(gradient));
   }
-  leaf.arrived += rows ? 0 : 1;
-  if (rows || leaf.arrived < leaf.uses) {
-    return;
+  if (!rows && leaf.arrive_dense()) {
+    bytes_apart_ += leaf.bytes_apart();
+    if (!last && captures_ == nullptr) {
+      leaf.offer_dense();
+    }
   }
-  bytes_apart_ += leaf.sum.defined() && leaf.sum.cut().stacked ? leaf.sum.nbytes() : 0;
-  if (!last && captures_ == nullptr) {
-    leaf.offer_dense();
+  if (last && !leaf.empty()) {
+    complete(leaf);
   }
 }
 
-void BackwardRun::complete(LeafNode& leaf, const Edge& edge) {
-  if (!leaf.sum.defined() && leaf.rows.empty() && !leaf.dense_taken) {
-    return;
-  }
+void BackwardRun::complete(LeafRun& leaf) {
   if (captures_ == nullptr) {
-    leaf.complete();
+    leaf.complete(reached_);
     return;
   }
-  const bool wanted =
-      std::ranges::any_of(*captures_, [&](const Capture& c) { return c.node == edge.node.get(); });
-  if (wanted) {
-    capture(edge, leaf.take_sum());
+  const TapeNode& node = leaf.leaf();
+  if (std::ranges::any_of(*captures_, [&](const Capture& c) { return c.node == &node; })) {
+    capture(node, 0, leaf.take_sum());
   }
 }
 
@@ -322,9 +304,6 @@ void BackwardRun::finish() {
 
 /// Backward threw: nothing of it stays, neither on the tape nor in the sums over a step's passes.
 void BackwardRun::abandon() {
-  for (OpNode* node : found_) {
-    node->gradients.clear();
-  }
   if (captures_ == nullptr) {
     uncount_backward_in_pass();
     drop_open_rounds();

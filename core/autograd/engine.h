@@ -19,13 +19,19 @@ struct BackwardOptions {
 /// leaves they were computed from. When it throws, gradients are as before, and of a step of
 /// several passes, all passes count as not run; a leaf's sink keeps what it was given, and the
 /// graph is gone unless it was kept.
+///
+/// Threads may run backwards at once, also through shared nodes if all keep the graph; one that
+/// does not keep it makes others that come later to a shared node throw. What they bring to shared
+/// leaves is added to `grad` one whole backward's sum at a time, in the order in which threads get
+/// there: with more than two of them the last bits may differ from run to run. A thread's failed
+/// backward leaves a `grad` alone that another has added to meanwhile.
 void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
               const BackwardOptions& options = {});
 
 /// Gradients of `outputs` with respect to `inputs`, returned and added to no leaf. An input that
 /// the outputs do not depend on has an undefined gradient. `seeds` as in `backward`, but without
 /// the factor of the grain; empty means ones. Hooks on gradients run for the inputs and what lies
-/// above them, ready hooks do not.
+/// above them, ready hooks do not. Threads share nothing but the graph, as in `backward`.
 [[nodiscard]] std::vector<Tensor> grad(std::span<const Tensor> outputs,
                                        std::span<const Tensor> inputs,
                                        std::span<const Tensor> seeds = {},

@@ -46,10 +46,10 @@ RemovableHandle register_ready_hook(const Tensor& x, ReadyHook hook) {
 }
 
 void share_hooks(const Tensor& from, const Tensor& to) {
-  const AutogradMeta* meta = from.get().autograd.get();
-  if (meta != nullptr && meta->leaf && to.is_leaf() && is_differentiable(to.dtype())) {
-    leaf_of(to).hooks = meta->leaf->hooks;
-    leaf_of(to).ready_hooks = meta->leaf->ready_hooks;
+  const LeafNode* leaf = known_leaf_of(from);
+  if (leaf != nullptr && to.is_leaf() && is_differentiable(to.dtype())) {
+    leaf_of(to).hooks = leaf->hooks;
+    leaf_of(to).ready_hooks = leaf->ready_hooks;
   }
 }
 

@@ -1,9 +1,10 @@
 // The node at which gradients of a parameter end.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <vector>
+#include <mutex>
 
 #include <tessera/core/autograd/node.h>
 #include <tessera/core/autograd/row_gradient.h>
@@ -43,43 +44,36 @@ class GradientSink {
   virtual void complete(LeafNode& leaf, Contribution contribution) = 0;
 };
 
-/// Accumulates contributions to one leaf. Fires exactly once per backward that reaches the leaf,
-/// after the last contribution, tied uses included.
+/// What a backward made of a leaf's `grad`.
+struct GradChange {
+  Tensor before;
+  std::uint64_t number;  ///< of the change, among all to the leaf's `grad`
+};
+
+/// The leaf at which gradients of a tensor end. Fires exactly once per backward that reaches it,
+/// after the last contribution, tied uses included; see LeafRun.
 class LeafNode final : public TapeNode, public Pooled<LeafNode> {
  public:
   explicit LeafNode(TensorMeta of) : meta(std::move(of)) {}
   [[nodiscard]] LeafNode* as_leaf() noexcept override { return this; }
 
+  /// Adds a finished sum to `grad`. Threads whose backwards end at one leaf take turns.
+  GradChange add_to_grad(Contribution total);
+  /// Gives `grad` back its value from before, unless it was changed again.
+  void undo(GradChange change);
+  [[nodiscard]] Tensor grad() const;
+  void set_grad(Tensor gradient);
+  void run_ready_hooks();
+
   TensorMeta meta;
-  Tensor grad;
   std::shared_ptr<GradientSink> sink;                ///< null: add to `grad`
   std::shared_ptr<GradientHooks> hooks;              ///< see the sum over uses, may replace it
   std::shared_ptr<HookList<ReadyHook>> ready_hooks;  ///< run after `grad` has the pass's gradient
 
-  // Scratch of this backward.
-  Tensor sum;                     ///< dense contributions so far
-  std::vector<RowGradient> rows;  ///< row contributions
-  std::int32_t arrived = 0;       ///< dense uses that have come, with a contribution or none
-  bool dense_taken = false;       ///< the sink has the dense part
-  std::shared_ptr<struct PassRounds>
-      passes;  ///< sums of earlier passes of the step, see open_rounds.h
-
-  /// Adds one use's gradient.
-  void add(Tensor gradient);
-  /// Offers the sum to the sink before rows have come, unless hooks wait for everything.
-  void offer_dense();
-  /// The finished sum, for somebody who wants it instead of the sink; hooks on gradients have run.
-  [[nodiscard]] Tensor take_sum();
-  /// Hands the finished sum to the sink and runs the hooks.
-  void complete();
-  /// Adds a finished sum to `grad`.
-  void add_to_grad(Contribution total);
-  void run_ready_hooks();
-  void clear_scratch();
-
  private:
-  void add_up_microbatches(GradientSink* into);
-  [[nodiscard]] bool hooked() const { return hooks != nullptr && !hooks->empty(); }
+  mutable std::mutex mutex_;
+  Tensor grad_;
+  std::uint64_t changes_ = 0;  ///< to `grad_`
 };
 
 }  // namespace tessera

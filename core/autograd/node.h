@@ -1,6 +1,7 @@
 // The tape: what was called, on what, in which order.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,11 +30,7 @@ class TapeNode : public RefCounted {
   [[nodiscard]] virtual OpNode* as_op() noexcept { return nullptr; }
   [[nodiscard]] virtual LeafNode* as_leaf() noexcept { return nullptr; }
 
-  // Scratch of the backward pass numbered `run`: contributions still to come, and dense ones in
-  // all.
-  std::uint64_t run = 0;
-  std::int32_t pending = 0;
-  std::int32_t uses = 0;
+  std::uint64_t sequence = 0;  ///< larger than those of what it was computed from; 0 for leaves
 
  private:
   TapeNode* released_before_ = nullptr;  ///< in the list of nodes to delete
@@ -87,18 +84,39 @@ class OpNode final : public TapeNode, public Pooled<OpNode> {
   /// with every recorded call, so they hold nothing twice.
   [[nodiscard]] const TensorMeta& input_meta(std::size_t i) const;
 
+  /// True when the saved tensors are gone, or about to go: backward ran, or runs.
+  [[nodiscard]] bool released() const noexcept {
+    return (readers.load(std::memory_order_relaxed) & kReleased) != 0;
+  }
+  static constexpr std::uint32_t kReleased = 1U << 31U;
+
   const OpDef* op;
   AttrsBox attrs;
-  std::uint64_t sequence = 0;             ///< newer calls have larger numbers
-  bool released = false;                  ///< saved tensors are gone: backward ran already
-  bool reaches = false;                   ///< scratch: leads to an input that `grad` asks for
-  InlineVector<Edge, 3> edges;            ///< one an input
-  InlineVector<TensorMeta, 1> constants;  ///< of the inputs without an edge, in their order
+  std::atomic<std::uint32_t> readers = 0;  ///< see SavedUse
+  InlineVector<Edge, 3> edges;             ///< one an input
+  InlineVector<TensorMeta, 1> constants;   ///< of the inputs without an edge, in their order
   InlineVector<TensorMeta, 1> outputs;
   InlineVector<SavedTensor, 3> saved_inputs;
   InlineVector<SavedTensor, 1> saved_outputs;
-  InlineVector<Tensor, 1> gradients;  ///< scratch: gradients of the outputs so far
-  std::unique_ptr<OpHooks> hooks;     ///< null for none
+  std::unique_ptr<OpHooks> hooks;  ///< null for none
 };
+
+/// While it lives, a backward may read what a node saved. Several that keep the graph may at once;
+/// one that does not keep it has it to itself, and lets go of it at the end.
+class SavedUse {
+ public:
+  /// Throws InvalidArgument where a backward that did not keep the graph came first.
+  SavedUse(OpNode& node, bool keep);
+  ~SavedUse();
+  SavedUse(const SavedUse&) = delete;
+  SavedUse& operator=(const SavedUse&) = delete;
+
+ private:
+  OpNode& node_;
+  bool keep_;
+};
+
+/// Throws InvalidArgument when a backward that did not keep the graph ran through `node`.
+void check_not_released(const OpNode& node);
 
 }  // namespace tessera

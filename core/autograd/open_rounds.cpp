@@ -1,6 +1,7 @@
 #include <tessera/core/autograd/open_rounds.h>
 
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -10,29 +11,35 @@
 namespace tessera {
 namespace {
 
+/// The sums of the k-th backwards of a step's passes, in the order in which leaves were reached.
+class OpenRound {
+ public:
+  PassTree& sum_of(LeafNode& leaf) {
+    const auto [known, fresh] = places_.try_emplace(&leaf, sums.size());
+    if (fresh) {
+      sums.emplace_back(Ref<LeafNode>(&leaf), PassTree());
+    }
+    return sums[known->second].second;
+  }
+  std::vector<std::pair<Ref<LeafNode>, PassTree>> sums;
+
+ private:
+  std::unordered_map<LeafNode*, std::size_t> places_;
+};
+
 /// What a thread's passes of one step have brought to leaves.
 struct OpenStep {
   const Context* context = nullptr;
   std::uint64_t step = 0;
-  std::int64_t first = 0;   ///< microbatch at which the step's first pass began
-  std::int64_t latest = 0;  ///< and its latest
-  bool lost = false;        ///< what earlier passes brought was dropped
-  /// The leaves that wait, by number of the backward in its pass.
-  std::map<std::size_t, std::vector<Ref<LeafNode>>> waiting;
+  std::int64_t first = 0;                    ///< microbatch at which the step's first pass began
+  std::int64_t latest = 0;                   ///< and its latest
+  bool lost = false;                         ///< what earlier passes brought was dropped
+  std::map<std::size_t, OpenRound> waiting;  ///< by number of the backward in its pass
 };
 
 OpenStep& open_step() {
   thread_local OpenStep step;
   return step;
-}
-
-void forget_sums(OpenStep& open) {
-  for (const auto& [number, leaves] : open.waiting) {
-    for (const Ref<LeafNode>& leaf : leaves) {
-      leaf->passes->trees.erase(number);
-    }
-  }
-  open.waiting.clear();
 }
 
 /// The step that the current pass belongs to. A pass that lies before the latest begins it anew.
@@ -41,7 +48,6 @@ OpenStep& step_of_pass() {
   const Context& context = Context::current();
   const Pass& pass = context.pass;
   if (open.context != &context || open.step != context.step || pass.first < open.latest) {
-    forget_sums(open);
     open = {.context = &context, .step = context.step, .first = pass.first};
   }
   open.latest = pass.first;
@@ -55,13 +61,7 @@ OpenStep& step_of_pass() {
 
 void add_to_open_round(LeafNode& leaf, Contribution contribution) {
   OpenStep& open = step_of_pass();
-  if (leaf.passes == nullptr) {
-    leaf.passes = std::make_shared<PassRounds>();
-  }
-  PassTree& tree = leaf.passes->trees[backward_in_pass()];
-  if (tree.empty()) {
-    open.waiting[backward_in_pass()].push_back(Ref<LeafNode>(&leaf));
-  }
+  PassTree& tree = open.waiting[backward_in_pass()].sum_of(leaf);
   if (contribution.rows.defined()) {
     tree.add_rows(std::move(contribution.rows));
   }
@@ -72,19 +72,13 @@ void add_to_open_round(LeafNode& leaf, Contribution contribution) {
 }
 
 void complete_open_rounds(ReachedLeaves& reached) {
-  const auto open = open_step().waiting.extract(backward_in_pass());
+  auto open = open_step().waiting.extract(backward_in_pass());  // taken at once: a hook may throw
   if (open.empty()) {
     return;
   }
-  std::vector<PassTree> trees;  // taken at once: a hook may throw
-  for (const Ref<LeafNode>& leaf : open.mapped()) {
-    trees.push_back(std::move(leaf->passes->trees.extract(open.key()).mapped()));
-  }
-  for (std::size_t i = 0; i < trees.size(); ++i) {
-    LeafNode& leaf = *open.mapped()[i];
-    reached.add(leaf);
-    leaf.add_to_grad(trees[i].take(Context::current().pass.grain));
-    leaf.run_ready_hooks();
+  for (auto& [leaf, tree] : open.mapped().sums) {
+    reached.add(*leaf, tree.take(Context::current().pass.grain));
+    leaf->run_ready_hooks();
   }
 }
 
@@ -95,7 +89,7 @@ void drop_open_rounds() {
     open.latest = context.pass.first;
     open.lost = open.lost || open.first < open.latest;
   }
-  forget_sums(open);
+  open.waiting.clear();
 }
 
 }  // namespace tessera

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include <tessera/core/autograd/leaf.h>
@@ -32,12 +31,6 @@ class PassTree {
   void climb(std::int64_t count);
   std::vector<Block> blocks_;
   std::vector<RowGradient> rows_;
-};
-
-/// The sums of a leaf by number of the backward in its pass: the k-th ones of all passes of a step
-/// belong together.
-struct PassRounds {
-  std::map<std::size_t, PassTree> trees;
 };
 
 /// Number of the thread's current or latest backward in its pass, from 0. The engine counts.

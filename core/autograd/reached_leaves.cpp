@@ -4,16 +4,13 @@
 
 namespace tessera {
 
-void ReachedLeaves::add(LeafNode& leaf) {
-  before_.push_back({Ref<LeafNode>(&leaf), leaf.sink == nullptr ? leaf.grad : Tensor()});
+void ReachedLeaves::add(LeafNode& leaf, Contribution total) {
+  changes_.push_back({Ref<LeafNode>(&leaf), leaf.add_to_grad(std::move(total))});
 }
 
 ReachedLeaves::~ReachedLeaves() {
-  for (Before& before : std::views::reverse(before_)) {
-    before.leaf->clear_scratch();
-    if (before.leaf->sink == nullptr) {
-      before.leaf->grad = std::move(before.grad);
-    }
+  for (Change& change : std::views::reverse(changes_)) {
+    change.leaf->undo(std::move(change.grad));
   }
 }
 

@@ -7,8 +7,9 @@
 
 namespace tessera {
 
-/// The leaves that a backward reached. Unless `keep` is called they are as they were when the scope
-/// ends: no scratch, and `grad` from before. A sink keeps what it was given.
+/// The leaves to whose `grad` a backward added. Unless `keep` is called they have the gradient from
+/// before when the scope ends, but for those whose `grad` somebody else, a hook or a backward on
+/// another thread, has changed since. A sink keeps what it was given.
 class ReachedLeaves {
  public:
   ReachedLeaves() = default;
@@ -16,16 +17,16 @@ class ReachedLeaves {
   ReachedLeaves(const ReachedLeaves&) = delete;
   ReachedLeaves& operator=(const ReachedLeaves&) = delete;
 
-  /// Call it before anything comes for `leaf`.
-  void add(LeafNode& leaf);
-  void keep() { before_.clear(); }
+  /// Adds a finished sum to the `grad` of `leaf`.
+  void add(LeafNode& leaf, Contribution total);
+  void keep() { changes_.clear(); }
 
  private:
-  struct Before {
+  struct Change {
     Ref<LeafNode> leaf;
-    Tensor grad;
+    GradChange grad;
   };
-  std::vector<Before> before_;
+  std::vector<Change> changes_;
 };
 
 }  // namespace tessera

@@ -1,17 +1,22 @@
 #include <tessera/core/autograd/record.h>
 
+#include <algorithm>
+
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/views.h>
 
 namespace tessera {
 namespace {
 
+/// A logical clock (Lamport, Time, Clocks, and the Ordering of Events, 1978): what was recorded on
+/// another thread and is read here is older than what comes of it.
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint64_t next_sequence = 1;
 
 /// Where the gradient of an input goes or, if nowhere, what it is.
 void add_input(OpNode& node, const Tensor& x) {
   const Edge& edge = node.edges.emplace_back(x.defined() ? edge_of(x) : Edge{});
   if (edge.node) {
+    next_sequence = std::max(next_sequence, edge.node->sequence + 1);
     return;
   }
   if (x.defined()) {
@@ -82,6 +87,11 @@ Edge edge_of(const Tensor& x) {
   return meta.requires_grad ? Edge{Ref<TapeNode>(&leaf_of(x)), 0} : Edge{};
 }
 
+LeafNode* known_leaf_of(const Tensor& x) noexcept {
+  const AutogradMeta* meta = x.get().autograd.get();
+  return meta != nullptr ? meta->leaf.get() : nullptr;
+}
+
 LeafNode& leaf_of(const Tensor& x) {
   TensorImpl& impl = x.get();
   check(x.is_leaf() && is_differentiable(impl.dtype),
@@ -91,11 +101,7 @@ LeafNode& leaf_of(const Tensor& x) {
   if (impl.autograd == nullptr) {
     impl.autograd = std::make_unique<AutogradMeta>();
   }
-  AutogradMeta& meta = *impl.autograd;
-  if (!meta.leaf) {
-    meta.leaf = make_ref<LeafNode>(TensorMeta::of(x.get()));
-  }
-  return *meta.leaf;
+  return impl.autograd->leaf.get_or_make(impl);
 }
 
 }  // namespace tessera

@@ -8,7 +8,7 @@
 namespace tessera {
 
 Tensor Vjp::gradient(int i) const {
-  const Tensor& arrived = node_.gradients[index(i)];
+  const Tensor& arrived = run_.gradients(op_)[index(i)];
   if (arrived.defined()) {
     return arrived;
   }
@@ -44,10 +44,11 @@ Tensor Vjp::output(int i) const {
 }
 
 Tensor Vjp::destination(int i) const {
-  TapeNode* target = node_.edges[index(i)].node.get();
-  LeafNode* leaf = target != nullptr ? target->as_leaf() : nullptr;
-  const bool only_use = leaf != nullptr && leaf->uses == 1 && leaf->sink != nullptr;
-  return only_use ? leaf->sink->destination(*leaf) : Tensor();
+  const LeafRun* target = run_.leaf_behind(op_, index(i));
+  if (target == nullptr || !target->only_use() || target->leaf().sink == nullptr) {
+    return {};
+  }
+  return target->leaf().sink->destination(target->leaf());
 }
 
 void Vjp::set_rows(int i, const Tensor& ids, const Tensor& values) {
@@ -55,9 +56,8 @@ void Vjp::set_rows(int i, const Tensor& ids, const Tensor& values) {
                          .values = values,
                          .parts = ids.cut() ? ids.cut().parts : 1,
                          .first = Context::current().pass.first};
-  LeafNode* leaf = node_.edges[index(i)].node->as_leaf();
-  if (leaf != nullptr) {
-    leaf->rows.push_back(rows);
+  if (LeafRun* leaf = run_.leaf_behind(op_, index(i)); leaf != nullptr) {
+    leaf->add_rows(rows);
     return;
   }
   set(i, add_rows({}, rows, input_meta(i)));

@@ -1,8 +1,8 @@
 // What an op's gradient sees and sets: the vector-Jacobian product.
 #pragma once
 
-#include <tessera/core/autograd/leaf.h>
 #include <tessera/core/autograd/node.h>
+#include <tessera/core/autograd/run_state.h>
 
 namespace tessera {
 
@@ -10,11 +10,13 @@ namespace tessera {
 /// written with public ops, so that gradients of gradients come free.
 class Vjp {
  public:
-  explicit Vjp(OpNode& node) : node_(node) { results_.resize(node.edges.size()); }
+  Vjp(RunState& run, const OpRun& op) : run_(run), op_(op), node_(*op.node) {
+    results_.resize(node_.edges.size());
+  }
 
   /// The gradient of output `i`; zeros when none arrived.
   [[nodiscard]] Tensor gradient(int i = 0) const;
-  [[nodiscard]] bool has_gradient(int i) const { return node_.gradients[index(i)].defined(); }
+  [[nodiscard]] bool has_gradient(int i) const { return run_.gradients(op_)[index(i)].defined(); }
   /// True when somebody wants the gradient of input `i`: compute no others.
   [[nodiscard]] bool needs(int i) const { return static_cast<bool>(node_.edges[index(i)].node); }
   /// A saved input or output. Throws InternalError for one that `OpInfo` does not name.
@@ -41,6 +43,8 @@ class Vjp {
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
+  RunState& run_;
+  const OpRun& op_;
   OpNode& node_;
   InlineVector<Tensor, 3> results_;
 };

@@ -106,25 +106,25 @@ bool Tensor::is_leaf() const noexcept {
 }
 
 Tensor Tensor::grad() const {
-  const TensorImpl& x = get();
-  return x.autograd != nullptr && x.autograd->leaf ? x.autograd->leaf->grad : Tensor();
+  const LeafNode* leaf = known_leaf_of(*this);
+  return leaf != nullptr ? leaf->grad() : Tensor();
 }
 
 void Tensor::set_grad(Tensor gradient) const {
-  const TensorImpl& x = get();
   if (!gradient.defined()) {
-    if (x.autograd != nullptr && x.autograd->leaf) {
-      x.autograd->leaf->grad = {};
+    if (LeafNode* leaf = known_leaf_of(*this)) {
+      leaf->set_grad({});
     }
     return;
   }
+  const TensorImpl& x = get();
   check(is_leaf(), "set_grad: the tensor was computed, and keeps no gradient; got shape ", x.shape,
         ", expected a leaf");
   const TensorImpl& g = gradient.get();
   check(g.shape == x.shape, "set_grad: wrong shape; got ", g.shape, ", expected ", x.shape);
   check(g.dtype == x.dtype && g.device == x.device, "set_grad: wrong dtype or device; got ",
         g.dtype, " on ", g.device, ", expected ", x.dtype, " on ", x.device);
-  leaf_of(*this).grad = std::move(gradient);
+  leaf_of(*this).set_grad(std::move(gradient));
 }
 
 void Tensor::backward(const Tensor& gradient) const {

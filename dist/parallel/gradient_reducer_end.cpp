@@ -135,9 +135,9 @@ void GradientReducer::set_gradients(const std::vector<std::int64_t>& table) {
       continue;
     }
     LeafNode& leaf = leaf_of(places_[i].value);
-    const bool before = leaf.grad.defined() && p.kept;
+    const bool before = leaf.grad().defined() && p.kept;
     p.kept = false;
-    leaf.grad = any || before ? gradient_at(i, 0) : Tensor();
+    leaf.set_grad(any || before ? gradient_at(i, 0) : Tensor());
     if (before) {
       add_previous(i, any);
     }

@@ -16,9 +16,8 @@ bool is_trained(const nn::Slot& slot) {
 }
 
 ReducerSink* sink_of(const Tensor& value, const GradientReducer& reducer) {
-  const AutogradMeta* meta = value.get().autograd.get();
-  auto* sink =
-      meta != nullptr && meta->leaf ? dynamic_cast<ReducerSink*>(meta->leaf->sink.get()) : nullptr;
+  const LeafNode* leaf = known_leaf_of(value);
+  auto* sink = leaf != nullptr ? dynamic_cast<ReducerSink*>(leaf->sink.get()) : nullptr;
   return sink != nullptr && sink->belongs_to(reducer) ? sink : nullptr;
 }
 
@@ -188,7 +187,7 @@ void GradientReducer::let_go(const Place& place) {
 void GradientReducer::retire_sink(const Tensor& value) {
   if (ReducerSink* sink = sink_of(value, *this); sink != nullptr) {
     sink->set_place(ReducerSink::kNoPlace);
-    retired_.push_back(std::exchange(value.get().autograd->leaf->sink, nullptr));
+    retired_.push_back(std::exchange(leaf_of(value).sink, nullptr));
   }
 }
 

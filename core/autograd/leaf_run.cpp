@@ -1,0 +1,73 @@
+#include <tessera/core/autograd/leaf_run.h>
+
+#include <utility>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/open_rounds.h>
+#include <tessera/core/autograd/pass_tree.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/microbatches.h>
+
+namespace tessera {
+
+void LeafRun::expect(bool rows) {
+  ++pending_;
+  uses_ += rows ? 0 : 1;
+}
+
+std::size_t LeafRun::bytes_apart() const {
+  return sum_.defined() && sum_.cut().stacked ? sum_.nbytes() : 0;
+}
+
+void LeafRun::add(Tensor gradient) {
+  if (!sum_.defined()) {
+    sum_ = std::move(gradient);
+  } else {
+    accumulate(sum_, gradient);
+  }
+}
+
+void LeafRun::add_up_microbatches(GradientSink* into) {
+  if (sum_.defined() && sum_.cut().stacked) {
+    sum_ = sum_microbatches(sum_, into != nullptr ? into->destination(*leaf_) : Tensor());
+  }
+}
+
+void LeafRun::offer_dense() {
+  GradientSink* sink = leaf_->sink.get();
+  if (sink == nullptr || hooked() || !sum_.defined() || grad_enabled()) {
+    return;
+  }
+  add_up_microbatches(sink);
+  dense_taken_ = sink->take_dense(*leaf_, sum_);
+}
+
+Tensor LeafRun::take_sum() {
+  add_up_microbatches(nullptr);
+  Tensor total = std::exchange(sum_, Tensor());
+  if (const RowGradient all = merge_uses(std::exchange(rows_, {})); all.defined()) {
+    total = tessera::add_rows(total, all, leaf_->meta);
+  }
+  return run_gradient_hooks(leaf_->hooks.get(), std::move(total));
+}
+
+void LeafRun::complete(ReachedLeaves& reached) {
+  add_up_microbatches(leaf_->sink.get());
+  Contribution total;
+  if (hooked()) {
+    total.dense = take_sum();
+  } else {
+    total = {.dense = std::exchange(sum_, Tensor()), .rows = merge_uses(std::exchange(rows_, {}))};
+  }
+  const Pass& pass = Context::current().pass;
+  if (leaf_->sink != nullptr) {
+    leaf_->sink->complete(*leaf_, std::move(total));
+  } else if (pass.samples == 0 || pass.count == pass.grain) {
+    reached.add(*leaf_, std::move(total));
+  } else {
+    add_to_open_round(*leaf_, std::move(total));
+  }
+  leaf_->run_ready_hooks();
+}
+
+}  // namespace tessera

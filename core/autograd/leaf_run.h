@@ -1,0 +1,53 @@
+// What one run of backward brings to a leaf.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <tessera/core/autograd/leaf.h>
+#include <tessera/core/autograd/reached_leaves.h>
+
+namespace tessera {
+
+/// Sums the contributions of one run to one leaf. Runs on other threads have their own.
+class LeafRun {
+ public:
+  explicit LeafRun(LeafNode& leaf) : leaf_(&leaf) {}
+
+  [[nodiscard]] LeafNode& leaf() const { return *leaf_; }
+  /// One more contribution will come. Rows are no use: they are summed by themselves, added last.
+  void expect(bool rows);
+  /// True when all dense contributions come from one use.
+  [[nodiscard]] bool only_use() const { return uses_ == 1; }
+  /// Counts a contribution as come; true for the last one.
+  [[nodiscard]] bool arrive() { return --pending_ == 0; }
+  /// Counts a dense use as come, with a contribution or none; true for the last one.
+  [[nodiscard]] bool arrive_dense() { return ++arrived_ >= uses_; }
+  [[nodiscard]] bool empty() const { return !sum_.defined() && rows_.empty() && !dense_taken_; }
+  /// Bytes of a sum that came whole for each microbatch.
+  [[nodiscard]] std::size_t bytes_apart() const;
+
+  /// Adds one use's gradient.
+  void add(Tensor gradient);
+  void add_rows(RowGradient rows) { rows_.push_back(std::move(rows)); }
+  /// Offers the sum to the sink before rows have come, unless hooks wait for everything.
+  void offer_dense();
+  /// The finished sum, for somebody who wants it instead of the sink; hooks on gradients have run.
+  [[nodiscard]] Tensor take_sum();
+  /// Hands the finished sum to the sink, or to `grad`, and runs the hooks.
+  void complete(ReachedLeaves& reached);
+
+ private:
+  void add_up_microbatches(GradientSink* into);
+  [[nodiscard]] bool hooked() const { return leaf_->hooks != nullptr && !leaf_->hooks->empty(); }
+
+  LeafNode* leaf_;
+  Tensor sum_;                     ///< dense contributions so far
+  std::vector<RowGradient> rows_;  ///< row contributions
+  std::int32_t pending_ = 0;       ///< contributions still to come
+  std::int32_t uses_ = 0;          ///< dense ones in all
+  std::int32_t arrived_ = 0;       ///< dense ones that have come
+  bool dense_taken_ = false;       ///< the sink has the dense part
+};
+
+}  // namespace tessera
