@@ -4,6 +4,7 @@
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/record.h>
+#include <tessera/core/autograd/views.h>
 #include <tessera/core/autograd/vjp.h>
 
 namespace tessera {
@@ -34,12 +35,14 @@ void Boundary::vjp(Vjp& v, const Attrs& attrs) {
   check<InternalError>(gradients.size() == attrs.count, "boundary: wrong number of gradients; got ",
                        gradients.size(), ", expected ", attrs.count);
   for (int i = 0; i < v.input_count(); ++i) {
-    v.set(i, gradients[attrs.places[static_cast<std::size_t>(i)]]);
+    v.set(i, std::move(gradients[attrs.places[static_cast<std::size_t>(i)]]));
   }
 }
 
+/// A view as an op makes one: it notices when `x` is written to.
 Tensor view_behind_boundary(const Tensor& x) {
   Tensor view = x.detach();
+  link_view(view.get(), x.impl());
   view.get().boundary = true;
   return view;
 }

@@ -18,7 +18,7 @@ using BoundaryHook = std::function<std::vector<Tensor>(std::vector<Tensor> gradi
 /// Where no tensor requires a gradient, or nothing is recorded, it never runs.
 ///
 /// The views cannot be written to while ops are recorded: that would pass the hook by. An attempt
-/// throws RuntimeError.
+/// throws RuntimeError, and so does using a view after one of `tensors` was written to.
 [[nodiscard]] std::vector<Tensor> make_boundary(std::span<const Tensor> tensors, BoundaryHook hook);
 
 }  // namespace tessera

@@ -33,6 +33,9 @@ void link_view(TensorImpl& view, const Ref<TensorImpl>& shown) {
 }
 
 void refresh_view(const Tensor& view) {
+  check<RuntimeError>(!view.get().boundary, "backward hooks: an input or output of a module with ",
+                      "backward hooks was changed in place after the call; got shape ",
+                      view.shape(), ", expected a clone() to be changed");
   const StridedView attrs = geometry_of(view.get());
   const Tensor base(view.get().base);
   Outputs outputs{view};

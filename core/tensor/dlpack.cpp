@@ -102,6 +102,19 @@ void check_place(const dlpack::View& v, const std::byte* data, DType dtype) {
         "from_dlpack: elements are not aligned; expected a multiple of ", alignment, " bytes");
 }
 
+/// What `to_dlpack` handed out comes back: the same memory with its count of writes, so that
+/// gradients notice them.
+Tensor own_memory(const Tensor& handed_out, const dlpack::View& view, const std::byte* data) {
+  Tensor x = handed_out.detach();
+  TensorImpl& impl = x.get();
+  impl.shape = checked_shape(view);
+  impl.strides = checked_strides(view, impl.shape);
+  impl.dtype = checked_dtype(view);
+  impl.offset = (data - impl.storage->data()) / static_cast<std::int64_t>(size_of(impl.dtype));
+  impl.cut = {};
+  return x;
+}
+
 }  // namespace
 
 dlpack::ManagedTensor* to_dlpack(const Tensor& x) {
@@ -135,6 +148,9 @@ Tensor from_dlpack(dlpack::ManagedTensor* managed) {
       m->deleter(m);
     }
   });
+  if (managed->deleter == take_back) {
+    return own_memory(static_cast<const HandedOut*>(managed->context)->tensor, view, data);
+  }
   auto impl = make_ref<TensorImpl>(make_ref<Storage>(data, nbytes, Device{}, owner), shape, dtype,
                                    Device{});
   impl->strides = strides;
