@@ -1,6 +1,7 @@
 #include <tessera/dist/farewell.h>
 
 #include <algorithm>
+#include <iostream>
 #include <memory>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/pulses.h>
+#include <tessera/dist/comm/signature.h>
 #include <tessera/dist/last_resort.h>
 #include <tessera/dist/launcher.h>
 #include <tessera/dist/stopped_ranks.h>
@@ -46,7 +48,6 @@ class SilenceFinder {
 
 void wait_for_all(Communicator& comm, std::chrono::milliseconds deadline) {
   const auto board = comm.board();
-  const Work everybody = barrier(comm, "end");
   std::optional<int> silent;
   const auto finder = std::make_shared<SilenceFinder>(board, deadline);
   const LastResort guard(
@@ -58,8 +59,23 @@ void wait_for_all(Communicator& comm, std::chrono::milliseconds deadline) {
                               ") shows no sign of life");
       });
   try {
-    everybody.wait();
-  } catch (const Error&) {  // said by the rank that failed
+    barrier(comm, kLeave).wait();
+  } catch (const Error&) {  // see say_failure
+  }
+}
+
+void say_failure(Communicator& comm, const std::string& program, const std::string& text) {
+  const auto board = comm.board();
+  if (board == nullptr || !board->failure().written()) {
+    return;
+  }
+  FailureRecord& failure = board->failure();
+  const bool here = comm.host(failure.rank) == comm.host(comm.rank());
+  if (here && failure.printed.exchange(1) == 0) {
+    std::cerr << detail::concat(comm.size() > 1 ? detail::concat("[rank ", failure.rank, "] ") : "",
+                                program, program.empty() ? "" : ": ",
+                                text.empty() ? std::string(failure.text) : text, "\n")
+              << std::flush;
   }
 }
 

@@ -1,8 +1,9 @@
 #include <tessera/dist/world.h>
 
 #include <algorithm>
-#include <iostream>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -24,6 +25,7 @@
 #include <tessera/dist/last_resort.h>
 #include <tessera/dist/launcher.h>
 #include <tessera/dist/transports.h>
+#include <tessera/dist/unexpected_end.h>
 
 namespace tessera::dist {
 namespace {
@@ -90,32 +92,81 @@ struct World::State {
   int local_size = 0;
   int exit_code = 1;
   bool pinned = false;
+  bool gone = false;  ///< has left, or is being ended
+  std::optional<UnexpectedEnd> unexpected_end;
   std::string host;
 
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  ~State() {
-    const bool failed =
-        comm != nullptr && comm->board() != nullptr && comm->board()->failure().written();
-    if (comm != nullptr && comm->size() > 1 && !failed) {
-      wait_for_all(*unwatched, timeout);
+  ~State() { leave(); }
+
+  /// Waits for the others and lets go of them. Once: afterwards it does nothing.
+  void leave() {
+    if (std::exchange(gone, true)) {
+      return;
     }
+    unexpected_end.reset();
+    if (comm != nullptr && comm->size() > 1 && !failed()) {
+      wait_for_all(*unwatched, timeout);
+      say_failure(*comm);
+    }
+    const bool in_good_order = !failed();
     sentry.reset();
-    const LastResort guard(after(failed ? kLeaving : timeout), exit_code, [failed, this] {
-      return failed ? std::string() : waiting_text("to leave", timeout);
+    const LastResort guard(after(in_good_order ? timeout : kLeaving), exit_code, [&] {
+      return in_good_order ? waiting_text("to leave", timeout) : std::string();
     });
     if (comm != nullptr && comm->board() != nullptr) {
       comm->board()->own().left = 1;
     }
+    const std::weak_ptr<Communicator> held = unwatched;
     comm.reset();
     recorder.reset();
     unwatched.reset();
     if (pinned) {
       unpin_threads();
     }
-    if (backend != nullptr) {
+    if (backend != nullptr && held.expired()) {  // who still holds it may still use it
       backend->disconnect();
+    }
+  }
+
+  [[nodiscard]] bool failed() const {
+    return comm != nullptr && comm->board() != nullptr && comm->board()->failure().written();
+  }
+
+  void require_healthy() const {
+    if (failed()) {
+      std::rethrow_exception(comm->board()->failure().exception());
+    }
+  }
+
+  /// An end that passes by the World's destructor: exit() leaves as that does, and so the others
+  /// hear of it; an exception that nobody catches ends all ranks as in `run`.
+  void watch_over_the_end() {
+    unexpected_end.emplace(
+        [this](const std::exception_ptr& error) {
+          const int code = exit_code_of(error);
+          end(error, {}, code);
+          std::_Exit(code);  // destructors would wait for what is stuck
+        },
+        [this] { leave(); });
+  }
+
+  /// Makes all ranks one: same bits, cores dealt out. A rank that has failed meanwhile has poisoned
+  /// the communicator; who uses it hears of that.
+  void settle(const WorldOptions& options, bool launched) {
+    try {
+      introduce(*comm, options.independent);
+      choose_common_bits(*comm);
+      pinned = take_cores(*comm, options.threads, launched);
+    } catch (...) {
+      if (comm->size() > 1) {
+        comm->abort(std::current_exception());
+      }
+      if (!failed() || comm->board()->failure().rank == comm->rank()) {
+        throw;
+      }
     }
   }
 
@@ -129,9 +180,9 @@ struct World::State {
       }
       return *since != Time{} && clock().now() - *since > kLastMoment;
     };
-    sentry = std::make_unique<LastResort>(stuck, 1, [board] {
-      const bool first = board->failure().rank == board->rank();
-      return first && board->failure().printed.exchange(1) == 0 ? board->failure().text : "";
+    sentry = std::make_unique<LastResort>(stuck, 1, [this] {
+      say_failure(*comm);
+      return std::string();
     });
   }
 
@@ -149,9 +200,9 @@ struct World::State {
     exit_code = code;
     comm->abort(error);
     const auto board = comm->board();
-    const bool first = board->failure().written() && board->failure().rank == comm->rank();
-    if (first && board->failure().printed.exchange(1) == 0) {
-      std::cerr << (program.empty() ? "" : program + ": ") + text_of(error) + "\n" << std::flush;
+    const bool first = failed() && board->failure().rank == comm->rank();
+    if (first) {
+      say_failure(*comm, program, text_of(error));
     }
     if (recorder != nullptr) {
       log_error("the last collectives of this rank:\n", recorder->report());
@@ -161,8 +212,12 @@ struct World::State {
     while (!all_left() && clock().now() < until) {
       std::this_thread::sleep_for(10ms);
     }
+    if (!first) {
+      say_failure(*comm, program);  // unless the rank that failed first has
+    }
     // Across hosts MPI may hold messages that nobody will take any more, and would not let go.
     if (backend != nullptr && (!all_left() || local_size < comm->size())) {
+      gone = true;
       backend->kill(code);
     }
   }
@@ -214,9 +269,10 @@ World World::start(const WorldOptions& options) {
     state->local_rank += local && rank < state->comm->rank() ? 1 : 0;
   }
   state->host = state->comm->host(state->comm->rank());
-  introduce(*state->comm, options.independent);
-  choose_common_bits(*state->comm);
-  state->pinned = take_cores(*state->comm, options.threads, !announced.launcher.empty());
+  if (state->comm->size() > 1) {
+    state->watch_over_the_end();
+  }
+  state->settle(options, !announced.launcher.empty());
   return World(std::move(state));
 }
 
@@ -245,6 +301,7 @@ int World::run(const std::function<void()>& body, const std::string& program,
     if (size() > 1) {
       state_->watch_over_failures();
     }
+    state_->require_healthy();
     body();
     state_->sentry.reset();
     return 0;

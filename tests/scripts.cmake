@@ -22,3 +22,6 @@ endforeach()
 add_library(dlpack_library MODULE e2e/support/dlpack_library.cpp)   # what e2e/dlpack loads
 target_link_libraries(dlpack_library PRIVATE tessera tessera_flags)
 set_target_properties(dlpack_library PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+add_executable(rank_ends e2e/support/rank_ends.cpp)   # what e2e/rank_ends runs
+target_link_libraries(rank_ends PRIVATE tessera tessera_flags)

@@ -35,6 +35,30 @@ std::uint64_t hash_of(const ReductionTree& tree) {
   return hash;
 }
 
+bool leaves(const Signature& s) {
+  return s.kind == CollectiveKind::barrier && std::strcmp(s.label, kLeave) == 0;
+}
+
+/// Some ranks have come to their end while others go on, which is no disagreement about a
+/// collective: the text names who left and what the others do.
+void require_nobody_left(const Roster& group, std::span<const RankSignature> signatures) {
+  std::string gone;
+  const RankSignature* stays = nullptr;
+  for (const RankSignature& each : signatures) {
+    if (leaves(*each.signature)) {
+      gone += detail::concat(gone.empty() ? "rank " : ", rank ", group.world_rank(each.rank));
+    } else if (stays == nullptr) {
+      stays = &each;
+    }
+  }
+  check<Desync>(gone.empty() || stays == nullptr, "desync: ", gone, " of group '", group.name,
+                "' came to the end of the program early; expected collective ",
+                stays == nullptr ? 0 : stays->signature->sequence, ", ",
+                stays == nullptr ? "" : stays->signature->to_string(&group), ", as on rank ",
+                stays == nullptr ? 0 : group.world_rank(stays->rank),
+                ": all ranks take the same steps");
+}
+
 }  // namespace
 
 Signature signature_of(const Collective& c) {
@@ -96,6 +120,7 @@ void require_match(const Roster& group, std::span<const RankSignature> signature
   if (first_other == nullptr) {
     return;
   }
+  require_nobody_left(group, signatures);
   const bool same_text = first_other->to_string(&group) == expected.to_string(&group);
   fail<Desync>("desync: ranks of group '", group.name, "' disagree about collective ",
                expected.sequence, "; got ", differing, ", expected ", expected.to_string(&group),

@@ -10,6 +10,9 @@
 
 namespace tessera::dist {
 
+/// Label of the barrier in which a rank waits that has come to the end of its program.
+inline constexpr const char* kLeave = "end";
+
 /// Plain data. Two ranks' collectives match when their signatures do.
 struct Signature {
   std::uint64_t sequence = 0;

@@ -4,6 +4,7 @@ import atexit
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -142,8 +143,9 @@ def require_mpi():
 
 
 def sentences(done):
-    """What the program said of itself before it ended."""
-    return [line for line in done.stderr.splitlines() if line.startswith("gpt: ")]
+    """What the program said of itself before it ended, without the rank that said it."""
+    lines = [re.sub(r"^\[rank \d+\] ", "", line) for line in done.stderr.splitlines()]
+    return [line for line in lines if line.startswith("gpt: ")]
 
 
 def losses(log):

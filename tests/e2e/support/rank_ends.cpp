@@ -1,0 +1,72 @@
+// rank_ends PHASE WAY RANK: one rank of a job ends in a phase of it, in a way that the others have
+// to hear of. See e2e/rank_ends.
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/status_board.h>
+#include <tessera/dist/world.h>
+
+namespace {
+
+using namespace tessera;
+
+/// True: the rank is to return from where it is.
+bool end_here(const std::string& way) {
+  if (way == "throw" || way == "uncaught") {
+    throw std::runtime_error("the reason");
+  }
+  if (way.starts_with("exit")) {
+    std::exit(way.back() - '0');
+  }
+  if (way == "abort") {
+    std::abort();
+  }
+  for (const auto& [name, signal] :
+       {std::pair{"kill", SIGKILL}, {"terminate", SIGTERM}, {"segfault", SIGSEGV}}) {
+    if (way == name) {
+      std::raise(signal);
+    }
+  }
+  return true;
+}
+
+void train(const dist::World& world, const std::string& way, const auto& ends) {
+  dist::Communicator& comm = *world.communicator();
+  std::vector<float> sums(1000);
+  for (int step = 0; step < 6; ++step) {
+    if ((ends(step == 0 ? "start" : "") || (step == 3 && ends("loop"))) && end_here(way)) {
+      return;
+    }
+    dist::all_reduce(comm, std::span(sums), dist::ReduceOp::sum, "gradients").wait();
+    if (step == 4) {
+      const dist::BusyScope busy(comm, "saves");
+      if (ends("save") && end_here(way)) {
+        return;
+      }
+      dist::barrier(comm, "saved").wait();
+    }
+  }
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  const std::string phase = argv[1];
+  const std::string way = argv[2];
+  const auto world = dist::World::start();
+  const auto ends = [&](const std::string& now) {
+    return now == phase && (argv[3] == std::string("all") || world.rank() == std::atoi(argv[3]));
+  };
+  if (way == "uncaught") {
+    train(world, way, ends);
+  }
+  const int code = way == "uncaught" ? 0 : world.run([&] { train(world, way, ends); }, "job");
+  if (ends("end")) {
+    end_here(way);
+  }
+  return code;
+}
