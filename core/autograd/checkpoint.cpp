@@ -10,6 +10,7 @@
 #include <tessera/core/autograd/saved_tensor.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/module_path.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/tensor/factory_draws.h>
 
 namespace tessera {
@@ -58,6 +59,7 @@ class SurroundingsScope {
   ModeGuard<&Modes::inference> inference_{false};
   ModeGuard<&Modes::batch_sum> sums_{BatchSum::stack};
   ModeGuard<&Modes::recomputing> recomputing_{true};
+  CategoryScope category_{MemoryCategory::activation};
 };
 
 /// Keeps nothing: stands for a tensor of the second run's tape, which nobody will read.

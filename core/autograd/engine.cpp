@@ -14,6 +14,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/trace.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/add.h>
 
 namespace tessera {
@@ -127,6 +128,7 @@ void BackwardRun::prune() {
 }
 
 void BackwardRun::run() {
+  const CategoryScope category(MemoryCategory::gradient);
   if (captures_ != nullptr) {
     prune();
   }

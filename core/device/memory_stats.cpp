@@ -12,7 +12,8 @@ namespace tessera {
 namespace {
 
 constexpr std::array<std::string_view, kMemoryCategoryCount> kCategoryNames{
-    "parameter", "gradient", "activation", "optimizer", "workspace", "communication", "other"};
+    "parameter", "gradient",      "activation", "optimizer",
+    "workspace", "communication", "data",       "other"};
 
 // A thread passes its counts on when they have drifted this far, so that small blocks cost no
 // shared cache line.
@@ -148,6 +149,10 @@ std::ostream& operator<<(std::ostream& out, const MemoryStats& stats) {
 
 MemoryCategory current_category() noexcept {
   return thread_category;
+}
+
+MemoryCategory category_of_results() noexcept {
+  return thread_category == MemoryCategory::other ? MemoryCategory::activation : thread_category;
 }
 
 CategoryScope::CategoryScope(MemoryCategory category) noexcept : previous_(thread_category) {

@@ -11,16 +11,17 @@ namespace tessera {
 
 /// What a block of memory is for.
 enum class MemoryCategory : std::uint8_t {
-  parameter,
-  gradient,
-  activation,
-  optimizer,
-  workspace,
-  communication,
-  other
+  parameter,      ///< values that modules hold
+  gradient,       ///< what backward makes, of parameters or on the way to them
+  activation,     ///< results of ops, outside backward
+  optimizer,      ///< moments and the like
+  workspace,      ///< of kernels, while they run
+  communication,  ///< rooms of collectives
+  data,           ///< samples and batches
+  other           ///< what a program makes itself (`zeros`, `tensor`, ...)
 };
 
-inline constexpr std::size_t kMemoryCategoryCount = 7;
+inline constexpr std::size_t kMemoryCategoryCount = 8;
 
 [[nodiscard]] std::string_view to_string(MemoryCategory) noexcept;
 
@@ -46,6 +47,9 @@ std::ostream& operator<<(std::ostream&, const MemoryStats&);
 
 /// Category of what the calling thread allocates; `other` outside any CategoryScope.
 [[nodiscard]] MemoryCategory current_category() noexcept;
+
+/// The same for the results of ops: `activation` outside any CategoryScope.
+[[nodiscard]] MemoryCategory category_of_results() noexcept;
 
 /// Sets the calling thread's category until the scope ends.
 class CategoryScope {

@@ -7,6 +7,7 @@
 #include <tessera/core/autograd/record.h>
 #include <tessera/core/autograd/views.h>
 #include <tessera/core/base/trace.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/dispatch/ordered_launch.h>
 #include <tessera/core/dispatch/run_kernel.h>
@@ -41,7 +42,7 @@ Tensor make_output(const OpDef& op, const OutputSpec& spec, int index,
   if (op.info.view) {
     storage = inputs[0]->get().storage;
   } else if (spec.device.type != DeviceType::meta) {
-    storage = make_ref<Storage>(nbytes, spec.device);
+    storage = make_ref<Storage>(nbytes, spec.device, category_of_results());
   }
   auto impl = make_ref<TensorImpl>(std::move(storage), spec.shape, spec.dtype, spec.device);
   impl->inference = Modes::current().inference;

@@ -114,7 +114,7 @@ void SumMicrobatches::reference(Kernel& k, const Attrs&) {
   const TensorImpl& x = k.input();
   const std::int64_t parts = x.shape[0];
   visit_dtype(x.dtype, [&]<class T>() {
-    using Sum = decltype([] {
+    using Total = decltype([] {
       if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
         return float{};
       } else if constexpr (std::is_integral_v<T>) {
@@ -123,8 +123,8 @@ void SumMicrobatches::reference(Kernel& k, const Attrs&) {
         return T{};
       }
     }());
-    std::vector<Sum> blocks;
-    for_each_element(x, [&](std::int64_t at) { blocks.push_back(convert<Sum>(x.data<T>()[at])); });
+    std::vector<Total> blocks;
+    for_each_element(x, [&](std::int64_t at) { blocks.push_back(convert<Total>(x.data<T>()[at])); });
     tree_sum(blocks, parts, x.numel() / parts);
     std::size_t next = 0;
     TensorImpl& out = k.output();

@@ -8,9 +8,9 @@
 
 namespace tessera {
 
-Storage::Storage(std::size_t nbytes, Device device) : device_(device) {
+Storage::Storage(std::size_t nbytes, Device device, MemoryCategory category) : device_(device) {
   check_available(device);
-  block_ = allocate(nbytes);
+  block_ = allocate(nbytes, category);
 }
 
 Storage::Storage(std::byte* data, std::size_t nbytes, Device device,

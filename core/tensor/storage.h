@@ -18,8 +18,8 @@ struct StorageSync;  // events of the last write and reads, see core/device/haza
 /// A block of device memory, its version counter, and the events that order access to it.
 class Storage : public RefCounted, public Pooled<Storage> {
  public:
-  /// Fresh, uninitialised memory from the device's allocator, under the thread's memory category.
-  Storage(std::size_t nbytes, Device device);
+  /// Fresh, uninitialised memory from the device's allocator, counted under `category`.
+  Storage(std::size_t nbytes, Device device, MemoryCategory category = current_category());
   /// Memory that belongs to `owner`, which is kept alive.
   Storage(std::byte* data, std::size_t nbytes, Device device, std::shared_ptr<const void> owner);
   ~Storage();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <initializer_list>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/allocator.h>
@@ -14,25 +15,28 @@ namespace {
 
 constexpr std::int64_t kFlopsWorthATask = std::int64_t{1} << 19;  // ~5 us: a pool task costs 1
 
-bool is_known(DType t) {
-  return t == DType::f32 || t == DType::bf16;
+bool are_known(std::initializer_list<DType> all) {
+  const auto is_double = [](DType t) { return t == DType::f64; };
+  const auto is_single = [](DType t) { return t == DType::f32 || t == DType::bf16; };
+  return std::ranges::all_of(all, is_single) || std::ranges::all_of(all, is_double);
 }
 
 void check_gemm(const Gemm& g) {
-  check(is_known(g.a.dtype) && is_known(g.b.dtype) && is_known(g.c_dtype) && is_known(g.compute),
+  check(are_known({g.a.dtype, g.b.dtype, g.c_dtype, g.compute}),
         "gemm: dtype not supported; got a ", g.a.dtype, ", b ", g.b.dtype, ", c ", g.c_dtype,
-        ", compute ", g.compute, ", expected f32 or bf16");
+        ", compute ", g.compute, ", expected f32 or bf16, or all of them f64");
   check(g.cuts >= 1 && g.k % g.cuts == 0, "gemm: k cannot be cut into equal parts; got k ", g.k,
         ", cuts ", g.cuts, ", expected a divisor");
-  check(!g.accumulate || g.c_dtype == DType::f32, "gemm: accumulation into c of dtype ", g.c_dtype,
-        "; expected f32");
+  check(!g.accumulate || g.c_dtype != DType::bf16, "gemm: accumulation into c of dtype ", g.c_dtype,
+        "; expected f32 or f64");
 }
 
 // Packed as [segment][panel][word][row in panel]; `rows` is padded to whole panels. All segments of
 // some rows are packed together: by the thread that is likely to multiply these rows.
-void pack_rows(GemmBlock& block, std::int64_t rows, std::uint32_t* packed) {
+template <class Sum>
+void pack_rows(const GemmBlock<Sum>& block, std::int64_t rows, WordOf<Sum>* packed) {
   const Gemm& g = *block.gemm;
-  const ProductKernel& kernel = *block.kernel;
+  const ProductKernelOf<Sum>& kernel = *block.kernel;
   const auto& segments = block.plan->segments;
   const std::int64_t panels = block.rows / kernel.rows;
   constexpr std::int64_t kPanelsPerTask = 8;
@@ -59,13 +63,17 @@ void pack_rows(GemmBlock& block, std::int64_t rows, std::uint32_t* packed) {
 }
 
 /// Memory that lives as long as a product: it may be large, and is the tensors' again afterwards.
+template <class Word>
 HeldBlock words_for(std::int64_t count) {
-  return HeldBlock(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+  return HeldBlock(static_cast<std::size_t>(count) * sizeof(Word));
 }
 
-HeldBlock pack_shared_columns(const Gemm& g, const GemmPlan& plan, const ProductKernel& kernel) {
-  HeldBlock memory = words_for(round_up(g.n, kernel.columns) * plan.words);
-  auto* packed = memory.as<std::uint32_t>();
+template <class Sum>
+HeldBlock pack_shared_columns(const Gemm& g, const GemmPlan& plan,
+                              const ProductKernelOf<Sum>& kernel) {
+  using Word = WordOf<Sum>;
+  HeldBlock memory = words_for<Word>(round_up(g.n, kernel.columns) * plan.words);
+  auto* packed = memory.as<Word>();
   const std::int64_t across = divide_up(g.n, plan.tile_columns);
   parallel_for(across * static_cast<std::int64_t>(plan.segments.size()), [&](std::int64_t task) {
     const Segment& s = plan.segments[static_cast<std::size_t>(task / across)];
@@ -77,7 +85,8 @@ HeldBlock pack_shared_columns(const Gemm& g, const GemmPlan& plan, const Product
   return memory;
 }
 
-void run_block(GemmBlock& block, std::int64_t rows) {
+template <class Sum>
+void run_block(const GemmBlock<Sum>& block, std::int64_t rows) {
   const Gemm& g = *block.gemm;
   const GemmPlan& plan = *block.plan;
   const std::int64_t across = divide_up(g.n, plan.tile_columns);
@@ -97,6 +106,50 @@ void run_block(GemmBlock& block, std::int64_t rows) {
   parallel_for(tasks, run_tile);
 }
 
+/// Block by block of rows of A; where `block.products` computes, nothing is packed.
+template <class Sum>
+void run_blocks(GemmBlock<Sum>& block) {
+  using Word = WordOf<Sum>;
+  const Gemm& g = *block.gemm;
+  const GemmPlan& plan = *block.plan;
+  const bool own = block.products == nullptr;
+  HeldBlock columns, panels;
+  if (plan.share_columns) {
+    columns = pack_shared_columns(g, plan, *block.kernel);
+    block.packed_columns = columns.as<Word>();
+  }
+  if (own) {
+    const std::int64_t rows = round_up(std::min(plan.block_rows, g.m), block.kernel->rows);
+    panels = words_for<Word>(rows * plan.words);
+    block.packed_rows = panels.as<Word>();
+  }
+  for (block.row = 0; block.row < g.m; block.row += plan.block_rows) {
+    const std::int64_t rows = std::min(plan.block_rows, g.m - block.row);
+    block.rows = round_up(rows, block.kernel->rows);
+    if (own) {
+      pack_rows(block, rows, panels.as<Word>());
+    }
+    run_block(block, rows);
+  }
+}
+
+template <class Sum>
+void run(const Gemm& g, const ProductKernelOf<Sum>& kernel, void (*finish)(const TileOut<Sum>&)) {
+  const GemmPlan plan = plan_gemm(g, kernel);
+  GemmBlock<Sum> block{.gemm = &g, .plan = &plan, .kernel = &kernel, .finish = finish};
+  run_blocks(block);
+}
+
+void run_in_library(const Gemm& g, const ProductLibrary& products, const ProductTable& table) {
+  const GemmPlan plan = plan_library_gemm(g);
+  GemmBlock<float> block{.gemm = &g,
+                         .plan = &plan,
+                         .kernel = g.compute == DType::bf16 ? &table.bf16 : &table.f32,
+                         .finish = table.finish,
+                         .products = &products};
+  run_blocks(block);
+}
+
 }  // namespace
 
 void gemm(const Gemm& g) {
@@ -104,31 +157,13 @@ void gemm(const Gemm& g) {
   if (g.m == 0 || g.n == 0) {
     return;
   }
-  const ProductLibrary* products = library_for(g.compute);
-  if (products == nullptr && gemm_small(g)) {
-    return;
-  }
   const ProductTable& table = IsaTable<ProductTable>::get();
-  const ProductKernel& kernel = g.compute == DType::bf16 ? table.bf16 : table.f32;
-  const GemmPlan plan = products == nullptr ? plan_gemm(g, kernel) : plan_library_gemm(g);
-  GemmBlock block{
-      .gemm = &g, .plan = &plan, .kernel = &kernel, .table = &table, .products = products};
-  HeldBlock columns, panels;
-  if (plan.share_columns) {
-    columns = pack_shared_columns(g, plan, kernel);
-    block.packed_columns = columns.as<std::uint32_t>();
-  }
-  if (products == nullptr) {
-    panels = words_for(round_up(std::min(plan.block_rows, g.m), kernel.rows) * plan.words);
-    block.packed_rows = panels.as<std::uint32_t>();
-  }
-  for (block.row = 0; block.row < g.m; block.row += plan.block_rows) {
-    const std::int64_t rows = std::min(plan.block_rows, g.m - block.row);
-    block.rows = round_up(rows, kernel.rows);
-    if (products == nullptr) {
-      pack_rows(block, rows, panels.as<std::uint32_t>());
-    }
-    run_block(block, rows);
+  if (const ProductLibrary* products = library_for(g.compute)) {
+    run_in_library(g, *products, table);
+  } else if (g.compute == DType::f64) {
+    run(g, table.f64, table.finish_f64);
+  } else if (!gemm_small(g)) {
+    run(g, g.compute == DType::bf16 ? table.bf16 : table.f32, table.finish);
   }
 }
 

@@ -1,4 +1,5 @@
-// Matrix products: C[m, n] = A[m, k] · B[k, n], any strides, f32 or bf16 in memory.
+// Matrix products: C[m, n] = A[m, k] · B[k, n], any strides; f32 or bf16 in memory with sums in
+// f32, or all of it f64.
 //
 // Every element of C is one chain of multiply-adds over k in ascending order (bf16 dot-product
 // units take k in pairs), whatever the tiles. So bits depend neither on threads nor on how many
@@ -11,7 +12,7 @@
 
 namespace tessera::cpu {
 
-/// Element (i, j) lies at data[i * row_stride + j * column_stride]; f32 or bf16.
+/// Element (i, j) lies at data[i * row_stride + j * column_stride]; f32, bf16 or f64.
 struct Matrix {
   const void* data = nullptr;
   DType dtype = DType::f32;
@@ -26,11 +27,11 @@ struct Gemm {
   Matrix a;                    ///< [m, k]
   Matrix b;                    ///< [k, n]
   void* c = nullptr;           ///< [m, n], rows `c_stride` apart, columns contiguous
-  DType c_dtype = DType::f32;  ///< f32 or bf16
+  DType c_dtype = DType::f32;  ///< f32 or bf16; f64 where A and B are
   std::int64_t c_stride = 0;
-  const float* bias = nullptr;  ///< [n], added to every row last
-  DType compute = DType::f32;   ///< bf16: factors are rounded to bf16, sums are f32
-  bool accumulate = false;      ///< C += the sum, which is formed from 0 first; c_dtype f32
+  const void* bias = nullptr;  ///< [n], added to every row last; f32, or f64 as the rest is
+  DType compute = DType::f32;  ///< bf16: factors are rounded to bf16, sums are f32; f64: all is
+  bool accumulate = false;     ///< C += the sum, which is formed from 0 first; c_dtype not bf16
 
   /// k is `cuts` equal parts, each summed by itself, added along the balanced binary tree.
   std::int64_t cuts = 1;

@@ -17,10 +17,10 @@ constexpr std::int64_t kSummedLibraryRows = 192;
 // oneDNN begins anew after so much of k where A is transposed, unless A is a single row.
 constexpr std::int64_t kLibraryDepth = 1024;
 
-/// What a segment is made of: at most `depth` values of k, in words of `kernel`.
+/// What a segment is made of: at most `depth` values of k, packed in runs of `run` values.
 struct SegmentSize {
   std::int64_t depth;
-  const ProductKernel& kernel;
+  std::int64_t run = 1, words_of_run = 1;
 };
 
 void add_piece(GemmPlan& plan, std::int64_t begin, std::int64_t end, const SegmentSize& size) {
@@ -30,7 +30,7 @@ void add_piece(GemmPlan& plan, std::int64_t begin, std::int64_t end, const Segme
     Segment s;
     s.begin = k;
     s.depth = std::min(end - k, size.depth);
-    s.words = size.kernel.words_of(s.depth);
+    s.words = divide_up(s.depth, size.run) * size.words_of_run;
     s.offset = plan.words;
     plan.words += s.words;
     plan.segments.push_back(s);
@@ -81,10 +81,13 @@ void choose_tiles(GemmPlan& plan, const Gemm& g, Unit most, Unit unit) {
 
 }  // namespace
 
-GemmPlan plan_gemm(const Gemm& g, const ProductKernel& kernel) {
+template <class Sum>
+GemmPlan plan_gemm(const Gemm& g, const ProductKernelOf<Sum>& kernel) {
   GemmPlan plan;
-  add_cuts(plan, g, g.chunk, {std::int64_t{kernel.words_at_once} * kernel.depth_per_word, kernel});
-  plan.direct = is_one_piece(g) && !g.accumulate && g.c_dtype == DType::f32;
+  add_cuts(plan, g, g.chunk,
+           {std::int64_t{kernel.words_at_once} * kernel.depth_per_word,
+            std::int64_t{kernel.depth_per_word} * kernel.words_of_run, kernel.words_of_run});
+  plan.direct = is_one_piece(g) && !g.accumulate && g.c_dtype != DType::bf16;
   choose_tiles(plan, g, {plan.direct ? kTileRows : kSummedTileRows, kTileColumns},
                {kernel.rows, kernel.columns});
   plan.share_columns =
@@ -94,11 +97,14 @@ GemmPlan plan_gemm(const Gemm& g, const ProductKernel& kernel) {
   return plan;
 }
 
+template GemmPlan plan_gemm(const Gemm&, const ProductKernelOf<float>&);
+template GemmPlan plan_gemm(const Gemm&, const ProductKernelOf<double>&);
+
 GemmPlan plan_library_gemm(const Gemm& g) {
   GemmPlan plan;
   const bool transposed = g.a.column_stride != 1 && g.a.row_stride == 1;
   const std::int64_t chunk = g.chunk > 0 || !transposed ? g.chunk : kLibraryDepth;
-  add_cuts(plan, g, chunk, {std::max<std::int64_t>(1, g.k), ProductKernel{}});
+  add_cuts(plan, g, chunk, {std::max<std::int64_t>(1, g.k)});
   choose_tiles(plan, g, {is_one_piece(g) ? kLibraryRows : kSummedLibraryRows, kLibraryColumns},
                {1, 1});
   plan.block_rows = std::max<std::int64_t>(1, g.m);
@@ -111,11 +117,6 @@ PackBlock columns_of(const Gemm& g, const Segment& s, std::int64_t column, std::
   const char* data =
       static_cast<const char*>(b.data) + at * static_cast<std::int64_t>(size_of(b.dtype));
   return {data, b.dtype, b.column_stride, b.row_stride, columns, s.depth};
-}
-
-std::int64_t columns_offset(const Gemm& g, const ProductKernel& kernel, const Segment& s,
-                            std::int64_t column) {
-  return s.offset * round_up(g.n, kernel.columns) + column * s.words;
 }
 
 }  // namespace tessera::cpu

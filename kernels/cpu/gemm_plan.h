@@ -9,6 +9,13 @@
 
 namespace tessera::cpu {
 
+[[nodiscard]] constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+[[nodiscard]] constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) {
+  return divide_up(a, b) * b;
+}
+
 /// A run of k that is packed and multiplied at once; runs never cross the borders of pieces.
 struct Segment {
   std::int64_t begin = 0, depth = 0;
@@ -29,7 +36,8 @@ struct GemmPlan {
   bool share_columns = false;  ///< B is packed once for all tiles, not by every tile for itself
 };
 
-[[nodiscard]] GemmPlan plan_gemm(const Gemm&, const ProductKernel&);
+template <class Sum>
+[[nodiscard]] GemmPlan plan_gemm(const Gemm&, const ProductKernelOf<Sum>&);
 /// Segments are whole pieces, and all of C is one block.
 [[nodiscard]] GemmPlan plan_library_gemm(const Gemm&);
 
@@ -37,14 +45,10 @@ struct GemmPlan {
 [[nodiscard]] PackBlock columns_of(const Gemm&, const Segment&, std::int64_t column,
                                    std::int64_t columns);
 /// Where they begin in data packed as [segment][panel][word][column in panel].
-[[nodiscard]] std::int64_t columns_offset(const Gemm&, const ProductKernel&, const Segment&,
-                                          std::int64_t column);
-
-[[nodiscard]] constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-[[nodiscard]] constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) {
-  return divide_up(a, b) * b;
+template <class Sum>
+[[nodiscard]] std::int64_t columns_offset(const Gemm& g, const ProductKernelOf<Sum>& kernel,
+                                          const Segment& s, std::int64_t column) {
+  return s.offset * round_up(g.n, kernel.columns) + column * s.words;
 }
 
 }  // namespace tessera::cpu

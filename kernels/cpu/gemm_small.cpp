@@ -65,7 +65,7 @@ bool gemm_small(const Gemm& g) {
                   .stride = g.c_stride,
                   .rows = g.m,
                   .columns = g.n,
-                  .bias = g.bias,
+                  .bias = static_cast<const float*>(g.bias),
                   .c = g.c,
                   .c_dtype = DType::f32,
                   .c_stride = g.c_stride});

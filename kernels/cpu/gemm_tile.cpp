@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <concepts>
 
 #include <tessera/kernels/cpu/dense_part.h>
 #include <tessera/kernels/cpu/gemm_tile.h>
@@ -14,9 +15,20 @@ struct Area {
   std::int64_t row, rows, column, columns;
 };
 
+void add(float* to, const float* from, std::int64_t count) {
+  IsaTable<NormTable>::get().add(to, from, count);
+}
+
+void add(double* to, const double* from, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] += from[i];
+  }
+}
+
+template <class Sum>
 class TileRun {
  public:
-  TileRun(const GemmBlock& block, const Area& area)
+  TileRun(const GemmBlock<Sum>& block, const Area& area)
       : block_(block), g_(*block.gemm), kernel_(*block.kernel), area_(area) {
     const bool own = block.products == nullptr;
     stride_ = own ? round_up(area.columns, kernel_.columns) : area.columns;
@@ -26,40 +38,42 @@ class TileRun {
   void run();
 
  private:
+  using Word = WordOf<Sum>;
   void run_direct();
-  void multiply_in_library(const Segment&, float* sums);
+  void multiply_in_library(const Segment&, Sum* sums) requires std::same_as<Sum, float>;
   void run_pieces();
   void pack(const Segment&);
-  void multiply(const Segment&, float* sums, std::int64_t stride, bool add);
+  void multiply(const Segment&, Sum* sums, std::int64_t stride, bool add);
   void multiply_in_place(const Segment&, bool first, bool last);
   void fetch_after(std::int64_t i, std::int64_t j) const;
-  [[nodiscard]] Ahead rows_after(const Segment&, const std::uint32_t* a, std::int64_t i,
+  [[nodiscard]] Ahead rows_after(const Segment&, const Word* a, std::int64_t i,
                                  std::int64_t j) const;
   void end_piece(bool first_of_cut);
   void end_cut(std::int64_t cut);
   void merge();
-  void write(const float* sums, std::int64_t cut);
+  void write(const Sum* sums, std::int64_t cut);
   /// Of `rows` wanted rows, what tiles compute.
   [[nodiscard]] std::int64_t held_rows(std::int64_t rows) const {
     return kernel_.any_height ? rows : round_up(rows, kernel_.rows);
   }
-  [[nodiscard]] float* buffer(std::size_t i) {
+  [[nodiscard]] Sum* buffer(std::size_t i) {
     return buffers_ + static_cast<std::int64_t>(i) * size_;
   }
-  [[nodiscard]] TileOut out_at(std::int64_t row, std::int64_t column) const;
+  [[nodiscard]] TileOut<Sum> out_at(std::int64_t row, std::int64_t column) const;
 
-  const GemmBlock& block_;
+  const GemmBlock<Sum>& block_;
   const Gemm& g_;
-  const ProductKernel& kernel_;
+  const ProductKernelOf<Sum>& kernel_;
   Area area_;
   std::int64_t stride_ = 0, size_ = 0;
-  std::uint32_t* packed_ = nullptr;
-  const std::uint32_t* columns_ = nullptr;  // of B, packed, of the segment in work
-  float* buffers_ = nullptr;
+  Word* packed_ = nullptr;
+  const Word* columns_ = nullptr;  // of B, packed, of the segment in work
+  Sum* buffers_ = nullptr;
   std::vector<std::int64_t> weights_;  // microbatches in each finished subtree, buffers below it
 };
 
-void TileRun::run() {
+template <class Sum>
+void TileRun<Sum>::run() {
   if (block_.products == nullptr && kernel_.begin != nullptr) {
     kernel_.begin();
   }
@@ -68,7 +82,7 @@ void TileRun::run() {
     most = std::max(most, s.words);
   }
   if (block_.packed_columns == nullptr && block_.products == nullptr) {
-    packed_ = scratch_array<std::uint32_t>(Scratch::panels, most * stride_);
+    packed_ = scratch_array<Word>(Scratch::panels, most * stride_);
   }
   if (block_.plan->direct) {
     run_direct();
@@ -77,7 +91,8 @@ void TileRun::run() {
   }
 }
 
-void TileRun::pack(const Segment& s) {
+template <class Sum>
+void TileRun<Sum>::pack(const Segment& s) {
   if (block_.products != nullptr) {
     return;
   }
@@ -89,28 +104,30 @@ void TileRun::pack(const Segment& s) {
   columns_ = packed_;
 }
 
-TileOut TileRun::out_at(std::int64_t row, std::int64_t column) const {
-  TileOut out;
+template <class Sum>
+TileOut<Sum> TileRun<Sum>::out_at(std::int64_t row, std::int64_t column) const {
+  TileOut<Sum> out;
   const std::int64_t at = (block_.row + row) * g_.c_stride + column;
   out.c = static_cast<char*>(g_.c) + at * static_cast<std::int64_t>(size_of(g_.c_dtype));
   out.c_dtype = g_.c_dtype;
   out.c_stride = g_.c_stride;
-  out.bias = g_.bias == nullptr ? nullptr : g_.bias + column;
+  out.bias = g_.bias == nullptr ? nullptr : static_cast<const Sum*>(g_.bias) + column;
   out.accumulate = g_.accumulate;
   return out;
 }
 
 // Brings the register tile of C that comes after (i, j) near: its sums are read before anything
 // else.
-void TileRun::fetch_after(std::int64_t i, std::int64_t j) const {
+template <class Sum>
+void TileRun<Sum>::fetch_after(std::int64_t i, std::int64_t j) const {
   j += kernel_.columns;
   if (j >= area_.columns) {
     j = 0;
     i += kernel_.rows;
   }
   const std::int64_t last = std::min(area_.rows, i + kernel_.rows);
-  constexpr std::int64_t kLine = 16;  // floats
-  const auto* c = static_cast<const float*>(out_at(area_.row, area_.column + j).c);
+  constexpr std::int64_t kLine = 64 / sizeof(Sum);
+  const auto* c = static_cast<const Sum*>(out_at(area_.row, area_.column + j).c);
   for (; i < last; ++i) {
     for (std::int64_t at = 0; at < kernel_.columns; at += kLine) {
       __builtin_prefetch(c + i * g_.c_stride + at, 1);
@@ -120,25 +137,28 @@ void TileRun::fetch_after(std::int64_t i, std::int64_t j) const {
 
 // The register tiles (i, ...) bring the panel of A near that comes after theirs, each its share: it
 // is read from memory, and what the hardware fetches by itself ends with a page.
-Ahead TileRun::rows_after(const Segment& s, const std::uint32_t* a, std::int64_t i,
-                          std::int64_t j) const {
+template <class Sum>
+Ahead TileRun<Sum>::rows_after(const Segment& s, const Word* a, std::int64_t i,
+                               std::int64_t j) const {
   const std::int64_t step = divide_up(kernel_.rows, divide_up(area_.columns, kernel_.columns));
-  const std::uint32_t* next = a + (i + kernel_.rows) * s.words;
-  return {next + j / kernel_.columns * step * s.words, step};
+  const Word* next = a + (i + kernel_.rows) * s.words;
+  constexpr auto kWord = static_cast<std::int64_t>(sizeof(Word));
+  return {reinterpret_cast<const char*>(next + j / kernel_.columns * step * s.words), step * kWord};
 }
 
 // C itself holds the sums; register tiles that hang over its edge go through a buffer.
-void TileRun::multiply_in_place(const Segment& s, bool first, bool last) {
-  alignas(64) float edge[1024];
-  const std::uint32_t* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
+template <class Sum>
+void TileRun<Sum>::multiply_in_place(const Segment& s, bool first, bool last) {
+  alignas(64) Sum edge[1024];
+  const Word* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
   for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
     const std::int64_t rows = std::min<std::int64_t>(kernel_.rows, area_.rows - i);
     for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
       const std::int64_t columns = std::min<std::int64_t>(kernel_.columns, area_.columns - j);
-      TileOut out = out_at(area_.row + i, area_.column + j);
-      auto* c = static_cast<float*>(out.c);
+      TileOut<Sum> out = out_at(area_.row + i, area_.column + j);
+      auto* c = static_cast<Sum*>(out.c);
       const bool whole = rows == held_rows(rows) && columns == kernel_.columns;
-      float* sums = whole ? c : edge;
+      Sum* sums = whole ? c : edge;
       const std::int64_t stride = whole ? g_.c_stride : kernel_.columns;
       for (std::int64_t r = 0; !whole && !first && r < rows; ++r) {
         std::copy_n(c + r * g_.c_stride, columns, edge + r * kernel_.columns);
@@ -152,13 +172,14 @@ void TileRun::multiply_in_place(const Segment& s, bool first, bool last) {
         out.rows = rows;
         out.columns = columns;
         out.bias = last ? out.bias : nullptr;
-        block_.table->finish(out);
+        block_.finish(out);
       }
     }
   }
 }
 
-void TileRun::run_direct() {
+template <class Sum>
+void TileRun<Sum>::run_direct() {
   const auto& segments = block_.plan->segments;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     pack(segments[i]);
@@ -166,9 +187,11 @@ void TileRun::run_direct() {
   }
 }
 
-void TileRun::multiply_in_library(const Segment& s, float* sums) {
+template <class Sum>
+void TileRun<Sum>::multiply_in_library(const Segment& s,
+                                       Sum* sums) requires std::same_as<Sum, float> {
   if (s.depth == 0) {
-    std::fill_n(sums, size_, 0.0F);
+    std::fill_n(sums, size_, Sum(0));
     return;
   }
   const MatrixPart a{block_.row + area_.row, area_.rows, s.begin, s.depth};
@@ -178,12 +201,15 @@ void TileRun::multiply_in_library(const Segment& s, float* sums) {
                              dense_part(g_.b, b, g_.compute, Scratch::panels), sums});
 }
 
-void TileRun::multiply(const Segment& s, float* sums, std::int64_t stride, bool add) {
-  if (block_.products != nullptr) {
-    multiply_in_library(s, sums);
-    return;
+template <class Sum>
+void TileRun<Sum>::multiply(const Segment& s, Sum* sums, std::int64_t stride, bool add) {
+  if constexpr (std::same_as<Sum, float>) {
+    if (block_.products != nullptr) {
+      multiply_in_library(s, sums);
+      return;
+    }
   }
-  const std::uint32_t* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
+  const Word* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
   for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
     const std::int64_t rows = std::min<std::int64_t>(kernel_.rows, area_.rows - i);
     for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
@@ -193,17 +219,18 @@ void TileRun::multiply(const Segment& s, float* sums, std::int64_t stride, bool 
   }
 }
 
-void TileRun::run_pieces() {
+template <class Sum>
+void TileRun<Sum>::run_pieces() {
   std::int64_t levels = 2;  // the piece in the making and its cut
   for (std::int64_t n = g_.cuts; n > 0; n /= 2) {
     ++levels;
   }
-  buffers_ = scratch_array<float>(Scratch::tiles, levels * size_);
+  buffers_ = scratch_array<Sum>(Scratch::tiles, levels * size_);
   std::int64_t cut = 0;
   bool cut_begun = false;
   for (const Segment& s : block_.plan->segments) {
     cut_begun = cut_begun && !s.starts_cut;
-    float* sums = buffer(weights_.size() + (cut_begun ? 1 : 0));
+    Sum* sums = buffer(weights_.size() + (cut_begun ? 1 : 0));
     pack(s);
     multiply(s, sums, stride_, !s.starts_piece);
     if (s.ends_piece) {
@@ -222,13 +249,15 @@ void TileRun::run_pieces() {
   }
 }
 
-void TileRun::end_piece(bool first_of_cut) {
+template <class Sum>
+void TileRun<Sum>::end_piece(bool first_of_cut) {
   if (!first_of_cut) {
-    IsaTable<NormTable>::get().add(buffer(weights_.size()), buffer(weights_.size() + 1), size_);
+    add(buffer(weights_.size()), buffer(weights_.size() + 1), size_);
   }
 }
 
-void TileRun::end_cut(std::int64_t cut) {
+template <class Sum>
+void TileRun<Sum>::end_cut(std::int64_t cut) {
   if (g_.stacked) {
     write(buffer(0), cut);
     return;
@@ -239,15 +268,17 @@ void TileRun::end_cut(std::int64_t cut) {
   }
 }
 
-void TileRun::merge() {
+template <class Sum>
+void TileRun<Sum>::merge() {
   const std::size_t last = weights_.size() - 1;
-  IsaTable<NormTable>::get().add(buffer(last - 1), buffer(last), size_);
+  add(buffer(last - 1), buffer(last), size_);
   weights_[last - 1] += weights_[last];
   weights_.pop_back();
 }
 
-void TileRun::write(const float* sums, std::int64_t cut) {
-  TileOut out = out_at(area_.row, area_.column);
+template <class Sum>
+void TileRun<Sum>::write(const Sum* sums, std::int64_t cut) {
+  TileOut<Sum> out = out_at(area_.row, area_.column);
   out.c = static_cast<char*>(out.c) +
           cut * g_.cut_stride * static_cast<std::int64_t>(size_of(g_.c_dtype));
   out.sums = sums;
@@ -257,14 +288,20 @@ void TileRun::write(const float* sums, std::int64_t cut) {
   // Sums of several pieces in f32 are gradients of weights.
   out.past_caches = g_.c_dtype == DType::f32 && !g_.accumulate &&
                     outlives_caches_long(g_.m * g_.n * static_cast<std::int64_t>(sizeof(float)));
-  block_.table->finish(out);
+  block_.finish(out);
 }
 
 }  // namespace
 
-void gemm_tile(const GemmBlock& block, std::int64_t row, std::int64_t rows, std::int64_t column,
-               std::int64_t columns) {
-  TileRun(block, {row, rows, column, columns}).run();
+template <class Sum>
+void gemm_tile(const GemmBlock<Sum>& block, std::int64_t row, std::int64_t rows,
+               std::int64_t column, std::int64_t columns) {
+  TileRun<Sum>(block, {row, rows, column, columns}).run();
 }
+
+template void gemm_tile(const GemmBlock<float>&, std::int64_t, std::int64_t, std::int64_t,
+                        std::int64_t);
+template void gemm_tile(const GemmBlock<double>&, std::int64_t, std::int64_t, std::int64_t,
+                        std::int64_t);
 
 }  // namespace tessera::cpu

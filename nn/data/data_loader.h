@@ -20,6 +20,7 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/nn/data/collate.h>
 #include <tessera/nn/data/loader_base.h>
 #include <tessera/nn/data/prepared.h>
@@ -128,6 +129,7 @@ class DataLoader final : public LoaderBase {
   }
 
   [[nodiscard]] Batch make(const PassPlan& pass) const {
+    const CategoryScope category(MemoryCategory::data);
     Batch batch = collected(pass);
     each_tensor(batch, [&](Tensor& tensor) { set_borders(tensor, pass); });
     return batch;

@@ -63,26 +63,30 @@ FloatOperand::FloatOperand(const Kernel& k, int input) {
     return;
   }
   const TensorImpl& x = k.input(input);
-  if (x.dtype == DType::f32) {
-    data_ = x.data<float>();
+  if (x.dtype != DType::bf16) {
+    data_ = bytes_of(x);
     return;
   }
   copy_ = HeldBlock(static_cast<std::size_t>(x.numel()) * sizeof(float));
   cast(x.dtype, bytes_of(x), DType::f32, copy_.data(), x.numel());
-  data_ = copy_.as<float>();
+  data_ = copy_.data();
 }
 
 FloatResult::FloatResult(const TensorImpl& output) : output_(output) {
-  if (output.dtype == DType::f32) {
-    data_ = output.data<float>();
+  if (output.dtype != DType::bf16) {
+    data_ = bytes_of(output);
     return;
   }
   memory_ = HeldBlock(static_cast<std::size_t>(output.numel()) * sizeof(float));
-  data_ = memory_.as<float>();
+  data_ = memory_.data();
+}
+
+DType FloatResult::dtype() const {
+  return output_.dtype == DType::f64 ? DType::f64 : DType::f32;
 }
 
 void FloatResult::store() const {
-  if (output_.dtype != DType::f32) {
+  if (output_.dtype == DType::bf16) {
     cast(DType::f32, data_, output_.dtype, bytes_of(output_), output_.numel());
   }
 }

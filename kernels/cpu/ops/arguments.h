@@ -17,6 +17,15 @@ namespace tessera::cpu {
 [[nodiscard]] inline bool is_fast(const TensorImpl& x) {
   return is_fast(x.dtype) && x.contiguous();
 }
+/// Whether `gemm` takes factors of `dtype` where products are formed in `compute`: f32 and bf16 go
+/// together, f64 is alone.
+[[nodiscard]] inline bool is_factor(DType dtype, DType compute) {
+  return compute == DType::f64 ? dtype == compute : is_fast(compute) && is_fast(dtype);
+}
+/// A dense one.
+[[nodiscard]] inline bool is_factor(const TensorImpl& x, DType compute) {
+  return is_factor(x.dtype, compute) && x.contiguous();
+}
 [[nodiscard]] inline bool is_f32(const TensorImpl& x) {
   return x.dtype == DType::f32 && x.contiguous();
 }
@@ -54,30 +63,37 @@ class DenseOperand {
   const char* data_;
 };
 
-/// A small dense input, such as a bias, as f32: itself, or a copy of bf16 while this lives.
+/// A small dense input, such as a bias, in the dtype of sums: f32 or f64 itself, or bf16 as a copy
+/// in f32 while this lives.
 class FloatOperand {
  public:
   FloatOperand(const Kernel&, int input);
-  /// Null where there is no such input.
-  [[nodiscard]] const float* data() const { return data_; }
+  /// Of f32 or bf16; null where there is no such input.
+  [[nodiscard]] const float* data() const { return static_cast<const float*>(data_); }
+  /// Of any of the three.
+  [[nodiscard]] const void* values() const { return data_; }
 
  private:
   HeldBlock copy_;
-  const float* data_ = nullptr;
+  const void* data_ = nullptr;
 };
 
-/// Where f32 results are formed: the output itself, or memory beside one of bf16.
+/// Where sums are formed: the output itself where it is f32 or f64, f32 beside one of bf16.
 class FloatResult {
  public:
   explicit FloatResult(const TensorImpl& output);
-  [[nodiscard]] float* data() const { return data_; }
+  /// Of f32 or bf16.
+  [[nodiscard]] float* data() const { return static_cast<float*>(data_); }
+  /// Of any of the three, in `dtype`.
+  [[nodiscard]] void* values() const { return data_; }
+  [[nodiscard]] DType dtype() const;
   /// Rounds them into the output.
   void store() const;
 
  private:
   const TensorImpl& output_;
   HeldBlock memory_;
-  float* data_;
+  void* data_;
 };
 
 /// Integers of any dtype and strides as a row-major array of int64.

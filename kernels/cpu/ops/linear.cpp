@@ -15,8 +15,9 @@ Matrix weight_matrix(const TensorImpl& weight) {
 bool linear_kernel(Kernel& k, const Linear::Attrs& attrs) {
   const TensorImpl& x = k.input(0);
   const TensorImpl& weight = k.input(1);
-  if (!is_fast(x) || !is_fast(weight.dtype) || !is_fast(k.output()) || !is_fast(attrs.dtype) ||
-      (k.has_input(2) && !is_fast(k.input(2)))) {
+  if (!is_factor(x, attrs.dtype) || !is_factor(weight.dtype, attrs.dtype) ||
+      !is_factor(k.output(), attrs.dtype) ||
+      (k.has_input(2) && !is_factor(k.input(2), attrs.dtype))) {
     return false;
   }
   const FloatOperand bias(k, 2);
@@ -25,7 +26,7 @@ bool linear_kernel(Kernel& k, const Linear::Attrs& attrs) {
   g.a = rows_matrix(x);
   g.b = weight_matrix(weight).transposed();
   g.c = bytes_of(k.output()), g.c_dtype = k.output().dtype, g.c_stride = g.n;
-  g.bias = bias.data();
+  g.bias = bias.values();
   g.compute = attrs.dtype;
   gemm(g);
   return true;
@@ -34,8 +35,8 @@ bool linear_kernel(Kernel& k, const Linear::Attrs& attrs) {
 bool grad_input_kernel(Kernel& k, const LinearGradInput::Attrs& attrs) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& weight = k.input(1);
-  if (!is_fast(gradient) || !is_fast(weight.dtype) || !is_fast(k.output()) ||
-      !is_fast(attrs.dtype)) {
+  if (!is_factor(gradient, attrs.dtype) || !is_factor(weight.dtype, attrs.dtype) ||
+      !is_factor(k.output(), attrs.dtype)) {
     return false;
   }
   Gemm g;
@@ -51,8 +52,8 @@ bool grad_input_kernel(Kernel& k, const LinearGradInput::Attrs& attrs) {
 bool grad_weight_kernel(Kernel& k, const LinearGradWeight::Attrs& attrs) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& x = k.input(1);
-  if (!is_fast(gradient) || !is_fast(x) || !is_fast(k.output()) || !is_fast(attrs.dtype) ||
-      !cuts_rows(k, gradient)) {
+  if (!is_factor(gradient, attrs.dtype) || !is_factor(x, attrs.dtype) ||
+      !is_factor(k.output(), attrs.dtype) || !cuts_rows(k, gradient)) {
     return false;
   }
   const FloatResult sums(k.output());
@@ -60,7 +61,7 @@ bool grad_weight_kernel(Kernel& k, const LinearGradWeight::Attrs& attrs) {
   g.m = gradient.shape.back(), g.n = x.shape.back(), g.k = rows_of(x);
   g.a = rows_matrix(gradient).transposed();
   g.b = rows_matrix(x);
-  g.c = sums.data(), g.c_stride = g.n;
+  g.c = sums.values(), g.c_dtype = sums.dtype(), g.c_stride = g.n;
   g.compute = attrs.dtype;
   g.cuts = k.cuts(), g.stacked = k.stacked(), g.cut_stride = g.m * g.n;
   gemm(g);

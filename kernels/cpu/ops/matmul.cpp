@@ -26,7 +26,7 @@ bool matmul_kernel(Kernel& k, const Matmul::Attrs& attrs) {
   const TensorImpl& a = k.input(0);
   const TensorImpl& b = k.input(1);
   const TensorImpl& c = k.output();
-  if (!is_fast(a) || !is_fast(b) || !is_fast(c) || !is_fast(attrs.dtype)) {
+  if (!is_factor(a, attrs.dtype) || !is_factor(b, attrs.dtype) || !is_factor(c, attrs.dtype)) {
     return false;
   }
   const int ndim = c.shape.size();

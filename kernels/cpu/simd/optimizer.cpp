@@ -165,7 +165,7 @@ struct Lion {
     const VF g = Access::get(r.gradient + i, n) * gradient_scale;
     const VF mean = Access::get(r.states[0] + i, n);
     const VF d = fma(beta1, mean, rest1 * g);
-    const VF sign = select_less(zero(), d, set1(1), select_less(d, zero(), set1(-1), zero()));
+    const VF sign = select_less(zero(), d, set1(1.0F), select_less(d, zero(), set1(-1.0F), zero()));
     Access::put(r.states[0] + i, fma(beta2, mean, rest2 * g), n);
     Access::put(r.parameter + i, fnma(rate, fma(decay, p, sign), p), n);
   }

@@ -164,6 +164,15 @@ inline constexpr float kVanishes = -88.0F;  ///< e^x is 2^-127 times something f
   return (VI)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi32(static_cast<int>(m)));
 }
 
+[[gnu::always_inline]] inline VD set1(double x) {
+  return _mm256_set1_pd(x);
+}
+[[gnu::always_inline]] inline VD load(const double* p) {
+  return _mm256_loadu_pd(p);
+}
+[[gnu::always_inline]] inline void store(double* p, VD x) {
+  _mm256_storeu_pd(p, x);
+}
 [[gnu::always_inline]] inline VD zero_double() {
   return _mm256_setzero_pd();
 }

@@ -136,6 +136,15 @@ inline constexpr float kVanishes = -126.0F;  ///< e^x is less than any float
   return (VI)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi32(static_cast<int>(m)));
 }
 
+[[gnu::always_inline]] inline VD set1(double x) {
+  return _mm512_set1_pd(x);
+}
+[[gnu::always_inline]] inline VD load(const double* p) {
+  return _mm512_loadu_pd(p);
+}
+[[gnu::always_inline]] inline void store(double* p, VD x) {
+  _mm512_storeu_pd(p, x);
+}
 [[gnu::always_inline]] inline VD zero_double() {
   return _mm512_setzero_pd();
 }

@@ -137,6 +137,17 @@ inline constexpr float kVanishes = -88.0F;  ///< e^x is 2^-127 times something f
   return (VI)(((Wide)a & 0xffffffffU) * std::uint64_t{m});
 }
 
+[[gnu::always_inline]] inline VD set1(double x) {
+  return VD{x, x};
+}
+[[gnu::always_inline]] inline VD load(const double* p) {
+  VD x;
+  std::memcpy(&x, p, sizeof(x));
+  return x;
+}
+[[gnu::always_inline]] inline void store(double* p, VD x) {
+  std::memcpy(p, &x, sizeof(x));
+}
 [[gnu::always_inline]] inline VD zero_double() {
   return VD{};
 }

@@ -132,6 +132,21 @@ void pack_typed(const PackBlock& block, std::uint32_t* panels) {
   }
 }
 
+/// f64 of any strides: a word is a value.
+template <int kPanel>
+void pack_f64(const PackBlock& block, std::uint64_t* panels) {
+  auto* out = reinterpret_cast<double*>(panels);
+  for (std::int64_t i = 0; i < block.width; i += kPanel) {
+    const double* src = static_cast<const double*>(block.data) + i * block.width_stride;
+    const std::int64_t used = block.width - i < kPanel ? block.width - i : kPanel;
+    for (std::int64_t k = 0; k < block.depth; ++k, out += kPanel) {
+      for (std::int64_t j = 0; j < kPanel; ++j) {
+        out[j] = j < used ? src[j * block.width_stride + k * block.depth_stride] : 0.0;
+      }
+    }
+  }
+}
+
 template <class Words, int kPanel, int kRun = 1>
 void pack(const PackBlock& block, std::uint32_t* panels) {
   if (block.dtype == DType::bf16) {

@@ -20,18 +20,19 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
-template <class Product, int kRows>
-void multiply_panels(std::int64_t words, const float* a, const float* b, float* c,
-                     std::int64_t stride, bool add, const Ahead& ahead) {
-  multiply_tile<Product, kRows>(words, a, 1, kTileRows, b, kTileColumns, c, stride, add, ahead);
+template <class Product, int kRows, class T>
+void multiply_panels(std::int64_t words, const T* a, const T* b, T* c, std::int64_t stride,
+                     bool add, const Ahead& ahead) {
+  constexpr int kColumns = kTileVectors * sizeof(typename Product::Vector) / sizeof(T);
+  multiply_tile<Product, kRows>(words, a, 1, kTileRows, b, kColumns, c, stride, add, ahead);
 }
 
-template <class Product>
-void tile(std::int64_t height, std::int64_t words, const std::uint32_t* a, const std::uint32_t* b,
-          float* c, std::int64_t stride, bool add, const Ahead& ahead) {
+template <class Product, class T>
+void tile(std::int64_t height, std::int64_t words, const WordOf<T>* a, const WordOf<T>* b, T* c,
+          std::int64_t stride, bool add, const Ahead& ahead) {
   with_height<kTileRows>(height, [&]<int kRows>(std::integral_constant<int, kRows>) {
-    multiply_panels<Product, kRows>(words, reinterpret_cast<const float*>(a),
-                                    reinterpret_cast<const float*>(b), c, stride, add, ahead);
+    multiply_panels<Product, kRows>(words, reinterpret_cast<const T*>(a),
+                                    reinterpret_cast<const T*>(b), c, stride, add, ahead);
   });
 }
 
@@ -42,9 +43,18 @@ constexpr ProductKernel kernel() {
           .depth_per_word = Words::kDepth,
           .pack_rows = pack<Words, kTileRows>,
           .pack_columns = pack<Words, kTileColumns>,
-          .tile = tile<Product>,
+          .tile = tile<Product, float>,
           .any_height = true};
 }
+
+/// As many words of k at once as fill the caches like twice as many of f32.
+constexpr ProductKernelOf<double> kDouble{.rows = kTileRows,
+                                          .columns = kTileColumnsF64,
+                                          .words_at_once = 192,
+                                          .pack_rows = pack_f64<kTileRows>,
+                                          .pack_columns = pack_f64<kTileColumnsF64>,
+                                          .tile = tile<DoubleProduct, double>,
+                                          .any_height = true};
 
 template <int kRows>
 void small_rows(const SmallProduct& p, std::int64_t row) {
@@ -64,7 +74,7 @@ void small(const SmallProduct& p) {
 }
 
 template <class T>
-void finish_rows(const TileOut& out) {
+void finish_rows(const TileOut<float>& out) {
   for (std::int64_t i = 0; i < out.rows; ++i) {
     const float* sums = out.sums + i * out.stride;
     T* c = static_cast<T*>(out.c) + i * out.c_stride;
@@ -85,11 +95,22 @@ void finish_rows(const TileOut& out) {
   }
 }
 
-void finish(const TileOut& out) {
+void finish(const TileOut<float>& out) {
   if (out.c_dtype == DType::bf16) {
     finish_rows<BFloat16>(out);
   } else {
     finish_rows<float>(out);
+  }
+}
+
+void finish_f64(const TileOut<double>& out) {
+  for (std::int64_t i = 0; i < out.rows; ++i) {
+    const double* sums = out.sums + i * out.stride;
+    double* c = static_cast<double*>(out.c) + i * out.c_stride;
+    for (std::int64_t j = 0; j < out.columns; ++j) {
+      const double x = out.bias == nullptr ? sums[j] : sums[j] + out.bias[j];
+      c[j] = out.accumulate ? c[j] + x : x;
+    }
   }
 }
 
@@ -113,7 +134,8 @@ constexpr ProductKernel kHalf = kernel<PairWords, PairProduct>();
 #else
 constexpr ProductKernel kHalf = kernel<RoundedWords, PlainProduct>();
 #endif
-constexpr ProductTable kProductTable{kernel<PlainWords, PlainProduct>(), kHalf, finish, small};
+constexpr ProductTable kProductTable{
+    kernel<PlainWords, PlainProduct>(), kHalf, kDouble, finish, finish_f64, small};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

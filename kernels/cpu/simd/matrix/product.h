@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <tessera/kernels/cpu/gemm.h>
 
@@ -18,10 +19,14 @@ struct PackBlock {
   std::int64_t depth = 0;
 };
 
-/// What a register tile brings into the second cache while it multiplies: `step` words of packed
+/// What packed data for sums of this type is made of.
+template <class Sum>
+using WordOf = std::conditional_t<sizeof(Sum) == 8, std::uint64_t, std::uint32_t>;
+
+/// What a register tile brings into the second cache while it multiplies: `step` bytes of packed
 /// data beside each word of k.
 struct Ahead {
-  const std::uint32_t* data = nullptr;
+  const char* data = nullptr;
   std::int64_t step = 0;
 
   [[gnu::always_inline]] void operator()(std::int64_t k) const {
@@ -30,10 +35,12 @@ struct Ahead {
   }
 };
 
-/// How one kind of arithmetic multiplies. Packed data is 32-bit words: one word holds
+/// How one kind of arithmetic multiplies. Packed data is words as wide as a sum: one word holds
 /// `depth_per_word` consecutive values of k. Words of k come in runs, filled up with zeros. A panel
 /// of columns is [words of k][panel width], one of rows [runs of k][panel width][words of a run].
-struct ProductKernel {
+template <class Sum>
+struct ProductKernelOf {
+  using Word = WordOf<Sum>;
   int rows = 0;     ///< of the register tile
   int columns = 0;  ///< of the register tile
   int depth_per_word = 1;
@@ -42,13 +49,12 @@ struct ProductKernel {
   /// of C would be read and written more often.
   int words_at_once = 384;
   /// Panels of `rows`, the last one padded with zeros.
-  void (*pack_rows)(const PackBlock&, std::uint32_t* panels) = nullptr;
+  void (*pack_rows)(const PackBlock&, Word* panels) = nullptr;
   /// Panels of `columns`, the last one padded with zeros.
-  void (*pack_columns)(const PackBlock&, std::uint32_t* panels) = nullptr;
+  void (*pack_columns)(const PackBlock&, Word* panels) = nullptr;
   /// tile[height, columns] (rows `stride` apart) = or += A panel · B panel over `words` of k.
-  void (*tile)(std::int64_t height, std::int64_t words, const std::uint32_t* a,
-               const std::uint32_t* b, float* tile, std::int64_t stride, bool add,
-               const Ahead&) = nullptr;
+  void (*tile)(std::int64_t height, std::int64_t words, const Word* a, const Word* b, Sum* tile,
+               std::int64_t stride, bool add, const Ahead&) = nullptr;
   /// True where tiles may have any height up to `rows`; false: `rows` is the only one.
   bool any_height = false;
   /// Called on a thread before its tiles.
@@ -60,13 +66,15 @@ struct ProductKernel {
     return (depth + run - 1) / run * words_of_run;
   }
 };
+using ProductKernel = ProductKernelOf<float>;
 
 /// A block of sums on its way to memory.
+template <class Sum>
 struct TileOut {
-  const float* sums = nullptr;
+  const Sum* sums = nullptr;
   std::int64_t stride = 0;
   std::int64_t rows = 0, columns = 0;
-  const float* bias = nullptr;
+  const Sum* bias = nullptr;
   void* c = nullptr;
   DType c_dtype = DType::f32;
   std::int64_t c_stride = 0;
@@ -88,7 +96,9 @@ struct SmallProduct {
 struct ProductTable {
   ProductKernel f32;
   ProductKernel bf16;
-  void (*finish)(const TileOut&) = nullptr;
+  ProductKernelOf<double> f64;
+  void (*finish)(const TileOut<float>&) = nullptr;
+  void (*finish_f64)(const TileOut<double>&) = nullptr;
   void (*small)(const SmallProduct&) = nullptr;
 };
 

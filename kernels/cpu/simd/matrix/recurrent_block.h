@@ -67,10 +67,10 @@ struct VectorFactors {
  private:
   template <int kCount>
   [[gnu::always_inline]] static void tile(const Few& few, bool add) {
-    multiply_tile<Product, kCount>(few.words, reinterpret_cast<const float*>(few.factors),
-                                   few.row_words, 1, reinterpret_cast<const float*>(few.panel),
-                                   kTileColumns, few.sums, few.stride, add,
-                                   Ahead{few.next_panel, kTileColumns});
+    multiply_tile<Product, kCount>(
+        few.words, reinterpret_cast<const float*>(few.factors), few.row_words, 1,
+        reinterpret_cast<const float*>(few.panel), kTileColumns, few.sums, few.stride, add,
+        Ahead{reinterpret_cast<const char*>(few.next_panel), kTileColumns * sizeof(float)});
   }
 };
 

@@ -17,12 +17,21 @@ inline constexpr int kTileRows = 4;  // the product needs a register of its own
 #endif
 inline constexpr int kTileVectors = 2;
 inline constexpr int kTileColumns = kTileVectors * kLanes;
+inline constexpr int kTileColumnsF64 = kTileColumns / 2;
 
+/// Factors as they are.
 struct PlainProduct {
+  using Vector = VF;
   [[gnu::always_inline]] static VF multiply_add(VF a, VF b, VF c) { return fma(a, b, c); }
+};
+/// The same in f64.
+struct DoubleProduct {
+  using Vector = VD;
+  [[gnu::always_inline]] static VD multiply_add(VD a, VD b, VD c) { return fma(a, b, c); }
 };
 #if TESSERA_ISA_LEVEL >= 3
 struct PairProduct {
+  using Vector = VF;
   [[gnu::always_inline]] static VF multiply_add(VF a, VF b, VF c) {
     return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b);
   }
@@ -36,30 +45,32 @@ struct NothingAhead {
 
 /// The value of A for row i and step k lies at a[i * row_stride + k * step_stride]. `ahead(k)` is
 /// called beside step k, to fetch what is multiplied later.
-template <class Product, int kRows, class Fetch = NothingAhead>
-[[gnu::always_inline]] inline void multiply_tile(std::int64_t words, const float* a,
+template <class Product, int kRows, class T, class Fetch = NothingAhead>
+[[gnu::always_inline]] inline void multiply_tile(std::int64_t words, const T* a,
                                                  std::int64_t row_stride, std::int64_t step_stride,
-                                                 const float* b, std::int64_t b_stride, float* c,
+                                                 const T* b, std::int64_t b_stride, T* c,
                                                  std::int64_t stride, bool add,
                                                  const Fetch& ahead = {}) {
-  VF sums[kRows][kTileVectors];
+  using V = typename Product::Vector;
+  constexpr int kValues = sizeof(V) / sizeof(T);
+  V sums[kRows][kTileVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 2
     for (int j = 0; j < kTileVectors; ++j) {
-      sums[i][j] = add ? load(c + i * stride + j * kLanes) : zero();
+      sums[i][j] = add ? load(c + i * stride + j * kValues) : V{};
     }
   }
   for (std::int64_t k = 0; k < words; ++k) {
     ahead(k);
-    VF columns[kTileVectors];
+    V columns[kTileVectors];
 #pragma GCC unroll 2
     for (int j = 0; j < kTileVectors; ++j) {
-      columns[j] = load(b + j * kLanes);
+      columns[j] = load(b + j * kValues);
     }
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
-      const VF row = set1(a[i * row_stride]);
+      const V row = set1(a[i * row_stride]);
 #pragma GCC unroll 2
       for (int j = 0; j < kTileVectors; ++j) {
         sums[i][j] = Product::multiply_add(row, columns[j], sums[i][j]);
@@ -72,7 +83,7 @@ template <class Product, int kRows, class Fetch = NothingAhead>
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 2
     for (int j = 0; j < kTileVectors; ++j) {
-      store(c + i * stride + j * kLanes, sums[i][j]);
+      store(c + i * stride + j * kValues, sums[i][j]);
     }
   }
 }

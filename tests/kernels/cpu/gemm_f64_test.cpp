@@ -1,0 +1,161 @@
+// Products of f64: the same tiles, plans and sums as those of f32, against long double.
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <tessera/kernels/cpu/gemm.h>
+
+#include "support.h"
+
+namespace tessera::cpu {
+namespace {
+
+/// With bits that f32 does not have.
+std::vector<double> random_doubles(std::int64_t count, std::uint64_t seed) {
+  const auto coarse = test::random_values<double>(count, seed);
+  const auto fine = test::random_values<double>(count, seed + 100);
+  std::vector<double> values(coarse);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] += 0x1p-24 * fine[i];
+  }
+  return values;
+}
+
+struct Case {
+  std::int64_t m, n, k;
+  bool a_transposed, b_transposed;
+};
+
+const Case kCases[] = {{1, 1, 1, false, false},    {1, 50, 33, false, true},
+                       {13, 31, 7, false, false},  {64, 64, 64, true, false},
+                       {37, 129, 515, true, true}, {530, 140, 300, false, true},
+                       {5, 3, 0, false, false},    {12, 8, 385, true, false}};
+
+Matrix matrix(const std::vector<double>& values, bool transposed, std::int64_t rows,
+              std::int64_t columns) {
+  return transposed ? Matrix{values.data(), DType::f64, 1, rows}
+                    : Matrix{values.data(), DType::f64, columns, 1};
+}
+
+long double at(const Matrix& x, std::int64_t i, std::int64_t j) {
+  return static_cast<const double*>(x.data)[i * x.row_stride + j * x.column_stride];
+}
+
+Gemm product(const Case& c, const std::vector<double>& a, const std::vector<double>& b) {
+  Gemm g;
+  g.m = c.m, g.n = c.n, g.k = c.k;
+  g.a = matrix(a, c.a_transposed, c.m, c.k);
+  g.b = matrix(b, c.b_transposed, c.k, c.n);
+  g.c_dtype = g.compute = DType::f64;
+  g.c_stride = c.n;
+  return g;
+}
+
+void compare(const Case& c, bool with_bias, bool accumulate) {
+  const auto a = random_doubles(c.m * c.k, 1), b = random_doubles(c.k * c.n, 2);
+  const auto bias = random_doubles(c.n, 3);
+  std::vector<double> out(static_cast<std::size_t>(c.m * c.n), 77.0);
+  Gemm g = product(c, a, b);
+  g.c = out.data();
+  g.bias = with_bias ? bias.data() : nullptr;
+  g.accumulate = accumulate;
+  gemm(g);
+  for (std::int64_t i = 0; i < c.m; ++i) {
+    for (std::int64_t j = 0; j < c.n; ++j) {
+      long double sum = accumulate ? 77.0L : 0.0L;
+      for (std::int64_t k = 0; k < c.k; ++k) {
+        sum += at(g.a, i, k) * at(g.b, k, j);
+      }
+      sum += with_bias ? bias[static_cast<std::size_t>(j)] : 0.0;
+      ASSERT_NEAR(out[static_cast<std::size_t>(i * c.n + j)], static_cast<double>(sum),
+                  2e-16 * static_cast<double>(c.k + 1) + (accumulate ? 2e-14 : 0))
+          << "at " << i << ", " << j << " of " << c.m << " x " << c.n << " x " << c.k;
+    }
+  }
+}
+
+TEST(GemmF64, EqualsSumInLongDouble) {
+  test::on_every_isa([](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    for (const Case& c : kCases) {
+      compare(c, false, false);
+      compare(c, true, false);
+      compare(c, false, true);
+    }
+  });
+}
+
+std::vector<double> weight_gradient(std::int64_t first, std::int64_t tokens, std::int64_t cuts,
+                                    bool stacked) {
+  constexpr std::int64_t kRows = 50, kColumns = 70, kTotal = 8 * 421;
+  const auto dy = random_doubles(kTotal * kRows, 6), x = random_doubles(kTotal * kColumns, 7);
+  Gemm g;
+  g.m = kRows, g.n = kColumns, g.k = tokens;
+  g.a = {dy.data() + first * kRows, DType::f64, 1, kRows};
+  g.b = {x.data() + first * kColumns, DType::f64, kColumns, 1};
+  g.c_dtype = g.compute = DType::f64;
+  g.c_stride = kColumns;
+  g.cuts = cuts, g.stacked = stacked, g.cut_stride = kRows * kColumns;
+  std::vector<double> out(static_cast<std::size_t>(kRows * kColumns * (stacked ? cuts : 1)));
+  g.c = out.data();
+  gemm(g);
+  return out;
+}
+
+TEST(GemmF64, CutsAreAddedAlongTheTree) {
+  constexpr std::int64_t kPart = 421;
+  test::on_every_isa([&](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    const auto whole = weight_gradient(0, 4 * kPart, 4, false);
+    const auto pieces = weight_gradient(0, 4 * kPart, 4, true);
+    const std::size_t size = whole.size();
+    for (std::size_t at = 0; at < size; ++at) {
+      ASSERT_EQ(whole[at],
+                (pieces[at] + pieces[size + at]) + (pieces[2 * size + at] + pieces[3 * size + at]));
+    }
+    for (std::int64_t i = 0; i < 4; ++i) {
+      const auto alone = weight_gradient(i * kPart, kPart, 1, false);
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(),
+                             pieces.begin() + i * static_cast<std::int64_t>(size)));
+    }
+  });
+}
+
+TEST(GemmF64, SameBitsForAnyNumberOfThreadsAndRows) {
+  const Case c{600, 150, 700, false, true};
+  const auto a = random_doubles(c.m * c.k, 10), b = random_doubles(c.k * c.n, 11);
+  test::on_every_isa([&](Isa isa) {
+    SCOPED_TRACE(std::string(to_string(isa)));
+    std::vector<double> first;
+    test::with_every_thread_count([&](int threads) {
+      std::vector<double> out(static_cast<std::size_t>(c.m * c.n));
+      Gemm g = product(c, a, b);
+      g.c = out.data();
+      gemm(g);
+      first = threads == 1 ? out : first;
+      EXPECT_TRUE(test::same_bits(first, out)) << threads << " threads";
+    });
+    for (const std::int64_t row : {0, 5, 6, 300, 599}) {
+      std::vector<double> one(static_cast<std::size_t>(c.n));
+      Gemm g = product(c, a, b);
+      g.m = 1;
+      g.a.data = a.data() + row * c.k;
+      g.c = one.data();
+      gemm(g);
+      EXPECT_TRUE(std::equal(one.begin(), one.end(), first.begin() + row * c.n)) << "row " << row;
+    }
+  });
+}
+
+TEST(GemmF64, IsNotMixedWithF32) {
+  const std::vector<float> a(4);
+  std::vector<double> c(4);
+  Gemm g{2, 2, 2, {a.data(), DType::f32, 2, 1}, {a.data(), DType::f32, 2, 1}, c.data()};
+  g.c_dtype = g.compute = DType::f64;
+  g.c_stride = 2;
+  EXPECT_THROW(gemm(g), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace tessera::cpu
