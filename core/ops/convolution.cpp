@@ -6,6 +6,7 @@
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/conj.h>
+#include <tessera/core/ops/pad.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/factors.h>
@@ -69,6 +70,21 @@ Dims transposed_sizes(const Shape& x, const Shape& weight, const ConvolutionOpti
                     dilation * (weight[d + 2] - 1) + more + 1);
   }
   return sizes;
+}
+
+/// x with zeros behind its last positions, as many as windows of them would begin in the output
+/// padding: each makes room for `stride` positions of it.
+Tensor with_windows_in_padding(const Tensor& x, const ConvolutionOptions& options,
+                               const Dims& output_padding) {
+  const int ndim = x.ndim();
+  Pad::Attrs zeros{.before = Dims::filled(ndim, 0), .after = Dims::filled(ndim, 0)};
+  bool any = false;
+  for (int d = 2; d < ndim; ++d) {
+    const std::int64_t stride = std::max<std::int64_t>(at(options.stride, d - 2), 1);
+    zeros.after[d] = at(output_padding, d - 2) / stride;
+    any = any || zeros.after[d] > 0;
+  }
+  return any ? pad(x, zeros) : x;
 }
 
 }  // namespace
@@ -168,7 +184,8 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
                               const ConvolutionOptions& options, const Dims& output_padding) {
   const DType dtype = compute_dtype(promote(x.dtype(), weight.dtype()));
   const Dims size = transposed_sizes(x.shape(), weight.shape(), options, output_padding);
-  return call<ConvolutionGradInput>({x, weight, bias}, {options, size, dtype, dtype});
+  const Tensor padded = with_windows_in_padding(x, options, output_padding);
+  return call<ConvolutionGradInput>({padded, weight, bias}, {options, size, dtype, dtype});
 }
 
 namespace {

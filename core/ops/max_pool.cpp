@@ -4,10 +4,12 @@
 #include <limits>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/gather.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
+#include <tessera/core/ops/where.h>
 
 namespace tessera {
 namespace {
@@ -120,10 +122,12 @@ void MaxPoolGradient::reference(Kernel& k, const Attrs&) {
     const std::vector<C> gradient = dense_values<C>(k.input(0));
     std::vector<C> sums(static_cast<std::size_t>(k.output().numel()), C(0));
     for (std::size_t i = 0; i < gradient.size(); ++i) {
-      check(places[i] >= 0 && places[i] < in, "max_pool_gradient: place out of range; got ",
-            places[i], ", expected one in [0, ", in, ")");
+      check(places[i] >= -1 && places[i] < in, "max_pool_gradient: place out of range; got ",
+            places[i], ", expected one in [0, ", in, "), or -1 for none");
       const std::int64_t plane = static_cast<std::int64_t>(i) / out;
-      sums[static_cast<std::size_t>(plane * in + places[i])] += gradient[i];
+      if (places[i] >= 0) {
+        sums[static_cast<std::size_t>(plane * in + places[i])] += gradient[i];
+      }
     }
     store_values(k.output(), sums);
   });
@@ -131,9 +135,10 @@ void MaxPoolGradient::reference(Kernel& k, const Attrs&) {
 
 void MaxPoolGradient::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
-    const Tensor places = v.input(1);
-    const Tensor picked = gather(flatten(v.gradient(), 2), 2, flatten(places, 2));
-    v.set(0, reshape(picked, v.input_meta(0).shape));
+    const Tensor places = flatten(v.input(1), 2);
+    const Tensor none = places < 0;  // of windows in the padding
+    const Tensor picked = gather(flatten(v.gradient(), 2), 2, where(none, 0, places));
+    v.set(0, reshape(where(none, 0, picked), v.input_meta(0).shape));
   }
 }
 

@@ -9,7 +9,7 @@ namespace tessera {
 
 /// Input x (N, C, in...), real. Outputs (N, C, out...): the largest element of each window, the
 /// first of equal ones and the last NaN, and its place in the plane of x, counted row-major, as
-/// i64.
+/// i64. A window that lies in the padding alone has the least number there is, and the place -1.
 struct MaxPool {
   static constexpr OpInfo info{.name = "max_pool",
                                .doc = "the largest elements of windows, and their places",
@@ -22,7 +22,7 @@ struct MaxPool {
 };
 
 /// Inputs: gradient (N, C, out...), places (N, C, out...) of dtype i64. Output (N, C, size...):
-/// zeros with the gradient added at its places.
+/// zeros with the gradient added at its places; -1 is none.
 struct MaxPoolGradient {
   static constexpr OpInfo info{.name = "max_pool_gradient",
                                .doc = "the gradient of max_pool: elements added at their places",

@@ -86,10 +86,12 @@ bool spread_plane(std::int64_t in_size, std::int64_t out_size, const T* gradient
                   const std::int64_t* places, float* sums) {
   std::fill(sums, sums + in_size, 0.0F);
   for (std::int64_t i = 0; i < out_size; ++i) {
-    if (places[i] < 0 || places[i] >= in_size) {
+    if (places[i] < -1 || places[i] >= in_size) {
       return false;
     }
-    sums[places[i]] += static_cast<float>(gradient[i]);
+    if (places[i] >= 0) {  // -1: the window lay in the padding
+      sums[places[i]] += static_cast<float>(gradient[i]);
+    }
   }
   return true;
 }

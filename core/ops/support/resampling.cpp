@@ -73,7 +73,8 @@ double place(const Line& line, std::int64_t o) {
 }
 
 void interpolate_linearly(Taps& taps, const Line& line, std::int64_t o) {
-  const double at = std::max(place(line, o), 0.0);
+  // A size that does not change is kept as it is, whatever the scale, as in PyTorch.
+  const double at = line.in == line.out ? static_cast<double>(o) : std::max(place(line, o), 0.0);
   const std::int64_t left = line.clipped(static_cast<std::int64_t>(at));
   const double right_weight = std::min(at - static_cast<double>(left), 1.0);
   add(taps, left, 1 - right_weight);
