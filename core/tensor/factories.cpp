@@ -1,5 +1,6 @@
 #include <tessera/core/tensor/factories.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -8,6 +9,7 @@
 #include <tessera/core/base/philox.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factory_draws.h>
+#include <tessera/core/tensor/half_open.h>
 
 namespace tessera {
 namespace {
@@ -95,8 +97,9 @@ Tensor from_memory(void* data, const Shape& shape, DType dtype, std::shared_ptr<
 
 Tensor rand(const Shape& shape, const TensorOptions& options) {
   const RandomStream stream = next_draw();
+  const auto most = static_cast<float>(largest_below(1, real_of(options.dtype)));
   return generate(shape, options, [&](std::int64_t i) {
-    return to_uniform(stream.word(static_cast<std::uint64_t>(i)));
+    return std::min(to_uniform(stream.word(static_cast<std::uint64_t>(i))), most);
   });
 }
 

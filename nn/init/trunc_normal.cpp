@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
+#include <tessera/core/tensor/half_open.h>
 #include <tessera/nn/init/fill.h>
 
 namespace tessera::nn::init {
@@ -47,6 +49,11 @@ double exact_quantile(double p) {
   return z;
 }
 
+/// The largest number of `dtype` that is not above `end`.
+double largest_up_to(double end, DType dtype) {
+  return largest_below(std::nextafter(end, std::numeric_limits<double>::infinity()), dtype);
+}
+
 }  // namespace
 
 Initializer trunc_normal(double mean, double deviation, double low, double high) {
@@ -63,12 +70,14 @@ Initializer trunc_normal(double mean, double deviation, double low, double high)
   const double first = above(-from);
   const double last = above(-to);
   return [=](const Tensor& value, const RandomStream& stream) {
+    const double least = -largest_up_to(-low, value.dtype());
+    const double most = largest_up_to(high, value.dtype());
     fill_by_fours(value, stream, [&]<class Real>(const auto& words, Real* four) {
       constexpr auto* kQuantile = sizeof(Real) == 8 ? exact_quantile : quantile;
       for (std::size_t k = 0; k < 4; ++k) {
         const double u = to_positive<double>(words[k]);
         const double z = side * kQuantile(first + (last - first) * u);
-        four[k] = static_cast<Real>(std::clamp(mean + deviation * z, low, high));
+        four[k] = static_cast<Real>(std::clamp(mean + deviation * z, least, most));
       }
     });
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/thread_pool.h>
@@ -58,6 +59,32 @@ TEST(Init, uniform_fills_its_interval_evenly) {
   EXPECT_NEAR(mean_of(numbers, [](double x) { return x; }), 2, 0.03);
   EXPECT_NEAR(mean_of(numbers, [](double x) { return x * x; }), 4 + 64 / 12.0, 0.1);
   EXPECT_NEAR(mean_of(numbers, [](double x) { return x < 0 ? 1 : 0; }), 0.25, 0.01);
+}
+
+/// The smallest and the largest of many numbers that an initializer gives in `dtype`.
+std::pair<double, double> range_of(const Initializer& initializer, DType dtype) {
+  const Tensor value = empty({50, 1000}, {.dtype = dtype});
+  initializer(value, {.key = 1});
+  const auto numbers = value.to_vector<double>();
+  const auto [least, most] = std::ranges::minmax_element(numbers);
+  return {*least, *most};
+}
+
+/// Rounding to few digits must not reach the end.
+TEST(Init, ranges_stay_half_open_in_every_dtype) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    for (const auto& [low, high] : {std::pair(0.0, 1.0), {1.0, 2.0}, {-3.0, 0.0}, {-2.0, -1.0}}) {
+      const auto [least, most] = range_of(init::uniform(low, high), dtype);
+      EXPECT_GE(least, low) << dtype;
+      EXPECT_LT(most, high) << dtype << ' ' << low;
+    }
+    const auto drawn = range_of(init::kaiming_uniform(), dtype);
+    EXPECT_LT(drawn.second, std::sqrt(6.0 / 1000)) << dtype;
+    const auto [least, most] = range_of(init::trunc_normal(0, 1, -0.3, 0.3), dtype);
+    EXPECT_GE(least, -0.3) << dtype;
+    EXPECT_LE(most, 0.3) << dtype;
+    EXPECT_EQ(range_of(init::uniform(0.5, 0.5), dtype), (std::pair(0.5, 0.5))) << dtype;
+  }
 }
 
 TEST(Init, fans_set_the_scale) {
