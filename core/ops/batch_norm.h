@@ -52,7 +52,7 @@ struct BatchNormResult {
 /// Every channel of x (N, C, ...) brought to mean 0 and variance 1 over all other dims, times
 /// weight (C), plus bias (C); both may be undefined. Of a pass of several microbatches each is
 /// normalised by itself, and the statistics are stacked. y has the dtype of x, whatever an
-/// AutocastScope says, as in PyTorch.
+/// AutocastScope says, as in PyTorch. Of no values mean and variance are 0.
 [[nodiscard]] BatchNormResult batch_norm(const Tensor& x, const Tensor& weight = {},
                                          const Tensor& bias = {}, double epsilon = 1e-5);
 

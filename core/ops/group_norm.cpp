@@ -12,13 +12,21 @@ namespace tessera {
 namespace {
 
 void check_groups(const Tensor& x, std::int64_t groups) {
-  check_layout(x.ndim() >= 2 && x.numel() > 0, "group_norm", "x", x.shape(),
-               "(samples, channels, ...) with elements");
+  check_layout(x.ndim() >= 2, "group_norm", "x", x.shape(), "(samples, channels, ...)");
   check<ValueError>(groups >= 1 && x.size(1) % groups == 0,
                     "group_norm: wrong number of groups; got ", groups, ", expected a divisor of ",
                     x.size(1), " channels");
-  check<ValueError>(x.numel() > groups, "group_norm: too few values; got ", x.shape(), " in ",
-                    groups, " groups, expected more than 1 in each");
+  check<ValueError>(x.numel() == 0 || x.numel() > groups, "group_norm: too few values; got ",
+                    x.shape(), " in ", groups, " groups, expected more than 1 in each");
+}
+
+/// Every group of every sample brought to mean 0 and variance 1, in `dtype`.
+Tensor normalized(const Tensor& x, std::int64_t groups, double epsilon, DType dtype) {
+  if (x.numel() == 0) {
+    return cast(x, dtype);
+  }
+  const Tensor rows = reshape(x, {x.size(0), groups, -1});
+  return reshape(call_all<LayerNorm>({rows, Tensor(), Tensor()}, {epsilon, dtype})[0], x.shape());
 }
 
 }  // namespace
@@ -30,9 +38,7 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
   // Rounded to 16 bits once, at the end.
   const bool scaled = weight.defined() || bias.defined();
   const DType exact = dtype == DType::f64 || !scaled ? dtype : DType::f32;
-  const Tensor rows = reshape(x, {x.size(0), groups, -1});
-  Tensor y =
-      reshape(call_all<LayerNorm>({rows, Tensor(), Tensor()}, {epsilon, exact})[0], x.shape());
+  Tensor y = normalized(x, groups, epsilon, exact);
   if (weight.defined()) {
     y = y * along_channels(cast(weight, exact), x.ndim());
   }
@@ -43,10 +49,10 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
 }
 
 Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon) {
-  check_layout(x.ndim() >= 3 && x.numel() > 0, "instance_norm", "x", x.shape(),
-               "(samples, channels, sizes...) with elements");
-  check<ValueError>(x.numel() > x.size(0) * x.size(1), "instance_norm: too few values; got ",
-                    x.shape(), ", expected more than 1 in each channel");
+  check_layout(x.ndim() >= 3, "instance_norm", "x", x.shape(), "(samples, channels, sizes...)");
+  check<ValueError>(x.numel() == 0 || x.numel() > x.size(0) * x.size(1),
+                    "instance_norm: too few values; got ", x.shape(),
+                    ", expected more than 1 in each channel");
   return group_norm(x, x.size(1), weight, bias, epsilon);
 }
 

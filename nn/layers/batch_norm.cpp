@@ -1,5 +1,7 @@
 #include <tessera/nn/layers/batch_norm.h>
 
+#include <algorithm>
+
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
@@ -27,8 +29,8 @@ bool BatchNorm::mixes_samples() const {
 }
 
 Tensor BatchNorm::normalize_and_track(const Tensor& x) const {
-  const std::int64_t values = x.numel() / x.size(1) / x.cut().parts;
-  if (values <= 1 && training()) {
+  const std::int64_t values = x.numel() / std::max<std::int64_t>(1, x.size(1)) / x.cut().parts;
+  if (values == 1 && training()) {
     fail<ValueError>(class_name(),
                      ": needs more than 1 value per channel when training; got shape ", x.shape(),
                      x.cut() ? " of several microbatches" : "");
@@ -51,7 +53,9 @@ void BatchNorm::count_batch_and_track(const Tensor& mean, const Tensor& variance
   num_batches_tracked.assign(num_batches_tracked.value() + 1);
   const std::optional<double> momentum = options().momentum;
   const double factor = momentum ? *momentum : 1 / num_batches_tracked.value().item<double>();
-  track(mean, variance * (values / (values - 1)), factor);
+  if (values > 0) {
+    track(mean, variance * (values / (values - 1)), factor);
+  }
 }
 
 }  // namespace tessera::nn

@@ -108,6 +108,7 @@ void register_op_case(OpCaseData data) {
   if (!info.view) {
     add_test(shared, "fast_kernels_agree_with_the_reference", check_kernels);
     add_test(shared, "writes_into_strided_destinations", check_destinations);
+    add_test(shared, "kernels_take_empty_inputs", check_empty_kernels);
   }
   if (shared->meta) {
     add_test(shared, "knows_shapes_without_elements", check_meta);
@@ -117,6 +118,8 @@ void register_op_case(OpCaseData data) {
   }
   if (info.differentiable && shared->gradient) {
     add_test(shared, "gradient", check_gradient);
+    add_test(shared, "gradient_of_empty_inputs", check_empty_gradient);
+    add_test(shared, "gradient_of_each_input", check_gradient_of_each);
     if (shared->second_gradient) {
       add_test(shared, "second_gradient", check_second_gradient);
     }

@@ -18,6 +18,14 @@ void check_strides(const OpCaseData& c);
 void check_destinations(const OpCaseData& c);
 /// Inputs sliced to nothing along any label run and give nothing there.
 void check_empty(const OpCaseData& c);
+/// Whatever dim of an input has size 0: kernels, reference and fast ones, write every element of
+/// their outputs, and agree.
+void check_empty_kernels(const OpCaseData& c);
+/// The same for gradients, which finite differences confirm: those of other inputs are zero where
+/// nothing comes out. In f32 they agree with those in f64.
+void check_empty_gradient(const OpCaseData& c);
+/// Inputs have the same gradients, bit for bit, whichever others want one.
+void check_gradient_of_each(const OpCaseData& c);
 /// Meta tensors get the shapes and dtypes that real ones get.
 void check_meta(const OpCaseData& c);
 /// Writing into the first input gives what a fresh output gives.

@@ -5,51 +5,17 @@
 #include <cmath>
 
 #include "support/op_checks.h"
+#include "support/op_problem.h"
 #include "support/op_tools.h"
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/tensor/elements.h>
-#include <tessera/core/tensor/factories.h>
 
 namespace tessera::test {
 namespace {
 
 using Complex = std::complex<double>;
-
-/// One call, its variables (inputs that have gradients) and fixed weights for its outputs.
-struct Problem {
-  const OpCaseData* op_case = nullptr;
-  const SampleData* sample = nullptr;
-  SampleData::Attrs attrs;
-  std::vector<Tensor> inputs;
-  std::vector<std::size_t> variables;  ///< indices into `inputs`
-};
-
-Problem problem_of(const OpCaseData& c, const SampleData& sample) {
-  Problem p{
-      .op_case = &c, .sample = &sample, .attrs = sample.attrs(), .inputs = make_inputs(sample)};
-  for (std::size_t i = 0; i < p.inputs.size(); ++i) {
-    const InputSpec& spec = sample.inputs[i];
-    const bool varies = spec.differentiates && spec.kind != InputSpec::Kind::absent;
-    if (varies && is_differentiable(p.inputs[i].dtype())) {
-      p.variables.push_back(i);
-      p.inputs[i].set_requires_grad(true);
-    }
-  }
-  return p;
-}
-
-/// Weights of a loss, different for every element.
-Tensor weights_for(const Tensor& y, double phase) {
-  Tensor w = empty(y.shape(), {.dtype = y.dtype()});
-  w.get().cut = y.cut();
-  for (std::int64_t i = 0; i < w.numel(); ++i) {
-    const double angle = static_cast<double>(i) + phase;
-    store_as(w.get(), i, Complex(std::cos(angle), is_complex(y.dtype()) ? std::sin(angle) : 0));
-  }
-  return w;
-}
 
 /// The real inner product of two lists of tensors; undefined ones count as zero.
 double inner(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
@@ -65,26 +31,6 @@ double inner(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
     }
   }
   return sum;
-}
-
-std::vector<Tensor> differentiable_outputs(const Problem& p) {
-  std::vector<Tensor> outputs;
-  for (const Tensor& y : run_op(*p.op_case->op, p.inputs, p.attrs.get())) {
-    const bool counts = static_cast<int>(outputs.size()) < p.op_case->gradient_outputs;
-    if (is_differentiable(y.dtype()) && counts) {
-      outputs.push_back(y);
-    }
-  }
-  return outputs;
-}
-
-std::vector<Tensor> gradients(const Problem& p, const std::vector<Tensor>& seeds,
-                              bool create_graph = false) {
-  std::vector<Tensor> variables;
-  for (const std::size_t i : p.variables) {
-    variables.push_back(p.inputs[i]);
-  }
-  return grad(differentiable_outputs(p), variables, seeds, {.create_graph = create_graph});
 }
 
 /// d loss / d x by central differences, as complex numbers.
@@ -127,28 +73,27 @@ void expect_gradient(const Tensor& actual, const std::vector<Complex>& expected,
 
 }  // namespace
 
+void expect_differences(Problem& p, const std::string& what) {
+  const std::vector<Tensor> seeds = seeds_of(p);
+  const std::vector<Tensor> actual = gradients(p, seeds);
+  for (std::size_t v = 0; v < p.variables.size(); ++v) {
+    const Tensor& x = p.inputs[p.variables[v]];
+    if (actual[v].defined()) {
+      ASSERT_EQ(actual[v].shape(), x.shape());
+      ASSERT_EQ(actual[v].dtype(), x.dtype());
+    }
+    const auto expected = differences(p, x, [&] {
+      const NoGradGuard no_grad;
+      return inner(differentiable_outputs(p), seeds);
+    });
+    expect_gradient(actual[v], expected, what + " input " + std::to_string(p.variables[v]));
+  }
+}
+
 void check_gradient(const OpCaseData& c) {
   for (std::size_t s = 0; s < c.samples.size(); ++s) {
     Problem p = problem_of(c, c.samples[s]);
-    std::vector<Tensor> seeds;
-    for (const Tensor& y : differentiable_outputs(p)) {
-      seeds.push_back(weights_for(y, 1));
-    }
-    const std::vector<Tensor> actual = gradients(p, seeds);
-    for (std::size_t v = 0; v < p.variables.size(); ++v) {
-      const Tensor& x = p.inputs[p.variables[v]];
-      if (actual[v].defined()) {
-        ASSERT_EQ(actual[v].shape(), x.shape());
-        ASSERT_EQ(actual[v].dtype(), x.dtype());
-      }
-      const auto expected = differences(p, x, [&] {
-        const NoGradGuard no_grad;
-        return inner(differentiable_outputs(p), seeds);
-      });
-      expect_gradient(actual[v], expected,
-                      std::string(c.op->info.name) + " sample " + std::to_string(s) + " input " +
-                          std::to_string(p.variables[v]));
-    }
+    expect_differences(p, std::string(c.op->info.name) + " sample " + std::to_string(s));
   }
 }
 

@@ -15,6 +15,12 @@ namespace tessera::test {
 /// Makes the derived inputs anew, after others changed.
 void derive_inputs(const SampleData& sample, std::vector<Tensor>& inputs);
 
+/// The inputs of a sample with nothing in some dims: those of a label of the shard rule, those of
+/// one size, and each alone. Not all of them make a call that the op takes.
+[[nodiscard]] std::vector<std::vector<Tensor>> inputs_of_nothing(const OpCaseData& c,
+                                                                 const SampleData& sample,
+                                                                 std::optional<DType> dtype = {});
+
 /// The op through the whole pipeline.
 [[nodiscard]] Outputs run_op(const OpDef& op, const std::vector<Tensor>& inputs, const void* attrs);
 /// The text of an error names the op and both halves: `op: what is wrong; got X, expected Y`.

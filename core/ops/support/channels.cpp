@@ -7,8 +7,7 @@
 namespace tessera {
 
 void check_channels(const Infer& c, const Tensor& x) {
-  check_layout(x.ndim() >= 2 && (x.numel() > 0 || x.size(1) == 0), c.op(), "x", x.shape(),
-               "(samples, channels, ...) with elements");
+  check_layout(x.ndim() >= 2, c.op(), "x", x.shape(), "(samples, channels, ...)");
   check_floating(c.op(), "x", x.dtype());
 }
 

@@ -176,7 +176,7 @@ void reference_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool cen
     store_microbatch_sums(k, k.output(1), std::move(to_weight));
   }
   if (attrs.bias) {
-    store_microbatch_sums(k, k.output(2), std::move(to_bias));
+    store_microbatch_sums(k, k.output(1 + attrs.weight), std::move(to_bias));
   }
 }
 

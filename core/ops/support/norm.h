@@ -21,8 +21,8 @@ struct NormAttrs {
 
 struct NormBackwardAttrs {
   bool weight = false;            ///< the gradient of the weight is wanted: output 1
-  bool bias = false;              ///< the gradient of the bias is wanted: output 2
-  DType parameters = DType::f32;  ///< of outputs 1 and 2
+  bool bias = false;              ///< the gradient of the bias is wanted: the last output
+  DType parameters = DType::f32;  ///< of these two
   friend bool operator==(const NormBackwardAttrs&, const NormBackwardAttrs&) = default;
 };
 
@@ -49,7 +49,7 @@ void norm_vjp(Vjp& v, const Tensor& inverse, const Tensor& mean) {
                      ": third derivatives are not supported; write the norm out");
   NormBackwardAttrs attrs;
   attrs.weight = v.has_input(1) && v.needs(1);
-  attrs.bias = attrs.weight && v.has_input(2) && v.needs(2);
+  attrs.bias = v.has_input(2) && v.needs(2);
   Outputs results;
   results.emplace_back();
   if (attrs.weight) {
@@ -57,6 +57,7 @@ void norm_vjp(Vjp& v, const Tensor& inverse, const Tensor& mean) {
     results.push_back(v.destination(1));
   }
   if (attrs.bias) {
+    attrs.parameters = v.input_meta(2).dtype;
     results.push_back(v.destination(2));
   }
   const Tensor gradient = v.gradient();
@@ -64,10 +65,14 @@ void norm_vjp(Vjp& v, const Tensor& inverse, const Tensor& mean) {
   const Tensor weight = v.has_input(1) ? v.input(1) : Tensor();
   const TensorRef inputs[] = {gradient, x, inverse, weight, mean};
   call(op_def<Backward>(), inputs, &attrs, results);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (v.needs(static_cast<int>(i))) {
-      v.set(static_cast<int>(i), results[i]);
-    }
+  if (v.needs(0)) {
+    v.set(0, results[0]);
+  }
+  if (attrs.weight) {
+    v.set(1, results[1]);
+  }
+  if (attrs.bias) {
+    v.set(2, results[results.size() - 1]);
   }
 }
 
@@ -103,8 +108,8 @@ void norm_backward_vjp(Vjp& v, const NormBackwardAttrs& attrs, bool centered) {
     to_h = to_h + v.gradient(1) * g;
     to_g = to_g + v.gradient(1) * h;
   }
-  if (attrs.bias && v.has_gradient(2)) {
-    to_g = to_g + v.gradient(2);
+  if (const int bias = 1 + attrs.weight; attrs.bias && v.has_gradient(bias)) {
+    to_g = to_g + v.gradient(bias);
   }
   if (v.needs(0)) {
     v.set(0, gradient_like(to_g, v.input_meta(0)));

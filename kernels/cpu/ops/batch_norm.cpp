@@ -22,14 +22,14 @@ template <class Norm>
 Norm sizes_of(const TensorImpl& x) {
   Norm n;
   n.batch = x.shape[0], n.channels = x.shape[1];
-  n.inner = n.channels == 0 ? 1 : x.numel() / n.batch / n.channels;
+  n.inner = x.numel() / n.batch / n.channels;
   n.dtype = x.dtype;
   return n;
 }
 
 bool forward_kernel(Kernel& k, const tessera::BatchNorm::Attrs& attrs) {
   const TensorImpl& x = k.input(0);
-  if (!is_fast(x.dtype) || !has_fast_outputs(k) || !are_fast(k, 1)) {
+  if (!is_fast(x.dtype) || !has_fast_outputs(k) || !are_fast(k, 1) || x.numel() == 0) {
     return false;
   }
   const DenseOperand dense(x);
@@ -46,7 +46,8 @@ bool forward_kernel(Kernel& k, const tessera::BatchNorm::Attrs& attrs) {
 bool backward_kernel(Kernel& k, const tessera::BatchNormBackward::Attrs& attrs) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& x = k.input(1);
-  if (!is_fast(gradient.dtype) || !is_fast(x.dtype) || !has_fast_outputs(k) || !are_fast(k, 2)) {
+  if (!is_fast(gradient.dtype) || !is_fast(x.dtype) || !has_fast_outputs(k) || !are_fast(k, 2) ||
+      x.numel() == 0) {
     return false;
   }
   const DenseOperand dense(x), dense_gradient(gradient);

@@ -41,8 +41,8 @@ bool run_norm(Kernel& k, const NormAttrs& attrs, bool centered) {
 bool run_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool centered) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& x = k.input(1);
-  const bool wrong_dtypes =
-      k.output(0).dtype != x.dtype || (attrs.weight && attrs.parameters != DType::f32);
+  const bool wrong_dtypes = k.output(0).dtype != x.dtype ||
+                            ((attrs.weight || attrs.bias) && attrs.parameters != DType::f32);
   if (!is_fast(gradient) || !is_fast(x) || !has_fast_outputs(k) || !are_f32(k, 2) || wrong_dtypes ||
       x.shape.back() == 0 || !cuts_rows(k, x)) {
     return false;
@@ -54,7 +54,7 @@ bool run_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool centered)
   n.inverse = vector_of(k, 2), n.scale = vector_of(k, 3);
   n.mean = centered ? vector_of(k, 4) : nullptr;
   n.dscale = attrs.weight ? k.output(1).data<float>() : nullptr;
-  n.dshift = attrs.bias ? k.output(2).data<float>() : nullptr;
+  n.dshift = attrs.bias ? k.output(1 + attrs.weight).data<float>() : nullptr;
   n.cuts = k.cuts(), n.stacked = k.stacked();
   norm_backward(n);
   return true;

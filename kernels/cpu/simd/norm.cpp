@@ -187,7 +187,7 @@ template <class T>
 void sum_rows(const void* x_in, std::int64_t rows, std::int64_t columns, float* sums) {
   const T* x = static_cast<const T*>(x_in);
   constexpr std::int64_t kAtOnce = 4;  // loads and stores of the sums are shared by four rows
-  for (std::int64_t r = 0; r < rows; r += kAtOnce) {
+  for (std::int64_t r = 0; r == 0 || r < rows; r += kAtOnce) {  // no rows: sums of 0
     const std::int64_t now = rows - r < kAtOnce ? rows - r : kAtOnce;
     each_column(
         columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
