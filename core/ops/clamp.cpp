@@ -8,20 +8,44 @@
 #include <tessera/core/ops/where.h>
 
 namespace tessera {
+namespace {
+
+/// A bound in the type of x: integers are compared as such.
+template <class C>
+struct Bound {
+  explicit Bound(const Number& n) : number(n) {}
+  [[nodiscard]] C value() const {
+    return number.is_integer() ? C(number.integer()) : C(number.real());
+  }
+  [[nodiscard]] bool is_above(C x) const {
+    return number.is_integer() ? x < value() : as_real(x) < number.real();
+  }
+  [[nodiscard]] bool is_below(C x) const {
+    return number.is_integer() ? x > value() : as_real(x) > number.real();
+  }
+  [[nodiscard]] static double as_real(C x) { return static_cast<double>(x); }
+
+  const Number& number;
+};
+
+bool is_in_order(const Number& low, const Number& high) {
+  return low.is_integer() && high.is_integer() ? low.integer() <= high.integer()
+                                               : low.real() <= high.real();
+}
+
+}  // namespace
 
 void Clamp::infer(Infer& c, const Attrs& attrs) {
-  check(attrs.low <= attrs.high, "clamp: empty range; got ", attrs.low, " to ", attrs.high,
-        ", expected the lower bound first");
+  check(is_in_order(attrs.low, attrs.high), "clamp: empty range; got ", attrs.low.real(), " to ",
+        attrs.high.real(), ", expected the lower bound first");
   check_real("clamp", "x", c.input().dtype());
   infer_elementwise(c, 1, c.input().dtype());
 }
 
 void Clamp::reference(Kernel& k, const Attrs& attrs) {
   map_elements<1>(k, k.output().dtype, [&](Real auto x) {
-    if (static_cast<double>(x) < attrs.low) {
-      return decltype(x)(attrs.low);
-    }
-    return static_cast<double>(x) > attrs.high ? decltype(x)(attrs.high) : x;
+    const Bound<decltype(x)> low(attrs.low), high(attrs.high);
+    return low.is_above(x) ? low.value() : high.is_below(x) ? high.value() : x;
   });
 }
 
@@ -37,10 +61,10 @@ ShardRule Clamp::shard(const Infer& c, const Attrs&) {
   return elementwise_rule(c);
 }
 
-Tensor clamp(const Tensor& x, double low, double high) {
+Tensor clamp(const Tensor& x, Number low, Number high) {
   return call<Clamp>({x}, {low, high});
 }
-const Tensor& clamp_(const Tensor& x, double low, double high) {
+const Tensor& clamp_(const Tensor& x, Number low, Number high) {
   return call_in_place<Clamp>(x, {x}, {low, high});
 }
 

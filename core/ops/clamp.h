@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <tessera/core/ops/support/elementwise.h>
+#include <tessera/core/tensor/number.h>
 
 namespace tessera {
 
@@ -14,8 +15,8 @@ struct Clamp {
                                .in_place = true,
                                .saved_inputs = 0b1};
   struct Attrs {
-    double low = -std::numeric_limits<double>::infinity();
-    double high = std::numeric_limits<double>::infinity();
+    Number low = -std::numeric_limits<double>::infinity();
+    Number high = std::numeric_limits<double>::infinity();
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -26,7 +27,7 @@ struct Clamp {
 
 /// min(max(x, low), high), in the dtype of x; nan stays nan. The gradient is that of x inside the
 /// range, and 0 on its borders and outside. No complex numbers.
-[[nodiscard]] Tensor clamp(const Tensor& x, double low, double high);
-const Tensor& clamp_(const Tensor& x, double low, double high);
+[[nodiscard]] Tensor clamp(const Tensor& x, Number low, Number high);
+const Tensor& clamp_(const Tensor& x, Number low, Number high);
 
 }  // namespace tessera

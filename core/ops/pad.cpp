@@ -48,7 +48,8 @@ void Pad::reference(Kernel& k, const Attrs& attrs) {
     to[d] *= gap(attrs, d) + 1;
   }
   visit_dtype(y.dtype, [&]<class T>() {
-    for_each_element(y, [&](std::int64_t at) { y.data<T>()[at] = convert<T>(attrs.value); });
+    const T value = attrs.value.visit([](auto number) { return convert<T>(number); });
+    for_each_element(y, [&](std::int64_t at) { y.data<T>()[at] = value; });
     StridedCounter<2> at(x.shape, {x.strides, to});
     for (std::int64_t n = x.numel(); n > 0; --n, at.next()) {
       y.data<T>()[first + at.offsets[1]] = x.data<T>()[at.offsets[0]];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/core/dispatch/call.h>
+#include <tessera/core/tensor/number.h>
 
 namespace tessera {
 
@@ -12,7 +13,7 @@ struct Pad {
     Dims before;   ///< new elements in front, for each dim
     Dims after;    ///< at the end
     Dims between;  ///< between every two neighbours; empty means none
-    double value = 0;
+    Number value = 0;
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

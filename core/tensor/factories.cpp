@@ -29,6 +29,33 @@ Tensor generate(const Shape& shape, const TensorOptions& options, F&& value_at) 
   return result.set_requires_grad(options.requires_grad);
 }
 
+template <class T>
+void check_leads_to_end(bool leads, T start, T end, T step) {
+  check(leads, "arange: the step leads away from the end; got start ", start, ", end ", end,
+        " and step ", step, ", expected a step towards the end");
+}
+
+Tensor arange_reals(double start, double end, double step, const TensorOptions& options) {
+  check_leads_to_end(step != 0 && (end - start) / step >= 0, start, end, step);
+  const auto n = static_cast<std::int64_t>(std::ceil((end - start) / step));
+  return generate({n}, options,
+                  [=](std::int64_t i) { return start + static_cast<double>(i) * step; });
+}
+
+/// Unsigned arithmetic: a distance may need 64 bits beside its sign.
+Tensor arange_integers(std::int64_t start, std::int64_t end, std::int64_t step,
+                       const TensorOptions& options) {
+  check_leads_to_end(step > 0 ? start <= end : step < 0 && start >= end, start, end, step);
+  const auto first = static_cast<std::uint64_t>(start), last = static_cast<std::uint64_t>(end);
+  const auto by = static_cast<std::uint64_t>(step);
+  const std::uint64_t distance = step > 0 ? last - first : first - last;
+  const std::uint64_t stride = step > 0 ? by : 0 - by;
+  const std::uint64_t n = distance / stride + (distance % stride != 0 ? 1 : 0);
+  return generate({static_cast<std::int64_t>(n)}, options, [=](std::int64_t i) {
+    return static_cast<std::int64_t>(first + static_cast<std::uint64_t>(i) * by);
+  });
+}
+
 RandomStream next_draw() {
   return {.key = mix(Context::current().seed, hash_name("factories")),
           .high = FactoryDraws::next()};
@@ -59,12 +86,9 @@ Tensor ones(const Shape& shape, const TensorOptions& options) {
   return full(shape, 1, options);
 }
 
-Tensor full(const Shape& shape, double value, const TensorOptions& options) {
-  return generate(shape, options, [value](std::int64_t) { return value; });
-}
-
-Tensor scalar(double value, const TensorOptions& options) {
-  return full({}, value, options);
+Tensor full(const Shape& shape, Number value, const TensorOptions& options) {
+  return value.visit(
+      [&](auto x) { return generate(shape, options, [x](std::int64_t) { return x; }); });
 }
 
 Tensor scalar(std::complex<double> value, DType dtype) {
@@ -75,13 +99,10 @@ Tensor arange(std::int64_t n, const TensorOptions& options) {
   return generate({n}, options, [](std::int64_t i) { return i; });
 }
 
-Tensor arange(double start, double end, double step, const TensorOptions& options) {
-  check(step != 0 && (end - start) / step >= 0,
-        "arange: the step leads away from the end; got start ", start, ", end ", end, " and step ",
-        step, ", expected a step towards the end");
-  const auto n = static_cast<std::int64_t>(std::ceil((end - start) / step));
-  return generate({n}, options,
-                  [=](std::int64_t i) { return start + static_cast<double>(i) * step; });
+Tensor arange(Number start, Number end, Number step, const TensorOptions& options) {
+  const bool integers = start.is_integer() && end.is_integer() && step.is_integer();
+  return integers ? arange_integers(start.integer(), end.integer(), step.integer(), options)
+                  : arange_reals(start.real(), end.real(), step.real(), options);
 }
 
 Tensor eye(std::int64_t n, const TensorOptions& options) {

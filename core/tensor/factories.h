@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include <tessera/core/tensor/number.h>
 #include <tessera/core/tensor/tensor.h>
 
 namespace tessera {
@@ -14,14 +15,18 @@ namespace tessera {
 [[nodiscard]] Tensor empty(const Shape& shape, const TensorOptions& options = {});
 [[nodiscard]] Tensor zeros(const Shape& shape, const TensorOptions& options = {});
 [[nodiscard]] Tensor ones(const Shape& shape, const TensorOptions& options = {});
-[[nodiscard]] Tensor full(const Shape& shape, double value, const TensorOptions& options = {});
+/// `value` everywhere, converted as `cast` does; integers are exact.
+[[nodiscard]] Tensor full(const Shape& shape, Number value, const TensorOptions& options = {});
 /// A 0-d tensor.
-[[nodiscard]] Tensor scalar(double value, const TensorOptions& options = {});
+template <PlainNumber T>
+[[nodiscard]] Tensor scalar(T value, const TensorOptions& options = {}) {
+  return full({}, value, options);
+}
 [[nodiscard]] Tensor scalar(std::complex<double> value, DType dtype = DType::c64);
 /// 0, 1, ..., n - 1.
 [[nodiscard]] Tensor arange(std::int64_t n, const TensorOptions& options = {.dtype = DType::i64});
-/// start, start + step, ... up to but without `end`.
-[[nodiscard]] Tensor arange(double start, double end, double step,
+/// start, start + step, ... up to but without `end`; exact where all three are integers.
+[[nodiscard]] Tensor arange(Number start, Number end, Number step,
                             const TensorOptions& options = {});
 [[nodiscard]] Tensor eye(std::int64_t n, const TensorOptions& options = {});
 /// A copy of `values`, whose number must be that of `shape`.

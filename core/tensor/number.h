@@ -31,11 +31,21 @@ class Number {
   /// A 0-d tensor on the CPU: bool, i64, f64 or c128.
   [[nodiscard]] Tensor tensor() const;
   [[nodiscard]] double real() const { return value_.real(); }
+  [[nodiscard]] bool is_integer() const { return dtype_ == DType::i64; }
+  [[nodiscard]] std::int64_t integer() const { return integer_; }  ///< of an integer
+  /// f(value), which comes as std::int64_t, exact, or as std::complex<double>.
+  template <class F>
+  auto visit(const F& f) const {
+    return is_integer() ? f(integer_) : f(value_);
+  }
+  friend bool operator==(const Number&, const Number&) = default;
 
  private:
   template <PlainNumber T>
   static std::int64_t to_integer(T value) {
     if constexpr (std::integral<T>) {
+      check(sizeof(T) < 8 || std::signed_integral<T> || static_cast<std::int64_t>(value) >= 0,
+            "number: integer out of range; got ", value, ", expected at most 2^63 - 1");
       return static_cast<std::int64_t>(value);
     } else {
       return 0;

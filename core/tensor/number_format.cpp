@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <vector>
+
+#include <tessera/core/tensor/elements.h>
 
 namespace tessera {
 namespace {
@@ -15,17 +18,25 @@ std::string formatted(const char* format, double value) {
   return text.data();
 }
 
-std::vector<double> parts(std::span<const std::complex<double>> values, bool imaginary) {
+/// What floating numbers are shown of; nothing of integers, which are shown as they are.
+std::vector<double> parts(const TensorImpl& x, std::span<const std::int64_t> offsets,
+                          bool imaginary) {
   std::vector<double> result;
-  for (const std::complex<double>& value : values) {
+  for (std::size_t i = 0; !is_integral(x.dtype) && i < offsets.size(); ++i) {
+    const auto value = load_as<std::complex<double>>(x, offsets[i]);
     result.push_back(imaginary ? value.imag() : value.real());
   }
   return result;
 }
 
+std::string padded(std::string text, std::size_t width) {
+  text.insert(0, width - std::min(width, text.size()), ' ');
+  return text;
+}
+
 }  // namespace
 
-NumberFormat::NumberFormat(std::span<const double> values, bool floating) : floating_(floating) {
+NumberFormat::NumberFormat(std::span<const double> values) {
   double largest = 0;
   double smallest = INFINITY;
   for (const double value : values) {
@@ -35,20 +46,17 @@ NumberFormat::NumberFormat(std::span<const double> values, bool floating) : floa
       whole_ = whole_ && value == std::ceil(value);
     }
   }
-  if (floating_ && largest > 0) {
+  if (largest > 0) {
     exponent_ = largest / smallest > 1000 || largest > 1e8 || (!whole_ && smallest < 1e-4);
   }
   for (const double value : values) {
-    if (!floating_ || (std::isfinite(value) && value != 0)) {
+    if (std::isfinite(value) && value != 0) {
       width_ = std::max(width_, unpadded(value).size());
     }
   }
 }
 
 std::string NumberFormat::unpadded(double value) const {
-  if (!floating_) {
-    return formatted("%.0f", value);
-  }
   if (!std::isfinite(value)) {
     return std::isnan(value) ? "nan" : (value < 0 ? "-inf" : "inf");
   }
@@ -59,21 +67,26 @@ std::string NumberFormat::unpadded(double value) const {
 }
 
 std::string NumberFormat::operator()(double value) const {
-  std::string text = unpadded(value);
-  text.insert(0, width_ - std::min(width_, text.size()), ' ');
-  return text;
+  return padded(unpadded(value), width_);
 }
 
-ElementFormat::ElementFormat(std::span<const std::complex<double>> values, DType dtype)
-    : dtype_(dtype),
-      real_(parts(values, false), !is_integral(dtype)),
-      imaginary_(parts(values, true), true) {}
-
-std::string ElementFormat::operator()(std::complex<double> value) const {
-  if (dtype_ == DType::boolean) {
-    return value != 0.0 ? " True" : "False";
+ElementFormat::ElementFormat(const TensorImpl& x, std::span<const std::int64_t> offsets)
+    : x_(x), real_(parts(x, offsets, false)), imaginary_(parts(x, offsets, true)) {
+  for (std::size_t i = 0; is_integral(x.dtype) && i < offsets.size(); ++i) {
+    const std::string text = std::to_string(load_as<std::int64_t>(x, offsets[i]));
+    integer_width_ = std::max(integer_width_, text.size());
   }
-  if (!is_complex(dtype_)) {
+}
+
+std::string ElementFormat::operator()(std::int64_t offset) const {
+  if (x_.dtype == DType::boolean) {
+    return load_as<bool>(x_, offset) ? " True" : "False";
+  }
+  if (is_integral(x_.dtype)) {
+    return padded(std::to_string(load_as<std::int64_t>(x_, offset)), integer_width_);
+  }
+  const auto value = load_as<std::complex<double>>(x_, offset);
+  if (!is_complex(x_.dtype)) {
     return real_(value.real());
   }
   std::string imaginary = imaginary_(value.imag());
@@ -83,10 +96,13 @@ std::string ElementFormat::operator()(std::complex<double> value) const {
 }
 
 std::size_t ElementFormat::width() const {
-  if (dtype_ == DType::boolean) {
+  if (x_.dtype == DType::boolean) {
     return 5;
   }
-  return real_.width() + (is_complex(dtype_) ? imaginary_.width() + 2 : 0);
+  if (is_integral(x_.dtype)) {
+    return integer_width_;
+  }
+  return real_.width() + (is_complex(x_.dtype) ? imaginary_.width() + 2 : 0);
 }
 
 }  // namespace tessera

@@ -1,11 +1,11 @@
 // How numbers of one tensor are printed: all alike, as PyTorch does it.
 #pragma once
 
-#include <complex>
+#include <cstdint>
 #include <span>
 #include <string>
 
-#include <tessera/core/tensor/dtype.h>
+#include <tessera/core/tensor/tensor_impl.h>
 
 namespace tessera {
 
@@ -13,30 +13,30 @@ namespace tessera {
 /// with an exponent when they are very large or small or far apart.
 class NumberFormat {
  public:
-  NumberFormat(std::span<const double> values, bool floating);
+  explicit NumberFormat(std::span<const double> values);
   /// Padded on the left to the width of the widest one.
   [[nodiscard]] std::string operator()(double value) const;
   [[nodiscard]] std::size_t width() const { return width_; }
 
  private:
   [[nodiscard]] std::string unpadded(double value) const;
-  bool floating_;
   bool whole_ = true;
   bool exponent_ = false;
   std::size_t width_ = 1;
 };
 
-/// The same for any dtype.
+/// The same for the elements of a tensor of any dtype, named by their offsets.
 class ElementFormat {
  public:
-  ElementFormat(std::span<const std::complex<double>> values, DType dtype);
-  [[nodiscard]] std::string operator()(std::complex<double> value) const;
+  ElementFormat(const TensorImpl& x, std::span<const std::int64_t> offsets);
+  [[nodiscard]] std::string operator()(std::int64_t offset) const;
   [[nodiscard]] std::size_t width() const;
 
  private:
-  DType dtype_;
+  const TensorImpl& x_;
   NumberFormat real_;
   NumberFormat imaginary_;
+  std::size_t integer_width_ = 1;
 };
 
 }  // namespace tessera

@@ -3,13 +3,10 @@
 #include <sstream>
 
 #include <tessera/core/autograd/meta.h>
-#include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/number_format.h>
 
 namespace tessera {
 namespace {
-
-using Complex = std::complex<double>;
 
 constexpr std::int64_t kSummarizeAbove = 1000;  ///< elements
 constexpr std::int64_t kEdge = 3;               ///< elements shown at each end of a dim
@@ -20,11 +17,9 @@ constexpr std::int64_t kGap = -1;   ///< stands for "..." among positions
 class Printer {
  public:
   explicit Printer(const TensorImpl& x)
-      : x_(x), summarize_(x.numel() > kSummarizeAbove), format_(shown(), x.dtype) {}
+      : x_(x), summarize_(x.numel() > kSummarizeAbove), format_(x, shown()) {}
 
-  [[nodiscard]] std::string text() const {
-    return x_.shape.empty() ? format_(load_as<Complex>(x_, 0)) : block(0, 0);
-  }
+  [[nodiscard]] std::string text() const { return x_.shape.empty() ? format_(0) : block(0, 0); }
 
  private:
   /// Positions along a dim, with kGap where some are left out.
@@ -41,21 +36,22 @@ class Printer {
     return result;
   }
 
-  [[nodiscard]] std::vector<Complex> shown() const {
-    std::vector<Complex> values;
-    collect(0, 0, values);
-    return values;
+  /// The offsets of the elements that are shown.
+  [[nodiscard]] std::vector<std::int64_t> shown() const {
+    std::vector<std::int64_t> offsets;
+    collect(0, 0, offsets);
+    return offsets;
   }
 
   // The depth of this recursion and of the next is that of a shape: at most eight.
-  void collect(int dim, std::int64_t offset, std::vector<Complex>& values) const {
+  void collect(int dim, std::int64_t offset, std::vector<std::int64_t>& offsets) const {
     if (dim == x_.shape.size()) {
-      values.push_back(load_as<Complex>(x_, offset));
+      offsets.push_back(offset);
       return;
     }
     for (const std::int64_t i : positions(dim)) {
       if (i != kGap) {
-        collect(dim + 1, offset + i * x_.strides[dim], values);
+        collect(dim + 1, offset + i * x_.strides[dim], offsets);
       }
     }
   }
@@ -87,7 +83,7 @@ class Printer {
       if (count > 0) {
         text += count % per_line == 0 ? line_break : ", ";
       }
-      text += i == kGap ? " ..." : format_(load_as<Complex>(x_, offset + i * x_.strides.back()));
+      text += i == kGap ? " ..." : format_(offset + i * x_.strides.back());
       ++count;
     }
     return text.append("]");

@@ -52,6 +52,12 @@ double Tensor::item_as_double() const {
   return level[0] / static_cast<double>(values);
 }
 
+std::int64_t Tensor::item_as_integer() const {
+  const TensorImpl& x = get();
+  return x.numel() == 1 ? to_vector<std::int64_t>()[0]
+                        : static_cast<std::int64_t>(item_as_double());
+}
+
 template <class T>
 std::vector<T> Tensor::to_vector() const {
   const TensorImpl& x = get();

@@ -1,6 +1,7 @@
 // Tensor: an n-dimensional array, possibly on the tape of a gradient computation.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -62,6 +63,11 @@ class Tensor {
   /// mean over the microbatches of the pass. Throws InvalidArgument for several elements.
   template <class T = double>
   [[nodiscard]] T item() const {
+    if constexpr (std::integral<T>) {
+      if (is_integral(dtype())) {
+        return static_cast<T>(item_as_integer());
+      }
+    }
     return static_cast<T>(item_as_double());
   }
   /// All elements in row-major order, converted.
@@ -102,6 +108,7 @@ class Tensor {
 
  private:
   [[nodiscard]] double item_as_double() const;
+  [[nodiscard]] std::int64_t item_as_integer() const;
 
   Ref<TensorImpl> impl_;
 };

@@ -6,8 +6,9 @@ namespace tessera::cpu {
 namespace {
 
 bool clamp_kernel(Kernel& k, const Clamp::Attrs& attrs) {
-  return run_parametric(k, Parametric::clamp,
-                        {static_cast<float>(attrs.low), static_cast<float>(attrs.high)});
+  return run_parametric(
+      k, Parametric::clamp,
+      {static_cast<float>(attrs.low.real()), static_cast<float>(attrs.high.real())});
 }
 
 const RegisterKernel<Clamp, clamp_kernel> register_clamp{DeviceType::cpu};

@@ -18,7 +18,7 @@ bool pad_kernel(Kernel& k, const Pad::Attrs& attrs) {
   for (int d = 0; d < y.shape.size(); ++d) {
     first += attrs.before[d] * y.strides[d];
   }
-  const auto value = static_cast<float>(attrs.value);
+  const auto value = static_cast<float>(attrs.value.real());
   const BFloat16 half(value);
   const void* filler = x.dtype == DType::bf16 ? static_cast<const void*>(&half) : &value;
   copy_strided(y.shape, size, {static_cast<const char*>(filler), Dims::filled(y.shape.size(), 0)},
