@@ -17,6 +17,7 @@
 #include <tessera/dist/comm/share_text.h>
 #include <tessera/dist/comm/status_board.h>
 #include <tessera/dist/common_bits.h>
+#include <tessera/nn/state/overwrite.h>
 
 namespace tessera::dist {
 namespace {
@@ -146,6 +147,10 @@ void TrainingCheckpoint::require_same_arrays(const nn::Module& model) const {
       check(found != nullptr, file_, ": no ", path, ": the checkpoint is of another model");
       check(found->shape == slot->shape, file_, ": ", path, " is of another model; got ",
             found->shape, ", expected ", slot->shape);
+      check(found->dtype == slot->dtype, file_, ": ", path, " has another dtype in the model; got ",
+            found->dtype, ", expected ", slot->dtype);
+      const std::string why = nn::detail::why_not_written(slot->value, slot->value);
+      check(why.empty(), "restore: \"", name, "\": ", why);
     }
     for (const nn::ArrayInfo& array : reader_->arrays()) {
       check(!array.path.starts_with("model/") || wanted.contains(array.path), file_, ": ",
@@ -162,6 +167,16 @@ void TrainingCheckpoint::receive(const std::string& path, const Tensor& into) {
   check<IoError>(error.empty(), error);
   const std::span<std::uint8_t> raw(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
   broadcast(comm_, raw, 0, path).wait();
+}
+
+/// The same, whatever the layout of `into`.
+void TrainingCheckpoint::receive_value(const std::string& path, const Tensor& into) {
+  if (into.get().contiguous()) {
+    receive(path, into);
+    into.get().storage->bump_version();
+  } else {
+    nn::detail::overwrite(into, receive(path));
+  }
 }
 
 /// An array of the file as a tensor of its own on every rank.
@@ -207,18 +222,17 @@ void TrainingCheckpoint::compare_bits() const {
 void TrainingCheckpoint::restore(const TrainingRun& run) {
   require_same_arrays(run.model);
   compare_bits();
-  std::set<const nn::Slot*> seen;
-  for (const auto& [name, slot] : run.model.named_slots()) {
-    if (slot->persistent && seen.insert(slot.get()).second) {
-      receive("model/" + name, slot->value);
-      slot->value.get().storage->bump_version();
-    }
-  }
   optim::OptimizerState state{.tensors = {}, .numbers = facts_.optimizer};
   for (const std::string& name : facts_.optimizer_tensors) {
     state.tensors.emplace_back(name, receive("optimizer/" + name));
   }
-  run.optimizer.load_state(state);
+  run.optimizer.load_state(state);  // first: what does not fit is refused before the model changes
+  std::set<const nn::Slot*> seen;
+  for (const auto& [name, slot] : run.model.named_slots()) {
+    if (slot->persistent && seen.insert(slot.get()).second) {
+      receive_value("model/" + name, slot->value);
+    }
+  }
   run.loader.load_state(facts_.loader);
   Context::current().step = facts_.batches;
 }

@@ -8,7 +8,10 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/simulated_file_system.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/cross_entropy.h>
+#include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/transpose.h>
 #include <tessera/dist/checkpoint/training_state.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/data_parallel.h>
@@ -160,6 +163,40 @@ TEST(TrainingState, names_file_and_tensor_of_another_model_and_changes_nothing) 
   Alone(nn::make<Model>(8, false)).save(4);
   EXPECT_EQ(refused(nn::make<Model>()),
             "run/step-4/index.h5: no model/head.bias: the checkpoint is of another model");
+}
+
+TEST(TrainingState, restores_into_any_layout_and_no_other_dtype) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  const auto saved = nn::make<Model>();
+  Alone(saved).save(3);
+  const auto strided = nn::make<Model>();
+  const nn::SlotPtr& weight = strided->head->weight.slot();
+  weight->put(transpose(cast(transpose(weight->value.detach()), DType::f32, true)));
+  ASSERT_FALSE(weight->value.get().contiguous());
+  Alone(strided).restore();
+  EXPECT_EQ(weight->value.to_vector<float>(), saved->head->weight.value().to_vector<float>());
+  weight->put(expand(zeros({1, 8}), {kVocab, 8}).detach());
+  EXPECT_THAT(text_of<InvalidArgument>([&] { Alone(strided).restore(); }),
+              testing::HasSubstr("\"head.weight\": several of its elements share memory"));
+  const auto other = nn::make<Model>();
+  other->to(DType::f64);
+  EXPECT_THAT(text_of<InvalidArgument>([&] { Alone(other).restore(); }),
+              testing::HasSubstr("model/embed.weight has another dtype in the model; got f32, "
+                                 "expected f64"));
+}
+
+TEST(TrainingState, changes_nothing_where_the_optimizers_state_does_not_fit) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  Alone(nn::make<Model>()).save(3);
+  Alone other(nn::make<Model>());
+  other.optimizer = optim::AdamW({other.model->head->weight});
+  other.optimizer.add_group({other.model->embed->weight}, {});
+  const std::vector<float> before = other.model->embed->weight.value().to_vector<float>();
+  EXPECT_THAT(text_of<InvalidArgument>([&] { other.restore(); }),
+              testing::HasSubstr("no number named group.1.lr"));
+  EXPECT_EQ(other.model->embed->weight.value().to_vector<float>(), before);
 }
 
 TEST(TrainingState, names_the_newest_whole_step_wherever_it_is) {
