@@ -143,7 +143,11 @@ ChildEntryPtr Module::child_entry(std::string_view name) {
 }
 
 void Module::put_slot(const SlotEntryPtr& entry, SlotPtr slot) {
-  entry->slot = run_registration_hooks(*this, *entry, std::move(slot));
+  SlotPtr put = run_registration_hooks(*this, *entry, std::move(slot));
+  check<TypeError>(put == nullptr || put->kind == entry->kind, to_string(entry->kind), " name \"",
+                   entry->name, "\": a registration hook gave a ",
+                   put == nullptr ? "" : to_string(put->kind));
+  entry->slot = std::move(put);
 }
 
 void Module::put_child(const ChildEntryPtr& entry, ModulePtr child) {

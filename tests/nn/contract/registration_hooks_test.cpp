@@ -13,6 +13,15 @@ struct Negative : Scale {
   Tensor forward(const Tensor& x) const { return x * -1.0; }
 };
 
+TEST(H11, a_hook_that_gives_a_buffer_for_a_parameter_is_refused) {
+  const ScopedHandle hook =
+      register_parameter_registration_hook([](Module&, std::string_view, const Parameter&) {
+        return std::optional(Parameter(make_buffer_slot("", ones({3}), true)));
+      });
+  EXPECT_EQ(thrown<TypeError>([] { make<Scale>(); }),
+            "parameter name \"factor\": a registration hook gave a buffer");
+}
+
 TEST(H11, hooks_replace_buffers_and_modules_each_seeing_what_the_one_before_left) {
   const auto add_one = [](Module&, std::string_view, const Buffer& given) {
     return std::optional(Buffer(make_buffer_slot("", given.value() + 1.0, true)));
