@@ -74,10 +74,8 @@ std::string free_name(const std::string& name, const std::unordered_set<std::str
 void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std::size_t group) {
   std::vector<Item> items = items_;
   std::uint64_t hash = names_;
-  std::unordered_set<std::string> names;
   std::unordered_set<const nn::Slot*> known;
   for (const Item& item : items) {
-    names.insert(item.name);
     known.insert(item.slot.get());
   }
   for (const nn::Parameter& parameter : parameters) {
@@ -86,13 +84,22 @@ void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std
     check<ValueError>(known.insert(slot.get()).second, "optimizer: the parameter ", slot->name,
                       " is in a group already");
     check_known(*slot);
-    const std::string name = free_name(slot->name, names);
-    names.insert(name);
-    hash = mix(hash, hash_name(name));
-    items.push_back({.name = name, .slot = slot, .group = group, .steps = 0, .state = {}});
+    hash = mix(hash, hash_name(slot->name));
+    items.push_back({.slot = slot, .group = group, .steps = 0, .state = {}});
   }
   items_ = std::move(items);
   names_ = hash;
+}
+
+/// What a state calls each parameter, in order: as the tree that it is in now does.
+std::vector<std::string> Optimizer::names() const {
+  std::vector<std::string> names;
+  std::unordered_set<std::string> taken;
+  for (const Item& item : items_) {
+    names.push_back(free_name(item.slot->name, taken));
+    taken.insert(names.back());
+  }
+  return names;
 }
 
 void Optimizer::clip_grad_norm(double max_norm) {
@@ -317,8 +324,8 @@ StepResult Optimizer::step() {
   const auto bad =
       std::find_if(squares.rbegin(), squares.rend(), [](double x) { return !std::isfinite(x); });
   if (bad != squares.rend()) {
-    const Item& item = *work[static_cast<std::size_t>(squares.rend() - bad) - 1].item;
-    result.parameter = item.name;
+    const Item* item = work[static_cast<std::size_t>(squares.rend() - bad) - 1].item;
+    result.parameter = names()[static_cast<std::size_t>(item - items_.data())];
     result.reason = tessera::detail::concat("optimizer: gradient is not finite in step ",
                                             step_number(steps_), "; first in ", result.parameter);
     check<NonFiniteGradient>(non_finite_ == NonFinite::skip, result.reason);

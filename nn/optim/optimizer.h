@@ -85,7 +85,6 @@ class Optimizer {
  protected:
   /// One parameter and what the optimizer knows of it.
   struct Item {
-    std::string name;  ///< the slot's when it was added, see OptimizerState
     nn::SlotPtr slot;
     std::size_t group = 0;
     std::int64_t steps = 0;     ///< updates made
@@ -125,6 +124,7 @@ class Optimizer {
   /// What is updated in one go: a group, the number of the update, and whose ranks share it.
   using Batch = std::tuple<std::size_t, std::int64_t, nn::Synchronizer*>;
   [[nodiscard]] std::vector<nn::Synchronizer*> synchronizers() const;
+  [[nodiscard]] std::vector<std::string> names() const;
   void check_known(const nn::Slot& slot) const;
   [[nodiscard]] std::vector<Work> collect();
   [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work,
@@ -143,7 +143,6 @@ class Optimizer {
   [[nodiscard]] std::vector<std::size_t> saved_groups(Numbers& saved) const;
   void load_numbers(const OptimizerState& state);
   [[nodiscard]] OptimizerState with_full_names(OptimizerState state) const;
-  [[nodiscard]] std::string full_name_of(const std::string& saved) const;
 
   std::vector<Item> items_;
   std::uint64_t names_ = 0;  ///< a hash of the items' names, in order

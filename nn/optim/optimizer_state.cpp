@@ -23,25 +23,32 @@ std::string tensor_name(std::string_view kind, const std::string& parameter) {
   return std::string(kind) + "/" + parameter;
 }
 
+/// What `saved` is called here. Earlier versions named a parameter as in the module that was made
+/// on its own and became part of another: by the end of its name.
+std::string full_name_of(const std::string& saved, const std::vector<std::string>& known) {
+  const auto ends = [end = "." + saved](const std::string& name) { return name.ends_with(end); };
+  const bool same = std::ranges::find(known, saved) != known.end();
+  return same || std::ranges::count_if(known, ends) != 1 ? saved
+                                                         : *std::ranges::find_if(known, ends);
+}
+
 }  // namespace
 
 OptimizerState Optimizer::state() const {
+  const std::vector<std::string> names = this->names();
   OptimizerState state;
-  for (const Item& item : items_) {
+  state.numbers.emplace_back("steps", static_cast<double>(steps_));
+  for (std::size_t n = 0; n < items_.size(); ++n) {
+    const Item& item = items_[n];
     const std::vector<StateKind> kinds = state_kinds(item.group, item.slot->shape);
     for (std::size_t i = 0; i < std::min(kinds.size(), item.state.size()); ++i) {
-      state.tensors.emplace_back(tensor_name(kinds[i].name, item.name), item.state[i]);
+      state.tensors.emplace_back(tensor_name(kinds[i].name, names[n]), item.state[i]);
     }
-  }
-  state.numbers.emplace_back("steps", static_cast<double>(steps_));
-  for (const Item& item : items_) {
     if (item.steps != steps_) {
-      state.numbers.emplace_back(kStepsOf + item.name, static_cast<double>(item.steps));
+      state.numbers.emplace_back(kStepsOf + names[n], static_cast<double>(item.steps));
     }
-  }
-  for (const Item& item : items_) {
     if (group_count() > 1) {
-      state.numbers.emplace_back(kGroupOf + item.name, static_cast<double>(item.group));
+      state.numbers.emplace_back(kGroupOf + names[n], static_cast<double>(item.group));
     }
   }
   for (std::size_t group = 0; group < group_count(); ++group) {
@@ -56,11 +63,12 @@ OptimizerState Optimizer::state() const {
 Optimizer::Matched Optimizer::match_tensors(const OptimizerState& state) {
   std::map<std::string, Tensor> saved(state.tensors.begin(), state.tensors.end());
   Matched found;
-  for (Item& item : items_) {
+  for (const std::string& own : names()) {
+    Item& item = items_[found.size()];
     std::vector<Tensor> tensors;
     std::string missing;
     for (const auto& [kind, shape] : state_kinds(item.group, item.slot->shape)) {
-      const std::string name = tensor_name(kind, item.name);
+      const std::string name = tensor_name(kind, own);
       const auto entry = saved.find(name);
       if (entry == saved.end()) {
         missing = name;
@@ -71,7 +79,7 @@ Optimizer::Matched Optimizer::match_tensors(const OptimizerState& state) {
       check(!is_complex(entry->second.dtype()) && entry->second.device().type != DeviceType::meta,
             "load_state: ", name, " is no state; got ", entry->second.dtype(), " on ",
             entry->second.device());
-      check(item.slot->value.defined(), "load_state: ", item.name,
+      check(item.slot->value.defined(), "load_state: ", own,
             " has no value yet; build the model before");
       tensors.push_back(entry->second);
       saved.erase(entry);
@@ -91,16 +99,18 @@ Optimizer::Matched Optimizer::match_tensors(const OptimizerState& state) {
 std::vector<std::size_t> Optimizer::saved_groups(Numbers& saved) const {
   std::vector<std::optional<std::size_t>> found(group_count());
   std::vector<bool> taken(group_count());
-  for (const Item& item : items_) {
-    const auto entry = saved.extract(kGroupOf + item.name);
+  const std::vector<std::string> names = this->names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto entry = saved.extract(kGroupOf + names[i]);
     if (entry.empty()) {
       continue;
     }
-    const auto number = static_cast<std::size_t>(std::max(entry.mapped(), 0.0));
-    std::optional<std::size_t>& own = found[item.group];
-    const bool first = !own && number < group_count() && !taken[number];
+    const bool known = entry.mapped() >= 0 && entry.mapped() < static_cast<double>(taken.size());
+    const std::size_t number = known ? static_cast<std::size_t>(entry.mapped()) : taken.size();
+    std::optional<std::size_t>& own = found[items_[i].group];
+    const bool first = known && !own && !taken[number];
     check(first || own == number, "load_state: the groups are made of other parameters; got ",
-          item.name, " in group ", item.group, ", where the state has it in its group ",
+          names[i], " in group ", items_[i].group, ", where the state has it in its group ",
           entry.mapped(), own ? " and others in its group " : ", which is also another's here",
           own ? std::to_string(*own) : "");
     own = number;
@@ -132,9 +142,9 @@ void Optimizer::load_numbers(const OptimizerState& state) {
   check(!saved.contains(group_prefix(group_count()) + "lr"),
         "load_state: more groups in the state than in the optimizer, which has ", group_count());
   steps_ = count("steps");
-  for (Item& item : items_) {
-    const std::string name = kStepsOf + item.name;
-    item.steps = saved.contains(name) ? count(name) : steps_;
+  for (std::size_t i = 0; const std::string& own : names()) {
+    const std::string name = kStepsOf + own;
+    items_[i++].steps = saved.contains(name) ? count(name) : steps_;
   }
   const std::vector<std::size_t> groups = saved_groups(saved);
   write_options([&](std::size_t group, std::string_view name, double /*now*/) {
@@ -144,21 +154,11 @@ void Optimizer::load_numbers(const OptimizerState& state) {
         saved.empty() ? "" : saved.begin()->first);
 }
 
-/// What a state calls `saved` here. Earlier versions named a parameter as in the module that was
-/// made on its own and became part of another: by the end of its name.
-std::string Optimizer::full_name_of(const std::string& saved) const {
-  if (std::ranges::find(items_, saved, &Item::name) != items_.end()) {
-    return saved;
-  }
-  const auto ends = [end = "." + saved](const Item& item) { return item.name.ends_with(end); };
-  const auto found = std::ranges::find_if(items_, ends);
-  return std::ranges::count_if(items_, ends) == 1 ? found->name : saved;
-}
-
 OptimizerState Optimizer::with_full_names(OptimizerState state) const {
+  const std::vector<std::string> known = names();
   const auto rename = [&](std::string& name) {
     if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
-      name = tensor_name(name.substr(0, slash), full_name_of(name.substr(slash + 1)));
+      name = tensor_name(name.substr(0, slash), full_name_of(name.substr(slash + 1), known));
     }
   };
   std::ranges::for_each(state.tensors, rename, &std::pair<std::string, Tensor>::first);

@@ -199,6 +199,23 @@ TEST(Optimizer, names_state_as_the_whole_tree_names_parameters) {
   expect_own_momenta(model->parameters());
 }
 
+TEST(Optimizer, names_state_as_the_tree_is_when_it_is_asked) {
+  const auto one = nn::make<nn::Linear>(3, 3);
+  const auto two = nn::make<nn::Linear>(3, 3);
+  const std::vector<nn::Parameter> all{one->weight, two->weight};
+  SGD optimizer(all, {.lr = 0.1, .momentum = 0.9});
+  step_once(all, optimizer);
+  EXPECT_THAT(names_of(optimizer),
+              ElementsAre("momentum_buffer/weight", "momentum_buffer/weight#2"));
+  const auto model = nn::make<nn::Sequential>();
+  model->register_module("0", two);
+  model->register_module("1", one);
+  EXPECT_THAT(names_of(optimizer),
+              ElementsAre("momentum_buffer/1.weight", "momentum_buffer/0.weight"));
+  SGD later({two->weight, one->weight}, {.lr = 0.1, .momentum = 0.9});
+  EXPECT_NO_THROW(later.load_state(optimizer.state()));
+}
+
 TEST(Optimizer, names_tensors_that_modules_registered_later) {
   struct Holder : nn::Module {};
   const auto model = nn::make<Holder>();
