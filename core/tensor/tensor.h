@@ -85,6 +85,8 @@ class Tensor {
   [[nodiscard]] bool is_leaf() const noexcept;
   /// The accumulated gradient of a leaf; undefined when there is none.
   [[nodiscard]] Tensor grad() const;
+  /// Makes `gradient`, of this leaf's shape, dtype and device, its gradient, also of one that is
+  /// frozen; an undefined one drops it. Throws InvalidArgument for others and for computed tensors.
   void set_grad(Tensor gradient) const;
   /// Adds d(this)/d(leaf) to `grad` of every leaf that this was computed from. `gradient` has this
   /// tensor's shape; without it this must be a single number. Inside a pass of a step with grain G
