@@ -48,7 +48,7 @@ void Optimizer::require_kept_equal() const {
     const bool kept = item.slot->synchronizer != nullptr || !value.defined() ||
                       !value.requires_grad() || !value.grad().defined();
     check(kept, "optimizer: rank ", context.rank, " of ", context.world_size, " would update ",
-          item.name,
+          item.slot->name,
           " by its own samples alone, and ranks would train different models; call "
           "dist::data_parallel(model, world.communicator(), {.grain = loader.grain()}) before the "
           "first step, or start the world with WorldOptions{.independent = true} where every rank "
@@ -92,7 +92,7 @@ nn::Facts Optimizer::step_facts(const std::vector<Work>& work) const {
   }
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
-    facts.emplace_back(item.name,
+    facts.emplace_back(item.slot->name,
                        tessera::detail::concat("group ", item.group, ", ", item.steps, " updates, ",
                                                updated[i] ? "a" : "no", " gradient"));
   }
