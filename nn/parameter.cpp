@@ -128,4 +128,12 @@ SlotPtr make_buffer_slot(std::string_view name, const Tensor& value, bool persis
   return slot;
 }
 
+std::ostream& operator<<(std::ostream& out, const Parameter& x) {
+  return out << x.value();
+}
+
+std::ostream& operator<<(std::ostream& out, const Buffer& x) {
+  return out << x.value();
+}
+
 }  // namespace tessera::nn

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <ostream>
 #include <string_view>
 
 #include <tessera/nn/slot.h>
@@ -17,7 +18,7 @@ class Module;
 /// A handle on a trainable tensor of a module. Where a Tensor is wanted it gives its value, as the
 /// thread's frames see it. A module's member follows its name: what the name is given later is what
 /// it reads.
-class Parameter {
+class Parameter : public StandsForTensor {
  public:
   Parameter() = default;
   Parameter(const Parameter& other) : entry_(detail::counterpart(other.entry_)) {}
@@ -31,8 +32,10 @@ class Parameter {
   /// empty, taken, or has a '.' or '/'.
   Parameter(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
             std::optional<DType> dtype = {});
+  Parameter(Module*, const Shape&, Initializer, std::optional<DType> = {}) = delete;  // has no name
 
   operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
+  explicit operator bool() const = delete;  // no condition: item<bool>(), any, all or defined()
   [[nodiscard]] Tensor value() const { return *this; }
   // What follows, but for `defined`, throws AttributeError where the name is only reserved.
   /// Undefined where none was computed.
@@ -64,7 +67,7 @@ class Parameter {
 };
 
 /// A handle on state that is not trained.
-class Buffer {
+class Buffer : public StandsForTensor {
  public:
   Buffer() = default;
   Buffer(const Buffer& other) : entry_(detail::counterpart(other.entry_)) {}
@@ -78,7 +81,9 @@ class Buffer {
   /// The same with a value that is made when `owner` is built, as a parameter's is.
   Buffer(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
          bool persistent = true);
+  Buffer(Module*, const Tensor&, bool = true) = delete;  // has no name
 
+  explicit operator bool() const = delete;  // no condition: item<bool>(), any, all or defined()
   operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
   [[nodiscard]] Tensor value() const { return *this; }
   [[nodiscard]] bool defined() const { return entry_ != nullptr && entry_->slot != nullptr; }
@@ -94,6 +99,10 @@ class Buffer {
 
   SlotEntryPtr entry_;
 };
+
+/// Prints the value as that of a tensor.
+std::ostream& operator<<(std::ostream& out, const Parameter& x);
+std::ostream& operator<<(std::ostream& out, const Buffer& x);
 
 /// A slot that holds `value` itself.
 [[nodiscard]] SlotPtr make_buffer_slot(std::string_view name, const Tensor& value, bool persistent);

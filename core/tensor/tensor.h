@@ -23,6 +23,10 @@ struct TensorOptions {
   bool requires_grad = false;
 };
 
+/// Base of what stands for a tensor in other namespaces (nn::Parameter): ops and operators on
+/// tensors are found for it, too.
+struct StandsForTensor {};
+
 /// A handle: copying it shares the tensor. Default-constructed it is undefined, which stands for
 /// "no tensor" wherever one is optional.
 ///
@@ -33,7 +37,9 @@ class Tensor {
   explicit Tensor(Ref<TensorImpl> impl) noexcept : impl_(std::move(impl)) {}
 
   [[nodiscard]] bool defined() const noexcept { return static_cast<bool>(impl_); }
-  explicit operator bool() const noexcept { return defined(); }
+  /// A tensor is no condition, nor a bool in any other place: what is meant must be said.
+  template <std::same_as<bool> B>
+  operator B() const = delete;  // no condition: write x.item<bool>(), any, all or x.defined()
 
   [[nodiscard]] const Shape& shape() const { return get().shape; }
   [[nodiscard]] const Strides& strides() const { return get().strides; }
@@ -101,7 +107,7 @@ class Tensor {
   const Tensor& copy_(const Tensor& source) const;
 
   [[nodiscard]] TensorImpl& get() const {
-    check(defined(), "tensor: undefined tensor used");
+    check(defined(), "tensor: it has no value; got one that was default-constructed or moved from");
     return *impl_;
   }
   [[nodiscard]] const Ref<TensorImpl>& impl() const noexcept { return impl_; }

@@ -9,12 +9,12 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                             const BCELossOptions& options) {
   check_same_shape("binary_cross_entropy", input, target);
   const Tensor losses = call<BinaryCrossEntropy>({widened(input), widened(target)});
-  return reduce(options.weight ? losses * options.weight : losses, options.reduction);
+  return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
 }
 
 BCELoss::BCELoss(const BCELossOptions& options) : reduction_(options.reduction) {
-  weight = options.weight ? register_buffer("weight", options.weight)
-                          : register_buffer("weight", nullptr);
+  weight = options.weight.defined() ? register_buffer("weight", options.weight)
+                                    : register_buffer("weight", nullptr);
 }
 
 Tensor BCELoss::forward(const Tensor& input, const Tensor& target) const {

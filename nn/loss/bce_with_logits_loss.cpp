@@ -12,16 +12,16 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   const Tensor x = widened(input);
   const Tensor y = widened(target);
   const Tensor losses =
-      options.pos_weight ? call<Op>({x, y, options.pos_weight}) : call<Op>({x, y});
-  return reduce(options.weight ? losses * options.weight : losses, options.reduction);
+      options.pos_weight.defined() ? call<Op>({x, y, options.pos_weight}) : call<Op>({x, y});
+  return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
 }
 
 BCEWithLogitsLoss::BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options)
     : reduction_(options.reduction) {
-  weight = options.weight ? register_buffer("weight", options.weight)
-                          : register_buffer("weight", nullptr);
-  pos_weight = options.pos_weight ? register_buffer("pos_weight", options.pos_weight)
-                                  : register_buffer("pos_weight", nullptr);
+  weight = options.weight.defined() ? register_buffer("weight", options.weight)
+                                    : register_buffer("weight", nullptr);
+  pos_weight = options.pos_weight.defined() ? register_buffer("pos_weight", options.pos_weight)
+                                            : register_buffer("pos_weight", nullptr);
 }
 
 Tensor BCEWithLogitsLoss::forward(const Tensor& input, const Tensor& target) const {

@@ -23,9 +23,11 @@ void check_targets(const char* op, const Tensor& input, const Tensor& target, in
   rows.erase(dim);
   check<ValueError>(target.shape() == rows, op, ": targets do not fit; got ", target.shape(),
                     ", expected ", rows, " for classes in dim ", dim, " of ", input.shape());
-  check(!class_weight || (class_weight.ndim() == 1 && class_weight.size(0) == input.size(dim)), op,
-        ": needs one weight a class; got ", class_weight ? class_weight.shape() : Shape{},
-        ", expected ", Shape{input.size(dim)});
+  check(!class_weight.defined() ||
+            (class_weight.ndim() == 1 && class_weight.size(0) == input.size(dim)),
+        op, ": needs one weight a class; got ",
+        class_weight.defined() ? class_weight.shape() : Shape{}, ", expected ",
+        Shape{input.size(dim)});
 }
 
 }  // namespace
@@ -41,7 +43,7 @@ ClassTargets::ClassTargets(const char* op, const Tensor& input, const Tensor& ta
   counts = ne(classes, ignore_index);
   index = where(counts, classes, 0);
   weight = cast(counts, widened(input).dtype());
-  if (class_weight) {
+  if (class_weight.defined()) {
     weight = weight * squeeze(embedding(unsqueeze(widened(class_weight), 1), index), -1);
   }
 }

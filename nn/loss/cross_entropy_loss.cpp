@@ -32,7 +32,7 @@ Tensor classes_last(const Tensor& input, int dim) {
 
 /// The sum over classes of x (..., C, ...), each times its weight.
 Tensor weighted_sum(const Tensor& x, const Tensor& weight, int dim) {
-  if (!weight) {
+  if (!weight.defined()) {
     return sum(x, {dim});
   }
   Shape shape = Dims::filled(x.ndim() - dim, 1);
@@ -80,7 +80,7 @@ Tensor cross_entropy_loss(const Tensor& input, const Tensor& target,
   if (is_floating(target.dtype())) {
     return with_distributions(input, target, dim, options);
   }
-  if (options.weight) {
+  if (options.weight.defined()) {
     return with_weighted_classes(input, target, dim, options);
   }
   return cross_entropy(classes_last(input, dim), target,
@@ -90,8 +90,8 @@ Tensor cross_entropy_loss(const Tensor& input, const Tensor& target,
 }
 
 CrossEntropyLoss::CrossEntropyLoss(const CrossEntropyLossOptions& options) : options_(options) {
-  weight = options.weight ? register_buffer("weight", options.weight)
-                          : register_buffer("weight", nullptr);
+  weight = options.weight.defined() ? register_buffer("weight", options.weight)
+                                    : register_buffer("weight", nullptr);
 }
 
 Tensor CrossEntropyLoss::forward(const Tensor& input, const Tensor& target) const {

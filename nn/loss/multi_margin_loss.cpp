@@ -37,8 +37,8 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
 }
 
 MultiMarginLoss::MultiMarginLoss(const MultiMarginLossOptions& options) : options_(options) {
-  weight = options.weight ? register_buffer("weight", options.weight)
-                          : register_buffer("weight", nullptr);
+  weight = options.weight.defined() ? register_buffer("weight", options.weight)
+                                    : register_buffer("weight", nullptr);
 }
 
 Tensor MultiMarginLoss::forward(const Tensor& input, const Tensor& target) const {

@@ -15,8 +15,8 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions&
 
 NLLLoss::NLLLoss(const NLLLossOptions& options)
     : ignore_index_(options.ignore_index), reduction_(options.reduction) {
-  weight = options.weight ? register_buffer("weight", options.weight)
-                          : register_buffer("weight", nullptr);
+  weight = options.weight.defined() ? register_buffer("weight", options.weight)
+                                    : register_buffer("weight", nullptr);
 }
 
 Tensor NLLLoss::forward(const Tensor& input, const Tensor& target) const {
