@@ -73,7 +73,8 @@ bool is_cut_into_runs(const Tensor& x) {
 void fail_on_microbatches(const char* op, const char* why) {
   const std::string module = current_module_path();
   fail<Unsupported>(op, ": ", why, module.empty() ? "" : " in module ", module,
-                    "; several microbatches cannot run in one pass, use --at-once 1");
+                    "; several microbatches cannot run in one pass; set at_once = 1 in "
+                    "LoaderOptions, or Context::pass.count to 1");
 }
 
 CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs) {

@@ -117,14 +117,14 @@ TrainingCheckpoint::TrainingCheckpoint(const std::string& directory,
 
 void TrainingCheckpoint::open(const std::string& directory, std::optional<std::int64_t> step) {
   const std::optional<std::int64_t> wanted = step ? step : newest_step(directory);
-  check<IoError>(wanted.has_value(), "--resume: no checkpoint in ", directory);
+  check<IoError>(wanted.has_value(), "checkpoint: none to resume from in ", directory);
   try {
     reader_ = open_checkpoint(directory, *wanted);
   } catch (const IoError& error) {
     const auto whole = newest_whole_step(directory);
-    fail<IoError>(error.what(), whole ? tessera::detail::concat("; the newest whole step is ",
-                                                                *whole, " (--resume=", *whole, ")")
-                                      : std::string("; no step is whole"));
+    fail<IoError>(error.what(), whole
+                                    ? tessera::detail::concat("; the newest whole step is ", *whole)
+                                    : std::string("; no step is whole"));
   }
   file_ = step_folder(directory, *wanted) + "/index.h5";
   const auto attributes = reader_->attributes();

@@ -90,6 +90,17 @@ std::optional<std::string> prune(const Options& o, dist::Communicator& comm) {
   return std::nullopt;
 }
 
+/// Errors name the option that asked for it.
+std::unique_ptr<dist::TrainingCheckpoint> open_checkpoint(const Options& o,
+                                                          dist::Communicator& comm) {
+  const auto step = o.resume_step < 0 ? std::nullopt : std::optional(o.resume_step);
+  try {
+    return std::make_unique<dist::TrainingCheckpoint>(o.save, step, comm);
+  } catch (const tessera::IoError& error) {
+    tessera::fail<tessera::IoError>("--resume: ", error.what(), " (--resume=N takes step N)");
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<dist::TrainingCheckpoint> open_resumed(Options& o, dist::Communicator& comm) {
@@ -100,8 +111,7 @@ std::unique_ptr<dist::TrainingCheckpoint> open_resumed(Options& o, dist::Communi
     refuse_steps(o, comm);
     return nullptr;
   }
-  const auto step = o.resume_step < 0 ? std::nullopt : std::optional(o.resume_step);
-  auto checkpoint = std::make_unique<dist::TrainingCheckpoint>(o.save, step, comm);
+  auto checkpoint = open_checkpoint(o, comm);
   adopt(o, checkpoint->facts().options);
   adopt_steps(o, checkpoint->facts(), comm.rank() == 0);
   if (!o.init.empty() && comm.rank() == 0) {

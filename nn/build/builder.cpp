@@ -70,6 +70,23 @@ class NamesGuard {
   bool kept_ = false;
 };
 
+/// Also of a module that nobody told its class.
+std::string class_name_of(const Module& module) {
+  return module.class_info().type == nullptr ? demangle(typeid(module).name())
+                                             : module.class_name();
+}
+
+/// Why a module that is built when it is made was not, and what to write.
+std::string why_not_made(const Module& module) {
+  const std::string name = class_name_of(module);
+  if (module.class_info().type == nullptr) {
+    return "was not made by nn::make, so it has no values; write nn::make<" + name + ">(...)";
+  }
+  return "was made in the constructor of another module and is no part of it, so it has no values; "
+         "write nn::Child<" +
+         name + "> member{this, \"member\", ...} or register_module(\"member\", ...)";
+}
+
 }  // namespace
 
 // --- declaring ----------------------------------------------------------------------------------
@@ -332,8 +349,8 @@ void Builder::prepare_call(const Module& called, const Args& args, const Kwargs&
   const CallState& state = CallState::current();
   if (!module.declared_) {
     const BuildMode mode = module.build_mode();
-    check<RuntimeError>(mode != BuildMode::on_init, module.class_name(),
-                        ": is not made yet; construct models with nn::make");
+    check<RuntimeError>(mode != BuildMode::on_init, class_name_of(module), ": ",
+                        why_not_made(module));
     check<RuntimeError>(mode != BuildMode::explicitly, module.class_name(),
                         ": is not built; call build() first (build mode \"explicit\")");
     check_may_build(module);

@@ -24,6 +24,13 @@ Tensor first_tensor(const Value& value) {
       }
     }
   }
+  if (value.is<Value::Map>()) {
+    for (const auto& [name, part] : value.get<Value::Map>()) {
+      if (Tensor found = first_tensor(part); found.defined()) {
+        return found;
+      }
+    }
+  }
   return {};
 }
 
@@ -31,14 +38,30 @@ void refuse_mixture(bool mixed, const std::string& who) {
   check<RuntimeError>(!mixed, who, ": legacy and full backward hooks cannot be combined");
 }
 
-/// Replaces the gradients by what a hook returned, if anything.
-void replace(Grads& gradients, std::optional<Grads> returned, const Module& module) {
+std::vector<Shape> shapes_of(const std::vector<Tensor>& tensors) {
+  std::vector<Shape> shapes;
+  for (const Tensor& x : tensors) {
+    shapes.push_back(x.defined() ? x.shape() : Shape());
+  }
+  return shapes;
+}
+
+/// Replaces the gradients, of tensors of `shapes`, by what a hook returned, if anything.
+void replace(Grads& gradients, std::optional<Grads> returned, const std::vector<Shape>& shapes,
+             const Module& module) {
   if (!returned) {
     return;
   }
   check<RuntimeError>(returned->size() == gradients.size(), "backward hook of ",
                       module.class_name(), " returned ", returned->size(), " gradients, expected ",
                       gradients.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const Tensor& gradient = (*returned)[i];
+    check<RuntimeError>(!gradient.defined() || gradient.shape() == shapes[i], "backward hook of ",
+                        module.class_name(), " returned a gradient of the wrong shape as number ",
+                        i, "; got ", gradient.defined() ? gradient.shape() : shapes[i],
+                        ", expected ", shapes[i]);
+  }
   gradients = *std::move(returned);
 }
 
@@ -106,7 +129,7 @@ void watch_for_legacy_hooks(const Module& module, const Value& output) {
   register_op_hook(first,
                    [self = module.shared_from_this(), hooks](Grads inputs, const Grads& outputs) {
                      for (const BackwardHook& hook : hooks) {
-                       replace(inputs, hook(*self, inputs, outputs), *self);
+                       replace(inputs, hook(*self, inputs, outputs), {}, *self);
                      }
                      return std::optional(std::move(inputs));
                    });
@@ -132,6 +155,7 @@ void BackwardWatch::watch_inputs(Args& args) {
   inputs_ = args.size();
   const std::vector<Tensor> tensors = tensors_of(args);
   inputs_watched_ = any_requires_grad(tensors);
+  input_shapes_ = shapes_of(tensors);
   put_back(args, make_boundary(tensors, [self = shared_from_this()](Grads gradients) {
              return self->at_inputs(std::move(gradients));
            }));
@@ -144,7 +168,9 @@ void BackwardWatch::watch_outputs(Value& output) {
     return;
   }
   Value::List values = output.is<Tensor>() ? Value::List{output} : output.get<Value::List>();
-  put_back(values, make_boundary(tensors_of(values), [self = shared_from_this()](Grads gradients) {
+  const std::vector<Tensor> tensors = tensors_of(values);
+  output_shapes_ = shapes_of(tensors);
+  put_back(values, make_boundary(tensors, [self = shared_from_this()](Grads gradients) {
              return self->at_outputs(std::move(gradients));
            }));
   output = output.is<Tensor>() ? values[0] : Value(std::move(values));
@@ -152,7 +178,7 @@ void BackwardWatch::watch_outputs(Value& output) {
 
 Grads BackwardWatch::run_pre_hooks(Grads grad_output) const {
   for (const BackwardPreHook& hook : pre_) {
-    replace(grad_output, hook(*module_, grad_output), *module_);
+    replace(grad_output, hook(*module_, grad_output), output_shapes_, *module_);
   }
   return grad_output;
 }
@@ -187,7 +213,7 @@ Grads BackwardWatch::at_inputs(Grads grad_input) {
   }
   const Grads grad_output = *std::exchange(grad_output_, std::nullopt);
   for (const BackwardHook& hook : full_) {
-    replace(grad_input, hook(*module_, grad_input, grad_output), *module_);
+    replace(grad_input, hook(*module_, grad_input, grad_output), input_shapes_, *module_);
   }
   return grad_input;
 }

@@ -27,6 +27,28 @@ using BackwardPreHook =
 using BackwardHook = std::function<std::optional<Grads>(const Module&, const Grads& grad_input,
                                                         const Grads& grad_output)>;
 
+namespace detail {
+
+/// True for hooks of the kind; else a static assertion says how they are called.
+template <class F>
+constexpr bool check_backward_pre_hook() {
+  constexpr bool kFits = HookOn<F, const Grads&>;  // compilers explain a concept at length
+  static_assert(kFits,
+                "the hook cannot be called with (const nn::Module&, const nn::Grads& grad_output)");
+  return kFits;
+}
+template <class F>
+constexpr bool check_backward_hook() {
+  constexpr bool kFits =
+      HookOn<F, const Grads&, const Grads&>;  // compilers explain a concept at length
+  static_assert(kFits,
+                "the hook cannot be called with (const nn::Module&, const nn::Grads& grad_input, "
+                "const nn::Grads& grad_output)");
+  return kFits;
+}
+
+}  // namespace detail
+
 /// Hooks of these shapes that return new gradients, an optional of them, or nothing.
 template <detail::HookOn<const Grads&> F>
 BackwardPreHook backward_pre_hook(F hook) {
@@ -88,6 +110,8 @@ class BackwardWatch : public std::enable_shared_from_this<BackwardWatch> {
   std::vector<BackwardPreHook> pre_;
   std::vector<BackwardHook> full_;
   std::size_t inputs_ = 0;
+  std::vector<Shape> input_shapes_;
+  std::vector<Shape> output_shapes_;
   bool inputs_watched_ = false;  ///< some input requires a gradient
   std::optional<Grads> grad_output_;
 };

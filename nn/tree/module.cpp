@@ -1,5 +1,7 @@
 #include <tessera/nn/tree/module.h>
 
+#include <typeinfo>
+
 #include <tessera/core/base/context.h>
 #include <tessera/core/device/allocator.h>
 #include <tessera/core/tensor/factories.h>
@@ -7,6 +9,10 @@
 namespace tessera::nn {
 
 Tensor Module::call_as(const std::string& key, const Tensor& x) const {
+  check<RuntimeError>(class_->type != nullptr, detail::demangle(typeid(*this).name()),
+                      ": was not made by nn::make or as a Child, so its forward is not known; "
+                      "write nn::make<",
+                      detail::demangle(typeid(*this).name()), ">(...)");
   check<NotImplementedError>(class_->call != nullptr || class_->signature != nullptr, class_name(),
                              " does not implement forward");
   check<Unsupported>(class_->call != nullptr, class_name(), ": forward does not take one tensor");

@@ -110,7 +110,8 @@ std::string unsupported(const F& call) {
 
 TEST(Microbatches, what_takes_one_pass_apart_names_op_module_and_way_out) {
   const std::string way_out =
-      " in module head; several microbatches cannot run in one pass, use --at-once 1";
+      " in module head; several microbatches cannot run in one pass; set at_once = 1 in "
+      "LoaderOptions, or Context::pass.count to 1";
   const Tensor base = zeros({3, 4});
   EXPECT_EQ(unsupported([&] { return select(base, 0, 1).copy_(in_two({4})); }),
             "copy: writes several microbatches into a view" + way_out);

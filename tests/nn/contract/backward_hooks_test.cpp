@@ -229,6 +229,25 @@ TEST(H5, the_legacy_hook_sees_the_last_op_alone) {
   EXPECT_EQ(floats(x.grad()), (std::vector<float>{2, 2, 2}));
 }
 
+struct GivesMap : Module {
+  Parameter w{this, "w", {2}, init::constant(1)};
+  Value forward(const Tensor& x) const {
+    Kwargs out;
+    out.set("text", "none");
+    out.set("y", w * x);
+    return out;
+  }
+};
+
+TEST(H5, the_legacy_hook_sees_the_first_tensor_of_a_map) {
+  const auto model = make<GivesMap>();
+  int calls = 0;
+  model->register_backward_hook([&](const Module&, const Grads&, const Grads&) { ++calls; });
+  const Value out = model(ones({2}));
+  sum(out.get<Kwargs>().at("y").tensor()).backward();
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(H5, legacy_and_full_hooks_exclude_each_other) {
   const auto legacy = [](const Module&, const Grads&, const Grads&) {};
   const auto model = make<Scale>();
@@ -240,6 +259,41 @@ TEST(H5, legacy_and_full_hooks_exclude_each_other) {
   EXPECT_THROW(model->register_backward_hook(legacy), RuntimeError);
   const ScopedHandle global = global_hooks::register_backward(legacy);
   EXPECT_THROW(global_hooks::register_full_backward(legacy), RuntimeError);
+}
+
+TEST(H5, a_gradient_of_the_wrong_shape_is_the_hooks_error) {
+  const auto model = make<Inner>();
+  const ScopedHandle input = model->register_full_backward_hook(
+      [](const Module&, const Grads&, const Grads&) { return Grads{ones({4})}; });
+  EXPECT_EQ(thrown<RuntimeError>([&] { model(input3()).backward(ones({3})); }),
+            "backward hook of Inner returned a gradient of the wrong shape as number 0; got (4,), "
+            "expected (3,)");
+  const ScopedHandle output = model->register_full_backward_pre_hook(
+      [](const Module&, const Grads&) { return Grads{ones({5})}; });
+  EXPECT_EQ(thrown<RuntimeError>([&] { model(input3()).backward(ones({3})); }),
+            "backward hook of Inner returned a gradient of the wrong shape as number 0; got (5,), "
+            "expected (3,)");
+}
+
+/// Keeps what it was given.
+struct KeepsInput : Module {
+  mutable Tensor kept;
+  Tensor forward(const Tensor& x) const {
+    kept = x;
+    return x * 1.0;
+  }
+};
+
+TEST(H5, an_input_that_is_changed_after_the_call_is_no_longer_used) {
+  const auto model = make<KeepsInput>();
+  model->register_full_backward_hook([](const Module&, const Grads&, const Grads&) {});
+  const Tensor x = input3();
+  const Tensor given = x * 1.0;
+  static_cast<void>(model(given));
+  mul_(given, 2.0);
+  EXPECT_THROW(sum(model->kept * 10).backward(), RuntimeError);
+  sum(given).backward();  // the changed one itself is as good as ever
+  EXPECT_EQ(floats(x.grad()), (std::vector<float>{2, 2, 2}));
 }
 
 TEST(H5, a_wrong_number_of_gradients_is_an_error) {
