@@ -74,12 +74,27 @@ void launch(const OpDef& op, std::span<const TensorRef> inputs, const void* attr
   }
 }
 
-/// Elementwise ops check this themselves: they take numbers from anywhere.
-void check_devices(const OpDef& op, std::span<const TensorRef> inputs) {
+bool is_meta(const Tensor& x) {
+  return x.device().type == DeviceType::meta;
+}
+
+/// Inputs lie on one device; elementwise ops check this themselves, since they take numbers from
+/// anywhere. Tensors without elements go with those of any device, so that a forward that runs
+/// without elements may make tensors of its own, and then the results have none either.
+void settle_devices(const OpDef& op, std::span<const TensorRef> inputs, Infer& infer) {
+  bool without_elements = false;
   for (const Tensor& x : inputs) {
-    if (!op.info.elementwise && x.defined()) {
-      check(x.device() == inputs[0]->device(), op.info.name, ": inputs on different devices; got ",
-            inputs[0]->device(), " and ", x.device(), ", expected one device");
+    if (!x.defined() || x.device() == inputs[0]->device()) [[likely]] {
+      continue;
+    }
+    without_elements |= is_meta(x) || is_meta(inputs[0]);
+    check(op.info.elementwise || without_elements, op.info.name,
+          ": inputs on different devices; got ", inputs[0]->device(), " and ", x.device(),
+          ", expected one device");
+  }
+  if (without_elements) [[unlikely]] {
+    for (OutputSpec& spec : infer.outputs()) {
+      spec.device = {.type = DeviceType::meta};
     }
   }
 }
@@ -88,6 +103,10 @@ void check_fits(const char* op, const Tensor& destination, const OutputSpec& spe
   check(destination.shape() == spec.shape && destination.dtype() == spec.dtype, op,
         ": the destination does not fit; got ", destination.shape(), " ", destination.dtype(),
         ", expected ", spec.shape, " ", spec.dtype);
+  check<NotImplementedError>(is_meta(destination) || spec.device.type != DeviceType::meta, op,
+                             ": a meta tensor has no elements; got one that is to be written to a "
+                             "tensor on ",
+                             destination.device());
   // A view cannot tell its base that it holds several microbatches now.
   if (destination.cut() != spec.cut && destination.get().base) {
     fail_on_microbatches(op, "writes several microbatches into a view");
@@ -155,7 +174,7 @@ void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* att
              Outputs& outputs, const CutPlan& plan, bool any_gradient) {
   Infer infer(op.info.name, inputs);
   op.infer(infer, attrs);
-  check_devices(op, inputs);
+  settle_devices(op, inputs, infer);
   plan.apply(infer);
   const std::span<const OutputSpec> specs = infer.outputs();
   const bool recording = any_gradient && op.vjp != nullptr && Modes::current().record;

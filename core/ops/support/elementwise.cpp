@@ -108,9 +108,10 @@ DType promoted_float_dtype(const Infer& c) {
 
 namespace {
 
-/// A 0-d tensor on the CPU goes with tensors of any device.
+/// A 0-d tensor on the CPU goes with tensors of any device, and a tensor without elements, too.
 bool goes_anywhere(const Tensor& x) {
-  return x.ndim() == 0 && x.device().type == DeviceType::cpu;
+  return (x.ndim() == 0 && x.device().type == DeviceType::cpu) ||
+         x.device().type == DeviceType::meta;
 }
 
 Device common_device(const Infer& c) {

@@ -6,10 +6,14 @@
 #include <sstream>
 
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/matmul.h>
+#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/relu.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/functional/spec.h>
 #include <tessera/nn/init/constant.h>
 #include <tessera/nn/layers/batch_norm.h>
 #include <tessera/nn/layers/conv.h>
@@ -53,6 +57,29 @@ struct SmallNet : Module {
     return fc(tessera::flatten(drop(down(relu(norm(conv(x))))), 1));
   }
 };
+
+/// Makes tensors in its forward.
+struct Positions : Module {
+  Child<Linear> fc{this, "fc", 4, 4};
+  Parameter table{this, "table", {8, 4}, init::constant(1)};
+  Tensor forward(const Tensor& x) const {
+    const Tensor places = embedding(table, arange(x.size(0)));
+    const Tensor noise = zeros(x.shape());
+    noise.copy_(ones(x.shape()));
+    return fc(x + places + noise + full({}, 2)) * ones({4});
+  }
+};
+
+TEST(Summary, of_a_forward_that_makes_tensors) {
+  const auto model = make<Positions>();
+  expect_row(summary(model, randn({3, 4})), "fc", {3, 4}, 4 * 4 + 4, 3 * 4 * 4);
+  EXPECT_EQ(spec(model, ArraySpec{{3, 4}}), (ArraySpec{{3, 4}}));
+}
+
+TEST(Summary, says_that_a_tensor_with_elements_cannot_take_those_of_one_without) {
+  const Tensor real = zeros({2});
+  EXPECT_THROW(real.copy_(zeros({2}, {.device = {.type = DeviceType::meta}})), NotImplementedError);
+}
 
 TEST(Summary, counts_a_convolutional_net) {
   const auto model = make<SmallNet>();
