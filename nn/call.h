@@ -13,6 +13,7 @@
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/nn/build/builder.h>
+#include <tessera/nn/call_checks.h>
 #include <tessera/nn/functional/call_state.h>
 #include <tessera/nn/functional/options_scope.h>
 #include <tessera/nn/hooks/global_hooks.h>
@@ -205,17 +206,23 @@ auto invoke_with_options(const Module& module, const std::string& key, A&&... ar
   if constexpr (kEndsWithOptions<A...>) {
     return split_options(
         [&](const CallOptions& options, auto&&... own) {
-          if (!module.ready()) {  // options name what building makes
-            build_for_call<M>(module, true, own...);
+          if constexpr (check_call<M, decltype(own)...>()) {
+            if (!module.ready()) {  // options name what building makes
+              build_for_call<M>(module, true, own...);
+            }
+            OptionsScope scope(module, options);
+            auto result = invoke<M>(module, key, std::forward<decltype(own)>(own)...);
+            scope.finish();
+            return result;
+          } else {
+            return AnyResult();
           }
-          OptionsScope scope(module, options);
-          auto result = invoke<M>(module, key, std::forward<decltype(own)>(own)...);
-          scope.finish();
-          return result;
         },
         std::forward<A>(arguments)...);
-  } else {
+  } else if constexpr (check_call<M, A...>()) {
     return invoke<M>(module, key, std::forward<A>(arguments)...);
+  } else {
+    return AnyResult();
   }
 }
 
@@ -232,7 +239,7 @@ ClassInfo describe() {
       return invoke<M>(m, key, x);
     };
   }
-  if constexpr (HasOneForward<M>) {
+  if constexpr (has_const_forward<M>()) {
     using Forward = ForwardOf<decltype(&M::forward)>;
     info.signature = &typeid(typename Forward::Signature);
     info.forward = reinterpret_cast<void (*)()>(&Forward::template run<M>);

@@ -11,13 +11,25 @@
 
 namespace tessera::nn {
 
+namespace detail {
+
+template <class... A>
+inline constexpr bool kBeginsWithName = false;
+template <class First, class... Rest>
+inline constexpr bool kBeginsWithName<First, Rest...> =
+    std::convertible_to<First, std::string_view>;
+
+}  // namespace detail
+
 /// A member that is itself a module: `nn::Child<nn::Linear> fc{this, "fc", 4, 8};` constructs and
 /// registers it; ModuleOptions may stand before M's own arguments. Called like a function with
 /// exactly M's forward. It follows its name: a module that derives from M can be put there with
 /// `set_submodule`, and then runs its own forward.
-template <std::derived_from<Module> M>
+template <class M>
 class Child {
  public:
+  static_assert(std::derived_from<M, Module>, "no class of modules: write `struct M : nn::Module`");
+
   template <class... A>
   Child(Module* owner, std::string_view name, const ModuleOptions& options, A&&... arguments)
       : entry_(owner->child_entry(name)) {
@@ -25,17 +37,25 @@ class Child {
     check<KeyError>(entry_->module == nullptr, "module name \"", name,
                     "\": already used by a module of ", owner->class_name());
     entry_->declared = &info;
-    std::shared_ptr<M> module;
-    {
-      const detail::Construction construction(info, options);
-      module = std::make_shared<M>(std::forward<A>(arguments)...);
+    if constexpr (detail::check_construction<M, A...>()) {
+      std::shared_ptr<M> module;
+      {
+        const detail::Construction construction(info, options);
+        module = std::make_shared<M>(std::forward<A>(arguments)...);
+      }
+      owner->put_child(entry_, std::move(module));
     }
-    owner->put_child(entry_, std::move(module));
   }
   template <class... A>
   requires(!detail::kBeginsWithOptions<A...>)
       Child(Module* owner, std::string_view name, A&&... arguments)
       : Child(owner, name, ModuleOptions{}, std::forward<A>(arguments)...) {}
+  /// Without a name: says what to write.
+  template <class... A>
+  requires(!detail::kBeginsWithName<A...>) explicit Child(Module*, A&&...) {
+    static_assert(detail::kNever<M, A...>,
+                  "the child has no name: write `nn::Child<M> member{this, \"member\", ...}`");
+  }
   /// On a name that is there. Throws TypeError when it holds something else than an M.
   explicit Child(ChildEntryPtr entry) : entry_(std::move(entry)) {
     entry_->declared = &detail::class_info<M>();
@@ -52,6 +72,7 @@ class Child {
   auto operator()(A&&... arguments) const {
     return detail::invoke_with_options<M>(get(), entry_->name, std::forward<A>(arguments)...);
   }
+  explicit operator bool() const = delete;  // no condition: write child.defined()
   M* operator->() const { return &get(); }
   M& operator*() const { return get(); }
   /// False when the name was emptied.

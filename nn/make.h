@@ -28,16 +28,20 @@ class Ptr : public std::shared_ptr<M> {
 /// Constructs a model and gives its parameters their values, which follow from the seed, the number
 /// of models made since, and the parameters' names, whenever they are made. Arguments go to M's
 /// constructor. Throws StructureError when `options.v` is not what the model needs.
-template <std::derived_from<Module> M, class... A>
+template <class M, class... A>
 Ptr<M> make(const ModuleOptions& options, A&&... arguments) {
-  const detail::Construction construction(detail::class_info<M>(), options);
-  auto module = std::make_shared<M>(std::forward<A>(arguments)...);
-  if (construction.outermost()) {
-    detail::Builder::finish(*module);
+  if constexpr (detail::check_construction<M, A...>()) {
+    const detail::Construction construction(detail::class_info<M>(), options);
+    auto module = std::make_shared<M>(std::forward<A>(arguments)...);
+    if (construction.outermost()) {
+      detail::Builder::finish(*module);
+    }
+    return module;
+  } else {
+    return nullptr;
   }
-  return module;
 }
-template <std::derived_from<Module> M, class... A>
+template <class M, class... A>
 requires(!detail::kBeginsWithOptions<A...>) Ptr<M> make(A&&... arguments) {
   return make<M>(ModuleOptions{}, std::forward<A>(arguments)...);
 }

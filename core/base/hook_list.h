@@ -66,7 +66,8 @@ template <class Hook>
 class HookList final : public HookStore, public std::enable_shared_from_this<HookList<Hook>> {
  public:
   struct Entry {
-    std::uint64_t id = 0;
+    Entry(std::uint64_t number, Hook run) : id(number), hook(std::move(run)) {}
+    std::uint64_t id;
     Hook hook;
     std::atomic<bool> removed = false;
   };

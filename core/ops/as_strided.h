@@ -8,8 +8,8 @@ namespace tessera {
 
 /// Where the elements of a view lie in a dense tensor, counted in elements from its first one.
 struct StridedView {
-  Shape shape;
-  Strides strides;
+  Shape shape{};
+  Strides strides{};
   std::int64_t offset = 0;
   friend bool operator==(const StridedView&, const StridedView&) = default;
 };

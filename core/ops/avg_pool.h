@@ -9,7 +9,7 @@ namespace tessera {
 /// How averages are taken; dilation is none.
 struct AvgPooling {
   Dims kernel{1};
-  Dims stride;                 ///< empty: that of the kernel
+  Dims stride{};               ///< empty: that of the kernel
   Dims padding{0};             ///< zeros at both ends, at most half a window
   bool ceil_mode = false;      ///< a last window may reach beyond the padding
   bool counts_padding = true;  ///< the zeros count in the size of a window

@@ -11,8 +11,8 @@ enum class Interpolation : std::uint8_t { nearest, nearest_exact, linear, cubic 
 
 /// One of size and scale is given; lists have a number for each spatial dim, or one for all.
 struct Upsampling {
-  Dims size;                  ///< of the result
-  std::vector<double> scale;  ///< out = in * scale, rounded down
+  Dims size{};                  ///< of the result
+  std::vector<double> scale{};  ///< out = in * scale, rounded down
   Interpolation mode = Interpolation::nearest;
   bool align_corners = false;  ///< linear and cubic: the first and last positions meet
 };

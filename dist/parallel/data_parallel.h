@@ -15,7 +15,7 @@ namespace tessera::dist {
 
 struct DataParallelOptions {
   std::int64_t grain = 1;  ///< microbatches in a global batch; at least the number of ranks
-  BucketOptions buckets;
+  BucketOptions buckets{};
 };
 
 /// Makes `model` train data parallel over `comm`. What is trained moves into memory that ranks of

@@ -5,6 +5,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#if defined(__clang__)
+#define TESSERA_AVX512 "avx512f,avx512bw,avx512dq,avx512vl"
+#else
+#define TESSERA_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"
+#endif
+
 namespace tessera::dist {
 
 struct Sum {
@@ -56,7 +62,11 @@ namespace detail {
 
 template <class Op, class T, class... Sources>
 [[gnu::always_inline]] inline void combine_loop(T* out, std::size_t n, const Sources*... from) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
 #pragma GCC ivdep
+#endif
   for (std::size_t i = 0; i < n; ++i) {
     out[i] = Op::apply(from[i]...);
   }
@@ -64,7 +74,11 @@ template <class Op, class T, class... Sources>
 
 template <class To, class From>
 [[gnu::always_inline]] inline void convert_loop(const From* from, To* to, std::size_t n) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
 #pragma GCC ivdep
+#endif
   for (std::size_t i = 0; i < n; ++i) {
     to[i] = To(static_cast<float>(from[i]));
   }
@@ -87,8 +101,7 @@ inline VectorUnit vector_unit() {
 }
 
 template <class Op, class T, class... Sources>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] void combine_avx512(
-    T* out, std::size_t n, const Sources*... from) {
+[[gnu::target(TESSERA_AVX512)]] void combine_avx512(T* out, std::size_t n, const Sources*... from) {
   combine_loop<Op>(out, n, from...);
 }
 template <class Op, class T, class... Sources>

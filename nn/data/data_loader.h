@@ -32,9 +32,23 @@ namespace tessera::data {
 
 namespace detail {
 
+/// The type of a data set's samples; for anything else, of which DataLoader says what it lacks,
+/// some type that brings no more errors.
+template <class D>
+struct SampleOf {
+  using Type = Tensor;
+};
+template <class D>
+requires requires {
+  typename D::Sample;
+}
+struct SampleOf<D> {
+  using Type = typename D::Sample;
+};
+
 template <class D, class Collate>
 struct BatchOf {
-  using Type = std::invoke_result_t<const Collate&, std::vector<typename D::Sample>>;
+  using Type = std::invoke_result_t<const Collate&, std::vector<typename SampleOf<D>::Type>>;
 };
 template <MakesBatches D>
 struct BatchOf<D, DefaultCollate> {
@@ -57,12 +71,15 @@ struct BatchOf<D, DefaultCollate> {
 /// loop at the pass it belongs to, naming the sample, and the next loop begins with that pass
 /// again.
 ///
+/// Without options write braces, `DataLoader loader{TensorDataset(x)}`: with parentheses C++ reads
+/// the declaration of a function whose parameter is called x.
+///
 /// `collate` makes a batch of a std::vector of samples; see DefaultCollate. A tensor of a batch has
 /// the samples along dim 0.
 template <class D, class Collate = DefaultCollate>
 class DataLoader final : public LoaderBase {
  public:
-  using Sample = typename D::Sample;
+  using Sample = typename detail::SampleOf<D>::Type;
   using Batch = typename detail::BatchOf<D, Collate>::Type;
   class Iterator;
   struct End {};
@@ -185,6 +202,10 @@ class DataLoader final : public LoaderBase {
   Collate collate_;
   std::deque<std::shared_ptr<Prepared<Batch>>> pending_;  ///< the next passes, in order
   Workers workers_;                                       ///< last: its tasks use the rest
+
+  static_assert(
+      requires { typename D::Sample; },
+      "no data set: write `struct D : data::Dataset<Sample>` with size and get");
 };
 
 /// Walks a loader; the context's pass and its source are what they were before when it is gone.

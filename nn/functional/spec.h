@@ -12,7 +12,7 @@
 namespace tessera::nn {
 
 struct ArraySpec {
-  Shape shape;
+  Shape shape{};
   DType dtype = DType::f32;
   friend bool operator==(const ArraySpec&, const ArraySpec&) = default;
 };
@@ -38,7 +38,7 @@ auto specs_of(const R& result) {
   } else if constexpr (std::same_as<R, std::vector<Tensor>>) {
     std::vector<ArraySpec> specs;
     for (const Tensor& x : result) {
-      specs.push_back(specs_of(x));
+      specs.push_back({x.shape(), x.dtype()});
     }
     return specs;
   } else if constexpr (kIsTuple<R>) {

@@ -19,25 +19,45 @@ struct CallHooks {
 
   template <class F>
   RemovableHandle add_forward_pre(F hook, const HookOptions& options) {
-    return forward.pre->add(forward_pre_hook(std::move(hook)), detail::prepends(options));
+    if constexpr (detail::check_pre_hook<F>()) {
+      return forward.pre->add(forward_pre_hook(std::move(hook)), detail::prepends(options));
+    } else {
+      return {};
+    }
   }
   template <class F>
   RemovableHandle add_forward(F hook, const HookOptions& options) {
-    return forward.post->add(forward_hook(std::move(hook), options.always_call), options.prepend);
+    if constexpr (detail::check_hook<F>()) {
+      return forward.post->add(forward_hook(std::move(hook), options.always_call), options.prepend);
+    } else {
+      return {};
+    }
   }
   template <class F>
   RemovableHandle add_backward_pre(F hook, const HookOptions& options) {
-    return backward.pre->add(backward_pre_hook(std::move(hook)), detail::prepends(options));
+    if constexpr (detail::check_backward_pre_hook<F>()) {
+      return backward.pre->add(backward_pre_hook(std::move(hook)), detail::prepends(options));
+    } else {
+      return {};
+    }
   }
   template <class F>
   RemovableHandle add_backward(F hook, const HookOptions& options, const std::string& who) {
     backward.refuse_legacy(who);
-    return backward.full->add(backward_hook(std::move(hook)), detail::prepends(options));
+    if constexpr (detail::check_backward_hook<F>()) {
+      return backward.full->add(backward_hook(std::move(hook)), detail::prepends(options));
+    } else {
+      return {};
+    }
   }
   template <class F>
   RemovableHandle add_legacy(F hook, const std::string& who) {
     backward.refuse_full(who);
-    return backward.legacy->add(backward_hook(std::move(hook)));
+    if constexpr (detail::check_backward_hook<F>()) {
+      return backward.legacy->add(backward_hook(std::move(hook)));
+    } else {
+      return {};
+    }
   }
   [[nodiscard]] bool empty() const noexcept { return forward.empty() && backward.empty(); }
 };

@@ -81,6 +81,24 @@ template <class F>
 concept HookLike =
     HookOn<F, const Args&, const Value&> || HookOn<F, const Args&, const Kwargs&, const Value&>;
 
+/// True for hooks of the kind; else a static assertion says how they are called.
+template <class F>
+constexpr bool check_pre_hook() {
+  constexpr bool kFits = PreHookLike<F>;  // compilers explain a concept at length
+  static_assert(kFits,
+                "the hook cannot be called with (const nn::Module&, const nn::Args&), nor with "
+                "(const nn::Module&, const nn::Args&, const nn::Kwargs&)");
+  return kFits;
+}
+template <class F>
+constexpr bool check_hook() {
+  constexpr bool kFits = HookLike<F>;  // compilers explain a concept at length
+  static_assert(kFits,
+                "the hook cannot be called with (const nn::Module&, const nn::Args&, const "
+                "nn::Value& output), nor with nn::Kwargs before the output");
+  return kFits;
+}
+
 /// Runs `call` and makes `convert` of what it returns, or nothing where it returns nothing.
 template <class T, class Call, class Convert>
 std::optional<T> optionally(const Call& call, const Convert& convert) {

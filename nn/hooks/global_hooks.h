@@ -12,24 +12,24 @@ namespace tessera::nn::global_hooks {
 [[nodiscard]] CallHooks& call();
 
 /// As the functions of Module with the same names.
-template <detail::PreHookLike F>
+template <class F>
 RemovableHandle register_forward_pre(F hook, const HookOptions& options = {}) {
   return call().add_forward_pre(std::move(hook), options);
 }
-template <detail::HookLike F>
+template <class F>
 RemovableHandle register_forward(F hook, const HookOptions& options = {}) {
   return call().add_forward(std::move(hook), options);
 }
-template <detail::HookOn<const Grads&> F>
+template <class F>
 RemovableHandle register_full_backward_pre(F hook, const HookOptions& options = {}) {
   return call().add_backward_pre(std::move(hook), options);
 }
-template <detail::HookOn<const Grads&, const Grads&> F>
+template <class F>
 RemovableHandle register_full_backward(F hook, const HookOptions& options = {}) {
   return call().add_backward(std::move(hook), options, "global hooks");
 }
 
-template <detail::HookOn<const Grads&, const Grads&> F>
+template <class F>
 [[deprecated("use register_full_backward")]] RemovableHandle register_backward(F hook) {
   return call().add_legacy(std::move(hook), "global hooks");
 }

@@ -12,8 +12,8 @@ namespace tessera::nn {
 /// becomes `replacement`, in which $1 is the first group. `transpose` swaps the two dims of those
 /// tensors.
 struct NameRule {
-  std::string pattern;
-  std::string replacement;
+  std::string pattern{};
+  std::string replacement{};
   bool transpose = false;
 };
 
@@ -25,7 +25,7 @@ struct NameMap {
     bool transpose = false;
   };
 
-  std::vector<NameRule> rules;
+  std::vector<NameRule> rules{};
 
   static constexpr std::size_t kLongestName = 1000;  ///< matching takes stack for every byte
 

@@ -9,8 +9,9 @@
 namespace tessera::nn {
 
 struct RMSNormOptions {
-  std::optional<double> eps;  ///< added to the mean; without one the epsilon of f32, or f64 for f64
-  bool affine = true;         ///< with weight
+  std::optional<double>
+      eps{};           ///< added to the mean; without one the epsilon of f32, or f64 for f64
+  bool affine = true;  ///< with weight
 
   template <class Self, class F>
   static void each(Self& options, const F& f) {

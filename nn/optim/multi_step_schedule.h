@@ -8,7 +8,7 @@ namespace tessera::optim {
 struct MultiStepScheduleOptions {
   double lr = 1e-3;         ///< the highest learning rate
   std::int64_t warmup = 0;  ///< steps before the highest
-  std::vector<std::int64_t> milestones;
+  std::vector<std::int64_t> milestones{};
   double gamma = 0.1;
 };
 

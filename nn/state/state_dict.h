@@ -65,7 +65,7 @@ class StateDict {
 
 struct StateDictOptions {
   StateDict* destination = nullptr;  ///< filled as well; what it holds stays in front
-  std::string prefix;                ///< put before every name as it is: see `prefix_of`
+  std::string prefix{};              ///< put before every name as it is: see `prefix_of`
   bool keep_vars = false;            ///< the modules' own tensors, not detached from their tape
 };
 

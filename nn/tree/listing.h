@@ -9,7 +9,7 @@ namespace tessera::nn {
 
 /// Which parameters or buffers are listed, and under which names.
 struct IterOptions {
-  std::string prefix;            ///< put before every name, with a dot
+  std::string prefix{};          ///< put before every name, with a dot
   bool recurse = true;           ///< false: the module's own only
   bool remove_duplicate = true;  ///< each slot once, under its first name; false: every name
 };

@@ -252,31 +252,31 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Runs before each call of this module, through Child or Ptr: `hook(module, args)` or
   /// `hook(module, args, kwargs)`, which may return new ones; a single tensor stands for the only
   /// argument. Like all but forward hooks, throws ValueError for `always_call`.
-  template <detail::PreHookLike F>
+  template <class F>
   RemovableHandle register_forward_pre_hook(F hook, const HookOptions& options = {}) {
     return own_call_hooks().add_forward_pre(std::move(hook), options);
   }
   /// Runs after each call: `hook(module, args, output)` or `hook(module, args, kwargs, output)`,
   /// which may return a new output.
-  template <detail::HookLike F>
+  template <class F>
   RemovableHandle register_forward_hook(F hook, const HookOptions& options = {}) {
     return own_call_hooks().add_forward(std::move(hook), options);
   }
   /// Runs before this module's gradients are computed: `hook(module, grad_output)`, which may
   /// return new ones.
-  template <detail::HookOn<const Grads&> F>
+  template <class F>
   RemovableHandle register_full_backward_pre_hook(F hook, const HookOptions& options = {}) {
     return own_call_hooks().add_backward_pre(std::move(hook), options);
   }
   /// Runs when the gradients of this module's inputs are there: `hook(module, grad_input,
   /// grad_output)`, which may return new ones for the inputs. See nn/hooks/backward_hooks.h.
-  template <detail::HookOn<const Grads&, const Grads&> F>
+  template <class F>
   RemovableHandle register_full_backward_hook(F hook, const HookOptions& options = {}) {
     return own_call_hooks().add_backward(std::move(hook), options, class_name());
   }
   /// The older form, which sees the gradients around the op that computed the first output. Throws
   /// RuntimeError beside full backward hooks.
-  template <detail::HookOn<const Grads&, const Grads&> F>
+  template <class F>
   [[deprecated("use register_full_backward_hook")]] RemovableHandle register_backward_hook(F hook) {
     return own_call_hooks().add_legacy(std::move(hook), class_name());
   }

@@ -10,7 +10,7 @@ namespace tessera::nn {
 
 struct SubModsOptions {
   bool show_v = true;               ///< with the parameters of what has nothing below it here
-  std::optional<int> depth;         ///< levels below the module
+  std::optional<int> depth{};       ///< levels below the module
   bool flatten_key_chains = false;  ///< one level, under dotted names
 };
 

@@ -8,7 +8,7 @@ namespace tessera {
 /// How windows lie on the input. Lists have a number for each spatial dim, or one for all.
 struct PoolOptions {
   Dims kernel{1};
-  Dims stride;      ///< empty: that of the kernel, so that windows do not overlap
+  Dims stride{};    ///< empty: that of the kernel, so that windows do not overlap
   Dims padding{0};  ///< at both ends, at most half a window
   Dims dilation{1};
   bool ceil_mode = false;  ///< a last window may reach beyond the padding
