@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 
+#include <tessera/core/autograd/backward_counts.h>
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/open_rounds.h>
@@ -56,12 +57,17 @@ class BackwardRun {
   BackwardRun(const BackwardRun&) = delete;
   BackwardRun& operator=(const BackwardRun&) = delete;
 
-  void start(const Edge& root, const Tensor& seed);
+  void start(const Edge& root);
+  void seed(std::size_t root, Tensor gradient) { roots_[root].seed = std::move(gradient); }
+  void count(std::span<const Tensor> roots, std::span<const Tensor> seeds) {
+    counts_.begin(roots, seeds, state_.leaves());
+  }
   void run();
   void finish();
 
   static BackwardRun* current() { return current_; }
   [[nodiscard]] std::uint64_t number() const { return run_; }
+  [[nodiscard]] const BackwardCounts& counts() const { return counts_; }
   std::vector<std::function<void()>> callbacks;
 
  private:
@@ -90,6 +96,7 @@ class BackwardRun {
   RunState state_;
   std::size_t bytes_apart_ = 0;  ///< of leaves' gradients that came whole for each microbatch
   ReachedLeaves reached_;
+  BackwardCounts counts_;
   std::priority_queue<Ready> ready_;  ///< newest first
 
   [[gnu::tls_model("initial-exec")]] static thread_local BackwardRun* current_;
@@ -99,9 +106,10 @@ class BackwardRun {
 constinit thread_local BackwardRun* BackwardRun::current_ = nullptr;
 std::atomic<std::uint64_t> BackwardRun::run_counter_{0};
 
-void BackwardRun::start(const Edge& root, const Tensor& seed) {
+void BackwardRun::start(const Edge& root) {
+  roots_.push_back({.edge = root});
   if (root.node) {
-    roots_.push_back({root, state_.discover(root), seed});
+    roots_.back().target = state_.discover(root);
   }
 }
 
@@ -278,7 +286,7 @@ void BackwardRun::deliver(LeafRun& leaf, Tensor gradient, bool rows) {
 
 void BackwardRun::complete(LeafRun& leaf) {
   if (captures_ == nullptr) {
-    leaf.complete(reached_);
+    leaf.complete(reached_, counts_.scale());
     return;
   }
   const TapeNode& node = leaf.leaf();
@@ -327,7 +335,11 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
   BackwardRun run(options, nullptr);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     check(roots[i].requires_grad(), "backward: the tensor requires no gradient");
-    run.start(edge_of(roots[i]), seed_for(roots[i], seeds[i], true));
+    run.start(edge_of(roots[i]));
+  }
+  run.count(roots, seeds);
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    run.seed(i, seed_for(roots[i], seeds[i], SeedScale::grain, run.counts().weights()));
   }
   run.run();
   run.finish();
@@ -345,8 +357,8 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
   BackwardRun run(options, &captures);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     check(outputs[i].requires_grad(), "grad: an output requires no gradient");
-    run.start(edge_of(outputs[i]),
-              seed_for(outputs[i], seeds.empty() ? Tensor() : seeds[i], false));
+    run.start(edge_of(outputs[i]));
+    run.seed(i, seed_for(outputs[i], seeds.empty() ? Tensor() : seeds[i], SeedScale::one));
   }
   run.run();
   run.finish();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include <tessera/core/autograd/gradient_scale.h>
 #include <tessera/core/autograd/node.h>
 #include <tessera/core/autograd/row_gradient.h>
 
@@ -69,6 +70,7 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   std::shared_ptr<GradientSink> sink;                ///< null: add to `grad`
   std::shared_ptr<GradientHooks> hooks;              ///< see the sum over uses, may replace it
   std::shared_ptr<HookList<ReadyHook>> ready_hooks;  ///< run after `grad` has the pass's gradient
+  LossMemory losses;
 
  private:
   mutable std::mutex mutex_;

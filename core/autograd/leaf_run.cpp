@@ -51,7 +51,7 @@ Tensor LeafRun::take_sum() {
   return run_gradient_hooks(leaf_->hooks.get(), std::move(total));
 }
 
-void LeafRun::complete(ReachedLeaves& reached) {
+void LeafRun::complete(ReachedLeaves& reached, GradientScale scale) {
   add_up_microbatches(leaf_->sink.get());
   Contribution total;
   if (hooked()) {
@@ -63,7 +63,7 @@ void LeafRun::complete(ReachedLeaves& reached) {
   if (leaf_->sink != nullptr) {
     leaf_->sink->complete(*leaf_, std::move(total));
   } else if (pass.samples == 0 || pass.count == pass.grain) {
-    reached.add(*leaf_, std::move(total));
+    reached.add(*leaf_, std::move(total), scale);
   } else {
     add_to_open_round(*leaf_, std::move(total));
   }

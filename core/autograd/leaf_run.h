@@ -34,8 +34,8 @@ class LeafRun {
   void offer_dense();
   /// The finished sum, for somebody who wants it instead of the sink; hooks on gradients have run.
   [[nodiscard]] Tensor take_sum();
-  /// Hands the finished sum to the sink, or to `grad`, and runs the hooks.
-  void complete(ReachedLeaves& reached);
+  /// Hands the finished sum to the sink or, scaled, to `grad`, and runs the hooks.
+  void complete(ReachedLeaves& reached, GradientScale scale);
 
  private:
   void add_up_microbatches(GradientSink* into);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <tessera/core/autograd/leaf.h>
+#include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/autograd/node.h>
 
 namespace tessera {
@@ -34,6 +35,7 @@ struct AutogradMeta : Pooled<AutogradMeta> {
   std::uint32_t output = 0;    ///< which of its outputs this is
   std::uint32_t epoch = 0;     ///< recorded writes to the tensor; of a view: to its base, as far as
                                ///< `producer` knows
+  Ref<const LossCounts> counts;  ///< of a loss that is a mean over counted elements
 };
 
 /// Where gradients with respect to `x` go; null when it requires none.

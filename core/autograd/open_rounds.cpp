@@ -1,5 +1,6 @@
 #include <tessera/core/autograd/open_rounds.h>
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -22,6 +23,7 @@ class OpenRound {
     return sums[known->second].second;
   }
   std::vector<std::pair<Ref<LeafNode>, PassTree>> sums;
+  PassCounts counts;  ///< of all microbatches of the step so far
 
  private:
   std::unordered_map<LeafNode*, std::size_t> places_;
@@ -71,13 +73,27 @@ void add_to_open_round(LeafNode& leaf, Contribution contribution) {
   }
 }
 
+double count_in_open_round(const PassCounts& counts) {
+  const Pass& pass = Context::current().pass;
+  PassCounts& step = step_of_pass().waiting[backward_in_pass()].counts;
+  if (step.values.empty()) {
+    step = {counts.loss, std::vector<double>(static_cast<std::size_t>(pass.grain), -1),
+            counts.elements};
+  }
+  std::ranges::copy(counts.values, step.values.begin() + pass.first);
+  return step.elements;
+}
+
 void complete_open_rounds(ReachedLeaves& reached) {
   auto open = open_step().waiting.extract(backward_in_pass());  // taken at once: a hook may throw
   if (open.empty()) {
     return;
   }
+  PassCounts& counts = open.mapped().counts;
+  const GradientScale scale =
+      counts.values.empty() ? GradientScale{} : scale_of(std::move(counts.values), counts.elements);
   for (auto& [leaf, tree] : open.mapped().sums) {
-    reached.add(*leaf, tree.take(Context::current().pass.grain));
+    reached.add(*leaf, tree.take(Context::current().pass.grain), scale);
     leaf->run_ready_hooks();
   }
 }

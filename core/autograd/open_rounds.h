@@ -1,6 +1,7 @@
 // Sums over a step's passes at leaves that wait for the last pass.
 #pragma once
 
+#include <tessera/core/autograd/backward_counts.h>
 #include <tessera/core/autograd/leaf.h>
 #include <tessera/core/autograd/reached_leaves.h>
 
@@ -10,6 +11,10 @@ namespace tessera {
 /// brought. What another step left behind is dropped. Throws RuntimeError when the backward of an
 /// earlier pass of this step threw.
 void add_to_open_round(LeafNode& leaf, Contribution contribution);
+
+/// Keeps what the current pass's loss counted until the last pass. Returns the n of all passes of
+/// the step, that of its first.
+[[nodiscard]] double count_in_open_round(const PassCounts& counts);
 
 /// Completes the gradients of leaves that wait for the last pass's backward of this number. The
 /// engine calls it at the end of backward in the last pass.

@@ -17,8 +17,8 @@ class ReachedLeaves {
   ReachedLeaves(const ReachedLeaves&) = delete;
   ReachedLeaves& operator=(const ReachedLeaves&) = delete;
 
-  /// Adds a finished sum to the `grad` of `leaf`.
-  void add(LeafNode& leaf, Contribution total);
+  /// Adds a finished sum to the `grad` of `leaf`, scaled.
+  void add(LeafNode& leaf, Contribution total, GradientScale scale);
   void keep() { changes_.clear(); }
 
  private:

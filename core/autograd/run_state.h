@@ -28,6 +28,7 @@ class RunState {
   Target discover(const Edge& root);
 
   [[nodiscard]] std::vector<OpRun>& ops() { return ops_; }
+  [[nodiscard]] const std::vector<LeafRun>& leaves() const { return leaves_; }
   [[nodiscard]] OpRun& op(Target target) { return ops_[target.place()]; }
   [[nodiscard]] LeafRun& leaf(Target target) { return leaves_[target.place()]; }
   /// Where the gradients of an op's inputs go.

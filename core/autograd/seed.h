@@ -1,13 +1,23 @@
 // The gradient that backward begins with.
 #pragma once
 
+#include <span>
+
 #include <tessera/core/tensor/tensor.h>
 
 namespace tessera {
 
-/// The gradient of `root`: `seed`, or ones where that is undefined and the root is one number, or
-/// one for each microbatch; with `scale` they are weighted as Tensor::backward says. Throws
-/// InvalidArgument for a seed of another shape, and for none where the root has several elements.
-[[nodiscard]] Tensor seed_for(const Tensor& root, const Tensor& seed, bool scale);
+/// What a root counts whose seed nobody gave.
+enum class SeedScale : std::uint8_t {
+  one,    ///< 1 for each microbatch
+  grain,  ///< as Tensor::backward says
+};
+
+/// The gradient of `root`: `seed`, or where that is undefined and the root is one number, or one
+/// for each microbatch, what `scale` says; `weights` replace 1/G, one for each microbatch of the
+/// pass. Throws InvalidArgument for a seed of another shape, and for none where the root has
+/// several elements.
+[[nodiscard]] Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
+                              std::span<const double> weights = {});
 
 }  // namespace tessera

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <tessera/core/autograd/loss_counts.h>
+#include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/record.h>
 #include <tessera/core/autograd/views.h>
@@ -19,6 +21,7 @@ namespace {
 struct Traits {
   bool any_cut = false;
   bool any_gradient = false;
+  bool any_counts = false;
 };
 
 Traits traits_of(std::span<const TensorRef> inputs) {
@@ -29,6 +32,7 @@ Traits traits_of(std::span<const TensorRef> inputs) {
       traits.any_cut |= static_cast<bool>(impl.cut);
       if (impl.autograd != nullptr || impl.base) {
         traits.any_gradient |= x.requires_grad();
+        traits.any_counts |= impl.autograd != nullptr && impl.autograd->counts;
       }
     }
   }
@@ -200,13 +204,13 @@ void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
   const Traits traits = traits_of(inputs);
   if (!traits.any_cut || op.info.sees_cut) [[likely]] {
     compute(op, inputs, attrs, outputs, CutPlan{}, traits.any_gradient);
-    return;
-  }
-  const CutPlan plan = plan_cut(op, inputs, attrs);
-  if (plan.loop) {
+  } else if (const CutPlan plan = plan_cut(op, inputs, attrs); plan.loop) {
     call_by_microbatch(op, inputs, attrs, outputs, plan);
   } else {
     compute(op, inputs, attrs, outputs, plan, traits.any_gradient);
+  }
+  if (traits.any_counts) [[unlikely]] {
+    carry_counts(inputs, outputs);
   }
 }
 

@@ -1,6 +1,7 @@
 #include <tessera/core/ops/cross_entropy.h>
 
 #include <cmath>
+#include <utility>
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/expand.h>
@@ -11,6 +12,7 @@
 #include <tessera/core/ops/support/loss_rows.h>
 #include <tessera/core/ops/support/row_sums.h>
 #include <tessera/core/ops/support/saved_inputs.h>
+#include <tessera/core/ops/support/target_counts.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/factories.h>
 
@@ -154,7 +156,11 @@ ShardRule CrossEntropyBackward::shard(const Infer& c, const Attrs&) {
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropy::Attrs& options) {
-  return call_all<CrossEntropy>({logits, targets}, options)[0];
+  Tensor loss = call_all<CrossEntropy>({logits, targets}, options)[0];
+  return options.reduction == LossReduction::mean
+             ? with_target_counts(std::move(loss), "cross_entropy", logits, targets,
+                                  options.ignore_index)
+             : loss;
 }
 
 namespace {

@@ -59,8 +59,9 @@ struct CrossEntropyBackward {
 };
 
 /// Cross entropy of softmax(logits) (..., V) with the classes `targets` (...). The result is f32
-/// (f64 for f64), of shape () or, unreduced, (...). The mean over no rows is NaN, as in PyTorch.
-/// Throws InvalidArgument for a target outside [0, V) that is not `ignore_index`.
+/// (f64 for f64), of shape () or, unreduced, (...). The mean is over the rows of the global batch
+/// that are not ignored (docs/determinism.md); over none it is 0, where PyTorch gives NaN. Throws
+/// InvalidArgument for a target outside [0, V) that is not `ignore_index`.
 [[nodiscard]] Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                                    const CrossEntropy::Attrs& options = {});
 

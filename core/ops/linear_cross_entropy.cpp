@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/vjp.h>
@@ -16,6 +17,7 @@
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/loss_head.h>
 #include <tessera/core/ops/support/row_sums.h>
+#include <tessera/core/ops/support/target_counts.h>
 
 namespace tessera {
 namespace {
@@ -32,20 +34,34 @@ Cut pieces(std::int32_t parts) {
   return parts > 1 ? Cut{.parts = parts, .dim = 0, .stacked = true} : Cut{};
 }
 
+/// The gradients that forward assumed, rounded as those that arrive.
+std::vector<double> expected_gradients(const Tensor& targets, DType dtype,
+                                       const LinearCrossEntropyAttrs& attrs) {
+  std::vector<double> expected = count_targets(targets, attrs.ignore_index).to_vector<double>();
+  for (double& gradient : expected) {
+    gradient = attrs.expected_of(gradient);
+    gradient = dtype == DType::f64 ? gradient : static_cast<float>(gradient);
+  }
+  return expected;
+}
+
 /// The factor from the gradients that forward assumed to those that arrived, if it is one power of
 /// two for all microbatches; else 0.
-double power_of_two_between(const std::vector<double>& arrived, double expected) {
-  const double factor = arrived[0] / expected;
-  int exponent = 0;
-  if (std::abs(std::frexp(factor, &exponent)) != 0.5) {
-    return 0;
-  }
-  for (const double gradient : arrived) {
-    if (gradient != arrived[0]) {
+double power_of_two_between(const std::vector<double>& arrived,
+                            const std::vector<double>& expected) {
+  double factor = 0;
+  for (std::size_t i = 0; i < arrived.size(); ++i) {
+    if (arrived[i] == 0 && expected[i] == 0) {
+      continue;  // nothing counts
+    }
+    const double own = arrived[i] / expected[i];
+    int exponent = 0;
+    if (std::abs(std::frexp(own, &exponent)) != 0.5 || (factor != 0 && own != factor)) {
       return 0;
     }
+    factor = own;
   }
-  return factor;
+  return factor == 0 ? 1 : factor;
 }
 
 /// What backward does when it is recorded itself: the same from public ops.
@@ -122,8 +138,7 @@ void LinearCrossEntropy::infer(Infer& c, const Attrs& attrs) {
 
 void LinearCrossEntropy::reference(Kernel& k, const Attrs& attrs) {
   LossHead head(k.input(0), k.input(1), k.input(2), attrs);
-  const auto parts = static_cast<std::size_t>(head.parts());
-  head.run(attrs.gradients ? std::vector<double>(parts, attrs.expected) : std::vector<double>());
+  head.run(attrs.gradients ? head.expected_gradients() : std::vector<double>());
   store_values(k.output(0), head.losses());
   if (attrs.gradients) {
     store_values(k.output(1), head.to_x());
@@ -143,9 +158,11 @@ void LinearCrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
   // Only a leaf with one dense use gets a sum over microbatches; elsewhere they stay apart.
   const bool cut = v.input_meta(0).cut.parts > 1;
   const bool stacked = cut && v.needs(1) && Modes::current().batch_sum == BatchSum::stack;
-  const double factor = attrs.gradients && !stacked
-                            ? power_of_two_between(v.gradient().to_vector<double>(), attrs.expected)
-                            : 0;
+  const double factor =
+      attrs.gradients && !stacked
+          ? power_of_two_between(v.gradient().to_vector<double>(),
+                                 expected_gradients(v.input(2), v.output_meta(0).dtype, attrs))
+          : 0;
   if (factor == 0) {
     compute_anew(v, attrs, stacked);
     return;
@@ -209,6 +226,7 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
   const Pass& pass = Context::current().pass;
   const std::int64_t count = x.cut() ? 1 : pass.count;
   attrs.expected = static_cast<double>(count) / static_cast<double>(pass.grain);
+  attrs.elements = pass.grain > 1 ? static_cast<double>(elements_of_microbatch(targets)) : 0;
   Outputs outputs;
   if (attrs.gradients && weight.requires_grad() && weight.is_leaf()) {
     LeafNode& leaf = leaf_of(weight);
@@ -219,7 +237,8 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
   }
   const TensorRef inputs[] = {x, weight, targets};
   call(op_def<LinearCrossEntropy>(), inputs, &attrs, outputs);
-  return std::move(outputs[0]);
+  return with_target_counts(std::move(outputs[0]), "linear_cross_entropy", x, targets,
+                            options.ignore_index);
 }
 
 namespace {

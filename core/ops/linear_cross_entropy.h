@@ -3,12 +3,12 @@
 //
 // Note [Gradients in forward]. Logits exist a few rows at a time, and making them again in backward
 // would cost a third of the head's time. So forward under autograd turns them into gradients at
-// once: it computes the loss and, for the gradient that backward will most likely bring (1 / grain,
-// see Tensor::backward), the gradients of x and weight. Backward hands them on as they are, or
-// scaled when the incoming gradient is another power of two times that. Powers of two round
-// nothing, so this gives the bits that computing with the incoming gradient would give. In any
-// other case (gradients that are no powers of two or differ between microbatches, a weight that
-// other dense ops use as well) backward computes logits and gradients anew.
+// once: it computes the loss and, for the gradient that backward will most likely bring (1 / grain
+// where all rows count, see Tensor::backward), the gradients of x and weight. Backward hands them
+// on as they are, or scaled when the incoming gradient is another power of two times that. Powers
+// of two round nothing, so this gives the bits that computing with the incoming gradient would
+// give. In any other case (gradients that are no powers of two or differ between microbatches, a
+// weight that other dense ops use as well) backward computes logits and gradients anew.
 //
 // The weight's gradient is written where GradientSink::early_destination says, else into memory
 // that becomes the gradient itself: there is no second buffer in either case.
@@ -28,7 +28,12 @@ struct LinearCrossEntropyAttrs {
   std::int64_t max_bytes = 0;  ///< of logits held at a time; at least 256 rows are
   DType dtype = DType::f32;    ///< factors of products are rounded to it, gradients of logits too
   bool gradients = false;      ///< of x and weight are wanted: outputs 1 and 2
-  double expected = 1;         ///< gradient of each microbatch's loss that they are computed for
+  double expected = 1;  ///< gradient of each microbatch's loss that they are computed for ...
+  double elements = 0;  ///< ... where so many rows count, in proportion else; 0: in any case
+  /// The gradient that is expected of a microbatch of which `counted` rows count.
+  [[nodiscard]] double expected_of(double counted) const {
+    return elements > 0 ? counted / elements * expected : expected;
+  }
   friend bool operator==(const LinearCrossEntropyAttrs&, const LinearCrossEntropyAttrs&) = default;
 };
 
@@ -70,8 +75,9 @@ struct LinearCrossEntropyOptions {
 };
 
 /// Mean cross entropy of the logits x (..., n) weight^T (V, n) with the classes `targets` (...),
-/// over the rows that are not ignored. TESSERA_HEAD_BYTES bounds the logits held at a time.
-/// Throws InvalidArgument for a target outside [0, V) that is not `ignore_index`.
+/// over the rows that are not ignored, as `cross_entropy` has it. TESSERA_HEAD_BYTES bounds the
+/// logits held at a time. Throws InvalidArgument for a target outside [0, V) that is not
+/// `ignore_index`.
 [[nodiscard]] Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight,
                                           const Tensor& targets,
                                           const LinearCrossEntropyOptions& options = {});

@@ -42,14 +42,9 @@ double Tensor::item_as_double() const {
   const std::int64_t values = x.cut.stacked ? x.cut.parts : 1;
   check(x.numel() == values, "item: wrong number of elements; got shape ", x.shape,
         ", expected one element");
-  std::vector<double> level = to_vector<double>();
-  while (level.size() > 1) {  // the tree over microbatches
-    for (std::size_t i = 0; i + 1 < level.size(); i += 2) {
-      level[i / 2] = level[i] + level[i + 1];
-    }
-    level.resize(level.size() / 2);
-  }
-  return level[0] / static_cast<double>(values);
+  const LossCounts* counts = values > 1 ? counts_of(*this) : nullptr;
+  return mean_by_counts(to_vector<double>(),
+                        counts != nullptr ? read_counts("item", *counts) : std::vector<double>());
 }
 
 std::int64_t Tensor::item_as_integer() const {
@@ -144,6 +139,10 @@ Tensor Tensor::detach() const {
   copy->offset = x.offset;
   copy->cut = x.cut;
   copy->inference = x.inference;
+  if (x.autograd != nullptr && x.autograd->counts) {
+    copy->autograd = std::make_unique<AutogradMeta>();
+    copy->autograd->counts = x.autograd->counts;
+  }
   return Tensor(std::move(copy));
 }
 

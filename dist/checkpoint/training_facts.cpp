@@ -75,6 +75,12 @@ bool read_line(const Words& words, TrainingFacts& facts,
     return true;
   }
   double value = 0;
+  std::size_t backward = 0;
+  if (words.size() == 3 && words[0] == "elements" && read_number(words[1], backward) &&
+      read_number(words[2], value)) {
+    facts.elements.emplace(backward, value);
+    return true;
+  }
   const bool optimizer = words.size() == 3 && words[0] == "optimizer";
   if (optimizer && read_number(words[2], value)) {
     facts.optimizer.emplace_back(words[1], value);
@@ -106,6 +112,9 @@ std::string to_text(const TrainingFacts& facts) {
   }
   for (const auto& [name, value] : facts.bits) {
     line("bits", name + '\t' + value);
+  }
+  for (const auto& [backward, value] : facts.elements) {
+    line("elements", write_number(backward) + '\t' + write_number(value));
   }
   return text;
 }

@@ -40,7 +40,8 @@ GradientReducer::GradientReducer(nn::Module& model, std::shared_ptr<Communicator
       grain_(options.grain),
       tree_(
           std::make_shared<ReductionTree>(ReductionTree::over_grain(options.grain, comm_->size()))),
-      blocks_(tree_->of_rank(comm_->rank())) {}
+      blocks_(tree_->of_rank(comm_->rank())),
+      loss_counts_(*comm_, options.grain) {}
 
 GradientReducer::~GradientReducer() {
   for (const Place& place : places_) {

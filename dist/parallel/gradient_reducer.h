@@ -17,6 +17,7 @@
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/fingerprint_exchange.h>
 #include <tessera/dist/parallel/lent_gradient.h>
+#include <tessera/dist/parallel/loss_count_table.h>
 #include <tessera/dist/parallel/optimizer_memory.h>
 #include <tessera/dist/parallel/parameter_memory.h>
 #include <tessera/dist/parallel/watched_model.h>
@@ -91,6 +92,7 @@ class GradientReducer final : public nn::Synchronizer,
   [[nodiscard]] Tensor early_destination(std::size_t index);
   [[nodiscard]] bool take_dense(std::size_t index, Tensor& dense);
   void complete(std::size_t index, Contribution contribution);
+  [[nodiscard]] LossCountTable& loss_counts() { return loss_counts_; }
 
  private:
   /// What the k-th backward of the step's passes brought for one parameter, outside its bucket.
@@ -169,7 +171,7 @@ class GradientReducer final : public nn::Synchronizer,
   void add_previous(std::size_t index, bool used) const;
   void add_rows_of_all(const std::vector<std::int64_t>& table);
   void add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts);
-  void set_gradients(const std::vector<std::int64_t>& table);
+  void set_gradients(const std::vector<std::int64_t>& table, GradientScale scale);
   void wait(const Work& work);
   [[nodiscard]] std::vector<std::byte*> host_addresses() const;
   void broadcast_parameters();
@@ -192,6 +194,7 @@ class GradientReducer final : public nn::Synchronizer,
   OptimizerMemory states_;
   std::vector<float> previous_;  ///< sums of earlier backwards of the step, by flat offset
   std::vector<Progress> progress_;
+  LossCountTable loss_counts_;
   std::vector<std::size_t> pending_;  ///< by stage: parameters still to complete
   std::size_t next_stage_ = 0;        ///< 0: what goes first; b + 1: bucket b
   std::vector<Work> works_;

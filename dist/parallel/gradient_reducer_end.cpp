@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/base/clock.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/mul.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
 #include <tessera/dist/parallel/row_exchange.h>
@@ -54,17 +55,19 @@ void GradientReducer::end_backward() {
     }
   }
   launch_ready();
+  loss_counts_.append_to(mine);
   std::vector<std::int64_t> table(mine.size() * static_cast<std::size_t>(comm_->size()));
   const Work exchanged = all_gather<std::int64_t>(*comm_, mine, table, "used parameters");
   for (const Work& work : works_) {
     wait(work);
   }
   wait(exchanged);
+  const GradientScale scale = loss_counts_.take_from(table);
   require_equal();
   reduce_left_out(table);
   learn(table);
   add_rows_of_all(table);
-  set_gradients(table);
+  set_gradients(table, scale);
 }
 
 /// Reduces the parameters that wrongly were expected to have no dense gradient.
@@ -125,7 +128,7 @@ void GradientReducer::add_rows_of(std::size_t index, const std::vector<std::int6
 }
 
 /// A parameter that no rank used has no gradient and is left untouched.
-void GradientReducer::set_gradients(const std::vector<std::int64_t>& table) {
+void GradientReducer::set_gradients(const std::vector<std::int64_t>& table, GradientScale scale) {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const bool any = any_rank(table, places_.size(), i, used);
     Progress& p = progress_[i];
@@ -137,7 +140,12 @@ void GradientReducer::set_gradients(const std::vector<std::int64_t>& table) {
     LeafNode& leaf = leaf_of(places_[i].value);
     const bool before = leaf.grad().defined() && p.kept;
     p.kept = false;
-    leaf.set_grad(any || before ? gradient_at(i, 0) : Tensor());
+    Tensor gradient = any || before ? gradient_at(i, 0) : Tensor();
+    if (any && scale.factor != 1) {
+      static_cast<void>(mul_(gradient, scale.factor));
+    }
+    leaf.set_grad(std::move(gradient));
+    note_scale(leaf, scale, before);
     if (before) {
       add_previous(i, any);
     }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include <tessera/core/autograd/backward_counts.h>
 #include <tessera/core/autograd/leaf.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
 
@@ -13,7 +14,7 @@ namespace tessera::dist {
 /// The sink of one parameter's leaf. Without a place in the reducer it drops what comes: of a
 /// parameter that was frozen or left the model after its forward. One that came to the model after
 /// the ranks agreed on it gets its place with the first gradient of the next backward.
-class ReducerSink final : public GradientSink {
+class ReducerSink final : public GradientSink, public CountedSink {
  public:
   static constexpr std::size_t kNoPlace = std::numeric_limits<std::size_t>::max();
 
@@ -38,6 +39,10 @@ class ReducerSink final : public GradientSink {
       reducer_.complete(index_, std::move(contribution));
     }
   }
+  double take_counts(const PassCounts& counts) override {
+    return reducer_.loss_counts().add(counts);
+  }
+  ElementsOfRun& elements_of_run() override { return reducer_.loss_counts().elements_of_run(); }
 
  private:
   /// With the first gradient of a step the reducer may follow changes of the model.

@@ -9,7 +9,7 @@
 namespace tessera::dist {
 
 /// Collects a value of each microbatch, pass by pass, and gives the mean over the global batch: the
-/// same bits on any number of ranks.
+/// same bits on any number of ranks. Losses that are means over what counts weigh by their counts.
 ///
 ///   GlobalMean loss_mean;
 ///   for (auto& [x, y] : loader) {            // once a pass
@@ -25,7 +25,9 @@ class GlobalMean {
   [[nodiscard]] double take(Communicator& comm);
 
  private:
-  std::vector<double> values_;  ///< by microbatch of the global batch; 0 for other ranks' ones
+  // By microbatch of the global batch; 0 for other ranks' ones.
+  std::vector<double> values_;
+  std::vector<double> counts_;  ///< denominators, 1 for plain values
 };
 
 }  // namespace tessera::dist

@@ -2,14 +2,13 @@
 
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
-#include <tessera/core/ops/div.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/gather.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/squeeze.h>
-#include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/ops/where.h>
+#include <tessera/nn/loss/weighted_mean.h>
 
 namespace tessera::nn {
 namespace {
@@ -37,7 +36,8 @@ int class_dim_of(const Tensor& input) {
 }
 
 ClassTargets::ClassTargets(const char* op, const Tensor& input, const Tensor& target, int dim,
-                           const Tensor& class_weight, std::int64_t ignore_index) {
+                           const Tensor& class_weight, std::int64_t ignore_index)
+    : name(op) {
   check_targets(op, input, target, dim, class_weight);
   const Tensor classes = cast(target, DType::i64);
   counts = ne(classes, ignore_index);
@@ -54,7 +54,7 @@ Tensor ClassTargets::pick(const Tensor& x, int dim) const {
 
 Tensor ClassTargets::reduce(const Tensor& losses, Reduction reduction) const {
   if (reduction == Reduction::mean) {
-    return sum(losses) / sum(weight);
+    return counted_mean(name, losses, weight);
   }
   return nn::reduce(losses, reduction);
 }

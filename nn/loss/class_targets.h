@@ -10,9 +10,10 @@ namespace tessera::nn {
 
 /// Targets (...) that name one class each, of an input (..., C, ...).
 struct ClassTargets {
-  Tensor index;   ///< i64, 0 in rows that are ignored
-  Tensor counts;  ///< bool: false in rows that are ignored
-  Tensor weight;  ///< that of the row's class, 1 without weights, 0 in rows that are ignored
+  const char* name;  ///< of the loss, a literal
+  Tensor index;      ///< i64, 0 in rows that are ignored
+  Tensor counts;     ///< bool: false in rows that are ignored
+  Tensor weight;     ///< that of the row's class, 1 without weights, 0 in rows that are ignored
 
   /// Throws InvalidArgument naming `op` for a target that is no integer, does not fit `input` with
   /// classes in `dim`, or a `class_weight` that is not (C). Undefined weights mean 1.

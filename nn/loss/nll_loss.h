@@ -21,8 +21,9 @@ struct NLLLossOptions {
 };
 
 /// -weight[target] input[target]: log-probabilities (N, C), (N, C, d1, ...) or (C) and classes (N),
-/// (N, d1, ...) or () of any integer dtype. The mean over no rows is NaN. Throws InvalidArgument
-/// for a target outside [0, C) that is not `ignore_index`.
+/// (N, d1, ...) or () of any integer dtype. The mean divides by the weights
+/// of the global batch's targets (docs/determinism.md); over no rows it is 0. Throws
+/// InvalidArgument for a target outside [0, C) that is not `ignore_index`.
 [[nodiscard]] Tensor nll_loss(const Tensor& input, const Tensor& target,
                               const NLLLossOptions& options = {});
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_set>
 
+#include <tessera/core/autograd/backward_counts.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
@@ -284,6 +285,22 @@ void Optimizer::update_all(const std::vector<Work>& work) {
   ++steps_;
 }
 
+/// True when all gradients are zeros because the losses' means were over nothing.
+bool Optimizer::nothing_counted(const std::vector<Work>& work) {
+  return !work.empty() && std::ranges::all_of(work, [](const Work& w) {
+    return tessera::counted_nothing(w.item->slot->value);
+  });
+}
+
+StepResult Optimizer::end_step(const std::vector<nn::Synchronizer*>& synchronizers,
+                               StepResult result) {
+  consume(synchronizers);
+  if (Context& context = Context::current(); context.pass.samples == 0) {
+    ++context.step;  // no loader counts
+  }
+  return result;
+}
+
 /// Ends the step: all ranks have the weights, gradients are gone.
 void Optimizer::consume(const std::vector<nn::Synchronizer*>& synchronizers) {
   for (nn::Synchronizer* synchronizer : synchronizers) {
@@ -293,8 +310,7 @@ void Optimizer::consume(const std::vector<nn::Synchronizer*>& synchronizers) {
 }
 
 StepResult Optimizer::step() {
-  Context& context = Context::current();
-  if (!context.pass.last) {
+  if (!Context::current().pass.last) {
     return {};
   }
   require_kept_equal();
@@ -320,6 +336,12 @@ StepResult Optimizer::step() {
                     .gradient_norm = gradient_norm_,
                     .reason = "",
                     .parameter = ""};
+  if (nothing_counted(work)) {
+    result.skipped = true;
+    result.reason = tessera::detail::concat("optimizer: no element counts in the loss of step ",
+                                            step_number(steps_));
+    return end_step(sharing, std::move(result));
+  }
   // Backward came first to the last of them.
   const auto bad =
       std::find_if(squares.rbegin(), squares.rend(), [](double x) { return !std::isfinite(x); });
@@ -333,11 +355,7 @@ StepResult Optimizer::step() {
   } else {
     update_all(work);
   }
-  consume(sharing);
-  if (context.pass.samples == 0) {
-    ++context.step;  // no loader counts
-  }
-  return result;
+  return end_step(sharing, std::move(result));
 }
 
 }  // namespace tessera::optim

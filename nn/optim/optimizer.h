@@ -21,10 +21,10 @@ namespace tessera::optim {
 /// What a call of `step` did.
 struct StepResult {
   bool ended = false;        ///< false: passes of this step are still to come, nothing was done
-  bool skipped = false;      ///< the gradients were not finite and were dropped
+  bool skipped = false;      ///< gradients were not finite, or of losses without a counted element
   double gradient_norm = 0;  ///< of all gradients, before clipping
   std::string reason;        ///< of `skipped`: names the step and `parameter`
-  std::string parameter;     ///< of `skipped`, see NonFiniteGradient
+  std::string parameter;     ///< of `skipped`, see NonFiniteGradient; empty where nothing counted
 };
 
 /// Updates parameters from their gradients.
@@ -42,11 +42,12 @@ class Optimizer {
 
   /// Takes the step that the gradients call for, and consumes them: no zero_grad is needed. A
   /// parameter that is frozen or without gradient is left untouched, with its state; what gradient
-  /// a frozen one has is dropped. Before the last pass of a step of several passes this does
-  /// nothing. Throws NonFiniteGradient, see `on_non_finite`, ValueError naming a parameter that
-  /// cannot be updated as it is, Disagreement where ranks differ in options, parameters or updates
-  /// made, and InvalidArgument naming a parameter that nobody keeps equal on the ranks of this
-  /// world, all before anything is changed, and CommError.
+  /// a frozen one has is dropped. Where no element of the global batch counted in the loss (all
+  /// targets ignored), nothing is changed: the step is skipped. Before the last pass of a step of
+  /// several passes this does nothing. Throws NonFiniteGradient, see `on_non_finite`, ValueError
+  /// naming a parameter that cannot be updated as it is, Disagreement where ranks differ in
+  /// options, parameters or updates made, and InvalidArgument naming a parameter that nobody keeps
+  /// equal on the ranks of this world, all before anything is changed, and CommError.
   ///
   /// State is kept in the parameter's dtype: where that was changed, what is kept is converted, as
   /// torch.optim does when it loads a state. A parameter of any layout is updated where it lies.
@@ -134,6 +135,8 @@ class Optimizer {
   [[nodiscard]] nn::Facts step_facts(const std::vector<Work>& work) const;
   void update_all(const std::vector<Work>& work);
   void update_batch(const Batch& batch, const std::vector<StepTensors>& parameters, double scale);
+  [[nodiscard]] static bool nothing_counted(const std::vector<Work>& work);
+  StepResult end_step(const std::vector<nn::Synchronizer*>& synchronizers, StepResult result);
   void consume(const std::vector<nn::Synchronizer*>& synchronizers);
   void ensure_state(Item& item) const;
   [[nodiscard]] StepTensors part_of(const Work& work) const;

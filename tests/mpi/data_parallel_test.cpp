@@ -1,8 +1,11 @@
 // Data parallel training between processes: the bits of one process.
 #include <gtest/gtest.h>
 
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/sum.h>
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/nn/loss/weighted_mean.h>
 
 #include "support/toy_optimizers.h"
 #include "world.h"
@@ -19,6 +22,34 @@ TEST(DataParallelOverMpi, gives_the_bits_of_one_process) {
     const auto reducer =
         data_parallel(*model, world.communicator(),
                       {.grain = toy::kGrain, .buckets = {.first_bytes = 32, .bytes = 64}});
+    const auto blocks = ReductionTree::over_grain(toy::kGrain, world.size()).of_rank(world.rank());
+    toy::run_passes(model, blocks, at_once);
+    EXPECT_EQ(toy::gradients_of(*model), expected) << at_once << " at once";
+  }
+}
+
+/// A loss that is a mean over what counts: ids of 0 do not, a fifth of them or so.
+struct Counted : toy::Model {
+  Tensor forward(const Tensor& ids) const {
+    const Tensor x = embedding(table, ids) * twice.value() + embedding(wide, ids);
+    return nn::weighted_mean(sum(x * x * once.value(), {-1}), ne(ids, 0));
+  }
+};
+
+toy::Gradients counted_alone() {
+  set_seed(3);
+  const auto model = nn::make<Counted>();
+  toy::run_passes(model, {{.rank = 0, .slot = 0, .first = 0, .size = toy::kGrain}}, toy::kGrain);
+  return toy::gradients_of(*model);
+}
+
+TEST(DataParallelOverMpi, means_over_what_counts_have_the_bits_of_one_process) {
+  const World& world = test_world();
+  const toy::Gradients expected = counted_alone();
+  for (const std::int64_t at_once : {toy::kGrain, std::int64_t{1}}) {
+    set_seed(3);
+    const auto model = nn::make<Counted>();
+    const auto reducer = data_parallel(*model, world.communicator(), {.grain = toy::kGrain});
     const auto blocks = ReductionTree::over_grain(toy::kGrain, world.size()).of_rank(world.rank());
     toy::run_passes(model, blocks, at_once);
     EXPECT_EQ(toy::gradients_of(*model), expected) << at_once << " at once";

@@ -20,6 +20,18 @@ LossHead::LossHead(const TensorImpl& x, const TensorImpl& weight, const TensorIm
       targets_(dense_values<std::int64_t>(targets)),
       part_of_row_(microbatch_of_rows(x, parts_)) {}
 
+std::vector<double> LossHead::expected_gradients() const {
+  std::vector<double> gradients(static_cast<std::size_t>(parts_));
+  for (std::size_t row = 0; row < targets_.size(); ++row) {
+    gradients[static_cast<std::size_t>(part_of_row_[row])] +=
+        targets_[row] != attrs_.ignore_index ? 1 : 0;
+  }
+  for (double& gradient : gradients) {
+    gradient = attrs_.expected_of(gradient);
+  }
+  return gradients;
+}
+
 void LossHead::run(const std::vector<double>& gradients) {
   LossRows rows("linear_cross_entropy", targets_, part_of_row_, parts_,
                 {attrs_.ignore_index, attrs_.label_smoothing, LossReduction::mean});

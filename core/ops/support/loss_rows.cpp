@@ -66,7 +66,7 @@ std::vector<double> LossRows::reduced() const {
   for (std::size_t part = 0; part < sums.size(); ++part) {
     sums[part] += block[part];
     if (attrs_.reduction == LossReduction::mean) {
-      sums[part] /= counted_[part];
+      sums[part] /= std::max(counted_[part], 1.0);
     }
   }
   return sums;

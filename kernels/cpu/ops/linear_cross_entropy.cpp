@@ -56,8 +56,12 @@ bool forward_kernel(Kernel& k, const LinearCrossEntropyAttrs& attrs) {
   }
   HeadCall call(k.input(0), k.input(1), k.input(2), attrs);
   if (attrs.gradients) {
-    const auto expected = static_cast<float>(attrs.expected);
-    call.want_gradients(k.output(1), k.output(2), [=](std::int64_t) { return expected; });
+    std::vector<float> expected;
+    for (std::int64_t cut = 0; cut < call.head.cuts; ++cut) {
+      expected.push_back(static_cast<float>(attrs.expected_of(call.rows.counted(cut))));
+    }
+    call.want_gradients(k.output(1), k.output(2),
+                        [&](std::int64_t cut) { return expected[static_cast<std::size_t>(cut)]; });
   }
   linear_cross_entropy(call.head);
   const std::vector<float> results = call.rows.reduce(call.losses.data());

@@ -41,7 +41,7 @@ std::vector<float> LossRows::reduce(const float* losses) const {
   const std::int64_t size = rows / cuts;
   for (std::int64_t cut = 0; cut < cuts; ++cut) {
     const double sum = sum_of_losses(losses + cut * size, size);
-    results.push_back(static_cast<float>(mean ? sum / counted(cut) : sum));
+    results.push_back(static_cast<float>(mean ? sum / std::max(counted(cut), 1.0) : sum));
   }
   return results;
 }

@@ -17,8 +17,7 @@ struct LossRows {
   /// Each microbatch's result. Rows are added in f64, in order inside blocks of 256, and so are
   /// the blocks.
   [[nodiscard]] std::vector<float> reduce(const float* losses) const;
-
- private:
+  /// Rows of a microbatch that are not ignored.
   [[nodiscard]] double counted(std::int64_t cut) const;
 };
 

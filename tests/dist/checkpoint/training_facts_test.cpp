@@ -15,12 +15,14 @@ TEST(TrainingFacts, come_back_from_text) {
                       .optimizer_tensors = {"first moment/a"},
                       .seed = 3,
                       .batches = 8,
-                      .bits = {{"instruction set", "avx2"}, {"matrix products", "own"}}};
+                      .bits = {{"instruction set", "avx2"}, {"matrix products", "own"}},
+                      .elements = {{0, 384}, {2, 0.5}}};
   facts.loader = {.batch_size = 5, .order = "shuffled", .data = {{"hash", ~std::uint64_t{0}}}};
   const TrainingFacts read = facts_from_text(to_text(facts), "file");
   EXPECT_EQ(to_text(read), to_text(facts));
   EXPECT_EQ(read.loader, facts.loader);
   EXPECT_EQ(read.bits, facts.bits);
+  EXPECT_EQ(read.elements, facts.elements);
   EXPECT_EQ(read.options, facts.options);
   EXPECT_EQ(read.step, 7);
 }

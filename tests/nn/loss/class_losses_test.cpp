@@ -54,9 +54,14 @@ TEST(NllLoss, takes_a_single_sample_and_many_dims) {
   EXPECT_EQ(one.item(), 2);
 }
 
-TEST(NllLoss, of_nothing_is_nan) {
+TEST(ClassLosses, over_no_rows_are_zero_with_zero_gradients) {
   const Tensor none = tensor<std::int64_t>({-100, -100});
-  EXPECT_TRUE(std::isnan(nll_loss(x23(), none).item()));
+  const Tensor weight = tensor<double>({1, 2, 3});
+  EXPECT_EQ(nll_loss(x23(), none).item(), 0);
+  EXPECT_EQ(cross_entropy_loss(x23(), none).item(), 0);
+  EXPECT_EQ(cross_entropy_loss(x23(), none, {.weight = weight}).item(), 0);
+  const auto f = [&](const Tensor& x) { return nll_loss(x, none, {.weight = weight}); };
+  expect_numbers(gradient_of_sum(f, x23()), {0, 0, 0, 0, 0, 0});
   EXPECT_EQ(nll_loss(x23(), none, {.reduction = Reduction::sum}).item(), 0);
 }
 

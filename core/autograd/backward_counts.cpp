@@ -1,0 +1,146 @@
+#include <tessera/core/autograd/backward_counts.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <tessera/core/autograd/loss_counts.h>
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/open_rounds.h>
+#include <tessera/core/autograd/pass_tree.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/support/microbatch_sum.h>
+
+namespace tessera {
+namespace {
+
+/// The roots' counts as one loss's.
+PassCounts counts_of_roots(std::span<const Tensor> roots, std::span<const Tensor> seeds) {
+  Ref<const LossCounts> found;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    if (const LossCounts* counts = counts_of(roots[i]); counts != nullptr && !seeds[i].defined()) {
+      found = combine_counts(found, Ref<const LossCounts>(counts));
+    }
+  }
+  return found ? PassCounts{found->loss, read_counts("backward", *found), found->elements}
+               : PassCounts{};
+}
+
+std::optional<double> known_elements(LossMemory& losses, std::size_t number) {
+  const std::lock_guard lock(losses.mutex);
+  const auto known = losses.elements.find(number);
+  return known != losses.elements.end() ? std::optional(known->second) : std::nullopt;
+}
+
+/// n of an earlier step, kept at the leaves; else `mine`, which they keep from now on.
+double elements_of(std::span<const LeafRun> leaves, double mine) {
+  const std::size_t number = backward_in_pass();
+  for (const LeafRun& run : leaves) {
+    if (const auto known = known_elements(run.leaf().losses, number)) {
+      mine = *known;
+      break;
+    }
+  }
+  for (const LeafRun& run : leaves) {
+    LossMemory& losses = run.leaf().losses;
+    const std::lock_guard lock(losses.mutex);
+    losses.elements.emplace(number, mine);
+  }
+  return mine;
+}
+
+/// n of all ranks, which the sinks' reducers know. 0 where no sink sums over ranks.
+double tell_sinks(std::span<const LeafRun> leaves, PassCounts counts) {
+  double elements = 0;
+  for (const LeafRun& run : leaves) {
+    if (auto* sink = dynamic_cast<CountedSink*>(run.leaf().sink.get()); sink != nullptr) {
+      elements = counts.elements = sink->take_counts(counts);
+    }
+  }
+  return elements;
+}
+
+Tensor times(Tensor dense, double factor) {
+  return is_exclusive(dense) && !grad_enabled() ? mul_(dense, factor) : dense * factor;
+}
+
+}  // namespace
+
+GradientScale scale_of(std::vector<double> counts, double elements) {
+  const auto grain = static_cast<double>(counts.size());
+  for (double& count : counts) {
+    count = count < 0 ? elements : count;
+  }
+  tree_sum(counts, std::ssize(counts), 1);
+  const bool nothing = counts[0] == 0;
+  if (nothing && Context::current().rank == 0) {
+    log_once("nothing counted", LogLevel::warning,
+             "backward: no element of the global batch counts in the loss (ignored targets, zero "
+             "weights); gradients are 0 and the step is skipped");
+  }
+  return {nothing || grain == 1 ? 1 : elements * grain / counts[0], nothing};
+}
+
+void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor> seeds,
+                           std::span<const LeafRun> leaves) {
+  PassCounts counts = counts_of_roots(roots, seeds);
+  const Pass& pass = Context::current().pass;
+  const auto parts = static_cast<std::size_t>(pass.count);
+  if (counts.values.size() == 1) {  // one loss for all of the pass
+    counts.values.resize(parts, counts.values[0]);
+  }
+  if (counts.values.empty() || counts.values.size() != parts) {
+    return;
+  }
+  double elements = tell_sinks(leaves, counts);
+  if (pass.grain == 1) {
+    scale_ = scale_of(counts.values, counts.elements);
+    return;
+  }
+  const bool whole = pass.count == pass.grain;
+  if (elements == 0) {
+    counts.elements = elements_of(leaves, counts.elements);
+    elements = whole ? counts.elements : count_in_open_round(counts);
+  }
+  for (const double count : counts.values) {
+    weights_.push_back(count / elements / static_cast<double>(pass.grain));
+  }
+  scale_ = whole ? scale_of(counts.values, elements) : GradientScale{};
+}
+
+GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale scale) {
+  note_scale(leaf, scale, leaf.grad().defined());
+  if (scale.factor != 1) {
+    if (total.rows.defined()) {
+      total.dense = add_rows(total.dense, std::exchange(total.rows, {}), leaf.meta);
+    }
+    total.dense = times(std::move(total.dense), scale.factor);
+  }
+  return leaf.add_to_grad(std::move(total));
+}
+
+void note_scale(LeafNode& leaf, GradientScale scale, bool before) {
+  const std::lock_guard lock(leaf.losses.mutex);
+  bool& nothing = leaf.losses.counted_nothing;
+  nothing = scale.nothing && (!before || nothing);
+}
+
+ElementsOfRun& elements_of_run(const Tensor& parameter) {
+  LeafNode& leaf = leaf_of(parameter);
+  auto* sink = dynamic_cast<CountedSink*>(leaf.sink.get());
+  return sink != nullptr ? sink->elements_of_run() : leaf.losses.elements;
+}
+
+bool counted_nothing(const Tensor& parameter) {
+  LeafNode* leaf = known_leaf_of(parameter);
+  if (leaf == nullptr || !leaf->grad().defined()) {
+    return false;
+  }
+  const std::lock_guard lock(leaf->losses.mutex);
+  return leaf->losses.counted_nothing;
+}
+
+}  // namespace tessera

@@ -1,0 +1,65 @@
+// How a backward weighs microbatches by what their losses counted.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <tessera/core/autograd/gradient_scale.h>
+#include <tessera/core/autograd/leaf_run.h>
+
+namespace tessera {
+
+/// What the losses of a pass counted.
+struct PassCounts {
+  const char* loss = "";
+  std::vector<double> values;  ///< denominators, one a microbatch of the pass; empty: a plain loss
+  double elements = 0;         ///< of a microbatch, by shape
+};
+
+/// Implemented by sinks that sum over ranks.
+class CountedSink {
+ public:
+  virtual ~CountedSink() = default;
+  /// Takes the counts of the pass whose backward begins, before anything else of it. Returns the n
+  /// of all ranks: that of the first microbatch in the run's first step with such a loss.
+  [[nodiscard]] virtual double take_counts(const PassCounts& counts) = 0;
+  [[nodiscard]] virtual ElementsOfRun& elements_of_run() = 0;
+};
+
+/// The scale of gradients from the denominators of all microbatches of the global batch, added
+/// along the tree. A number below 0 stands for a microbatch with a plain loss: all of it counts. A
+/// batch of one microbatch was seeded with 1 and is left alone.
+[[nodiscard]] GradientScale scale_of(std::vector<double> counts, double elements);
+
+/// The weights of one backward.
+class BackwardCounts {
+ public:
+  /// Reads what `roots` without a seed of their own carry and tells the sinks of `leaves`. Throws
+  /// InvalidArgument naming both losses where two with different counts meet.
+  void begin(std::span<const Tensor> roots, std::span<const Tensor> seeds,
+             std::span<const LeafRun> leaves);
+  /// The seed of each microbatch; empty for a plain loss, whose seeds are all 1/G.
+  [[nodiscard]] const std::vector<double>& weights() const { return weights_; }
+  /// Of gradients that this backward completes by itself: its pass is the whole step.
+  [[nodiscard]] GradientScale scale() const { return scale_; }
+
+ private:
+  std::vector<double> weights_;
+  GradientScale scale_;
+};
+
+/// Adds a finished sum to the leaf's `grad`, scaled.
+GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale scale);
+
+/// Keeps in mind whether all that `grad` holds comes from backwards in which nothing counted.
+/// `before`: `grad` held something else already.
+void note_scale(LeafNode& leaf, GradientScale scale, bool before);
+
+/// The n that backwards of `parameter`, a leaf that collects gradients, use; for checkpoints, while
+/// no backward runs.
+[[nodiscard]] ElementsOfRun& elements_of_run(const Tensor& parameter);
+
+/// True when `parameter` has a gradient and nothing counted in any backward that brought it.
+[[nodiscard]] bool counted_nothing(const Tensor& parameter);
+
+}  // namespace tessera

@@ -1,0 +1,27 @@
+#include <tessera/core/ops/support/target_counts.h>
+
+#include <utility>
+
+#include <tessera/core/autograd/loss_counts.h>
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/sum.h>
+
+namespace tessera {
+
+Tensor count_targets(const Tensor& targets, std::int64_t ignore_index) {
+  const ModeGuard<&Modes::batch_sum> apart(BatchSum::stack);
+  const Tensor counts = ne(cast(targets, DType::i64), ignore_index);
+  return sum(cast(counts, DType::f64));
+}
+
+Tensor with_target_counts(Tensor loss, const char* op, const Tensor& rows, const Tensor& targets,
+                          std::int64_t ignore_index) {
+  Tensor of_rows = targets.detach();  // targets that do not depend on the samples are cut as well
+  of_rows.get().cut = rows.cut();
+  attach_counts(loss, op, count_targets(of_rows, ignore_index), elements_of_microbatch(of_rows));
+  return loss;
+}
+
+}  // namespace tessera

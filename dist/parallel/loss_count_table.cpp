@@ -1,0 +1,48 @@
+#include <tessera/dist/parallel/loss_count_table.h>
+
+#include <algorithm>
+#include <bit>
+
+#include <tessera/core/autograd/pass_tree.h>
+#include <tessera/core/base/context.h>
+#include <tessera/dist/comm/collectives.h>
+
+namespace tessera::dist {
+
+double LossCountTable::add(const PassCounts& counts) {
+  const std::size_t number = backward_in_pass();
+  if (!elements_.contains(number)) {
+    double elements = counts.elements;  // the first rank has the first microbatch
+    broadcast(comm_, std::span(&elements, 1), 0, "elements of a microbatch").wait();
+    elements_[number] = elements;
+  }
+  Values& values = step_.try_emplace(number, none()).first->second;
+  std::ranges::copy(counts.values, values.begin() + Context::current().pass.first);
+  return elements_[number];
+}
+
+void LossCountTable::append_to(std::vector<std::int64_t>& table) const {
+  const auto found = step_.find(backward_in_pass());
+  for (const double value : found != step_.end() ? found->second : none()) {
+    table.push_back(std::bit_cast<std::int64_t>(value));
+  }
+}
+
+GradientScale LossCountTable::take_from(std::vector<std::int64_t>& tables) {
+  const auto own = static_cast<std::ptrdiff_t>(tables.size()) / comm_.size();
+  Values all = none();
+  for (int rank = comm_.size() - 1; rank >= 0; --rank) {
+    const auto end = tables.begin() + (rank + 1) * own;
+    for (std::int64_t i = 0; i < grain_; ++i) {
+      const auto value = std::bit_cast<double>(*(end - grain_ + i));
+      all[static_cast<std::size_t>(i)] = std::max(all[static_cast<std::size_t>(i)], value);
+    }
+    tables.erase(end - grain_, end);
+  }
+  step_.erase(backward_in_pass());
+  const auto elements = elements_.find(backward_in_pass());
+  const bool plain = std::ranges::all_of(all, [](double value) { return value < 0; });
+  return plain ? GradientScale{} : scale_of(std::move(all), elements->second);
+}
+
+}  // namespace tessera::dist

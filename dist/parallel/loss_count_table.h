@@ -1,0 +1,39 @@
+// What the losses of a step counted, on all ranks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <tessera/core/autograd/backward_counts.h>
+#include <tessera/dist/comm/communicator.h>
+
+namespace tessera::dist {
+
+/// Collects the denominators of a step's microbatches by number of the backward in its pass. They
+/// travel behind this rank's part of another table, so that they cost no message.
+class LossCountTable {
+ public:
+  LossCountTable(Communicator& comm, std::int64_t grain) : comm_(comm), grain_(grain) {}
+
+  /// Takes what the current pass counted, see CountedSink. The first time it agrees on n:
+  /// collective.
+  [[nodiscard]] double add(const PassCounts& counts);
+  [[nodiscard]] ElementsOfRun& elements_of_run() { return elements_; }
+  /// Appends this rank's numbers for the current backward to `table`.
+  void append_to(std::vector<std::int64_t>& table) const;
+  /// Takes all ranks' numbers out of their parts in `tables` again; begins the current backward of
+  /// the next step. Returns what the ranks' sums of gradients are to be multiplied with.
+  [[nodiscard]] GradientScale take_from(std::vector<std::int64_t>& tables);
+
+ private:
+  using Values = std::vector<double>;  ///< by microbatch of the global batch; -1: no counts
+  [[nodiscard]] Values none() const { return Values(static_cast<std::size_t>(grain_), -1.0); }
+
+  Communicator& comm_;
+  std::int64_t grain_;
+  ElementsOfRun elements_;  ///< from the run's first step
+  std::map<std::size_t, Values> step_;
+};
+
+}  // namespace tessera::dist

@@ -1,0 +1,28 @@
+#include <tessera/nn/loss/weighted_mean.h>
+
+#include <tessera/core/autograd/loss_counts.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/div.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/where.h>
+#include <tessera/nn/loss/reduction.h>
+
+namespace tessera::nn {
+
+Tensor weighted_mean(const Tensor& values, const Tensor& weights) {
+  check_same_shape("weighted_mean", values, weights);
+  const Tensor x = widened(values);
+  const Tensor w = cast(weights.detach(), x.dtype());
+  return counted_mean("weighted_mean", x * w, w);
+}
+
+Tensor counted_mean(const char* name, const Tensor& weighted, const Tensor& weights) {
+  const Tensor total = sum(weights.detach());
+  Tensor mean = sum(weighted) / where(eq(total, 0), 1, total);
+  attach_counts(mean, name, cast(total, DType::f64), elements_of_microbatch(weights));
+  return mean;
+}
+
+}  // namespace tessera::nn

@@ -1,0 +1,47 @@
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/nn/loss/weighted_mean.h>
+
+#include "losses.h"
+
+namespace tessera::nn {
+namespace {
+
+TEST(WeightedMean, divides_by_the_weights) {
+  const Tensor x = tensor<double>({1, 2, 6});
+  const Tensor w = tensor<double>({1, 0.5, 0});
+  EXPECT_DOUBLE_EQ(weighted_mean(x, w).item(), 2 / 1.5);
+  EXPECT_DOUBLE_EQ(weighted_mean(x, tensor<bool>({true, false, true})).item(), 3.5);
+  expect_numbers(gradient_of_sum([&](const Tensor& v) { return weighted_mean(v, w); }, x),
+                 {1 / 1.5, 0.5 / 1.5, 0});
+  EXPECT_THROW(static_cast<void>(weighted_mean(x, tensor<double>({1}))), ValueError);
+}
+
+TEST(WeightedMean, over_nothing_is_zero) {
+  const Tensor x = tensor<double>({1, 2});
+  const Tensor none = tensor<double>({0, 0});
+  EXPECT_EQ(weighted_mean(x, none).item(), 0);
+  expect_numbers(gradient_of_sum([&](const Tensor& v) { return weighted_mean(v, none); }, x),
+                 {0, 0});
+}
+
+/// Two microbatches of two elements: means 3 of weight 1 and 6.5 of weight 4.
+Tensor two_microbatches() {
+  Tensor x = from_values<float>({3, 9, 5, 7}, {4});
+  Tensor w = from_values<float>({1, 0, 1, 3}, {4});
+  x.get().cut = w.get().cut = {.parts = 2, .dim = 0};
+  return weighted_mean(x, w);
+}
+
+TEST(WeightedMean, item_weighs_microbatches_by_what_they_count) {
+  const Tensor mean = two_microbatches();
+  EXPECT_EQ(mean.to_vector<double>(), (std::vector<double>{3, 6.5}));
+  EXPECT_DOUBLE_EQ(mean.item(), (3 + 4 * 6.5) / 5);
+  EXPECT_DOUBLE_EQ((mean * 2).item(), 2 * (3 + 4 * 6.5) / 5);
+  EXPECT_DOUBLE_EQ(mean.detach().item(), (3 + 4 * 6.5) / 5);
+}
+
+}  // namespace
+}  // namespace tessera::nn
