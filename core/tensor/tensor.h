@@ -66,7 +66,8 @@ class Tensor {
   [[nodiscard]] void* raw_data() const;
 
   /// The only element as a C++ number, converted. A value that exists once a microbatch gives the
-  /// mean over the microbatches of the pass. Throws InvalidArgument for several elements.
+  /// mean over the microbatches of the pass, weighted by what a loss counted in each. Throws
+  /// InvalidArgument for several elements, and for a sum of losses with different counts.
   template <class T = double>
   [[nodiscard]] T item() const {
     if constexpr (std::integral<T>) {
@@ -96,7 +97,9 @@ class Tensor {
   void set_grad(Tensor gradient) const;
   /// Adds d(this)/d(leaf) to `grad` of every leaf that this was computed from. `gradient` has this
   /// tensor's shape; without it this must be a single number. Inside a pass of a step with grain G
-  /// each microbatch's seed is 1/G, so that gradients are means over the global batch.
+  /// each microbatch's seed is 1/G, so that gradients are means over the global batch; for a
+  /// mean over counted elements, over those of the global batch (docs/determinism.md). Throws
+  /// InvalidArgument for a sum of losses with different counts.
   void backward(const Tensor& gradient = {}) const;
   /// The same elements, off the tape.
   [[nodiscard]] Tensor detach() const;
