@@ -22,7 +22,8 @@ struct LogSoftmaxBackward : AlongDim<2> {
   static void vjp(Vjp& v, const Attrs& attrs);
 };
 
-/// x - log(sum(exp(x))) along `dim`, computed without overflow.
+/// x - log(sum(exp(x))) along `dim`, computed without overflow. A row of nothing but -inf is nan,
+/// and so is one that holds a nan or +inf.
 [[nodiscard]] Tensor log_softmax(const Tensor& x, int dim);
 
 }  // namespace tessera

@@ -3,14 +3,31 @@
 #include <algorithm>
 #include <cmath>
 
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/div.h>
 #include <tessera/core/ops/exp.h>
-#include <tessera/core/ops/isfinite.h>
+#include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/max.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/where.h>
 
 namespace tessera {
+
+namespace {
+
+/// e^(x - y), but not from y: where x is large, that has lost the digits of the logarithm. 0 where
+/// all is -inf. The shift by the largest changes nothing, so it needs no gradient.
+Tensor softmax_over(const Tensor& x, const Dims& dims, const TensorMeta& meta) {
+  const Tensor top = max(x, dims, true).detach();
+  const Tensor terms = exp(x - expand_like(where(eq(top, -INFINITY), 0, top), meta));
+  const Tensor total = sum(terms, dims, true);
+  return terms / expand_like(where(eq(total, 0), 1, total), meta);
+}
+
+}  // namespace
 
 void Logsumexp::infer(Infer& c, const Attrs& attrs) {
   check_real("logsumexp", "x", c.input().dtype());
@@ -34,8 +51,7 @@ void Logsumexp::reference(Kernel& k, const Attrs& attrs) {
 
 void Logsumexp::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
-    const Tensor y = expand_reduced(v.output(), attrs, v.input_meta());
-    const Tensor share = exp(v.input() - where(isfinite(y), y, 0));
+    const Tensor share = softmax_over(v.input(), attrs.dims, v.input_meta());
     v.set(0, share * expand_reduced(v.gradient(), attrs, v.input_meta()));
   }
 }

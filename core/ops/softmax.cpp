@@ -11,9 +11,9 @@ namespace tessera {
 
 void Softmax::reference(Kernel& k, const Attrs& attrs) {
   map_along(k, attrs.dim, [](std::vector<double>& x, const std::vector<double>&) {
-    const double total = log_sum_exp(x);
+    const LineSum total = line_sum(x);
     for (double& value : x) {
-      value = std::exp(value - total);
+      value = std::exp((value - total.top) - total.log_sum);
     }
   });
 }

@@ -22,7 +22,8 @@ struct SoftmaxBackward : AlongDim<2> {
   static void vjp(Vjp& v, const Attrs& attrs);
 };
 
-/// exp(x) / sum(exp(x)) along `dim`, computed without overflow. A row of nothing but -inf is NaN.
+/// exp(x) / sum(exp(x)) along `dim`, computed without overflow. A row of nothing but
+/// -inf is nan, and so is one that holds a nan or +inf.
 [[nodiscard]] Tensor softmax(const Tensor& x, int dim);
 
 }  // namespace tessera

@@ -32,7 +32,8 @@ float loss_of(const CrossEntropyRows& c, const RowStatistics& s, float at_target
   const auto [top, log_sum] = s.log_sum;
   float loss = (1.0F - c.smoothing) * (top - at_target) + log_sum;
   if (c.smoothing != 0) {
-    loss += c.smoothing * (top - s.sum / static_cast<float>(c.columns));
+    const double mean = s.sum / double{static_cast<float>(c.columns)};
+    loss += c.smoothing * (top - static_cast<float>(mean));
   }
   return loss;
 }

@@ -23,7 +23,7 @@ struct LogSum {
 
 struct RowStatistics {
   LogSum log_sum;
-  float sum = 0;  ///< of the values
+  double sum = 0;  ///< of the values
 };
 
 /// One row's part of the gradient of cross entropy.

@@ -33,19 +33,11 @@ ShardRule rule_along(const Infer& c, int dim) {
 
 LineSum line_sum(const std::vector<double>& line) {
   const double top = *std::ranges::max_element(line);
-  if (std::isinf(top)) {
-    return {top, 0};
-  }
-  double sum = 0;
+  double sum = 0;  // nan where the largest number is infinite, as all that is made of it
   for (const double value : line) {
     sum += std::exp(value - top);
   }
   return {top, std::log(sum)};
-}
-
-double log_sum_exp(const std::vector<double>& line) {
-  const LineSum sum = line_sum(line);
-  return sum.top + sum.log_sum;
 }
 
 }  // namespace tessera

@@ -63,13 +63,11 @@ void map_along(Kernel& k, int dim, const F& f) {
 }
 
 /// The largest number of a line, and log(sum(exp(line - top))). Their sum has lost the digits of
-/// the latter where numbers are large: subtract them one after the other.
+/// the latter where numbers are large: subtract them one after the other. A line whose largest
+/// number is infinite, or which holds a nan, has a log_sum of nan.
 struct LineSum {
   double top, log_sum;
 };
 [[nodiscard]] LineSum line_sum(const std::vector<double>& line);
-
-/// log(sum(exp(line))), without overflow.
-[[nodiscard]] double log_sum_exp(const std::vector<double>& line);
 
 }  // namespace tessera

@@ -10,6 +10,8 @@
 namespace tessera::cpu::TESSERA_ISA {
 
 inline constexpr float kLowest = -__FLT_MAX__;
+/// What short vectors of exponents are filled up with: e^x is 0, beside the lowest numbers too.
+inline constexpr float kNoTerm = -__builtin_inff();
 
 template <class T>
 [[gnu::always_inline]] inline VF load_up_to(const T* p, std::int64_t n) {
@@ -90,12 +92,13 @@ template <class F>
   }
 }
 
+/// The largest number of a row; kLowest where none is larger, so that a shift by it is finite.
 template <class T>
 [[gnu::always_inline]] inline float largest_of(const T* x, std::int64_t columns) {
   VF top[2] = {set1(kLowest), set1(kLowest)};
   each_column_in_turns(
       columns, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
-        top[chain] = max(load_filled(x + j, w, kLowest), top[chain]);
+        top[chain] = max(load_filled(x + j, w, kNoTerm), top[chain]);
       });
   return largest(max(top[0], top[1]));
 }

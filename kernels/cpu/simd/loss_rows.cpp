@@ -13,16 +13,28 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
+/// In doubles where one of floats overflows.
+template <class T>
+double plain_sum(const T* x, std::int64_t columns) {
+  VF lanes = zero();
+  each_column(
+      columns, [&](std::int64_t j, std::int64_t w)
+                   __attribute__((always_inline)) { lanes = lanes + load_up_to(x + j, w); });
+  double total = sum(lanes);
+  if (!__builtin_isfinite(total)) {
+    total = 0;
+    for (std::int64_t j = 0; j < columns; ++j) {
+      total += static_cast<float>(x[j]);
+    }
+  }
+  return total;
+}
+
 template <class T>
 RowStatistics statistics(const void* x_in, std::int64_t columns, bool with_sum) {
   const T* x = static_cast<const T*>(x_in);
   const OnlineSum<T> online(x, columns);
-  VF plain = zero();
-  each_column(
-      with_sum ? columns : 0, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
-        plain = plain + load_up_to(x + j, w);
-      });
-  return {{online.top(), scalar_log(online.total())}, sum(plain)};
+  return {{online.top(), scalar_log(online.total())}, with_sum ? plain_sum(x, columns) : 0};
 }
 
 template <class T, class D>

@@ -52,7 +52,7 @@ class OnlineSum {
             fetch_far_ahead(x + j);
             tops[chain] = max(load(x + kBlock + j), tops[chain]);
           }
-          sums_[chain] = sums_[chain] + exp_of_difference(load_filled(x + j, w, kLowest) - shift);
+          sums_[chain] = sums_[chain] + exp_of_difference(load_filled(x + j, w, kNoTerm) - shift);
         });
     return largest(max(tops[0], tops[1]));
   }

@@ -68,8 +68,8 @@ class ShortRows {
     each_column_in_turns(
         columns_, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
           fetch_ahead(behind + j);
-          tops[chain] = max(load_filled(behind + j, w, kLowest), tops[chain]);
-          const VF e = exp_of_difference(load_filled(x + j, w, kLowest) - shift);
+          tops[chain] = max(load_filled(behind + j, w, kNoTerm), tops[chain]);
+          const VF e = exp_of_difference(load_filled(x + j, w, kNoTerm) - shift);
           sums[chain] = sums[chain] + e;
           if (kWrites) {
             write(y + j, result(row, j, w), w, past);

@@ -6,6 +6,8 @@
 #include <new>
 #include <vector>
 
+#include "support/every_isa.h"
+
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/core/tensor/half.h>
 #include <tessera/kernels/cpu/isa.h>
@@ -40,16 +42,7 @@ inline float rounded(float x) {
   return static_cast<float>(BFloat16(x));
 }
 
-/// Runs `body` once under every instruction set of this CPU, then restores the active one.
-template <class Body>
-void on_every_isa(Body&& body) {
-  const Isa before = active_isa();
-  for (const Isa isa : supported_isas()) {
-    set_active_isa(isa);
-    body(isa);
-  }
-  set_active_isa(before);
-}
+using tessera::test::on_every_isa;
 
 /// Runs `body` with 1, 2, 3 and 16 threads, then restores the number.
 template <class Body>
