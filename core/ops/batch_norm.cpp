@@ -37,7 +37,10 @@ void BatchNorm::reference(Kernel& k, const Attrs& attrs) {
   std::vector<double> mean(channel_of.count);
   std::vector<double> variance(channel_of.count);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    mean[channel_of(i)] += x[i] / channel_of.values;
+    mean[channel_of(i)] += x[i];
+  }
+  for (double& sum : mean) {
+    sum /= channel_of.values;
   }
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double distance = x[i] - mean[channel_of(i)];

@@ -77,6 +77,19 @@ class SecondOrder {
   Tensor h_;
 };
 
+/// Variances that are too large for the dtype in which they were kept, anew.
+void restore_variances(const Channels& channel_of, const std::vector<double>& x,
+                       const std::vector<double>& mean, std::vector<double>& variance) {
+  std::vector<double> anew(variance.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double distance = x[i] - mean[channel_of(i)];
+    anew[channel_of(i)] += distance * distance / channel_of.values;
+  }
+  for (std::size_t c = 0; c < variance.size(); ++c) {
+    variance[c] = std::isinf(variance[c]) ? anew[c] : variance[c];
+  }
+}
+
 }  // namespace
 
 void BatchNormBackward::infer(Infer& c, const Attrs& attrs) {
@@ -99,6 +112,7 @@ void BatchNormBackward::reference(Kernel& k, const Attrs& attrs) {
   const std::vector<double> mean = dense_values<double>(k.input(2));
   std::vector<double> inverse = dense_values<double>(k.input(3));
   const std::vector<double> weight = channel_values_or(k, 4, channel_of, 1);
+  restore_variances(channel_of, h, mean, inverse);
   for (double& x : inverse) {
     x = 1 / std::sqrt(x + attrs.epsilon);
   }

@@ -52,9 +52,27 @@ Line line_of(const BatchNormForward& n, std::int64_t c, double mean, double vari
 struct Slope {
   float average, along, scale;
 };
+/// What forward left, anew in doubles where that is too large for a float.
+template <class T>
+double variance_of(const BatchNormBackward& n, std::int64_t c) {
+  if (n.variance[c] <= __FLT_MAX__) {
+    return n.variance[c];
+  }
+  const T* x = static_cast<const T*>(n.x) + c * n.inner;
+  double squares = 0;
+  for (std::int64_t b = 0; b < n.batch; ++b, x += n.channels * n.inner) {
+    for (std::int64_t i = 0; i < n.inner; ++i) {
+      const double d = double{static_cast<float>(x[i])} - double{n.mean[c]};
+      squares += d * d;
+    }
+  }
+  return squares / static_cast<double>(n.batch * n.inner);
+}
+
 /// From the means of dy and of dy (x - mean).
+template <class T>
 Slope slope_of(const BatchNormBackward& n, std::int64_t c, double average, double product) {
-  const double inverse = 1 / __builtin_sqrt(double{n.variance[c]} + n.epsilon);
+  const double inverse = 1 / __builtin_sqrt(variance_of<T>(n, c) + n.epsilon);
   const auto values = static_cast<double>(n.batch * n.inner);
   if (n.dweight != nullptr) {
     n.dweight[c] = static_cast<float>(product * inverse * values);
@@ -118,7 +136,7 @@ void backward_channel(const BatchNormBackward& n, std::int64_t c) {
         all.add(g);
         products.add_product(g, load_up_to(x + at, w) - mean);
       });
-  const Slope s = slope_of(n, c, all.total() / values, products.total() / values);
+  const Slope s = slope_of<T>(n, c, all.total() / values, products.total() / values);
   const VF average = set1(s.average), along = set1(s.along), scale = set1(s.scale);
   each_vector(
       n, c, [&](std::int64_t at, std::int64_t w) __attribute__((always_inline)) {
@@ -179,7 +197,7 @@ void backward_columns(const BatchNormBackward& n, std::int64_t c, std::int64_t w
   products.means(values, means);
   float average[kLanes] = {}, along[kLanes] = {}, scale[kLanes] = {};
   for (std::int64_t i = 0; i < w; ++i) {
-    const Slope s = slope_of(n, c + i, averages[i], means[i]);
+    const Slope s = slope_of<T>(n, c + i, averages[i], means[i]);
     average[i] = s.average, along[i] = s.along, scale[i] = s.scale;
   }
   for (std::int64_t b = 0; b < n.batch; ++b) {

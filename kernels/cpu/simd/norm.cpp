@@ -12,6 +12,18 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
+/// Whether floats did for a row: its squares are far from where they overflow or lose digits, and
+/// what rounding did to its mean is small beside its spread.
+[[gnu::always_inline]] inline bool is_ordinary(float mean, float variance) {
+  return variance >= 1e-30F && variance <= __FLT_MAX__ && mean * mean <= variance * 0x1p32F;
+}
+
+/// Numbers are brought to x·factor before a mean is subtracted, so that differences of the largest
+/// floats are floats; by 1, which changes no bits, unless the row's spread is as large.
+[[gnu::always_inline]] inline float factor_before(double inverse) {
+  return inverse < 0x1p-120 ? 0x1p-4F : 1.0F;
+}
+
 /// Rows that follow each other. One walk along the columns writes a row, measures the next one and
 /// adds up the one behind, so that memory is read and written all the time.
 template <class T, class Y>
@@ -60,19 +72,42 @@ class ForwardRows {
 
   /// Row `row` with this sum of squares is written next.
   void advance(std::int64_t row, float squares) {
-    center_ = next_center_;
-    inverse_ = set1(1.0F) / sqrt(set1(squares / size_ + n_.epsilon));
+    const float variance = squares / size_ + n_.epsilon;
+    float mean = next_center_[0], inverse = (set1(1.0F) / sqrt(set1(variance)))[0];
     const bool is_own = row >= first_ && row < end_;
+    if (is_own && !is_ordinary(mean, variance)) {
+      measure_in_doubles(row, mean, inverse);
+    }
     if (is_own && n_.mean != nullptr) {
-      n_.mean[row] = center_[0];
+      n_.mean[row] = mean;
     }
     if (is_own && n_.inverse != nullptr) {
-      n_.inverse[row] = inverse_[0];
+      n_.inverse[row] = inverse;
     }
+    const float factor = factor_before(inverse);
+    factor_ = set1(factor);
+    shift_ = set1(-mean * factor);
+    inverse_ = set1(inverse / factor);
+  }
+
+  void measure_in_doubles(std::int64_t row, float& mean_out, float& inverse_out) const {
+    const T* x = near(row);
+    const auto size = static_cast<double>(n_.columns);
+    double total = 0, squares = 0;
+    for (std::int64_t j = 0; j < n_.columns; ++j) {
+      total += static_cast<float>(x[j]);
+    }
+    const double mean = n_.centered ? total / size : 0;
+    for (std::int64_t j = 0; j < n_.columns; ++j) {
+      const double d = static_cast<float>(x[j]) - mean;
+      squares += d * d;
+    }
+    mean_out = static_cast<float>(mean);
+    inverse_out = static_cast<float>(1 / __builtin_sqrt(squares / size + double{n_.epsilon}));
   }
 
   [[gnu::always_inline]] VF result(const T* x, std::int64_t j, std::int64_t w) const {
-    VF v = (load_up_to(x + j, w) - center_) * inverse_;
+    VF v = fma(load_up_to(x + j, w), factor_, shift_) * inverse_;
     if (n_.scale != nullptr) {
       v = v * load_up_to(n_.scale + j, w);
     }
@@ -82,7 +117,8 @@ class ForwardRows {
   NormForward n_;  // a copy: behind a reference, it is read again after every store
   std::int64_t first_, end_;
   float size_;
-  VF center_ = zero(), inverse_ = zero(), next_center_ = zero();
+  VF factor_ = zero(), shift_ = zero(), inverse_ = zero();  ///< of the row that is written next
+  VF next_center_ = zero();
 };
 
 template <class T, class Y>
@@ -115,11 +151,12 @@ class BackwardRows {
  private:
   /// A row's statistics and the means that its gradient is freed of.
   struct Row {
-    VF mean, inverse, average, product;
+    VF factor, shift, inverse;  ///< as in ForwardRows
+    VF average, product, scale;
   };
 
   [[gnu::always_inline]] VF normal_at(const Row& r, std::int64_t at, std::int64_t w) const {
-    return (load_up_to(static_cast<const T*>(n_.x) + at, w) - r.mean) * r.inverse;
+    return fma(load_up_to(static_cast<const T*>(n_.x) + at, w), r.factor, r.shift) * r.inverse;
   }
   [[gnu::always_inline]] VF gradient_at(std::int64_t at, std::int64_t w) const {
     return load_up_to(static_cast<const G*>(n_.dy) + at, w);
@@ -133,7 +170,7 @@ class BackwardRows {
     const std::int64_t at = row * n_.columns + j;
     const VF g = weighted(gradient_at(at, w), j, w);
     const VF d = fnma(normal_at(before_, at, w), before_.product, g - before_.average);
-    write(dx + j, d * before_.inverse, w, n_.past_caches && is_aligned(dx));
+    write(dx + j, d * before_.scale, w, n_.past_caches && is_aligned(dx));
   }
   [[gnu::always_inline]] void add_to_parameters(VF g, VF normal, std::int64_t j,
                                                 std::int64_t w) const {
@@ -148,8 +185,11 @@ class BackwardRows {
   template <bool kWritesBefore>
   void add_row(std::int64_t row) {
     Row r;
-    r.mean = set1(n_.centered ? n_.mean[row] : 0.0F);
-    r.inverse = set1(n_.inverse[row]);
+    const float factor = factor_before(n_.inverse[row]);
+    r.factor = set1(factor);
+    r.shift = set1(n_.centered ? -n_.mean[row] * factor : -0.0F);
+    r.inverse = set1(n_.inverse[row] / factor);
+    r.scale = set1(n_.inverse[row]);
     VF averages[2] = {zero(), zero()}, products[2] = {zero(), zero()};
     each_column_in_turns(
         n_.columns, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
@@ -157,7 +197,7 @@ class BackwardRows {
           fetch_ahead(static_cast<const G*>(n_.dy) + at);
           fetch_ahead(static_cast<const T*>(n_.x) + at);
           const VF g = gradient_at(at, w);
-          const VF normal = normal_at(r, at, w);
+          const VF normal = keep(normal_at(r, at, w), w);  // 0 times 0 - mean may be nan
           add_to_parameters(g, normal, j, w);
           const VF weight = weighted(g, j, w);
           averages[chain] = averages[chain] + weight;
