@@ -18,8 +18,8 @@ Shape score_shape(const Shape& q, const Shape& k) {
   return {q[0], q[1], q[2], k[2]};
 }
 
-Shape row_shape(const Shape& q) {
-  return {q[0], q[1], q[2]};
+Shape sums_shape(const Shape& q) {
+  return {q[0], q[1], q[2], 2};
 }
 
 /// What is added to the scores, in their shape; empty without a mask.
@@ -119,7 +119,7 @@ void Attention::infer(Infer& c, const Attrs& attrs) {
   check_inputs(c, 0, 3);
   const Tensor& q = c.input(0);
   c.add_output(q.shape(), attrs.dtype);
-  c.add_output(row_shape(q.shape()), statistics_dtype(q.dtype()));
+  c.add_output(sums_shape(q.shape()), statistics_dtype(q.dtype()));
 }
 
 void Attention::reference(Kernel& k, const Attrs& attrs) {
@@ -129,14 +129,15 @@ void Attention::reference(Kernel& k, const Attrs& attrs) {
                         dense_values<double>(k.input(1), attrs.dtype),
                         dense_values<double>(k.input(2), attrs.dtype)};
   std::vector<double> y(x.q.size());
-  std::vector<double> log_sum_exp;
-  attention_forward(problem, x, y, log_sum_exp);
+  std::vector<double> sums;
+  attention_forward(problem, x, y, sums);
   store_values(k.output(0), y);
-  store_values(k.output(1), log_sum_exp);
+  store_values(k.output(1), sums);
 }
 
 void Attention::vjp(Vjp& v, const Attrs& attrs) {
-  check<Unsupported>(!v.has_gradient(1), "attention: log_sum_exp has no gradient; detach it");
+  check<Unsupported>(!v.has_gradient(1),
+                     "attention: the sums of scores have no gradient; detach them");
   check<Unsupported>(!grad_enabled(), "attention: second derivatives are not supported; write the ",
                      "product of matrices and softmax out");
   const Tensor mask = v.has_input(3) ? v.input(3) : Tensor();
@@ -161,7 +162,7 @@ ShardRule Attention::shard(const Infer& c, const Attrs& attrs) {
                                          : DimLabels(0));
   }
   rule.outputs.push_back(batch_and_heads(4, heads));
-  rule.outputs.push_back(batch_and_heads(3, heads));
+  rule.outputs.push_back(batch_and_heads(4, heads));
   return rule;
 }
 
@@ -170,7 +171,7 @@ void AttentionBackward::infer(Infer& c, const Attrs&) {
   const Shape& q = c.input(1).shape();
   check_saved(c, 0, q);
   check_saved(c, 4, q);
-  check_saved(c, 5, row_shape(q));
+  check_saved(c, 5, sums_shape(q));
   for (int i = 1; i < 4; ++i) {
     c.add_output(c.input(i).shape(), c.input(i).dtype());
   }
@@ -195,7 +196,7 @@ ShardRule AttentionBackward::shard(const Infer& c, const Attrs& attrs) {
   const bool heads = c.input(1).shape()[1] == c.input(2).shape()[1] && attrs.dropout == 0;
   ShardRule rule;
   for (int i = 0; i < 6; ++i) {
-    rule.inputs.push_back(batch_and_heads(i == 5 ? 3 : 4, heads));
+    rule.inputs.push_back(batch_and_heads(4, heads));
   }
   if (c.input_count() > 6) {
     rule.inputs.push_back(c.has_input(6) ? mask_labels(c.input(6), c.input(1), heads)

@@ -8,8 +8,8 @@ namespace tessera {
 
 /// Inputs: q (batch, heads, queries, size), k and v (batch, kv_heads, keys, size), optionally a
 /// mask that broadcasts to (batch, heads, queries, keys): bool, true where a query sees a key, or
-/// floating, added to the scores. Any strides. Outputs: y (batch, heads, queries, size) and the log
-/// of the sum of exponentials of scores (batch, heads, queries), f32 or f64.
+/// floating, added to the scores. Any strides. Outputs: y (batch, heads, queries, size) and the
+/// ScoreSums (batch, heads, queries, 2), f32 or f64.
 struct Attention {
   static constexpr OpInfo info{.name = "attention",
                                .doc = "softmax(scale q k^T + mask) v",
@@ -22,7 +22,7 @@ struct Attention {
   static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
-/// Inputs: gradient, q, k, v, y, log-sum-exp, optionally the mask. Outputs: the gradients of q, k
+/// Inputs: gradient, q, k, v, y, ScoreSums, optionally the mask. Outputs: the gradients of q, k
 /// and v in their dtypes.
 struct AttentionBackward {
   static constexpr OpInfo info{
@@ -42,7 +42,8 @@ struct AttentionOptions {
 /// Attention of q (batch, heads, queries, size) to k and v (batch, kv_heads, keys, size), where
 /// kv_heads divides heads. The mask, if defined, broadcasts to (batch, heads, queries, keys): bool,
 /// true where a query sees a key, or floating, added to the scores; it gets no gradient. A query
-/// that sees no key gives zeros.
+/// that sees no key gives zeros. A mask hides keys by their weight alone, as in PyTorch: a nan in a
+/// key or value behind it makes nan. What lies behind a causal query has no part in its result.
 [[nodiscard]] Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                const AttentionOptions& options = {}, const Tensor& mask = {});
 

@@ -37,8 +37,8 @@ Shape output_shape(const Shape& qkv, const PackedAttentionAttrs& attrs) {
   return {qkv[0], qkv[1], qkv[2] / (attrs.heads + 2 * attrs.kv_heads) * attrs.heads};
 }
 
-Shape row_shape(const Shape& qkv, const PackedAttentionAttrs& attrs) {
-  return {qkv[0], attrs.heads, qkv[1]};
+Shape sums_shape(const Shape& qkv, const PackedAttentionAttrs& attrs) {
+  return {qkv[0], attrs.heads, qkv[1], 2};
 }
 
 void check_packed(const char* op, const Tensor& x, const PackedAttentionAttrs& attrs) {
@@ -65,21 +65,21 @@ void PackedAttention::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input(0);
   check_packed(c.op(), x, attrs);
   c.add_output(output_shape(x.shape(), attrs), attrs.attention.dtype);
-  c.add_output(row_shape(x.shape(), attrs), statistics_dtype(x.dtype()));
+  c.add_output(sums_shape(x.shape(), attrs), statistics_dtype(x.dtype()));
 }
 
 void PackedAttention::reference(Kernel& k, const Attrs& attrs) {
   const std::vector<double> x = dense_values<double>(k.input(), attrs.attention.dtype);
   std::vector<double> y(static_cast<std::size_t>(k.output().numel()));
-  std::vector<double> log_sum_exp;
-  attention_forward(problem_of(k.input(), attrs), {x, x, x}, y, log_sum_exp);
+  std::vector<double> sums;
+  attention_forward(problem_of(k.input(), attrs), {x, x, x}, y, sums);
   store_values(k.output(0), y);
-  store_values(k.output(1), log_sum_exp);
+  store_values(k.output(1), sums);
 }
 
 void PackedAttention::vjp(Vjp& v, const Attrs& attrs) {
   check<Unsupported>(!v.has_gradient(1),
-                     "packed_attention: log_sum_exp has no gradient; detach it");
+                     "packed_attention: the sums of scores have no gradient; detach them");
   check<Unsupported>(!grad_enabled(), "packed_attention: second derivatives are not supported; ",
                      "write the product of matrices and softmax out");
   if (v.needs(0)) {
@@ -92,7 +92,7 @@ ShardRule PackedAttention::shard(const Infer&, const Attrs&) {
   ShardRule rule;
   rule.inputs.push_back(batch_labels(3));
   rule.outputs.push_back(batch_labels(3));
-  rule.outputs.push_back(batch_labels(3));
+  rule.outputs.push_back(batch_labels(4));
   return rule;
 }
 
@@ -101,7 +101,7 @@ void PackedAttentionBackward::infer(Infer& c, const Attrs& attrs) {
   const Shape& shape = c.input(1).shape();
   check_saved(c, 0, output_shape(shape, attrs));
   check_saved(c, 2, output_shape(shape, attrs));
-  check_saved(c, 3, row_shape(shape, attrs));
+  check_saved(c, 3, sums_shape(shape, attrs));
   c.add_output(c.input(1).shape(), c.input(1).dtype());
 }
 
@@ -120,7 +120,7 @@ void PackedAttentionBackward::reference(Kernel& k, const Attrs& attrs) {
 ShardRule PackedAttentionBackward::shard(const Infer&, const Attrs&) {
   ShardRule rule;
   for (int i = 0; i < 4; ++i) {
-    rule.inputs.push_back(batch_labels(3));
+    rule.inputs.push_back(batch_labels(i == 3 ? 4 : 3));
   }
   rule.outputs.push_back(batch_labels(3));
   return rule;

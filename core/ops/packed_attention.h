@@ -14,8 +14,8 @@ struct PackedAttentionAttrs {
 };
 
 /// Input: qkv (batch, time, (heads + 2 kv_heads) size): the queries' heads one behind the other,
-/// then the keys', then the values'. Outputs: y (batch, time, heads size) and the log of the sum of
-/// exponentials of scores (batch, heads, time), f32 or f64.
+/// then the keys', then the values'. Outputs: y (batch, time, heads size) and the ScoreSums
+/// (batch, heads, time, 2), f32 or f64.
 struct PackedAttention {
   static constexpr OpInfo info{.name = "packed_attention",
                                .doc = "attention on packed queries, keys and values",
@@ -28,8 +28,8 @@ struct PackedAttention {
   static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
-/// Inputs: gradient and y (batch, time, heads size), qkv, log-sum-exp, in the order gradient, qkv,
-/// y, log-sum-exp. Output: the gradient of qkv, packed like it.
+/// Inputs: gradient and y (batch, time, heads size), qkv, ScoreSums, in the order gradient, qkv, y,
+/// ScoreSums. Output: the gradient of qkv, packed like it.
 struct PackedAttentionBackward {
   static constexpr OpInfo info{.name = "packed_attention_backward",
                                .doc = "the gradient of packed_attention",

@@ -1,10 +1,11 @@
 // Scaled dot product attention in tiles of 64 x 64: memory grows with the length, not its square.
-// After Dao et al., FlashAttention (arXiv:2205.14135); only the log of the sum of exponentials is
-// kept for the gradient.
+// After Dao et al., FlashAttention (arXiv:2205.14135); only sums of exponentials are kept for the
+// gradient.
 #pragma once
 
 #include <cstdint>
 
+#include <tessera/core/ops/support/attention.h>
 #include <tessera/core/tensor/dtype.h>
 #include <tessera/kernels/cpu/dropout.h>
 
@@ -35,13 +36,14 @@ struct Attention {
   AttentionMask mask;
   DropoutDraw dropout;  ///< of weights; a sample's are numbered [heads, queries, keys]
   Heads q, k, v, out;
-  float* log_sum_exp = nullptr;  ///< [batch, heads, queries]; written by forward unless null
+  ScoreSum<float>* sums = nullptr;  ///< [batch, heads, queries]; written by forward unless null
 };
 
-/// out = softmax(scale q k^T + mask) v. A query that sees no key gives zeros.
+/// out = softmax(scale q k^T + mask) v. A query that sees no key gives zeros. Keys behind the
+/// diagonal have no part in out, not even where they are nan.
 void attention_forward(const Attention&);
 
-/// Gradients from `forward` (out and log_sum_exp as forward left them) and dout, added up in an
+/// Gradients from `forward` (out and sums as forward left them) and dout, added up in an
 /// order that the lengths fix.
 struct AttentionGradient {
   Attention forward;

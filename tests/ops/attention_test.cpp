@@ -2,11 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <tessera/core/ops/matmul.h>
 #include <tessera/core/ops/packed_attention.h>
 #include <tessera/core/ops/softmax.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/where.h>
+#include <tessera/core/tensor/elements.h>
 
 #include "ops/gradients.h"
+#include "support/every_isa.h"
 #include "support/op_case.h"
 
 namespace tessera {
@@ -162,6 +168,78 @@ TEST(Attention, a_query_that_sees_no_key_gives_zeros) {
   const Tensor x = numbers({1, 1, 2, 3}, 1);
   const std::vector<double> y = attention(x, x, x, {}, mask).to_vector<double>();
   EXPECT_EQ(std::vector<double>(y.begin(), y.begin() + 3), std::vector<double>(3, 0));
+}
+
+/// Results of attention with queries of zeros, whose scores are the mask: y and the gradients of q,
+/// k and v.
+std::vector<Tensor> attention_to_mask(DType dtype, std::int64_t keys, const Tensor& mask,
+                                      bool causal) {
+  Inputs in{zeros({1, 2, 5, 4}, {.dtype = dtype})};
+  for (std::uint64_t i = 1; i < 4; ++i) {
+    in.push_back(cast(numbers({1, i == 3 ? 2 : 1, i == 3 ? 5 : keys, 4}, i), dtype));
+  }
+  for (int i = 0; i < 3; ++i) {
+    in[static_cast<std::size_t>(i)].set_requires_grad(true);
+  }
+  const Tensor y = attention(in[0], in[1], in[2], {.causal = causal}, mask);
+  sum(y * in[3]).backward();
+  return {y.detach(), in[0].grad(), in[1].grad(), in[2].grad()};
+}
+
+TEST(Attention, a_mask_of_one_number_changes_nothing) {
+  const std::vector<double> sizes{-1e3, -3e4, -1e9, -1e20, 1e30, -3.3e38};
+  on_every_isa([&](cpu::Isa) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+      for (const std::int64_t keys : {1, 5, 17, 64, 65, 200}) {
+        for (const double size : sizes) {
+          const bool causal = keys % 2 == 0;
+          const auto want = attention_to_mask(DType::f64, keys, {}, causal);
+          const DType of_mask = keys > 64 ? dtype : DType::f32;
+          const Tensor mask = full({5, keys}, size, {.dtype = of_mask});
+          const auto got = attention_to_mask(dtype, keys, mask, causal);
+          const double tolerance = dtype == DType::f64 ? 1e-12 : dtype == DType::f32 ? 1e-5 : 0.05;
+          for (std::size_t i = 0; i < want.size(); ++i) {
+            SCOPED_TRACE(::testing::Message() << dtype << " " << size << " result " << i);
+            expect_near(cast(got[i], DType::f64), want[i], tolerance);
+          }
+        }
+      }
+    }
+  });
+}
+
+/// Whether each query's result is nan where key or value 2 of 6 is.
+std::vector<bool> queries_of_nan(DType dtype, bool in_value, bool causal, const Tensor& mask) {
+  Inputs in;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    in.push_back(cast(numbers({1, 1, 6, 3}, i + 1), dtype));
+  }
+  store_as(in[in_value ? 2 : 1].get(), 2 * 3 + 1, std::nan(""));
+  const auto y = attention(in[0], in[1], in[2], {.causal = causal}, mask).to_vector<double>();
+  std::vector<bool> nan;
+  for (std::size_t i = 0; i < 6; ++i) {
+    nan.push_back(std::isnan(y[3 * i + (in_value ? 1 : 0)]));
+  }
+  return nan;
+}
+
+TEST(Attention, nan_behind_a_mask_is_seen_and_behind_the_diagonal_is_not) {
+  Tensor visible = ones({6, 6}, {.dtype = DType::boolean});
+  for (std::int64_t i = 0; i < 6; ++i) {
+    store_as(visible.get(), i * 6 + 2, false);
+  }
+  const std::vector<bool> all(6, true), from_2{false, false, true, true, true, true};
+  on_every_isa([&](cpu::Isa) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+      const Tensor added = where(visible, zeros({6, 6}), -std::numeric_limits<double>::infinity());
+      for (const bool in_value : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << dtype << (in_value ? " value" : " key"));
+        EXPECT_EQ(queries_of_nan(dtype, in_value, false, visible), all);
+        EXPECT_EQ(queries_of_nan(dtype, in_value, false, added), all);
+        EXPECT_EQ(queries_of_nan(dtype, in_value, true, {}), from_2);
+      }
+    }
+  });
 }
 
 TEST(Attention, gradients_with_dropout) {

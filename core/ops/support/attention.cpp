@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <tessera/core/ops/support/dropout_mask.h>
+#include <tessera/core/ops/support/rows_along.h>
 
 namespace tessera {
 namespace {
@@ -31,33 +32,25 @@ class ScoreRow {
     }
   }
 
-  [[nodiscard]] double log_sum_exp() const {
-    double top = -std::numeric_limits<double>::infinity();
-    for (const double score : scores_) {
-      top = std::max(top, score);
+  [[nodiscard]] ScoreSum<double> sum() const {
+    const double kHidden = -std::numeric_limits<double>::infinity();
+    if (std::ranges::count(scores_, kHidden) == std::ssize(scores_)) {
+      return {};
     }
-    if (std::isinf(top)) {
-      return top;
-    }
-    double sum = 0;
-    for (const double score : scores_) {
-      sum += std::exp(score - top);
-    }
-    return top + std::log(sum);
+    const LineSum sum = line_sum(scores_);
+    return ScoreSum<double>::of(sum.top, sum.log_sum);
   }
 
   /// Calls f(j, p_ij, m_ij) for the keys that the query sees.
   template <class F>
-  void for_each(double log_sum_exp, const F& f) const {
+  void for_each(const ScoreSum<double>& sum, const F& f) const {
     const DropoutMask mask(p_.attrs.dropout, p_.attrs.key);
     const std::int64_t first = p_.score_at(0, h_, i_);
     for (std::int64_t j = 0; j < static_cast<std::int64_t>(scores_.size()); ++j) {
       const double score = scores_[static_cast<std::size_t>(j)];
-      if (!std::isinf(score)) {
-        const double kept =
-            p_.attrs.dropout > 0 ? mask.factor(p_.attrs.first_sample + b_, first + j) : 1;
-        f(j, std::exp(score - log_sum_exp), kept);
-      }
+      const double kept =
+          p_.attrs.dropout > 0 ? mask.factor(p_.attrs.first_sample + b_, first + j) : 1;
+      f(j, std::exp((score - sum.top) - sum.log_sum), kept);
     }
   }
   [[nodiscard]] std::int64_t kv_head() const { return kv_head_; }
@@ -101,24 +94,26 @@ double AttentionProblem::scale() const {
 }
 
 void attention_forward(const AttentionProblem& p, const AttentionData& x, std::vector<double>& y,
-                       std::vector<double>& log_sum_exp) {
+                       std::vector<double>& sums) {
   for_each_query(p, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
     const ScoreRow row(p, x, b, h, i);
-    log_sum_exp.push_back(row.log_sum_exp());
+    const ScoreSum<double> sum = row.sum();
+    sums.insert(sums.end(), {sum.top, sum.log_sum});
     double* to = y.data() + p.y.at(b, h, i);
-    row.for_each(log_sum_exp.back(), [&](std::int64_t j, double weight, double kept) {
+    row.for_each(sum, [&](std::int64_t j, double weight, double kept) {
       add_scaled(to, x.v.data() + p.v.at(b, row.kv_head(), j), weight * kept, p.size);
     });
   });
 }
 
 void attention_backward(const AttentionProblem& p, const AttentionData& x,
-                        const std::vector<double>& gradient, const std::vector<double>& log_sum_exp,
+                        const std::vector<double>& gradient, const std::vector<double>& sums,
                         AttentionData& to) {
   std::size_t next = 0;
   for_each_query(p, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
     const ScoreRow row(p, x, b, h, i);
-    const double total = log_sum_exp[next++];
+    const ScoreSum<double> total{sums[next], sums[next + 1]};
+    next += 2;
     const double* g = gradient.data() + p.y.at(b, h, i);
     const auto along = [&](std::int64_t j, double kept) {
       return kept * dot(g, x.v.data() + p.v.at(b, row.kv_head(), j), p.size);

@@ -5,8 +5,10 @@
 //
 //   y_i = sum_j m_ij p_ij v_j
 //
-// where m_ij is the factor of dropout. Query heads h and h + 1, ..., in groups of heads / kv_heads,
-// share a head of keys and values.
+// where m_ij is the factor of dropout. A mask of bools adds 0 or -inf. So a nan in a key or a value
+// that a mask hides makes nan, as in PyTorch: nan - inf and 0 nan are nan. Causal attention does
+// not look at the keys behind a query: what they hold changes nothing in y. Query heads h and h +
+// 1, ..., in groups of heads / kv_heads, share a head of keys and values.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +46,22 @@ struct HeadLayout {
   }
 };
 
+/// What is kept of a query's scores: the weight of score s is e^((s - top) - log_sum), one
+/// subtracted after the other. A log of the sum of exponentials in one number loses the log of how
+/// many keys share it where the scores are as large as masks can make them; where they are not,
+/// log_sum is that number and top is 0. Both are 0 for a query that sees no key.
+template <class F>
+struct ScoreSum {
+  static constexpr F kLarge = 128;  ///< rounding in floats of this size loses 4e-6
+  F top = 0, log_sum = 0;
+
+  /// From the largest score and the log of the sum of e^(s - top).
+  static ScoreSum of(F top, F log_sum) {
+    const bool small = -kLarge <= top && top <= kLarge;
+    return small ? ScoreSum{0, top + log_sum} : ScoreSum{top, log_sum};
+  }
+};
+
 struct AttentionProblem {
   AttentionAttrs attrs;
   std::int64_t batch = 0, heads = 0, kv_heads = 0, queries = 0, keys = 0, size = 0;
@@ -61,14 +79,14 @@ struct AttentionData {
   std::vector<double> q, k, v;  ///< may be one memory: give it thrice
 };
 
-/// Fills y, laid out by `problem.y`, and log(sum_j exp s_ij) (batch, heads, queries). A query that
-/// sees no key gives zeros and -inf.
+/// Fills y, laid out by `problem.y`, and the ScoreSums (batch, heads, queries, 2). A query that
+/// sees no key gives zeros.
 void attention_forward(const AttentionProblem& problem, const AttentionData& x,
-                       std::vector<double>& y, std::vector<double>& log_sum_exp);
+                       std::vector<double>& y, std::vector<double>& sums);
 
 /// Adds the gradients to `to`, whose parts are laid out as q, k and v, from that of y.
 void attention_backward(const AttentionProblem& problem, const AttentionData& x,
-                        const std::vector<double>& gradient, const std::vector<double>& log_sum_exp,
+                        const std::vector<double>& gradient, const std::vector<double>& sums,
                         AttentionData& to);
 
 }  // namespace tessera

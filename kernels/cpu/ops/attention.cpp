@@ -56,7 +56,7 @@ bool forward_kernel(Kernel& k, const AttentionAttrs& attrs) {
     return false;
   }
   a.out = heads_of(k.output(0));
-  a.log_sum_exp = k.output(1).data<float>();
+  a.sums = score_sums(k.output(1));
   attention_forward(a);
   return true;
 }
@@ -73,7 +73,7 @@ bool backward_kernel(Kernel& k, const AttentionAttrs& attrs) {
     return false;
   }
   g.forward.out = heads_of(k.input(4));
-  g.forward.log_sum_exp = k.input(5).data<float>();
+  g.forward.sums = score_sums(k.input(5));
   g.dout = heads_of(k.input(0));
   g.dq = heads_of(k.output(0));
   g.dk = heads_of(k.output(1));

@@ -11,6 +11,11 @@ namespace tessera::cpu {
 /// True when the kernels can do it: one dtype for factors and results.
 [[nodiscard]] bool can_attend(const AttentionAttrs&, DType dtype);
 
+/// What forward keeps for backward, in its tensor.
+[[nodiscard]] inline ScoreSum<float>* score_sums(const TensorImpl& x) {
+  return reinterpret_cast<ScoreSum<float>*>(x.data<float>());
+}
+
 /// Sizes, scale and diagonal; the caller adds memory.
 [[nodiscard]] Attention attention_of(const AttentionAttrs&, DType dtype, std::int64_t batch,
                                      std::int64_t heads, std::int64_t key_heads,

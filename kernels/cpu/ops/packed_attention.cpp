@@ -43,7 +43,7 @@ bool forward_kernel(Kernel& k, const PackedAttentionAttrs& attrs) {
   const Packed layout(qkv, attrs);
   Attention a = layout.attention(qkv, attrs.attention);
   a.out = layout.result(k.output(0));
-  a.log_sum_exp = k.output(1).data<float>();
+  a.sums = score_sums(k.output(1));
   attention_forward(a);
   return true;
 }
@@ -59,7 +59,7 @@ bool backward_kernel(Kernel& k, const PackedAttentionAttrs& attrs) {
   AttentionGradient g;
   g.forward = layout.attention(qkv, attrs.attention);
   g.forward.out = layout.result(k.input(2));
-  g.forward.log_sum_exp = k.input(3).data<float>();
+  g.forward.sums = score_sums(k.input(3));
   g.dout = layout.result(k.input(0));
   g.dq = layout.packed(k.output(), 0);
   g.dk = layout.packed(k.output(), layout.heads);

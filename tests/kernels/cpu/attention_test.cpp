@@ -38,7 +38,7 @@ struct Problem {
     q = random_values<T>(nq, 1, 2.0F), k = random_values<T>(nk, 2, 2.0F);
     v = random_values<T>(nk, 3), dout = random_values<T>(nq, 4);
     out.resize(q.size()), dq.resize(q.size()), dk.resize(k.size()), dv.resize(k.size());
-    lse.resize(static_cast<std::size_t>(c.batch * c.heads * c.queries));
+    sums.resize(static_cast<std::size_t>(c.batch * c.heads * c.queries));
     additive = random_values(c.queries * c.keys, 5);
     visible = std::make_unique<bool[]>(additive.size());
     for (std::size_t i = 0; i < additive.size(); ++i) {
@@ -55,7 +55,7 @@ struct Problem {
     a.k = heads_of(k.data(), c.key_heads, c.keys, c.dim);
     a.v = heads_of(v.data(), c.key_heads, c.keys, c.dim);
     a.out = heads_of(out.data(), c.heads, c.queries, c.dim);
-    a.log_sum_exp = lse.data(), a.dropout = dropout;
+    a.sums = sums.data(), a.dropout = dropout;
     a.mask.kind = c.mask, a.mask.row_stride = c.keys;
     a.mask.data = c.mask == MaskKind::additive ? static_cast<const void*>(additive.data())
                                                : static_cast<const void*>(visible.get());
@@ -75,7 +75,8 @@ struct Problem {
   Case c;
   DropoutDraw dropout;
   std::vector<T> q, k, v, dout, out, dq, dk, dv;
-  std::vector<float> lse, additive;
+  std::vector<ScoreSum<float>> sums;
+  std::vector<float> additive;
   std::unique_ptr<bool[]> visible;
 };
 

@@ -8,10 +8,10 @@
 
 namespace tessera::cpu::TESSERA_ISA {
 
-// With P = e^(scores - lse), dP = dO V^T and delta = rowsum(dO * O): dS = P * (dP - delta) · scale,
-// dV = P^T dO, dK = dS^T Q, dQ = dS K. With dropout, dV takes the dropped P, and dP is what gets
-// through to the weights that were kept. Query tiles are the outer loop, so dK and dV are added up
-// in memory in the order of heads and queries, dQ in the order of keys.
+// With P = e^((scores - top) - log_sum), dP = dO V^T and delta = rowsum(dO * O): dS = P * (dP -
+// delta) · scale, dV = P^T dO, dK = dS^T Q, dQ = dS K. With dropout, dV takes the dropped P, and dP
+// is what gets through to the weights that were kept. Query tiles are the outer loop, so dK and dV
+// are added up in memory in the order of heads and queries, dQ in the order of keys.
 template <class T>
 class BackwardHead {
   using Math = TileMath<T>;
@@ -204,16 +204,16 @@ class BackwardHead {
     float* p = p_ + i * kTile;
     float* ds = ds_ + i * kTile;
     const std::int64_t width = row.finish(a_, p);
-    float lse = 0;
+    ScoreSum<float> row_sum;
     if (row.query < a_.queries) {
-      lse = a_.log_sum_exp[(batch_ * a_.heads + row.head) * a_.queries + row.query];
+      row_sum = a_.sums[(batch_ * a_.heads + row.head) * a_.queries + row.query];
     }
-    const VF shift = set1(lse == -__builtin_inff() ? 0.0F : lse);
+    const VF top = set1(row_sum.top), log_sum = set1(row_sum.log_sum);
     const VF delta = set1(delta_[i]);
     const VF scale = set1(a_.scale);
     dropout_.draw(a_, row, width);
     for (std::int64_t j = 0; j < width; j += kLanes) {
-      const VF q = exp_of_difference(load(p + j) - shift);
+      const VF q = exp_of_difference((load(p + j) - top) - log_sum);
       store(p + j, dropout_(j, q));
       store(ds + j, q * (dropout_(j, load(ds + j)) - delta) * scale);
     }

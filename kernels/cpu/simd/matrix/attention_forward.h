@@ -46,6 +46,7 @@ class ForwardHead {
       Math::pack_rows(row_at<const T>(a_.v, batch_, key_head_, t * kTile), a_.v.row_stride, rows,
                       a_.head_dim, values_ + t * value_size_);
     }
+    finite_ = !a_.causal || has_finite_values();
     const std::int64_t group = a_.heads / a_.key_heads;
     for (std::int64_t head = key_head_ * group; head < (key_head_ + 1) * group; ++head) {
       for (std::int64_t t = part; t * kTile < a_.queries; t += parts) {
@@ -55,6 +56,14 @@ class ForwardHead {
   }
 
  private:
+  [[nodiscard]] bool has_finite_values() const {
+    bool finite = true;
+    for (std::int64_t j = 0; j < a_.keys; ++j) {
+      finite &= all_finite(row_at<const T>(a_.v, batch_, key_head_, j), a_.head_dim);
+    }
+    return finite;
+  }
+
   void query_tile(std::int64_t head, std::int64_t tile) {
     const std::int64_t rows = rows_in_tile(a_.queries, tile);
     Math::pack_left(row_at<const T>(a_.q, batch_, head, tile * kTile), a_.q.row_stride, rows,
@@ -75,6 +84,10 @@ class ForwardHead {
       for (std::int64_t i = 0; i < kTile; ++i) {
         softmax_row({batch_, head, tile * kTile + i, t * kTile}, i);
       }
+      if (!finite_) {
+        add_visible_values({batch_, head, tile * kTile, t * kTile});
+        continue;
+      }
       const float* left = Math::left_words(scores_, words_);
       const std::int64_t keys = Math::words_of(rows_in_tile(a_.keys, t));
       Math::multiply(left, Math::kLeftStride, 1, values_ + t * value_size_, keys, columns_, sums_,
@@ -85,6 +98,20 @@ class ForwardHead {
     }
     for (std::int64_t i = 0; i < rows; ++i) {
       write_row(head, tile * kTile + i, i);
+    }
+  }
+
+  /// Row by row, up to the diagonal: products of blocks of rows take weights of 0 behind it, times
+  /// a value that is nan.
+  void add_visible_values(ScoreRow row) {
+    for (std::int64_t i = 0; i < kTile; ++i, ++row.query) {
+      const std::int64_t keys = row.visible(a_);
+      for (std::int64_t j = 0; j < keys; ++j) {
+        const T* value = row_at<const T>(a_.v, batch_, key_head_, row.first_key + j);
+        for (std::int64_t d = 0; d < a_.head_dim; ++d) {
+          sums_[i * columns_ + d] += scores_[i * kTile + j] * static_cast<float>(value[d]);
+        }
+      }
     }
   }
 
@@ -119,14 +146,15 @@ class ForwardHead {
 
   void write_row(std::int64_t head, std::int64_t query, std::int64_t i) {
     T* out = row_at<T>(a_.out, batch_, head, query);
-    const VF factor = set1(total_[i] > 0 ? 1.0F / total_[i] : 0.0F);
+    const VF factor = set1(total_[i] == 0 ? 0.0F : 1.0F / total_[i]);
     for (std::int64_t j = 0; j < a_.head_dim; j += kLanes) {
       const VF v = load(sums_ + i * columns_ + j) * factor;
       a_.head_dim - j >= kLanes ? store(out + j, v) : store_n(out + j, v, a_.head_dim - j);
     }
-    if (a_.log_sum_exp != nullptr) {
-      a_.log_sum_exp[(batch_ * a_.heads + head) * a_.queries + query] =
-          total_[i] > 0 ? maximum_[i] + log(set1(total_[i]))[0] : -__builtin_inff();
+    if (a_.sums != nullptr) {
+      const float log_sum = log_of_any(set1(total_[i]))[0];
+      a_.sums[(batch_ * a_.heads + head) * a_.queries + query] =
+          total_[i] == 0 ? ScoreSum<float>{} : ScoreSum<float>::of(maximum_[i], log_sum);
     }
   }
 
@@ -134,6 +162,7 @@ class ForwardHead {
   std::int64_t batch_, key_head_, columns_;
   WeightDropout dropout_;
   std::int64_t key_size_ = 0, value_size_ = 0;
+  bool finite_ = true;  ///< no value behind a causal query can be nan or infinite
   float *keys_, *values_, *query_, *scores_, *words_, *sums_, *maximum_, *total_;
 };
 

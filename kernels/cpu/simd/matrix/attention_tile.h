@@ -265,11 +265,21 @@ struct ScoreRow {
       if (mask.kind == MaskKind::additive) {
         scores[j] += static_cast<const float*>(mask.data)[at + j];
       } else if (!static_cast<const bool*>(mask.data)[at + j]) {
-        scores[j] = -__builtin_inff();
+        scores[j] += -__builtin_inff();  // nan stays nan
       }
     }
   }
 };
+
+/// False when one of `count` numbers is infinite or nan: 0 times it is not 0.
+template <class T>
+bool all_finite(const T* x, std::int64_t count) {
+  VF products = zero();
+  for (std::int64_t j = 0; j < count; j += kLanes) {
+    products = fma(load_some(x + j, count - j), zero(), products);
+  }
+  return sum(products) == 0;
+}
 
 /// Zeros from column `first`, a multiple of kLanes, to the end of a row of a tile.
 [[gnu::always_inline]] inline void clear_from(float* row, std::int64_t first) {

@@ -52,7 +52,7 @@ inline Subject attention(std::int64_t batch, std::int64_t length, DType dtype, d
   constexpr std::int64_t kHeads = 12, kDim = 64;
   const auto make = [&] { return tessera::rand({batch, length, kHeads, kDim}, {.dtype = dtype}); };
   const std::vector<Tensor> all{make(), make(), make(), make(), make(), make(), make(), make()};
-  const Tensor lse = values(batch * kHeads, length);
+  const Tensor sums = values(batch * kHeads, 2 * length);
   const double square = static_cast<double>(batch * kHeads * length) * static_cast<double>(length);
   const std::string name = tessera::to_string(dtype).data();
   std::string labels = "\"length\": " + std::to_string(length);
@@ -69,7 +69,7 @@ inline Subject attention(std::int64_t batch, std::int64_t length, DType dtype, d
             a.batch = batch, a.heads = a.key_heads = kHeads, a.head_dim = kDim, a.dtype = dtype;
             a.queries = a.keys = length, a.scale = 0.125F, a.causal = true;
             a.q = heads(0), a.k = heads(1), a.v = heads(2), a.out = heads(3);
-            a.log_sum_exp = lse.data<float>();
+            a.sums = reinterpret_cast<tessera::ScoreSum<float>*>(sums.data<float>());
             a.dropout = tessera::cpu::DropoutDraw(dropout, 1, 0);
             g.dout = heads(4), g.dq = heads(5), g.dk = heads(6), g.dv = heads(7);
             tessera::cpu::attention_forward(a);
