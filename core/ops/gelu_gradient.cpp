@@ -1,5 +1,7 @@
 #include <tessera/core/ops/gelu_gradient.h>
 
+#include <algorithm>
+
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/exp.h>
@@ -16,7 +18,8 @@ namespace {
 constexpr auto kCubic = static_cast<double>(kGeluCubic);
 constexpr auto kScale = static_cast<double>(kRoot2OverPi);
 
-long double derivative(long double x, bool tanh_form) {
+long double derivative(long double x_in, bool tanh_form) {
+  const long double x = std::max(std::min(x_in, 1e3L), -1e3L);  // 0 and 1 beyond, infinities too
   const long double gate = gelu_gate(x, tanh_form);
   if (tanh_form) {
     const long double slope = kRoot2OverPi * (1 + 3 * kGeluCubic * x * x);

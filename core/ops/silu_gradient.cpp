@@ -1,5 +1,6 @@
 #include <tessera/core/ops/silu_gradient.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <tessera/core/autograd/vjp.h>
@@ -12,7 +13,8 @@
 namespace tessera {
 
 void SiluGradient::reference(Kernel& k, const Attrs&) {
-  map_elements<2>(k, k.output().dtype, [](std::floating_point auto g, std::floating_point auto x) {
+  map_elements<2>(k, k.output().dtype, [](std::floating_point auto g, std::floating_point auto at) {
+    const double x = std::max<double>(at, -1e3);  // 0 further left, at -inf too
     const double s = 1 / (1 + std::exp(-x));
     return g * s * (1 + x * (1 - s));
   });

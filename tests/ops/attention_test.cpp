@@ -81,6 +81,7 @@ const RegisterOpCase<AttentionBackward> kAttentionBackwardCase{{
     .set_dtype = set_dtype,
     .set_piece = [](AttentionAttrs& attrs, int index,
                     int pieces) { attrs.first_sample += index * 4 / pieces; },
+    .spreads_nan = true,
 }};
 
 constexpr PackedAttentionAttrs kPackedAttrs{
@@ -115,6 +116,7 @@ const RegisterOpCase<PackedAttentionBackward> kPackedAttentionBackwardCase{{
                .attrs = kPackedAttrs}},
     .tolerance = {.of_largest = 4},
     .set_dtype = [](PackedAttentionAttrs& attrs, DType dtype) { attrs.attention.dtype = dtype; },
+    .spreads_nan = true,
 }};
 
 void expect_near(const Tensor& a, const Tensor& b, double tolerance = 1e-12) {

@@ -47,6 +47,7 @@ const RegisterOpCase<Convolution> kConvolutionCase{{
     .dtypes = kNumberDTypes,
     .tolerance = {.of_largest = 2},
     .set_dtype = [](Convolution::Attrs& attrs, DType dtype) { attrs.dtype = dtype; },
+    .spreads_nan = true,
 }};
 
 const RegisterOpCase<ConvolutionGradInput> kConvolutionGradInputCase{{
@@ -67,6 +68,7 @@ const RegisterOpCase<ConvolutionGradInput> kConvolutionGradInputCase{{
     .dtypes = kNumberDTypes,
     .tolerance = {.of_largest = 2},
     .set_dtype = set_dtypes<ConvolutionGradInput::Attrs>,
+    .spreads_nan = true,
 }};
 
 const RegisterOpCase<ConvolutionGradWeight> kConvolutionGradWeightCase{{
@@ -84,6 +86,7 @@ const RegisterOpCase<ConvolutionGradWeight> kConvolutionGradWeightCase{{
     .dtypes = kNumberDTypes,
     .tolerance = {.of_largest = 2},
     .set_dtype = set_dtypes<ConvolutionGradWeight::Attrs>,
+    .spreads_nan = true,
 }};
 
 TEST(Convolution, is_a_sum_over_windows) {

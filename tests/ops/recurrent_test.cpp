@@ -102,7 +102,8 @@ OpCase<RecurrentBackward> backward_case_of(const char* variant, RecurrentCell ce
       .tolerance = {.ulps = 8, .of_largest = 8},
       .set_dtype = set_dtype,
       .gradient = false,  // Unsupported: second derivatives of the layer
-      .second_gradient = false};
+      .second_gradient = false,
+      .spreads_nan = true};
 }
 
 const RegisterOpCase<RecurrentBackward> kRecurrentBackwardTanh{

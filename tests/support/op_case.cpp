@@ -110,6 +110,9 @@ void register_op_case(OpCaseData data) {
     add_test(shared, "writes_into_strided_destinations", check_destinations);
     add_test(shared, "kernels_take_empty_inputs", check_empty_kernels);
   }
+  if (shared->op->kernels[static_cast<std::size_t>(DeviceType::cpu)] != nullptr) {
+    add_test(shared, "fast_kernels_hold_special_values", check_special_values);
+  }
   if (shared->meta) {
     add_test(shared, "knows_shapes_without_elements", check_meta);
   }

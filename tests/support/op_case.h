@@ -109,6 +109,7 @@ struct OpCaseData {
   bool means_of_microbatches = false;
   bool meta = true;
   bool strides = true;
+  bool spreads_nan = false;
   double step = 1e-5;  ///< of finite differences
 };
 
@@ -158,8 +159,9 @@ struct OpCase {
   std::vector<std::int8_t> shard_labels;
   /// Results are means of each microbatch: pieces are compared with a call that holds them so.
   bool means_of_microbatches = false;
-  bool meta = true;     ///< false: shapes depend on values
-  bool strides = true;  ///< false: takes dense inputs only
+  bool meta = true;          ///< false: shapes depend on values
+  bool strides = true;       ///< false: takes dense inputs only
+  bool spreads_nan = false;  ///< fast kernels may spread a nan over the tile that it lies in
   double step = 1e-5;
 };
 
@@ -185,6 +187,7 @@ struct RegisterOpCase {
                       .means_of_microbatches = typed.means_of_microbatches,
                       .meta = typed.meta,
                       .strides = typed.strides,
+                      .spreads_nan = typed.spreads_nan,
                       .step = typed.step});
   }
 

@@ -12,6 +12,12 @@ void check_rejects_wrong_calls(const OpCaseData& c);
 void check_dtypes(const OpCaseData& c);
 /// Fast kernels agree with the reference kernel, on dense and on strided inputs.
 void check_kernels(const OpCaseData& c);
+/// Fast kernels agree with the reference kernel, on every instruction set, where inputs hold
+/// infinities, nan, the largest and the smallest numbers, zeros: one, nothing else, many of them,
+/// in 1 to 33 elements. The reference is an oracle of another kind: plain code, number by number,
+/// in doubles, in which no sum or square of floats overflows. A seeded sample; --gtest_shuffle
+/// --gtest_repeat=N takes N others.
+void check_special_values(const OpCaseData& c);
 /// Strided inputs give the bits that dense ones give.
 void check_strides(const OpCaseData& c);
 /// Strided destinations get the bits that fresh outputs get.

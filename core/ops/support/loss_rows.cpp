@@ -79,11 +79,12 @@ void loss_gradient(std::span<double> logits, const LineSum& sum, std::int64_t ta
     std::ranges::fill(logits, 0.0);
     return;
   }
-  for (double& value : logits) {
+  const double spread = label_smoothing / static_cast<double>(classes);
+  for (std::int64_t j = 0; j < classes; ++j) {
+    double& value = logits[static_cast<std::size_t>(j)];
     const double p = std::exp((value - sum.top) - sum.log_sum);
-    value = (p - label_smoothing / static_cast<double>(classes)) * gradient;
+    value = (p - spread - (j == target ? 1 - label_smoothing : 0)) * gradient;
   }
-  logits[static_cast<std::size_t>(target)] -= (1 - label_smoothing) * gradient;
 }
 
 }  // namespace tessera

@@ -89,8 +89,9 @@ struct SiluGradient {
 };
 struct GeluTanhGradient {
   static VF of(VF x_in, VF g) {
-    // Further left the result is below the smallest normal number and e^-argument overflows.
-    const VF x = max(set1(-10.0F), x_in);
+    // Further left the result is below the smallest normal number and e^-argument overflows;
+    // further right it is g, and squares overflow.
+    const VF x = max(set1(-10.0F), min(set1(10.0F), x_in));
     const VF e = exp(-gelu_argument(x));
     const VF s = set1(1.0F) / (set1(1.0F) + e);
     const VF slope = set1(2.0F * kRoot2OverPi) * fma(set1(3.0F * kGeluCubic), x * x, set1(1.0F));
@@ -100,7 +101,8 @@ struct GeluTanhGradient {
 struct GeluErfGradient {
   static VF of(VF x, VF g) {
     const NormalTail tail = normal_tail(x);
-    return g * fma(x, set1(kInverseRoot2Pi) * tail.bell, normal_cumulative(x, tail));
+    const VF finite = max(set1(-15.0F), min(set1(15.0F), x));  // the bell is 0 there
+    return g * fma(finite, set1(kInverseRoot2Pi) * tail.bell, normal_cumulative(x, tail));
   }
 };
 

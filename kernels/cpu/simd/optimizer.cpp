@@ -52,9 +52,9 @@ struct AdamW {
     const VF square = fma(beta2, Access::get(r.states[1] + i, n), rest2 * g * g);
     Access::put(r.states[0] + i, mean, n);
     Access::put(r.states[1] + i, square, n);
-    VF largest = square;
+    VF largest = square;  // a nan stays one: max gives its second number then
     if (r.states[2] != nullptr) {
-      largest = max(square, Access::get(r.states[2] + i, n));
+      largest = max(Access::get(r.states[2] + i, n), square);
       Access::put(r.states[2] + i, largest, n);
     }
     const VF step = rate * mean / fma(sqrt(largest), root_scale, epsilon);
@@ -131,11 +131,11 @@ struct Rmsprop {
     const VF g = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
     const VF square = fma(alpha, Access::get(r.states[0] + i, n), rest * g * g);
     Access::put(r.states[0] + i, square, n);
-    VF spread = square;
+    VF spread = square;  // a nan stays one: max gives its second number then
     if (centered) {
       const VF mean = fma(alpha, Access::get(r.states[1] + i, n), rest * g);
       Access::put(r.states[1] + i, mean, n);
-      spread = max(fnma(mean, mean, square), zero());
+      spread = max(zero(), fnma(mean, mean, square));
     }
     VF d = g / (sqrt(spread) + epsilon);
     if (has_momentum) {
