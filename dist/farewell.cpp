@@ -6,16 +6,56 @@
 #include <optional>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/log.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/pulses.h>
 #include <tessera/dist/comm/signature.h>
+#include <tessera/dist/comm/watch.h>
 #include <tessera/dist/last_resort.h>
 #include <tessera/dist/launcher.h>
 #include <tessera/dist/stopped_ranks.h>
 
 namespace tessera::dist {
 namespace {
+
+/// Says on the board that this rank has come to its end.
+void announce_end(StatusBoard& board) {
+  StatusCell& own = board.own();
+  own.label.store(kLeave);
+  own.kind = static_cast<std::uint8_t>(CollectiveKind::barrier);
+  own.launched.fetch_add(1);
+}
+
+/// The ranks that have, or have not, come to their end.
+std::vector<int> ranks_at_end(const StatusBoard& board, bool there) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < board.size(); ++rank) {
+    const StatusCell& cell = board.cell(rank);
+    if ((cell.left > 0 || cell.label.load() == kLeave) == there) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+/// Says for whom the ranks at the end wait; the first of them does.
+void remind(Communicator& comm, Duration waited) {
+  const auto board = comm.board();
+  const std::vector<int> late = ranks_at_end(*board, false);
+  if (late.empty() || ranks_at_end(*board, true).front() != comm.rank()) {
+    return;
+  }
+  std::string text;
+  for (const int rank : late) {
+    const StatusCell& cell = board->cell(rank);
+    text += detail::concat(text.empty() ? "rank " : "; rank ", rank, " (host ", comm.host(rank),
+                           ", ", describe_position(cell),
+                           cell.busy > 0 ? ", busy: " + cell.activity.load() : "", ")");
+  }
+  log_warning("has waited ", std::chrono::round<std::chrono::seconds>(waited).count(),
+              " s at the end of the program for ", text, ", as long as it shows signs of life");
+}
 
 /// Finds a rank that has been silent for too long.
 class SilenceFinder {
@@ -49,9 +89,19 @@ class SilenceFinder {
 void wait_for_all(Communicator& comm, std::chrono::milliseconds deadline) {
   const auto board = comm.board();
   std::optional<int> silent;
-  const auto finder = std::make_shared<SilenceFinder>(board, deadline);
+  announce_end(*board);
+  SilenceFinder finder(board, deadline);
+  Reminder reminder;
+  const Time begin = clock().now();
   const LastResort guard(
-      [&, finder] { return deadline.count() > 0 && (silent = finder->look(clock().now())); }, 1,
+      [&] {
+        const Time now = clock().now();
+        if (reminder.due(now - begin)) {
+          remind(comm, now - begin);
+        }
+        return deadline.count() > 0 && (silent = finder.look(now));
+      },
+      1,
       [&] {
         return detail::concat("world: rank ", comm.rank(), " waited ",
                               std::chrono::duration<double>(deadline).count(),

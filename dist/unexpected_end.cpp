@@ -42,7 +42,8 @@ UnexpectedEnd* UnexpectedEnd::take() {
 
 void UnexpectedEnd::at_exit() {
   if (const UnexpectedEnd* end = take(); end != nullptr) {
-    end->exits_();
+    const auto exits = end->exits_;  // which may destroy `end`
+    exits();
   }
 }
 

@@ -12,12 +12,14 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/settings.h>
+#include <tessera/core/base/settings_check.h>
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/dist/comm/backend.h>
 #include <tessera/dist/comm/health.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/comm/recorder.h>
 #include <tessera/dist/comm/status_board.h>
+#include <tessera/dist/comm/watch.h>
 #include <tessera/dist/comm/watchdog.h>
 #include <tessera/dist/common_bits.h>
 #include <tessera/dist/cores.h>
@@ -59,6 +61,19 @@ Backend* choose_backend(const std::string& wanted) {
     }
   }
   return nullptr;
+}
+
+/// OpenMP's own variable counts for oneDNN's threads alone.
+void say_ignored_threads(int asked) {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  if (text != nullptr && asked == 0 && threads_asked() == 0) {
+    log_info("OMP_NUM_THREADS=", text, " is not read: TESSERA_THREADS, or WorldOptions::threads, ",
+             "says how many threads a rank has");
+  }
+}
+
+std::chrono::milliseconds round_seconds(Duration time) {
+  return std::chrono::round<std::chrono::seconds>(time);
 }
 
 bool is_local(const Communicator& comm, int peer) {
@@ -158,6 +173,10 @@ struct World::State {
   void settle(const WorldOptions& options, bool launched) {
     try {
       introduce(*comm, options.independent);
+      if (comm->rank() == 0) {
+        check_settings();
+        say_ignored_threads(options.threads);
+      }
       choose_common_bits(*comm);
       pinned = take_cores(*comm, options.threads, launched);
     } catch (...) {
@@ -249,7 +268,14 @@ World World::start(const WorldOptions& options) {
   } else {
     const auto limit = options.comm_timeout.count() > 0 ? std::max(options.comm_timeout, kStart)
                                                         : options.comm_timeout;
-    const LastResort guard(after(limit), 1, [&] { return waiting_text("to start", limit); });
+    Reminder reminder;
+    const auto stuck = [&, late = after(limit), begin = clock().now()]() mutable {
+      if (announced.rank == 0 && reminder.due(clock().now() - begin)) {
+        log_warning(waiting_text("to start", round_seconds(clock().now() - begin)));
+      }
+      return late();
+    };
+    const LastResort guard(stuck, 1, [&] { return waiting_text("to start", limit); });
     state->comm = state->backend->connect();
     require_delivered(announced, state->comm->size(), true);
   }

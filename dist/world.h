@@ -14,8 +14,9 @@ namespace tessera::dist {
 struct WorldOptions {
   /// A backend's name, "loopback" (this process alone), or "auto": what started the process.
   std::string backend = "auto";
-  /// How long a collective waits for a silent rank before it fails with Timeout; 0: for ever. All
-  /// ranks have to start within this time too, or within five seconds if that is longer.
+  /// How long a collective waits for a silent rank before it fails with Timeout; 0: for ever. One
+  /// that is busy (BusyScope) is waited for ten times as long; from 5 s on the log says for whom.
+  /// All ranks have to start within this time too, or within five seconds if that is longer.
   std::chrono::milliseconds comm_timeout{60'000};
   /// Of every rank; 0: TESSERA_THREADS, or else the rank's share of its host's cores.
   int threads = 0;

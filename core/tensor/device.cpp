@@ -36,8 +36,11 @@ Device Device::parse(std::string_view text) {
 }
 
 void check_available(const Device& device) {
-  check<NotImplementedError>(device.type == DeviceType::cpu || device.type == DeviceType::meta,
-                             "device type \"", device.type, "\" is not available in this build");
+  const bool known = device.type == DeviceType::cpu || device.type == DeviceType::meta;
+  check<NotImplementedError>(known, "device type \"", device.type,
+                             "\" is not available in this build");
+  check<NotImplementedError>(device.index == 0, "device: there is only one ", device.type, "; got ",
+                             device, ", expected cpu or meta");
 }
 
 std::ostream& operator<<(std::ostream& out, DeviceType type) {
@@ -46,7 +49,8 @@ std::ostream& operator<<(std::ostream& out, DeviceType type) {
 
 std::ostream& operator<<(std::ostream& out, const Device& device) {
   out << device.type;
-  return device.type == DeviceType::cuda ? out << ':' << int{device.index} : out;
+  const bool one = device.type == DeviceType::cpu || device.type == DeviceType::meta;
+  return one && device.index == 0 ? out : out << ':' << int{device.index};
 }
 
 }  // namespace tessera

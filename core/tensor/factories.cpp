@@ -71,6 +71,8 @@ Tensor empty(const Shape& shape, const TensorOptions& options) {
   Ref<Storage> storage;
   if (options.device.type != DeviceType::meta) {
     storage = make_ref<Storage>(nbytes, options.device);
+  } else {
+    check_available(options.device);
   }
   auto impl = make_ref<TensorImpl>(std::move(storage), shape, options.dtype, options.device);
   impl->inference = Modes::current().inference;

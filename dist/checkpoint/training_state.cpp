@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <set>
 
 #include <tessera/core/base/bit_facts.h>
+#include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
@@ -15,8 +17,8 @@
 #include <tessera/dist/checkpoint/training_facts.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/share_text.h>
-#include <tessera/dist/comm/status_board.h>
 #include <tessera/dist/common_bits.h>
+#include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/overwrite.h>
 
 namespace tessera::dist {
@@ -29,7 +31,7 @@ template <class F>
 std::string on_rank_0(Communicator& comm, const F& work) {
   std::string error;
   if (comm.rank() == 0) {
-    const BusyScope busy(comm, "reads or writes a checkpoint");  // the watchdog does not count it
+    const BusyScope busy("reads or writes a checkpoint");
     try {
       work();
     } catch (const Error& e) {
@@ -84,6 +86,28 @@ void add_array(nn::ArrayFileContents& contents, const std::string& path, const T
   contents.arrays.push_back({path, dense.dtype(), dense.shape(), dense.raw_data()});
 }
 
+/// Path and owner of the extra state of every module that has some, each module once.
+std::vector<std::pair<std::string, nn::HasExtraState*>> extra_states_of(const nn::Module& model) {
+  std::vector<std::pair<std::string, nn::HasExtraState*>> found;
+  std::set<const nn::Module*> seen;
+  for (const auto& [name, module] : model.all_modules()) {
+    auto* extra = dynamic_cast<nn::HasExtraState*>(module);
+    if (extra != nullptr && seen.insert(module).second) {
+      found.emplace_back(
+          "model/" + (name.empty() ? name : name + ".") + std::string(nn::kExtraState), extra);
+    }
+  }
+  return found;
+}
+
+/// As bytes, in an array.
+Tensor to_tensor(const nn::Value& value) {
+  const std::vector<std::byte> bytes = nn::to_bytes(value);
+  Tensor tensor = empty({static_cast<std::int64_t>(bytes.size())}, {.dtype = DType::u8});
+  std::memcpy(tensor.raw_data(), bytes.data(), bytes.size());
+  return tensor;
+}
+
 /// Arrays and aliases of a run; `alive` holds the memory.
 nn::ArrayFileContents contents_of(std::int64_t step, const TrainingRun& run,
                                   std::vector<Tensor>& alive) {
@@ -99,6 +123,9 @@ nn::ArrayFileContents contents_of(std::int64_t step, const TrainingRun& run,
     } else {
       contents.arrays.push_back(nn::alias_of(first->second, "model/" + name));
     }
+  }
+  for (const auto& [path, extra] : extra_states_of(run.model)) {
+    add_array(contents, path, to_tensor(extra->get_extra_state()), alive);
   }
   for (const auto& [name, tensor] : run.optimizer.state().tensors) {
     add_array(contents, "optimizer/" + name, tensor, alive);
@@ -173,6 +200,11 @@ void TrainingCheckpoint::require_same_arrays(const nn::Module& model) const {
             found->dtype, ", expected ", slot->dtype);
       const std::string why = nn::detail::why_not_written(slot->value, slot->value);
       check(why.empty(), "restore: \"", name, "\": ", why);
+    }
+    for (const auto& [path, extra] : extra_states_of(model)) {
+      wanted.insert(path);
+      check(reader_->find(path) != nullptr, file_, ": no ", path,
+            ": the checkpoint is of another model");
     }
     for (const nn::ArrayInfo& array : reader_->arrays()) {
       check(!array.path.starts_with("model/") || wanted.contains(array.path), file_, ": ",
@@ -254,6 +286,11 @@ void TrainingCheckpoint::restore(const TrainingRun& run) {
     if (slot->persistent && seen.insert(slot.get()).second) {
       receive_value("model/" + name, slot->value);
     }
+  }
+  for (const auto& [path, extra] : extra_states_of(run.model)) {
+    const Tensor bytes = receive(path);
+    extra->set_extra_state(nn::value_from_bytes(
+        {static_cast<const std::byte*>(bytes.raw_data()), bytes.nbytes()}, file_ + ": " + path));
   }
   run.loader.load_state(facts_.loader);
   for (const Tensor& parameter : trained_parameters(run.model)) {

@@ -13,6 +13,7 @@
 #include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/shared/shared_group.h>
 #include <tessera/dist/comm/validate.h>
+#include <tessera/dist/comm/watchdog.h>
 
 namespace tessera::dist {
 namespace {
@@ -172,12 +173,13 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& body, Loopba
   const std::uint64_t seed = Context::current().seed;
   const auto run = [&](int rank) {
     const ContextScope scope(context_of(rank, ranks, seed));
-    Communicator& comm = *world[static_cast<std::size_t>(rank)];
+    const auto comm =
+        with_watchdog(world[static_cast<std::size_t>(rank)], {.deadline = options.deadline});
     try {
-      body(comm);
+      body(*comm);
     } catch (...) {
       first.record(std::current_exception());
-      comm.abort(std::current_exception());
+      comm->abort(std::current_exception());
     }
   };
   std::vector<std::thread> threads;

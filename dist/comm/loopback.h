@@ -1,6 +1,7 @@
 // Ranks as threads of one process: the backend of a lone process and of tests.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -13,6 +14,8 @@ struct LoopbackOptions {
   /// False: ranks pretend that they cannot reach each other's buffers, so that payloads take the
   /// way they take between processes.
   bool direct = true;
+  /// Of `run_ranks`: how long a collective waits for a silent rank, as in WatchdogOptions.
+  std::chrono::milliseconds deadline{60'000};
 };
 
 /// The communicators of a world of `size` thread-ranks, one for each; each is used by its own
@@ -22,7 +25,8 @@ struct LoopbackOptions {
 
 /// Runs `body` on `ranks` threads at once, each with a communicator and a context of its own
 /// (rank, world size, log prefix, the caller's seed). An exception on one rank fails the
-/// communicators of all; when all have ended, the first one is rethrown.
+/// communicators of all; when all have ended, the first one is rethrown. A rank that waits for one
+/// that has ended, or is silent for longer than the deadline, fails as `with_watchdog` says.
 void run_ranks(int ranks, const std::function<void(Communicator&)>& body, LoopbackOptions = {});
 
 }  // namespace tessera::dist

@@ -10,19 +10,6 @@ StatusBoard::StatusBoard(StatusCell* cells, FailureRecord& failure, int rank, in
                          std::shared_ptr<const void> owner)
     : cells_(cells), failure_(&failure), rank_(rank), size_(size), owner_(std::move(owner)) {}
 
-BusyScope::BusyScope(Communicator& comm, std::string_view activity) : board_(comm.board()) {
-  if (board_ != nullptr) {
-    board_->own().activity.store(activity);
-    board_->own().busy.fetch_add(1);
-  }
-}
-
-BusyScope::~BusyScope() {
-  if (board_ != nullptr) {
-    board_->own().busy.fetch_sub(1);
-  }
-}
-
 std::string describe_position(const StatusCell& cell) {
   const std::uint64_t launched = cell.launched.load();
   if (launched == 0) {

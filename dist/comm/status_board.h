@@ -55,8 +55,8 @@ struct alignas(128) StatusCell {
   std::atomic<std::uint64_t> finished{0};   ///< all up to this one, as its watchdog last saw
   std::atomic<std::uint64_t> beats{0};      ///< grows while the rank's process lives
   std::atomic<std::uint64_t> elsewhere{0};  ///< milliseconds it has waited in another group so far
-  std::atomic<std::uint32_t> busy{0};       ///< above 0: the rank says that it saves or loads
-  std::atomic<std::uint32_t> left{0};       ///< 1: the rank has ended its part
+  std::atomic<std::uint32_t> busy{0};  ///< 1: the rank is in a BusyScope, as its watchdog last saw
+  std::atomic<std::uint32_t> left{0};  ///< 1: the rank has let go of the group
   std::atomic<std::uint8_t> kind{0};
   SharedText<7> label;     ///< of the last collective launched
   SharedText<6> activity;  ///< what a busy rank does
@@ -91,19 +91,6 @@ class StatusBoard {
   int rank_;
   int size_;
   std::shared_ptr<const void> owner_;
-};
-
-/// While it lives, this rank is busy with something long, such as saving, and its silence in
-/// `comm` is no reason for a timeout as long as its process shows signs of life.
-class BusyScope {
- public:
-  BusyScope(Communicator& comm, std::string_view activity);
-  ~BusyScope();
-  BusyScope(const BusyScope&) = delete;
-  BusyScope& operator=(const BusyScope&) = delete;
-
- private:
-  std::shared_ptr<StatusBoard> board_;
 };
 
 /// "it is at 16, broadcast 'weights'", the last collective that `cell`'s rank launched.

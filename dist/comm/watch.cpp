@@ -4,8 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include <tessera/core/base/context.h>
+#include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/log.h>
 #include <tessera/dist/comm/validate.h>
 
 namespace tessera::dist {
@@ -16,6 +17,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLongestInterval{200};
 constexpr milliseconds kSpeaksLater{1000};
 constexpr milliseconds kGrace{2000};       // left to another group, to say what holds a rank there
+constexpr int kBusyDeadlines = 10;         // for which a busy rank is waited for
 constexpr milliseconds kSignOfLife{2000};  // a process without one for longer stands still
 
 /// With one digit after the point.
@@ -23,11 +25,19 @@ double seconds(Duration d) {
   return std::round(std::chrono::duration<double>(d).count() * 10) / 10;
 }
 
+/// "all_reduce 7 'bucket 3'"
+std::string to_string(const Watch::Entry& entry) {
+  return detail::concat(dist::to_string(entry.kind),
+                        entry.number > 0 ? detail::concat(" ", entry.number) : "",
+                        entry.label.empty() ? "" : " '" + entry.label + "'");
+}
+
 }  // namespace
 
 Watch::Watch(std::shared_ptr<Communicator> comm, milliseconds deadline)
     : comm_(std::move(comm)),
       board_(comm_->board()),
+      context_(Context::current_shared()),
       deadline_(deadline),
       grace_(std::min<Duration>(kGrace, deadline / 2)),
       patience_(deadline + (board_->speaks_first() ? Duration{} : kSpeaksLater)),
@@ -71,7 +81,9 @@ void Watch::drop_finished(Time now) {
   own.finished = open == under_way_.end() ? own.launched.load() : open->number - 1;
   if (!under_way_.empty() && under_way_.front().id != oldest_) {
     oldest_ = under_way_.front().id;
-    waiting_since_ = now;
+    waiting_since_ = arrived_ = now;
+    excused_ = {};
+    reminder_ = {};
   }
 }
 
@@ -128,14 +140,16 @@ std::vector<int> Watch::blamed(const std::vector<int>& ranks, Time now) const {
   return found;
 }
 
-std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks, Time now) const {
+/// "rank 1 (host a, its last is 7, ...); rank 2 ...": where they are and what they do.
+std::string Watch::describe(const std::vector<int>& ranks, Time now) const {
   std::string text;
   for (const int rank : ranks) {
     const StatusCell& cell = board_->cell(rank);
     text += detail::concat(
         text.empty() ? "" : "; ", "rank ", comm_->world_rank(rank), " (host ", comm_->host(rank),
         ", ", describe_position(cell),
-        cell.busy > 0 ? ", busy with " + cell.activity.load() : std::string(),
+        cell.busy > 0 ? ", busy: " + cell.activity.load() : std::string(),
+        cell.left > 0 ? ", has let go of the group" : "",
         cell.elsewhere > 0 ? detail::concat(", waiting in another group for ",
                                             seconds(milliseconds(cell.elsewhere.load())), " s")
                            : std::string(),
@@ -144,10 +158,14 @@ std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks,
             : detail::concat(", no sign of life for ", seconds(pulses_.silence(rank, now)), " s"),
         ")");
   }
+  return text;
+}
+
+std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks, Time now) const {
+  const std::string text = describe(ranks, now);
   return detail::concat(
       "timeout: group '", comm_->name(), "' waited ", seconds(deadline_), " s in ",
-      to_string(oldest.kind), oldest.number > 0 ? detail::concat(" ", oldest.number) : "",
-      oldest.label.empty() ? "" : " '" + oldest.label + "'", "; ",
+      to_string(oldest), "; ",
       text.empty() ? "all ranks launched it, none of them ended it" : "missing: " + text);
 }
 
@@ -168,16 +186,72 @@ void Watch::excuse(const std::vector<int>& ranks, Time now, Duration since_last)
     return board_->cell(rank).busy.load() > 0 && shows_life(rank, now);
   };
   const auto elsewhere = [&](int rank) { return waits_elsewhere(rank, now); };
-  if ((!ranks.empty() && std::ranges::all_of(ranks, busy)) || since_last > deadline_ / 2) {
-    waiting_since_ += since_last;  // busy, or this very process stood still
+  const bool all_busy = !ranks.empty() && std::ranges::all_of(ranks, busy) &&
+                        excused_ < (kBusyDeadlines - 1) * deadline_;
+  if (all_busy || since_last > deadline_ / 2) {  // busy, or this very process stood still
+    waiting_since_ += since_last;
+    excused_ += all_busy ? since_last : Duration{};
   }
   if (!ranks.empty() && std::ranges::all_of(ranks, elsewhere)) {
     not_before_ = now + grace_;
   }
 }
 
+std::vector<int> Watch::silent(Time now) const {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < board_->size(); ++rank) {
+    if (!shows_life(rank, now)) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+/// Of those who wait, the first that lives speaks for all.
+bool Watch::has_the_word(const std::vector<int>& ranks, Time now) const {
+  for (int rank = 0; rank < board_->rank(); ++rank) {
+    if (std::ranges::find(ranks, rank) == ranks.end() && shows_life(rank, now)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Says who is waited for, long before the deadline, unless another group's watch knows better.
+void Watch::remind(const Entry& oldest, const std::vector<int>& ranks, Time now) {
+  const std::vector<int> named = blamed(ranks.empty() ? silent(now) : ranks, now);
+  const auto elsewhere = [&](int rank) { return waits_elsewhere(rank, now); };
+  if (named.empty() || std::ranges::all_of(named, elsewhere) || !has_the_word(named, now)) {
+    return;
+  }
+  const auto busy = [&](int rank) { return board_->cell(rank).busy.load() > 0; };
+  log_warning("group '", comm_->name(), "' has waited ", seconds(now - arrived_), " s in ",
+              to_string(oldest), " for ", describe(named, now), "; the run ends after ",
+              seconds(deadline_ * (std::ranges::all_of(named, busy) ? kBusyDeadlines : 1)), " s");
+}
+
+/// A rank that has let go of the group will never come to a collective.
+void Watch::require_present(const Entry& oldest, const std::vector<int>& ranks, Time now) {
+  std::vector<int> gone = oldest.number > 0 ? ranks : std::vector<int>();
+  std::erase_if(gone, [&](int rank) {  // in this order: it may have launched it since
+    const StatusCell& cell = board_->cell(rank);
+    return cell.left.load() == 0 || cell.launched.load() >= oldest.number;
+  });
+  if (!gone.empty()) {
+    comm_->abort(std::make_exception_ptr(PeerLost(detail::concat(
+        "peer lost: group '", comm_->name(), "' waits in vain in ", to_string(oldest),
+        "; missing: ", describe(gone, now), ": all ranks take the same steps"))));
+  }
+}
+
 void Watch::look(Time now) {
-  board_->own().beats.fetch_add(1, std::memory_order_relaxed);
+  StatusCell& own = board_->own();
+  own.beats.fetch_add(1, std::memory_order_relaxed);
+  const std::string activity = activity_of(*context_);
+  if (!activity.empty()) {
+    own.activity.store(activity);
+  }
+  own.busy = activity.empty() ? 0 : 1;
   board_->exchange();
   pulses_.listen(now);
   std::unique_lock lock(mutex_);
@@ -190,17 +264,18 @@ void Watch::look(Time now) {
   const Entry oldest = under_way_.front();
   std::vector<int> ranks = missing(oldest, now);
   excuse(ranks, now, since_last);
+  const bool due = reminder_.due(now - arrived_) && now >= not_before_;
   const bool enough = now - waiting_since_ >= patience_ && now >= not_before_;
   lock.unlock();
+  require_present(oldest, ranks, now);
   if (!enough) {
+    if (due) {
+      remind(oldest, ranks, now);
+    }
     return;
   }
   if (ranks.empty()) {  // everybody arrived: then somebody stopped in the middle
-    for (int rank = 0; rank < board_->size(); ++rank) {
-      if (!shows_life(rank, now)) {
-        ranks.push_back(rank);
-      }
-    }
+    ranks = silent(now);
   }
   comm_->abort(std::make_exception_ptr(Timeout(complaint(oldest, blamed(ranks, now), now))));
 }

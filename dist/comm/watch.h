@@ -11,11 +11,26 @@
 #include <vector>
 
 #include <tessera/core/base/clock.h>
+#include <tessera/core/base/context.h>
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/dist/comm/pulses.h>
 #include <tessera/dist/comm/status_board.h>
 
 namespace tessera::dist {
+
+/// When one who waits says so again: after 5, 15, 45 s and so on.
+class Reminder {
+ public:
+  /// True once for each of those times.
+  bool due(Duration waited) {
+    const bool now = waited >= next_;
+    next_ = now ? next_ * 3 : next_;
+    return now;
+  }
+
+ private:
+  Duration next_ = std::chrono::seconds(5);
+};
 
 /// The collectives of one communicator that are not done, and since when the oldest is.
 class Watch {
@@ -51,12 +66,18 @@ class Watch {
   void excuse(const std::vector<int>& ranks, Time now, Duration since_last);
   [[nodiscard]] std::vector<int> missing(const Entry& oldest, Time now) const;
   [[nodiscard]] std::vector<int> blamed(const std::vector<int>& ranks, Time now) const;
+  [[nodiscard]] std::string describe(const std::vector<int>& ranks, Time now) const;
   [[nodiscard]] std::string complaint(const Entry& oldest, const std::vector<int>& ranks,
                                       Time now) const;
+  [[nodiscard]] std::vector<int> silent(Time now) const;
+  void require_present(const Entry& oldest, const std::vector<int>& ranks, Time now);
+  void remind(const Entry& oldest, const std::vector<int>& ranks, Time now);
+  [[nodiscard]] bool has_the_word(const std::vector<int>& ranks, Time now) const;
   void drop_finished(Time now);
 
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<StatusBoard> board_;
+  std::shared_ptr<Context> context_;  ///< the rank's, which says when it is busy
   std::chrono::milliseconds deadline_;
   Duration grace_;     ///< for which another group has the word
   Duration patience_;  ///< the deadline, or a little more where another host speaks first
@@ -66,6 +87,9 @@ class Watch {
   std::uint64_t watched_ = 0;
   std::uint64_t oldest_ = 0;  ///< at the last look: its id
   Time waiting_since_{};      ///< for that one
+  Time arrived_{};            ///< the same, whatever does not count included
+  Duration excused_{};        ///< of that, because others were busy
+  Reminder reminder_;         ///< for that one
   Time not_before_{};         ///< this watch does not speak
   Time last_look_{};
 };

@@ -32,7 +32,10 @@ class WatchedCommunicator final : public CommDecorator {
         watch_(std::make_shared<Watch>(std::move(inner), thread_->deadline())) {
     thread_->add(watch_);
   }
-  ~WatchedCommunicator() override { thread_->remove(watch_); }
+  ~WatchedCommunicator() override {
+    board()->own().left = 1;  // who still waits for this rank waits in vain
+    thread_->remove(watch_);
+  }
   WatchedCommunicator(const WatchedCommunicator&) = delete;
   WatchedCommunicator& operator=(const WatchedCommunicator&) = delete;
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/file.h>
 #include <tessera/core/base/log.h>
 #include <tessera/dist/checkpoint/step_folders.h>
 #include <tessera/dist/comm/collectives.h>
-#include <tessera/dist/comm/status_board.h>
 #include <tessera/nn/io/array_file.h>
 
 #include "resolve.h"
@@ -80,7 +80,7 @@ void refuse_steps(const Options& o, dist::Communicator& comm) {
 
 /// Removes what --keep does not ask for. Returns a warning if that fails.
 std::optional<std::string> prune(const Options& o, dist::Communicator& comm) {
-  const dist::BusyScope busy(comm, "removes old checkpoints");
+  const tessera::BusyScope busy("removes old checkpoints");
   try {
     dist::keep_newest_steps(o.save, o.keep);
   } catch (const tessera::Error& error) {

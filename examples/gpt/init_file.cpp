@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include <tessera/core/base/busy_scope.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/share_text.h>
-#include <tessera/dist/comm/status_board.h>
 #include <tessera/nn/io/weights.h>
 
 namespace nn = tessera::nn;
@@ -43,7 +43,7 @@ std::string load_here(nn::Module& model, const std::string& path) {
 void load_init(nn::Module& model, const std::string& path, dist::Communicator& comm) {
   std::string error;
   if (comm.rank() == 0) {
-    const dist::BusyScope busy(comm, "reads --init");
+    const tessera::BusyScope busy("reads --init");
     error = load_here(model, path);
   }
   error = dist::share_text(comm, error, 0, "--init");

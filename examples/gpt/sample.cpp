@@ -5,12 +5,12 @@
 #include <optional>
 
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/busy_scope.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/multinomial.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/dist/comm/status_board.h>
 
 #include "prompt.h"
 #include "signals.h"
@@ -70,7 +70,7 @@ void sample(const Run& run) {
   const tessera::InferenceGuard inference;
   dist::Communicator& comm = *run.world.communicator();
   run.model->eval();
-  std::optional<dist::BusyScope> busy;
+  std::optional<tessera::BusyScope> busy;
   std::optional<Writer> writer;
   if (comm.rank() == 0) {
     busy.emplace(comm, "samples");  // a large model takes long for a token

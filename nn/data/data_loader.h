@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/device/memory_stats.h>
@@ -132,6 +133,7 @@ class DataLoader final : public LoaderBase {
   }
 
   [[nodiscard]] Batch take() {
+    const BusyScope busy("reads data");
     if (pending_.empty()) {
       return make(plan());
     }

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include <tessera/core/base/busy_scope.h>
 #include <tessera/nn/io/file_format.h>
 #include <tessera/nn/io/replace_file.h>
 #include <tessera/nn/io/safetensors.h>
@@ -43,6 +44,7 @@ LoadResult load_weights(Module& module, const std::string& path, const LoadOptio
 
 void export_weights(const Module& module, const std::string& path, Format format,
                     const NameMap& names, const WeightsOptions& options) {
+  const BusyScope busy("saves " + path);
   const StateArrays arrays(module, format, names, options.scope);
   const auto write = format == Format::hdf5 ? write_array_file : write_safetensors;
   replace_file(path, [&](const std::string& fresh) { write(fresh, arrays.contents()); });
@@ -50,6 +52,7 @@ void export_weights(const Module& module, const std::string& path, Format format
 
 LoadResult import_weights(Module& module, const std::string& path, Format format,
                           const NameMap& names, const LoadOptions& options) {
+  const BusyScope busy("loads " + path);
   check_format(path, format);
   const auto reader = format == Format::hdf5 ? open_array_file(path, Checksums::if_present)
                                              : open_safetensors(path);

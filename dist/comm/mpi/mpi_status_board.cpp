@@ -140,7 +140,6 @@ void MpiStatusBoard::unpack(const std::vector<std::byte>& packet) const {
     std::memcpy(&line, packet.data() + at, sizeof line);
     StatusCell& to = cell(line.rank);
     to.busy = line.busy;
-    to.left = line.left;
     to.kind = static_cast<std::uint8_t>(line.kind);
     to.finished = line.finished;
     to.elsewhere = line.elsewhere;
@@ -148,6 +147,7 @@ void MpiStatusBoard::unpack(const std::vector<std::byte>& packet) const {
     to.activity.store(line.activity.data());
     to.launched = line.launched;
     to.beats = line.beats;
+    to.left = line.left;  // after what it launched
   }
 }
 

@@ -1,9 +1,16 @@
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
 #include <tessera/core/base/settings.h>
+#include <tessera/core/base/settings_check.h>
 
 namespace tessera {
 namespace {
@@ -88,6 +95,42 @@ TEST(Settings, NamesAreUniqueAndWellFormedAndDocumented) {
     EXPECT_NE(name, previous);
     EXPECT_GT(std::string_view(setting->doc()).size(), 10U) << name;
     previous = name;
+  }
+}
+
+TEST_F(SettingsTest, AMisspeltNameIsSaidOnceWithTheNearestOne) {
+  std::vector<std::string> said;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { said.emplace_back(line); });
+  const ContextScope rank(std::make_shared<Context>());
+  for (const auto& [misspelt, nearest] : {std::pair{"TESSERA_TRHEADS", "TESSERA_THREADS"},
+                                          {"TESSERA_THREAD", "TESSERA_THREADS"},
+                                          {"TESSERA_LOGS", "TESSERA_LOG"},
+                                          {"TESSERA_ISSA", "TESSERA_ISA"},
+                                          {"TESSERA_NUM_THREADS", "TESSERA_THREADS"},
+                                          {"TESSERA_MATMULL", "TESSERA_MATMUL"}}) {
+    setenv(misspelt, "1", 1);
+    check_settings();
+    check_settings();
+    unsetenv(misspelt);
+    const auto names = [&](const std::string& line) {
+      return line.find(std::string(misspelt) + " is set") != line.npos;
+    };
+    ASSERT_EQ(std::ranges::count_if(said, names), 1) << misspelt;
+    EXPECT_TRUE(std::ranges::find_if(said, names)->ends_with(nearest)) << said.back();
+  }
+}
+
+TEST_F(SettingsTest, AMisspeltValueIsRefusedByNameThoughNobodyAsksForIt) {
+  const Setting<int> setting{"TESSERA_TEST_SETTING", 7, "doc"};
+  EXPECT_NO_THROW(check_settings());
+  give("many");
+  try {
+    check_settings();
+    ADD_FAILURE() << "many is no number";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("TESSERA_TEST_SETTING: cannot be read; got \"many\""),
+              std::string::npos)
+        << error.what();
   }
 }
 

@@ -217,5 +217,53 @@ TEST(TrainingState, names_the_newest_whole_step_wherever_it_is) {
   EXPECT_THAT(refused(2), testing::EndsWith("; no step is whole"));
 }
 
+/// Counts the batches that it saw.
+struct Counter : nn::Module, nn::HasExtraState {
+  std::int64_t seen = 0;
+  Tensor table = zeros({2});
+  [[nodiscard]] nn::Value get_extra_state() const override {
+    return nn::Value::Map{{"seen", seen}, {"table", table}};
+  }
+  void set_extra_state(const nn::Value& state) override {
+    seen = state.get<nn::Value::Map>().at("seen").get<std::int64_t>();
+    table = state.get<nn::Value::Map>().at("table").tensor();
+  }
+};
+
+struct WithCounters : Model, nn::HasExtraState {
+  nn::Child<Counter> first{this, "first"};
+  nn::Child<Counter> second{this, "second"};
+  double own = 0;
+  [[nodiscard]] nn::Value get_extra_state() const override { return own; }
+  void set_extra_state(const nn::Value& state) override { own = state.get<double>(); }
+};
+
+TEST(TrainingState, extra_state_of_every_module_is_saved_and_restored_on_all_ranks) {
+  const testing_support::TemporaryFolder folder;
+  for (const int ranks : {1, 2, 4}) {
+    for (const bool restores : {false, true}) {
+      run_ranks(ranks, [&](Communicator& comm) {
+        const auto model = nn::make<WithCounters>();
+        optim::AdamW optimizer(model->parameters(), {});
+        data::DataLoader loader(data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
+                                {.batch_size = 8});
+        const TrainingRun run{*model, optimizer, loader, {}};
+        if (!restores) {
+          model->own = 0.5;
+          model->first->seen = 7;
+          model->second->table = full({2}, 3.0);
+          EXPECT_EQ(save_training(folder.path(), ranks, run, comm), std::nullopt);
+          return;
+        }
+        TrainingCheckpoint(folder.path(), ranks, comm).restore(run);
+        EXPECT_EQ(model->own, 0.5);
+        EXPECT_EQ(model->first->seen, 7);
+        EXPECT_EQ(model->second->seen, 0);
+        EXPECT_EQ(model->second->table.to_vector<float>(), (std::vector<float>{3, 3}));
+      });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tessera::dist

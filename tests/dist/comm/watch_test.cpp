@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <string>
@@ -7,11 +8,14 @@
 #include <vector>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/log.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/comm/watch.h>
 
 namespace tessera::dist {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// Done when told so.
 class Told final : public WorkState {
@@ -41,29 +45,29 @@ void keep_working(Watch& watch, const std::atomic<bool>& stop) {
 }
 
 TEST(Watch, never_blames_collectives_that_follow_each_other) {
-  run_ranks(1, [](Communicator& comm) {
-    Watch watch(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}),
-                std::chrono::minutes(10));
-    std::atomic<bool> stop = false;
-    std::thread worker([&] { keep_working(watch, stop); });
-    for (int i = 0; i < 200'000 && !comm.board()->failure().written(); ++i) {
-      watch.look(clock().now());
-    }
-    stop = true;
-    worker.join();
-    EXPECT_FALSE(comm.board()->failure().written()) << comm.board()->failure().text;
-  });
+  run_ranks(1,
+            [](Communicator& comm) {
+              Watch watch(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}),
+                          std::chrono::minutes(10));
+              std::atomic<bool> stop = false;
+              std::thread worker([&] { keep_working(watch, stop); });
+              for (int i = 0; i < 200'000 && !comm.board()->failure().written(); ++i) {
+                watch.look(clock().now());
+              }
+              stop = true;
+              worker.join();
+              EXPECT_FALSE(comm.board()->failure().written()) << comm.board()->failure().text;
+            },
+            {.deadline = 0ms});
 }
-
-using namespace std::chrono_literals;
 
 /// A watch of rank 0 among four, in its second collective; rank 1 is there too, and what the others
 /// write on the board comes from the test.
 class WatchOfFour {
  public:
-  explicit WatchOfFour(Communicator& comm)
+  WatchOfFour(Communicator& comm, std::chrono::milliseconds deadline)
       : board_(*comm.board()),
-        watch_(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}), 4s) {
+        watch_(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}), deadline) {
     Collective c;
     c.label = "first";
     watch_.announce(c);
@@ -77,7 +81,10 @@ class WatchOfFour {
     board_.cell(rank).launched = launched;
     board_.cell(rank).finished = finished;
   }
-  void busy(int rank) { board_.cell(rank).busy = 1; }
+  void busy(int rank) {
+    board_.cell(rank).activity.store("saves");
+    board_.cell(rank).busy = 1;
+  }
   /// It has ended the first collective and waits in another group, from the first look on.
   void waits_elsewhere(int rank) {
     at(rank, 1, 1);
@@ -85,7 +92,8 @@ class WatchOfFour {
   }
   /// Looks for so long, while these ranks show signs of life. Returns the complaint.
   std::string look(const std::vector<int>& living, std::chrono::milliseconds time = 5s) {
-    const Time start = clock().now();
+    const Time start = std::max(last_, clock().now());
+    last_ = start + time;
     for (auto passed = 0ms; passed <= time; passed += 200ms) {
       for (const int rank : living) {
         ++board_.cell(rank).beats;
@@ -102,6 +110,7 @@ class WatchOfFour {
   StatusBoard& board_;
   Watch watch_;
   int elsewhere_ = -1;
+  Time last_{};
 };
 
 void expect_missing(const std::string& text, const std::vector<int>& ranks) {
@@ -118,13 +127,16 @@ void expect_missing(const std::string& text, const std::vector<int>& ranks) {
   EXPECT_EQ(named, expected) << text;
 }
 
-void with_four(const std::function<void(WatchOfFour&)>& body) {
-  run_ranks(4, [&](Communicator& comm) {
-    if (comm.rank() == 0) {
-      WatchOfFour four(comm);
-      body(four);
-    }
-  });
+void with_four(const std::function<void(WatchOfFour&)>& body,
+               std::chrono::milliseconds deadline = 4s) {
+  run_ranks(4,
+            [&](Communicator& comm) {
+              if (comm.rank() == 0) {
+                WatchOfFour four(comm, deadline);
+                body(four);
+              }
+            },
+            {.deadline = 0ms});
 }
 
 TEST(Watch, ARankThatWaitsForTheSilentOneInAnEarlierCollectiveIsNotBlamed) {
@@ -158,6 +170,50 @@ TEST(Watch, ARankThatWaitsForABusyOneIsExcusedWithIt) {
     four.busy(3);
     EXPECT_EQ(four.look({1, 2, 3}), "");
   });
+}
+
+TEST(Watch, ABusyRankIsWaitedForTenTimesAsLong) {
+  with_four([](WatchOfFour& four) {
+    four.at(2, 2, 1);
+    four.at(3, 1, 1);
+    four.busy(3);
+    EXPECT_EQ(four.look({1, 2, 3}, 39s), "");
+    expect_missing(four.look({1, 2, 3}, 2s), {3});
+  });
+}
+
+TEST(Watch, SaysForWhomItWaitsLongBeforeTheDeadline) {
+  std::vector<std::string> said;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { said.emplace_back(line); });
+  with_four(
+      [](WatchOfFour& four) {
+        four.at(2, 2, 1);
+        four.at(3, 1, 1);
+        EXPECT_EQ(four.look({1, 2, 3}, 50s), "");
+      },
+      60s);
+  ASSERT_EQ(said.size(), 3U);  // after 5, 15 and 45 s
+  for (const std::string& line : said) {
+    EXPECT_NE(line.find("s in barrier 2 'second' for rank 3 (host "), line.npos) << line;
+    EXPECT_NE(line.find("; the run ends after 60 s"), line.npos) << line;
+  }
+  EXPECT_NE(said[0].find("has waited 5 s"), said[0].npos) << said[0];
+}
+
+TEST(Watch, NamesTheBusinessOfABusyRankAndItsDeadline) {
+  std::vector<std::string> said;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { said.emplace_back(line); });
+  with_four(
+      [](WatchOfFour& four) {
+        four.at(2, 2, 1);
+        four.at(3, 1, 1);
+        four.busy(3);
+        EXPECT_EQ(four.look({1, 2, 3}, 10s), "");
+      },
+      60s);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find(", busy: saves)"), said[0].npos) << said[0];
+  EXPECT_NE(said[0].find("the run ends after 600 s"), said[0].npos) << said[0];
 }
 
 TEST(Watch, ARankThatWaitsInAnotherGroupIsNotBlamedUntilThatGroupHadTheWord) {

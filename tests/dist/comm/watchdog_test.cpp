@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/fake.h>
@@ -20,11 +21,7 @@ using namespace std::chrono_literals;
 /// Runs `body` on ranks whose communicators are watched with a short deadline.
 void run_watched(int ranks, std::chrono::milliseconds deadline,
                  const std::function<void(Communicator&)>& body) {
-  run_ranks(ranks, [&](Communicator& comm) {
-    const auto shared = std::shared_ptr<Communicator>(&comm, [](Communicator*) {});
-    const auto watched = with_watchdog(shared, {deadline});
-    body(*watched);
-  });
+  run_ranks(ranks, body, {.deadline = deadline});
 }
 
 /// Until some rank has failed the group.
@@ -77,7 +74,7 @@ TEST(Watchdog, ABusyRankIsWaitedFor) {
   run_watched(2, 200ms, [](Communicator& comm) {
     barrier(comm).wait();
     if (comm.rank() == 1) {
-      const BusyScope busy(comm, "saving step 5");
+      const BusyScope busy("saves step 5");
       std::this_thread::sleep_for(900ms);
       barrier(comm, "saved").wait();
     } else {

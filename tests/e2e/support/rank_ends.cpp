@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <tessera/core/base/busy_scope.h>
 #include <tessera/dist/comm/collectives.h>
-#include <tessera/dist/comm/status_board.h>
 #include <tessera/dist/world.h>
 
 namespace {
@@ -43,7 +43,7 @@ void train(const dist::World& world, const std::string& way, const auto& ends) {
     }
     dist::all_reduce(comm, std::span(sums), dist::ReduceOp::sum, "gradients").wait();
     if (step == 4) {
-      const dist::BusyScope busy(comm, "saves");
+      const BusyScope busy("saves");
       if (ends("save") && end_here(way)) {
         return;
       }
