@@ -103,7 +103,9 @@ void add_saving(CLI::App& app, Options& o, std::string& resume) {
   app.add_option("--eval-every", o.eval_every,
                  "Steps between evaluations on --eval-data; 0: only after the last step")
       ->check(at_least(0));
-  app.add_option("--log", o.log, "File for one line of JSON a step, added to what it holds");
+  app.add_option(
+      "--log", o.log,
+      "File for one line of JSON a step, added to what it holds behind a line that says so");
   app.add_option(
       "--trace", o.trace,
       "File for a trace of the first 20 steps, for ui.perfetto.dev; rank N writes FILE with .rankN "

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <sstream>
 
 #include <tessera/core/base/error.h>
@@ -59,6 +60,11 @@ Reporter::Reporter(std::int64_t steps, const std::string& log_path, std::int64_t
   if (!log_path.empty()) {
     log_.open(log_path, std::ios::app);
     tessera::check<tessera::IoError>(log_.is_open(), "--log: cannot write ", log_path);
+    std::error_code no_file;
+    if (std::filesystem::file_size(log_path, no_file) > 0 && !no_file) {  // of another run
+      log_ << R"({"run_begins_with_step": )" << first_step + 1 << R"(, "steps": )" << steps << "}"
+           << std::endl;
+    }
   }
 }
 

@@ -246,7 +246,7 @@ TEST(TrainingState, extra_state_of_every_module_is_saved_and_restored_on_all_ran
         const auto model = nn::make<WithCounters>();
         optim::AdamW optimizer(model->parameters(), {});
         data::DataLoader loader(data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
-                                {.batch_size = 8});
+                                {.batch_size = 8, .join_epochs = true, .grain = 4});
         const TrainingRun run{*model, optimizer, loader, {}};
         if (!restores) {
           model->own = 0.5;
