@@ -1,51 +1,14 @@
 #include <tessera/core/ops/dropout.h>
 
 #include <tessera/core/autograd/vjp.h>
-#include <tessera/core/base/context.h>
-#include <tessera/core/ops/microbatches.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dropout_mask.h>
 #include <tessera/core/ops/support/elementwise.h>
+#include <tessera/core/ops/support/sample_places.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
-namespace {
-
-/// Which element of which microbatch each element of a tensor is.
-class ElementPlaces {
- public:
-  explicit ElementPlaces(const TensorImpl& x)
-      : cut_(x.cut), per_part_(cut_ ? x.shape[cut_.dim] / cut_.parts : 0), inner_(x.shape) {
-    if (cut_) {
-      inner_[cut_.dim] = per_part_;
-    }
-    strides_ = contiguous_strides(inner_);
-  }
-  struct Place {
-    std::int64_t microbatch = 0;
-    std::int64_t element = 0;
-  };
-  [[nodiscard]] Place operator()(const Dims& index) const {
-    Place place;
-    for (int d = 0; d < index.size(); ++d) {
-      std::int64_t i = index[d];
-      if (d == cut_.dim) {
-        place.microbatch = i / per_part_;
-        i %= per_part_;
-      }
-      place.element += i * strides_[d];
-    }
-    return place;
-  }
-
- private:
-  Cut cut_;
-  std::int64_t per_part_;
-  Shape inner_;
-  Strides strides_;
-};
-
-}  // namespace
 
 void Dropout::infer(Infer& c, const Attrs& attrs) {
   check_floating("dropout", "x", c.input().dtype());
@@ -87,22 +50,13 @@ Tensor dropout(const Tensor& x, double p) {
   if (p == 0) {
     return x;
   }
-  const Pass& pass = Context::current().pass;
-  if (pass.count > 1 && !x.cut()) {  // equal for all microbatches until here
-    return dropout(repeat_microbatches(x, static_cast<std::int32_t>(pass.count)), p);
-  }
-  const std::int64_t parts = x.cut() ? x.cut().parts : 1;
-  const std::int64_t elements = std::max<std::int64_t>(x.numel() / parts, 1);
-  std::int64_t samples = pass.samples / pass.count;
-  if (samples == 0) {  // no loader announced a pass: dim 0 holds the samples
-    samples = x.ndim() > 0 ? std::max<std::int64_t>(x.shape()[0] / parts, 1) : 1;
-  }
-  const bool even = elements % samples == 0;
-  return call<Dropout>({x}, {.p = p,
-                             .key = next_random_key(),
-                             .first_sample = pass.first_sample,
-                             .samples = samples,
-                             .per_sample = even ? elements / samples : elements});
+  const Tensor each = for_each_drawing(x);
+  const SampleShares shares = sample_shares(each);
+  return call<Dropout>({each}, {.p = p,
+                                .key = next_random_key(),
+                                .first_sample = shares.first_sample,
+                                .samples = shares.samples,
+                                .per_sample = shares.per_sample});
 }
 
 Tensor dropout_factors(const Tensor& x, const Shape& shape, double p) {

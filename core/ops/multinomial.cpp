@@ -1,11 +1,14 @@
 #include <tessera/core/ops/multinomial.h>
 
 #include <algorithm>
+#include <vector>
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
+#include <tessera/core/ops/support/sample_places.h>
 
 namespace tessera {
 namespace {
@@ -77,13 +80,34 @@ ShardRule Multinomial::shard(const Infer& c, const Attrs&) {
   return rule;
 }
 
-Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
-  const Pass& pass = Context::current().pass;
+namespace {
+
+Tensor draw_rows(const Tensor& probabilities, std::int64_t count, std::uint64_t key,
+                 std::int64_t samples, std::int64_t first_sample) {
   const std::int64_t classes = probabilities.ndim() > 0 ? probabilities.shape().back() : 1;
   const std::int64_t rows = probabilities.numel() / std::max<std::int64_t>(classes, 1);
-  const std::int64_t first = pass.samples > 0 ? rows / pass.samples * pass.first_sample : 0;
-  return call<Multinomial>({probabilities},
-                           {.count = count, .key = next_random_key(), .first_row = first});
+  const std::int64_t first = samples > 0 ? rows / samples * first_sample : 0;
+  return call<Multinomial>({probabilities}, {.count = count, .key = key, .first_row = first});
+}
+
+}  // namespace
+
+Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
+  const Pass& pass = Context::current().pass;
+  const std::uint64_t key = next_random_key();
+  const Tensor each = for_each_drawing(probabilities);
+  if (!each.cut() || (each.cut().dim == 0 && !each.cut().stacked)) {
+    return draw_rows(each, count, key, pass.samples, pass.first_sample);
+  }
+  const std::int64_t samples = pass.samples / pass.count;
+  std::int64_t first_sample = pass.first_sample;
+  Outputs pieces = unbind_microbatches(each);
+  for (Tensor& piece : pieces) {
+    piece = draw_rows(piece, count, key, samples, first_sample);
+    first_sample += samples;
+  }
+  const std::vector<TensorRef> drawn(pieces.begin(), pieces.end());
+  return join_microbatches(drawn, each.cut().stacked ? -1 : each.cut().dim);
 }
 
 namespace {

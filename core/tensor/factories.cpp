@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/normal.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factory_draws.h>
@@ -56,9 +56,32 @@ Tensor arange_integers(std::int64_t start, std::int64_t end, std::int64_t step,
   });
 }
 
-RandomStream next_draw() {
+/// Ranks and passes would draw the same numbers for different samples.
+void check_one_draw_for_all(const char* name, const TensorOptions& options) {
+  const Pass& pass = Context::current().pass;
+  const bool drawn = options.device.type != DeviceType::meta;
+  check<Unsupported>(!drawn || pass.samples == 0 || pass.grain == 1, name,
+                     ": draws the same numbers for different samples; got a step of ", pass.grain,
+                     " microbatches, expected ", name,
+                     "_like(x), which draws for each sample of x, "
+                     "numbers drawn before the loop, or the loader's .grain = 1");
+}
+
+RandomStream next_draw(const char* name, const TensorOptions& options) {
+  check_one_draw_for_all(name, options);
   return {.key = mix(Context::current().seed, hash_name("factories")),
           .high = FactoryDraws::next()};
+}
+
+Tensor with_samples_of(const Tensor& x, Tensor result) {
+  if (const Cut& cut = x.cut(); cut) {
+    const bool fits = cut.dim < result.ndim() && result.shape()[cut.dim] == x.shape()[cut.dim];
+    check(fits, "empty_like: the samples do not fit; got shape ", result.shape(), ", expected ",
+          x.shape()[cut.dim], " along dim ", int{cut.dim}, ", in which shape ", x.shape(),
+          " holds its samples");
+    result.get().cut = cut;
+  }
+  return result;
 }
 
 }  // namespace
@@ -119,7 +142,7 @@ Tensor from_memory(void* data, const Shape& shape, DType dtype, std::shared_ptr<
 }
 
 Tensor rand(const Shape& shape, const TensorOptions& options) {
-  const RandomStream stream = next_draw();
+  const RandomStream stream = next_draw("rand", options);
   const auto most = static_cast<float>(largest_below(1, real_of(options.dtype)));
   return generate(shape, options, [&](std::int64_t i) {
     return std::min(to_uniform(stream.word(static_cast<std::uint64_t>(i))), most);
@@ -127,13 +150,36 @@ Tensor rand(const Shape& shape, const TensorOptions& options) {
 }
 
 Tensor randn(const Shape& shape, const TensorOptions& options) {
-  const RandomStream stream = next_draw();
+  const RandomStream stream = next_draw("randn", options);
   return generate(shape, options, [&](std::int64_t i) {
-    // Box and Muller; two words an element keep elements independent of their neighbours.
-    const PhiloxBlock block = stream.block(static_cast<std::uint64_t>(i));
-    const double radius = std::sqrt(-2 * std::log(1 - double{to_uniform(block[0])}));
-    return radius * std::cos(2 * std::numbers::pi * double{to_uniform(block[1])});
+    return to_normal(stream.block(static_cast<std::uint64_t>(i)));
   });
+}
+
+Tensor empty_like(const Tensor& x) {
+  return empty_like(x, x.shape());
+}
+Tensor zeros_like(const Tensor& x) {
+  return full_like(x, 0);
+}
+Tensor ones_like(const Tensor& x) {
+  return full_like(x, 1);
+}
+Tensor full_like(const Tensor& x, double value) {
+  return full_like(x, x.shape(), value);
+}
+
+Tensor empty_like(const Tensor& x, const Shape& shape) {
+  return with_samples_of(x, empty(shape, {.dtype = x.dtype(), .device = x.device()}));
+}
+Tensor zeros_like(const Tensor& x, const Shape& shape) {
+  return full_like(x, shape, 0);
+}
+Tensor ones_like(const Tensor& x, const Shape& shape) {
+  return full_like(x, shape, 1);
+}
+Tensor full_like(const Tensor& x, const Shape& shape, double value) {
+  return with_samples_of(x, full(shape, value, {.dtype = x.dtype(), .device = x.device()}));
 }
 
 }  // namespace tessera

@@ -45,19 +45,26 @@ template <class T>
 [[nodiscard]] Tensor from_memory(void* data, const Shape& shape, DType dtype,
                                  std::shared_ptr<const void> owner = {});
 
-/// Uniform in [0, 1) and standard normal, from the context's seed and a running draw number.
+/// Uniform in [0, 1) and standard normal, from the context's seed and a running draw number. Every
+/// rank and pass draws the same numbers or more of them, so in a step of several microbatches both
+/// throw Unsupported, naming `rand_like` and `randn_like` (core/ops/random_like.h), which draw for
+/// each sample. Inside a data set's `get` they depend on the loader's seed, the epoch and the
+/// sample.
 [[nodiscard]] Tensor rand(const Shape& shape, const TensorOptions& options = {});
 [[nodiscard]] Tensor randn(const Shape& shape, const TensorOptions& options = {});
 
-[[nodiscard]] inline Tensor empty_like(const Tensor& x) {
-  return empty(x.shape(), {.dtype = x.dtype(), .device = x.device()});
-}
-[[nodiscard]] inline Tensor zeros_like(const Tensor& x) {
-  return zeros(x.shape(), {.dtype = x.dtype(), .device = x.device()});
-}
-[[nodiscard]] inline Tensor ones_like(const Tensor& x) {
-  return ones(x.shape(), {.dtype = x.dtype(), .device = x.device()});
-}
+/// Tensors of the shape, dtype and device of `x` that hold the samples that `x` holds: in a pass of
+/// several microbatches they know the same borders, which `zeros(x.shape())` does not.
+[[nodiscard]] Tensor empty_like(const Tensor& x);
+[[nodiscard]] Tensor zeros_like(const Tensor& x);
+[[nodiscard]] Tensor ones_like(const Tensor& x);
+[[nodiscard]] Tensor full_like(const Tensor& x, double value);
+/// The same of another shape, which has x's samples along the same dim: a first hidden state is
+/// zeros_like(x, {x.size(0), width}). Throws InvalidArgument where the samples do not fit.
+[[nodiscard]] Tensor empty_like(const Tensor& x, const Shape& shape);
+[[nodiscard]] Tensor zeros_like(const Tensor& x, const Shape& shape);
+[[nodiscard]] Tensor ones_like(const Tensor& x, const Shape& shape);
+[[nodiscard]] Tensor full_like(const Tensor& x, const Shape& shape, double value);
 
 template <class T>
 Tensor from_values(std::span<const T> values, const Shape& shape) {

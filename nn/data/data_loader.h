@@ -154,7 +154,9 @@ class DataLoader final : public LoaderBase {
     return batch;
   }
 
+  /// What the data set or `collate` draws depends on the samples, whoever makes the batch.
   [[nodiscard]] Batch collected(const PassPlan& pass) const {
+    const ContextScope drawing(batch_context(pass));
     if constexpr (MakesBatches<D> && std::same_as<Collate, DefaultCollate>) {
       std::vector<std::int64_t> indices;
       for (std::int64_t i = 0; i < pass.samples; ++i) {
@@ -173,6 +175,7 @@ class DataLoader final : public LoaderBase {
   [[nodiscard]] Sample sample(std::int64_t place) const {
     const std::int64_t index = sample_at(place);
     Random random(random_key(place));
+    const ContextScope drawing(sample_context(place));
     try {
       return dataset_->draw(index, random);
     } catch (...) {

@@ -195,6 +195,27 @@ std::uint64_t LoaderBase::random_key(std::int64_t place) const {
   return mix(mix(*options_.seed, hash_name("data samples")), static_cast<std::uint64_t>(place));
 }
 
+std::shared_ptr<Context> LoaderBase::sample_context(std::int64_t place) const {
+  const Context& rank = Context::current();
+  auto context = std::make_shared<Context>();
+  context->rank = rank.rank;
+  context->world_size = rank.world_size;
+  context->log_prefix = rank.log_prefix;
+  context->seed = random_key(place);
+  return context;
+}
+
+std::shared_ptr<Context> LoaderBase::batch_context(const PassPlan& pass) const {
+  auto context = sample_context(0);
+  context->seed = mix(mix(*options_.seed, hash_name("data batches")),
+                      static_cast<std::uint64_t>(pass.position));
+  context->pass = {.grain = options_.grain,
+                   .first = pass.microbatches.first,
+                   .first_sample = pass.first_sample,
+                   .samples = pass.samples};
+  return context;
+}
+
 std::string LoaderBase::order() const {
   std::string text = options_.shuffle ? "shuffled" : "sequential";
   text += options_.join_epochs ? ", epochs joined" : "";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tessera/core/base/batch_source.h>
+#include <tessera/core/base/context.h>
 #include <tessera/core/base/grain.h>
 #include <tessera/core/tensor/tensor.h>
 #include <tessera/nn/data/dataset.h>
@@ -106,6 +107,12 @@ class LoaderBase {
   static void set_borders(Tensor& tensor, const PassPlan& pass);
   /// The key of a sample's random numbers.
   [[nodiscard]] std::uint64_t random_key(std::int64_t place) const;
+  /// Contexts in which `rand`, `randn` and ops draw while one sample is made, keyed by its place,
+  /// and while samples become a batch: what is drawn for each sample (`rand_like`) is keyed by its
+  /// index in the global batch then, and what is drawn for all is an error unless one rank makes
+  /// the batch in one piece.
+  [[nodiscard]] std::shared_ptr<Context> sample_context(std::int64_t place) const;
+  [[nodiscard]] std::shared_ptr<Context> batch_context(const PassPlan& pass) const;
 
  private:
   /// A pass of a batch.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <tessera/core/base/pass_scope.h>
 #include <tessera/nn/functional/function_module.h>
 
 namespace tessera::nn {
@@ -47,6 +48,7 @@ Tensor State::variable(std::string_view name, const std::function<Tensor()>& mak
   declared_.push_back(own);
   const bool keeps = again && options.mode == DeclareMode::conditional_clobber;
   if (initialising_ && !keeps) {
+    const PassScope outside(Pass{});  // what is drawn is the same for all samples
     const Tensor value = make().detach();
     if (options.trainable) {
       module_.register_parameter(own, value);

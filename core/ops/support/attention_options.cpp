@@ -12,7 +12,8 @@ AttentionAttrs attention_attrs(const Tensor& x, const AttentionOptions& options)
   AttentionAttrs attrs{
       .causal = options.causal, .scale = options.scale, .dtype = compute_dtype(x.dtype())};
   if (options.dropout > 0) {
-    if (x.cut().stacked) {
+    const bool whole = Context::current().pass.count > 1 && !x.cut();
+    if (x.cut().stacked || x.cut().dim > 0 || whole) {
       fail_on_microbatches("attention", "needs the samples in dim 0 for dropout");
     }
     attrs.dropout = options.dropout;

@@ -1,0 +1,45 @@
+// Random numbers for the samples that a tensor holds.
+#pragma once
+
+#include <tessera/core/dispatch/call.h>
+
+namespace tessera {
+
+/// Input: x, of which the shape and the borders of microbatches count. Elements belong to samples
+/// as SampleShares says (core/ops/support/sample_places.h); the element with offset j in sample s
+/// is made of block j, or for uniform numbers word j, of the stream with key mix(key, s).
+struct RandomLike {
+  static constexpr OpInfo info{.name = "random_like",
+                               .doc = "random numbers, each sample's from a stream of its own",
+                               .differentiable = false,
+                               .elementwise = true};
+  enum class Distribution : std::uint8_t { uniform, normal };
+  struct Attrs {
+    Distribution distribution = Distribution::uniform;
+    std::uint64_t key = 0;  ///< of the draw
+    std::int64_t first_sample = 0;
+    std::int64_t samples = 1;
+    std::int64_t per_sample = 1;
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs&);
+  static void reference(Kernel& k, const Attrs& attrs);
+  static ShardRule shard(const Infer& c, const Attrs&);
+};
+
+/// Uniform in [0, 1) and standard normal, of the shape, dtype and device of `x`, which is floating.
+/// Keyed as dropout is (random_scope.h): by the seed, the step, the running module and its number
+/// of draws in this pass, the sample's index in the global batch and the element's place in the
+/// sample. So every sample has numbers of its own, whatever rank and pass it lands in.
+[[nodiscard]] Tensor rand_like(const Tensor& x);
+[[nodiscard]] Tensor randn_like(const Tensor& x);
+/// The same of another shape, which has x's samples along the same dim: a generator's input for
+/// the samples of `x` is randn_like(x, {x.size(0), 64}).
+[[nodiscard]] Tensor rand_like(const Tensor& x, const Shape& shape);
+[[nodiscard]] Tensor randn_like(const Tensor& x, const Shape& shape);
+
+/// 1 with the probabilities `p`, else 0, in p's shape and dtype; keyed as `rand_like`. A
+/// probability outside [0, 1] counts as the nearer end, nan as 0. No gradient flows through it.
+[[nodiscard]] Tensor bernoulli(const Tensor& p);
+
+}  // namespace tessera
