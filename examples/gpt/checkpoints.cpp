@@ -79,7 +79,7 @@ void refuse_steps(const Options& o, dist::Communicator& comm) {
 }
 
 /// Removes what --keep does not ask for. Returns a warning if that fails.
-std::optional<std::string> prune(const Options& o, dist::Communicator& comm) {
+std::optional<std::string> prune(const Options& o) {
   const tessera::BusyScope busy("removes old checkpoints");
   try {
     dist::keep_newest_steps(o.save, o.keep);
@@ -148,5 +148,5 @@ std::optional<std::string> save_step(const Run& run, std::int64_t step, bool las
     return "warning: step " + std::to_string(step) +
            " could not be saved, training goes on: " + *error;
   }
-  return run.world.rank() == 0 ? prune(o, *run.world.communicator()) : std::nullopt;
+  return run.world.rank() == 0 ? prune(o) : std::nullopt;
 }

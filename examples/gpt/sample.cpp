@@ -73,7 +73,7 @@ void sample(const Run& run) {
   std::optional<tessera::BusyScope> busy;
   std::optional<Writer> writer;
   if (comm.rank() == 0) {
-    busy.emplace(comm, "samples");  // a large model takes long for a token
+    busy.emplace("samples");  // a large model takes long for a token
     writer.emplace(run);
   }
   for (std::int64_t i = 0; i < run.options.sample && !stop_requested(comm); ++i) {
