@@ -124,7 +124,8 @@ void SumMicrobatches::reference(Kernel& k, const Attrs&) {
       }
     }());
     std::vector<Total> blocks;
-    for_each_element(x, [&](std::int64_t at) { blocks.push_back(convert<Total>(x.data<T>()[at])); });
+    for_each_element(x,
+                     [&](std::int64_t at) { blocks.push_back(convert<Total>(x.data<T>()[at])); });
     tree_sum(blocks, parts, x.numel() / parts);
     std::size_t next = 0;
     TensorImpl& out = k.output();

@@ -17,7 +17,9 @@ double LossCountTable::add(const PassCounts& counts) {
     elements_[number] = elements;
   }
   Values& values = step_.try_emplace(number, none()).first->second;
-  std::ranges::copy(counts.values, values.begin() + Context::current().pass.first);
+  if (const Pass& pass = Context::current().pass; pass.grain == grain_) {  // or the reducer refuses
+    std::ranges::copy(counts.values, values.begin() + pass.first);
+  }
   return elements_[number];
 }
 

@@ -213,17 +213,23 @@ class DataLoader final : public LoaderBase {
       "no data set: write `struct D : data::Dataset<Sample>` with size and get");
 };
 
-/// Walks a loader; the context's pass and its source are what they were before when it is gone.
+/// Walks a loader; the context's pass and its source are what they were before when it is gone, and
+/// inside another loader's pass, as an evaluation in a training step is, so is the step.
 template <class D, class Collate>
 class DataLoader<D, Collate>::Iterator {
  public:
   explicit Iterator(DataLoader& loader)
-      : loader_(loader), before_(Context::current().pass), source_(Context::current().source) {
+      : loader_(loader),
+        before_(Context::current().pass),
+        step_(Context::current().step),
+        source_(Context::current().source) {
     ++*this;
   }
   ~Iterator() {
-    Context::current().pass = before_;
-    Context::current().source = source_;
+    Context& context = Context::current();
+    context.pass = before_;
+    context.source = source_;
+    context.step = before_.samples > 0 ? step_ : context.step;
   }
   Iterator(const Iterator&) = delete;
   Iterator& operator=(const Iterator&) = delete;
@@ -239,7 +245,8 @@ class DataLoader<D, Collate>::Iterator {
  private:
   DataLoader& loader_;
   Pass before_;
-  std::shared_ptr<const BatchSource> source_;  ///< before
+  std::uint64_t step_;
+  std::shared_ptr<const BatchSource> source_;
   Batch batch_;
   bool ended_ = false;
 };

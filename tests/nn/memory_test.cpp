@@ -22,13 +22,14 @@ TEST(Memory, OfATrainingStepIsCountedUnderItsPurpose) {
   const auto model = nn::make<nn::Linear>(kWidth, kWidth);
   EXPECT_GE(grown(before, MemoryCategory::parameter), kSquare);
   optim::AdamW optimizer(model->parameters(), {.lr = 1e-3});
-  data::DataLoader loader(data::TensorDataset(samples), {.batch_size = kBatch, .grain = 1});
+  const data::TensorDataset rows(samples);
+  data::DataLoader loader{rows, {.batch_size = kBatch, .grain = 1}};
   for (auto& [x] : loader) {
     EXPECT_GE(grown(before, MemoryCategory::data), kSquare);
     const Tensor y = relu((*model)(x));
     EXPECT_GE(grown(before, MemoryCategory::activation), kSquare);
     EXPECT_EQ(grown(before, MemoryCategory::gradient), 0U);
-    y.mean().backward();
+    mean(y).backward();
     EXPECT_GE(grown(before, MemoryCategory::gradient), kSquare);
     optimizer.step();
     EXPECT_GE(grown(before, MemoryCategory::optimizer), 2 * kSquare);
@@ -48,7 +49,7 @@ TEST(Memory, OfActivationsComputedAnewIsNoGradient) {
       },
       x);
   activations = 0;
-  y.sum().backward();
+  sum(y).backward();
   EXPECT_GE(activations, kMiB);
 }
 

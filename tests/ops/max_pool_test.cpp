@@ -68,13 +68,15 @@ TEST(MaxPool, says_where_the_largest_elements_are) {
 
 TEST(MaxPool, keeps_what_is_no_number_and_what_is_no_larger_than_anything) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  constexpr float kLeast = -std::numeric_limits<float>::infinity();
+  constexpr float kInfinitelySmall = -std::numeric_limits<float>::infinity();
   for (const DType dtype : {DType::f32, DType::f64}) {
     const Tensor x =
-        cast(from_values<float>({1, kNan, 3, kLeast, kLeast, kLeast}, {1, 1, 6}), dtype);
+        cast(from_values<float>({1, kNan, 3, kInfinitelySmall, kInfinitelySmall, kInfinitelySmall},
+                                {1, 1, 6}),
+             dtype);
     const MaxPooled pooled = max_pool_with_places(x, {.kernel = {3}});
     EXPECT_TRUE(std::isnan(pooled.values.to_vector<float>()[0]));
-    EXPECT_EQ(pooled.values.to_vector<float>()[1], kLeast);
+    EXPECT_EQ(pooled.values.to_vector<float>()[1], kInfinitelySmall);
     EXPECT_EQ(pooled.places.to_vector<int>(), (std::vector<int>{1, 3}));
   }
 }

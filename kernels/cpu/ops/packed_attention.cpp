@@ -41,6 +41,9 @@ bool forward_kernel(Kernel& k, const PackedAttentionAttrs& attrs) {
     return false;
   }
   const Packed layout(qkv, attrs);
+  if (layout.size == 0) {
+    return false;
+  }
   Attention a = layout.attention(qkv, attrs.attention);
   a.out = layout.result(k.output(0));
   a.sums = score_sums(k.output(1));
@@ -56,6 +59,9 @@ bool backward_kernel(Kernel& k, const PackedAttentionAttrs& attrs) {
     return false;
   }
   const Packed layout(qkv, attrs);
+  if (layout.size == 0) {
+    return false;
+  }
   AttentionGradient g;
   g.forward = layout.attention(qkv, attrs.attention);
   g.forward.out = layout.result(k.input(2));

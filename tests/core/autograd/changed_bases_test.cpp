@@ -162,8 +162,8 @@ TEST_P(ChangedBases, notice_what_is_written_by_a_tensor_with_a_gradient) {
   EXPECT_TRUE(refused || leaf.grad().defined());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ChangedBases, testing::ValuesIn(ways()), [](const auto& info) {
-  std::string name = info.param.name;
+INSTANTIATE_TEST_SUITE_P(All, ChangedBases, testing::ValuesIn(ways()), [](const auto& way) {
+  std::string name = way.param.name;
   std::ranges::replace(name, ' ', '_');
   return name;
 });

@@ -39,7 +39,7 @@ double other_value(const std::string& name, double x) {
 }
 
 template <class Kind>
-std::unique_ptr<optim::Optimizer> make(const Model& model) {
+std::unique_ptr<optim::Optimizer> make_optimizer(const Model& model) {
   if constexpr (std::is_same_v<Kind, optim::Muon>) {
     return std::make_unique<Kind>(std::vector<nn::Parameter>{model.table->weight});
   } else if constexpr (std::is_same_v<Kind, optim::SGD>) {  // Nesterov's needs a momentum
@@ -53,7 +53,7 @@ std::unique_ptr<optim::Optimizer> make(const Model& model) {
 template <class Kind>
 void differ_in_every_option(std::vector<Difference>& differences) {
   set_seed(11);
-  const auto numbers = make<Kind>(*nn::make<Model>())->state().numbers;
+  const auto numbers = make_optimizer<Kind>(*nn::make<Model>())->state().numbers;
   for (const auto& [name, value] : numbers) {
     if (!name.starts_with("group.0.")) {
       continue;
@@ -62,7 +62,7 @@ void differ_in_every_option(std::vector<Difference>& differences) {
                           .words = {name.substr(8) + " of group 0"}};
     difference.optimizers = [name = name](const Model& model) {
       Optimizers made;
-      made.push_back(make<Kind>(model));
+      made.push_back(make_optimizer<Kind>(model));
       optim::OptimizerState state{.tensors = {}, .numbers = made[0]->state().numbers};
       for (auto& [known, number] : state.numbers) {
         number = known == name ? other_value(name, number) : number;
@@ -82,7 +82,7 @@ void expect_options_refused() {
   ASSERT_GE(differences.size(), 2U);
   const auto plain = [](const Model& model) {
     Optimizers made;
-    made.push_back(make<Kind>(model));
+    made.push_back(make_optimizer<Kind>(model));
     return made;
   };
   for (const Difference& difference : differences) {

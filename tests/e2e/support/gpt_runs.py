@@ -14,6 +14,8 @@ import time
 
 ROOT = pathlib.Path(os.environ.get("TESSERA_SOURCE", pathlib.Path(__file__).resolve().parents[3]))
 BUILD = pathlib.Path(os.environ.get("TESSERA_BUILD", ROOT / "build"))
+OWN_VARIABLES = {f"TESSERA_{name}" for name in ("BUILD", "SOURCE", "SEED", "TEST_SEED", "PYTHON", "OWN_MOUNTS",
+                                                 "SKIP_PACKAGES", "SKIP_BUILD")}
 GPT = BUILD / "bin" / "gpt"
 TEXT = ROOT / "tests" / "fixtures" / "gpt" / "text.txt"
 TINY = ["--layers", "2", "--heads", "2", "--width", "32", "--context", "16", "--batch", "16",
@@ -37,8 +39,8 @@ def command(ranks, *options):
 
 def environment(more):
     """Without the tests' own variables, which Tessera would call misspelt."""
-    own = ("TESSERA_BUILD", "TESSERA_SOURCE", "TESSERA_SEED")
-    return {name: text for name, text in {**os.environ, **MPI, **(more or {})}.items() if name not in own}
+    outer = {name: text for name, text in os.environ.items() if name not in OWN_VARIABLES}
+    return {**outer, **MPI, **(more or {})}
 
 
 def run_command(line, check=True, timeout=120, env=None):

@@ -44,7 +44,7 @@ double expected(const Gemm& g, std::int64_t i, std::int64_t j) {
     }
     sum += static_cast<double>(a) * b;
   }
-  return sum + (g.bias == nullptr ? 0.0 : g.bias[j]);
+  return sum + (g.bias == nullptr ? 0.0 : static_cast<const float*>(g.bias)[j]);
 }
 
 void compare(const Case& c, DType compute, bool with_bias) {

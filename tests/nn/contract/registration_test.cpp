@@ -147,13 +147,14 @@ TEST(C5, erase_frees_a_name_of_any_kind) {
 }
 
 TEST(C9, registration_hooks_may_replace_what_is_registered) {
+  const auto other = make<Leaf>();
+  other->register_parameter("larger", zeros({2}));
   std::string seen;
   const ScopedHandle parameters = register_parameter_registration_hook(
       [&](Module&, std::string_view name, const Parameter& given) -> std::optional<Parameter> {
         seen.append(name).append(" ");
-        return given.shape() == Shape{1}
-                   ? std::optional(Parameter(make_buffer_slot("", zeros({2}), true)))
-                   : std::nullopt;
+        return given.shape() == Shape{1} ? std::optional(other->get_parameter("larger"))
+                                         : std::nullopt;
       });
   const ScopedHandle buffers = register_buffer_registration_hook(
       [&](Module&, std::string_view name, const Buffer& given) -> std::optional<Buffer> {
