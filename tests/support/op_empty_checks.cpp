@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -57,7 +56,8 @@ std::optional<Outputs> run_in_rubbish(const OpDef& op, OpDef::KernelFunction ker
   std::vector<TensorImpl*> to;
   for (const OutputSpec& spec : infer.outputs()) {
     outputs.push_back(empty(spec.shape, {.dtype = spec.dtype}));
-    std::memset(outputs.back().raw_data(), rubbish, outputs.back().nbytes());
+    std::fill_n(static_cast<unsigned char*>(outputs.back().raw_data()), outputs.back().nbytes(),
+                rubbish);
     to.push_back(&outputs.back().get());
   }
   for (const Tensor& x : inputs) {
