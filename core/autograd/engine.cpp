@@ -4,6 +4,7 @@
 #include <queue>
 
 #include <tessera/core/autograd/backward_counts.h>
+#include <tessera/core/autograd/contributions.h>
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/open_rounds.h>
@@ -257,11 +258,8 @@ void BackwardRun::deliver(Target target, std::uint32_t output, Tensor gradient, 
     return;
   }
   OpRun& op = state_.op(target);
-  Tensor& sum = state_.gradients(op)[output];
-  if (gradient.defined() && sum.defined()) {
-    accumulate(sum, gradient);
-  } else if (gradient.defined()) {
-    sum = std::move(gradient);
+  if (gradient.defined()) {
+    add_contribution(state_.gradients(op)[output], std::move(gradient), op.node->outputs[output]);
   }
   if (--op.pending == 0) {
     ready_.push({op.node->sequence, target});
@@ -271,9 +269,13 @@ void BackwardRun::deliver(Target target, std::uint32_t output, Tensor gradient, 
 void BackwardRun::deliver(LeafRun& leaf, Tensor gradient, bool rows) {
   const bool last = leaf.arrive();
   if (gradient.defined()) {
+    if (captures_ == nullptr) {
+      check_fits_leaf(gradient, leaf.leaf().meta);
+    }
     leaf.add(std::move(gradient));
   }
   if (!rows && leaf.arrive_dense()) {
+    leaf.add_put_off(captures_ == nullptr);
     bytes_apart_ += leaf.bytes_apart();
     if (!last && captures_ == nullptr) {
       leaf.offer_dense();

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include <tessera/core/autograd/contributions.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/open_rounds.h>
-#include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/microbatches.h>
 
@@ -20,10 +20,18 @@ std::size_t LeafRun::bytes_apart() const {
 }
 
 void LeafRun::add(Tensor gradient) {
-  if (!sum_.defined()) {
-    sum_ = std::move(gradient);
-  } else {
-    accumulate(sum_, gradient);
+  add_contribution(sum_, std::move(gradient), leaf_->meta);
+}
+
+void LeafRun::add_put_off(bool for_sink) {
+  if (put_off_.empty()) {
+    return;
+  }
+  const bool alone = !sum_.defined();
+  GradientSink* sink = alone && for_sink ? leaf_->sink.get() : nullptr;
+  const Tensor destination = sink != nullptr ? sink->destination(*leaf_) : Tensor();
+  for (Tensor& gradient : sum_uses(std::exchange(put_off_, {}), alone, destination)) {
+    add(std::move(gradient));
   }
 }
 

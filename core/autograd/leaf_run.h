@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <tessera/core/autograd/batch_sums.h>
 #include <tessera/core/autograd/leaf.h>
 #include <tessera/core/autograd/reached_leaves.h>
 
@@ -29,6 +30,11 @@ class LeafRun {
 
   /// Adds one use's gradient.
   void add(Tensor gradient);
+  /// Keeps a use whose gradient is formed with those of others when the last dense one has come.
+  void put_off(BatchSumUse use) { put_off_.push_back(std::move(use)); }
+  /// Adds the gradients of the uses that were put off. A sum that is all there is of the dense part
+  /// is written into the sink's memory if it is `for_sink`.
+  void add_put_off(bool for_sink);
   void add_rows(RowGradient rows) { rows_.push_back(std::move(rows)); }
   /// Offers the sum to the sink before rows have come, unless hooks wait for everything.
   void offer_dense();
@@ -42,7 +48,8 @@ class LeafRun {
   [[nodiscard]] bool hooked() const { return leaf_->hooks != nullptr && !leaf_->hooks->empty(); }
 
   LeafNode* leaf_;
-  Tensor sum_;                     ///< dense contributions so far
+  Tensor sum_;  ///< dense contributions so far
+  std::vector<BatchSumUse> put_off_;
   std::vector<RowGradient> rows_;  ///< row contributions
   std::int32_t pending_ = 0;       ///< contributions still to come
   std::int32_t uses_ = 0;          ///< dense ones in all

@@ -3,6 +3,7 @@
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -51,7 +52,29 @@ Tensor Vjp::destination(int i) const {
   return target->leaf().sink->destination(target->leaf());
 }
 
-void Vjp::set_rows(int i, const Tensor& ids, const Tensor& values) {
+void Vjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
+                        const void* attrs) {
+  LeafRun* leaf = run_.leaf_behind(op_, index(i));
+  const bool shared = leaf != nullptr && !leaf->only_use() && !input_meta(i).cut;
+  if (shared && Context::current().pass.grain > 1 && !grad_enabled() && node_.hooks == nullptr) {
+    leaf->put_off({op, inputs, attrs});
+    return;
+  }
+  Outputs outputs{destination(i)};
+  call(op, inputs, attrs, outputs);
+  set(i, std::move(outputs[0]));
+}
+
+void Vjp::set_rows(int i, Tensor ids, Tensor values) {
+  if (const Cut& cut = values.cut(); cut && !ids.cut() && cut.dim < values.ndim() - 1) {
+    // Ids that all microbatches share (positions) are looked up once and have a gradient for each.
+    ids = cut.stacked ? repeat_microbatches(ids, cut.parts)
+                      : as_microbatches(ids, cut.parts, cut.dim);
+  }
+  if (!lie_in_runs(ids)) {
+    ids = stack_microbatches(ids);
+    values = stack_microbatches(values);
+  }
   const RowGradient rows{.ids = ids,
                          .values = values,
                          .parts = ids.cut() ? ids.cut().parts : 1,

@@ -35,8 +35,19 @@ class Vjp {
   [[nodiscard]] Tensor destination(int i) const;
   /// Sets the gradient of input `i`, in that input's shape (stacked pieces have one dim more).
   void set(int i, Tensor gradient) { results_[index(i)] = std::move(gradient); }
-  /// Sets the gradient of input `i`, a matrix, as rows to be added. See RowGradient.
-  void set_rows(int i, const Tensor& ids, const Tensor& values);
+  /// Sets the gradient of input `i` to what `Op` makes of `inputs`: it sums over their samples,
+  /// which all of them hold along dim 0. In a step of several microbatches the uses of a parameter
+  /// that has more than one are put off and summed together (sum_uses).
+  template <OpStruct Op>
+  void set_batch_sum(int i, std::initializer_list<TensorRef> inputs,
+                     const typename Op::Attrs& attrs) {
+    set_batch_sum(i, op_def<Op>(), std::span<const TensorRef>(inputs.begin(), inputs.size()),
+                  &attrs);
+  }
+  void set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs, const void* attrs);
+  /// Sets the gradient of input `i`, a matrix, as rows to be added. Ids without borders take those
+  /// of the values. See RowGradient.
+  void set_rows(int i, Tensor ids, Tensor values);
 
   [[nodiscard]] InlineVector<Tensor, 3>& results() { return results_; }
 

@@ -204,7 +204,10 @@ void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
   const Traits traits = traits_of(inputs);
   if (!traits.any_cut || op.info.sees_cut) [[likely]] {
     compute(op, inputs, attrs, outputs, CutPlan{}, traits.any_gradient);
-  } else if (const CutPlan plan = plan_cut(op, inputs, attrs); plan.loop) {
+  } else if (const CutPlan plan = plan_cut(op, inputs, attrs); !plan.unmarked.empty()) {
+    const std::vector<Tensor> marked = marked_inputs(inputs, plan);
+    call(op, std::vector<TensorRef>(marked.begin(), marked.end()), attrs, outputs);
+  } else if (plan.loop) {
     call_by_microbatch(op, inputs, attrs, outputs, plan);
   } else {
     compute(op, inputs, attrs, outputs, plan, traits.any_gradient);

@@ -62,10 +62,24 @@ std::int8_t cut_label(const OpDef& op, const ShardRule& rule, std::span<const Te
   return label;
 }
 
-/// True when each microbatch of `x` lies in one piece, as kernels that sum by rows want it.
-bool is_cut_into_runs(const Tensor& x) {
-  const auto before = x.shape().begin() + x.cut().dim;
-  return std::all_of(x.shape().begin(), before, [](std::int64_t size) { return size == 1; });
+/// Per input: the dim with `label` of one that is not cut, as long as the samples of the pass; -1
+/// for others. Empty when there is none.
+InlineVector<std::int8_t, 4> unmarked_dims(const ShardRule& rule, std::int8_t label,
+                                           std::span<const TensorRef> inputs) {
+  std::int64_t samples = 0;
+  for (const Tensor& x : inputs) {
+    samples = x.defined() && x.cut() ? x.shape()[x.cut().dim] : samples;
+  }
+  InlineVector<std::int8_t, 4> dims;
+  bool any = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& x = inputs[i];
+    const int dim = x.defined() && !x.cut() ? rule.inputs[i].find(label) : -1;
+    const bool per_sample = dim >= 0 && x.shape()[dim] == samples;
+    dims.push_back(static_cast<std::int8_t>(per_sample ? dim : -1));
+    any |= per_sample;
+  }
+  return any ? dims : InlineVector<std::int8_t, 4>();
 }
 
 }  // namespace
@@ -73,8 +87,8 @@ bool is_cut_into_runs(const Tensor& x) {
 void fail_on_microbatches(const char* op, const char* why) {
   const std::string module = current_module_path();
   fail<Unsupported>(op, ": ", why, module.empty() ? "" : " in module ", module,
-                    "; several microbatches cannot run in one pass; set at_once = 1 in "
-                    "LoaderOptions, or Context::pass.count to 1");
+                    "; several microbatches cannot run in one pass; in LoaderOptions, at_once = 1 "
+                    "runs them one by one and grain = 1 makes the batch one microbatch");
 }
 
 CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs) {
@@ -94,13 +108,14 @@ CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void*
   op.infer(infer, attrs);
   const ShardRule rule = op.shard(infer, attrs);
   const std::int8_t label = cut_label(op, rule, inputs);
+  plan.unmarked = unmarked_dims(rule, label, inputs);
   bool sums = false;
   for (const DimLabels& output : rule.outputs) {
     plan.output_dims.push_back(static_cast<std::int8_t>(output.find(label)));
     sums |= plan.output_dims.back() < 0;
   }
-  const bool in_runs = std::ranges::all_of(
-      inputs, [](const Tensor& x) { return !x.defined() || !x.cut() || is_cut_into_runs(x); });
+  const bool in_runs =
+      std::ranges::all_of(inputs, [](const Tensor& x) { return !x.defined() || lie_in_runs(x); });
   plan.loop = sums && !(op.info.cuts_sums && in_runs);
   if (sums && !plan.loop) {
     plan.sum_parts = plan.parts;
@@ -125,6 +140,16 @@ void CutPlan::apply(Infer& infer) const {
       specs[i].cut = pieces;
     }
   }
+}
+
+std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs, const CutPlan& plan) {
+  std::vector<Tensor> marked;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& x = inputs[i];
+    const int dim = plan.unmarked[i];
+    marked.push_back(dim < 0 ? x : as_microbatches(x, plan.parts, dim));
+  }
+  return marked;
 }
 
 void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,

@@ -2,6 +2,8 @@
 // through an op. See docs/determinism.md.
 #pragma once
 
+#include <vector>
+
 #include <tessera/core/dispatch/call.h>
 
 namespace tessera {
@@ -15,17 +17,27 @@ struct CutPlan {
   bool stack = false;           ///< sums are wanted one a microbatch, in a new dim 0
   bool stacked_inputs = false;  ///< elementwise on values that exist once a microbatch
   bool loop = false;            ///< run the op on each microbatch alone
+  /// Per input: the dim along which it has an entry a sample without knowing it, or -1. Empty: none
+  /// has.
+  InlineVector<std::int8_t, 4> unmarked;
 
   /// Sets the cuts of the outputs, and gives stacked sums their dim of pieces.
   void apply(Infer& infer) const;
 };
 
-/// Throws Unsupported that names `op`, `why` it cannot go on, the module that runs and --at-once 1.
+/// Throws Unsupported that names `op`, `why` it cannot go on, the module that runs and the ways
+/// out.
 [[noreturn]] void fail_on_microbatches(const char* op, const char* why);
 
-/// Decides. Throws Unsupported, naming op and --at-once 1, when the op mixes samples.
+/// Decides. Throws Unsupported, naming op and ways out, when the op mixes samples.
 [[nodiscard]] CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs,
                                const void* attrs);
+
+/// `inputs`, with those that the plan found unmarked told where they are cut. A tensor as long as
+/// the pass along the dim in which others hold samples, `zeros(x.shape())` say, has an entry a
+/// sample too: it could not be used in a pass of another size otherwise.
+[[nodiscard]] std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs,
+                                                const CutPlan& plan);
 
 /// Runs `op` on each microbatch's slices and joins the results: always right, never fast.
 void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,

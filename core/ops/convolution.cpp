@@ -121,9 +121,9 @@ void Convolution::vjp(Vjp& v, const Attrs& attrs) {
                                          attrs.dtype, v.input_meta(0).dtype}));
   }
   if (v.needs(1)) {
-    v.set(1, call_into<ConvolutionGradWeight>(v.destination(1), {gradient, conj(v.input(0))},
-                                              {attrs.options, spatial_sizes(v.input_meta(1).shape),
-                                               attrs.dtype, v.input_meta(1).dtype}));
+    v.set_batch_sum<ConvolutionGradWeight>(
+        1, {gradient, conj(v.input(0))},
+        {attrs.options, spatial_sizes(v.input_meta(1).shape), attrs.dtype, v.input_meta(1).dtype});
   }
   set_bias_gradient(v);
 }

@@ -2,7 +2,6 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/comparison.h>
-#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/ops/where.h>
@@ -48,9 +47,7 @@ void Embedding::vjp(Vjp& v, const Attrs& attrs) {
   if (attrs.padding_idx >= 0) {
     gradient = where(unsqueeze(eq(ids, attrs.padding_idx), -1), 0, gradient);
   }
-  // Ids that all microbatches share (positions) are looked up once and have a gradient for each.
-  const bool shared = gradient.cut().stacked && !ids.cut();
-  v.set_rows(0, shared ? repeat_microbatches(ids, gradient.cut().parts) : ids, gradient);
+  v.set_rows(0, ids, gradient);
 }
 
 ShardRule Embedding::shard(const Infer& c, const Attrs&) {

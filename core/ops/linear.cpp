@@ -83,8 +83,8 @@ void Linear::vjp(Vjp& v, const Attrs& attrs) {
                                    {attrs.dtype, v.input_meta(0).dtype}));
   }
   if (v.needs(1)) {
-    v.set(1, linear_grad_weight(gradient, conj(v.input(0)), attrs.dtype, v.input_meta(1).dtype,
-                                v.destination(1)));
+    v.set_batch_sum<LinearGradWeight>(1, {gradient, conj(v.input(0))},
+                                      {attrs.dtype, v.input_meta(1).dtype});
   }
   if (v.has_input(2) && v.needs(2)) {
     v.set(2, call_into<LinearGradBias>(v.destination(2), {gradient}, {v.input_meta(2).dtype}));

@@ -13,6 +13,7 @@
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/loss_head.h>
@@ -118,6 +119,9 @@ void check_inputs(const char* op, const Tensor& x, const Tensor& weight, const T
     fail_on_microbatches(
         op, "needs x and targets cut alike along one of their dims, and the weight whole");
   }
+  if (!lie_in_runs(x)) {
+    fail_on_microbatches(op, "needs each microbatch's rows one behind the other");
+  }
 }
 
 }  // namespace
@@ -181,8 +185,11 @@ ShardRule LinearCrossEntropy::shard(const Infer& c, const Attrs& attrs) {
   for (int i = 0; i < 3; ++i) {
     rule.inputs.emplace_back(c.input(i).ndim());
   }
-  for (int d = 0; d + 1 < ndim; ++d) {
+  // Pieces are runs of rows: no dim behind one that has several.
+  bool in_runs = true;
+  for (int d = 0; in_runs && d + 1 < ndim; ++d) {
     rule.inputs[0][d] = rule.inputs[2][d] = static_cast<std::int8_t>(d);
+    in_runs = c.input(0).shape()[d] == 1;
   }
   rule.outputs.emplace_back(0);
   if (attrs.gradients) {
@@ -235,7 +242,11 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
     // A handle of its own: the sink's must not learn of the graph, which knows the sink.
     outputs[2] = lent.defined() ? lent.detach() : Tensor();
   }
-  const TensorRef inputs[] = {x, weight, targets};
+  // Kernels sum over the rows of each microbatch as if they were alone.
+  const bool in_order = lie_in_runs(x) || x.cut() != targets.cut();
+  const Tensor rows = in_order ? x : lay_microbatches(x, 0);
+  const Tensor classes = in_order ? targets : lay_microbatches(targets, 0);
+  const TensorRef inputs[] = {rows, weight, classes};
   call(op_def<LinearCrossEntropy>(), inputs, &attrs, outputs);
   return with_target_counts(std::move(outputs[0]), "linear_cross_entropy", x, targets,
                             options.ignore_index);

@@ -1,5 +1,6 @@
 #include <tessera/core/ops/matmul.h>
 
+#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/conj.h>
@@ -80,6 +81,21 @@ Tensor gradient_of_b(const Tensor& gradient, const Tensor& a, const Matmul::Attr
                            : product(a, gradient, !attrs.transpose_a, false, attrs.dtype, result);
 }
 
+/// Where input `i` is repeated over the batch, its gradient is summed over the batch before it is
+/// over microbatches, so the product leaves those apart.
+BatchSum sum_of_product(const Vjp& v, int i) {
+  const bool repeated = batch_of(v.input_meta(i).shape) != batch_of(v.output_meta().shape);
+  return repeated ? BatchSum::stack : Modes::current().batch_sum;
+}
+
+Tensor gradient_of(const Vjp& v, int i, const Tensor& gradient, const Tensor& other,
+                   const Matmul::Attrs& attrs) {
+  const ModeGuard<&Modes::batch_sum> sum(sum_of_product(v, i));
+  const DType result = v.input_meta(i).dtype;
+  return i == 0 ? gradient_of_a(gradient, other, attrs, result)
+                : gradient_of_b(gradient, other, attrs, result);
+}
+
 }  // namespace
 
 void Matmul::infer(Infer& c, const Attrs& attrs) {
@@ -121,8 +137,8 @@ void Matmul::reference(Kernel& k, const Attrs& attrs) {
 void Matmul::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor gradient = v.gradient();
   if (v.needs(0)) {
-    const Tensor result = gradient_of_a(gradient, conj(v.input(1)), attrs, v.input_meta(0).dtype);
-    v.set(0, gradient_like(result, v.input_meta(0)));
+    const Tensor product = gradient_of(v, 0, gradient, conj(v.input(1)), attrs);
+    v.set(0, gradient_like(product, v.input_meta(0)));
   }
   if (!v.needs(1)) {
     return;
@@ -130,13 +146,13 @@ void Matmul::vjp(Vjp& v, const Attrs& attrs) {
   const TensorMeta& meta = v.input_meta(1);
   const Tensor a = conj(v.input(0));
   // One matrix for the whole batch, as a layer's weight is: its gradient sums over all rows.
-  if (meta.shape.size() == 2 && !meta.cut && !attrs.transpose_a) {
-    v.set(1, attrs.transpose_b
-                 ? linear_grad_weight(gradient, a, attrs.dtype, meta.dtype, v.destination(1))
-                 : linear_grad_weight(a, gradient, attrs.dtype, meta.dtype, v.destination(1)));
+  if (meta.shape.size() == 2 && !meta.cut.stacked && !attrs.transpose_a) {
+    v.set_batch_sum<LinearGradWeight>(
+        1, {attrs.transpose_b ? gradient : a, attrs.transpose_b ? a : gradient},
+        {attrs.dtype, meta.dtype});
     return;
   }
-  v.set(1, gradient_like(gradient_of_b(gradient, a, attrs, meta.dtype), meta));
+  v.set(1, gradient_like(gradient_of(v, 1, gradient, a, attrs), meta));
 }
 
 ShardRule Matmul::shard(const Infer& c, const Attrs& attrs) {

@@ -1,5 +1,6 @@
 #include <tessera/core/ops/microbatches.h>
 
+#include <algorithm>
 #include <complex>
 #include <vector>
 
@@ -155,6 +156,25 @@ void RepeatMicrobatches::vjp(Vjp& v, const Attrs&) {
   v.set(0, add ? sum_microbatches(v.gradient(), v.destination(0)) : v.gradient());
 }
 
+void AsMicrobatches::infer(Infer& c, const Attrs& attrs) {
+  const Tensor& x = c.input();
+  const bool fits = attrs.dim >= 0 && attrs.dim < x.ndim() && attrs.parts >= 1 &&
+                    x.shape()[attrs.dim] % attrs.parts == 0;
+  check(fits && !x.cut(), "as_microbatches: cannot be cut; got shape ", x.shape(), " and dim ",
+        attrs.dim, ", expected a dim of ", attrs.parts, " equal pieces");
+  c.add_output(x.shape(), x.dtype(),
+               {.parts = attrs.parts, .dim = static_cast<std::int8_t>(attrs.dim)});
+}
+
+void AsMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
+  out.strides = in.strides;
+  out.offset = in.offset;
+}
+
+void AsMicrobatches::vjp(Vjp& v, const Attrs&) {
+  v.set(0, v.gradient());
+}
+
 Outputs unbind_microbatches(const Tensor& x) {
   return call_all<UnbindMicrobatches>({x});
 }
@@ -163,8 +183,26 @@ Tensor join_microbatches(std::span<const TensorRef> pieces, int dim) {
   return call<JoinMicrobatches>(pieces, {dim});
 }
 
+bool lie_in_runs(const Tensor& x) {
+  const auto before = x.shape().begin() + (x.cut() ? x.cut().dim : 0);
+  return std::all_of(x.shape().begin(), before, [](std::int64_t size) { return size == 1; });
+}
+
+Tensor lay_microbatches(const Tensor& x, int dim) {
+  const Outputs pieces = unbind_microbatches(x);
+  return join_microbatches(std::vector<TensorRef>(pieces.begin(), pieces.end()), dim);
+}
+
+Tensor stack_microbatches(const Tensor& x) {
+  return lay_microbatches(x, -1);
+}
+
 Tensor sum_microbatches(const Tensor& x, const Tensor& destination) {
   return call_into<SumMicrobatches>(destination, {x});
+}
+
+Tensor as_microbatches(const Tensor& x, std::int32_t parts, int dim) {
+  return call<AsMicrobatches>({x}, {parts, dim});
 }
 
 Tensor repeat_microbatches(const Tensor& x, std::int32_t parts) {
@@ -176,6 +214,7 @@ const Register<UnbindMicrobatches> register_unbind_microbatches;
 const Register<JoinMicrobatches> register_join_microbatches;
 const Register<SumMicrobatches> register_sum_microbatches;
 const Register<RepeatMicrobatches> register_repeat_microbatches;
+const Register<AsMicrobatches> register_as_microbatches;
 }  // namespace
 
 }  // namespace tessera

@@ -1,4 +1,4 @@
-// Taking tensors that hold several microbatches apart, and putting them together again. The four
+// Taking tensors that hold several microbatches apart, and putting them together again. The
 // ops are each other's gradients, so they live in one file.
 #pragma once
 
@@ -60,14 +60,43 @@ struct RepeatMicrobatches {
   static void vjp(Vjp& v, const Attrs& attrs);
 };
 
+struct AsMicrobatches {
+  static constexpr OpInfo info{.name = "as_microbatches",
+                               .doc = "a tensor with an entry a sample, told where it is cut",
+                               .view = true,
+                               .sees_cut = true};
+  struct Attrs {
+    std::int32_t parts = 1;
+    int dim = 0;
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  static void infer(Infer& c, const Attrs& attrs);
+  static void alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs&);
+  static void vjp(Vjp& v, const Attrs&);
+};
+
 /// The microbatches of a cut tensor, as views without a cut.
 [[nodiscard]] Outputs unbind_microbatches(const Tensor& x);
 
 /// Joins one tensor a microbatch: along `dim`, or stacked in a new dim 0 when `dim` is -1.
 [[nodiscard]] Tensor join_microbatches(std::span<const TensorRef> pieces, int dim);
 
+/// True when each microbatch of `x` is one run of its elements, as kernels that sum by rows want
+/// it.
+[[nodiscard]] bool lie_in_runs(const Tensor& x);
+
+/// The microbatches of a cut tensor one behind the other, in a new dim 0: a stacked copy.
+[[nodiscard]] Tensor stack_microbatches(const Tensor& x);
+
+/// The microbatches of a cut tensor one behind the other along dim `dim` of a microbatch: a copy.
+[[nodiscard]] Tensor lay_microbatches(const Tensor& x, int dim);
+
 /// Adds the stacked pieces of `x` (parts, ...) along the balanced binary tree over microbatches.
 [[nodiscard]] Tensor sum_microbatches(const Tensor& x, const Tensor& destination = {});
+
+/// `x`, which has an entry for each sample of the pass along dim `dim` but does not know it, as a
+/// view that is cut into `parts` microbatches there. Gradients that reach `x` are cut like that.
+[[nodiscard]] Tensor as_microbatches(const Tensor& x, std::int32_t parts, int dim);
 
 /// Stacks `parts` copies of `x` without copying.
 [[nodiscard]] Tensor repeat_microbatches(const Tensor& x, std::int32_t parts);

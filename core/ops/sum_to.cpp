@@ -3,6 +3,7 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/elements.h>
 
@@ -58,7 +59,19 @@ Tensor sum_to(const Tensor& x, const Shape& shape, const Tensor& destination) {
   return call_into<SumTo>(destination, {x}, {shape});
 }
 
-Tensor gradient_like(const Tensor& gradient, const TensorMeta& like, const Tensor& destination) {
+namespace {
+
+/// A gradient that came once a microbatch for samples that lie along a dim lies there, too.
+Tensor laid_like(const Tensor& gradient, const TensorMeta& like) {
+  const int more = gradient.ndim() - 1 - like.shape.size();
+  const bool apart = gradient.cut().stacked && like.cut && !like.cut.stacked;
+  return apart ? lay_microbatches(gradient, like.cut.dim + more) : gradient;
+}
+
+}  // namespace
+
+Tensor gradient_like(const Tensor& given, const TensorMeta& like, const Tensor& destination) {
+  const Tensor gradient = laid_like(given, like);
   // Stacked pieces stay apart until their leaf adds them: only what is behind dim 0 counts.
   Shape have = gradient.shape();
   Shape want = like.shape;

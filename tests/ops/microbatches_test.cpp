@@ -54,6 +54,15 @@ const RegisterOpCase<RepeatMicrobatches> kRepeatMicrobatchesCase{{
     .second_gradient = false,
 }};
 
+const RegisterOpCase<AsMicrobatches> kAsMicrobatchesCase{{
+    .samples = {{.inputs = {real({4, 6})}, .attrs = {.parts = 2, .dim = 1}}},
+    .wrong = {{.inputs = {real({4, 6})}, .attrs = {.parts = 3}},
+              {.inputs = {real({4})}, .attrs = {.parts = 2, .dim = 1}},
+              {.inputs = {real({4, 6}).in_microbatches(2, 1)}, .attrs = {.parts = 2}}},
+    .dtypes = kAllDTypes,
+    .second_gradient = false,
+}};
+
 TEST(Microbatches, pieces_lie_where_they_were) {
   Tensor x = from_values<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 4});
   x.get().cut = {.parts = 2, .dim = 1};
@@ -110,8 +119,8 @@ std::string unsupported(const F& call) {
 
 TEST(Microbatches, what_takes_one_pass_apart_names_op_module_and_way_out) {
   const std::string way_out =
-      " in module head; several microbatches cannot run in one pass; set at_once = 1 in "
-      "LoaderOptions, or Context::pass.count to 1";
+      " in module head; several microbatches cannot run in one pass; in LoaderOptions, at_once = 1 "
+      "runs them one by one and grain = 1 makes the batch one microbatch";
   const Tensor base = zeros({3, 4});
   EXPECT_EQ(unsupported([&] { return select(base, 0, 1).copy_(in_two({4})); }),
             "copy: writes several microbatches into a view" + way_out);

@@ -131,6 +131,9 @@ void register_op_case(OpCaseData data) {
     add_test(shared, "shard_rule_has_the_right_form", check_shard_form);
     add_test(shared, "shard_rule_is_true", check_shard_truth);
     add_test(shared, "takes_empty_inputs", check_empty);
+    if (shared->strides) {
+      add_test(shared, "keeps_microbatches_apart", check_microbatches);
+    }
   }
 }
 

@@ -45,5 +45,9 @@ void check_shard_form(const OpCaseData& c);
 /// Cutting all inputs along a label into 2 and 4 pieces, running each, and joining the outputs
 /// gives the whole. Where the rule has labels, some sample must divide into pieces.
 void check_shard_truth(const OpCaseData& c);
+/// Several microbatches in one pass give the values and gradients of each alone, bit for bit, or
+/// Unsupported: along every label that samples may lie along, and whichever of the inputs along it
+/// know their borders.
+void check_microbatches(const OpCaseData& c);
 
 }  // namespace tessera::test

@@ -6,7 +6,8 @@
 namespace tessera::cpu {
 namespace {
 
-/// Elements between the matrices of a dense operand, in a batch of `count`; -1 when not uniform.
+/// Elements between the matrices of a dense operand, in a batch of `count`; -1 when some are used
+/// several times.
 std::int64_t step_of(const TensorImpl& x, std::int64_t count) {
   const int ndim = x.shape.size();
   const std::int64_t size = x.shape[ndim - 1] * x.shape[ndim - 2];
@@ -20,6 +21,44 @@ std::int64_t step_of(const TensorImpl& x, std::int64_t count) {
 Matrix matrix_of(const TensorImpl& x, bool transposed) {
   const Matrix m{bytes_of(x), x.dtype, x.shape.back(), 1};
   return transposed ? m.transposed() : m;
+}
+
+char* bytes_at(const TensorImpl& x, std::int64_t element) {
+  return bytes_of(x) + element * static_cast<std::int64_t>(size_of(x.dtype));
+}
+
+/// Elements between the matrices of a dense operand along each dim of the batch of `c`.
+Strides strides_in_batch(const TensorImpl& x, const TensorImpl& c) {
+  Strides strides = Dims::filled(c.shape.size() - 2, 0);
+  const int more = c.shape.size() - x.shape.size();
+  std::int64_t step = x.shape[x.shape.size() - 1] * x.shape[x.shape.size() - 2];
+  for (int d = x.shape.size() - 3; d >= 0; --d) {
+    strides[d + more] = x.shape[d] == 1 ? 0 : step;
+    step *= x.shape[d];
+  }
+  return strides;
+}
+
+/// One batch along the last dim of the batch's dims after the other, each of uniform steps.
+void multiply_rows_of_batch(GemmBatch row, const TensorImpl& a, const TensorImpl& b,
+                            const TensorImpl& c) {
+  Strides of_a = strides_in_batch(a, c);
+  Strides of_b = strides_in_batch(b, c);
+  Shape rows = c.shape;
+  for (int d = 0; d < 3; ++d) {
+    rows.erase(rows.size() - 1);
+  }
+  row.count = c.shape[rows.size()];
+  row.a_step = of_a.back(), row.b_step = of_b.back();
+  of_a.erase(rows.size()), of_b.erase(rows.size());
+  StridedCounter<2> at(rows, {of_a, of_b});
+  const std::int64_t step_of_c = row.count * row.c_step;
+  for (std::int64_t n = 0; n < numel_of(rows); ++n, at.next()) {
+    row.first.a.data = bytes_at(a, at.offsets[0]);
+    row.first.b.data = bytes_at(b, at.offsets[1]);
+    row.first.c = bytes_at(c, n * step_of_c);
+    gemm(row);
+  }
 }
 
 bool matmul_kernel(Kernel& k, const Matmul::Attrs& attrs) {
@@ -46,7 +85,8 @@ bool matmul_kernel(Kernel& k, const Matmul::Attrs& attrs) {
   batch.b_step = step_of(b, batch.count);
   batch.c_step = g.m * g.n;
   if (batch.a_step < 0 || batch.b_step < 0) {
-    return false;
+    multiply_rows_of_batch(batch, a, b, c);
+    return true;
   }
   const bool one_matrix = batch.b_step == 0 && batch.a_step != 0 && !attrs.transpose_a;
   if (one_matrix) {

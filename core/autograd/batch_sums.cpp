@@ -1,0 +1,135 @@
+#include <tessera/core/autograd/batch_sums.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/concat.h>
+#include <tessera/core/ops/microbatches.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/reshape.h>
+
+namespace tessera {
+namespace {
+
+using Kind = std::vector<const BatchSumUse*>;
+
+/// The shape of one microbatch of `x`.
+Shape shape_of_piece(const Tensor& x) {
+  Shape shape = x.shape();
+  if (x.cut().stacked) {
+    shape.erase(0);
+  } else if (x.cut()) {
+    shape[x.cut().dim] /= x.cut().parts;
+  }
+  return shape;
+}
+
+bool have_like_samples(const Tensor& x, const Tensor& y) {
+  const Shape a = shape_of_piece(x);
+  const Shape b = shape_of_piece(y);
+  return x.dtype() == y.dtype() && a.size() == b.size() && !a.empty() &&
+         std::equal(a.begin() + 1, a.end(), b.begin() + 1);
+}
+
+bool are_of_one_kind(const BatchSumUse& a, const BatchSumUse& b) {
+  return a.op == b.op && a.attrs->type().equal(a.attrs->get(), b.attrs->get()) &&
+         std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(),
+                    have_like_samples);
+}
+
+std::vector<Kind> sort_by_kind(std::span<const BatchSumUse> uses) {
+  std::vector<Kind> kinds;
+  for (const BatchSumUse& use : uses) {
+    const auto known =
+        std::ranges::find_if(kinds, [&](const Kind& k) { return are_of_one_kind(*k[0], use); });
+    known != kinds.end() ? known->push_back(&use) : kinds.push_back({&use});
+  }
+  return kinds;
+}
+
+std::int32_t parts_of(const Kind& kind) {
+  std::int32_t parts = 1;
+  for (const BatchSumUse* use : kind) {
+    for (const Tensor& x : use->inputs) {
+      parts = std::max(parts, x.cut().parts);
+    }
+  }
+  return parts;
+}
+
+bool depends_on_samples(const BatchSumUse& use) {
+  return std::ranges::any_of(use.inputs, [](const Tensor& x) { return bool{x.cut()}; });
+}
+
+/// Input `i` of `use` as (parts, a microbatch's shape...), without borders.
+Tensor by_microbatch(const BatchSumUse& use, std::size_t i, std::int32_t parts) {
+  Tensor x = use.inputs[i];
+  if (!x.cut()) {
+    // Of what no sample had a part in each microbatch has a share; the first factor takes it.
+    const bool share = i == 0 && parts > 1 && !depends_on_samples(use);
+    x = repeat_microbatches(share ? x * (1.0 / parts) : x, parts);
+  } else if (!x.cut().stacked && x.cut().dim > 0) {
+    x = stack_microbatches(x);
+  }
+  Shape shape = shape_of_piece(x);
+  shape.insert(0, parts);
+  x = x.detach();
+  x.get().cut = {};
+  return reshape(x, shape);
+}
+
+/// The `i`-th inputs of all uses: each microbatch holds the samples of the first use, then those of
+/// the second, and so on.
+Tensor join_samples(const Kind& kind, std::size_t i, std::int32_t parts) {
+  std::vector<Tensor> pieces;
+  for (const BatchSumUse* use : kind) {
+    pieces.push_back(by_microbatch(*use, i, parts));
+  }
+  const Tensor all = concat(std::vector<TensorRef>(pieces.begin(), pieces.end()), 1);
+  Shape shape = all.shape();
+  shape.erase(0);
+  shape[0] *= parts;
+  Tensor joined = reshape(all, shape);
+  if (parts > 1) {
+    joined = joined.detach();
+    joined.get().cut = {.parts = parts, .dim = 0};
+  }
+  return joined;
+}
+
+Tensor sum_kind(const Kind& kind, const Tensor& destination) {
+  std::vector<Tensor> inputs = kind[0]->inputs;
+  if (kind.size() > 1) {
+    const std::int32_t parts = parts_of(kind);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      inputs[i] = join_samples(kind, i, parts);
+    }
+  }
+  Outputs outputs{destination};
+  call(*kind[0]->op, std::vector<TensorRef>(inputs.begin(), inputs.end()), kind[0]->attrs->get(),
+       outputs);
+  return std::move(outputs[0]);
+}
+
+}  // namespace
+
+BatchSumUse::BatchSumUse(const OpDef& sum, std::span<const TensorRef> of, const void* attributes)
+    : op(&sum), attrs(std::make_unique<AttrsBox>(*sum.attrs, attributes)) {
+  inputs.assign(of.begin(), of.end());
+}
+
+std::vector<Tensor> sum_uses(std::span<const BatchSumUse> uses, bool alone,
+                             const Tensor& destination) {
+  const std::vector<Kind> kinds = sort_by_kind(uses);
+  const bool whole = alone && kinds.size() == 1;
+  const ModeGuard<&Modes::batch_sum> sum(whole ? BatchSum::tree : BatchSum::stack);
+  std::vector<Tensor> gradients;
+  for (const Kind& kind : kinds) {
+    gradients.push_back(sum_kind(kind, whole ? destination : Tensor()));
+  }
+  return gradients;
+}
+
+}  // namespace tessera

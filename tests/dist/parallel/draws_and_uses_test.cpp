@@ -1,0 +1,147 @@
+// Models that draw for their samples, that are called several times a pass or that make tensors of
+// their own: the same weights on any number of ranks.
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/exp.h>
+#include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/random_like.h>
+#include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/tanh.h>
+#include <tessera/core/ops/unsqueeze.h>
+#include <tessera/dist/comm/loopback.h>
+#include <tessera/dist/parallel/data_parallel.h>
+#include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
+#include <tessera/nn/layers/conv.h>
+#include <tessera/nn/layers/dropout.h>
+#include <tessera/nn/layers/embedding.h>
+#include <tessera/nn/layers/linear.h>
+#include <tessera/nn/layers/lstm.h>
+#include <tessera/nn/optim/sgd.h>
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::int64_t kWidth = 16;
+constexpr std::int64_t kGrain = 8;
+
+/// A variational autoencoder whose code is noisy.
+struct Vae : nn::Module {
+  nn::Child<nn::Linear> encoder{this, "encoder", kWidth, 8};
+  nn::Child<nn::Linear> decoder{this, "decoder", 4, kWidth};
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const Tensor h = encoder(x * bernoulli(full_like(x, 0.9)));
+    const Tensor mean_code = slice(h, 1, 0, 4);
+    const Tensor noise = randn_like(mean_code) + rand_like(mean_code);
+    const Tensor y = decoder(mean_code + exp(0.5 * slice(h, 1, 4, 8)) * noise);
+    return mean((y - x) * (y - x));
+  }
+};
+
+/// One network on both halves of a sample.
+struct Siamese : nn::Module {
+  nn::Child<nn::Conv1d> conv{this, "conv", 1, 3, 3};
+  nn::Child<nn::Linear> head{this, "head", 6, 5};
+  nn::Child<nn::Dropout> dropout{this, "dropout", 0.25};
+  [[nodiscard]] Tensor embed(const Tensor& x) const {
+    return head(dropout(tanh(mean(conv(unsqueeze(x, 1)), {1}))));
+  }
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const Tensor difference = embed(slice(x, 1, 0, 8)) - embed(slice(x, 1, 8, 16));
+    return mean(difference * difference);
+  }
+};
+
+/// Token types of zeros, positions and a first state of its own.
+struct Made : nn::Module {
+  nn::Child<nn::Embedding> type{this, "type", 2, 4};
+  nn::Child<nn::Embedding> place{this, "place", kWidth, 4};
+  nn::Child<nn::LSTM> lstm{this, "lstm", 4, 4, nn::RecurrentOptions{.batch_first = true}};
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const Tensor ids = cast(zeros_like(x), DType::i64);
+    const Tensor same = zeros(x.shape(), {.dtype = DType::i64});
+    const Tensor in = unsqueeze(x, 2) * (type(ids) + type(same) + place(arange(kWidth)));
+    const Tensor y = lstm(in).first;
+    return mean(y * y);
+  }
+};
+
+using Values = std::vector<std::vector<float>>;
+
+template <class Model, class F>
+Values train(std::int64_t at_once, const F& wrap) {
+  set_seed(11);
+  const auto model = nn::make<Model>();
+  const Tensor x = randn({64, kWidth});
+  data::DataLoader loader(data::TensorDataset{x}, {.batch_size = 16,
+                                                   .shuffle = true,
+                                                   .join_epochs = true,
+                                                   .steps = 4,
+                                                   .grain = kGrain,
+                                                   .at_once = at_once});
+  [[maybe_unused]] const auto reducer = wrap(*model);
+  optim::SGD optimizer(model->parameters(), {.lr = 0.1});
+  for (auto& [batch] : loader) {
+    (*model)(batch).backward();
+    optimizer.step();
+  }
+  Values values;
+  for (const auto& [name, parameter] : model->named_parameters()) {
+    values.push_back(parameter.value().template to_vector<float>());
+  }
+  return values;
+}
+
+template <class Model>
+Values parallel(int ranks, std::int64_t at_once) {
+  Values of_last_rank;
+  run_ranks(ranks, [&](Communicator& comm) {
+    Context& context = Context::current();
+    context.rank = comm.rank();
+    context.world_size = comm.size();
+    const Values values = train<Model>(at_once, [&](nn::Module& model) {
+      const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
+      return data_parallel(model, borrowed, {.grain = kGrain});
+    });
+    if (comm.rank() == ranks - 1) {
+      of_last_rank = values;
+    }
+  });
+  return of_last_rank;
+}
+
+template <class Model>
+void expect_same_bits() {
+  const auto alone = [](std::int64_t at_once) {
+    return train<Model>(at_once, [](nn::Module&) { return 0; });
+  };
+  const Values expected = alone(1);
+  for (const std::int64_t at_once : {0, 2}) {
+    EXPECT_EQ(alone(at_once), expected) << at_once << " at once";
+  }
+  for (const int ranks : {1, 2, 3, 4}) {
+    EXPECT_EQ(parallel<Model>(ranks, 0), expected) << ranks << " ranks";
+    EXPECT_EQ(parallel<Model>(ranks, 1), expected) << ranks << " ranks, one by one";
+  }
+}
+
+TEST(AnyNumberOfRanks, noise_for_each_sample) {
+  expect_same_bits<Vae>();
+}
+
+TEST(AnyNumberOfRanks, a_model_called_several_times) {
+  expect_same_bits<Siamese>();
+}
+
+TEST(AnyNumberOfRanks, tensors_made_in_a_forward) {
+  expect_same_bits<Made>();
+}
+
+}  // namespace
+}  // namespace tessera::dist
