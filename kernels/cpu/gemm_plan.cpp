@@ -9,7 +9,9 @@ constexpr std::int64_t kBlockWords = std::int64_t{8} << 20;   // packed rows of 
 constexpr std::int64_t kSharedWords = std::int64_t{4} << 20;  // of B, packed whole: 16 MiB
 constexpr std::int64_t kTileRows = 528;
 constexpr std::int64_t kSummedTileRows = 264;  // tiles that need buffers for partial sums
-constexpr std::int64_t kTileColumns = 128;     // a segment of B is then 192 KiB: well inside L2
+// Sums of cuts of so little depth are added as often as they are formed: in the first cache.
+constexpr std::int64_t kThinCut = 96, kThinTileRows = 48;
+constexpr std::int64_t kTileColumns = 128;  // a segment of B is then 192 KiB: well inside L2
 
 // A library packs for itself, and again for every tile: its tiles are larger.
 constexpr std::int64_t kLibraryRows = 384, kLibraryColumns = 384;
@@ -79,6 +81,11 @@ void choose_tiles(GemmPlan& plan, const Gemm& g, Unit most, Unit unit) {
   plan.tile_columns = even_blocks(g.n, most.columns, unit.columns);
 }
 
+std::int64_t most_rows(const Gemm& g, bool direct) {
+  const bool thin = g.cuts > 1 && g.k / g.cuts <= kThinCut;
+  return direct ? kTileRows : thin ? kThinTileRows : kSummedTileRows;
+}
+
 }  // namespace
 
 template <class Sum>
@@ -88,8 +95,7 @@ GemmPlan plan_gemm(const Gemm& g, const ProductKernelOf<Sum>& kernel) {
            {std::int64_t{kernel.words_at_once} * kernel.depth_per_word,
             std::int64_t{kernel.depth_per_word} * kernel.words_of_run, kernel.words_of_run});
   plan.direct = is_one_piece(g) && !g.accumulate && g.c_dtype != DType::bf16;
-  choose_tiles(plan, g, {plan.direct ? kTileRows : kSummedTileRows, kTileColumns},
-               {kernel.rows, kernel.columns});
+  choose_tiles(plan, g, {most_rows(g, plan.direct), kTileColumns}, {kernel.rows, kernel.columns});
   plan.share_columns =
       plan.tile_rows < g.m && round_up(g.n, kernel.columns) * plan.words <= kSharedWords;
   const std::int64_t fitting = kBlockWords / std::max<std::int64_t>(1, plan.words);
