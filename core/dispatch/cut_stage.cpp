@@ -75,7 +75,7 @@ InlineVector<std::int8_t, 4> unmarked_dims(const ShardRule& rule, std::int8_t la
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = inputs[i];
     const int dim = x.defined() && !x.cut() ? rule.inputs[i].find(label) : -1;
-    const bool per_sample = dim >= 0 && x.shape()[dim] == samples;
+    const bool per_sample = dim >= 0 && x.shape()[dim] == samples && samples > 1;
     dims.push_back(static_cast<std::int8_t>(per_sample ? dim : -1));
     any |= per_sample;
   }
@@ -116,8 +116,8 @@ CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void*
   }
   const bool in_runs =
       std::ranges::all_of(inputs, [](const Tensor& x) { return !x.defined() || lie_in_runs(x); });
-  plan.loop = sums && !(op.info.cuts_sums && in_runs);
-  if (sums && !plan.loop) {
+  plan.loop = sums && plan.parts > 1 && !(op.info.cuts_sums && in_runs);
+  if (sums && plan.parts > 1 && !plan.loop) {
     plan.sum_parts = plan.parts;
     plan.stack = Modes::current().batch_sum == BatchSum::stack;
   }
@@ -125,7 +125,7 @@ CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void*
 }
 
 void CutPlan::apply(Infer& infer) const {
-  if (parts == 1) {
+  if (parts == 1 && output_dims.empty()) {
     return;
   }
   const Cut pieces{.parts = parts, .dim = 0, .stacked = true};

@@ -56,6 +56,9 @@ Tensor expand(const Tensor& x, const Shape& shape) {
 
 Tensor expand_like(const Tensor& gradient, const TensorMeta& like) {
   Shape shape = like.shape;
+  if (!gradient.cut() && like.cut && like.cut.parts == 1) {
+    return as_microbatches(expand(gradient, shape), 1, like.cut.dim);
+  }
   if (!gradient.cut().stacked || !like.cut) {
     return expand(gradient, shape);
   }

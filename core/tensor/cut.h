@@ -8,7 +8,9 @@ namespace tessera {
 /// A pass may run several microbatches at once (docs/determinism.md). A tensor that depends on the
 /// samples then carries its cut: dim `dim` holds `parts` equal pieces in microbatch order. When an
 /// op reduces that dim away, the value exists once a microbatch: it gets a new dim 0 of size
-/// `parts`, and the cut is `stacked`. Tensors without a cut are equal for all microbatches.
+/// `parts`, and the cut is `stacked`. Tensors without a cut are equal for all microbatches. One
+/// part is no border: it lets ops that mix samples notice them, and what is summed over it has no
+/// cut.
 struct Cut {
   std::int32_t parts = 1;
   std::int8_t dim = -1;

@@ -104,7 +104,7 @@ class LoaderBase {
   /// The sample that stands at a place of the order.
   [[nodiscard]] std::int64_t sample_at(std::int64_t place) const;
   /// Tells a tensor of the batch where its microbatches end.
-  static void set_borders(Tensor& tensor, const PassPlan& pass);
+  void set_borders(Tensor& tensor, const PassPlan& pass) const;
   /// The key of a sample's random numbers.
   [[nodiscard]] std::uint64_t random_key(std::int64_t place) const;
   /// Contexts in which `rand`, `randn` and ops draw while one sample is made, keyed by its place,
@@ -121,6 +121,7 @@ class LoaderBase {
     std::size_t pass = 0;
   };
   void deal_passes();
+  [[nodiscard]] bool stands_for_more(const PassPlan& pass) const;
   void respect_mixing();
   [[nodiscard]] Cursor cursor(std::int64_t ahead) const;
   [[nodiscard]] std::int64_t first_place(std::int64_t position) const;

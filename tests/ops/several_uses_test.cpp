@@ -18,6 +18,9 @@
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/ops/unsqueeze.h>
 
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
+
 #include "ops/gradients.h"
 
 namespace tessera {
@@ -234,6 +237,26 @@ TEST(InBatchNegatives, are_refused_with_ways_out) {
     SCOPED_TRACE(i);
     expect_ways_out(refusal([&] { static_cast<void>(similarities[i]()); }));
   }
+}
+
+/// Similarities of a batch's samples with each other, in the first pass of one of four ranks.
+void compare_all(std::int64_t grain, std::int64_t at_once) {
+  const ContextScope context(std::make_shared<Context>());
+  data::DataLoader loader{data::TensorDataset{numbers({16, 3}, 1, DType::f32)},
+                          {.batch_size = 16, .grain = grain, .at_once = at_once, .ranks = 4}};
+  for (auto& [x] : loader) {
+    const Tensor w = numbers({3, 3}, 2, DType::f32).set_requires_grad(true);
+    const Tensor y = linear(x, w);
+    mean(y * y).backward();
+    EXPECT_EQ(w.grad().shape(), (Shape{3, 3}));
+    static_cast<void>(matmul(y, x, false, true));
+  }
+}
+
+TEST(InBatchNegatives, are_refused_where_ranks_have_one_microbatch_each) {
+  expect_ways_out(refusal([] { compare_all(4, 0); }));
+  expect_ways_out(refusal([] { compare_all(8, 0); }));
+  EXPECT_EQ(refusal([] { compare_all(4, 1); }), "went through");
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ void expect_same_bits() {
   for (const std::int64_t at_once : {0, 2}) {
     EXPECT_EQ(alone(at_once), expected) << at_once << " at once";
   }
-  for (const int ranks : {1, 2, 3, 4}) {
+  for (const int ranks : {1, 2, 3, 4, 8}) {
     EXPECT_EQ(parallel<Model>(ranks, 0), expected) << ranks << " ranks";
     EXPECT_EQ(parallel<Model>(ranks, 1), expected) << ranks << " ranks, one by one";
   }
