@@ -36,12 +36,9 @@ Hdf5Reader::Hdf5Reader(const std::string& path, std::unique_ptr<File> file)
       catalog_(catalog_of(id_, path)) {}
 
 void Hdf5Reader::read(const std::string& path, std::span<std::byte> bytes) {
-  const ArrayInfo* info = find(path);
-  check(info != nullptr, "load: '", path_, "' has no array '", path, "'");
-  check(info->nbytes() == bytes.size(), "load: '", path_, "': '", path, "' has another size; got ",
-        bytes.size(), " bytes, expected ", info->nbytes());
+  const ArrayInfo& info = readable(path_, path, bytes.size());
   const std::optional<std::uint64_t> place =
-      catalog_.places[static_cast<std::size_t>(info - catalog_.arrays.data())];
+      catalog_.places[static_cast<std::size_t>(&info - catalog_.arrays.data())];
   if (bytes.empty()) {
     return;
   }

@@ -19,15 +19,27 @@ std::string dotted(std::string path) {
   return path;
 }
 
+/// Names that a state dict of `module` has.
+std::set<std::string> names_of_state(const Module& module) {
+  std::set<std::string> names;
+  for (const auto& [name, slot] : module.named_slots()) {
+    if (slot->persistent) {
+      names.insert(name);
+    }
+  }
+  for (const auto& [name, below] : module.all_modules()) {
+    if (dynamic_cast<const HasExtraState*>(below) != nullptr) {
+      names.insert((name.empty() ? name : name + ".") + std::string(kExtraState));
+    }
+  }
+  return names;
+}
+
 class StateReading {
  public:
   StateReading(ArrayFileReader& reader, const std::string& path, const Module& module,
                const NameMap& names)
-      : reader_(reader), path_(path), names_(names) {
-    for (const auto& [name, slot] : module.named_slots()) {
-      expected_.insert(name);
-    }
-  }
+      : reader_(reader), path_(path), names_(names), expected_(names_of_state(module)) {}
 
   StateDict run() {
     const std::string prefix(prefix_of_model());
@@ -70,14 +82,20 @@ class StateReading {
     }
     check<IoError>(!state_.contains(mapped.name), "load: '", path_, "': '", array.path,
                    "' is there twice, as '", mapped.name, "'");
+    state_.set(mapped.name, value_of(array, mapped));
+  }
+
+  /// Nothing for an array that cannot be read and is not the module's: its name alone counts.
+  Value value_of(const ArrayInfo& array, const NameMap::Mapped& mapped) {
+    if (!array.refusal.empty() && !expected_.contains(mapped.name)) {
+      return {};
+    }
     const Tensor value = tensor_of(array);
     if (is_extra_state(mapped.name) && value.dtype() == DType::u8) {
-      state_.set(mapped.name,
-                 value_from_bytes({static_cast<const std::byte*>(value.raw_data()), value.nbytes()},
-                                  about(array)));
-    } else {
-      state_.set(mapped.name, mapped.transpose ? transposed(array, value) : value);
+      return value_from_bytes({static_cast<const std::byte*>(value.raw_data()), value.nbytes()},
+                              about(array));
     }
+    return mapped.transpose ? transposed(array, value) : value;
   }
 
   [[nodiscard]] std::string about(const ArrayInfo& array) const {
@@ -88,6 +106,7 @@ class StateReading {
     if (const auto known = tensors_.find(array.target); known != tensors_.end()) {
       return known->second;
     }
+    check<IoError>(array.refusal.empty(), array.refusal);
     Tensor value = empty(array.shape, {.dtype = array.dtype});
     reader_.read(array.path, {static_cast<std::byte*>(value.raw_data()), value.nbytes()});
     tensors_.emplace(array.path, value);
