@@ -6,6 +6,7 @@
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/nn/state/older_state.h>
 #include <tessera/nn/state/overwrite.h>
 #include <tessera/nn/tree/module.h>
 
@@ -85,6 +86,9 @@ class Load {
                         .missing_keys = result_.missing_keys,
                         .unexpected_keys = result_.unexpected_keys,
                         .errors = errors_};
+    if (const auto* reader = dynamic_cast<const ReadsOlderState*>(&module)) {
+      reader->take_older_state(context);
+    }
     run_state_hooks(module.state_hooks(), &StateHooks::load_pre, module, context);
     module.check_state_known();
     plan_slots(module, Slot::Kind::parameter, state, prefix);
