@@ -41,7 +41,7 @@ class StateReading {
                const NameMap& names)
       : reader_(reader), path_(path), names_(names), expected_(names_of_state(module)) {}
 
-  StateDict run() {
+  FileState run() {
     const std::string prefix(prefix_of_model());
     for (const ArrayInfo& array : reader_.arrays()) {
       const std::string name = dotted(array.path);
@@ -50,7 +50,7 @@ class StateReading {
       }
     }
     add_attributes(prefix);
-    return std::move(state_);
+    return std::move(file_);
   }
 
  private:
@@ -80,9 +80,13 @@ class StateReading {
     if (mapped.name.empty()) {
       return;
     }
-    check<IoError>(!state_.contains(mapped.name), "load: '", path_, "': '", array.path,
+    check<IoError>(!file_.state.contains(mapped.name), "load: '", path_, "': '", array.path,
                    "' is there twice, as '", mapped.name, "'");
-    state_.set(mapped.name, value_of(array, mapped));
+    const std::string own = names_.rules.empty() ? dotted(array.path) : array.path;
+    if (own != mapped.name || mapped.transpose) {
+      file_.sources[mapped.name] = {array.path, mapped.transpose};
+    }
+    file_.state.set(mapped.name, value_of(array, mapped));
   }
 
   /// Nothing for an array that cannot be read and is not the module's: its name alone counts.
@@ -141,14 +145,14 @@ class StateReading {
     const std::string inside = owner.empty() ? owner : owner + ".";
     if (inside.starts_with(prefix)) {
       const std::string rest = inside.substr(prefix.size());
-      state_.metadata().set(rest.substr(0, rest.size() - (rest.empty() ? 0 : 1)),
-                            Metadata{{"version", version}});
+      file_.state.metadata().set(rest.substr(0, rest.size() - (rest.empty() ? 0 : 1)),
+                                 Metadata{{"version", version}});
     }
   }
 
   void add_other_name(const std::string& name, const std::string& target) {
-    if (expected_.contains(name) && !state_.contains(name) && state_.contains(target)) {
-      state_.set(name, state_.at(target));
+    if (expected_.contains(name) && !file_.state.contains(name) && file_.state.contains(target)) {
+      file_.state.set(name, file_.state.at(target));
     }
   }
 
@@ -157,12 +161,21 @@ class StateReading {
   const NameMap& names_;
   std::set<std::string> expected_;
   std::map<std::string, Tensor> tensors_;
-  StateDict state_;
+  FileState file_;
 };
 
 }  // namespace
 
-StateDict read_state(ArrayFileReader& reader, const std::string& path, const Module& module,
+std::string FileState::text(const std::string& name) const {
+  const auto source = sources.find(name);
+  if (source == sources.end()) {
+    return '"' + name + '"';
+  }
+  const std::string how = source->second.transposed ? "transposed, as" : "as";
+  return '"' + source->second.path + "\" (" + how + " \"" + name + "\")";
+}
+
+FileState read_state(ArrayFileReader& reader, const std::string& path, const Module& module,
                      const NameMap& names) {
   return StateReading(reader, path, module, names).run();
 }

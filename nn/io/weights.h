@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include <tessera/nn/io/array_file.h>
 #include <tessera/nn/io/name_map.h>
 #include <tessera/nn/tree/module.h>
 
@@ -31,6 +33,10 @@ enum class Format : std::uint8_t { hdf5, safetensors };
 
 /// The format of a file of that name: safetensors where it ends so, otherwise HDF5.
 [[nodiscard]] Format format_of(const std::string& path);
+
+/// Opens a file of weights to look at what it holds, without a module. Throws IoError as
+/// load_weights does.
+[[nodiscard]] std::unique_ptr<ArrayFileReader> open_weights(const std::string& path, Format format);
 
 /// Writes the state of `module` to a file of the format that its name ends in, see `format_of`: a
 /// new one beside, which then takes the name, so that the old file or the new one is there whatever
@@ -55,7 +61,8 @@ void export_weights(const Module& module, const std::string& path, Format format
                     const NameMap& names = {}, const WeightsOptions& options = {});
 
 /// load_weights in any format, whatever the file's name ends in: `names` makes the module's names
-/// of the file's dotted ones.
+/// of the file's dotted ones. Errors and the unexpected keys of the result name what the file has
+/// by the file's names.
 LoadResult import_weights(Module& module, const std::string& path, Format format,
                           const NameMap& names = {}, const LoadOptions& options = {});
 
