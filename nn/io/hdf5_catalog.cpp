@@ -1,6 +1,7 @@
 #include <tessera/nn/io/hdf5_catalog.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -36,6 +37,7 @@ class Walk {
   void dataset(hid_t id, const std::string& name, haddr_t address);
   void attributes(hid_t id, const std::string& name);
   [[nodiscard]] Hdf5TypeMatch type_of(hid_t id, const std::string& name) const;
+  void check_filters(hid_t properties, const std::string& name) const;
   void check_stored(hid_t id, const ArrayInfo& info) const;
   [[nodiscard]] Shape shape_of(hid_t id, const std::string& name) const;
   [[nodiscard]] std::optional<std::uint64_t> place_of(hid_t id, const std::string& name, bool exact,
@@ -128,6 +130,20 @@ Shape Walk::shape_of(hid_t id, const std::string& name) const {
   return shape;
 }
 
+/// Of filters that compress, other programs bring their own.
+void Walk::check_filters(hid_t properties, const std::string& name) const {
+  for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
+    std::array<char, 64> filter{};
+    unsigned flags = 0;
+    std::size_t values = 0;
+    const H5Z_filter_t id = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &values,
+                                           nullptr, filter.size() - 1, filter.data(), nullptr);
+    check<Foreign>(H5Zfilter_avail(id) > 0, kLoadOp, ": ", at(name),
+                   " is compressed by a filter that is not here; got '", filter.data(), "' (", id,
+                   "), expected one that HDF5 brings or finds in HDF5_PLUGIN_PATH");
+  }
+}
+
 std::optional<std::uint64_t> Walk::place_of(hid_t id, const std::string& name, bool exact,
                                             std::size_t nbytes) const {
   const Hdf5Handle properties =
@@ -137,6 +153,7 @@ std::optional<std::uint64_t> Walk::place_of(hid_t id, const std::string& name, b
                  " is a virtual dataset; expected an array kept in this file");
   check<Foreign>(H5Pget_external_count(properties) == 0, kLoadOp, ": ", at(name),
                  " is kept in another file; expected an array kept in this one");
+  check_filters(properties, name);
   const haddr_t place = layout == H5D_CONTIGUOUS && exact ? H5Dget_offset(id) : HADDR_UNDEF;
   if (place == HADDR_UNDEF || H5Dget_storage_size(id) != nbytes) {
     return {};

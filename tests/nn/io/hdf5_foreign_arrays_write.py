@@ -79,6 +79,7 @@ HDF5 = {
     "soft_link": put(h5py.SoftLink("/nowhere")),
     "external_link": put(h5py.ExternalLink("other.h5", "/plain")),
     "virtual": virtual,
+    "lzf": lambda file, name: file.create_dataset(name, data=WEIGHT, compression="lzf"),  # h5py's own
     "elsewhere": lambda file, name: file.create_dataset(name, (4,), "<f4", external=[("/etc/passwd", 0, 16)]),
 }
 
