@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/mul.h>
@@ -14,6 +15,7 @@ namespace tessera::nn {
 namespace {
 
 void move_towards(const Buffer& buffer, const Tensor& value, double factor) {
+  const CategoryScope category(MemoryCategory::parameter);
   buffer.assign(buffer.value() * (1 - factor) + value * factor);
 }
 

@@ -6,6 +6,7 @@
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/nn/state/older_state.h>
@@ -185,6 +186,7 @@ class Load {
   }
 
   void fill() const {
+    const CategoryScope category(MemoryCategory::parameter);
     const NoGradGuard no_grad;
     for (const auto& [slot, given] : copies_) {
       fill_slot(*slot, given);
