@@ -5,6 +5,7 @@
 #include <set>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/tensor/factories.h>
@@ -27,10 +28,8 @@ std::set<std::string> names_of_state(const Module& module) {
       names.insert(name);
     }
   }
-  for (const auto& [name, below] : module.all_modules()) {
-    if (dynamic_cast<const HasExtraState*>(below) != nullptr) {
-      names.insert((name.empty() ? name : name + ".") + std::string(kExtraState));
-    }
+  for (const auto& [name, extra] : named_extra_states(module)) {
+    names.insert(name);
   }
   return names;
 }
@@ -111,6 +110,7 @@ class StateReading {
       return known->second;
     }
     check<IoError>(array.refusal.empty(), array.refusal);
+    const CategoryScope category(MemoryCategory::parameter);  // a load that assigns keeps it
     Tensor value = empty(array.shape, {.dtype = array.dtype});
     reader_.read(array.path, {static_cast<std::byte*>(value.raw_data()), value.nbytes()});
     tensors_.emplace(array.path, value);
