@@ -14,7 +14,8 @@ constexpr std::uint64_t kPiece = 4 << 20;
 
 Hdf5Handle open_hdf5(Hdf5Storage& storage, const std::string& path) {
   const Hdf5Quiet quiet;
-  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, hdf5_access(storage));
+  const Hdf5Handle access = hdf5_access(storage);  // its end would clear what HDF5 says
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
   if (id < 0 && storage.error != nullptr) {
     std::rethrow_exception(storage.error);
   }
