@@ -122,6 +122,10 @@ TEST(Hdf5File, ReadsWhatH5pyWrites) {
   ASSERT_NE(find_attribute<std::string>(attributes, "", "fixed"), nullptr);
   EXPECT_EQ(*find_attribute<std::string>(attributes, "", "fixed"), "abc");
   EXPECT_EQ(*find_attribute<std::int64_t>(attributes, "plain", "n"), 3);
+  for (const char* name : {"no texts", "no text", "no bytes"}) {
+    ASSERT_NE(find_attribute<std::vector<std::string>>(attributes, "plain", name), nullptr) << name;
+    EXPECT_TRUE(find_attribute<std::vector<std::string>>(attributes, "plain", name)->empty());
+  }
 }
 
 TEST(Hdf5File, RefusesWhatHasNoEndOrIsNoHdf5) {

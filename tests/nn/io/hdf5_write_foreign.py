@@ -13,6 +13,9 @@ def good(file):
     file.attrs["fixed"] = np.bytes_(b"abc")
     file["plain"] = six
     file["plain"].attrs["n"] = np.int32(3)
+    file["plain"].attrs.create("no texts", [], shape=(0,), dtype=h5py.string_dtype())
+    file["plain"].attrs["no text"] = h5py.Empty(h5py.string_dtype())
+    file["plain"].attrs["no bytes"] = h5py.Empty("S1")
     file["big_endian"] = six.astype(">f4")
     file.create_dataset("chunked", data=six, chunks=(1, 3), compression="gzip")
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
