@@ -135,8 +135,8 @@ class StateReading {
         check<IoError>(attribute.name != kWeightsFormatAttribute || *number <= kWeightsFormat,
                        "load: '", path_, "' was written by a newer Tessera; got weights format ",
                        *number, ", expected at most ", kWeightsFormat);
-      } else if (text != nullptr && attribute.owner.empty() && reader_.find(*text) != nullptr) {
-        add_other_name(map(attribute.name).name, map(*text).name);
+      } else if (text != nullptr && attribute.owner.empty()) {
+        add_other_name(attribute.name, reader_.find(*text));
       }
     }
   }
@@ -150,8 +150,14 @@ class StateReading {
     }
   }
 
-  void add_other_name(const std::string& name, const std::string& target) {
+  void add_other_name(const std::string& alias, const ArrayInfo* array) {
+    if (array == nullptr) {
+      return;
+    }
+    const std::string name = map(alias).name;
+    const std::string target = map(array->path).name;
     if (expected_.contains(name) && !file_.state.contains(name) && file_.state.contains(target)) {
+      check<IoError>(array->refusal.empty(), array->refusal);
       file_.state.set(name, file_.state.at(target));
     }
   }

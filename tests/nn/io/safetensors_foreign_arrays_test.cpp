@@ -109,6 +109,17 @@ TEST_F(SafetensorsForeign, is_refused_by_name_where_it_is_wanted_and_changes_not
   }
 }
 
+TEST_F(SafetensorsForeign, is_refused_where_another_name_of_it_is_wanted) {
+  SafetensorsByHand file;
+  file.members = R"("__metadata__":{"bias":"z"})";
+  file.add_floats("weight", "[3,2]", {0, 1, 2, 3, 4, 5});
+  file.add("z", "U16", "[3]", "123456");
+  file.write("a.safetensors");
+  const auto linear = make<Linear>(2, 3);
+  EXPECT_THAT(thrown<IoError>([&] { load_weights(*linear, "a.safetensors"); }),
+              HasSubstr("'z' has a dtype that no tensor has; got 'U16'"));
+}
+
 TEST_F(SafetensorsForeign, more_dims_than_a_tensor_has_are_listed_too) {
   SafetensorsByHand file;
   file.add_floats("a", "[1,1,1,1,1,1,1,1,1]", {1});
