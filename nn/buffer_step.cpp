@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/microbatches.h>
@@ -82,6 +83,7 @@ void store_agreed(const Table& table, void* out) {
 
 void store_result(Table& table) {
   fill_unassigned(table);
+  const CategoryScope category(MemoryCategory::parameter);
   const Tensor result = empty(table.slot->shape, {.dtype = table.slot->value.dtype()});
   visit_dtype(result.dtype(), [&]<class T>() {
     if constexpr (std::is_integral_v<T>) {

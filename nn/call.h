@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -170,16 +171,46 @@ auto call_watched(const Module& module, const std::string& key, const CallState&
   return result;
 }
 
-/// Calls `module`, which stands where an M was declared, as the child `key`.
+/// Number of the first argument that is an undefined tensor, from 1; 0 where none is.
+template <class... A>
+std::size_t undefined_argument(const A&... arguments) {
+  std::size_t number = 0;
+  std::size_t found = 0;
+  const auto look = [&](const auto& argument) {
+    ++number;
+    if constexpr (std::same_as<std::decay_t<decltype(argument)>, Tensor>) {
+      found = found == 0 && !argument.defined() ? number : found;
+    }
+  };
+  (look(arguments), ...);
+  return found;
+}
+
+/// Throws InvalidArgument naming the running module and the argument `number` of its forward, which
+/// is undefined, where that may be the cause of `error`; returns where `number` is 0.
+void explain_undefined(const Module& module, std::size_t number, const Error& error);
+
 template <class M, class... A>
-auto invoke(const Module& module, const std::string& key, A&&... arguments) {
-  const ModulePathScope path(key);
+auto invoke_here(const Module& module, const std::string& key, A&&... arguments) {
   const CallState& state = CallState::current();
   const bool plain = !has_hooks(module) && state.tracker == nullptr && module.ready();
   if (plain && Modes::current().outside_reads == nullptr) [[likely]] {
     return run_forward<M>(module, std::forward<A>(arguments)...);
   }
   return call_watched<M>(module, key, state, std::forward<A>(arguments)...);
+}
+
+/// Calls `module`, which stands where an M was declared, as the child `key`.
+template <class M, class... A>
+auto invoke(const Module& module, const std::string& key, A&&... arguments) {
+  const ModulePathScope path(key);
+  const std::size_t undefined = undefined_argument(arguments...);  // forward may move from them
+  try {
+    return invoke_here<M>(module, key, std::forward<A>(arguments)...);
+  } catch (const Error& error) {
+    explain_undefined(module, undefined, error);
+    throw;
+  }
 }
 
 template <class... A>

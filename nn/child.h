@@ -48,7 +48,8 @@ class Child {
   }
   template <class... A>
   requires(!detail::kBeginsWithOptions<A...>)
-      Child(Module* owner, std::string_view name, A&&... arguments)
+      Child(Module* owner, std::string_view name,  // options with their type: ConvOptions{...}
+            A&&... arguments)
       : Child(owner, name, ModuleOptions{}, std::forward<A>(arguments)...) {}
   /// Without a name: says what to write.
   template <class... A>

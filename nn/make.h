@@ -42,7 +42,8 @@ Ptr<M> make(const ModuleOptions& options, A&&... arguments) {
   }
 }
 template <class M, class... A>
-requires(!detail::kBeginsWithOptions<A...>) Ptr<M> make(A&&... arguments) {
+requires(!detail::kBeginsWithOptions<A...>)  //
+    Ptr<M> make(A&&... arguments) {          // options with their type: ConvOptions{.stride = 2}
   return make<M>(ModuleOptions{}, std::forward<A>(arguments)...);
 }
 

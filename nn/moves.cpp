@@ -1,6 +1,7 @@
 // Casting and moving a tree's tensors.
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/device/shared_pages.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/permute.h>
@@ -21,12 +22,14 @@ struct Replacement {
 };
 
 Tensor replace(const Slot& slot, const Conversion& convert) {
+  const CategoryScope category(MemoryCategory::parameter);
   Tensor value = convert(slot.value.detach());
   if (value.shares_storage(slot.value) && value.dtype() == slot.value.dtype()) {
     return slot.value;
   }
   const Tensor gradient = slot.value.grad();
   if (gradient.defined() && is_differentiable(value.dtype())) {
+    const CategoryScope of_gradient(MemoryCategory::gradient);
     value.set_grad(convert(gradient.detach()));
   }
   return value;

@@ -36,8 +36,8 @@ class Parameter : public StandsForTensor {
 
   operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
   explicit operator bool() const = delete;  // no condition: item<bool>(), any, all or defined()
-  [[nodiscard]] Tensor value() const { return *this; }
   // What follows, but for `defined`, throws AttributeError where the name is only reserved.
+  [[nodiscard]] Tensor value() const { return read_slot(*held()); }
   /// Undefined where none was computed.
   [[nodiscard]] Tensor grad() const;
   /// Whether backward computes its gradient and optimizers update it: its tensor's own flag, which
@@ -85,7 +85,8 @@ class Buffer : public StandsForTensor {
 
   explicit operator bool() const = delete;  // no condition: item<bool>(), any, all or defined()
   operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
-  [[nodiscard]] Tensor value() const { return *this; }
+  /// Throws AttributeError where the name is only reserved.
+  [[nodiscard]] Tensor value() const { return read_slot(*held()); }
   [[nodiscard]] bool defined() const { return entry_ != nullptr && entry_->slot != nullptr; }
   /// As that of Parameter.
   void materialize(const Shape& shape) const;

@@ -118,6 +118,7 @@ void write_slot(const SlotPtr& slot, const Tensor& value) {
   if (Modes::current().recomputing) {
     return;  // the forward did it
   }
+  check(value.defined(), "assign: \"", slot->name, "\": the value is an undefined tensor");
   const CallState& state = CallState::current();
   for (const auto* link = state.frames; link != nullptr; link = link->outer) {
     if (link->frame->write(slot, value)) {

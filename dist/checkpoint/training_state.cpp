@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <map>
 #include <set>
 
 #include <tessera/core/base/bit_facts.h>
 #include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
-#include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/checkpoint/checkpoint.h>
 #include <tessera/dist/checkpoint/step_folders.h>
@@ -18,6 +15,7 @@
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/share_text.h>
 #include <tessera/dist/common_bits.h>
+#include <tessera/nn/io/state_arrays.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/overwrite.h>
 
@@ -79,59 +77,33 @@ TrainingFacts training_facts_of(std::int64_t step, const TrainingRun& run) {
   return facts;
 }
 
-void add_array(nn::ArrayFileContents& contents, const std::string& path, const Tensor& tensor,
-               std::vector<Tensor>& alive) {
-  alive.push_back(contiguous(tensor.detach()));
-  const Tensor& dense = alive.back();
-  contents.arrays.push_back({path, dense.dtype(), dense.shape(), dense.raw_data()});
-}
-
 /// Path and owner of the extra state of every module that has some, each module once.
 std::vector<std::pair<std::string, nn::HasExtraState*>> extra_states_of(const nn::Module& model) {
   std::vector<std::pair<std::string, nn::HasExtraState*>> found;
-  std::set<const nn::Module*> seen;
-  for (const auto& [name, module] : model.all_modules()) {
-    auto* extra = dynamic_cast<nn::HasExtraState*>(module);
-    if (extra != nullptr && seen.insert(module).second) {
-      found.emplace_back(
-          "model/" + (name.empty() ? name : name + ".") + std::string(nn::kExtraState), extra);
+  std::set<const nn::HasExtraState*> seen;
+  for (const auto& [name, extra] : nn::named_extra_states(model)) {
+    if (seen.insert(extra).second) {
+      found.emplace_back("model/" + name, extra);
     }
   }
   return found;
 }
 
-/// As bytes, in an array.
-Tensor to_tensor(const nn::Value& value) {
-  const std::vector<std::byte> bytes = nn::to_bytes(value);
-  Tensor tensor = empty({static_cast<std::int64_t>(bytes.size())}, {.dtype = DType::u8});
-  std::memcpy(tensor.raw_data(), bytes.data(), bytes.size());
-  return tensor;
-}
-
-/// Arrays and aliases of a run; `alive` holds the memory.
-nn::ArrayFileContents contents_of(std::int64_t step, const TrainingRun& run,
-                                  std::vector<Tensor>& alive) {
-  nn::ArrayFileContents contents;
-  std::map<const nn::Slot*, std::string> first_names;
+nn::OutgoingArrays arrays_of(std::int64_t step, const TrainingRun& run) {
+  nn::OutgoingArrays arrays;
   for (const auto& [name, slot] : run.model.named_slots()) {
-    if (!slot->persistent) {
-      continue;
-    }
-    const auto [first, fresh] = first_names.emplace(slot.get(), "model/" + name);
-    if (fresh) {
-      add_array(contents, first->second, slot->value, alive);
-    } else {
-      contents.arrays.push_back(nn::alias_of(first->second, "model/" + name));
+    if (slot->persistent) {
+      arrays.add("model/" + name, slot->value, *slot);
     }
   }
   for (const auto& [path, extra] : extra_states_of(run.model)) {
-    add_array(contents, path, to_tensor(extra->get_extra_state()), alive);
+    arrays.add_value(path, extra->get_extra_state());
   }
   for (const auto& [name, tensor] : run.optimizer.state().tensors) {
-    add_array(contents, "optimizer/" + name, tensor, alive);
+    arrays.add("optimizer/" + name, tensor);
   }
-  contents.attributes.push_back({"", kAttribute, to_text(training_facts_of(step, run))});
-  return contents;
+  arrays.contents().attributes.push_back({"", kAttribute, to_text(training_facts_of(step, run))});
+  return arrays;
 }
 
 }  // namespace
@@ -144,10 +116,8 @@ std::optional<std::string> save_training(const std::string& directory, std::int6
       break;
     }
   }
-  const std::string error = on_rank_0(comm, [&] {
-    std::vector<Tensor> alive;
-    save_checkpoint(directory, step, contents_of(step, run, alive));
-  });
+  const std::string error =
+      on_rank_0(comm, [&] { save_checkpoint(directory, step, arrays_of(step, run).contents()); });
   return error.empty() ? std::nullopt : std::optional(error);
 }
 

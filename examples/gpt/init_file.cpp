@@ -29,9 +29,22 @@ std::string first_problem(const std::string& text) {
          (problems > 1 ? ", and " + std::to_string(problems - 1) + " more" : "");
 }
 
+/// Whether the file's matrices are (in, out), as in Hugging Face's GPT-2; nanoGPT's are (out, in).
+/// Only the wide ones tell.
+bool holds_gpt2(const std::string& path, nn::Format format) {
+  const auto reader = nn::open_weights(path, format);
+  return std::ranges::any_of(reader->arrays(), [](const nn::ArrayInfo& array) {
+    const bool wide =
+        array.path.ends_with("mlp.c_fc.weight") || array.path.ends_with("mlp/c_fc/weight");
+    return wide && array.shape.size() == 2 && array.shape[0] < array.shape[1];
+  });
+}
+
 std::string load_here(nn::Module& model, const std::string& path) {
   try {
-    nn::import_weights(model, path, nn::format_of(path), nn::name_maps::from_gpt2());
+    const nn::Format format = nn::format_of(path);
+    const bool gpt2 = holds_gpt2(path, format);
+    nn::import_weights(model, path, format, gpt2 ? nn::name_maps::from_gpt2() : nn::NameMap{});
     return "";
   } catch (const tessera::Error& error) {
     return "--init " + path + ": " + first_problem(error.what());

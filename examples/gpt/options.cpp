@@ -46,8 +46,8 @@ void add_model(CLI::App& app, Options& o) {
       ->check(at_least(1));
   app.add_flag("--untied", o.untied, "The head has weights of its own, not the embedding's");
   app.add_option("--init", o.init,
-                 "Start from these weights (HDF5 or safetensors, nanoGPT's names); a resume does "
-                 "not read them");
+                 "Start from these weights (HDF5 or safetensors, of nanoGPT or GPT-2); a resume "
+                 "does not read them");
 }
 
 void add_data(CLI::App& app, Options& o) {

@@ -30,6 +30,16 @@ const ArrayInfo* ArrayFileReader::find(const std::string& path) const {
   return found == arrays().end() ? nullptr : &*found;
 }
 
+const ArrayInfo& ArrayFileReader::readable(const std::string& file, const std::string& path,
+                                           std::size_t size) const {
+  const ArrayInfo* info = find(path);
+  check(info != nullptr, "load: '", file, "' has no array '", path, "'");
+  check<IoError>(info->refusal.empty(), info->refusal);
+  check(info->nbytes() == size, "load: '", file, "': '", path, "' has another size; got ", size,
+        " bytes, expected ", info->nbytes());
+  return *info;
+}
+
 void write_array_file(const std::string& path, const ArrayFileContents& contents) {
   format_for("save", path).write(path, contents);
 }

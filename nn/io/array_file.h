@@ -62,6 +62,9 @@ struct ArrayInfo {
   DType dtype = DType::f32;
   Shape shape;
   std::string target;
+  /// Not empty: why it cannot be read, as `read` says it, naming file and array. A dtype that no
+  /// tensor has is such a reason. `dtype` and `shape` then mean nothing.
+  std::string refusal{};
 
   [[nodiscard]] std::size_t nbytes() const {
     return static_cast<std::size_t>(numel_of(shape)) * size_of(dtype);
@@ -72,15 +75,21 @@ struct ArrayInfo {
 class ArrayFileReader {
  public:
   virtual ~ArrayFileReader() = default;
-  /// Every name of every array, group by group, in the order written.
+  /// Every name of every array, group by group, in the order written; those that cannot be read
+  /// too.
   [[nodiscard]] virtual const std::vector<ArrayInfo>& arrays() const = 0;
   [[nodiscard]] virtual std::vector<ArrayAttribute> attributes() = 0;
   /// Fills `bytes`, whose size must be the array's. Throws InvalidArgument for an unknown path,
-  /// IoError naming file and array if it cannot be read.
+  /// IoError naming file and array if it cannot be read, with its `refusal` where it has one.
   virtual void read(const std::string& path, std::span<std::byte> bytes) = 0;
 
   /// The array of that name, or null.
   [[nodiscard]] const ArrayInfo* find(const std::string& path) const;
+
+ protected:
+  /// The array `path` of `file`, which is to fill `size` bytes. Throws as `read` does.
+  [[nodiscard]] const ArrayInfo& readable(const std::string& file, const std::string& path,
+                                          std::size_t size) const;
 };
 
 /// The value of `owner`'s attribute `name`, or null if `all` has none of that name and type.

@@ -115,6 +115,10 @@ bool read_value(hid_t attribute, AttributeValue& value) {
   }
   const auto count = static_cast<std::size_t>(points);
   const bool one = H5Sget_simple_extent_type(space) == H5S_SCALAR;
+  if (count == 0 && H5Tget_class(type) == H5T_STRING) {
+    value = std::vector<std::string>();  // HDF5 refuses to read no texts
+    return true;
+  }
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
       value = one_or_list(read_numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, count), one);

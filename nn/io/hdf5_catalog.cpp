@@ -1,6 +1,7 @@
 #include <tessera/nn/io/hdf5_catalog.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -12,6 +13,12 @@ namespace {
 
 constexpr const char* kLoadOp = "load";
 constexpr int kDeepestGroup = 32;
+
+/// What makes one array unreadable, and nothing else in the file.
+class Foreign final : public IoError {
+ public:
+  using IoError::IoError;
+};
 
 class Walk {
  public:
@@ -26,9 +33,11 @@ class Walk {
   }
   [[nodiscard]] std::vector<std::string> names_in(hid_t group, const std::string& name) const;
   void member(hid_t group, const std::string& link, const std::string& name, int depth);
+  void object(hid_t group, const std::string& link, const std::string& name, int depth);
   void dataset(hid_t id, const std::string& name, haddr_t address);
   void attributes(hid_t id, const std::string& name);
   [[nodiscard]] Hdf5TypeMatch type_of(hid_t id, const std::string& name) const;
+  void check_filters(hid_t properties, const std::string& name) const;
   void check_stored(hid_t id, const ArrayInfo& info) const;
   [[nodiscard]] Shape shape_of(hid_t id, const std::string& name) const;
   [[nodiscard]] std::optional<std::uint64_t> place_of(hid_t id, const std::string& name, bool exact,
@@ -72,10 +81,19 @@ void Walk::group(hid_t id, const std::string& name, int depth) {
 }
 
 void Walk::member(hid_t group_id, const std::string& link, const std::string& name, int depth) {
+  try {
+    object(group_id, link, name, depth);
+  } catch (const Foreign& error) {
+    result.arrays.push_back({.path = name, .shape = {}, .target = "", .refusal = error.what()});
+    result.places.emplace_back();
+  }
+}
+
+void Walk::object(hid_t group_id, const std::string& link, const std::string& name, int depth) {
   H5L_info_t link_info;
   hdf5_check(H5Lget_info(group_id, link.c_str(), &link_info, H5P_DEFAULT), kLoadOp,
              at(name) + " cannot be read");
-  check<IoError>(link_info.type == H5L_TYPE_HARD, kLoadOp, ": ", at(name),
+  check<Foreign>(link_info.type == H5L_TYPE_HARD, kLoadOp, ": ", at(name),
                  " is a soft or external link; expected an array or group");
   const Hdf5Handle object = hdf5_own(H5Oopen(group_id, link.c_str(), H5P_DEFAULT), kLoadOp,
                                      at(name) + " cannot be opened");
@@ -86,20 +104,18 @@ void Walk::member(hid_t group_id, const std::string& link, const std::string& na
                    " is a group that contains itself");
     group(object, name, depth + 1);
     open_groups_.erase(info.addr);
-    return;
-  }
-  check<IoError>(info.type == H5O_TYPE_DATASET, kLoadOp, ": ", at(name),
-                 " is no array and no group");
-  dataset(object, name, info.addr);
+  } else if (info.type == H5O_TYPE_DATASET) {
+    dataset(object, name, info.addr);
+  }  // else a type with a name, which holds no data
 }
 
 Shape Walk::shape_of(hid_t id, const std::string& name) const {
   const Hdf5Handle space = hdf5_own(H5Dget_space(id), kLoadOp, at(name) + " has no shape");
-  check<IoError>(H5Sget_simple_extent_type(space) != H5S_NULL, kLoadOp, ": ", at(name),
+  check<Foreign>(H5Sget_simple_extent_type(space) != H5S_NULL, kLoadOp, ": ", at(name),
                  " has no shape");
   const int dims =
       hdf5_check(H5Sget_simple_extent_ndims(space), kLoadOp, at(name) + " has no shape");
-  check<IoError>(dims <= kMaxDims, kLoadOp, ": ", at(name), " has too many dims; got ", dims,
+  check<Foreign>(dims <= kMaxDims, kLoadOp, ": ", at(name), " has too many dims; got ", dims,
                  ", expected at most ", kMaxDims);
   std::vector<hsize_t> sizes(static_cast<std::size_t>(dims));
   hdf5_check(H5Sget_simple_extent_dims(space, sizes.data(), nullptr), kLoadOp,
@@ -110,8 +126,22 @@ Shape Walk::shape_of(hid_t id, const std::string& name) const {
     numel *= static_cast<double>(size);
     shape.push_back(static_cast<std::int64_t>(size));
   }
-  check<IoError>(numel < 0x1p58, kLoadOp, ": ", at(name), " is larger than any memory");
+  check<Foreign>(numel < 0x1p58, kLoadOp, ": ", at(name), " is larger than any memory");
   return shape;
+}
+
+/// Of filters that compress, other programs bring their own.
+void Walk::check_filters(hid_t properties, const std::string& name) const {
+  for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
+    std::array<char, 64> filter{};
+    unsigned flags = 0;
+    std::size_t values = 0;
+    const H5Z_filter_t id = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &values,
+                                           nullptr, filter.size() - 1, filter.data(), nullptr);
+    check<Foreign>(H5Zfilter_avail(id) > 0, kLoadOp, ": ", at(name),
+                   " is compressed by a filter that is not here; got '", filter.data(), "' (", id,
+                   "), expected one that HDF5 brings or finds in HDF5_PLUGIN_PATH");
+  }
 }
 
 std::optional<std::uint64_t> Walk::place_of(hid_t id, const std::string& name, bool exact,
@@ -119,10 +149,11 @@ std::optional<std::uint64_t> Walk::place_of(hid_t id, const std::string& name, b
   const Hdf5Handle properties =
       hdf5_own(H5Dget_create_plist(id), kLoadOp, at(name) + " cannot be read");
   const H5D_layout_t layout = H5Pget_layout(properties);
-  check<IoError>(layout != H5D_VIRTUAL, kLoadOp, ": ", at(name),
+  check<Foreign>(layout != H5D_VIRTUAL, kLoadOp, ": ", at(name),
                  " is a virtual dataset; expected an array kept in this file");
-  check<IoError>(H5Pget_external_count(properties) == 0, kLoadOp, ": ", at(name),
+  check<Foreign>(H5Pget_external_count(properties) == 0, kLoadOp, ": ", at(name),
                  " is kept in another file; expected an array kept in this one");
+  check_filters(properties, name);
   const haddr_t place = layout == H5D_CONTIGUOUS && exact ? H5Dget_offset(id) : HADDR_UNDEF;
   if (place == HADDR_UNDEF || H5Dget_storage_size(id) != nbytes) {
     return {};
@@ -146,9 +177,9 @@ Hdf5TypeMatch Walk::type_of(hid_t id, const std::string& name) const {
   const bool known =
       match.has_value() && (match->dtype != DType::bf16 || H5Tget_class(type) == H5T_FLOAT ||
                             has_hdf5_attribute(id, kDTypeAttribute, kBfloat16));
-  check<IoError>(known, kLoadOp, ": ", at(name),
-                 " has a type that no dtype holds; expected bool, u8, i8, i16, i32, i64, f16, "
-                 "bf16, f32, f64, c64 or c128");
+  check<Foreign>(known, kLoadOp, ": ", at(name), " has a type that no dtype holds; got ",
+                 describe_hdf5_type(type),
+                 ", expected bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, c64 or c128");
   return *match;
 }
 
@@ -157,7 +188,7 @@ void Walk::check_stored(hid_t id, const ArrayInfo& info) const {
   constexpr std::uint64_t kTightest = 2048;  // deflate makes up to 1032 bytes of one
   constexpr std::uint64_t kUnwritten = 1 << 20;
   const std::uint64_t stored = std::min<std::uint64_t>(H5Dget_storage_size(id), file_size_);
-  check<IoError>(info.nbytes() <= kUnwritten || info.nbytes() / kTightest <= stored, kLoadOp, ": ",
+  check<Foreign>(info.nbytes() <= kUnwritten || info.nbytes() / kTightest <= stored, kLoadOp, ": ",
                  at(info.path), " is not in the file; got ", stored, " bytes for ", info.dtype, " ",
                  info.shape);
 }
@@ -166,8 +197,9 @@ void Walk::dataset(hid_t id, const std::string& name, haddr_t address) {
   const Hdf5TypeMatch match = type_of(id, name);
   const auto [first, fresh] = first_names_.emplace(address, name);
   ArrayInfo info{name, match.dtype, shape_of(id, name), fresh ? "" : first->second};
-  result.places.push_back(place_of(id, name, match.exact, info.nbytes()));
+  const auto place = place_of(id, name, match.exact, info.nbytes());
   check_stored(id, info);
+  result.places.push_back(place);
   result.arrays.push_back(std::move(info));
   if (fresh) {
     attributes(id, name);

@@ -19,7 +19,7 @@ std::string hdf5_error_text() {
     return result.empty() ? 0 : 1;  // the first one with words is the innermost cause
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, visit, &text);
-  return text.empty() ? "nothing" : text;
+  return text.empty() ? text : "; HDF5 says: " + text;
 }
 
 }  // namespace tessera::nn

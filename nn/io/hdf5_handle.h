@@ -48,14 +48,15 @@ class Hdf5Quiet {
   void* data_ = nullptr;
 };
 
-/// What HDF5 says about its last failure, innermost cause first.
+/// What HDF5 says about the innermost cause of its last failure, after "; HDF5 says: "; empty when
+/// it says nothing.
 [[nodiscard]] std::string hdf5_error_text();
 
 /// Passes a result of HDF5 on, unless it is negative: then throws IoError "`op`: `what`; ...".
 template <class T>
 T hdf5_check(T result, const char* op, const std::string& what) {
   if (result < 0) {
-    fail<IoError>(op, ": ", what, "; HDF5 says: ", hdf5_error_text());
+    fail<IoError>(op, ": ", what, hdf5_error_text());
   }
   return result;
 }

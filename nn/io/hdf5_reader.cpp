@@ -14,7 +14,8 @@ constexpr std::uint64_t kPiece = 4 << 20;
 
 Hdf5Handle open_hdf5(Hdf5Storage& storage, const std::string& path) {
   const Hdf5Quiet quiet;
-  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, hdf5_access(storage));
+  const Hdf5Handle access = hdf5_access(storage);  // its end would clear what HDF5 says
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
   if (id < 0 && storage.error != nullptr) {
     std::rethrow_exception(storage.error);
   }
@@ -36,12 +37,9 @@ Hdf5Reader::Hdf5Reader(const std::string& path, std::unique_ptr<File> file)
       catalog_(catalog_of(id_, path)) {}
 
 void Hdf5Reader::read(const std::string& path, std::span<std::byte> bytes) {
-  const ArrayInfo* info = find(path);
-  check(info != nullptr, "load: '", path_, "' has no array '", path, "'");
-  check(info->nbytes() == bytes.size(), "load: '", path_, "': '", path, "' has another size; got ",
-        bytes.size(), " bytes, expected ", info->nbytes());
+  const ArrayInfo& info = readable(path_, path, bytes.size());
   const std::optional<std::uint64_t> place =
-      catalog_.places[static_cast<std::size_t>(info - catalog_.arrays.data())];
+      catalog_.places[static_cast<std::size_t>(&info - catalog_.arrays.data())];
   if (bytes.empty()) {
     return;
   }

@@ -1,5 +1,6 @@
 #include <tessera/nn/io/hdf5_types.h>
 
+#include <algorithm>
 #include <array>
 
 namespace tessera::nn {
@@ -29,6 +30,23 @@ Hdf5Handle make_half(std::size_t exponent_bits, std::size_t bias) {
                     H5Tset_ebias(type, bias) >= 0;
   hdf5_check(made ? 0 : -1, kTypeOp, "cannot make a 16-bit float");
   return type;
+}
+
+/// The first names of a compound's or an enum's members; HDF5 gives each in memory of its own.
+std::string members_of(hid_t type) {
+  constexpr int kShown = 4;
+  const int count = H5Tget_nmembers(type);
+  std::string names;
+  for (int i = 0; i < std::min(count, kShown); ++i) {
+    char* name = H5Tget_member_name(type, static_cast<unsigned>(i));
+    names += (names.empty() ? "" : ", ") + std::string(name == nullptr ? "?" : name);
+    H5free_memory(name);
+  }
+  return names + (count > kShown ? ", ..." : "");
+}
+
+std::string element_of(hid_t type) {
+  return describe_hdf5_type(hdf5_own(H5Tget_super(type), kTypeOp, "cannot read a type"));
 }
 
 Hdf5Handle make_complex(hid_t part) {
@@ -93,6 +111,34 @@ std::optional<Hdf5TypeMatch> match_hdf5_type(hid_t type) {
     return Hdf5TypeMatch{DType::bf16, exact};
   }
   return {};
+}
+
+std::string describe_hdf5_type(hid_t type) {
+  const std::string bits = std::to_string(H5Tget_precision(type));
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      return (H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int") + bits;
+    case H5T_FLOAT:
+      return "float" + bits;
+    case H5T_BITFIELD:
+      return "bitfield" + bits;
+    case H5T_STRING:
+      return "text";
+    case H5T_COMPOUND:
+      return "compound of " + members_of(type);
+    case H5T_ENUM:
+      return "enum of " + members_of(type);
+    case H5T_ARRAY:
+      return "array of " + element_of(type);
+    case H5T_VLEN:
+      return "list of " + element_of(type);
+    case H5T_REFERENCE:
+      return "reference";
+    case H5T_OPAQUE:
+      return "opaque bytes";
+    default:
+      return "unknown type";
+  }
 }
 
 }  // namespace tessera::nn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include <tessera/core/tensor/dtype.h>
 #include <tessera/nn/io/hdf5_handle.h>
@@ -20,6 +21,9 @@ struct Hdf5TypeMatch {
   bool exact = true;
 };
 [[nodiscard]] std::optional<Hdf5TypeMatch> match_hdf5_type(hid_t type);
+
+/// `type` in words, as numpy calls it where it does: "uint16", "text", "compound of x, y".
+[[nodiscard]] std::string describe_hdf5_type(hid_t type);
 
 /// `type` in our byte order: what a number of a file is converted to.
 [[nodiscard]] Hdf5Handle native_hdf5_type(hid_t type);

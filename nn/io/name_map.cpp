@@ -63,8 +63,8 @@ NameMap from_flax() {
 }
 
 NameMap from_gpt2() {
-  return {{{R"(^h\.\d+\.attn\.(bias|masked_bias)$)", ""},
-           {R"(^(h\.\d+\.(attn|mlp)\.c_\w+\.weight)$)", "$1", true},
+  return {{{R"(^(transformer\.)?h\.\d+\.attn\.(bias|masked_bias)$)", ""},
+           {R"(^((transformer\.)?h\.\d+\.(attn|mlp)\.c_\w+\.weight)$)", "$1", true},
            {R"(^(wte|wpe|h|ln_f)\.)", "transformer.$1."}}};
 }
 

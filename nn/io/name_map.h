@@ -45,11 +45,12 @@ namespace name_maps {
 /// Names of Flax to ours: parted by '/', kernels of dense layers (in, out) transposed, `scale` and
 /// `embedding` called weight.
 [[nodiscard]] NameMap from_flax();
-/// Names of OpenAI's GPT-2 as Hugging Face publishes it (h.0.attn.c_attn.weight, matrices (in,
-/// out)) to nanoGPT's (transformer.h.0.attn.c_attn.weight, (out, in)), without its causal masks.
-/// Names that begin with transformer or lm_head stay as they are.
+/// Names of OpenAI's GPT-2 as Hugging Face publishes it, of the model alone
+/// (h.0.attn.c_attn.weight) or with its head (transformer.h.0.attn.c_attn.weight and
+/// lm_head.weight), matrices (in, out), to nanoGPT's (transformer.h.0.attn.c_attn.weight, (out,
+/// in)), without its causal masks.
 [[nodiscard]] NameMap from_gpt2();
-/// The inverse.
+/// The inverse, to the names of the model alone.
 [[nodiscard]] NameMap to_gpt2();
 
 }  // namespace name_maps

@@ -36,11 +36,8 @@ class SafetensorsReader final : public ArrayFileReader {
   std::vector<ArrayAttribute> attributes() override { return header_.metadata; }
 
   void read(const std::string& path, std::span<std::byte> bytes) override {
-    const ArrayInfo* info = find(path);
-    check(info != nullptr, "load: '", path_, "' has no array '", path, "'");
-    check(info->nbytes() == bytes.size(), "load: '", path_, "': '", path,
-          "' has another size; got ", bytes.size(), " bytes, expected ", info->nbytes());
-    const auto index = static_cast<std::size_t>(info - header_.arrays.data());
+    const ArrayInfo& info = readable(path_, path, bytes.size());
+    const auto index = static_cast<std::size_t>(&info - header_.arrays.data());
     const std::size_t got = file_->read_at(bytes, data_begin_ + header_.offsets[index]);
     check<IoError>(got == bytes.size(), "load: '", path_, "' ends inside '", path, "'");
   }

@@ -10,9 +10,10 @@
 namespace tessera::nn {
 
 /// Opens a safetensors file. The whole header is checked before anything else is believed: its
-/// length, every dtype, shape and offset; arrays must fill the rest of the file without holes or
-/// overlaps. Throws IoError naming file and array. The texts under "__metadata__" are attributes of
-/// the file.
+/// length, every shape and offset; arrays must fill the rest of the file without holes or overlaps.
+/// Throws IoError naming file and array. Arrays of a dtype that no tensor has (U16, F8_E4M3, ...)
+/// or of more than 8 dims are listed with a refusal. The texts under "__metadata__" are attributes
+/// of the file.
 [[nodiscard]] std::unique_ptr<ArrayFileReader> open_safetensors(const std::string& path);
 
 /// Writes the arrays, in order, under their paths, and syncs. Texts among the file's attributes go

@@ -43,8 +43,8 @@ class HeaderParser {
   void metadata();
   void array(const std::string& name);
   void field(const std::string& member, Entry& entry);
-  DType dtype(const std::string& name);
-  void shape(const std::string& name, Shape& shape);
+  void dtype(ArrayInfo& info);
+  void shape(ArrayInfo& info);
   void offsets(const std::string& name, Entry& entry);
   void check_size(const Entry& entry) const;
   void check_cover(std::uint64_t data_size) const;
@@ -116,7 +116,9 @@ void HeaderParser::array(const std::string& name) {
     field(member, entry);
   });
   check<IoError>(seen.size() == 3, about(name), " lacks dtype, shape or data_offsets");
-  check_size(entry);
+  if (entry.info.refusal.empty()) {
+    check_size(entry);
+  }
   borders_ += mix(entry.end, 0) - mix(entry.begin, 0);
   if (keep_) {
     entries_.push_back(std::move(entry));
@@ -126,9 +128,9 @@ void HeaderParser::array(const std::string& name) {
 void HeaderParser::field(const std::string& member, Entry& entry) {
   const std::string& name = entry.info.path;
   if (member == "dtype") {
-    entry.info.dtype = dtype(name);
+    dtype(entry.info);
   } else if (member == "shape") {
-    shape(name, entry.info.shape);
+    shape(entry.info);
   } else if (member == "data_offsets") {
     offsets(name, entry);
   } else {
@@ -137,18 +139,28 @@ void HeaderParser::field(const std::string& member, Entry& entry) {
   }
 }
 
-DType HeaderParser::dtype(const std::string& name) {
+/// A dtype or a number of dims that no tensor here has spoils that array alone: nothing else in the
+/// file is read by it.
+void HeaderParser::dtype(ArrayInfo& info) {
   const std::string word = json_.string();
   const auto found = std::ranges::find(kWords, word, &std::pair<DType, std::string_view>::second);
-  check<IoError>(found != kWords.end(), about(name), " has an unknown dtype; got '", word,
-                 "', expected BOOL, U8, I8, I16, I32, I64, F16, BF16, F32, F64 or C64");
-  return found->first;
+  if (found != kWords.end()) {
+    info.dtype = found->first;
+    return;
+  }
+  info.refusal = about(info.path) + " has a dtype that no tensor has; got '" + word +
+                 "', expected BOOL, U8, I8, I16, I32, I64, F16, BF16, F32, F64 or C64";
 }
 
-void HeaderParser::shape(const std::string& name, Shape& shape) {
+void HeaderParser::shape(ArrayInfo& info) {
   json_.list([&] {
-    check<IoError>(shape.size() < kMaxDims, about(name), " has more than ", kMaxDims, " dims");
-    shape.push_back(json_.count());
+    const std::int64_t size = json_.count();
+    if (info.shape.size() < kMaxDims) {
+      info.shape.push_back(size);
+    } else {
+      info.refusal =
+          tessera::detail::concat(about(info.path), " has more than ", kMaxDims, " dims");
+    }
   });
 }
 

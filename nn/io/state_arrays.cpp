@@ -4,9 +4,7 @@
 #include <map>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/transpose.h>
-#include <tessera/nn/io/value_bytes.h>
 
 namespace tessera::nn {
 namespace {
@@ -24,13 +22,17 @@ std::string slashed(std::string name) {
   return name;
 }
 
-Tensor transposed(const std::string& name, const Tensor& value) {
-  check<ValueError>(value.shape().size() == 2, "save: \"", name,
-                    "\" is to be transposed; got shape ", value.shape(), ", expected two dims");
-  return transpose(value);
-}
-
 }  // namespace
+
+std::vector<std::pair<std::string, HasExtraState*>> named_extra_states(const Module& module) {
+  std::vector<std::pair<std::string, HasExtraState*>> found;
+  for (const auto& [name, below] : module.all_modules()) {
+    if (auto* extra = dynamic_cast<HasExtraState*>(below)) {
+      found.emplace_back((name.empty() ? name : name + ".") + std::string(kExtraState), extra);
+    }
+  }
+  return found;
+}
 
 StateArrays::StateArrays(const Module& module, Format format, const NameMap& names,
                          WeightsScope scope)
@@ -45,9 +47,9 @@ StateArrays::StateArrays(const Module& module, Format format, const NameMap& nam
     }
   }
   if (format == Format::hdf5) {
-    contents_.attributes.push_back({"", kWeightsFormatAttribute, kWeightsFormat});
+    attribute("", kWeightsFormatAttribute, kWeightsFormat);
   } else {
-    contents_.attributes.push_back({"", "format", std::string("pt")});  // some readers insist on it
+    attribute("", "format", std::string("pt"));  // some readers insist on it
   }
   if (format == Format::hdf5 && names.rules.empty()) {
     describe_modules(module);
@@ -68,26 +70,16 @@ void StateArrays::add(const std::string& name, const Value& value, const Slot* s
 }
 
 void StateArrays::add_tensor(const std::string& name, const Tensor& value, const Slot* slot) {
-  check<NotImplementedError>(value.device().type != DeviceType::meta, "save: \"", name,
-                             "\": tensor has no data (meta); use to_empty()");
   const NameMap::Mapped mapped = names_(name);
   if (mapped.name.empty()) {
     return;
   }
+  check<ValueError>(!mapped.transpose || value.ndim() == 2, "save: \"", name,
+                    "\" is to be transposed; got shape ", value.shape(), ", expected two dims");
   const std::string path = path_of(mapped.name);
-  const auto first = std::ranges::find_if(written_, [&](const Written& written) {
-    return slot != nullptr && written.slot == slot && written.data == value.raw_data() &&
-           written.transposed == mapped.transpose;
-  });
-  if (first != written_.end()) {
-    contents_.arrays.push_back(alias_of(first->path, path));
-    return;
-  }
-  const Tensor& kept = tensors_.emplace_back(
-      contiguous(mapped.transpose ? transposed(name, value.detach()) : value.detach()));
-  contents_.arrays.push_back({path, kept.dtype(), kept.shape(), kept.raw_data(), ""});
-  if (slot != nullptr) {
-    written_.push_back({slot, value.raw_data(), mapped.transpose, path});
+  if (slot == nullptr) {
+    arrays_.add(path, mapped.transpose ? transpose(value.detach()) : value);
+  } else if (arrays_.add(path, value, *slot, mapped.transpose)) {
     describe(path, *slot);
   }
 }
@@ -98,9 +90,7 @@ void StateArrays::add_extra_state(const std::string& name, const Value& value) {
     return;
   }
   try {
-    const auto& bytes = bytes_.emplace_back(to_bytes(value));
-    contents_.arrays.push_back(
-        {path, DType::u8, {static_cast<std::int64_t>(bytes.size())}, bytes.data(), ""});
+    arrays_.add_value(path, value);
   } catch (const Unsupported& error) {
     fail<Unsupported>("save: \"", name, "\": ", error.what());
   }
@@ -111,20 +101,18 @@ void StateArrays::describe(const std::string& path, const Slot& slot) {
     return;
   }
   const bool parameter = slot.kind == Slot::Kind::parameter;
-  contents_.attributes.push_back({path, "kind", std::string(parameter ? "parameter" : "buffer")});
-  contents_.attributes.push_back(
-      {path, "requires_grad", std::int64_t{parameter && slot.requires_grad()}});
+  attribute(path, "kind", std::string(parameter ? "parameter" : "buffer"));
+  attribute(path, "requires_grad", std::int64_t{parameter && slot.requires_grad()});
 }
 
 void StateArrays::describe_modules(const Module& module) {
   for (const auto& [name, below] : module.named_modules(nullptr, "", false)) {
     const std::string path = slashed(name);
     if (!path.empty()) {
-      contents_.groups.push_back(path);
+      arrays_.contents().groups.push_back(path);
     }
-    contents_.attributes.push_back({path, kClassAttribute, below->class_name()});
-    contents_.attributes.push_back(
-        {path, kStateVersionAttribute, std::int64_t{below->state_version()}});
+    attribute(path, kClassAttribute, below->class_name());
+    attribute(path, kStateVersionAttribute, std::int64_t{below->state_version()});
   }
 }
 

@@ -1,13 +1,12 @@
 // A module's state as the contents of a file.
 #pragma once
 
-#include <cstddef>
-#include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include <tessera/nn/io/array_file.h>
+#include <tessera/nn/io/outgoing_arrays.h>
 #include <tessera/nn/io/weights.h>
 
 namespace tessera::nn {
@@ -25,33 +24,30 @@ inline constexpr const char* kStateVersionAttribute = "state_version";
          (name.ends_with(kExtraState) && name[name.size() - kExtraState.size() - 1] == '.');
 }
 
+/// Names of all extra state below `module`, and the modules that have it.
+[[nodiscard]] std::vector<std::pair<std::string, HasExtraState*>> named_extra_states(
+    const Module& module);
+
 /// The arrays of a module's state in the order of its state dict; holds what they point to.
 class StateArrays {
  public:
   StateArrays(const Module& module, Format format, const NameMap& names, WeightsScope scope);
-  [[nodiscard]] const ArrayFileContents& contents() const { return contents_; }
+  [[nodiscard]] const ArrayFileContents& contents() const { return arrays_.contents(); }
 
  private:
-  struct Written {
-    const Slot* slot;
-    const void* data;
-    bool transposed;
-    std::string path;
-  };
-
   void add(const std::string& name, const Value& value, const Slot* slot);
   void add_tensor(const std::string& name, const Tensor& value, const Slot* slot);
   void add_extra_state(const std::string& name, const Value& value);
   void describe(const std::string& path, const Slot& slot);
   void describe_modules(const Module& module);
+  void attribute(const std::string& owner, const char* name, const AttributeValue& value) {
+    arrays_.contents().attributes.push_back({owner, name, value});
+  }
   [[nodiscard]] std::string path_of(const std::string& name) const;
 
   Format format_;
   const NameMap& names_;
-  ArrayFileContents contents_;
-  std::vector<Written> written_;
-  std::deque<Tensor> tensors_;
-  std::deque<std::vector<std::byte>> bytes_;
+  OutgoingArrays arrays_;
 };
 
 }  // namespace tessera::nn

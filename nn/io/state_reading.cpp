@@ -5,6 +5,7 @@
 #include <set>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/tensor/factories.h>
@@ -19,17 +20,27 @@ std::string dotted(std::string path) {
   return path;
 }
 
+/// Names that a state dict of `module` has.
+std::set<std::string> names_of_state(const Module& module) {
+  std::set<std::string> names;
+  for (const auto& [name, slot] : module.named_slots()) {
+    if (slot->persistent) {
+      names.insert(name);
+    }
+  }
+  for (const auto& [name, extra] : named_extra_states(module)) {
+    names.insert(name);
+  }
+  return names;
+}
+
 class StateReading {
  public:
   StateReading(ArrayFileReader& reader, const std::string& path, const Module& module,
                const NameMap& names)
-      : reader_(reader), path_(path), names_(names) {
-    for (const auto& [name, slot] : module.named_slots()) {
-      expected_.insert(name);
-    }
-  }
+      : reader_(reader), path_(path), names_(names), expected_(names_of_state(module)) {}
 
-  StateDict run() {
+  FileState run() {
     const std::string prefix(prefix_of_model());
     for (const ArrayInfo& array : reader_.arrays()) {
       const std::string name = dotted(array.path);
@@ -38,7 +49,7 @@ class StateReading {
       }
     }
     add_attributes(prefix);
-    return std::move(state_);
+    return std::move(file_);
   }
 
  private:
@@ -68,16 +79,26 @@ class StateReading {
     if (mapped.name.empty()) {
       return;
     }
-    check<IoError>(!state_.contains(mapped.name), "load: '", path_, "': '", array.path,
+    check<IoError>(!file_.state.contains(mapped.name), "load: '", path_, "': '", array.path,
                    "' is there twice, as '", mapped.name, "'");
+    const std::string own = names_.rules.empty() ? dotted(array.path) : array.path;
+    if (own != mapped.name || mapped.transpose) {
+      file_.sources[mapped.name] = {array.path, mapped.transpose};
+    }
+    file_.state.set(mapped.name, value_of(array, mapped));
+  }
+
+  /// Nothing for an array that cannot be read and is not the module's: its name alone counts.
+  Value value_of(const ArrayInfo& array, const NameMap::Mapped& mapped) {
+    if (!array.refusal.empty() && !expected_.contains(mapped.name)) {
+      return {};
+    }
     const Tensor value = tensor_of(array);
     if (is_extra_state(mapped.name) && value.dtype() == DType::u8) {
-      state_.set(mapped.name,
-                 value_from_bytes({static_cast<const std::byte*>(value.raw_data()), value.nbytes()},
-                                  about(array)));
-    } else {
-      state_.set(mapped.name, mapped.transpose ? transposed(array, value) : value);
+      return value_from_bytes({static_cast<const std::byte*>(value.raw_data()), value.nbytes()},
+                              about(array));
     }
+    return mapped.transpose ? transposed(array, value) : value;
   }
 
   [[nodiscard]] std::string about(const ArrayInfo& array) const {
@@ -88,6 +109,8 @@ class StateReading {
     if (const auto known = tensors_.find(array.target); known != tensors_.end()) {
       return known->second;
     }
+    check<IoError>(array.refusal.empty(), array.refusal);
+    const CategoryScope category(MemoryCategory::parameter);  // a load that assigns keeps it
     Tensor value = empty(array.shape, {.dtype = array.dtype});
     reader_.read(array.path, {static_cast<std::byte*>(value.raw_data()), value.nbytes()});
     tensors_.emplace(array.path, value);
@@ -112,8 +135,8 @@ class StateReading {
         check<IoError>(attribute.name != kWeightsFormatAttribute || *number <= kWeightsFormat,
                        "load: '", path_, "' was written by a newer Tessera; got weights format ",
                        *number, ", expected at most ", kWeightsFormat);
-      } else if (text != nullptr && attribute.owner.empty() && reader_.find(*text) != nullptr) {
-        add_other_name(map(attribute.name).name, map(*text).name);
+      } else if (text != nullptr && attribute.owner.empty()) {
+        add_other_name(attribute.name, reader_.find(*text));
       }
     }
   }
@@ -122,14 +145,20 @@ class StateReading {
     const std::string inside = owner.empty() ? owner : owner + ".";
     if (inside.starts_with(prefix)) {
       const std::string rest = inside.substr(prefix.size());
-      state_.metadata().set(rest.substr(0, rest.size() - (rest.empty() ? 0 : 1)),
-                            Metadata{{"version", version}});
+      file_.state.metadata().set(rest.substr(0, rest.size() - (rest.empty() ? 0 : 1)),
+                                 Metadata{{"version", version}});
     }
   }
 
-  void add_other_name(const std::string& name, const std::string& target) {
-    if (expected_.contains(name) && !state_.contains(name) && state_.contains(target)) {
-      state_.set(name, state_.at(target));
+  void add_other_name(const std::string& alias, const ArrayInfo* array) {
+    if (array == nullptr) {
+      return;
+    }
+    const std::string name = map(alias).name;
+    const std::string target = map(array->path).name;
+    if (expected_.contains(name) && !file_.state.contains(name) && file_.state.contains(target)) {
+      check<IoError>(array->refusal.empty(), array->refusal);
+      file_.state.set(name, file_.state.at(target));
     }
   }
 
@@ -138,12 +167,21 @@ class StateReading {
   const NameMap& names_;
   std::set<std::string> expected_;
   std::map<std::string, Tensor> tensors_;
-  StateDict state_;
+  FileState file_;
 };
 
 }  // namespace
 
-StateDict read_state(ArrayFileReader& reader, const std::string& path, const Module& module,
+std::string FileState::text(const std::string& name) const {
+  const auto source = sources.find(name);
+  if (source == sources.end()) {
+    return '"' + name + '"';
+  }
+  const std::string how = source->second.transposed ? "transposed, as" : "as";
+  return '"' + source->second.path + "\" (" + how + " \"" + name + "\")";
+}
+
+FileState read_state(ArrayFileReader& reader, const std::string& path, const Module& module,
                      const NameMap& names) {
   return StateReading(reader, path, module, names).run();
 }

@@ -8,6 +8,7 @@
 #include <tessera/nn/io/safetensors.h>
 #include <tessera/nn/io/state_arrays.h>
 #include <tessera/nn/io/state_reading.h>
+#include <tessera/nn/state/load.h>
 
 namespace tessera::nn {
 namespace {
@@ -34,6 +35,12 @@ Format format_of(const std::string& path) {
   return path.ends_with(".safetensors") ? Format::safetensors : Format::hdf5;
 }
 
+std::unique_ptr<ArrayFileReader> open_weights(const std::string& path, Format format) {
+  check_format(path, format);
+  return format == Format::hdf5 ? open_array_file(path, Checksums::if_present)
+                                : open_safetensors(path);
+}
+
 void save_weights(const Module& module, const std::string& path, const WeightsOptions& options) {
   export_weights(module, path, format_of(path), {}, options);
 }
@@ -53,12 +60,17 @@ void export_weights(const Module& module, const std::string& path, Format format
 LoadResult import_weights(Module& module, const std::string& path, Format format,
                           const NameMap& names, const LoadOptions& options) {
   const BusyScope busy("loads " + path);
-  check_format(path, format);
-  const auto reader = format == Format::hdf5 ? open_array_file(path, Checksums::if_present)
-                                             : open_safetensors(path);
-  StateDict state = read_state(*reader, path, module, names);
-  add_ties(module, state);
-  return module.load_state_dict(state, options);
+  const auto reader = open_weights(path, format);
+  FileState file = read_state(*reader, path, module, names);
+  add_ties(module, file.state);
+  LoadResult result = load_state(module, file.state, options,
+                                 [&](const std::string& key) { return file.text(key); });
+  for (std::string& key : result.unexpected_keys) {
+    if (const auto source = file.sources.find(key); source != file.sources.end()) {
+      key = source->second.path;
+    }
+  }
+  return result;
 }
 
 }  // namespace tessera::nn

@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include <tessera/nn/io/array_file.h>
 #include <tessera/nn/io/name_map.h>
 #include <tessera/nn/tree/module.h>
 
@@ -32,6 +34,10 @@ enum class Format : std::uint8_t { hdf5, safetensors };
 /// The format of a file of that name: safetensors where it ends so, otherwise HDF5.
 [[nodiscard]] Format format_of(const std::string& path);
 
+/// Opens a file of weights to look at what it holds, without a module. Throws IoError as
+/// load_weights does.
+[[nodiscard]] std::unique_ptr<ArrayFileReader> open_weights(const std::string& path, Format format);
+
 /// Writes the state of `module` to a file of the format that its name ends in, see `format_of`: a
 /// new one beside, which then takes the name, so that the old file or the new one is there whatever
 /// happens. Missing folders are made. Throws IoError when the disk fails, Unsupported for HDF5
@@ -43,9 +49,10 @@ void save_weights(const Module& module, const std::string& path,
 /// Reads a file of the format that its name ends in, of this library, in HDF5 after its checksums
 /// were compared, or of another program: nested groups or dotted names; where there is a group
 /// `model` that the module does not have, what is in it. A name is not missing when its slot is in
-/// the file under another one. Otherwise as load_state_dict, whose errors it throws. Throws IoError
-/// naming file and field for what is no such file, and the format that it looks like where that is
-/// the other one. Then nothing is changed.
+/// the file under another one. Otherwise as load_state_dict, whose errors it throws: an array of a
+/// type that no tensor has is an unexpected name like others. Throws IoError naming file and field
+/// for what is no such file, with the format that it looks like where that is the other one or that
+/// of torch.save, and for such an array that the module wants. Then nothing is changed.
 LoadResult load_weights(Module& module, const std::string& path, const LoadOptions& options = {});
 
 /// save_weights in any format, whatever the file's name ends in, and under other names: `names`
@@ -55,7 +62,8 @@ void export_weights(const Module& module, const std::string& path, Format format
                     const NameMap& names = {}, const WeightsOptions& options = {});
 
 /// load_weights in any format, whatever the file's name ends in: `names` makes the module's names
-/// of the file's dotted ones.
+/// of the file's dotted ones. Errors and the unexpected keys of the result name what the file has
+/// by the file's names.
 LoadResult import_weights(Module& module, const std::string& path, Format format,
                           const NameMap& names = {}, const LoadOptions& options = {});
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/init/constant.h>
@@ -13,6 +15,7 @@ namespace tessera::nn {
 namespace {
 
 void move_towards(const Buffer& buffer, const Tensor& value, double factor) {
+  const CategoryScope category(MemoryCategory::parameter);
   buffer.assign(buffer.value() * (1 - factor) + value * factor);
 }
 
@@ -45,6 +48,19 @@ void RunningNorm::infer_sizes(std::int64_t features) {
       entry->slot->shape = {features};
     }
   }
+}
+
+void RunningNorm::take_older_state(LoadContext& context) const {
+  const Value* version = context.metadata.find("version");
+  const std::string name = context.prefix + "num_batches_tracked";
+  const bool old = version == nullptr || version->get<std::int64_t>() < 2;
+  if (!old || !num_batches_tracked.defined() || context.state.contains(name)) {
+    return;
+  }
+  const Tensor count = num_batches_tracked.slot()->value;
+  const bool known = count.defined() && count.device().type != DeviceType::meta;
+  context.state.set(
+      name, known ? cast(count.detach(), count.dtype(), true) : zeros({}, {.dtype = DType::i64}));
 }
 
 /// What is loaded may tell them too.

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include <tessera/nn/module.h>
+#include <tessera/nn/state/older_state.h>
 
 namespace tessera::nn {
 
@@ -27,11 +28,15 @@ struct RunningNormOptions {
 
 /// State over `num_features` channels, and how it is kept. Weights and running variances begin as
 /// ones, biases and running means as zeros.
-class RunningNorm : public Module {
+class RunningNorm : public Module, public ReadsOlderState {
  public:
   /// What the constructor takes to make this again.
   [[nodiscard]] auto arguments() const { return std::tuple(num_features(), options_); }
   [[nodiscard]] std::string extra_repr() const override;
+  /// 2, as PyTorch counts: since then `num_batches_tracked` is saved.
+  [[nodiscard]] int state_version() const override { return 2; }
+  /// Keeps the count of batches where the state is older than 2, or says nothing of its version.
+  void take_older_state(LoadContext& context) const override;
 
   Parameter weight;            ///< (num_features); undefined when not affine
   Parameter bias;              ///< (num_features); undefined without bias

@@ -16,7 +16,7 @@ class Sequential : public Module {
  public:
   /// Constructs one more module at the end.
   template <std::derived_from<Module> M, class... A>
-  M& add(A&&... arguments) {
+  M& add(A&&... arguments) {  // options with their type: ConvOptions{.stride = 2}
     return *register_module(detail::next_number(child_entries()),
                             std::shared_ptr<M>(make<M>(std::forward<A>(arguments)...)));
   }

@@ -39,6 +39,8 @@ class Adafactor : public OptimizerWith<AdafactorOptions> {
  public:
   explicit Adafactor(const std::vector<nn::Parameter>& parameters,
                      const AdafactorOptions& options = {});
+  template <Number... N>
+  explicit Adafactor(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
   /// Without parameters: see `add_group`.
   Adafactor() = default;
 

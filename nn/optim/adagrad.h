@@ -33,6 +33,8 @@ class Adagrad : public OptimizerWith<AdagradOptions> {
  public:
   explicit Adagrad(const std::vector<nn::Parameter>& parameters,
                    const AdagradOptions& options = {});
+  template <Number... N>
+  explicit Adagrad(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
   /// Without parameters: see `add_group`.
   Adagrad() = default;
 

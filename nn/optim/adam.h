@@ -39,6 +39,8 @@ class BasicAdam : public OptimizerWith<BasicAdamOptions<decoupled>> {
                      const BasicAdamOptions<decoupled>& options = {}) {
     this->add_first_group(parameters, options);
   }
+  template <Number... N>
+  explicit BasicAdam(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
   /// Without parameters: see `add_group`.
   BasicAdam() = default;
 

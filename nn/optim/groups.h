@@ -1,12 +1,17 @@
 // Groups of parameters with options of their own.
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
 #include <tessera/core/base/error.h>
 #include <tessera/nn/optim/optimizer.h>
 
 namespace tessera::optim {
+
+/// What stands where options belong by mistake.
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
 
 /// An optimizer whose groups have options of type `Options`: a struct with a number `lr`, a
 /// `validate` that throws ValueError, and a static `each(options, f)` that calls `f(name, option)`
@@ -21,6 +26,8 @@ class OptimizerWith : public Optimizer {
     add_parameters(parameters, groups_.size());
     groups_.push_back(options);
   }
+  template <Number... N>
+  void add_group(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
   [[nodiscard]] const Options& options(std::size_t group = 0) const { return groups_.at(group); }
 
   using Optimizer::set_lr;

@@ -30,6 +30,8 @@ struct LionOptions {
 class Lion : public OptimizerWith<LionOptions> {
  public:
   explicit Lion(const std::vector<nn::Parameter>& parameters, const LionOptions& options = {});
+  template <Number... N>
+  explicit Lion(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
   /// Without parameters: see `add_group`.
   Lion() = default;
 

@@ -49,6 +49,8 @@ struct MuonOptions {
 class Muon : public OptimizerWith<MuonOptions> {
  public:
   explicit Muon(const std::vector<nn::Parameter>& parameters, const MuonOptions& options = {});
+  template <Number... N>
+  explicit Muon(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
   /// Without parameters: see `add_group`.
   Muon() = default;
 

@@ -36,6 +36,8 @@ class RMSprop : public OptimizerWith<RMSpropOptions> {
  public:
   explicit RMSprop(const std::vector<nn::Parameter>& parameters,
                    const RMSpropOptions& options = {});
+  template <Number... N>
+  explicit RMSprop(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
   /// Without parameters: see `add_group`.
   RMSprop() = default;
 

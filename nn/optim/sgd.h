@@ -33,6 +33,8 @@ struct SGDOptions {
 class SGD : public OptimizerWith<SGDOptions> {
  public:
   explicit SGD(const std::vector<nn::Parameter>& parameters, const SGDOptions& options = {});
+  template <Number... N>
+  explicit SGD(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
   /// Without parameters: see `add_group`.
   SGD() = default;
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/nn/build/builder.h>
 #include <tessera/nn/build/construction.h>
 #include <tessera/nn/io/sealed_bytes.h>
@@ -196,6 +197,7 @@ void set_extra_states(Module& root, const Value& states) {
 }  // namespace
 
 ModulePtr deserialize(std::span<const std::byte> bytes) {
+  const CategoryScope category(MemoryCategory::parameter);
   const Value saved = value_from_bytes(unseal(bytes, kOp), kOp);
   // As children are, so that the factories' `make` gives no values.
   const detail::Construction construction(nullptr);

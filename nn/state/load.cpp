@@ -1,12 +1,17 @@
 // Reading a tree's state by its names, in two phases: everything is checked before anything is
 // changed, and what fails later is undone.
+#include <tessera/nn/state/load.h>
+
 #include <algorithm>
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/nn/state/older_state.h>
 #include <tessera/nn/state/overwrite.h>
+#include <tessera/nn/state/state_snapshot.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {
@@ -14,54 +19,11 @@ namespace {
 
 using tessera::detail::concat;
 
-/// The old values of a tree's slots and of the extra state that a load replaces.
-class Snapshot {
- public:
-  explicit Snapshot(const Module& root) {
-    for (const auto& [name, slot] : root.named_slots()) {
-      const Tensor& value = slot->value;
-      const Tensor copy = value.defined() ? cast(value.detach(), value.dtype(), true) : Tensor();
-      slots_.push_back({slot, value, copy, slot->dtype, slot->shape});
-    }
-  }
-
-  void keep(HasExtraState& module) { extra_.emplace_back(&module, module.get_extra_state()); }
-
-  void restore() const {
-    const NoGradGuard no_grad;
-    for (const Saved& saved : slots_) {
-      if (saved.value.defined() && detail::why_not_written(saved.value, saved.copy).empty()) {
-        detail::overwrite(saved.value, saved.copy);
-      }
-      saved.slot->value = saved.value;
-      saved.slot->dtype = saved.dtype;
-      saved.slot->shape = saved.shape;
-    }
-    for (const auto& [module, state] : extra_) {
-      try {
-        module->set_extra_state(state);
-      } catch (const std::exception& error) {
-        log_warning("load_state_dict: extra state could not be put back: ", error.what());
-      }
-    }
-  }
-
- private:
-  struct Saved {
-    SlotPtr slot;
-    Tensor value;
-    Tensor copy;
-    DType dtype;
-    Shape shape;
-  };
-  std::vector<Saved> slots_;
-  std::vector<std::pair<HasExtraState*, Value>> extra_;
-};
-
 /// One call of load_state_dict.
 class Load {
  public:
-  Load(Module& root, const LoadOptions& options) : root_(root), options_(options) {}
+  Load(Module& root, const LoadOptions& options, const KeyText& text)
+      : root_(root), options_(options), text_(text) {}
 
   LoadResult run(const StateDict& state) {
     plan(root_, state, "");
@@ -85,6 +47,9 @@ class Load {
                         .missing_keys = result_.missing_keys,
                         .unexpected_keys = result_.unexpected_keys,
                         .errors = errors_};
+    if (const auto* reader = dynamic_cast<const ReadsOlderState*>(&module)) {
+      reader->take_older_state(context);
+    }
     run_state_hooks(module.state_hooks(), &StateHooks::load_pre, module, context);
     module.check_state_known();
     plan_slots(module, Slot::Kind::parameter, state, prefix);
@@ -113,13 +78,13 @@ class Load {
     if (given == nullptr) {
       result_.missing_keys.push_back(name);
     } else if (!given->is<Tensor>() || !given->tensor().defined()) {
-      errors_.push_back(concat('"', name, "\": not a tensor"));
+      errors_.push_back(text_(name) + ": not a tensor");
     } else if (std::string why = misfit(*slot, name, given->tensor()); !why.empty()) {
       errors_.push_back(std::move(why));
     } else if (!options_.assign && slot->value.defined() &&
                slot->value.device().type == DeviceType::meta) {
-      log_warning("load_state_dict: \"", name, "\" has no data (meta) and takes none; assign, or ",
-                  "use to_empty() before");
+      log_warning("load_state_dict: ", text_(name), " has no data (meta) and takes none; assign, ",
+                  "or use to_empty() before");
     } else {
       copies_.emplace_back(slot, given->tensor());
     }
@@ -137,19 +102,19 @@ class Load {
                                    const Tensor& given) const {
     const bool number = slot.shape.empty() && given.shape() == Shape{1};
     if (!fits(slot.shape, given.shape()) && !number) {
-      return concat("shape of \"", name, "\": file ", given.shape(), ", module ", slot.shape);
+      return concat("shape of ", text_(name), ": file ", given.shape(), ", module ", slot.shape);
     }
     const bool loses = !options_.assign && is_complex(given.dtype()) && !is_complex(slot.dtype);
     if (options_.assign && slot.synchronizer != nullptr) {
-      return concat('"', name, "\": is kept equal on several ranks; assign before that");
+      return text_(name) + ": is kept equal on several ranks; assign before that";
     }
     const bool fixed = options_.assign && slot.requires_grad() && !is_differentiable(given.dtype());
     if (loses || fixed) {
-      return concat("dtype of \"", name, "\": file ", given.dtype(), ", module ", slot.dtype);
+      return concat("dtype of ", text_(name), ": file ", given.dtype(), ", module ", slot.dtype);
     }
     if (!options_.assign && slot.value.defined()) {
       const std::string why = detail::why_not_written(slot.value, given);
-      return why.empty() ? why : concat('"', name, "\": ", why);
+      return why.empty() ? why : text_(name) + ": " + why;
     }
     return "";
   }
@@ -200,7 +165,7 @@ class Load {
       if (names && !keys.empty()) {
         count += keys.size();
         for (const std::string& key : keys) {
-          lines += concat(&key == keys.data() ? title : ", ", '"', key, '"');
+          lines += (&key == keys.data() ? title : ", ") + text_(key);
         }
       }
     };
@@ -221,6 +186,7 @@ class Load {
   }
 
   void fill() const {
+    const CategoryScope category(MemoryCategory::parameter);
     const NoGradGuard no_grad;
     for (const auto& [slot, given] : copies_) {
       fill_slot(*slot, given);
@@ -229,7 +195,7 @@ class Load {
 
   /// Fills with all that may still throw.
   void fill_or_restore() {
-    Snapshot before(root_);
+    StateSnapshot before(root_);
     try {
       fill();
       set_extra_state(before);
@@ -254,7 +220,7 @@ class Load {
     slot.put(cast(value, options_.assign ? value.dtype() : slot.dtype, !options_.assign));
   }
 
-  void set_extra_state(Snapshot& before) const {
+  void set_extra_state(StateSnapshot& before) const {
     for (const auto& [module, state] : extra_) {
       before.keep(*module);
       module->set_extra_state(state);
@@ -273,6 +239,7 @@ class Load {
 
   Module& root_;
   LoadOptions options_;
+  const KeyText& text_;
   LoadResult result_;
   std::vector<std::string> errors_;
   std::vector<std::pair<SlotPtr, Tensor>> copies_;
@@ -281,8 +248,13 @@ class Load {
 
 }  // namespace
 
+LoadResult load_state(Module& module, const StateDict& state, const LoadOptions& options,
+                      const KeyText& text) {
+  return Load(module, options, text).run(state);
+}
+
 LoadResult Module::load_state_dict(const StateDict& state, const LoadOptions& options) {
-  return Load(*this, options).run(state);
+  return load_state(*this, state, options, [](const std::string& key) { return '"' + key + '"'; });
 }
 
 }  // namespace tessera::nn

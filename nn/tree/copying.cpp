@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/nn/tree/module.h>
 
@@ -105,6 +106,7 @@ ModulePtr Module::copy_with(const std::function<Tensor(const Slot&)>& value_of) 
 }
 
 ModulePtr Module::clone() const {
+  const CategoryScope category(MemoryCategory::parameter);
   return copy_with([](const Slot& slot) {
     return slot.value.defined() ? cast(slot.value.detach(), slot.value.dtype(), true) : Tensor();
   });

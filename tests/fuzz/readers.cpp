@@ -18,8 +18,10 @@ void read_all(nn::ArrayFileReader& reader) {
   (void)reader.attributes();
   std::vector<std::byte> bytes;
   for (const nn::ArrayInfo& array : reader.arrays()) {
-    bytes.resize(array.nbytes());
-    reader.read(array.path, bytes);
+    if (array.refusal.empty()) {
+      bytes.resize(array.nbytes());
+      reader.read(array.path, bytes);
+    }
   }
 }
 

@@ -129,9 +129,12 @@ TEST(C4, handles_on_an_emptied_name_say_so) {
   EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.shape()); }), expected);
   EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.grad()); }), expected);
   EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.name()); }), expected);
+  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.value()); }), expected);
   EXPECT_FALSE(scale->factor.defined());
   model->set("offset", nullptr);
   EXPECT_EQ(thrown<AttributeError>([&] { model->offset.assign(ones({3})); }),
+            "buffer \"offset\": the name holds no buffer");
+  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(model->offset.value()); }),
             "buffer \"offset\": the name holds no buffer");
   EXPECT_EQ(thrown<AttributeError>([] { static_cast<void>(Parameter().shape()); }),
             "parameter: no module has declared it");

@@ -122,20 +122,19 @@ TEST(Hdf5File, ReadsWhatH5pyWrites) {
   ASSERT_NE(find_attribute<std::string>(attributes, "", "fixed"), nullptr);
   EXPECT_EQ(*find_attribute<std::string>(attributes, "", "fixed"), "abc");
   EXPECT_EQ(*find_attribute<std::int64_t>(attributes, "plain", "n"), 3);
+  for (const char* name : {"no texts", "no text", "no bytes"}) {
+    ASSERT_NE(find_attribute<std::vector<std::string>>(attributes, "plain", name), nullptr) << name;
+    EXPECT_TRUE(find_attribute<std::vector<std::string>>(attributes, "plain", name)->empty());
+  }
 }
 
-TEST(Hdf5File, RefusesWhatLeadsElsewhereOrIsUnknown) {
+TEST(Hdf5File, RefusesWhatHasNoEndOrIsNoHdf5) {
   const TemporaryFolder folder;
   const std::string script = std::string(TESSERA_TEST_FOLDER) + "/nn/io/hdf5_write_foreign.py";
   ASSERT_EQ(run_command("/usr/bin/python3 " + script + " " + folder.path()).exit_code, 0);
   const auto message = [&](const std::string& name) {
     return error_of([&] { (void)open_array_file(folder / name); });
   };
-  EXPECT_THAT(message("external_link.h5"), HasSubstr("'there' is a soft or external link"));
-  EXPECT_THAT(message("soft_link.h5"), HasSubstr("'there' is a soft or external link"));
-  EXPECT_THAT(message("virtual.h5"), HasSubstr("'v' is a virtual dataset"));
-  EXPECT_THAT(message("external_storage.h5"), HasSubstr("'e' is kept in another file"));
-  EXPECT_THAT(message("compound.h5"), HasSubstr("'c' has a type that no dtype holds"));
   EXPECT_THAT(message("cycle.h5"), HasSubstr("'g/again' is a group that contains itself"));
   EXPECT_THAT(message("no_hdf5.h5"), HasSubstr("no_hdf5.h5' is no readable HDF5 file"));
   EXPECT_THAT(message("good.h5"), HasSubstr("no error"));

@@ -40,13 +40,23 @@ TEST(NameMap, gpt2) {
   EXPECT_EQ(text(map, "h.0.mlp.c_proj.bias"), "transformer.h.0.mlp.c_proj.bias");
   EXPECT_EQ(text(map, "h.0.attn.bias"), "");
   EXPECT_EQ(text(map, "wte.weight"), "transformer.wte.weight");
-  EXPECT_EQ(text(map, "transformer.h.0.attn.c_attn.weight"), "transformer.h.0.attn.c_attn.weight");
   EXPECT_EQ(text(map, "lm_head.weight"), "lm_head.weight");
+  EXPECT_EQ(text(map, "ln_f.bias"), "transformer.ln_f.bias");
+  EXPECT_EQ(text(map, "h.0.attn.masked_bias"), "");
   for (const char* name : {"h.11.attn.c_attn.weight", "h.0.ln_1.bias", "wpe.weight"}) {
     const NameMap::Mapped here = map(name);
     const NameMap::Mapped back = name_maps::to_gpt2()(here.name);
     EXPECT_EQ(back.name, name);
     EXPECT_EQ(back.transpose, here.transpose);
+  }
+}
+
+TEST(NameMap, gpt2_with_its_head) {
+  const NameMap map = name_maps::from_gpt2();
+  for (const char* name : {"h.11.attn.c_attn.weight", "h.0.attn.c_proj.weight", "h.0.attn.bias",
+                           "h.0.attn.masked_bias", "h.0.attn.c_attn.bias", "h.0.ln_1.weight",
+                           "h.0.mlp.c_fc.weight", "wte.weight", "wpe.weight", "ln_f.weight"}) {
+    EXPECT_EQ(text(map, std::string("transformer.") + name), text(map, name)) << name;
   }
 }
 

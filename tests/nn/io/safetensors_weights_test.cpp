@@ -234,9 +234,9 @@ struct SmallGpt : Module {
   SmallGpt() { lm_head->weight.tie(transformer->wte->weight); }
 };
 
-TEST(N1, reads_gpt2_as_hugging_face_publishes_it) {
+void expect_gpt2(const std::string& kind) {
   const TemporaryFolder folder;
-  const auto made = run_script("safetensors_write.py", (folder / "gpt2.safetensors") + " gpt2");
+  const auto made = run_script("safetensors_write.py", (folder / "gpt2.safetensors ") + kind);
   ASSERT_EQ(made.exit_code, 0) << made.output;
   const auto model = make<SmallGpt>();
   import_weights(*model, folder / "gpt2.safetensors", kFormat, name_maps::from_gpt2());
@@ -251,6 +251,15 @@ TEST(N1, reads_gpt2_as_hugging_face_publishes_it) {
     }
   }
   EXPECT_EQ(value("wpe.weight").to_vector<float>()[5], 101);
+  EXPECT_EQ(model->lm_head->weight.value().to_vector<float>()[4], 100);
+}
+
+TEST(N1, reads_gpt2_as_hugging_face_publishes_it) {
+  expect_gpt2("gpt2");
+}
+
+TEST(N1, reads_gpt2_with_its_head) {
+  expect_gpt2("gpt2_head");
 }
 
 TEST(N2, writes_gpt2_back) {

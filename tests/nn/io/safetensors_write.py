@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""safetensors_write.py FILE linear|gpt2 [package]: weights of a linear layer (2 to 3), or of a GPT-2 of
-one block, width 4, under Hugging Face's names; written by the format's description or with the
-safetensors package, and ends with 77 where that is not installed."""
+"""safetensors_write.py FILE linear|gpt2|gpt2_head [package]: weights of a linear layer (2 to 3), or of a
+GPT-2 of one block, width 4, under the names of Hugging Face's GPT2Model or GPT2LMHeadModel; written by the
+format's description or with the safetensors package, and ends with 77 where that is not installed."""
 
 import json
 import struct
@@ -33,6 +33,13 @@ def gpt2():
     return tensors
 
 
+def gpt2_head():
+    tensors = {"transformer." + name: array for name, array in gpt2().items()}
+    tensors["transformer.h.0.attn.masked_bias"] = np.array(-1e4, "<f4")
+    tensors["lm_head.weight"] = counted(7, 4)
+    return tensors
+
+
 def save(path, tensors):
     header, at = {"__metadata__": {"format": "pt"}}, 0
     for name, array in tensors.items():
@@ -54,5 +61,5 @@ def save_with_package(path, tensors):
     safetensors.numpy.save_file(tensors, path)
 
 
-made = gpt2() if sys.argv[2] == "gpt2" else linear()
+made = {"linear": linear, "gpt2": gpt2, "gpt2_head": gpt2_head}[sys.argv[2]]()
 (save_with_package if sys.argv[3:] == ["package"] else save)(sys.argv[1], made)

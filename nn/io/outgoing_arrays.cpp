@@ -1,0 +1,41 @@
+#include <tessera/nn/io/outgoing_arrays.h>
+
+#include <algorithm>
+
+#include <tessera/core/base/error.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/transpose.h>
+#include <tessera/nn/io/value_bytes.h>
+
+namespace tessera::nn {
+
+void OutgoingArrays::add(const std::string& path, const Tensor& value) {
+  check<NotImplementedError>(value.device().type != DeviceType::meta, "save: \"", path,
+                             "\": tensor has no data (meta); use to_empty()");
+  const Tensor& kept = tensors_.emplace_back(contiguous(value.detach()));
+  contents_.arrays.push_back({path, kept.dtype(), kept.shape(), kept.raw_data(), ""});
+}
+
+bool OutgoingArrays::add(const std::string& path, const Tensor& value, const Slot& slot,
+                         bool transposed) {
+  check<RuntimeError>(value.defined(), "save: \"", path, "\": ", why_without_value(slot));
+  const auto first = std::ranges::find_if(written_, [&](const Written& written) {
+    return written.slot == &slot && written.data == value.raw_data() &&
+           written.transposed == transposed;
+  });
+  if (first != written_.end()) {
+    contents_.arrays.push_back(alias_of(first->path, path));
+    return false;
+  }
+  add(path, transposed ? transpose(value.detach()) : value);
+  written_.push_back({&slot, value.raw_data(), transposed, path});
+  return true;
+}
+
+void OutgoingArrays::add_value(const std::string& path, const Value& value) {
+  const auto& bytes = bytes_.emplace_back(to_bytes(value));
+  contents_.arrays.push_back(
+      {path, DType::u8, {static_cast<std::int64_t>(bytes.size())}, bytes.data(), ""});
+}
+
+}  // namespace tessera::nn

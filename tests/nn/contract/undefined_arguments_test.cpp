@@ -1,0 +1,88 @@
+// Calls that are given an undefined tensor: the module and the argument are named.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tessera/core/base/error.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/layers/batch_norm.h>
+#include <tessera/nn/layers/linear.h>
+#include <tessera/nn/layers/sequential.h>
+#include <tessera/nn/module.h>
+
+namespace tessera::nn {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+template <class E>
+std::string thrown(const auto& action) {
+  try {
+    action();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "no such exception";
+}
+
+/// Adds `y` where there is one.
+struct MayAdd : Module {
+  [[nodiscard]] Tensor forward(const Tensor& x, const Tensor& y) const {
+    return y.defined() ? x + y : x;
+  }
+};
+
+struct Outer : Module {
+  Child<MayAdd> add{this, "add"};
+  Child<Linear> dense{this, "dense", 2, 3};
+  [[nodiscard]] Tensor forward(const Tensor& x) const { return dense(add(x, Tensor())); }
+};
+
+struct Refuses : Module {
+  [[nodiscard]] Tensor forward(const Tensor&) const { fail<IoError>("no disk"); }
+};
+
+TEST(UndefinedArgument, is_told_with_its_module) {
+  const auto linear = make<Linear>(2, 3);
+  EXPECT_THAT(thrown<InvalidArgument>([&] { linear(Tensor()); }),
+              StartsWith("Linear: argument 1 of forward is an undefined tensor; "));
+  EXPECT_THAT(thrown<InvalidArgument>([&] { make<BatchNorm1d>(2)(Tensor()); }),
+              StartsWith("BatchNorm1d: argument 1 of forward is an undefined tensor; "));
+}
+
+TEST(UndefinedArgument, of_a_child_is_told_with_its_path) {
+  EXPECT_THAT(thrown<InvalidArgument>([] { make<Outer>()(Tensor()); }),
+              testing::AllOf(HasSubstr("Outer: argument 1 of forward"),
+                             HasSubstr("Linear \"dense\": argument 1 of forward")));
+}
+
+TEST(UndefinedArgument, that_is_meant_is_none_of_an_error) {
+  EXPECT_EQ(make<Outer>()(ones({1, 2})).shape(), (Shape{1, 3}));
+  EXPECT_THAT(thrown<InvalidArgument>([] {
+                make<Outer>()(ones({1, 5}));
+              }),
+              testing::Not(HasSubstr("undefined")));
+}
+
+TEST(UndefinedArgument, is_found_behind_hooks_and_while_sizes_are_unknown) {
+  const auto linear = make<Linear>(2, 3);
+  linear->register_forward_pre_hook([](const Module&, const Args&) {});
+  EXPECT_THAT(thrown<InvalidArgument>([&] { linear(Tensor()); }),
+              HasSubstr("argument 1 of forward is an undefined tensor"));
+  EXPECT_THAT(thrown<InvalidArgument>([] { make<Linear>(kInferred, 3)(Tensor()); }),
+              HasSubstr("argument 1 of forward is an undefined tensor"));
+}
+
+TEST(UndefinedArgument, cannot_be_assigned) {
+  const auto norm = make<BatchNorm1d>(2);
+  EXPECT_EQ(thrown<InvalidArgument>([&] { norm->running_mean.assign(Tensor()); }),
+            "assign: \"running_mean\": the value is an undefined tensor");
+}
+
+TEST(UndefinedArgument, leaves_errors_of_other_kinds_as_they_are) {
+  EXPECT_EQ(thrown<IoError>([] { make<Refuses>()(Tensor()); }), "no disk");
+}
+
+}  // namespace
+}  // namespace tessera::nn
