@@ -22,6 +22,7 @@ namespace {
 using Maker = std::unique_ptr<bench::Training> (*)(tessera::DType);
 const std::map<std::string, Maker> kModels{{"resnet18", bench::resnet18},
                                            {"lstm", bench::byte_lstm},
+                                           {"mini_lm", bench::mini_lm},
                                            {"mlp", bench::mlp},
                                            {"chain", bench::chain}};
 
