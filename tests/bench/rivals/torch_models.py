@@ -97,6 +97,18 @@ def small_adamw(parameters):
     return torch.optim.AdamW(parameters, lr=1e-4, fused=True)
 
 
+def linear_layer():
+    return nn.Linear(768, 768)
+
+
+def convolution_layer():
+    return nn.Conv2d(64, 64, 3, padding=1, bias=False)
+
+
+def summed(y, _):
+    return y.sum()
+
+
 MODELS = {  # model, its inputs, loss of its output, optimizer
     "resnet18": (
         resnet18,
@@ -106,6 +118,18 @@ MODELS = {  # model, its inputs, loss of its output, optimizer
     ),
     "lstm": (ByteLstm, lambda: (classes(256, 64, 16), classes(256, 64, 16)), cross_entropy, adamw),
     "mini_lm": (MiniLm, lambda: (classes(30522, 8, 128), classes(2, 8)), cross_entropy, small_adamw),
+    "linear": (
+        linear_layer,
+        lambda: (torch.randn(512, 768).requires_grad_(), None),
+        summed,
+        plain_sgd,
+    ),
+    "convolution": (
+        convolution_layer,
+        lambda: (torch.randn(32, 64, 32, 32).requires_grad_(), None),
+        summed,
+        plain_sgd,
+    ),
     "mlp": (mlp, lambda: (torch.randn(128, 784), classes(10, 128)), cross_entropy, adamw),
     "chain": (chain, lambda: (torch.randn(8, 64), None), lambda y, _: y.sum(), plain_sgd),
 }
@@ -132,6 +156,7 @@ class Trainer:
 
     def train(self):
         self.optimizer.zero_grad(set_to_none=True)
+        self.x.grad = None
         with self.autocast():
             loss = self.forward(self.x, self.target)
         loss.backward()

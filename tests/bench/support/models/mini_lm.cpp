@@ -40,7 +40,8 @@ struct MiniLm : nn::Module {
 }  // namespace
 
 std::unique_ptr<Training> mini_lm(DType dtype) {
-  const Tensor ids = random_classes({kTexts, kLength}, kVocabulary), y = random_classes({kTexts}, 2);
+  const Tensor ids = random_classes({kTexts, kLength}, kVocabulary),
+               y = random_classes({kTexts}, 2);
   return train<MiniLm, optim::AdamW>({.lr = 1e-4}, dtype, [ids, y](const nn::Ptr<MiniLm>& model) {
     return nn::cross_entropy_loss(model(ids), y);
   });

@@ -86,6 +86,10 @@ template <class M, class Optimizer, class Loss>
 [[nodiscard]] std::unique_ptr<Training> mlp(DType dtype);
 /// BERT of 6 layers of 384, 8 texts of 128 words; AdamW.
 [[nodiscard]] std::unique_ptr<Training> mini_lm(DType dtype);
+/// A linear layer, 512 x 768 into 768, and the convolution of a ResNet-18's first stage, 64
+/// channels into 64 by 3x3 on 32 images of 32x32: forward, backward to x and weight; SGD.
+[[nodiscard]] std::unique_ptr<Training> linear_layer(DType dtype);
+[[nodiscard]] std::unique_ptr<Training> convolution_layer(DType dtype);
 /// 20 linear layers of 64 and relu, batch 8: so small that time goes to calls; SGD.
 [[nodiscard]] std::unique_ptr<Training> chain(DType dtype);
 
