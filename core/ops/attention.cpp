@@ -9,6 +9,7 @@
 #include <tessera/core/ops/support/attention_options.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
+#include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/support/saved_inputs.h>
 
 namespace tessera {
@@ -210,6 +211,7 @@ ShardRule AttentionBackward::shard(const Infer& c, const Attrs& attrs) {
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                  const Tensor& mask) {
+  static_cast<void>(product_dtype("attention", {{"q", q}, {"k", k}, {"v", v}}));
   return call_all<Attention>({q, k, v, mask}, attention_attrs(q, options))[0];
 }
 

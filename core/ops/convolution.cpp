@@ -177,12 +177,12 @@ ShardRule ConvolutionGradInput::shard(const Infer& c, const Attrs&) {
 Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
                    const ConvolutionOptions& options) {
   return call<Convolution>({x, weight, bias},
-                           {options, compute_dtype(promote(x.dtype(), weight.dtype()))});
+                           {options, product_dtype("convolution", {{"x", x}, {"weight", weight}})});
 }
 
 Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
                               const ConvolutionOptions& options, const Dims& output_padding) {
-  const DType dtype = compute_dtype(promote(x.dtype(), weight.dtype()));
+  const DType dtype = product_dtype("transposed_convolution", {{"x", x}, {"weight", weight}});
   const Dims size = transposed_sizes(x.shape(), weight.shape(), options, output_padding);
   const Tensor padded = with_windows_in_padding(x, options, output_padding);
   return call<ConvolutionGradInput>({padded, weight, bias}, {options, size, dtype, dtype});

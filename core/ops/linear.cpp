@@ -154,7 +154,7 @@ ShardRule LinearGradInput::shard(const Infer& c, const Attrs&) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return call<Linear>({x, weight, bias}, {compute_dtype(promote(x.dtype(), weight.dtype()))});
+  return call<Linear>({x, weight, bias}, {product_dtype("linear", {{"x", x}, {"weight", weight}})});
 }
 
 namespace {

@@ -16,6 +16,7 @@
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/support/checks.h>
+#include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/support/loss_head.h>
 #include <tessera/core/ops/support/row_sums.h>
 #include <tessera/core/ops/support/target_counts.h>
@@ -225,10 +226,11 @@ void LinearCrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
 
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
                             const LinearCrossEntropyOptions& options) {
-  LinearCrossEntropyAttrs attrs{.ignore_index = options.ignore_index,
-                                .label_smoothing = options.label_smoothing,
-                                .max_bytes = head_bytes.get(),
-                                .dtype = compute_dtype(promote(x.dtype(), weight.dtype()))};
+  LinearCrossEntropyAttrs attrs{
+      .ignore_index = options.ignore_index,
+      .label_smoothing = options.label_smoothing,
+      .max_bytes = head_bytes.get(),
+      .dtype = product_dtype("linear_cross_entropy", {{"x", x}, {"weight", weight}})};
   attrs.gradients = grad_enabled() && (x.requires_grad() || weight.requires_grad());
   const Pass& pass = Context::current().pass;
   const std::int64_t count = x.cut() ? 1 : pass.count;

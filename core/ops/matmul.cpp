@@ -181,7 +181,7 @@ ShardRule Matmul::shard(const Infer& c, const Attrs& attrs) {
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
-  const DType dtype = compute_dtype(promote(a.dtype(), b.dtype()));
+  const DType dtype = product_dtype("matmul", {{"a", a}, {"b", b}});
   return product(a, b, transpose_a, transpose_b, dtype, dtype);
 }
 

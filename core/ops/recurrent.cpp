@@ -6,6 +6,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/support/dense.h>
+#include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/support/recurrent.h>
 
 namespace tessera {
@@ -232,6 +233,7 @@ Tensor as_state(const Tensor& x, DType dtype) {
 
 RecurrentResult recurrent(RecurrentCell cell, const Tensor& x, const Tensor& weight,
                           const Tensor& bias, const RecurrentStart& start, bool reverse) {
+  static_cast<void>(product_dtype("recurrent", {{"x", x}, {"weight", weight}}));
   const Tensor hidden = as_state(start.hidden, x.dtype());
   const Tensor first_cell = as_state(start.cell, x.dtype());
   const Outputs results = call_all<Recurrent>({x, weight, bias, hidden, first_cell, start.lengths},

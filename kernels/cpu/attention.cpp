@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/device/thread_pool.h>
+#include <tessera/kernels/cpu/dtype_index.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/simd/matrix/attention.h>
 
@@ -10,11 +11,11 @@ namespace tessera::cpu {
 namespace {
 
 std::size_t check_attention(const Attention& a) {
-  check(a.dtype == DType::f32 || a.dtype == DType::bf16, "attention: dtype not supported; got ",
-        a.dtype, ", expected f32 or bf16");
+  check(a.dtype == DType::f32 || a.dtype == DType::bf16 || a.dtype == DType::f64,
+        "attention: dtype not supported; got ", a.dtype, ", expected f32, bf16 or f64");
   check(a.key_heads > 0 && a.heads % a.key_heads == 0,
         "attention: heads must be a multiple of key heads; got ", a.heads, " and ", a.key_heads);
-  return a.dtype == DType::bf16 ? 1 : 0;
+  return kind_index(a.dtype);
 }
 
 std::int64_t tiles_of(std::int64_t length) {

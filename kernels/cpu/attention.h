@@ -22,21 +22,22 @@ enum class MaskKind : std::uint8_t { none, boolean, additive };
 /// [batch, heads, query length, key length], broadcast by strides of 0, last dim contiguous.
 struct AttentionMask {
   MaskKind kind = MaskKind::none;
-  const void* data = nullptr;  ///< bool (true: may be seen) or f32 (added to the scores)
+  const void* data = nullptr;  ///< bool (true: may be seen), or f32 or f64 as sums are (added)
   std::int64_t batch_stride = 0, head_stride = 0, row_stride = 0;
 };
 
 struct Attention {
   std::int64_t batch = 0, heads = 0, key_heads = 0;  ///< heads is a multiple of key_heads
   std::int64_t queries = 0, keys = 0, head_dim = 0;
-  DType dtype = DType::f32;  ///< of q, k, v and out: f32 or bf16
-  float scale = 1;
+  DType dtype = DType::f32;  ///< of q, k, v and out: f32, bf16 or f64
+  double scale = 1;
   bool causal = false;  ///< query i sees keys up to i + causal_offset
   std::int64_t causal_offset = 0;
   AttentionMask mask;
   DropoutDraw dropout;  ///< of weights; a sample's are numbered [heads, queries, keys]
   Heads q, k, v, out;
-  ScoreSum<float>* sums = nullptr;  ///< [batch, heads, queries]; written by forward unless null
+  /// ScoreSum<float>, or <double> of f64, [batch, heads, queries]; written by forward unless null.
+  void* sums = nullptr;
 };
 
 /// out = softmax(scale q k^T + mask) v. A query that sees no key gives zeros. Keys behind the

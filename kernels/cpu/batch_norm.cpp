@@ -18,20 +18,28 @@ std::int64_t channels_per_task(const Norm& n) {
   return n.inner == 1 ? std::max(kLine, some / kLine * kLine) : some;
 }
 
-}  // namespace
-
-void batch_norm_forward(const BatchNormForward& n) {
-  const auto& table = IsaTable<BatchNormTable>::get();
-  const auto run = table.forward[dtype_index(n.dtype)][dtype_index(n.y_dtype)];
+template <class Norm, class Run>
+void run_channels(const Norm& n, Run* run) {
   for_ranges(n.channels, channels_per_task(n),
              [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
 }
 
+}  // namespace
+
+void batch_norm_forward(const BatchNormForward& n) {
+  const auto& table = IsaTable<BatchNormTable>::get();
+  run_channels(n, table.forward[dtype_index(n.dtype)][dtype_index(n.y_dtype)]);
+}
+void batch_norm_forward(const BatchNormForwardF64& n) {
+  run_channels(n, IsaTable<BatchNormTable>::get().forward_f64);
+}
+
 void batch_norm_backward(const BatchNormBackward& n) {
   const auto& table = IsaTable<BatchNormTable>::get();
-  const auto run = table.backward[dtype_index(n.dtype)][dtype_index(n.dy_dtype)];
-  for_ranges(n.channels, channels_per_task(n),
-             [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
+  run_channels(n, table.backward[dtype_index(n.dtype)][dtype_index(n.dy_dtype)]);
+}
+void batch_norm_backward(const BatchNormBackwardF64& n) {
+  run_channels(n, IsaTable<BatchNormTable>::get().backward_f64);
 }
 
 }  // namespace tessera::cpu

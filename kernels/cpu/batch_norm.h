@@ -10,35 +10,43 @@
 
 namespace tessera::cpu {
 
-/// x and y each in f32 or bf16; everything of one number a channel is f32.
-struct BatchNormForward {
+/// x and y each in f32 or bf16, everything of one number a channel in f32; or all in f64.
+template <class Number>
+struct BatchNormForwardOf {
   std::int64_t batch = 0, channels = 0, inner = 0;
   DType dtype = DType::f32;  ///< of x
   DType y_dtype = DType::f32;
   double epsilon = 1e-5;
   const void* x = nullptr;
-  const float* weight = nullptr;  ///< may be null
-  const float* bias = nullptr;    ///< may be null
+  const Number* weight = nullptr;  ///< may be null
+  const Number* bias = nullptr;    ///< may be null
   void* y = nullptr;
-  float* mean = nullptr;
-  float* variance = nullptr;
+  Number* mean = nullptr;
+  Number* variance = nullptr;
 };
+using BatchNormForward = BatchNormForwardOf<float>;
+using BatchNormForwardF64 = BatchNormForwardOf<double>;
 void batch_norm_forward(const BatchNormForward&);
+void batch_norm_forward(const BatchNormForwardF64&);
 
-struct BatchNormBackward {
+template <class Number>
+struct BatchNormBackwardOf {
   std::int64_t batch = 0, channels = 0, inner = 0;
   DType dtype = DType::f32;  ///< of x and dx
   DType dy_dtype = DType::f32;
   double epsilon = 1e-5;
   const void* x = nullptr;
   const void* dy = nullptr;
-  const float* weight = nullptr;  ///< may be null
-  const float* mean = nullptr;
-  const float* variance = nullptr;
+  const Number* weight = nullptr;  ///< may be null
+  const Number* mean = nullptr;
+  const Number* variance = nullptr;
   void* dx = nullptr;
-  float* dweight = nullptr;  ///< may be null
-  float* dbias = nullptr;    ///< may be null
+  Number* dweight = nullptr;  ///< may be null
+  Number* dbias = nullptr;    ///< may be null
 };
+using BatchNormBackward = BatchNormBackwardOf<float>;
+using BatchNormBackwardF64 = BatchNormBackwardOf<double>;
 void batch_norm_backward(const BatchNormBackward&);
+void batch_norm_backward(const BatchNormBackwardF64&);
 
 }  // namespace tessera::cpu

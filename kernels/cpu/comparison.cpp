@@ -15,15 +15,15 @@ const char* at(const void* p, std::int64_t i, std::int64_t size) {
 }  // namespace
 
 void compare(Comparison f, DType dtype, const void* a, const void* b, bool* y, std::int64_t count) {
-  const auto run = IsaTable<ComparisonTable>::get().arrays[dtype_index(dtype)][static_cast<int>(f)];
+  const auto run = IsaTable<ComparisonTable>::get().arrays[kind_index(dtype)][static_cast<int>(f)];
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   for_ranges(count, kElementwiseStep, [&](std::int64_t i, std::int64_t n) {
     run(at(a, i, size), at(b, i, size), y + i, n);
   });
 }
 
-void compare_with(Comparison f, DType dtype, const void* a, float b, bool* y, std::int64_t count) {
-  const auto run = IsaTable<ComparisonTable>::get().number[dtype_index(dtype)][static_cast<int>(f)];
+void compare_with(Comparison f, DType dtype, const void* a, double b, bool* y, std::int64_t count) {
+  const auto run = IsaTable<ComparisonTable>::get().number[kind_index(dtype)][static_cast<int>(f)];
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   for_ranges(count, kElementwiseStep,
              [&](std::int64_t i, std::int64_t n) { run(at(a, i, size), b, y + i, n); });
@@ -32,7 +32,9 @@ void compare_with(Comparison f, DType dtype, const void* a, float b, bool* y, st
 void choose(std::int64_t size, const bool* condition, Choice a, Choice b, void* y,
             std::int64_t count) {
   const auto run =
-      IsaTable<ComparisonTable>::get().choose[size == 2 ? 1 : 0][a.step == 0][b.step == 0];
+      IsaTable<ComparisonTable>::get().choose[size == 2   ? 1
+                                              : size == 8 ? 2
+                                                          : 0][a.step == 0][b.step == 0];
   for_ranges(count, kElementwiseStep, [&](std::int64_t i, std::int64_t n) {
     run(condition + i, at(a.data, i * a.step, size), at(b.data, i * b.step, size),
         static_cast<char*>(y) + i * size, n);

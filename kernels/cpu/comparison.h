@@ -1,4 +1,4 @@
-// Comparisons and choices on contiguous arrays of f32 or bf16.
+// Comparisons and choices on contiguous arrays of f32, bf16 or f64.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ enum class Comparison : std::uint8_t {
 /// y[i] = a[i] ? b[i]
 void compare(Comparison, DType, const void* a, const void* b, bool* y, std::int64_t count);
 /// y[i] = a[i] ? b
-void compare_with(Comparison, DType, const void* a, float b, bool* y, std::int64_t count);
+void compare_with(Comparison, DType, const void* a, double b, bool* y, std::int64_t count);
 
 /// An array, or with step 0 one element for all.
 struct Choice {
   const void* data = nullptr;
   std::int64_t step = 1;
 };
-/// y[i] = condition[i] ? a[i] : b[i] for elements of `size` bytes: 2 or 4.
+/// y[i] = condition[i] ? a[i] : b[i] for elements of `size` bytes: 2, 4 or 8.
 void choose(std::int64_t size, const bool* condition, Choice a, Choice b, void* y,
             std::int64_t count);
 

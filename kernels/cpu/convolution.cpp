@@ -5,6 +5,7 @@
 #include <tessera/core/device/allocator.h>
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/kernels/cpu/convolution_columns.h>
+#include <tessera/kernels/cpu/convolution_f64.h>
 #include <tessera/kernels/cpu/convolution_library.h>
 #include <tessera/kernels/cpu/convolution_shifts.h>
 #include <tessera/kernels/cpu/gemm.h>
@@ -182,6 +183,10 @@ void convolve_by_products(const ConvolutionTask& t) {
 }
 
 void convolve(const ConvolutionTask& t) {
+  if (t.compute == DType::f64) {
+    convolve_f64(t);
+    return;
+  }
   const ConvolutionLibrary* library = convolution_library_for(t);
   if (shifts_suit(t)) {
     make_weight_by_shifts(t);

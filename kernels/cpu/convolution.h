@@ -1,5 +1,5 @@
 // Convolutions and their gradients on dense tensors (samples, channels, positions), f32 or bf16 in
-// memory.
+// memory, or all of f64.
 //
 // What is computed for a sample depends neither on the other samples nor on how many there are; a
 // gradient of weights is summed over samples in an order that follows from their number inside a
@@ -23,9 +23,10 @@ struct ConvolutionTask {
   ConvolutionGeometry shape;
   ConvolutionArray x, weight, y;
   const float* bias = nullptr;  ///< added to the result, y or x: a number for each of its channels
-  DType compute = DType::f32;   ///< bf16: factors are rounded to bf16, sums are f32
-  /// For the weight, which is f32: samples are `cuts` equal parts, each summed by itself, added
-  /// along the balanced binary tree or, `stacked`, written one behind the other.
+  const double* bias_f64 = nullptr;  ///< likewise, where arrays are f64
+  DType compute = DType::f32;  ///< bf16: factors are rounded to bf16, sums are f32; f64: all is
+  /// For the weight, which is f32 or f64: samples are `cuts` equal parts, each summed by itself,
+  /// added along the balanced binary tree or, `stacked`, written one behind the other.
   std::int64_t cuts = 1;
   bool stacked = false;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/ops/support/dropout_mask.h>
+#include <tessera/kernels/cpu/dtype_index.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/simd/dropout.h>
@@ -13,7 +14,7 @@ DropoutDraw::DropoutDraw(double p, std::uint64_t key_in, std::int64_t first)
     : drops(p > 0), key(key_in), first_sample(first) {
   const DropoutMask mask(p, key);
   threshold = mask.threshold;
-  scale = static_cast<float>(mask.scale);
+  scale = mask.scale;
 }
 
 DropoutStream DropoutDraw::stream(std::int64_t i) const {
@@ -21,7 +22,7 @@ DropoutStream DropoutDraw::stream(std::int64_t i) const {
 }
 
 void dropout_runs(const DropoutRuns& d) {
-  const auto run = IsaTable<DropoutTable>::get().run[d.dtype == DType::bf16 ? 1 : 0];
+  const auto run = IsaTable<DropoutTable>::get().run[kind_index(d.dtype)];
   const auto bytes = static_cast<std::int64_t>(size_of(d.dtype));
   constexpr std::int64_t kStep = 16384;
   for_ranges(d.parts * d.runs * d.run, kStep, [&](std::int64_t first, std::int64_t count) {

@@ -11,7 +11,7 @@ namespace tessera::cpu {
 struct DropoutStream {
   std::uint64_t key = 0;        ///< of the sample's random words
   std::uint32_t threshold = 0;  ///< elements whose words are below it are dropped
-  float scale = 1;              ///< of the elements that are kept
+  double scale = 1;             ///< of the elements that are kept
 };
 
 /// A draw for all samples.
@@ -24,7 +24,7 @@ struct DropoutDraw {
   std::uint64_t key = 0;
   std::int64_t first_sample = 0;
   std::uint32_t threshold = 0;
-  float scale = 1;
+  double scale = 1;
 
   /// Of sample first_sample + i.
   [[nodiscard]] DropoutStream stream(std::int64_t i) const;

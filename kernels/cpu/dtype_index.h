@@ -15,4 +15,9 @@ namespace tessera::cpu {
   return dtype == DType::bf16 ? 1 : 0;
 }
 
+/// Likewise, and 2 for f64, where a table has kernels for that too.
+[[nodiscard]] inline std::size_t kind_index(DType dtype) {
+  return dtype == DType::f64 ? 2 : dtype_index(dtype);
+}
+
 }  // namespace tessera::cpu

@@ -18,7 +18,7 @@ char* at(void* p, std::int64_t i, DType dtype) {
 }  // namespace
 
 void map(Unary f, DType dtype, const void* x, void* y, std::int64_t count) {
-  const auto run = IsaTable<ElementwiseTable>::get().unary[dtype_index(dtype)][static_cast<int>(f)];
+  const auto run = IsaTable<ElementwiseTable>::get().unary[kind_index(dtype)][static_cast<int>(f)];
   for_ranges(count, kElementwiseStep,
              [&](std::int64_t i, std::int64_t n) { run(at(x, i, dtype), at(y, i, dtype), n); });
 }
@@ -26,15 +26,14 @@ void map(Unary f, DType dtype, const void* x, void* y, std::int64_t count) {
 void map_gradient(UnaryGradient f, DType dtype, const void* x, const void* g, void* y,
                   std::int64_t count) {
   const auto run =
-      IsaTable<ElementwiseTable>::get().gradient[dtype_index(dtype)][static_cast<int>(f)];
+      IsaTable<ElementwiseTable>::get().gradient[kind_index(dtype)][static_cast<int>(f)];
   for_ranges(count, kElementwiseStep, [&](std::int64_t i, std::int64_t n) {
     run(at(x, i, dtype), at(g, i, dtype), at(y, i, dtype), n);
   });
 }
 
 void map(Binary f, DType dtype, const void* a, const void* b, void* y, std::int64_t count) {
-  const auto run =
-      IsaTable<ElementwiseTable>::get().binary[dtype_index(dtype)][static_cast<int>(f)];
+  const auto run = IsaTable<ElementwiseTable>::get().binary[kind_index(dtype)][static_cast<int>(f)];
   for_ranges(count, kElementwiseStep, [&](std::int64_t i, std::int64_t n) {
     run(at(a, i, dtype), at(b, i, dtype), at(y, i, dtype), n);
   });
@@ -48,8 +47,7 @@ void map_mixed(Binary f, const float* a, const BFloat16* b, float* y, std::int64
 
 void map_rows(Binary f, DType dtype, const void* a, const void* b, void* y, std::int64_t rows,
               std::int64_t columns) {
-  const auto run =
-      IsaTable<ElementwiseTable>::get().binary[dtype_index(dtype)][static_cast<int>(f)];
+  const auto run = IsaTable<ElementwiseTable>::get().binary[kind_index(dtype)][static_cast<int>(f)];
   for_ranges(rows, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
     for (std::int64_t r = first; r < first + n; ++r) {
       run(at(a, r * columns, dtype), b, at(y, r * columns, dtype), columns);
@@ -59,11 +57,11 @@ void map_rows(Binary f, DType dtype, const void* a, const void* b, void* y, std:
 
 void map_planes(Binary f, DType dtype, const void* a, const void* b, void* y, std::int64_t planes,
                 std::int64_t columns, std::int64_t period) {
-  const auto run =
-      IsaTable<ElementwiseTable>::get().scalar[dtype_index(dtype)][static_cast<int>(f)];
-  const auto number = [&](std::int64_t i) {
-    return dtype == DType::bf16 ? static_cast<float>(static_cast<const BFloat16*>(b)[i])
-                                : static_cast<const float*>(b)[i];
+  const auto run = IsaTable<ElementwiseTable>::get().scalar[kind_index(dtype)][static_cast<int>(f)];
+  const auto number = [&](std::int64_t i) -> double {
+    return dtype == DType::f64    ? static_cast<const double*>(b)[i]
+           : dtype == DType::bf16 ? double{static_cast<float>(static_cast<const BFloat16*>(b)[i])}
+                                  : double{static_cast<const float*>(b)[i]};
   };
   for_ranges(planes, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
     for (std::int64_t p = first; p < first + n; ++p) {
@@ -72,9 +70,8 @@ void map_planes(Binary f, DType dtype, const void* a, const void* b, void* y, st
   });
 }
 
-void map_scalar(Binary f, DType dtype, const void* a, float b, void* y, std::int64_t count) {
-  const auto run =
-      IsaTable<ElementwiseTable>::get().scalar[dtype_index(dtype)][static_cast<int>(f)];
+void map_scalar(Binary f, DType dtype, const void* a, double b, void* y, std::int64_t count) {
+  const auto run = IsaTable<ElementwiseTable>::get().scalar[kind_index(dtype)][static_cast<int>(f)];
   for_ranges(count, kElementwiseStep,
              [&](std::int64_t i, std::int64_t n) { run(at(a, i, dtype), b, at(y, i, dtype), n); });
 }
@@ -82,7 +79,7 @@ void map_scalar(Binary f, DType dtype, const void* a, float b, void* y, std::int
 void map(Parametric f, const Parameters& p, DType dtype, const void* x, void* y,
          std::int64_t count) {
   const auto& table = IsaTable<ElementwiseTable>::get();
-  const auto run = table.parametric[dtype_index(dtype)][static_cast<int>(f)];
+  const auto run = table.parametric[kind_index(dtype)][static_cast<int>(f)];
   for_ranges(count, kElementwiseStep,
              [&](std::int64_t i, std::int64_t n) { run(at(x, i, dtype), p, at(y, i, dtype), n); });
 }

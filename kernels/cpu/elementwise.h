@@ -1,4 +1,4 @@
-// Fast elementwise kernels on contiguous arrays of f32 or bf16.
+// Fast elementwise kernels on contiguous arrays of f32, bf16 or f64.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ enum class UnaryGradient : std::uint8_t { relu, silu, gelu_tanh, gelu_erf, sigmo
 /// Functions of one number that depend on others: clamp on low and high, elu on its factors left
 /// and right of 0 and of x in the exponent, softplus on beta and threshold. nan stays.
 enum class Parametric : std::uint8_t { clamp, elu, softplus, count };
-using Parameters = std::array<float, 3>;
+using Parameters = std::array<double, 3>;
 
 /// y[i] = f(x[i]); y may be x.
 void map(Unary, DType, const void* x, void* y, std::int64_t count);
@@ -62,8 +62,8 @@ void map_rows(Binary, DType, const void* a, const void* b, void* y, std::int64_t
 /// y[p, i] = f(a[p, i], b[p % period]) for `planes` of `columns`; b is in a's dtype.
 void map_planes(Binary, DType, const void* a, const void* b, void* y, std::int64_t planes,
                 std::int64_t columns, std::int64_t period);
-/// y[i] = f(a[i], b), rounded once.
-void map_scalar(Binary, DType, const void* a, float b, void* y, std::int64_t count);
+/// y[i] = f(a[i], b), rounded once; b is in a's dtype, or f32 beside bf16.
+void map_scalar(Binary, DType, const void* a, double b, void* y, std::int64_t count);
 /// y[i] = f(x[i]; p); y may be x.
 void map(Parametric, const Parameters& p, DType, const void* x, void* y, std::int64_t count);
 /// Between f32 and bf16.

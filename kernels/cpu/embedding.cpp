@@ -21,19 +21,27 @@ void check_ids(const std::int64_t* ids, std::int64_t count, std::int64_t rows) {
   }
 }
 
+auto adder_of(const float* /*of_such_numbers*/) {
+  return IsaTable<NormTable>::get().add;
+}
+auto adder_of(const double* /*of_such_numbers*/) {
+  return IsaTable<NormTable>::get().f64.add;
+}
+
 /// Sums one id's rows.
+template <class Number>
 class IdSum {
  public:
   using Place = const std::int64_t*;
 
-  explicit IdSum(const EmbeddingGradient& e)
+  explicit IdSum(const EmbeddingGradientOf<Number>& e)
       : e_(e),
-        add_(IsaTable<NormTable>::get().add),
+        add_(adder_of(static_cast<Number*>(nullptr))),
         widen_(IsaTable<ElementwiseTable>::get().to_f32),
         per_cut_(e.count / e.cuts) {
     const auto levels =
         static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(e.cuts)));
-    buffers_ = scratch_array<float>(Scratch::rows, (levels + 3) * e.columns);
+    buffers_ = scratch_array<Number>(Scratch::rows, (levels + 3) * e.columns);
   }
 
   /// [begin, end): the id's positions, ascending.
@@ -43,7 +51,7 @@ class IdSum {
   }
 
  private:
-  float* buffer(std::int64_t i) { return buffers_ + i * e_.columns; }
+  Number* buffer(std::int64_t i) { return buffers_ + i * e_.columns; }
 
   /// The sum over microbatches [first, last) into buffer `level`; there is at least one position.
   void subtree(std::int64_t first, std::int64_t last, Place begin, Place end, std::int64_t level) {
@@ -65,12 +73,12 @@ class IdSum {
     }
   }
 
-  void piece(Place begin, Place end, float* sum) {
-    std::fill_n(sum, e_.columns, 0.0F);
+  void piece(Place begin, Place end, Number* sum) {
+    std::fill_n(sum, e_.columns, Number(0));
     for (Place place = begin; place != end; ++place) {
       const std::int64_t at = *place * e_.columns;
-      if (e_.dtype == DType::f32) {
-        add_(sum, static_cast<const float*>(e_.dy) + at, e_.columns);
+      if (e_.dtype == dtype_of<Number>) {
+        add_(sum, static_cast<const Number*>(e_.dy) + at, e_.columns);
       } else {
         widen_(static_cast<const BFloat16*>(e_.dy) + at, buffer(0), e_.columns);
         add_(sum, buffer(0), e_.columns);
@@ -78,12 +86,39 @@ class IdSum {
     }
   }
 
-  const EmbeddingGradient& e_;
-  void (*add_)(float*, const float*, std::int64_t);
+  const EmbeddingGradientOf<Number>& e_;
+  void (*add_)(Number*, const Number*, std::int64_t);
   void (*widen_)(const void*, void*, std::int64_t);
   std::int64_t per_cut_;
-  float* buffers_ = nullptr;
+  Number* buffers_ = nullptr;
 };
+
+template <class Number>
+void add_by_id(const EmbeddingGradientOf<Number>& e) {
+  check_ids(e.ids, e.count, e.table_rows);
+  check(e.cuts >= 1 && e.count % e.cuts == 0,
+        "embedding: tokens cannot be cut into equal parts; got ", e.count, ", cuts ", e.cuts,
+        ", expected a divisor");
+  std::vector<std::int64_t> places(static_cast<std::size_t>(e.count));
+  std::iota(places.begin(), places.end(), std::int64_t{0});
+  std::stable_sort(places.begin(), places.end(),
+                   [&](std::int64_t a, std::int64_t b) { return e.ids[a] < e.ids[b]; });
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i == 0 || e.ids[places[i]] != e.ids[places[i - 1]]) {
+      starts.push_back(i);
+    }
+  }
+  starts.push_back(places.size());
+  constexpr std::int64_t kIdsPerTask = 16;
+  for_ranges(static_cast<std::int64_t>(starts.size()) - 1, kIdsPerTask,
+             [&](std::int64_t first, std::int64_t n) {
+               IdSum<Number> sum(e);
+               for (auto i = static_cast<std::size_t>(first); n > 0; ++i, --n) {
+                 sum.run(places.data() + starts[i], places.data() + starts[i + 1]);
+               }
+             });
+}
 
 }  // namespace
 
@@ -103,30 +138,21 @@ void embedding_forward(const float* table, std::int64_t table_rows, std::int64_t
   });
 }
 
-void embedding_backward(const EmbeddingGradient& e) {
-  check_ids(e.ids, e.count, e.table_rows);
-  check(e.cuts >= 1 && e.count % e.cuts == 0,
-        "embedding: tokens cannot be cut into equal parts; got ", e.count, ", cuts ", e.cuts,
-        ", expected a divisor");
-  std::vector<std::int64_t> places(static_cast<std::size_t>(e.count));
-  std::iota(places.begin(), places.end(), std::int64_t{0});
-  std::stable_sort(places.begin(), places.end(),
-                   [&](std::int64_t a, std::int64_t b) { return e.ids[a] < e.ids[b]; });
-  std::vector<std::size_t> starts;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (i == 0 || e.ids[places[i]] != e.ids[places[i - 1]]) {
-      starts.push_back(i);
+void embedding_forward(const double* table, std::int64_t table_rows, std::int64_t columns,
+                       const std::int64_t* ids, std::int64_t count, double* y) {
+  check_ids(ids, count, table_rows);
+  for_ranges(count, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
+    for (std::int64_t i = first; i < first + n; ++i) {
+      std::copy_n(table + ids[i] * columns, columns, y + i * columns);
     }
-  }
-  starts.push_back(places.size());
-  constexpr std::int64_t kIdsPerTask = 16;
-  for_ranges(static_cast<std::int64_t>(starts.size()) - 1, kIdsPerTask,
-             [&](std::int64_t first, std::int64_t n) {
-               IdSum sum(e);
-               for (auto i = static_cast<std::size_t>(first); n > 0; ++i, --n) {
-                 sum.run(places.data() + starts[i], places.data() + starts[i + 1]);
-               }
-             });
+  });
+}
+
+void embedding_backward(const EmbeddingGradient& e) {
+  add_by_id(e);
+}
+void embedding_backward(const EmbeddingGradientF64& e) {
+  add_by_id(e);
 }
 
 }  // namespace tessera::cpu

@@ -11,20 +11,27 @@ namespace tessera::cpu {
 /// id outside [0, table_rows), naming place and value.
 void embedding_forward(const float* table, std::int64_t table_rows, std::int64_t columns,
                        const std::int64_t* ids, std::int64_t count, DType dtype, void* y);
+/// The same of f64.
+void embedding_forward(const double* table, std::int64_t table_rows, std::int64_t columns,
+                       const std::int64_t* ids, std::int64_t count, double* y);
 
 /// Adds rows dy[i, :] to gradient[ids[i], :].
 ///
 /// For each id the rows of a microbatch (`count / cuts` tokens) are summed in token order, and the
 /// sums of microbatches in which the id occurs along the balanced binary tree (absent ones count
 /// as +0); that total is then added to what `gradient` holds.
-struct EmbeddingGradient {
+template <class Number>
+struct EmbeddingGradientOf {
   const std::int64_t* ids = nullptr;  ///< [count]
-  const void* dy = nullptr;           ///< [count, columns], f32 or bf16
-  DType dtype = DType::f32;
+  const void* dy = nullptr;           ///< [count, columns], f32 or bf16, or f64
+  DType dtype = dtype_of<Number>;
   std::int64_t count = 0, columns = 0, table_rows = 0;
   std::int64_t cuts = 1;
-  float* gradient = nullptr;  ///< [table_rows, columns]
+  Number* gradient = nullptr;  ///< [table_rows, columns]
 };
+using EmbeddingGradient = EmbeddingGradientOf<float>;
+using EmbeddingGradientF64 = EmbeddingGradientOf<double>;
 void embedding_backward(const EmbeddingGradient&);
+void embedding_backward(const EmbeddingGradientF64&);
 
 }  // namespace tessera::cpu

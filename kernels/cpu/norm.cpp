@@ -12,34 +12,47 @@
 namespace tessera::cpu {
 namespace {
 
-/// Of the input in f32.
-template <class Norm>
-std::int64_t bytes_of(const Norm& n) {
-  return n.rows * n.columns * static_cast<std::int64_t>(sizeof(float));
+/// Of the input in Numbers.
+template <class Number>
+std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) {
+  return rows * columns * static_cast<std::int64_t>(sizeof(Number));
 }
 
-}  // namespace
+auto kernel_for(const NormForward& n) {
+  return IsaTable<NormTable>::get().forward[dtype_index(n.dtype)][dtype_index(n.y_dtype)];
+}
+auto kernel_for(const NormForwardF64&) {
+  return IsaTable<NormTable>::get().f64.forward;
+}
+auto kernel_for(const NormBackward& n) {
+  return IsaTable<NormTable>::get().backward[dtype_index(n.dtype)][dtype_index(n.dy_dtype)];
+}
+auto kernel_for(const NormBackwardF64&) {
+  return IsaTable<NormTable>::get().f64.backward;
+}
 
-void norm_forward(const NormForward& wanted) {
-  NormForward n = wanted;
-  n.past_caches = n.y != n.x && n.y_dtype == DType::f32 && outlives_caches(bytes_of(n));
-  const auto run = IsaTable<NormTable>::get().forward[dtype_index(n.dtype)][dtype_index(n.y_dtype)];
+template <class Number>
+void run_forward(const NormForwardOf<Number>& wanted) {
+  NormForwardOf<Number> n = wanted;
+  n.past_caches = n.y != n.x && n.y_dtype == dtype_of<Number> &&
+                  outlives_caches(bytes_of<Number>(n.rows, n.columns));
+  const auto run = kernel_for(n);
   for_ranges(n.rows, rows_per_long_task(n.columns),
              [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
 }
 
-void norm_backward(const NormBackward& wanted) {
-  NormBackward n = wanted;
-  n.past_caches =
-      n.dx != n.dy && n.dx != n.x && n.dtype == DType::f32 && outlives_caches(bytes_of(n));
-  const auto run =
-      IsaTable<NormTable>::get().backward[dtype_index(n.dtype)][dtype_index(n.dy_dtype)];
+template <class Number>
+void run_backward(const NormBackwardOf<Number>& wanted) {
+  NormBackwardOf<Number> n = wanted;
+  n.past_caches = n.dx != n.dy && n.dx != n.x && n.dtype == dtype_of<Number> &&
+                  outlives_caches(bytes_of<Number>(n.rows, n.columns));
+  const auto run = kernel_for(n);
   const RowBlocks blocks(n.rows, n.cuts);
   const std::int64_t width = 2 * n.columns;
-  float* sums = scratch_array<float>(Scratch::rows, blocks.count() * width);
+  Number* sums = scratch_array<Number>(Scratch::rows, blocks.count() * width);
   parallel_for(blocks.count(), [&](std::int64_t block) {
-    float* dscale = sums + block * width;
-    std::fill_n(dscale, width, 0.0F);
+    Number* dscale = sums + block * width;
+    std::fill_n(dscale, width, Number(0));
     run(n, blocks.first_row(block), blocks.rows_of(block), n.dscale == nullptr ? nullptr : dscale,
         n.dshift == nullptr ? nullptr : dscale + n.columns);
   });
@@ -49,6 +62,21 @@ void norm_backward(const NormBackward& wanted) {
   if (n.dshift != nullptr) {
     add_blocks(blocks, sums + n.columns, width, n.columns, n.stacked, n.dshift);
   }
+}
+
+}  // namespace
+
+void norm_forward(const NormForward& n) {
+  run_forward(n);
+}
+void norm_forward(const NormForwardF64& n) {
+  run_forward(n);
+}
+void norm_backward(const NormBackward& n) {
+  run_backward(n);
+}
+void norm_backward(const NormBackwardF64& n) {
+  run_backward(n);
 }
 
 }  // namespace tessera::cpu

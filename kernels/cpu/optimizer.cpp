@@ -20,7 +20,9 @@ constexpr std::int64_t kPiece = 65536;
 // have to fetch it from there.
 constexpr std::int64_t kBytesWorthATask = std::int64_t{512} << 10;
 
-ParameterRange part(const ParameterRange& r, std::int64_t first, std::int64_t count) {
+template <class Number>
+ParameterRangeOf<Number> part(const ParameterRangeOf<Number>& r, std::int64_t first,
+                              std::int64_t count) {
   const auto move = [first](auto* p) { return p == nullptr ? nullptr : p + first; };
   return {.parameter = r.parameter + first,
           .gradient = r.gradient + first,
@@ -30,14 +32,15 @@ ParameterRange part(const ParameterRange& r, std::int64_t first, std::int64_t co
 
 /// Pieces of all ranges, in the order of how far into its range each lies: a thread that has the
 /// first rows of every product then has the first part of every parameter, and of its gradient.
-std::vector<ParameterRange> cut(std::span<const ParameterRange> ranges) {
+template <class Number>
+std::vector<ParameterRangeOf<Number>> cut(std::span<const ParameterRangeOf<Number>> ranges) {
   struct Piece {
     double place;
-    ParameterRange range;
+    ParameterRangeOf<Number> range;
   };
   std::vector<Piece> pieces;
   pieces.reserve(ranges.size());
-  for (const ParameterRange& r : ranges) {
+  for (const ParameterRangeOf<Number>& r : ranges) {
     for (std::int64_t i = 0; i < r.count; i += kPiece) {
       const std::int64_t count = std::min(kPiece, r.count - i);
       const double middle = static_cast<double>(i) + static_cast<double>(count) / 2;
@@ -45,22 +48,25 @@ std::vector<ParameterRange> cut(std::span<const ParameterRange> ranges) {
     }
   }
   std::ranges::stable_sort(pieces, {}, &Piece::place);
-  std::vector<ParameterRange> sorted;
+  std::vector<ParameterRangeOf<Number>> sorted;
   sorted.reserve(pieces.size());
   std::ranges::transform(pieces, std::back_inserter(sorted), &Piece::range);
   return sorted;
 }
 
-std::int64_t bytes_read(const ParameterRange& r) {
-  const auto states = std::ranges::count_if(r.states, [](const float* p) { return p != nullptr; });
-  return r.count * (2 + states) * static_cast<std::int64_t>(sizeof(float));
+template <class Number>
+std::int64_t bytes_read(const ParameterRangeOf<Number>& r) {
+  const auto states = std::ranges::count_if(r.states, [](const Number* p) { return p != nullptr; });
+  return r.count * (2 + states) * static_cast<std::int64_t>(sizeof(Number));
 }
 
 /// Runs of pieces, each worth a task: many small ones cost one round of the pool, a few none.
-std::vector<std::span<const ParameterRange>> deal_out(std::span<const ParameterRange> pieces) {
-  std::vector<std::span<const ParameterRange>> tasks;
+template <class Number>
+std::vector<std::span<const ParameterRangeOf<Number>>> deal_out(
+    std::span<const ParameterRangeOf<Number>> pieces) {
+  std::vector<std::span<const ParameterRangeOf<Number>>> tasks;
   std::int64_t left = 0;
-  for (const ParameterRange& piece : pieces) {
+  for (const ParameterRangeOf<Number>& piece : pieces) {
     left += bytes_read(piece);
   }
   std::int64_t taken = 0;
@@ -77,90 +83,134 @@ std::vector<std::span<const ParameterRange>> deal_out(std::span<const ParameterR
   return tasks;
 }
 
-template <class Factors>
-void run(void (*kernel)(const Factors&, const ParameterRange&), const Factors& factors,
-         std::span<const ParameterRange> ranges) {
-  const std::vector<ParameterRange> pieces = cut(ranges);
-  const auto tasks = deal_out(pieces);
+template <class Number, class Factors>
+void run(void (*kernel)(const Factors&, const ParameterRangeOf<Number>&), const Factors& factors,
+         std::span<const ParameterRangeOf<Number>> ranges) {
+  const std::vector<ParameterRangeOf<Number>> pieces = cut<Number>(ranges);
+  const auto tasks = deal_out<Number>(pieces);
   parallel_for(std::ssize(tasks), [&](std::int64_t i) {
-    for (const ParameterRange& piece : tasks[static_cast<std::size_t>(i)]) {
+    for (const ParameterRangeOf<Number>& piece : tasks[static_cast<std::size_t>(i)]) {
       kernel(factors, piece);
     }
+  });
+}
+
+template <class Number>
+void run_adamw(const AdamwStep::Attrs& s, std::span<const ParameterRangeOf<Number>> ranges) {
+  const auto t = static_cast<double>(s.step);
+  AdamWFactors<Number> f;
+  f.keep = s.decoupled ? static_cast<Number>(1 - s.lr * s.weight_decay) : 1.0F;
+  f.decay = s.decoupled ? Number(0) : static_cast<Number>(s.weight_decay);
+  f.beta1 = static_cast<Number>(s.beta1);
+  f.rest1 = static_cast<Number>(1 - s.beta1);
+  f.beta2 = static_cast<Number>(s.beta2);
+  f.rest2 = static_cast<Number>(1 - s.beta2);
+  f.rate = static_cast<Number>(s.lr / (1 - std::pow(s.beta1, t)));
+  f.root_scale = static_cast<Number>(1 / std::sqrt(1 - std::pow(s.beta2, t)));
+  f.epsilon = static_cast<Number>(s.eps);
+  f.gradient_scale = static_cast<Number>(s.gradient_scale);
+  run<Number>(IsaTable<OptimizerTable>::get().of<Number>().adamw, f, ranges);
+}
+
+template <class Number>
+void run_sgd(const SgdStep::Attrs& s, std::span<const ParameterRangeOf<Number>> ranges) {
+  SgdFactors<Number> f;
+  f.rate = static_cast<Number>(s.lr);
+  f.momentum = static_cast<Number>(s.momentum);
+  f.rest = static_cast<Number>(1 - s.dampening);
+  f.decay = static_cast<Number>(s.weight_decay);
+  f.gradient_scale = static_cast<Number>(s.gradient_scale);
+  f.nesterov = s.nesterov;
+  f.first_step = s.first;
+  run<Number>(IsaTable<OptimizerTable>::get().of<Number>().sgd, f, ranges);
+}
+
+template <class Number>
+void run_adagrad(const AdagradStep::Attrs& s, std::span<const ParameterRangeOf<Number>> ranges) {
+  AdagradFactors<Number> f;
+  f.rate = static_cast<Number>(s.lr / (1 + static_cast<double>(s.step - 1) * s.lr_decay));
+  f.decay = static_cast<Number>(s.weight_decay);
+  f.epsilon = static_cast<Number>(s.eps);
+  f.initial = static_cast<Number>(s.initial_accumulator_value);
+  f.gradient_scale = static_cast<Number>(s.gradient_scale);
+  f.first_step = s.step == 1;
+  run<Number>(IsaTable<OptimizerTable>::get().of<Number>().adagrad, f, ranges);
+}
+
+template <class Number>
+void run_rmsprop(const RmspropStep::Attrs& s, std::span<const ParameterRangeOf<Number>> ranges) {
+  RmspropFactors<Number> f;
+  f.rate = static_cast<Number>(s.lr);
+  f.alpha = static_cast<Number>(s.alpha);
+  f.rest = static_cast<Number>(1 - s.alpha);
+  f.epsilon = static_cast<Number>(s.eps);
+  f.decay = static_cast<Number>(s.weight_decay);
+  f.momentum = static_cast<Number>(s.momentum);
+  f.gradient_scale = static_cast<Number>(s.gradient_scale);
+  f.centered = s.centered;
+  f.has_momentum = s.momentum != 0;
+  run<Number>(IsaTable<OptimizerTable>::get().of<Number>().rmsprop, f, ranges);
+}
+
+template <class Number>
+void run_lion(const LionStep::Attrs& s, std::span<const ParameterRangeOf<Number>> ranges) {
+  LionFactors<Number> f;
+  f.rate = static_cast<Number>(s.lr);
+  f.decay = static_cast<Number>(s.weight_decay);
+  f.beta1 = static_cast<Number>(s.beta1);
+  f.rest1 = static_cast<Number>(1 - s.beta1);
+  f.beta2 = static_cast<Number>(s.beta2);
+  f.rest2 = static_cast<Number>(1 - s.beta2);
+  f.gradient_scale = static_cast<Number>(s.gradient_scale);
+  run<Number>(IsaTable<OptimizerTable>::get().of<Number>().lion, f, ranges);
+}
+
+template <class Number>
+void run_squares(const Number* x, std::int64_t count, double* sums) {
+  const auto kernel = IsaTable<OptimizerTable>::get().of<Number>().sum_of_squares;
+  for_ranges(count, kSquareBlock, [&](std::int64_t first, std::int64_t n) {
+    sums[first / kSquareBlock] = kernel(x + first, n);
   });
 }
 
 }  // namespace
 
 void adamw_step(const AdamwStep::Attrs& s, std::span<const ParameterRange> ranges) {
-  const auto t = static_cast<double>(s.step);
-  AdamWFactors f;
-  f.keep = s.decoupled ? static_cast<float>(1 - s.lr * s.weight_decay) : 1.0F;
-  f.decay = s.decoupled ? 0.0F : static_cast<float>(s.weight_decay);
-  f.beta1 = static_cast<float>(s.beta1);
-  f.rest1 = static_cast<float>(1 - s.beta1);
-  f.beta2 = static_cast<float>(s.beta2);
-  f.rest2 = static_cast<float>(1 - s.beta2);
-  f.rate = static_cast<float>(s.lr / (1 - std::pow(s.beta1, t)));
-  f.root_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(s.beta2, t)));
-  f.epsilon = static_cast<float>(s.eps);
-  f.gradient_scale = static_cast<float>(s.gradient_scale);
-  run(IsaTable<OptimizerTable>::get().adamw, f, ranges);
+  run_adamw<float>(s, ranges);
 }
-
+void adamw_step(const AdamwStep::Attrs& s, std::span<const ParameterRangeF64> ranges) {
+  run_adamw<double>(s, ranges);
+}
 void sgd_step(const SgdStep::Attrs& s, std::span<const ParameterRange> ranges) {
-  SgdFactors f;
-  f.rate = static_cast<float>(s.lr);
-  f.momentum = static_cast<float>(s.momentum);
-  f.rest = static_cast<float>(1 - s.dampening);
-  f.decay = static_cast<float>(s.weight_decay);
-  f.gradient_scale = static_cast<float>(s.gradient_scale);
-  f.nesterov = s.nesterov;
-  f.first_step = s.first;
-  run(IsaTable<OptimizerTable>::get().sgd, f, ranges);
+  run_sgd<float>(s, ranges);
 }
-
+void sgd_step(const SgdStep::Attrs& s, std::span<const ParameterRangeF64> ranges) {
+  run_sgd<double>(s, ranges);
+}
 void adagrad_step(const AdagradStep::Attrs& s, std::span<const ParameterRange> ranges) {
-  AdagradFactors f;
-  f.rate = static_cast<float>(s.lr / (1 + static_cast<double>(s.step - 1) * s.lr_decay));
-  f.decay = static_cast<float>(s.weight_decay);
-  f.epsilon = static_cast<float>(s.eps);
-  f.initial = static_cast<float>(s.initial_accumulator_value);
-  f.gradient_scale = static_cast<float>(s.gradient_scale);
-  f.first_step = s.step == 1;
-  run(IsaTable<OptimizerTable>::get().adagrad, f, ranges);
+  run_adagrad<float>(s, ranges);
 }
-
+void adagrad_step(const AdagradStep::Attrs& s, std::span<const ParameterRangeF64> ranges) {
+  run_adagrad<double>(s, ranges);
+}
 void rmsprop_step(const RmspropStep::Attrs& s, std::span<const ParameterRange> ranges) {
-  RmspropFactors f;
-  f.rate = static_cast<float>(s.lr);
-  f.alpha = static_cast<float>(s.alpha);
-  f.rest = static_cast<float>(1 - s.alpha);
-  f.epsilon = static_cast<float>(s.eps);
-  f.decay = static_cast<float>(s.weight_decay);
-  f.momentum = static_cast<float>(s.momentum);
-  f.gradient_scale = static_cast<float>(s.gradient_scale);
-  f.centered = s.centered;
-  f.has_momentum = s.momentum != 0;
-  run(IsaTable<OptimizerTable>::get().rmsprop, f, ranges);
+  run_rmsprop<float>(s, ranges);
 }
-
+void rmsprop_step(const RmspropStep::Attrs& s, std::span<const ParameterRangeF64> ranges) {
+  run_rmsprop<double>(s, ranges);
+}
 void lion_step(const LionStep::Attrs& s, std::span<const ParameterRange> ranges) {
-  LionFactors f;
-  f.rate = static_cast<float>(s.lr);
-  f.decay = static_cast<float>(s.weight_decay);
-  f.beta1 = static_cast<float>(s.beta1);
-  f.rest1 = static_cast<float>(1 - s.beta1);
-  f.beta2 = static_cast<float>(s.beta2);
-  f.rest2 = static_cast<float>(1 - s.beta2);
-  f.gradient_scale = static_cast<float>(s.gradient_scale);
-  run(IsaTable<OptimizerTable>::get().lion, f, ranges);
+  run_lion<float>(s, ranges);
+}
+void lion_step(const LionStep::Attrs& s, std::span<const ParameterRangeF64> ranges) {
+  run_lion<double>(s, ranges);
 }
 
 void sum_of_squares(const float* x, std::int64_t count, double* sums) {
-  const auto kernel = IsaTable<OptimizerTable>::get().sum_of_squares;
-  for_ranges(count, kSquareBlock, [&](std::int64_t first, std::int64_t n) {
-    sums[first / kSquareBlock] = kernel(x + first, n);
-  });
+  run_squares(x, count, sums);
+}
+void sum_of_squares(const double* x, std::int64_t count, double* sums) {
+  run_squares(x, count, sums);
 }
 
 }  // namespace tessera::cpu

@@ -16,17 +16,37 @@ namespace {
 
 constexpr std::int64_t kFlopsWorthTasks = std::int64_t{1} << 19;
 
-HeldBlock block_of(std::int64_t count) {
-  return HeldBlock(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+/// Kernels for calls whose states and sums are Numbers.
+template <class Number>
+struct RecurrentKernels {
+  const ProductKernelOf<Number>& product;
+  void (*forward)(const RecurrentForwardOf<Number>&, const RecurrentBlockOf<Number>&);
+  void (*backward)(const RecurrentBackwardOf<Number>&, const RecurrentBlockOf<Number>&, bool);
+  void (*to_words)(const Number*, std::int64_t, WordOf<Number>*);
+};
+
+template <class Number>
+RecurrentKernels<Number> kernels_for(DType dtype) {
+  const auto& table = IsaTable<RecurrentTable>::get();
+  if constexpr (sizeof(Number) == sizeof(double)) {
+    const RecurrentTableF64& f64 = table.f64;
+    return {f64.kernel, f64.forward, f64.backward, f64.to_words};
+  } else {
+    const std::size_t i = dtype_index(dtype);
+    return {table.kernel[i], table.forward[i], table.backward[i], table.to_words[i]};
+  }
 }
 
 /// The weights of a call, packed, and the factors of two steps that follow each other.
+template <class Number>
 class Walk {
+  using Word = WordOf<Number>;
+
  public:
   /// `backwards`: sums are over the gates' units, not over the hidden state's.
   Walk(const RecurrentCall& call, bool backwards)
       : call_(call),
-        kernel_(IsaTable<RecurrentTable>::get().kernel[dtype_index(call.dtype)]),
+        kernel_(kernels_for<Number>(call.dtype).product),
         words_(kernel_.words_of(call.width)),
         panels_(divide_up(call.width, kernel_.columns)),
         row_words_(words_ * (backwards ? call.gates() : 1)),
@@ -36,15 +56,15 @@ class Walk {
         hidden_(block_of(call.batch * call.width)),
         cell_(block_of(call.batch * call.width)) {
     pack(backwards);
-    std::fill_n(factors_.as<std::uint32_t>(), 2 * step_words_, 0U);
+    std::fill_n(factors_.as<Word>(), 2 * step_words_, Word(0));
   }
 
-  [[nodiscard]] float* hidden() const { return hidden_.as<float>(); }
-  [[nodiscard]] float* cell() const { return cell_.as<float>(); }
+  [[nodiscard]] Number* hidden() const { return hidden_.as<Number>(); }
+  [[nodiscard]] Number* cell() const { return cell_.as<Number>(); }
 
   /// The factors of the first step, from hidden().
   void begin_with_states() {
-    const auto to_words = IsaTable<RecurrentTable>::get().to_words[dtype_index(call_.dtype)];
+    const auto to_words = kernels_for<Number>(call_.dtype).to_words;
     for (std::int64_t b = 0; b < call_.batch; ++b) {
       to_words(hidden() + b * call_.width, call_.width, current() + b * row_words_);
     }
@@ -56,16 +76,16 @@ class Walk {
   template <class F>
   void step(std::int64_t time, const F& f) {
     const auto run = [&](std::int64_t panel, std::int64_t next) {
-      RecurrentBlock block;
+      RecurrentBlockOf<Number> block;
       block.time = time;
       block.first = panel * kernel_.columns;
       block.count = std::min<std::int64_t>(kernel_.columns, call_.width - block.first);
       block.words = words_;
-      block.panel = packed_.as<std::uint32_t>() + panel * words_ * kernel_.columns;
-      block.next_panel = packed_.as<std::uint32_t>() + next * words_ * kernel_.columns;
+      block.panel = packed_.as<Word>() + panel * words_ * kernel_.columns;
+      block.next_panel = packed_.as<Word>() + next * words_ * kernel_.columns;
       block.panel_step = panels_ * words_ * kernel_.columns;
       block.factors = has_factors_ ? current() : nullptr;
-      block.next_factors = factors_.as<std::uint32_t>() + (1 - turn_) * step_words_;
+      block.next_factors = factors_.as<Word>() + (1 - turn_) * step_words_;
       block.hidden = hidden(), block.cell = cell();
       f(block);
     };
@@ -84,9 +104,10 @@ class Walk {
   }
 
  private:
-  [[nodiscard]] std::uint32_t* current() const {
-    return factors_.as<std::uint32_t>() + turn_ * step_words_;
+  static HeldBlock block_of(std::int64_t count) {
+    return HeldBlock(static_cast<std::size_t>(count) * sizeof(Word));
   }
+  [[nodiscard]] Word* current() const { return factors_.as<Word>() + turn_ * step_words_; }
 
   [[nodiscard]] std::int64_t flops_of_step() const {
     return 2 * call_.batch * call_.gates() * call_.width * call_.width;
@@ -104,12 +125,12 @@ class Walk {
       kernel_.pack_columns(
           {static_cast<const char*>(w.data) + at * element, w.dtype, across, along,
            std::min<std::int64_t>(kernel_.columns, call_.width - first), call_.width},
-          packed_.as<std::uint32_t>() + task * words_ * kernel_.columns);
+          packed_.as<Word>() + task * words_ * kernel_.columns);
     });
   }
 
   const RecurrentCall& call_;
-  const ProductKernel& kernel_;
+  const ProductKernelOf<Number>& kernel_;
   std::int64_t words_, panels_, row_words_;
   HeldBlock packed_;
   std::int64_t step_words_;  ///< of the factors of all sequences
@@ -118,32 +139,26 @@ class Walk {
   bool has_factors_ = false;
 };
 
-void copy_or_zero(const float* from, float* to, std::int64_t count) {
+template <class Number>
+void copy_or_zero(const Number* from, Number* to, std::int64_t count) {
   if (from == nullptr) {
-    std::fill_n(to, count, 0.0F);
+    std::fill_n(to, count, Number(0));
   } else {
     std::copy_n(from, count, to);
   }
 }
 
-}  // namespace
-
-bool RecurrentCall::past_caches() const {
-  const std::int64_t values = batch * steps * kept() * width;
-  return dtype == DType::f32 &&
-         outlives_caches_long(values * static_cast<std::int64_t>(sizeof(float)));
-}
-
-void recurrent_forward(const RecurrentForward& call) {
+template <class Number>
+void run_forward(const RecurrentForwardOf<Number>& call) {
   const std::int64_t states = call.batch * call.width;
-  const auto run = IsaTable<RecurrentTable>::get().forward[dtype_index(call.dtype)];
-  Walk walk(call, false);
+  const auto run = kernels_for<Number>(call.dtype).forward;
+  Walk<Number> walk(call, false);
   copy_or_zero(call.start, walk.hidden(), states);
   copy_or_zero(call.start_cell, walk.cell(), states);
   walk.begin_with_states();
   for (std::int64_t n = 0; n < call.steps; ++n) {
     walk.step(time_of(n, call.steps, call.reverse),
-              [&](const RecurrentBlock& block) { run(call, block); });
+              [&](const RecurrentBlockOf<Number>& block) { run(call, block); });
   }
   std::copy_n(walk.hidden(), states, call.last);
   if (call.last_cell != nullptr) {
@@ -151,21 +166,43 @@ void recurrent_forward(const RecurrentForward& call) {
   }
 }
 
-void recurrent_backward(const RecurrentBackward& call) {
+template <class Number>
+void run_backward(const RecurrentBackwardOf<Number>& call) {
   const std::int64_t states = call.batch * call.width;
-  const auto run = IsaTable<RecurrentTable>::get().backward[dtype_index(call.dtype)];
-  Walk walk(call, true);
+  const auto run = kernels_for<Number>(call.dtype).backward;
+  Walk<Number> walk(call, true);
   copy_or_zero(call.last, walk.hidden(), states);
   copy_or_zero(call.last_cell, walk.cell(), states);
   for (std::int64_t n = call.steps; n-- > 0;) {
     walk.step(time_of(n, call.steps, call.reverse),
-              [&](const RecurrentBlock& block) { run(call, block, false); });
+              [&](const RecurrentBlockOf<Number>& block) { run(call, block, false); });
   }
-  walk.step(0, [&](const RecurrentBlock& block) { run(call, block, true); });
+  walk.step(0, [&](const RecurrentBlockOf<Number>& block) { run(call, block, true); });
   std::copy_n(walk.hidden(), states, call.to_start);
   if (call.to_start_cell != nullptr) {
     std::copy_n(walk.cell(), states, call.to_start_cell);
   }
+}
+
+}  // namespace
+
+bool RecurrentCall::past_caches() const {
+  const std::int64_t values = batch * steps * kept() * width;
+  return dtype != DType::bf16 &&
+         outlives_caches_long(values * static_cast<std::int64_t>(size_of(dtype)));
+}
+
+void recurrent_forward(const RecurrentForward& call) {
+  run_forward(call);
+}
+void recurrent_forward(const RecurrentForwardF64& call) {
+  run_forward(call);
+}
+void recurrent_backward(const RecurrentBackward& call) {
+  run_backward(call);
+}
+void recurrent_backward(const RecurrentBackwardF64& call) {
+  run_backward(call);
 }
 
 }  // namespace tessera::cpu

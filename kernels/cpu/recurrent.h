@@ -14,7 +14,7 @@
 namespace tessera::cpu {
 
 /// What both directions take. Tensors [batch, steps, ...] are of `dtype`, f32 or bf16, in which
-/// factors are multiplied too; the rest is f32.
+/// factors are multiplied too, and the rest is f32; or all of it is f64.
 struct RecurrentCall {
   RecurrentCell cell = RecurrentCell::rnn_tanh;
   bool reverse = false;
@@ -29,32 +29,40 @@ struct RecurrentCall {
   [[nodiscard]] bool past_caches() const;
 };
 
-struct RecurrentForward : RecurrentCall {
-  const void* x = nullptr;       ///< [batch, steps, gates width]
-  const float* bias = nullptr;   ///< [gates width], may be null
-  const float* start = nullptr;  ///< [batch, width], may be null
-  const float* start_cell = nullptr;
+template <class Number>
+struct RecurrentForwardOf : RecurrentCall {
+  const void* x = nullptr;        ///< [batch, steps, gates width]
+  const Number* bias = nullptr;   ///< [gates width], may be null
+  const Number* start = nullptr;  ///< [batch, width], may be null
+  const Number* start_cell = nullptr;
   void* output = nullptr;       ///< [batch, steps, width]
-  float* last = nullptr;        ///< [batch, width]
-  float* last_cell = nullptr;   ///< lstm
+  Number* last = nullptr;       ///< [batch, width]
+  Number* last_cell = nullptr;  ///< lstm
   void* before = nullptr;       ///< [batch, steps, width]
   void* kept_values = nullptr;  ///< [batch, steps, kept width]
-  float* cells = nullptr;       ///< [batch, steps, width], lstm
+  Number* cells = nullptr;      ///< [batch, steps, width], lstm
 };
+using RecurrentForward = RecurrentForwardOf<float>;
+using RecurrentForwardF64 = RecurrentForwardOf<double>;
 void recurrent_forward(const RecurrentForward&);
+void recurrent_forward(const RecurrentForwardF64&);
 
-struct RecurrentBackward : RecurrentCall {
-  const void* output = nullptr;      ///< gradient [batch, steps, width]
-  const float* last = nullptr;       ///< gradient [batch, width], may be null
-  const float* last_cell = nullptr;  ///< likewise
+template <class Number>
+struct RecurrentBackwardOf : RecurrentCall {
+  const void* output = nullptr;       ///< gradient [batch, steps, width]
+  const Number* last = nullptr;       ///< gradient [batch, width], may be null
+  const Number* last_cell = nullptr;  ///< likewise
   const void* before = nullptr;
   const void* kept_values = nullptr;
-  const float* cells = nullptr;
-  void* to_x = nullptr;       ///< [batch, steps, gates width]
-  void* to_hidden = nullptr;  ///< the same, gru
-  float* to_start = nullptr;  ///< [batch, width]
-  float* to_start_cell = nullptr;
+  const Number* cells = nullptr;
+  void* to_x = nullptr;        ///< [batch, steps, gates width]
+  void* to_hidden = nullptr;   ///< the same, gru
+  Number* to_start = nullptr;  ///< [batch, width]
+  Number* to_start_cell = nullptr;
 };
+using RecurrentBackward = RecurrentBackwardOf<float>;
+using RecurrentBackwardF64 = RecurrentBackwardOf<double>;
 void recurrent_backward(const RecurrentBackward&);
+void recurrent_backward(const RecurrentBackwardF64&);
 
 }  // namespace tessera::cpu

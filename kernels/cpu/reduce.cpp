@@ -13,10 +13,10 @@ namespace {
 constexpr std::int64_t kBlock = 1024;
 constexpr std::int64_t kLongRow = 1 << 18;
 
-}  // namespace
-
-void sum_last(DType dtype, const void* x, std::int64_t rows, std::int64_t columns, double* sums) {
-  const auto run = IsaTable<NormTable>::get().sum_block[dtype == DType::bf16 ? 1 : 0];
+/// `run` adds up a block of a row.
+template <class Number>
+void sum_blocks(Number (*run)(const void*, std::int64_t), DType dtype, const void* x,
+                std::int64_t rows, std::int64_t columns, double* sums) {
   const auto bytes = static_cast<std::int64_t>(size_of(dtype));
   const auto block = [&](std::int64_t row, std::int64_t first) {
     return run(static_cast<const char*>(x) + (row * columns + first) * bytes,
@@ -34,7 +34,7 @@ void sum_last(DType dtype, const void* x, std::int64_t rows, std::int64_t column
     return;
   }
   const std::int64_t blocks = (columns + kBlock - 1) / kBlock;
-  float* parts = scratch_array<float>(Scratch::rows, blocks);
+  Number* parts = scratch_array<Number>(Scratch::rows, blocks);
   for (std::int64_t row = 0; row < rows; ++row) {  // the blocks of a row are spread, not the rows
     for_ranges(blocks, 64, [&](std::int64_t first, std::int64_t count) {
       for (std::int64_t b = first; b < first + count; ++b) {
@@ -45,6 +45,17 @@ void sum_last(DType dtype, const void* x, std::int64_t rows, std::int64_t column
     for (std::int64_t b = 0; b < blocks; ++b) {
       sums[row] += static_cast<double>(parts[b]);
     }
+  }
+}
+
+}  // namespace
+
+void sum_last(DType dtype, const void* x, std::int64_t rows, std::int64_t columns, double* sums) {
+  const NormTable& table = IsaTable<NormTable>::get();
+  if (dtype == DType::f64) {
+    sum_blocks(table.f64.sum_block, dtype, x, rows, columns, sums);
+  } else {
+    sum_blocks(table.sum_block[dtype == DType::bf16 ? 1 : 0], dtype, x, rows, columns, sums);
   }
 }
 

@@ -18,13 +18,15 @@ RowBlocks::RowBlocks(std::int64_t rows, std::int64_t cuts_in, std::int64_t heigh
         " rows, cuts ", cuts, ", expected a divisor");
 }
 
-void add_blocks(const RowBlocks& blocks, float* sums, std::int64_t stride, std::int64_t columns,
-                bool stacked, float* out) {
-  const auto add = IsaTable<NormTable>::get().add;
+namespace {
+
+template <class Number>
+void add_all(void (*add)(Number*, const Number*, std::int64_t), const RowBlocks& blocks,
+             Number* sums, std::int64_t stride, std::int64_t columns, bool stacked, Number* out) {
   const std::int64_t cut_stride = blocks.blocks_per_cut * stride;
   constexpr std::int64_t kColumns = 1024;
   for_ranges(columns, kColumns, [&](std::int64_t first, std::int64_t count) {
-    float* part = sums + first;
+    Number* part = sums + first;
     for (std::int64_t cut = 0; cut < blocks.cuts; ++cut) {
       for (std::int64_t b = 1; b < blocks.blocks_per_cut; ++b) {
         add(part + cut * cut_stride, part + cut * cut_stride + b * stride, count);
@@ -44,18 +46,15 @@ void add_blocks(const RowBlocks& blocks, float* sums, std::int64_t stride, std::
   });
 }
 
-BlockSums::BlockSums(const RowBlocks& blocks, std::int64_t size, bool stacked, float* result)
-    : blocks_(blocks), size_(size), stacked_(stacked), result_(result), sums_(result) {
-  if (!blocks.are_result(stacked)) {
-    held_ = HeldBlock(static_cast<std::size_t>(blocks.count() * size) * sizeof(float));
-    sums_ = held_.as<float>();
-  }
-}
+}  // namespace
 
-void BlockSums::finish() {
-  if (sums_ != result_) {
-    add_blocks(blocks_, sums_, size_, size_, stacked_, result_);
-  }
+void add_blocks(const RowBlocks& blocks, float* sums, std::int64_t stride, std::int64_t columns,
+                bool stacked, float* out) {
+  add_all(IsaTable<NormTable>::get().add, blocks, sums, stride, columns, stacked, out);
+}
+void add_blocks(const RowBlocks& blocks, double* sums, std::int64_t stride, std::int64_t columns,
+                bool stacked, double* out) {
+  add_all(IsaTable<NormTable>::get().f64.add, blocks, sums, stride, columns, stacked, out);
 }
 
 void sum_rows(DType dtype, const void* x, std::int64_t rows, std::int64_t columns,
@@ -67,6 +66,18 @@ void sum_rows(DType dtype, const void* x, std::int64_t rows, std::int64_t column
   parallel_for(blocks.count(), [&](std::int64_t block) {
     run(static_cast<const char*>(x) + blocks.first_row(block) * row_bytes, blocks.rows_of(block),
         columns, sums + block * columns);
+  });
+  add_blocks(blocks, sums, columns, columns, stacked, out);
+}
+
+void sum_rows(const double* x, std::int64_t rows, std::int64_t columns, std::int64_t cuts,
+              bool stacked, double* out) {
+  const auto run = IsaTable<NormTable>::get().f64.sum_rows;
+  const RowBlocks blocks(rows, cuts);
+  auto* sums = scratch_array<double>(Scratch::rows, blocks.count() * columns);
+  parallel_for(blocks.count(), [&](std::int64_t block) {
+    run(x + blocks.first_row(block) * columns, blocks.rows_of(block), columns,
+        sums + block * columns);
   });
   add_blocks(blocks, sums, columns, columns, stacked, out);
 }

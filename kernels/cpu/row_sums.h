@@ -37,28 +37,45 @@ struct RowBlocks {
 /// out[cuts, columns] when `stacked`. Destroys `sums`.
 void add_blocks(const RowBlocks&, float* sums, std::int64_t stride, std::int64_t columns,
                 bool stacked, float* out);
+void add_blocks(const RowBlocks&, double* sums, std::int64_t stride, std::int64_t columns,
+                bool stacked, double* out);
 
 /// Sums that tasks form block by block, each of the size of the result: in the result itself where
 /// they are it, otherwise in memory of their own until `finish`. `result` is that of add_blocks.
-class BlockSums {
+template <class Number>
+class BlockSumsOf {
  public:
-  BlockSums(const RowBlocks&, std::int64_t size, bool stacked, float* result);
+  BlockSumsOf(const RowBlocks& blocks, std::int64_t size, bool stacked, Number* result)
+      : blocks_(blocks), size_(size), stacked_(stacked), result_(result), sums_(result) {
+    if (!blocks.are_result(stacked)) {
+      held_ = HeldBlock(static_cast<std::size_t>(blocks.count() * size) * sizeof(Number));
+      sums_ = held_.as<Number>();
+    }
+  }
 
-  [[nodiscard]] float* of(std::int64_t block) const { return sums_ + block * size_; }
+  [[nodiscard]] Number* of(std::int64_t block) const { return sums_ + block * size_; }
   /// All are formed: adds them.
-  void finish();
+  void finish() {
+    if (sums_ != result_) {
+      add_blocks(blocks_, sums_, size_, size_, stacked_, result_);
+    }
+  }
 
  private:
   const RowBlocks& blocks_;
   std::int64_t size_;
   bool stacked_;
-  float* result_;
+  Number* result_;
   HeldBlock held_;
-  float* sums_;
+  Number* sums_;
 };
+using BlockSums = BlockSumsOf<float>;
 
 /// out[columns] = sum over rows of x[rows, columns] (f32 or bf16), e.g. the gradient of a bias.
 void sum_rows(DType, const void* x, std::int64_t rows, std::int64_t columns, std::int64_t cuts,
               bool stacked, float* out);
+/// The same of f64.
+void sum_rows(const double* x, std::int64_t rows, std::int64_t columns, std::int64_t cuts,
+              bool stacked, double* out);
 
 }  // namespace tessera::cpu

@@ -16,9 +16,11 @@ P* row_of(P* data, std::int64_t row, std::int64_t stride, DType dtype) {
   return static_cast<Byte*>(data) + row * stride * static_cast<std::int64_t>(size_of(dtype));
 }
 
-float value_at(const void* row, std::int64_t column, DType dtype) {
-  return dtype == DType::bf16 ? static_cast<float>(static_cast<const BFloat16*>(row)[column])
-                              : static_cast<const float*>(row)[column];
+template <class Number>
+Number value_at(const void* row, std::int64_t column, DType dtype) {
+  return dtype == DType::bf16
+             ? Number(static_cast<float>(static_cast<const BFloat16*>(row)[column]))
+             : static_cast<const Number*>(row)[column];
 }
 
 /// Whether a result as large as this, which does not lie on what it is made of, goes past the
@@ -28,54 +30,102 @@ bool goes_past(const void* to, const void* from, std::int64_t count, DType dtype
 }
 
 /// lse(x) - (1 - smoothing) x[target] - smoothing mean(x), small differences first.
-float loss_of(const CrossEntropyRows& c, const RowStatistics& s, float at_target) {
+template <class Number>
+Number loss_of(const CrossEntropyRowsOf<Number>& c, const RowStatisticsOf<Number>& s,
+               Number at_target) {
   const auto [top, log_sum] = s.log_sum;
-  float loss = (1.0F - c.smoothing) * (top - at_target) + log_sum;
+  Number loss = (1 - c.smoothing) * (top - at_target) + log_sum;
   if (c.smoothing != 0) {
-    const double mean = s.sum / double{static_cast<float>(c.columns)};
-    loss += c.smoothing * (top - static_cast<float>(mean));
+    const double mean = s.sum / double{static_cast<Number>(c.columns)};
+    loss += c.smoothing * (top - static_cast<Number>(mean));
   }
   return loss;
 }
 
-LogSum forward_row(const CrossEntropyRows& c, std::int64_t r, float* losses) {
+auto kernel_of(const CrossEntropyRows& c) {
+  return IsaTable<LossTable>::get().statistics[dtype_index(c.dtype)];
+}
+auto kernel_of(const CrossEntropyRowsF64&) {
+  return IsaTable<LossTable>::get().statistics_f64;
+}
+
+template <class Number>
+LogSumOf<Number> forward_row(const CrossEntropyRowsOf<Number>& c, std::int64_t r, Number* losses) {
   const void* row = row_of(c.logits, r, c.columns, c.dtype);
-  const auto run = IsaTable<LossTable>::get().statistics[dtype_index(c.dtype)];
-  const RowStatistics s = run(row, c.columns, c.smoothing != 0);
+  const RowStatisticsOf<Number> s = kernel_of(c)(row, c.columns, c.smoothing != 0);
   const bool counts = c.targets[r] != c.ignore_index;
-  losses[r] = counts ? loss_of(c, s, value_at(row, c.targets[r], c.dtype)) : 0.0F;
+  losses[r] = counts ? loss_of(c, s, value_at<Number>(row, c.targets[r], c.dtype)) : 0;
   return s.log_sum;
 }
 
 /// Where the gradient of the logits goes.
+template <class Number>
 struct LogitsGradient {
-  const float* dlosses;
+  const Number* dlosses;
   DType dtype;
   void* dlogits;
   std::int64_t stride;
 };
 
-void backward_row(const CrossEntropyRows& c, std::int64_t r, LogSum log_sum,
-                  const LogitsGradient& to) {
+auto kernel_of(const CrossEntropyRows& c, const LogitsGradient<float>& to) {
+  return IsaTable<LossTable>::get().gradient[dtype_index(c.dtype)][dtype_index(to.dtype)];
+}
+auto kernel_of(const CrossEntropyRowsF64&, const LogitsGradient<double>&) {
+  return IsaTable<LossTable>::get().gradient_f64;
+}
+
+template <class Number>
+void backward_row(const CrossEntropyRowsOf<Number>& c, std::int64_t r, LogSumOf<Number> log_sum,
+                  const LogitsGradient<Number>& to) {
   const std::int64_t target = c.targets[r];
   const bool counts = target != c.ignore_index && target >= 0 && target < c.columns;
-  CrossEntropyRow row;
+  CrossEntropyRowOf<Number> row;
   row.log_sum = log_sum;
   row.target = target;
-  row.factor = counts ? to.dlosses[r] : 0.0F;
-  row.spread = c.smoothing / static_cast<float>(c.columns);
-  row.peak = 1.0F - c.smoothing;
+  row.factor = counts ? to.dlosses[r] : 0;
+  row.spread = c.smoothing / static_cast<Number>(c.columns);
+  row.peak = 1 - c.smoothing;
   row.past_caches = goes_past(to.dlogits, c.logits, c.rows * c.columns, to.dtype);
-  IsaTable<LossTable>::get().gradient[dtype_index(c.dtype)][dtype_index(to.dtype)](
-      row_of(c.logits, r, c.columns, c.dtype), row_of(to.dlogits, r, to.stride, to.dtype),
-      c.columns, row);
+  kernel_of(c, to)(row_of(c.logits, r, c.columns, c.dtype),
+                   row_of(to.dlogits, r, to.stride, to.dtype), c.columns, row);
+}
+
+template <class Number>
+void check_all(const char* op, const CrossEntropyRowsOf<Number>& c) {
+  for (std::int64_t r = 0; r < c.rows; ++r) {
+    const std::int64_t t = c.targets[r];
+    check(t == c.ignore_index || (t >= 0 && t < c.columns), op, ": target is no class; got ", t,
+          " in row ", r, ", expected 0 to ", c.columns - 1, " or ignore_index ", c.ignore_index);
+  }
+}
+
+template <class Number>
+void run_forward(const CrossEntropyRowsOf<Number>& c, Number* losses, LogSumOf<Number>* log_sums) {
+  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t r = first; r < first + count; ++r) {
+      const LogSumOf<Number> log_sum = forward_row(c, r, losses);
+      if (log_sums != nullptr) {
+        log_sums[r] = log_sum;
+      }
+    }
+  });
+}
+
+template <class Number>
+void run_backward(const CrossEntropyRowsOf<Number>& c, const LogSumOf<Number>* log_sums,
+                  const LogitsGradient<Number>& to) {
+  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t r = first; r < first + count; ++r) {
+      backward_row(c, r, log_sums[r], to);
+    }
+  });
 }
 
 }  // namespace
 
 void softmax_forward(DType dtype, const void* x, void* y, std::int64_t rows, std::int64_t columns,
                      bool logarithm) {
-  const auto run = IsaTable<SoftmaxTable>::get().forward[dtype_index(dtype)];
+  const auto run = IsaTable<SoftmaxTable>::get().forward[kind_index(dtype)];
   const bool past = goes_past(y, x, rows * columns, dtype);
   for_ranges(rows, rows_per_long_task(columns), [&](std::int64_t first, std::int64_t count) {
     run(row_of(x, first, columns, dtype), row_of(y, first, columns, dtype), count, columns,
@@ -85,7 +135,7 @@ void softmax_forward(DType dtype, const void* x, void* y, std::int64_t rows, std
 
 void softmax_backward(DType dtype, const void* y, const void* dy, void* dx, std::int64_t rows,
                       std::int64_t columns, bool logarithm) {
-  const auto run = IsaTable<SoftmaxTable>::get().backward[dtype_index(dtype)];
+  const auto run = IsaTable<SoftmaxTable>::get().backward[kind_index(dtype)];
   const bool past = dx != y && goes_past(dx, dy, rows * columns, dtype);
   for_ranges(rows, rows_per_long_task(columns), [&](std::int64_t first, std::int64_t count) {
     run(row_of(y, first, columns, dtype), row_of(dy, first, columns, dtype),
@@ -94,37 +144,32 @@ void softmax_backward(DType dtype, const void* y, const void* dy, void* dx, std:
 }
 
 void check_targets(const char* op, const CrossEntropyRows& c) {
-  for (std::int64_t r = 0; r < c.rows; ++r) {
-    const std::int64_t t = c.targets[r];
-    check(t == c.ignore_index || (t >= 0 && t < c.columns), op, ": target is no class; got ", t,
-          " in row ", r, ", expected 0 to ", c.columns - 1, " or ignore_index ", c.ignore_index);
-  }
+  check_all(op, c);
+}
+void check_targets(const char* op, const CrossEntropyRowsF64& c) {
+  check_all(op, c);
 }
 
 void cross_entropy_forward(const CrossEntropyRows& c, float* losses, LogSum* log_sums) {
-  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t r = first; r < first + count; ++r) {
-      const LogSum log_sum = forward_row(c, r, losses);
-      if (log_sums != nullptr) {
-        log_sums[r] = log_sum;
-      }
-    }
-  });
+  run_forward(c, losses, log_sums);
+}
+void cross_entropy_forward(const CrossEntropyRowsF64& c, double* losses,
+                           LogSumOf<double>* log_sums) {
+  run_forward(c, losses, log_sums);
 }
 
 void cross_entropy_backward(const CrossEntropyRows& c, const LogSum* log_sums, const float* dlosses,
                             DType gradient_dtype, void* dlogits, std::int64_t gradient_stride) {
-  const LogitsGradient to{dlosses, gradient_dtype, dlogits, gradient_stride};
-  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t r = first; r < first + count; ++r) {
-      backward_row(c, r, log_sums[r], to);
-    }
-  });
+  run_backward<float>(c, log_sums, {dlosses, gradient_dtype, dlogits, gradient_stride});
+}
+void cross_entropy_backward(const CrossEntropyRowsF64& c, const LogSumOf<double>* log_sums,
+                            const double* dlosses, void* dlogits) {
+  run_backward<double>(c, log_sums, {dlosses, DType::f64, dlogits, c.columns});
 }
 
 void cross_entropy(const CrossEntropyRows& c, float* losses, const float* dlosses,
                    DType gradient_dtype, void* dlogits, std::int64_t gradient_stride) {
-  const LogitsGradient to{dlosses, gradient_dtype, dlogits, gradient_stride};
+  const LogitsGradient<float> to{dlosses, gradient_dtype, dlogits, gradient_stride};
   for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {
       backward_row(c, r, forward_row(c, r, losses), to);

@@ -16,47 +16,61 @@ void softmax_backward(DType, const void* y, const void* dy, void* dx, std::int64
 
 /// The logarithm of a row's softmax is x - top - log_sum, one subtracted after the other: the sum
 /// of a large and a small number has lost digits of the small one.
-struct LogSum {
-  float top = 0;      ///< the largest value
-  float log_sum = 0;  ///< log(sum of e^(x - top))
+template <class Number>
+struct LogSumOf {
+  Number top = 0;      ///< the largest value
+  Number log_sum = 0;  ///< log(sum of e^(x - top))
 };
+using LogSum = LogSumOf<float>;
 
-struct RowStatistics {
-  LogSum log_sum;
+template <class Number>
+struct RowStatisticsOf {
+  LogSumOf<Number> log_sum;
   double sum = 0;  ///< of the values
 };
+using RowStatistics = RowStatisticsOf<float>;
 
 /// One row's part of the gradient of cross entropy.
-struct CrossEntropyRow {
-  LogSum log_sum;
-  float factor = 0;  ///< gradient of the row's loss; 0 for an ignored row
-  float spread = 0;  ///< label smoothing / columns
-  float peak = 1;    ///< 1 - label smoothing
+template <class Number>
+struct CrossEntropyRowOf {
+  LogSumOf<Number> log_sum;
+  Number factor = 0;  ///< gradient of the row's loss; 0 for an ignored row
+  Number spread = 0;  ///< label smoothing / columns
+  Number peak = 1;    ///< 1 - label smoothing
   std::int64_t target = 0;
   bool past_caches = false;  ///< the gradient is better not brought into the caches
 };
+using CrossEntropyRow = CrossEntropyRowOf<float>;
 
-/// Losses of rows of logits[rows, columns] (f32 or bf16):
+/// Losses of rows of logits[rows, columns], f32 or bf16 (f64 where numbers are double):
 ///   lse(x) - (1 - smoothing) x[target] - smoothing mean(x), and 0 where target == ignore_index.
-struct CrossEntropyRows {
+template <class Number>
+struct CrossEntropyRowsOf {
   std::int64_t rows = 0, columns = 0;
-  DType dtype = DType::f32;
+  DType dtype = dtype_of<Number>;
   const void* logits = nullptr;
   const std::int64_t* targets = nullptr;
   std::int64_t ignore_index = -100;
-  float smoothing = 0;
+  Number smoothing = 0;
 };
+using CrossEntropyRows = CrossEntropyRowsOf<float>;
+using CrossEntropyRowsF64 = CrossEntropyRowsOf<double>;
 /// Throws InvalidArgument for a target that is no class, naming row and value; `op` begins the
 /// error.
 void check_targets(const char* op, const CrossEntropyRows&);
+void check_targets(const char* op, const CrossEntropyRowsF64&);
 
 /// losses[rows]; log_sums[rows] may be null. Targets have been checked, here and below.
 void cross_entropy_forward(const CrossEntropyRows&, float* losses, LogSum* log_sums);
+void cross_entropy_forward(const CrossEntropyRowsF64&, double* losses, LogSumOf<double>* log_sums);
 /// Rows whose target is no class get zeros.
 /// dlogits (of `gradient_dtype`) = d(loss of row r)/d(logits) · dlosses[r]. It may lie on the
 /// logits: every row of f32 begins where it did, rows of bf16 are `gradient_stride` apart.
 void cross_entropy_backward(const CrossEntropyRows&, const LogSum* log_sums, const float* dlosses,
                             DType gradient_dtype, void* dlogits, std::int64_t gradient_stride);
+/// The same in f64, with rows as far apart as those of the logits.
+void cross_entropy_backward(const CrossEntropyRowsF64&, const LogSumOf<double>* log_sums,
+                            const double* dlosses, void* dlogits);
 
 /// Both, each row's gradient while its logits still lie in the caches.
 void cross_entropy(const CrossEntropyRows&, float* losses, const float* dlosses,

@@ -21,7 +21,10 @@ namespace {
 
 using Maker = std::unique_ptr<bench::Training> (*)(tessera::DType);
 const std::map<std::string, Maker> kModels{{"resnet18", bench::resnet18},
+                                           {"linear", bench::linear_layer},
+                                           {"convolution", bench::convolution_layer},
                                            {"lstm", bench::byte_lstm},
+                                           {"mini_lm", bench::mini_lm},
                                            {"mlp", bench::mlp},
                                            {"chain", bench::chain}};
 

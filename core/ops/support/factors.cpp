@@ -1,5 +1,7 @@
 #include <tessera/core/ops/support/factors.h>
 
+#include <tessera/core/dispatch/autocast.h>
+
 namespace tessera {
 namespace {
 
@@ -10,7 +12,29 @@ bool rounds_to(DType from, DType to) {
   return is_floating(from) ? is_differentiable(to) : true;
 }
 
+void check_one_width(const char* op, const Factor& a, const Factor& b) {
+  const DType narrow = a.tensor.dtype(), wide = b.tensor.dtype();
+  check<TypeError>(
+      wide != DType::f64 || narrow == wide || !is_differentiable(narrow) || is_complex(narrow), op,
+      ": ", a.name, " and ", b.name, " have different dtypes; got ", narrow, " and ", wide,
+      ", expected one: bring ", b.name, " to ", narrow, " by .to(DType::", narrow, "), or ", a.name,
+      " to ", wide);
+}
+
 }  // namespace
+
+DType product_dtype(const char* op, std::initializer_list<Factor> factors) {
+  const Factor& first = *factors.begin();
+  DType promoted = first.tensor.dtype();
+  for (const Factor& factor : factors) {
+    if (factor.tensor.defined()) {
+      check_one_width(op, first, factor);
+      check_one_width(op, factor, first);
+      promoted = promote(promoted, factor.tensor.dtype());
+    }
+  }
+  return compute_dtype(promoted);
+}
 
 void check_factors(const Infer& c, DType dtype) {
   for (int i = 0; i < c.input_count(); ++i) {

@@ -6,7 +6,8 @@ namespace tessera::cpu {
 namespace {
 
 bool adagrad_kernel(Kernel& k, const AdagradStep::Attrs& attrs) {
-  return step_in_place(k, 3, attrs, adagrad_step);
+  return step_in_place<float>(k, 3, attrs, adagrad_step) ||
+         step_in_place<double>(k, 3, attrs, adagrad_step);
 }
 
 const RegisterKernel<AdagradStep, adagrad_kernel> register_adagrad_step{DeviceType::cpu};

@@ -12,7 +12,7 @@ namespace {
 /// The output begins as x, or as zeros.
 void begin_with(const TensorImpl& out, const char* x) {
   constexpr std::int64_t kBytes = std::int64_t{1} << 17;
-  const std::int64_t bytes = out.numel() * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t bytes = out.numel() * static_cast<std::int64_t>(size_of(out.dtype));
   for_ranges(bytes, kBytes, [&](std::int64_t i, std::int64_t n) {
     if (x == nullptr) {
       std::memset(bytes_of(out) + i, 0, static_cast<std::size_t>(n));
@@ -22,29 +22,35 @@ void begin_with(const TensorImpl& out, const char* x) {
   });
 }
 
+template <class Number>
+void add_rows(const Kernel& k, const AddRows::Attrs& attrs) {
+  const TensorImpl& values = k.input(0);
+  const Indices indices(k.input(1));
+  EmbeddingGradientOf<Number> e;
+  e.ids = indices.data();
+  e.dy = bytes_of(values);
+  e.dtype = values.dtype;
+  e.count = k.input(1).numel();
+  e.columns = values.shape.back();
+  e.table_rows = attrs.rows;
+  e.cuts = attrs.parts;
+  e.gradient = k.output().data<Number>();
+  embedding_backward(e);
+}
+
 bool add_rows_kernel(Kernel& k, const AddRows::Attrs& attrs) {
   const TensorImpl& values = k.input(0);
-  const TensorImpl& ids = k.input(1);
   const TensorImpl& out = k.output();
-  const bool has_x = k.has_input(2);
-  if (!is_fast(values) || !is_f32(out) || (has_x && !is_f32(k.input(2)))) {
+  const bool has_x = k.has_input(2), wide = is_f64(values) && is_f64(out);
+  if ((!wide && (!is_fast(values) || !is_f32(out))) ||
+      (has_x && !(k.input(2).dtype == out.dtype && k.input(2).contiguous()))) {
     return false;
   }
   const char* x = has_x ? bytes_of(k.input(2)) : nullptr;
   if (x != bytes_of(out)) {
     begin_with(out, x);
   }
-  const Indices indices(ids);
-  EmbeddingGradient e;
-  e.ids = indices.data();
-  e.dy = bytes_of(values);
-  e.dtype = values.dtype;
-  e.count = ids.numel();
-  e.columns = values.shape.back();
-  e.table_rows = attrs.rows;
-  e.cuts = attrs.parts;
-  e.gradient = out.data<float>();
-  embedding_backward(e);
+  wide ? add_rows<double>(k, attrs) : add_rows<float>(k, attrs);
   return true;
 }
 

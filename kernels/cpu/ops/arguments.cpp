@@ -15,6 +15,15 @@ bool has_fast_outputs(const Kernel& k) {
   return true;
 }
 
+bool has_f64_outputs(const Kernel& k) {
+  for (int i = 0; i < k.output_count(); ++i) {
+    if (!is_f64(k.output(i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::int64_t rows_of(const TensorImpl& x) {
   std::int64_t rows = 1;
   for (int d = 0; d + 1 < x.shape.size(); ++d) {

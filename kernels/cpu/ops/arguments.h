@@ -13,6 +13,13 @@ namespace tessera::cpu {
 [[nodiscard]] inline bool is_fast(DType dtype) {
   return dtype == DType::f32 || dtype == DType::bf16;
 }
+/// Whether kernels that compute each dtype by itself have `dtype`.
+[[nodiscard]] inline bool is_fast_or_f64(DType dtype) {
+  return is_fast(dtype) || dtype == DType::f64;
+}
+[[nodiscard]] inline bool is_fast_or_f64(const TensorImpl& x) {
+  return is_fast_or_f64(x.dtype) && x.contiguous();
+}
 /// Dense, row-major, f32 or bf16.
 [[nodiscard]] inline bool is_fast(const TensorImpl& x) {
   return is_fast(x.dtype) && x.contiguous();
@@ -29,8 +36,18 @@ namespace tessera::cpu {
 [[nodiscard]] inline bool is_f32(const TensorImpl& x) {
   return x.dtype == DType::f32 && x.contiguous();
 }
+/// Dense numbers of one type.
+template <class Number>
+[[nodiscard]] bool is_dense(const TensorImpl& x) {
+  return x.dtype == dtype_of<Number> && x.contiguous();
+}
+[[nodiscard]] inline bool is_f64(const TensorImpl& x) {
+  return x.dtype == DType::f64 && x.contiguous();
+}
 /// True when all outputs are dense and of a fast dtype.
 [[nodiscard]] bool has_fast_outputs(const Kernel&);
+/// True when all of them are dense and f64.
+[[nodiscard]] bool has_f64_outputs(const Kernel&);
 
 [[nodiscard]] inline char* bytes_of(const TensorImpl& x) {
   return reinterpret_cast<char*>(x.storage->data()) +

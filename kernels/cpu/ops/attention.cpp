@@ -29,7 +29,8 @@ bool set_mask(const Kernel& k, int i, Attention& a) {
   }
   const TensorImpl& mask = k.input(i);
   const Strides strides = broadcast_strides(mask, {a.batch, a.heads, a.queries, a.keys});
-  const bool known = mask.dtype == DType::boolean || mask.dtype == DType::f32;
+  const DType sums = a.dtype == DType::f64 ? DType::f64 : DType::f32;
+  const bool known = mask.dtype == DType::boolean || mask.dtype == sums;
   a.mask = {mask.dtype == DType::boolean ? MaskKind::boolean : MaskKind::additive, bytes_of(mask),
             strides[0], strides[1], strides[2]};
   return known && (strides[3] == 1 || a.keys == 1);
@@ -48,7 +49,7 @@ Attention attention_at(const Kernel& k, int first, const AttentionAttrs& attrs) 
 
 bool forward_kernel(Kernel& k, const AttentionAttrs& attrs) {
   const DType dtype = k.input(0).dtype;
-  if (!can_attend(attrs, dtype) || !are_heads(k, 0, 2, dtype) || !has_fast_outputs(k)) {
+  if (!can_attend(attrs, dtype) || !are_heads(k, 0, 2, dtype) || !are_outputs_of(k, dtype)) {
     return false;
   }
   Attention a = attention_at(k, 0, attrs);
@@ -56,15 +57,15 @@ bool forward_kernel(Kernel& k, const AttentionAttrs& attrs) {
     return false;
   }
   a.out = heads_of(k.output(0));
-  a.sums = score_sums(k.output(1));
+  a.sums = bytes_of(k.output(1));
   attention_forward(a);
   return true;
 }
 
 bool backward_kernel(Kernel& k, const AttentionAttrs& attrs) {
   const DType dtype = k.input(1).dtype;
-  if (!can_attend(attrs, dtype) || !are_heads(k, 0, 4, dtype) || !has_fast_outputs(k) ||
-      !is_f32(k.input(5))) {
+  if (!can_attend(attrs, dtype) || !are_heads(k, 0, 4, dtype) || !are_outputs_of(k, dtype) ||
+      !are_score_sums(k.input(5), dtype)) {
     return false;
   }
   AttentionGradient g;
@@ -73,7 +74,7 @@ bool backward_kernel(Kernel& k, const AttentionAttrs& attrs) {
     return false;
   }
   g.forward.out = heads_of(k.input(4));
-  g.forward.sums = score_sums(k.input(5));
+  g.forward.sums = bytes_of(k.input(5));
   g.dout = heads_of(k.input(0));
   g.dq = heads_of(k.output(0));
   g.dk = heads_of(k.output(1));

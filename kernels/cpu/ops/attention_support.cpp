@@ -6,7 +6,7 @@
 namespace tessera::cpu {
 
 bool can_attend(const AttentionAttrs& attrs, DType dtype) {
-  return is_fast(dtype) && attrs.dtype == dtype;
+  return is_fast_or_f64(dtype) && attrs.dtype == dtype;
 }
 
 Attention attention_of(const AttentionAttrs& attrs, DType dtype, std::int64_t batch,
@@ -17,8 +17,7 @@ Attention attention_of(const AttentionAttrs& attrs, DType dtype, std::int64_t ba
   a.queries = queries, a.keys = keys, a.head_dim = size;
   a.dtype = dtype, a.causal = attrs.causal;
   a.dropout = DropoutDraw(attrs.dropout, attrs.key, attrs.first_sample);
-  const double scale = attrs.scale != 0 ? attrs.scale : 1 / std::sqrt(static_cast<double>(size));
-  a.scale = static_cast<float>(scale);
+  a.scale = attrs.scale != 0 ? attrs.scale : 1 / std::sqrt(static_cast<double>(size));
   return a;
 }
 

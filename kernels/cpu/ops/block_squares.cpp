@@ -8,17 +8,24 @@ namespace {
 
 static_assert(BlockSquares::kBlock == kSquareBlock);
 
+void add_squares(const TensorImpl& x, double* sums) {
+  if (x.dtype == DType::f64) {
+    sum_of_squares(x.data<double>(), x.numel(), sums);
+  } else {
+    sum_of_squares(x.data<float>(), x.numel(), sums);
+  }
+}
+
 bool block_squares_kernel(Kernel& k, const BlockSquares::Attrs&) {
   for (int i = 0; i < k.input_count(); ++i) {
-    if (!is_f32(k.input(i)) || !k.output().contiguous()) {
+    if (!(is_f32(k.input(i)) || is_f64(k.input(i))) || !k.output().contiguous()) {
       return false;
     }
   }
   auto* sums = k.output().data<double>();
   for (int i = 0; i < k.input_count(); ++i) {
-    const std::int64_t count = k.input(i).numel();
-    sum_of_squares(k.input(i).data<float>(), count, sums);
-    sums += BlockSquares::blocks(count);
+    add_squares(k.input(i), sums);
+    sums += BlockSquares::blocks(k.input(i).numel());
   }
   return true;
 }

@@ -6,9 +6,7 @@ namespace tessera::cpu {
 namespace {
 
 bool clamp_kernel(Kernel& k, const Clamp::Attrs& attrs) {
-  return run_parametric(
-      k, Parametric::clamp,
-      {static_cast<float>(attrs.low.real()), static_cast<float>(attrs.high.real())});
+  return run_parametric(k, Parametric::clamp, {attrs.low.real(), attrs.high.real()});
 }
 
 const RegisterKernel<Clamp, clamp_kernel> register_clamp{DeviceType::cpu};

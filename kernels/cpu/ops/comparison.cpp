@@ -8,7 +8,10 @@ namespace tessera::cpu {
 namespace {
 
 /// What `dtype` holds of a number.
-float number_in(const TensorImpl& x, DType dtype) {
+double number_in(const TensorImpl& x, DType dtype) {
+  if (dtype == DType::f64) {
+    return load_as<double>(x, 0);
+  }
   const auto value = load_as<float>(x, 0);
   return dtype == DType::bf16 ? static_cast<float>(BFloat16(value)) : value;
 }
@@ -19,7 +22,7 @@ bool kernel(Kernel& k, const typename Op::Attrs&) {
   const TensorImpl& a = k.input(0);
   const TensorImpl& b = k.input(1);
   const TensorImpl& y = k.output();
-  if (!is_fast(a.dtype) || !y.contiguous() || promoted_dtype(k) != a.dtype) {
+  if (!is_fast_or_f64(a.dtype) || !y.contiguous() || promoted_dtype(k) != a.dtype) {
     return false;
   }
   const DenseOperand left(a, y.shape);

@@ -13,8 +13,17 @@ ConvolutionArray array_of(const TensorImpl& x) {
 /// True when the arguments of a call, `bias` at last, are such as the kernel takes.
 bool takes(const Kernel& k, DType compute) {
   const bool bias = k.has_input(2);
-  return is_fast(k.input(0)) && is_fast(k.input(1)) && is_fast(k.output()) && is_fast(compute) &&
-         (!bias || is_fast(k.input(2))) && k.input(0).numel() > 0 && k.input(1).numel() > 0;
+  return is_factor(k.input(0), compute) && is_factor(k.input(1), compute) &&
+         is_factor(k.output(), compute) && (!bias || is_factor(k.input(2), compute)) &&
+         k.input(0).numel() > 0 && k.input(1).numel() > 0;
+}
+
+void set_bias(const FloatOperand& bias, DType compute, ConvolutionTask& t) {
+  if (compute == DType::f64) {
+    t.bias_f64 = static_cast<const double*>(bias.values());
+  } else {
+    t.bias = bias.data();
+  }
 }
 
 bool convolution_kernel(Kernel& k, const Convolution::Attrs& attrs) {
@@ -25,7 +34,7 @@ bool convolution_kernel(Kernel& k, const Convolution::Attrs& attrs) {
   ConvolutionTask t;
   t.shape = convolution_geometry(k.op(), k.input(0).shape, k.input(1).shape, attrs.options);
   t.x = array_of(k.input(0)), t.weight = array_of(k.input(1)), t.y = array_of(k.output());
-  t.bias = bias.data();
+  set_bias(bias, attrs.dtype, t);
   t.compute = attrs.dtype;
   convolve(t);
   return true;
@@ -41,7 +50,7 @@ bool grad_input_kernel(Kernel& k, const ConvolutionGradInput::Attrs& attrs) {
   t.shape =
       geometry_of_input(k.op(), k.input(0).shape, k.input(1).shape, attrs.size, attrs.options);
   t.y = array_of(k.input(0)), t.weight = array_of(k.input(1)), t.x = array_of(k.output());
-  t.bias = bias.data();
+  set_bias(bias, attrs.dtype, t);
   t.compute = attrs.dtype;
   convolve(t);
   return true;
@@ -57,7 +66,7 @@ bool grad_weight_kernel(Kernel& k, const ConvolutionGradWeight::Attrs& attrs) {
   t.shape =
       geometry_of_weight(k.op(), k.input(0).shape, k.input(1).shape, attrs.size, attrs.options);
   t.y = array_of(k.input(0)), t.x = array_of(k.input(1)),
-  t.weight = {reinterpret_cast<char*>(sums.data()), DType::f32};
+  t.weight = {static_cast<char*>(sums.values()), sums.dtype()};
   t.compute = attrs.dtype;
   t.cuts = k.cuts(), t.stacked = k.stacked();
   convolve(t);

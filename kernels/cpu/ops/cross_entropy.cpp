@@ -11,8 +11,9 @@
 namespace tessera::cpu {
 namespace {
 
-void store_reduced(Kernel& k, std::vector<float> results) {
-  float* out = k.output(0).data<float>();
+template <class Number>
+void store_reduced(Kernel& k, std::vector<Number> results) {
+  auto* out = k.output(0).data<Number>();
   if (k.stacked()) {
     std::copy(results.begin(), results.end(), out);
     return;
@@ -25,40 +26,63 @@ void store_reduced(Kernel& k, std::vector<float> results) {
   *out = results[0];
 }
 
-bool forward_kernel(Kernel& k, const CrossEntropy::Attrs& attrs) {
+template <class Number>
+void run_forward(Kernel& k, const CrossEntropy::Attrs& attrs) {
   const TensorImpl& logits = k.input(0);
-  if (!is_fast(logits) || !has_fast_outputs(k) || !cuts_rows(k, logits) || logits.numel() == 0) {
-    return false;
-  }
   const Indices targets(k.input(1));
-  CrossEntropyRows c;
+  CrossEntropyRowsOf<Number> c;
   c.rows = rows_of(logits), c.columns = logits.shape.back(), c.dtype = logits.dtype;
   c.logits = bytes_of(logits), c.targets = targets.data(), c.ignore_index = attrs.ignore_index;
-  c.smoothing = static_cast<float>(attrs.label_smoothing);
+  c.smoothing = static_cast<Number>(attrs.label_smoothing);
   check_targets("cross_entropy", c);
   const bool reduced = attrs.reduction != LossReduction::none;
-  std::vector<float> own(reduced ? static_cast<std::size_t>(c.rows) : 0);
-  float* losses = reduced ? own.data() : k.output(0).data<float>();
-  cross_entropy_forward(c, losses, reinterpret_cast<LogSum*>(k.output(1).data<float>()));
+  std::vector<Number> own(reduced ? static_cast<std::size_t>(c.rows) : 0);
+  Number* losses = reduced ? own.data() : k.output(0).data<Number>();
+  cross_entropy_forward(c, losses, reinterpret_cast<LogSumOf<Number>*>(k.output(1).data<Number>()));
   const LossRows all{targets.data(), c.rows, k.cuts(), attrs.ignore_index,
                      attrs.reduction == LossReduction::mean};
-  all.factors(k.output(2).data<float>());
+  all.factors(k.output(2).data<Number>());
   if (reduced) {
     store_reduced(k, all.reduce(losses));
   }
+}
+
+bool forward_kernel(Kernel& k, const CrossEntropy::Attrs& attrs) {
+  const TensorImpl& logits = k.input(0);
+  const bool wide = is_f64(logits) && has_f64_outputs(k);
+  if ((!wide && (!is_fast(logits) || !has_fast_outputs(k))) || !cuts_rows(k, logits) ||
+      logits.numel() == 0) {
+    return false;
+  }
+  wide ? run_forward<double>(k, attrs) : run_forward<float>(k, attrs);
   return true;
+}
+
+/// Rows whose gradients say by 0 which of them count.
+template <class Number>
+CrossEntropyRowsOf<Number> rows_without_ignored(const TensorImpl& logits, const Indices& targets,
+                                                const CrossEntropyBackward::Attrs& attrs) {
+  CrossEntropyRowsOf<Number> c;
+  c.rows = rows_of(logits), c.columns = logits.shape.back(), c.dtype = logits.dtype;
+  c.logits = bytes_of(logits), c.targets = targets.data(), c.ignore_index = -1;
+  c.smoothing = static_cast<Number>(attrs.label_smoothing);
+  return c;
 }
 
 bool backward_kernel(Kernel& k, const CrossEntropyBackward::Attrs& attrs) {
   const TensorImpl& logits = k.input(1);
+  if (is_f64(k.input(0)) && is_f64(logits) && is_f64(k.input(3)) && is_f64(k.output())) {
+    const Indices wide(k.input(2));
+    cross_entropy_backward(rows_without_ignored<double>(logits, wide, attrs),
+                           reinterpret_cast<const LogSumOf<double>*>(k.input(3).data<double>()),
+                           k.input(0).data<double>(), bytes_of(k.output()));
+    return true;
+  }
   if (!is_f32(k.input(0)) || !is_fast(logits) || !is_f32(k.input(3)) || !is_fast(k.output())) {
     return false;
   }
   const Indices targets(k.input(2));
-  CrossEntropyRows c;
-  c.rows = rows_of(logits), c.columns = logits.shape.back(), c.dtype = logits.dtype;
-  c.logits = bytes_of(logits), c.targets = targets.data(), c.ignore_index = -1;
-  c.smoothing = static_cast<float>(attrs.label_smoothing);
+  const auto c = rows_without_ignored<float>(logits, targets, attrs);
   cross_entropy_backward(c, reinterpret_cast<const LogSum*>(k.input(3).data<float>()),
                          k.input(0).data<float>(), k.output().dtype, bytes_of(k.output()),
                          c.columns);

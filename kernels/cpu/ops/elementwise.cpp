@@ -33,13 +33,14 @@ std::int64_t plane_size(const TensorImpl& a, const TensorImpl& b) {
 
 bool run_ordered(Kernel& k, Binary f, const TensorImpl& a, const TensorImpl& b) {
   const TensorImpl& y = k.output();
-  if (a.dtype != y.dtype || !is_fast(a) || a.shape != y.shape) {
+  if (a.dtype != y.dtype || !is_fast_or_f64(a) || a.shape != y.shape) {
     return false;
   }
   if (b.numel() == 1 && a.numel() != 1) {
     const bool real = !is_complex(b.dtype);
     if (real) {
-      map_scalar(f, y.dtype, bytes_of(a), load_as<float>(b, 0), bytes_of(y), y.numel());
+      const double number = y.dtype == DType::f64 ? load_as<double>(b, 0) : load_as<float>(b, 0);
+      map_scalar(f, y.dtype, bytes_of(a), number, bytes_of(y), y.numel());
     }
     return real;
   }
@@ -85,7 +86,7 @@ bool run_copied(Kernel& k, Binary f) {
 bool run_unary(Kernel& k, Unary f) {
   const TensorImpl& x = k.input();
   const TensorImpl& y = k.output();
-  if (!is_fast(y) || x.dtype != y.dtype) {
+  if (!is_fast_or_f64(y) || x.dtype != y.dtype) {
     return false;
   }
   map(f, x.dtype, DenseOperand(x).data(), bytes_of(y), x.numel());
@@ -95,7 +96,7 @@ bool run_unary(Kernel& k, Unary f) {
 bool run_parametric(Kernel& k, Parametric f, const Parameters& p) {
   const TensorImpl& x = k.input();
   const TensorImpl& y = k.output();
-  if (!is_fast(y) || x.dtype != y.dtype) {
+  if (!is_fast_or_f64(y) || x.dtype != y.dtype) {
     return false;
   }
   map(f, p, x.dtype, DenseOperand(x).data(), bytes_of(y), x.numel());
@@ -106,7 +107,7 @@ bool run_gradient(Kernel& k, UnaryGradient f) {
   const TensorImpl& g = k.input(0);
   const TensorImpl& x = k.input(1);
   const TensorImpl& y = k.output();
-  if (!is_fast(y) || g.dtype != y.dtype || x.dtype != y.dtype || g.shape != x.shape) {
+  if (!is_fast_or_f64(y) || g.dtype != y.dtype || x.dtype != y.dtype || g.shape != x.shape) {
     return false;
   }
   map_gradient(f, y.dtype, DenseOperand(x).data(), DenseOperand(g).data(), bytes_of(y), y.numel());
@@ -114,7 +115,7 @@ bool run_gradient(Kernel& k, UnaryGradient f) {
 }
 
 bool run_binary(Kernel& k, Binary f) {
-  if (!is_fast(k.output())) {
+  if (!is_fast_or_f64(k.output())) {
     return false;
   }
   const bool commutes = f == Binary::add || f == Binary::multiply;

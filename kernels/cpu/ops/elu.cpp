@@ -10,8 +10,7 @@ bool elu_kernel(Kernel& k, const Elu::Attrs& attrs) {
     return false;
   }
   return run_parametric(k, Parametric::elu,
-                        {static_cast<float>(attrs.alpha * attrs.scale),
-                         static_cast<float>(attrs.scale), static_cast<float>(attrs.input_scale)});
+                        {attrs.alpha * attrs.scale, attrs.scale, attrs.input_scale});
 }
 
 const RegisterKernel<Elu, elu_kernel> register_elu{DeviceType::cpu};

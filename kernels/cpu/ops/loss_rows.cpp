@@ -5,7 +5,8 @@
 namespace tessera::cpu {
 namespace {
 
-double sum_of_losses(const float* losses, std::int64_t count) {
+template <class Number>
+double sum_of_losses(const Number* losses, std::int64_t count) {
   constexpr std::int64_t kBlock = 256;
   double sum = 0;
   for (std::int64_t first = 0; first < count; first += kBlock) {
@@ -18,6 +19,28 @@ double sum_of_losses(const float* losses, std::int64_t count) {
   return sum;
 }
 
+template <class Number>
+void write_factors(const LossRows& all, Number* factors) {
+  const std::int64_t size = all.rows / all.cuts;
+  for (std::int64_t cut = 0; cut < all.cuts; ++cut) {
+    const double factor = all.mean ? 1 / all.counted(cut) : 1;
+    for (std::int64_t r = cut * size; r < (cut + 1) * size; ++r) {
+      factors[r] = all.targets[r] == all.ignore_index ? Number(0) : static_cast<Number>(factor);
+    }
+  }
+}
+
+template <class Number>
+std::vector<Number> reduced(const LossRows& all, const Number* losses) {
+  std::vector<Number> results;
+  const std::int64_t size = all.rows / all.cuts;
+  for (std::int64_t cut = 0; cut < all.cuts; ++cut) {
+    const double sum = sum_of_losses(losses + cut * size, size);
+    results.push_back(static_cast<Number>(all.mean ? sum / std::max(all.counted(cut), 1.0) : sum));
+  }
+  return results;
+}
+
 }  // namespace
 
 double LossRows::counted(std::int64_t cut) const {
@@ -27,23 +50,17 @@ double LossRows::counted(std::int64_t cut) const {
 }
 
 void LossRows::factors(float* factors) const {
-  const std::int64_t size = rows / cuts;
-  for (std::int64_t cut = 0; cut < cuts; ++cut) {
-    const double factor = mean ? 1 / counted(cut) : 1;
-    for (std::int64_t r = cut * size; r < (cut + 1) * size; ++r) {
-      factors[r] = targets[r] == ignore_index ? 0.0F : static_cast<float>(factor);
-    }
-  }
+  write_factors(*this, factors);
+}
+void LossRows::factors(double* factors) const {
+  write_factors(*this, factors);
 }
 
 std::vector<float> LossRows::reduce(const float* losses) const {
-  std::vector<float> results;
-  const std::int64_t size = rows / cuts;
-  for (std::int64_t cut = 0; cut < cuts; ++cut) {
-    const double sum = sum_of_losses(losses + cut * size, size);
-    results.push_back(static_cast<float>(mean ? sum / std::max(counted(cut), 1.0) : sum));
-  }
-  return results;
+  return reduced(*this, losses);
+}
+std::vector<double> LossRows::reduce(const double* losses) const {
+  return reduced(*this, losses);
 }
 
 }  // namespace tessera::cpu

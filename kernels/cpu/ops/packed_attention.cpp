@@ -37,7 +37,8 @@ struct Packed {
 
 bool forward_kernel(Kernel& k, const PackedAttentionAttrs& attrs) {
   const TensorImpl& qkv = k.input();
-  if (!can_attend(attrs.attention, qkv.dtype) || !is_fast(qkv) || !has_fast_outputs(k)) {
+  if (!can_attend(attrs.attention, qkv.dtype) || !qkv.contiguous() ||
+      !are_outputs_of(k, qkv.dtype)) {
     return false;
   }
   const Packed layout(qkv, attrs);
@@ -46,16 +47,17 @@ bool forward_kernel(Kernel& k, const PackedAttentionAttrs& attrs) {
   }
   Attention a = layout.attention(qkv, attrs.attention);
   a.out = layout.result(k.output(0));
-  a.sums = score_sums(k.output(1));
+  a.sums = bytes_of(k.output(1));
   attention_forward(a);
   return true;
 }
 
 bool backward_kernel(Kernel& k, const PackedAttentionAttrs& attrs) {
   const TensorImpl& qkv = k.input(1);
-  if (!can_attend(attrs.attention, qkv.dtype) || !is_fast(qkv) || !is_fast(k.input(0)) ||
-      !is_fast(k.input(2)) || !is_f32(k.input(3)) || !has_fast_outputs(k) ||
-      k.input(0).dtype != qkv.dtype || k.input(2).dtype != qkv.dtype) {
+  if (!can_attend(attrs.attention, qkv.dtype) || !qkv.contiguous() || !k.input(0).contiguous() ||
+      !k.input(2).contiguous() || !are_score_sums(k.input(3), qkv.dtype) ||
+      !are_outputs_of(k, qkv.dtype) || k.input(0).dtype != qkv.dtype ||
+      k.input(2).dtype != qkv.dtype) {
     return false;
   }
   const Packed layout(qkv, attrs);
@@ -65,7 +67,7 @@ bool backward_kernel(Kernel& k, const PackedAttentionAttrs& attrs) {
   AttentionGradient g;
   g.forward = layout.attention(qkv, attrs.attention);
   g.forward.out = layout.result(k.input(2));
-  g.forward.sums = score_sums(k.input(3));
+  g.forward.sums = bytes_of(k.input(3));
   g.dout = layout.result(k.input(0));
   g.dq = layout.packed(k.output(), 0);
   g.dk = layout.packed(k.output(), layout.heads);

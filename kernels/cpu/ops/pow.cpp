@@ -12,7 +12,7 @@ bool pow_kernel(Kernel& k, const Pow::Attrs&) {
   const TensorImpl& x = k.input(0);
   const TensorImpl& exponent = k.input(1);
   const TensorImpl& y = k.output();
-  if (!is_fast(y) || x.dtype != y.dtype || x.shape != y.shape || exponent.numel() != 1 ||
+  if (!is_fast_or_f64(y) || x.dtype != y.dtype || x.shape != y.shape || exponent.numel() != 1 ||
       is_complex(exponent.dtype)) {
     return false;
   }

@@ -15,6 +15,7 @@ bool is_of(const Kernel& k, int i, DType dtype) {
 }
 
 /// A dense input of one dtype; null when it is missing.
+template <class Number>
 class OptionalOperand {
  public:
   OptionalOperand(const Kernel& k, int i) {
@@ -23,7 +24,7 @@ class OptionalOperand {
     }
   }
   [[nodiscard]] const void* data() const { return dense_ ? dense_->data() : nullptr; }
-  [[nodiscard]] const float* floats() const { return static_cast<const float*>(data()); }
+  [[nodiscard]] const Number* numbers() const { return static_cast<const Number*>(data()); }
 
  private:
   std::optional<DenseOperand> dense_;
@@ -40,53 +41,72 @@ Call call_of(const Kernel& k, const RecurrentAttrs& attrs, const RecurrentSizes&
   return call;
 }
 
-bool forward_kernel(Kernel& k, const RecurrentAttrs& attrs) {
+/// Whether a call's factors, and the rest, are what kernels in Numbers take.
+template <class Number>
+bool takes_factors(const Kernel& k, DType compute, DType weight) {
+  constexpr bool kWide = dtype_of<Number> == DType::f64;
+  return (compute == DType::f64) == kWide && is_factor(weight, compute) &&
+         is_fast_or_f64(compute) && (kWide ? has_f64_outputs(k) : has_fast_outputs(k));
+}
+
+template <class Number>
+bool run_forward(Kernel& k, const RecurrentAttrs& attrs) {
   const bool lstm = attrs.cell == RecurrentCell::lstm;
-  if (!is_fast(attrs.dtype) || !is_fast(k.input(1).dtype) || !is_of(k, 2, DType::f32) ||
-      !is_of(k, 3, DType::f32) || !is_of(k, 4, DType::f32) || !has_fast_outputs(k)) {
+  constexpr DType kSums = dtype_of<Number>;
+  if (!takes_factors<Number>(k, attrs.dtype, k.input(1).dtype) || !is_of(k, 2, kSums) ||
+      !is_of(k, 3, kSums) || !is_of(k, 4, kSums)) {
     return false;
   }
   const RecurrentSizes size(k.input(0).shape, gates_of(attrs.cell));
   const std::vector<std::int64_t> lengths = lengths_of(k, 5, size.batch, size.steps);
   const DenseOperand x(k.input(0));
-  const OptionalOperand bias(k, 2), start(k, 3), start_cell(k, 4);
-  auto call = call_of<RecurrentForward>(k, attrs, size, 1);
+  const OptionalOperand<Number> bias(k, 2), start(k, 3), start_cell(k, 4);
+  auto call = call_of<RecurrentForwardOf<Number>>(k, attrs, size, 1);
   call.lengths = lengths.data();
-  call.x = x.data(), call.bias = bias.floats();
-  call.start = start.floats(), call.start_cell = start_cell.floats();
+  call.x = x.data(), call.bias = bias.numbers();
+  call.start = start.numbers(), call.start_cell = start_cell.numbers();
   call.output = bytes_of(k.output(0));
-  call.last = k.output(1).data<float>();
+  call.last = k.output(1).data<Number>();
   call.before = bytes_of(k.output(2 + lstm)), call.kept_values = bytes_of(k.output(3 + lstm));
   if (lstm) {
-    call.last_cell = k.output(2).data<float>(), call.cells = k.output(5).data<float>();
+    call.last_cell = k.output(2).data<Number>(), call.cells = k.output(5).data<Number>();
   }
   recurrent_forward(call);
   return true;
 }
 
-bool backward_kernel(Kernel& k, const RecurrentAttrs& attrs) {
+template <class Number>
+bool run_backward(Kernel& k, const RecurrentAttrs& attrs) {
   const bool lstm = attrs.cell == RecurrentCell::lstm;
-  if (!is_fast(attrs.dtype) || !is_of(k, 0, attrs.dtype) || !is_of(k, 1, DType::f32) ||
-      !is_of(k, 2, DType::f32) || !is_fast(k.input(3).dtype) || !is_of(k, 5, attrs.dtype) ||
-      !is_of(k, 6, attrs.dtype) || !is_of(k, 7, DType::f32) || !has_fast_outputs(k)) {
+  constexpr DType kSums = dtype_of<Number>;
+  if (!takes_factors<Number>(k, attrs.dtype, k.input(3).dtype) || !is_of(k, 0, attrs.dtype) ||
+      !is_of(k, 1, kSums) || !is_of(k, 2, kSums) || !is_of(k, 5, attrs.dtype) ||
+      !is_of(k, 6, attrs.dtype) || !is_of(k, 7, kSums)) {
     return false;
   }
   const RecurrentSizes size(k.input(0).shape, 1);
   const std::vector<std::int64_t> lengths = lengths_of(k, 4, size.batch, size.steps);
   const DenseOperand output(k.input(0)), before(k.input(5)), kept(k.input(6));
-  const OptionalOperand last(k, 1), last_cell(k, 2), cells(k, 7);
-  auto call = call_of<RecurrentBackward>(k, attrs, size, 3);
+  const OptionalOperand<Number> last(k, 1), last_cell(k, 2), cells(k, 7);
+  auto call = call_of<RecurrentBackwardOf<Number>>(k, attrs, size, 3);
   call.lengths = lengths.data();
   call.output = output.data(), call.before = before.data(), call.kept_values = kept.data();
-  call.last = last.floats(), call.last_cell = last_cell.floats(), call.cells = cells.floats();
-  call.to_x = bytes_of(k.output(0)), call.to_start = k.output(1).data<float>();
+  call.last = last.numbers(), call.last_cell = last_cell.numbers(), call.cells = cells.numbers();
+  call.to_x = bytes_of(k.output(0)), call.to_start = k.output(1).data<Number>();
   if (lstm) {
-    call.to_start_cell = k.output(2).data<float>();
+    call.to_start_cell = k.output(2).data<Number>();
   } else if (attrs.cell == RecurrentCell::gru) {
     call.to_hidden = bytes_of(k.output(2));
   }
   recurrent_backward(call);
   return true;
+}
+
+bool forward_kernel(Kernel& k, const RecurrentAttrs& attrs) {
+  return run_forward<float>(k, attrs) || run_forward<double>(k, attrs);
+}
+bool backward_kernel(Kernel& k, const RecurrentAttrs& attrs) {
+  return run_backward<float>(k, attrs) || run_backward<double>(k, attrs);
 }
 
 const RegisterKernel<Recurrent, forward_kernel> register_recurrent{DeviceType::cpu};

@@ -41,7 +41,8 @@ Rows rows_to_sum(const TensorImpl& x, const DimSet& reduced, std::int64_t cuts) 
   return rows;
 }
 
-std::vector<float> sums_of(const TensorImpl& x, const Rows& rows, double scale) {
+template <class Number>
+std::vector<Number> sums_of(const TensorImpl& x, const Rows& rows, double scale) {
   const char* data = bytes_of(x);
   HeldBlock copy;
   if (!is_contiguous(rows.shape, rows.strides)) {
@@ -52,12 +53,30 @@ std::vector<float> sums_of(const TensorImpl& x, const Rows& rows, double scale) 
   }
   std::vector<double> sums(static_cast<std::size_t>(rows.count));
   sum_last(x.dtype, data, rows.count, rows.columns, sums.data());
-  std::vector<float> rounded;
+  std::vector<Number> rounded;
   rounded.reserve(sums.size());
   for (const double sum : sums) {
-    rounded.push_back(static_cast<float>(sum * scale));
+    rounded.push_back(static_cast<Number>(sum * scale));
   }
   return rounded;
+}
+
+/// What every element of the output is, in Numbers.
+template <class Number>
+std::vector<Number> reduced_to(const Kernel& k, const DimSet& reduced, double scale) {
+  const Rows rows = rows_to_sum(k.input(), reduced, k.cuts());
+  std::vector<Number> sums = sums_of<Number>(k.input(), rows, scale);
+  if (!k.stacked()) {
+    tree_sum(sums, k.cuts(), rows.count / k.cuts());
+  }
+  return sums;
+}
+
+template <class Out, class Number>
+void store(const std::vector<Number>& sums, const TensorImpl& out) {
+  for (std::int64_t i = 0; i < out.numel(); ++i) {
+    out.data<Out>()[i] = Out(sums[static_cast<std::size_t>(i)]);
+  }
 }
 
 }  // namespace
@@ -65,21 +84,17 @@ std::vector<float> sums_of(const TensorImpl& x, const Rows& rows, double scale) 
 bool run_sum(Kernel& k, const DimSet& reduced, double scale) {
   const TensorImpl& x = k.input();
   const TensorImpl& out = k.output();
-  if (!is_fast(x.dtype) || !is_fast(out) || x.numel() == 0 || x.shape.size() == kMaxDims) {
+  const bool wide = x.dtype == DType::f64 && is_f64(out);
+  if ((!wide && !(is_fast(x.dtype) && is_fast(out))) || x.numel() == 0 ||
+      x.shape.size() == kMaxDims) {
     return false;
   }
-  const Rows rows = rows_to_sum(x, reduced, k.cuts());
-  std::vector<float> sums = sums_of(x, rows, scale);
-  if (!k.stacked()) {
-    tree_sum(sums, k.cuts(), rows.count / k.cuts());
-  }
-  for (std::int64_t i = 0; i < out.numel(); ++i) {
-    const float sum = sums[static_cast<std::size_t>(i)];
-    if (out.dtype == DType::bf16) {
-      out.data<BFloat16>()[i] = BFloat16(sum);
-    } else {
-      out.data<float>()[i] = sum;
-    }
+  if (wide) {
+    store<double>(reduced_to<double>(k, reduced, scale), out);
+  } else if (out.dtype == DType::bf16) {
+    store<BFloat16>(reduced_to<float>(k, reduced, scale), out);
+  } else {
+    store<float>(reduced_to<float>(k, reduced, scale), out);
   }
   return true;
 }

@@ -7,7 +7,8 @@ namespace {
 
 bool rmsprop_kernel(Kernel& k, const RmspropStep::Attrs& attrs) {
   const int members = 3 + (attrs.centered ? 1 : 0) + (attrs.momentum != 0 ? 1 : 0);
-  return step_in_place(k, members, attrs, rmsprop_step);
+  return step_in_place<float>(k, members, attrs, rmsprop_step) ||
+         step_in_place<double>(k, members, attrs, rmsprop_step);
 }
 
 const RegisterKernel<RmspropStep, rmsprop_kernel> register_rmsprop_step{DeviceType::cpu};

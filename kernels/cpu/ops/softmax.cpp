@@ -9,7 +9,8 @@ namespace tessera::cpu {
 bool run_softmax(Kernel& k, const AlongDimAttrs& attrs, bool logarithm) {
   const TensorImpl& x = k.input();
   const TensorImpl& y = k.output();
-  if (!is_fast(x) || !is_fast(y) || x.dtype != y.dtype || attrs.dim != x.shape.size() - 1) {
+  if (!is_fast_or_f64(x) || !is_fast_or_f64(y) || x.dtype != y.dtype ||
+      attrs.dim != x.shape.size() - 1) {
     return false;
   }
   softmax_forward(x.dtype, bytes_of(x), bytes_of(y), rows_of(x), x.shape.back(), logarithm);
@@ -20,8 +21,8 @@ bool run_softmax_backward(Kernel& k, const AlongDimAttrs& attrs, bool logarithm)
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& y = k.input(1);
   const TensorImpl& dx = k.output();
-  if (!is_fast(gradient) || !is_fast(y) || !is_fast(dx) || gradient.dtype != y.dtype ||
-      dx.dtype != y.dtype || attrs.dim != y.shape.size() - 1) {
+  if (!is_fast_or_f64(gradient) || !is_fast_or_f64(y) || !is_fast_or_f64(dx) ||
+      gradient.dtype != y.dtype || dx.dtype != y.dtype || attrs.dim != y.shape.size() - 1) {
     return false;
   }
   softmax_backward(y.dtype, bytes_of(y), bytes_of(gradient), bytes_of(dx), rows_of(y),

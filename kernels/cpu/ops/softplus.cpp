@@ -6,8 +6,7 @@ namespace tessera::cpu {
 namespace {
 
 bool softplus_kernel(Kernel& k, const Softplus::Attrs& attrs) {
-  return run_parametric(k, Parametric::softplus,
-                        {static_cast<float>(attrs.beta), static_cast<float>(attrs.threshold)});
+  return run_parametric(k, Parametric::softplus, {attrs.beta, attrs.threshold});
 }
 
 const RegisterKernel<Softplus, softplus_kernel> register_softplus{DeviceType::cpu};

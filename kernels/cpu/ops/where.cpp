@@ -18,8 +18,9 @@ class Chosen {
       half_ = convert<BFloat16>(load_as<double>(x, 0));
     } else if (is_number_) {
       number_ = load_as<float>(x, 0);
+      wide_ = load_as<double>(x, 0);
     }
-    is_half_ = y.dtype == DType::bf16;
+    dtype_ = y.dtype;
   }
 
   [[nodiscard]] bool fits() const { return fits_; }
@@ -27,19 +28,22 @@ class Chosen {
     if (!is_number_) {
       return {dense_.data(), 1};
     }
-    return {is_half_ ? static_cast<const void*>(&half_) : static_cast<const void*>(&number_), 0};
+    const void* number = &number_;
+    return {dtype_ == DType::bf16 ? &half_ : dtype_ == DType::f64 ? &wide_ : number, 0};
   }
 
  private:
-  bool is_number_, fits_, is_half_ = false;
+  bool is_number_, fits_;
+  DType dtype_ = DType::f32;
   DenseOperand dense_;
   float number_ = 0;
+  double wide_ = 0;
   BFloat16 half_{};
 };
 
 bool where_kernel(Kernel& k, const Where::Attrs&) {
   const TensorImpl& y = k.output();
-  if (!is_fast(y)) {
+  if (!is_fast_or_f64(y)) {
     return false;
   }
   const Chosen a(k.input(1), y), b(k.input(2), y);

@@ -29,7 +29,7 @@ template <class T>
 
 /// A vector of an array that is read from its beginning to its end.
 template <class T>
-[[gnu::always_inline]] inline VF load_in_order(const T* p) {
+[[gnu::always_inline]] inline VectorOf<T> load_in_order(const T* p) {
   fetch_far_ahead(p);
   return load(p);
 }

@@ -11,6 +11,8 @@ namespace tessera::cpu {
 struct BatchNormTable {
   void (*forward[2][2])(const BatchNormForward&, std::int64_t first, std::int64_t count);
   void (*backward[2][2])(const BatchNormBackward&, std::int64_t first, std::int64_t count);
+  void (*forward_f64)(const BatchNormForwardF64&, std::int64_t first, std::int64_t count);
+  void (*backward_f64)(const BatchNormBackwardF64&, std::int64_t first, std::int64_t count);
 };
 
 }  // namespace tessera::cpu

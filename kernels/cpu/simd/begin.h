@@ -24,3 +24,4 @@
 #else
 #include <tessera/kernels/cpu/simd/vector_baseline.h>
 #endif
+#include <tessera/kernels/cpu/simd/vector_f64.h>

@@ -12,22 +12,22 @@ namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
 struct Equal {
-  [[gnu::always_inline]] static bool of(float a, float b) { return a == b; }
+  [[gnu::always_inline]] static bool of(auto a, auto b) { return a == b; }
 };
 struct NotEqual {
-  [[gnu::always_inline]] static bool of(float a, float b) { return a != b; }
+  [[gnu::always_inline]] static bool of(auto a, auto b) { return a != b; }
 };
 struct Less {
-  [[gnu::always_inline]] static bool of(float a, float b) { return a < b; }
+  [[gnu::always_inline]] static bool of(auto a, auto b) { return a < b; }
 };
 struct LessOrEqual {
-  [[gnu::always_inline]] static bool of(float a, float b) { return a <= b; }
+  [[gnu::always_inline]] static bool of(auto a, auto b) { return a <= b; }
 };
 struct Greater {
-  [[gnu::always_inline]] static bool of(float a, float b) { return a > b; }
+  [[gnu::always_inline]] static bool of(auto a, auto b) { return a > b; }
 };
 struct GreaterOrEqual {
-  [[gnu::always_inline]] static bool of(float a, float b) { return a >= b; }
+  [[gnu::always_inline]] static bool of(auto a, auto b) { return a >= b; }
 };
 
 template <class T, class F>
@@ -35,15 +35,16 @@ void arrays(const void* a_in, const void* b_in, bool* y, std::int64_t count) {
   const T* a = static_cast<const T*>(a_in);
   const T* b = static_cast<const T*>(b_in);
   for (std::int64_t i = 0; i < count; ++i) {
-    y[i] = F::of(static_cast<float>(a[i]), static_cast<float>(b[i]));
+    y[i] = F::of(static_cast<NumberOf<T>>(a[i]), static_cast<NumberOf<T>>(b[i]));
   }
 }
 
 template <class T, class F>
-void number(const void* a_in, float b, bool* y, std::int64_t count) {
+void number(const void* a_in, double number, bool* y, std::int64_t count) {
+  const auto b = static_cast<NumberOf<T>>(number);
   const T* a = static_cast<const T*>(a_in);
   for (std::int64_t i = 0; i < count; ++i) {
-    y[i] = F::of(static_cast<float>(a[i]), b);
+    y[i] = F::of(static_cast<NumberOf<T>>(a[i]), b);
   }
 }
 
@@ -78,8 +79,10 @@ constexpr ComparisonTable make_comparisons() {
   ComparisonTable t{};
   fill<float, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual>(t, 0);
   fill<BFloat16, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual>(t, 1);
+  fill<double, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual>(t, 2);
   fill_choices<std::uint32_t>(t, 0);
   fill_choices<std::uint16_t>(t, 1);
+  fill_choices<std::uint64_t>(t, 2);
   return t;
 }
 

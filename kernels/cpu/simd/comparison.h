@@ -9,13 +9,13 @@ namespace tessera::cpu {
 
 struct ComparisonTable {
   using Arrays = void (*)(const void* a, const void* b, bool* y, std::int64_t count);
-  using Number = void (*)(const void* a, float b, bool* y, std::int64_t count);
+  using Number = void (*)(const void* a, double b, bool* y, std::int64_t count);
   using Choose = void (*)(const bool* condition, const void* a, const void* b, void* y,
                           std::int64_t count);
 
-  Arrays arrays[2][static_cast<int>(Comparison::count)];  ///< [0] f32, [1] bf16
-  Number number[2][static_cast<int>(Comparison::count)];
-  Choose choose[2][2][2];  ///< 4 or 2 bytes; whether a, b are one element each
+  Arrays arrays[3][static_cast<int>(Comparison::count)];  ///< by kind_index
+  Number number[3][static_cast<int>(Comparison::count)];
+  Choose choose[3][2][2];  ///< 4, 2 or 8 bytes; whether a, b are one element each
 };
 
 }  // namespace tessera::cpu

@@ -21,19 +21,19 @@ void run(const void* x_in, void* y_out, std::int64_t count, const DropoutStream&
   constexpr int kAtOnce = 4 * kLanes;
   const T* x = static_cast<const T*>(x_in);
   T* y = static_cast<T*>(y_out);
-  const VF scale = set1(stream.scale);
+  const auto scale = all<VectorOf<T>>(stream.scale);
   KeptElements<kAtOnce> kept;
   for (std::int64_t i = 0; i < count; i += kAtOnce) {
     const std::int64_t now = count - i < kAtOnce ? count - i : kAtOnce;
     kept.draw(stream, first + static_cast<std::uint64_t>(i), now);
-    each_column(
+    each_column<kLanesOf<T>>(
         now, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
           store_up_to(y + i + j, kept.select(stream, j, load_up_to(x + i + j, w) * scale), w);
         });
   }
 }
 
-constexpr DropoutTable kDropoutTable{{run<float>, run<BFloat16>}};
+constexpr DropoutTable kDropoutTable{{run<float>, run<BFloat16>, run<double>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

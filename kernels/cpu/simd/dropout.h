@@ -8,9 +8,9 @@
 namespace tessera::cpu {
 
 struct DropoutTable {
-  /// Elements `first` to first + count - 1 of one sample, which begin at x and y. [0] f32, [1]
-  /// bf16.
-  void (*run[2])(const void* x, void* y, std::int64_t count, const DropoutStream&,
+  /// Elements `first` to first + count - 1 of one sample, which begin at x and y. Index:
+  /// kind_index.
+  void (*run[3])(const void* x, void* y, std::int64_t count, const DropoutStream&,
                  std::uint64_t first);
 };
 

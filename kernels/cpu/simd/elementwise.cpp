@@ -14,54 +14,102 @@ namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
 struct Exp {
-  static VF of(VF x) { return exp(x); }
+  template <class V>
+  static V of(V x) {
+    return exp(x);
+  }
 };
 struct Tanh {
-  static VF of(VF x) { return tanh(x); }
+  template <class V>
+  static V of(V x) {
+    return tanh(x);
+  }
 };
 struct Erf {
-  static VF of(VF x) { return erf(x); }
+  template <class V>
+  static V of(V x) {
+    return erf(x);
+  }
 };
 struct Negate {
-  static VF of(VF x) { return -x; }
+  template <class V>
+  static V of(V x) {
+    return -x;
+  }
 };
 struct Root {
-  static VF of(VF x) { return sqrt(x); }
+  template <class V>
+  static V of(V x) {
+    return sqrt(x);
+  }
 };
 struct Absolute {
-  static VF of(VF x) { return abs(x); }
+  template <class V>
+  static V of(V x) {
+    return abs(x);
+  }
 };
 struct Square {
-  static VF of(VF x) { return x * x; }
+  template <class V>
+  static V of(V x) {
+    return x * x;
+  }
 };
 struct Reciprocal {
-  static VF of(VF x) { return set1(1.0F) / x; }
+  template <class V>
+  static V of(V x) {
+    return all<V>(1.0) / x;
+  }
 };
 struct Logarithm {
-  static VF of(VF x) { return log_of_any(x); }
+  template <class V>
+  static V of(V x) {
+    return log_of_any(x);
+  }
 };
 struct InverseRoot {
-  static VF of(VF x) { return set1(1.0F) / sqrt(x); }
+  template <class V>
+  static V of(V x) {
+    return all<V>(1.0) / sqrt(x);
+  }
 };
 
 struct Add {
-  static VF of(VF a, VF b) { return a + b; }
+  template <class V>
+  static V of(V a, V b) {
+    return a + b;
+  }
 };
 struct Subtract {
-  static VF of(VF a, VF b) { return a - b; }
+  template <class V>
+  static V of(V a, V b) {
+    return a - b;
+  }
 };
 struct Multiply {
-  static VF of(VF a, VF b) { return a * b; }
+  template <class V>
+  static V of(V a, V b) {
+    return a * b;
+  }
 };
 struct Divide {
-  static VF of(VF a, VF b) { return a / b; }
+  template <class V>
+  static V of(V a, V b) {
+    return a / b;
+  }
 };
 
 struct Maximum {
-  static VF of(VF a, VF b) { return if_nan(a, a, max(a, b)); }
+  template <class V>
+  static V of(V a, V b) {
+    return if_nan(a, a, max(a, b));
+  }
 };
 struct Minimum {
-  static VF of(VF a, VF b) { return if_nan(a, a, min(a, b)); }
+  template <class V>
+  static V of(V a, V b) {
+    return if_nan(a, a, min(a, b));
+  }
 };
 
 template <class T, class F>
@@ -69,7 +117,7 @@ void unary(const void* x_in, void* y_out, std::int64_t count) {
   const T* x = static_cast<const T*>(x_in);
   T* y = static_cast<T*>(y_out);
   std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kLanesOf<T> <= count; i += kLanesOf<T>) {
     store(y + i, F::of(load_in_order(x + i)));
   }
   if (i < count) {
@@ -83,7 +131,7 @@ void binary(const void* a_in, const void* b_in, void* y_out, std::int64_t count)
   const B* b = static_cast<const B*>(b_in);
   T* y = static_cast<T*>(y_out);
   std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kLanesOf<T> <= count; i += kLanesOf<T>) {
     store(y + i, F::of(load_in_order(a + i), load_in_order(b + i)));
   }
   if (i < count) {
@@ -92,12 +140,12 @@ void binary(const void* a_in, const void* b_in, void* y_out, std::int64_t count)
 }
 
 template <class T, class F>
-void scalar(const void* a_in, float b_in, void* y_out, std::int64_t count) {
+void scalar(const void* a_in, double b_in, void* y_out, std::int64_t count) {
   const T* a = static_cast<const T*>(a_in);
   T* y = static_cast<T*>(y_out);
-  const VF b = set1(b_in);
+  const auto b = all<VectorOf<T>>(b_in);
   std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kLanesOf<T> <= count; i += kLanesOf<T>) {
     store(y + i, F::of(load_in_order(a + i), b));
   }
   if (i < count) {
@@ -109,9 +157,10 @@ template <class T, class F>
 void parametric(const void* x_in, const Parameters& numbers, void* y_out, std::int64_t count) {
   const T* x = static_cast<const T*>(x_in);
   T* y = static_cast<T*>(y_out);
-  const VF p[] = {set1(numbers[0]), set1(numbers[1]), set1(numbers[2])};
+  using V = VectorOf<T>;
+  const V p[] = {all<V>(numbers[0]), all<V>(numbers[1]), all<V>(numbers[2])};
   std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kLanesOf<T> <= count; i += kLanesOf<T>) {
     store(y + i, F::of(load_in_order(x + i), p));
   }
   if (i < count) {
@@ -172,6 +221,7 @@ constexpr ElementwiseTable make_elementwise() {
   ElementwiseTable t{};
   fill<float>(t, 0);
   fill<BFloat16>(t, 1);
+  fill<double>(t, 2);
   fill_mixed<Add, Subtract, Multiply, Divide, Maximum, Minimum, Prelu>(t.mixed);
   t.to_bf16 = convert<float, BFloat16>;
   t.to_f32 = convert<BFloat16, float>;

@@ -16,38 +16,40 @@ namespace {
 /// In doubles where one of floats overflows.
 template <class T>
 double plain_sum(const T* x, std::int64_t columns) {
-  VF lanes = zero();
-  each_column(
+  VectorOf<T> lanes{};
+  each_column<kLanesOf<T>>(
       columns, [&](std::int64_t j, std::int64_t w)
                    __attribute__((always_inline)) { lanes = lanes + load_up_to(x + j, w); });
   double total = sum(lanes);
   if (!__builtin_isfinite(total)) {
     total = 0;
     for (std::int64_t j = 0; j < columns; ++j) {
-      total += static_cast<float>(x[j]);
+      total += static_cast<NumberOf<T>>(x[j]);
     }
   }
   return total;
 }
 
 template <class T>
-RowStatistics statistics(const void* x_in, std::int64_t columns, bool with_sum) {
+RowStatisticsOf<NumberOf<T>> statistics(const void* x_in, std::int64_t columns, bool with_sum) {
   const T* x = static_cast<const T*>(x_in);
   const OnlineSum<T> online(x, columns);
   return {{online.top(), scalar_log(online.total())}, with_sum ? plain_sum(x, columns) : 0};
 }
 
 template <class T, class D>
-void counted_gradient(const T* x, D* dx, std::int64_t columns, const CrossEntropyRow& row) {
+void counted_gradient(const T* x, D* dx, std::int64_t columns,
+                      const CrossEntropyRowOf<NumberOf<T>>& row) {
   const bool past = row.past_caches && is_aligned(dx);
-  const VF top = set1(row.log_sum.top);
-  const VF log_sum = set1(row.log_sum.log_sum);
-  const VF spread = set1(row.spread);
-  const VF factor = set1(row.factor);
+  const VectorOf<T> top = set1(row.log_sum.top);
+  const VectorOf<T> log_sum = set1(row.log_sum.log_sum);
+  const VectorOf<T> spread = set1(row.spread);
+  const VectorOf<T> factor = set1(row.factor);
   // Formed before its logit may be overwritten.
-  const VF p = exp_of_difference((set1(static_cast<float>(x[row.target])) - top) - log_sum);
-  const float at_target = (((p - spread) - set1(row.peak)) * factor)[0];
-  each_column(
+  const VectorOf<T> p =
+      exp_of_difference((set1(static_cast<NumberOf<T>>(x[row.target])) - top) - log_sum);
+  const NumberOf<T> at_target = (((p - spread) - set1(row.peak)) * factor)[0];
+  each_column<kLanesOf<T>>(
       columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
         fetch_far_ahead(x + j);
         write(dx + j, (exp_of_difference((load_up_to(x + j, w) - top) - log_sum) - spread) * factor,
@@ -60,20 +62,23 @@ void counted_gradient(const T* x, D* dx, std::int64_t columns, const CrossEntrop
 }
 
 template <class T, class D>
-void gradient(const void* x_in, void* dx_out, std::int64_t columns, const CrossEntropyRow& row) {
+void gradient(const void* x_in, void* dx_out, std::int64_t columns,
+              const CrossEntropyRowOf<NumberOf<T>>& row) {
   D* dx = static_cast<D*>(dx_out);
   if (row.factor != 0) {
     counted_gradient(static_cast<const T*>(x_in), dx, columns, row);
   } else {
-    each_column(
+    each_column<kLanesOf<T>>(
         columns, [&](std::int64_t j, std::int64_t w)
-                     __attribute__((always_inline)) { store_up_to(dx + j, zero(), w); });
+                     __attribute__((always_inline)) { store_up_to(dx + j, VectorOf<T>{}, w); });
   }
 }
 
 constexpr LossTable kLossTable{{statistics<float>, statistics<BFloat16>},
                                {{gradient<float, float>, gradient<float, BFloat16>},
-                                {gradient<BFloat16, float>, gradient<BFloat16, BFloat16>}}};
+                                {gradient<BFloat16, float>, gradient<BFloat16, BFloat16>}},
+                               statistics<double>,
+                               gradient<double, double>};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -12,25 +12,32 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
-/// Whether floats did for a row: its squares are far from where they overflow or lose digits, and
-/// what rounding did to its mean is small beside its spread.
+/// Whether floats did for a row, as doubles always do: its squares are far from where they overflow
+/// or lose digits, and what rounding did to its mean is small beside its spread.
+[[gnu::always_inline]] inline bool is_ordinary(double, double) {
+  return true;
+}
 [[gnu::always_inline]] inline bool is_ordinary(float mean, float variance) {
   return variance >= 1e-30F && variance <= __FLT_MAX__ && mean * mean <= variance * 0x1p32F;
 }
 
 /// Numbers are brought to x·factor before a mean is subtracted, so that differences of the largest
 /// floats are floats; by 1, which changes no bits, unless the row's spread is as large.
-[[gnu::always_inline]] inline float factor_before(double inverse) {
-  return inverse < 0x1p-120 ? 0x1p-4F : 1.0F;
+template <class Number>
+[[gnu::always_inline]] inline Number factor_before(Number inverse) {
+  return sizeof(Number) == sizeof(float) && inverse < Number(0x1p-120) ? Number(0x1p-4) : Number(1);
 }
 
 /// Rows that follow each other. One walk along the columns writes a row, measures the next one and
 /// adds up the one behind, so that memory is read and written all the time.
 template <class T, class Y>
 class ForwardRows {
+  using V = VectorOf<T>;
+  using Number = NumberOf<T>;
+
  public:
-  ForwardRows(const NormForward& n, std::int64_t first, std::int64_t count)
-      : n_(n), first_(first), end_(first + count), size_(static_cast<float>(n.columns)) {}
+  ForwardRows(const NormForwardOf<NumberOf<T>>& n, std::int64_t first, std::int64_t count)
+      : n_(n), first_(first), end_(first + count), size_(static_cast<Number>(n.columns)) {}
 
   void run() {
     for (std::int64_t row = first_ - 2; row < end_; ++row) {
@@ -55,25 +62,25 @@ class ForwardRows {
     const T* added = near(row + 2);
     Y* y = kWrites ? static_cast<Y*>(n_.y) + row * n_.columns : nullptr;
     const bool past = n_.past_caches && is_aligned(y);
-    VF totals[2] = {zero(), zero()}, squares[2] = {zero(), zero()};
-    each_column_in_turns(
+    V totals[2] = {V{}, V{}}, squares[2] = {V{}, V{}};
+    each_column_in_turns<kLanesOf<T>>(
         n_.columns, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
           fetch_ahead(added + j);
           totals[chain] = totals[chain] + load_up_to(added + j, w);
-          const VF d = keep(load_up_to(measured + j, w) - next_center_, w);
+          const V d = keep(load_up_to(measured + j, w) - next_center_, w);
           squares[chain] = fma(d, d, squares[chain]);
           if (kWrites) {
             write(y + j, result(x, j, w), w, past);
           }
         });
     advance(row + 1, sum(squares[0] + squares[1]));
-    next_center_ = set1(n_.centered ? sum(totals[0] + totals[1]) / size_ : 0.0F);
+    next_center_ = set1(n_.centered ? sum(totals[0] + totals[1]) / size_ : Number(0));
   }
 
   /// Row `row` with this sum of squares is written next.
-  void advance(std::int64_t row, float squares) {
-    const float variance = squares / size_ + n_.epsilon;
-    float mean = next_center_[0], inverse = (set1(1.0F) / sqrt(set1(variance)))[0];
+  void advance(std::int64_t row, Number squares) {
+    const Number variance = squares / size_ + n_.epsilon;
+    Number mean = next_center_[0], inverse = (all<V>(1.0) / sqrt(set1(variance)))[0];
     const bool is_own = row >= first_ && row < end_;
     if (is_own && !is_ordinary(mean, variance)) {
       measure_in_doubles(row, mean, inverse);
@@ -84,54 +91,57 @@ class ForwardRows {
     if (is_own && n_.inverse != nullptr) {
       n_.inverse[row] = inverse;
     }
-    const float factor = factor_before(inverse);
+    const Number factor = factor_before(inverse);
     factor_ = set1(factor);
     shift_ = set1(-mean * factor);
     inverse_ = set1(inverse / factor);
   }
 
-  void measure_in_doubles(std::int64_t row, float& mean_out, float& inverse_out) const {
+  void measure_in_doubles(std::int64_t row, Number& mean_out, Number& inverse_out) const {
     const T* x = near(row);
     const auto size = static_cast<double>(n_.columns);
     double total = 0, squares = 0;
     for (std::int64_t j = 0; j < n_.columns; ++j) {
-      total += static_cast<float>(x[j]);
+      total += static_cast<Number>(x[j]);
     }
     const double mean = n_.centered ? total / size : 0;
     for (std::int64_t j = 0; j < n_.columns; ++j) {
-      const double d = static_cast<float>(x[j]) - mean;
+      const double d = static_cast<Number>(x[j]) - mean;
       squares += d * d;
     }
-    mean_out = static_cast<float>(mean);
-    inverse_out = static_cast<float>(1 / __builtin_sqrt(squares / size + double{n_.epsilon}));
+    mean_out = static_cast<Number>(mean);
+    inverse_out = static_cast<Number>(1 / __builtin_sqrt(squares / size + double{n_.epsilon}));
   }
 
-  [[gnu::always_inline]] VF result(const T* x, std::int64_t j, std::int64_t w) const {
-    VF v = fma(load_up_to(x + j, w), factor_, shift_) * inverse_;
+  [[gnu::always_inline]] V result(const T* x, std::int64_t j, std::int64_t w) const {
+    V v = fma(load_up_to(x + j, w), factor_, shift_) * inverse_;
     if (n_.scale != nullptr) {
       v = v * load_up_to(n_.scale + j, w);
     }
     return n_.shift == nullptr ? v : v + load_up_to(n_.shift + j, w);
   }
 
-  NormForward n_;  // a copy: behind a reference, it is read again after every store
+  NormForwardOf<Number> n_;  // a copy: behind a reference, it is read again after every store
   std::int64_t first_, end_;
-  float size_;
-  VF factor_ = zero(), shift_ = zero(), inverse_ = zero();  ///< of the row that is written next
-  VF next_center_ = zero();
+  Number size_;
+  V factor_ = V{}, shift_ = V{}, inverse_ = V{};  ///< of the row that is written next
+  V next_center_ = V{};
 };
 
 template <class T, class Y>
-void forward(const NormForward& n, std::int64_t first, std::int64_t count) {
+void forward(const NormForwardOf<NumberOf<T>>& n, std::int64_t first, std::int64_t count) {
   ForwardRows<T, Y>(n, first, count).run();
 }
 
 /// Likewise for gradients: while a row is added up, the row before is written.
 template <class T, class G>
 class BackwardRows {
+  using V = VectorOf<T>;
+  using Number = NumberOf<T>;
+
  public:
-  BackwardRows(const NormBackward& n, float* dscale, float* dshift)
-      : n_(n), size_(static_cast<float>(n.columns)), dscale_(dscale), dshift_(dshift) {}
+  BackwardRows(const NormBackwardOf<NumberOf<T>>& n, Number* dscale, Number* dshift)
+      : n_(n), size_(static_cast<Number>(n.columns)), dscale_(dscale), dshift_(dshift) {}
 
   void run(std::int64_t first, std::int64_t count) {
     for (std::int64_t row = first; row < first + count; ++row) {
@@ -139,7 +149,7 @@ class BackwardRows {
     }
     if (n_.dx != nullptr && count > 0) {
       const std::int64_t last = first + count - 1;
-      each_column(
+      each_column<kLanesOf<T>>(
           n_.columns, [&](std::int64_t j, std::int64_t w)
                           __attribute__((always_inline)) { write_at(last, j, w); });
     }
@@ -151,28 +161,28 @@ class BackwardRows {
  private:
   /// A row's statistics and the means that its gradient is freed of.
   struct Row {
-    VF factor, shift, inverse;  ///< as in ForwardRows
-    VF average, product, scale;
+    V factor, shift, inverse;  ///< as in ForwardRows
+    V average, product, scale;
   };
 
-  [[gnu::always_inline]] VF normal_at(const Row& r, std::int64_t at, std::int64_t w) const {
+  [[gnu::always_inline]] V normal_at(const Row& r, std::int64_t at, std::int64_t w) const {
     return fma(load_up_to(static_cast<const T*>(n_.x) + at, w), r.factor, r.shift) * r.inverse;
   }
-  [[gnu::always_inline]] VF gradient_at(std::int64_t at, std::int64_t w) const {
+  [[gnu::always_inline]] V gradient_at(std::int64_t at, std::int64_t w) const {
     return load_up_to(static_cast<const G*>(n_.dy) + at, w);
   }
-  [[gnu::always_inline]] VF weighted(VF g, std::int64_t j, std::int64_t w) const {
+  [[gnu::always_inline]] V weighted(V g, std::int64_t j, std::int64_t w) const {
     return n_.scale == nullptr ? g : g * load_up_to(n_.scale + j, w);
   }
 
   [[gnu::always_inline]] void write_at(std::int64_t row, std::int64_t j, std::int64_t w) const {
     T* dx = static_cast<T*>(n_.dx) + row * n_.columns;
     const std::int64_t at = row * n_.columns + j;
-    const VF g = weighted(gradient_at(at, w), j, w);
-    const VF d = fnma(normal_at(before_, at, w), before_.product, g - before_.average);
+    const V g = weighted(gradient_at(at, w), j, w);
+    const V d = fnma(normal_at(before_, at, w), before_.product, g - before_.average);
     write(dx + j, d * before_.scale, w, n_.past_caches && is_aligned(dx));
   }
-  [[gnu::always_inline]] void add_to_parameters(VF g, VF normal, std::int64_t j,
+  [[gnu::always_inline]] void add_to_parameters(V g, V normal, std::int64_t j,
                                                 std::int64_t w) const {
     if (dscale_ != nullptr) {
       store_up_to(dscale_ + j, fma(g, normal, load_up_to(dscale_ + j, w)), w);
@@ -185,53 +195,53 @@ class BackwardRows {
   template <bool kWritesBefore>
   void add_row(std::int64_t row) {
     Row r;
-    const float factor = factor_before(n_.inverse[row]);
+    const Number factor = factor_before(n_.inverse[row]);
     r.factor = set1(factor);
-    r.shift = set1(n_.centered ? -n_.mean[row] * factor : -0.0F);
+    r.shift = set1(n_.centered ? -n_.mean[row] * factor : Number(-0.0));
     r.inverse = set1(n_.inverse[row] / factor);
     r.scale = set1(n_.inverse[row]);
-    VF averages[2] = {zero(), zero()}, products[2] = {zero(), zero()};
-    each_column_in_turns(
+    V averages[2] = {V{}, V{}}, products[2] = {V{}, V{}};
+    each_column_in_turns<kLanesOf<T>>(
         n_.columns, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
           const std::int64_t at = row * n_.columns + j;
           fetch_ahead(static_cast<const G*>(n_.dy) + at);
           fetch_ahead(static_cast<const T*>(n_.x) + at);
-          const VF g = gradient_at(at, w);
-          const VF normal = keep(normal_at(r, at, w), w);  // 0 times 0 - mean may be nan
+          const V g = gradient_at(at, w);
+          const V normal = keep(normal_at(r, at, w), w);  // 0 times 0 - mean may be nan
           add_to_parameters(g, normal, j, w);
-          const VF weight = weighted(g, j, w);
+          const V weight = weighted(g, j, w);
           averages[chain] = averages[chain] + weight;
           products[chain] = fma(weight, normal, products[chain]);
           if (kWritesBefore) {
             write_at(row - 1, j, w);
           }
         });
-    r.average = set1(n_.centered ? sum(averages[0] + averages[1]) / size_ : 0.0F);
+    r.average = set1(n_.centered ? sum(averages[0] + averages[1]) / size_ : Number(0));
     r.product = set1(sum(products[0] + products[1]) / size_);
     before_ = r;
   }
 
-  NormBackward n_;  // a copy, as above
-  float size_;
-  float *dscale_, *dshift_;
+  NormBackwardOf<Number> n_;  // a copy, as above
+  Number size_;
+  Number *dscale_, *dshift_;
   Row before_;
 };
 
 template <class T, class G>
-void backward(const NormBackward& n, std::int64_t first, std::int64_t count, float* dscale,
-              float* dshift) {
+void backward(const NormBackwardOf<NumberOf<T>>& n, std::int64_t first, std::int64_t count,
+              NumberOf<T>* dscale, NumberOf<T>* dshift) {
   BackwardRows<T, G>(n, dscale, dshift).run(first, count);
 }
 
 template <class T>
-void sum_rows(const void* x_in, std::int64_t rows, std::int64_t columns, float* sums) {
+void sum_rows(const void* x_in, std::int64_t rows, std::int64_t columns, NumberOf<T>* sums) {
   const T* x = static_cast<const T*>(x_in);
   constexpr std::int64_t kAtOnce = 4;  // loads and stores of the sums are shared by four rows
   for (std::int64_t r = 0; r == 0 || r < rows; r += kAtOnce) {  // no rows: sums of 0
     const std::int64_t now = rows - r < kAtOnce ? rows - r : kAtOnce;
-    each_column(
+    each_column<kLanesOf<T>>(
         columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
-          VF s = r == 0 ? zero() : load_up_to(sums + j, w);
+          VectorOf<T> s = r == 0 ? VectorOf<T>{} : load_up_to(sums + j, w);
           for (std::int64_t i = 0; i < now; ++i) {
             s = s + load_up_to(x + (r + i) * columns + j, w);
           }
@@ -241,18 +251,19 @@ void sum_rows(const void* x_in, std::int64_t rows, std::int64_t columns, float* 
 }
 
 template <class T>
-float sum_block(const void* x_in, std::int64_t count) {
+NumberOf<T> sum_block(const void* x_in, std::int64_t count) {
   const T* x = static_cast<const T*>(x_in);
-  VF sums[2] = {zero(), zero()};
-  each_column_in_turns(
+  VectorOf<T> sums[2] = {VectorOf<T>{}, VectorOf<T>{}};
+  each_column_in_turns<kLanesOf<T>>(
       count, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
         sums[chain] = sums[chain] + load_up_to(x + j, w);
       });
   return sum(sums[0] + sums[1]);
 }
 
-void add(float* into, const float* from, std::int64_t count) {
-  each_column(
+template <class Number>
+void add(Number* into, const Number* from, std::int64_t count) {
+  each_column<kLanesOf<Number>>(
       count, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
         store_up_to(into + j, load_up_to(into + j, w) + load_up_to(from + j, w), w);
       });
@@ -264,7 +275,9 @@ constexpr NormTable kNormTable{{{forward<float, float>, forward<float, BFloat16>
                                 {backward<BFloat16, float>, backward<BFloat16, BFloat16>}},
                                {sum_rows<float>, sum_rows<BFloat16>},
                                {sum_block<float>, sum_block<BFloat16>},
-                               add};
+                               add<float>,
+                               {forward<double, double>, backward<double, double>, sum_rows<double>,
+                                sum_block<double>, add<double>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -11,6 +11,9 @@ namespace tessera::cpu::TESSERA_ISA {
 /// looked for, so that reading and arithmetic overlap.
 template <class T>
 class OnlineSum {
+  using V = VectorOf<T>;
+  using Number = NumberOf<T>;
+
  public:
   static constexpr std::int64_t kBlock = 512;
 
@@ -28,13 +31,13 @@ class OnlineSum {
     add<false>(x, columns);
   }
 
-  [[nodiscard]] float top() const { return top_; }
-  [[nodiscard]] float total() const { return sum(sums_[0] + sums_[1]); }
+  [[nodiscard]] Number top() const { return top_; }
+  [[nodiscard]] Number total() const { return sum(sums_[0] + sums_[1]); }
 
  private:
-  [[gnu::always_inline]] void raise(float top) {
+  [[gnu::always_inline]] void raise(Number top) {
     if (top > top_) {
-      const VF keep = exp_of_difference(set1(top_) - set1(top));
+      const V keep = exp_of_difference(set1(top_) - set1(top));
       sums_[0] = sums_[0] * keep;
       sums_[1] = sums_[1] * keep;
       top_ = top;
@@ -43,10 +46,10 @@ class OnlineSum {
 
   /// The largest value of the block behind, if asked for.
   template <bool kLooksBehind>
-  [[gnu::always_inline]] float add(const T* x, std::int64_t count) {
-    const VF shift = set1(top_);
-    VF tops[2] = {set1(kLowest), set1(kLowest)};
-    each_column_in_turns(
+  [[gnu::always_inline]] Number add(const T* x, std::int64_t count) {
+    const V shift = set1(top_);
+    V tops[2] = {set1(kLowest<T>), set1(kLowest<T>)};
+    each_column_in_turns<kLanesOf<T>>(
         count, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
           if (kLooksBehind) {
             fetch_far_ahead(x + j);
@@ -57,8 +60,8 @@ class OnlineSum {
     return largest(max(tops[0], tops[1]));
   }
 
-  float top_ = kLowest;
-  VF sums_[2] = {zero(), zero()};
+  Number top_ = kLowest<T>;
+  V sums_[2] = {V{}, V{}};
 };
 
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -7,30 +7,47 @@
 
 #include <tessera/kernels/cpu/simd/begin.h>
 
-#include <tessera/kernels/cpu/simd/ahead.h>
+#include <tessera/kernels/cpu/simd/columns.h>
 
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
 /// Whole vectors, without masks in the main loop.
 struct Whole {
-  static VF get(const float* p, std::int64_t) { return load_in_order(p); }
-  static void put(float* p, VF x, std::int64_t) { store(p, x); }
+  template <class Number>
+  static VectorOf<Number> get(const Number* p, std::int64_t) {
+    return load_in_order(p);
+  }
+  template <class Number>
+  static void put(Number* p, VectorOf<Number> x, std::int64_t) {
+    store(p, x);
+  }
 };
 /// The same where nothing worth fetching follows: the range ends before.
 struct Near : Whole {
-  static VF get(const float* p, std::int64_t) { return load(p); }
+  template <class Number>
+  static VectorOf<Number> get(const Number* p, std::int64_t) {
+    return load(p);
+  }
 };
 struct Tail {
-  static VF get(const float* p, std::int64_t n) { return load_n(p, n); }
-  static void put(float* p, VF x, std::int64_t n) { store_n(p, x, n); }
+  template <class Number>
+  static VectorOf<Number> get(const Number* p, std::int64_t n) {
+    return load_n(p, n);
+  }
+  template <class Number>
+  static void put(Number* p, VectorOf<Number> x, std::int64_t n) {
+    store_n(p, x, n);
+  }
 };
 
+template <class Number>
 struct AdamW {
-  VF keep, decay, beta1, rest1, beta2, rest2, rate, root_scale, epsilon, gradient_scale;
+  using V = VectorOf<Number>;
+  V keep, decay, beta1, rest1, beta2, rest2, rate, root_scale, epsilon, gradient_scale;
   bool decays;
 
-  explicit AdamW(const AdamWFactors& f)
+  explicit AdamW(const AdamWFactors<Number>& f)
       : keep(set1(f.keep)),
         decay(set1(f.decay)),
         beta1(set1(f.beta1)),
@@ -44,29 +61,32 @@ struct AdamW {
         decays(f.decay != 0) {}
 
   template <class Access>
-  [[gnu::always_inline]] void at(const ParameterRange& r, std::int64_t i, std::int64_t n) const {
-    const VF p = Access::get(r.parameter + i, n);
-    VF g = Access::get(r.gradient + i, n) * gradient_scale;
+  [[gnu::always_inline]] void at(const ParameterRangeOf<Number>& r, std::int64_t i,
+                                 std::int64_t n) const {
+    const V p = Access::get(r.parameter + i, n);
+    V g = Access::get(r.gradient + i, n) * gradient_scale;
     g = decays ? fma(decay, p, g) : g;
-    const VF mean = fma(beta1, Access::get(r.states[0] + i, n), rest1 * g);
-    const VF square = fma(beta2, Access::get(r.states[1] + i, n), rest2 * g * g);
+    const V mean = fma(beta1, Access::get(r.states[0] + i, n), rest1 * g);
+    const V square = fma(beta2, Access::get(r.states[1] + i, n), rest2 * g * g);
     Access::put(r.states[0] + i, mean, n);
     Access::put(r.states[1] + i, square, n);
-    VF largest = square;  // a nan stays one: max gives its second number then
+    V largest = square;  // a nan stays one: max gives its second number then
     if (r.states[2] != nullptr) {
       largest = max(Access::get(r.states[2] + i, n), square);
       Access::put(r.states[2] + i, largest, n);
     }
-    const VF step = rate * mean / fma(sqrt(largest), root_scale, epsilon);
+    const V step = rate * mean / fma(sqrt(largest), root_scale, epsilon);
     Access::put(r.parameter + i, fma(keep, p, -step), n);
   }
 };
 
+template <class Number>
 struct Sgd {
-  VF rate, momentum, rest, decay, gradient_scale;
+  using V = VectorOf<Number>;
+  V rate, momentum, rest, decay, gradient_scale;
   bool nesterov, first_step;
 
-  explicit Sgd(const SgdFactors& f)
+  explicit Sgd(const SgdFactors<Number>& f)
       : rate(set1(f.rate)),
         momentum(set1(f.momentum)),
         rest(set1(f.rest)),
@@ -76,11 +96,12 @@ struct Sgd {
         first_step(f.first_step) {}
 
   template <class Access>
-  [[gnu::always_inline]] void at(const ParameterRange& r, std::int64_t i, std::int64_t n) const {
-    const VF p = Access::get(r.parameter + i, n);
-    VF d = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
+  [[gnu::always_inline]] void at(const ParameterRangeOf<Number>& r, std::int64_t i,
+                                 std::int64_t n) const {
+    const V p = Access::get(r.parameter + i, n);
+    V d = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
     if (r.states[0] != nullptr) {
-      const VF m = first_step ? d : fma(momentum, Access::get(r.states[0] + i, n), rest * d);
+      const V m = first_step ? d : fma(momentum, Access::get(r.states[0] + i, n), rest * d);
       Access::put(r.states[0] + i, m, n);
       d = nesterov ? fma(momentum, m, d) : m;
     }
@@ -88,11 +109,13 @@ struct Sgd {
   }
 };
 
+template <class Number>
 struct Adagrad {
-  VF rate, decay, epsilon, initial, gradient_scale;
+  using V = VectorOf<Number>;
+  V rate, decay, epsilon, initial, gradient_scale;
   bool first_step;
 
-  explicit Adagrad(const AdagradFactors& f)
+  explicit Adagrad(const AdagradFactors<Number>& f)
       : rate(set1(f.rate)),
         decay(set1(f.decay)),
         epsilon(set1(f.epsilon)),
@@ -101,20 +124,23 @@ struct Adagrad {
         first_step(f.first_step) {}
 
   template <class Access>
-  [[gnu::always_inline]] void at(const ParameterRange& r, std::int64_t i, std::int64_t n) const {
-    const VF p = Access::get(r.parameter + i, n);
-    const VF g = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
-    const VF sum = fma(g, g, first_step ? initial : Access::get(r.states[0] + i, n));
+  [[gnu::always_inline]] void at(const ParameterRangeOf<Number>& r, std::int64_t i,
+                                 std::int64_t n) const {
+    const V p = Access::get(r.parameter + i, n);
+    const V g = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
+    const V sum = fma(g, g, first_step ? initial : Access::get(r.states[0] + i, n));
     Access::put(r.states[0] + i, sum, n);
     Access::put(r.parameter + i, fnma(rate, g / (sqrt(sum) + epsilon), p), n);
   }
 };
 
+template <class Number>
 struct Rmsprop {
-  VF rate, alpha, rest, epsilon, decay, momentum, gradient_scale;
+  using V = VectorOf<Number>;
+  V rate, alpha, rest, epsilon, decay, momentum, gradient_scale;
   bool centered, has_momentum;
 
-  explicit Rmsprop(const RmspropFactors& f)
+  explicit Rmsprop(const RmspropFactors<Number>& f)
       : rate(set1(f.rate)),
         alpha(set1(f.alpha)),
         rest(set1(f.rest)),
@@ -126,20 +152,21 @@ struct Rmsprop {
         has_momentum(f.has_momentum) {}
 
   template <class Access>
-  [[gnu::always_inline]] void at(const ParameterRange& r, std::int64_t i, std::int64_t n) const {
-    const VF p = Access::get(r.parameter + i, n);
-    const VF g = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
-    const VF square = fma(alpha, Access::get(r.states[0] + i, n), rest * g * g);
+  [[gnu::always_inline]] void at(const ParameterRangeOf<Number>& r, std::int64_t i,
+                                 std::int64_t n) const {
+    const V p = Access::get(r.parameter + i, n);
+    const V g = fma(decay, p, Access::get(r.gradient + i, n) * gradient_scale);
+    const V square = fma(alpha, Access::get(r.states[0] + i, n), rest * g * g);
     Access::put(r.states[0] + i, square, n);
-    VF spread = square;  // a nan stays one: max gives its second number then
+    V spread = square;  // a nan stays one: max gives its second number then
     if (centered) {
-      const VF mean = fma(alpha, Access::get(r.states[1] + i, n), rest * g);
+      const V mean = fma(alpha, Access::get(r.states[1] + i, n), rest * g);
       Access::put(r.states[1] + i, mean, n);
-      spread = max(zero(), fnma(mean, mean, square));
+      spread = max(V{}, fnma(mean, mean, square));
     }
-    VF d = g / (sqrt(spread) + epsilon);
+    V d = g / (sqrt(spread) + epsilon);
     if (has_momentum) {
-      float* buffer = r.states[centered ? 2 : 1];
+      Number* buffer = r.states[centered ? 2 : 1];
       d = fma(momentum, Access::get(buffer + i, n), d);
       Access::put(buffer + i, d, n);
     }
@@ -147,10 +174,12 @@ struct Rmsprop {
   }
 };
 
+template <class Number>
 struct Lion {
-  VF rate, decay, beta1, rest1, beta2, rest2, gradient_scale;
+  using V = VectorOf<Number>;
+  V rate, decay, beta1, rest1, beta2, rest2, gradient_scale;
 
-  explicit Lion(const LionFactors& f)
+  explicit Lion(const LionFactors<Number>& f)
       : rate(set1(f.rate)),
         decay(set1(f.decay)),
         beta1(set1(f.beta1)),
@@ -160,30 +189,32 @@ struct Lion {
         gradient_scale(set1(f.gradient_scale)) {}
 
   template <class Access>
-  [[gnu::always_inline]] void at(const ParameterRange& r, std::int64_t i, std::int64_t n) const {
-    const VF p = Access::get(r.parameter + i, n);
-    const VF g = Access::get(r.gradient + i, n) * gradient_scale;
-    const VF mean = Access::get(r.states[0] + i, n);
-    const VF d = fma(beta1, mean, rest1 * g);
-    const VF sign = select_less(zero(), d, set1(1.0F), select_less(d, zero(), set1(-1.0F), zero()));
+  [[gnu::always_inline]] void at(const ParameterRangeOf<Number>& r, std::int64_t i,
+                                 std::int64_t n) const {
+    const V p = Access::get(r.parameter + i, n);
+    const V g = Access::get(r.gradient + i, n) * gradient_scale;
+    const V mean = Access::get(r.states[0] + i, n);
+    const V d = fma(beta1, mean, rest1 * g);
+    const V sign = select_less(V{}, d, all<V>(1.0), select_less(d, V{}, all<V>(-1.0), V{}));
     Access::put(r.states[0] + i, fma(beta2, mean, rest2 * g), n);
     Access::put(r.parameter + i, fnma(rate, fma(decay, p, sign), p), n);
   }
 };
 
 /// All whole vectors; gives where they end.
-template <class Access, class Step>
-std::int64_t run_vectors(const Step& step, const ParameterRange& r) {
+template <class Access, class Step, class Number>
+std::int64_t run_vectors(const Step& step, const ParameterRangeOf<Number>& r) {
+  constexpr int kStep = kLanesOf<Number>;
   std::int64_t i = 0;
-  for (; i + kLanes <= r.count; i += kLanes) {
-    step.template at<Access>(r, i, kLanes);
+  for (; i + kStep <= r.count; i += kStep) {
+    step.template at<Access>(r, i, kStep);
   }
   return i;
 }
 
-template <class Step, class Factors>
-void run(const Factors& factors, const ParameterRange& r) {
-  const Step step(factors);
+template <template <class> class Step, class Number, template <class> class Factors>
+void run(const Factors<Number>& factors, const ParameterRangeOf<Number>& r) {
+  const Step<Number> step(factors);
   const std::int64_t i =
       r.count > kAhead ? run_vectors<Whole>(step, r) : run_vectors<Near>(step, r);
   if (i < r.count) {
@@ -215,9 +246,25 @@ double sum_of_squares(const float* x, std::int64_t count) {
   return count > kAhead ? sum_squares<Whole>(x, count) : sum_squares<Near>(x, count);
 }
 
-constexpr OptimizerTable kOptimizerTable{run<AdamW, AdamWFactors>,     run<Sgd, SgdFactors>,
-                                         run<Adagrad, AdagradFactors>, run<Rmsprop, RmspropFactors>,
-                                         run<Lion, LionFactors>,       sum_of_squares};
+double sum_of_squares_f64(const double* x, std::int64_t count) {
+  VD sums[2] = {zero_double(), zero_double()};
+  each_column_in_turns<kLanesF64>(
+      count, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
+        const VD v = load_up_to(x + j, w);
+        sums[chain] = fma(v, v, sums[chain]);
+      });
+  return sum(sums[0] + sums[1]);
+}
+
+template <class Number>
+constexpr OptimizerSteps<Number> steps_of(double (*squares)(const Number*, std::int64_t)) {
+  return {run<AdamW, Number, AdamWFactors>,     run<Sgd, Number, SgdFactors>,
+          run<Adagrad, Number, AdagradFactors>, run<Rmsprop, Number, RmspropFactors>,
+          run<Lion, Number, LionFactors>,       squares};
+}
+
+constexpr OptimizerTable kOptimizerTable{steps_of<float>(sum_of_squares),
+                                         steps_of<double>(sum_of_squares_f64)};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

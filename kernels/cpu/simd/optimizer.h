@@ -8,43 +8,65 @@
 namespace tessera::cpu {
 
 /// What Adam and AdamW compute with, derived once a step in double.
+template <class Number>
 struct AdamWFactors {
-  float keep = 1;                                    ///< 1 - learning rate * decoupled decay
-  float decay = 0;                                   ///< in the gradient
-  float beta1 = 0, rest1 = 0, beta2 = 0, rest2 = 0;  ///< rest = 1 - beta
-  float rate = 0;                                    ///< learning rate / (1 - beta1^step)
-  float root_scale = 1;                              ///< 1 / sqrt(1 - beta2^step)
-  float epsilon = 0;
-  float gradient_scale = 1;
+  Number keep = 1;                                    ///< 1 - learning rate * decoupled decay
+  Number decay = 0;                                   ///< in the gradient
+  Number beta1 = 0, rest1 = 0, beta2 = 0, rest2 = 0;  ///< rest = 1 - beta
+  Number rate = 0;                                    ///< learning rate / (1 - beta1^step)
+  Number root_scale = 1;                              ///< 1 / sqrt(1 - beta2^step)
+  Number epsilon = 0;
+  Number gradient_scale = 1;
 };
 
+template <class Number>
 struct SgdFactors {
-  float rate = 0, momentum = 0, rest = 1, decay = 0, gradient_scale = 1;  ///< rest = 1 - dampening
+  Number rate = 0, momentum = 0, rest = 1, decay = 0, gradient_scale = 1;  ///< rest = 1 - dampening
   bool nesterov = false, first_step = false;
 };
 
+template <class Number>
 struct AdagradFactors {
-  float rate = 0, decay = 0, epsilon = 0, gradient_scale = 1;
-  float initial = 0;  ///< sum of squares before the first step
+  Number rate = 0, decay = 0, epsilon = 0, gradient_scale = 1;
+  Number initial = 0;  ///< sum of squares before the first step
   bool first_step = false;
 };
 
+template <class Number>
 struct RmspropFactors {
-  float rate = 0, alpha = 0, rest = 0, epsilon = 0, decay = 0, momentum = 0, gradient_scale = 1;
+  Number rate = 0, alpha = 0, rest = 0, epsilon = 0, decay = 0, momentum = 0, gradient_scale = 1;
   bool centered = false, has_momentum = false;
 };
 
+template <class Number>
 struct LionFactors {
-  float rate = 0, decay = 0, beta1 = 0, rest1 = 0, beta2 = 0, rest2 = 0, gradient_scale = 1;
+  Number rate = 0, decay = 0, beta1 = 0, rest1 = 0, beta2 = 0, rest2 = 0, gradient_scale = 1;
+};
+
+/// Steps of parameters whose numbers, gradients and states are of one type.
+template <class Number>
+struct OptimizerSteps {
+  using Range = ParameterRangeOf<Number>;
+  void (*adamw)(const AdamWFactors<Number>&, const Range&);
+  void (*sgd)(const SgdFactors<Number>&, const Range&);
+  void (*adagrad)(const AdagradFactors<Number>&, const Range&);
+  void (*rmsprop)(const RmspropFactors<Number>&, const Range&);
+  void (*lion)(const LionFactors<Number>&, const Range&);
+  double (*sum_of_squares)(const Number* x, std::int64_t count);
 };
 
 struct OptimizerTable {
-  void (*adamw)(const AdamWFactors&, const ParameterRange&);
-  void (*sgd)(const SgdFactors&, const ParameterRange&);
-  void (*adagrad)(const AdagradFactors&, const ParameterRange&);
-  void (*rmsprop)(const RmspropFactors&, const ParameterRange&);
-  void (*lion)(const LionFactors&, const ParameterRange&);
-  double (*sum_of_squares)(const float* x, std::int64_t count);
+  OptimizerSteps<float> f32;
+  OptimizerSteps<double> f64;
+
+  template <class Number>
+  [[nodiscard]] const OptimizerSteps<Number>& of() const {
+    if constexpr (sizeof(Number) == sizeof(double)) {
+      return f64;
+    } else {
+      return f32;
+    }
+  }
 };
 
 }  // namespace tessera::cpu

@@ -86,6 +86,13 @@ class KeptElements {
     std::memcpy(&words, words_ + skip_ + j, sizeof(words));
     return (VF)((Bits)(words >= stream.threshold) & (Bits)x);
   }
+  [[gnu::always_inline]] VD select(const DropoutStream& stream, std::int64_t j, VD x) const {
+    using HalfBits = std::uint32_t __attribute__((vector_size(sizeof(VD) / 2), may_alias));
+    HalfBits half;
+    std::memcpy(&half, words_ + skip_ + j, sizeof(half));
+    const VU64 words = __builtin_convertvector(half, VU64);
+    return (VD)((VU64)(words >= std::uint64_t{stream.threshold}) & (VU64)x);
+  }
 
  private:
   std::int64_t skip_;

@@ -1,4 +1,5 @@
-// Serial kernels on rows, as each instruction set has them. Index 0 of a pair is f32, 1 is bf16.
+// Serial kernels on rows, as each instruction set has them. Index 0 is f32, 1 is bf16, and 2, where
+// there is one, f64.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,16 @@
 #include <tessera/kernels/cpu/softmax.h>
 
 namespace tessera::cpu {
+
+/// What NormTable has, for f64.
+struct NormTableF64 {
+  void (*forward)(const NormForwardF64&, std::int64_t first, std::int64_t count);
+  void (*backward)(const NormBackwardF64&, std::int64_t first, std::int64_t count, double* dscale,
+                   double* dshift);
+  void (*sum_rows)(const void* x, std::int64_t rows, std::int64_t columns, double* sums);
+  double (*sum_block)(const void* x, std::int64_t count);
+  void (*add)(double* into, const double* from, std::int64_t count);
+};
 
 struct NormTable {
   /// Rows [first, first + count). Indices: dtype of x, dtype of y or dy.
@@ -20,13 +31,14 @@ struct NormTable {
   float (*sum_block[2])(const void* x, std::int64_t count);
   /// into[i] += from[i]
   void (*add)(float* into, const float* from, std::int64_t count);
+  NormTableF64 f64;
 };
 
 struct SoftmaxTable {
   /// Rows that follow each other. With `past`, y is better not brought into the caches.
-  void (*forward[2])(const void* x, void* y, std::int64_t rows, std::int64_t columns,
+  void (*forward[3])(const void* x, void* y, std::int64_t rows, std::int64_t columns,
                      bool logarithm, bool past);
-  void (*backward[2])(const void* y, const void* dy, void* dx, std::int64_t rows,
+  void (*backward[3])(const void* y, const void* dy, void* dx, std::int64_t rows,
                       std::int64_t columns, bool logarithm, bool past);
 };
 
@@ -35,6 +47,9 @@ struct LossTable {
   RowStatistics (*statistics[2])(const void* x, std::int64_t columns, bool with_sum);
   /// dx[j] = (e^(x[j] - lse) - spread) · factor, and at `target` less `factor · peak` more.
   void (*gradient[2][2])(const void* x, void* dx, std::int64_t columns, const CrossEntropyRow&);
+  RowStatisticsOf<double> (*statistics_f64)(const void* x, std::int64_t columns, bool with_sum);
+  void (*gradient_f64)(const void* x, void* dx, std::int64_t columns,
+                       const CrossEntropyRowOf<double>&);
 };
 
 }  // namespace tessera::cpu

@@ -13,24 +13,29 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
-constexpr std::int64_t kShortRow = 4096;  // terms of one row fit the first cache with the row
+/// Terms of one row of up to so many columns fit the first cache with the row.
+template <class T>
+constexpr std::int64_t kShortRow = 16384 / sizeof(NumberOf<T>);
 
 /// What a row's values become: e^(x - top) / total, or (x - top) - log total. In this order the
 /// logarithm keeps its digits where the values are large.
-template <bool kLogarithm>
+template <class T, bool kLogarithm>
 struct RowScale {
-  VF top, by_total;  ///< 1 / total, or log total
+  VectorOf<T> top, by_total;  ///< 1 / total, or log total
 
   RowScale() = default;
-  [[gnu::always_inline]] RowScale(float top_in, float total)
-      : top(set1(top_in)), by_total(set1(kLogarithm ? scalar_log(total) : 1.0F / total)) {}
+  [[gnu::always_inline]] RowScale(NumberOf<T> top_in, NumberOf<T> total)
+      : top(set1(top_in)), by_total(set1(kLogarithm ? scalar_log(total) : 1 / total)) {}
 };
 
-/// Rows of up to kShortRow columns. One walk along the columns writes a row, forms the exponentials
-/// of the next one and looks for the largest of the second one behind that, so that memory never
-/// waits for arithmetic, nor a row's first exponential for its largest value.
+/// Rows of up to kShortRow<T> columns. One walk along the columns writes a row, forms the
+/// exponentials of the next one and looks for the largest of the second one behind that, so that
+/// memory never waits for arithmetic, nor a row's first exponential for its largest value.
 template <class T, bool kLogarithm>
 class ShortRows {
+  using V = VectorOf<T>;
+  using Number = NumberOf<T>;
+
  public:
   ShortRows(const T* x, T* y, std::int64_t rows, std::int64_t columns, bool past)
       : x_(x), y_(y), rows_(rows), columns_(columns), past_(past) {}
@@ -50,7 +55,7 @@ class ShortRows {
     return x_ + (row < rows_ ? row : rows_ - 1) * columns_;
   }
 
-  [[gnu::always_inline]] VF result(std::int64_t row, std::int64_t j, std::int64_t w) const {
+  [[gnu::always_inline]] V result(std::int64_t row, std::int64_t j, std::int64_t w) const {
     if (kLogarithm) {
       return (load_up_to(x_ + row * columns_ + j, w) - scale_.top) - scale_.by_total;
     }
@@ -63,13 +68,13 @@ class ShortRows {
     const T* behind = near(row + 3);
     T* y = kWrites ? y_ + row * columns_ : nullptr;
     const bool past = past_ && is_aligned(y);
-    const VF shift = set1(next_top_);
-    VF sums[2] = {zero(), zero()}, tops[2] = {set1(kLowest), set1(kLowest)};
-    each_column_in_turns(
+    const V shift = set1(next_top_);
+    V sums[2] = {V{}, V{}}, tops[2] = {set1(kLowest<T>), set1(kLowest<T>)};
+    each_column_in_turns<kLanesOf<T>>(
         columns_, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
           fetch_ahead(behind + j);
           tops[chain] = max(load_filled(behind + j, w, kNoTerm), tops[chain]);
-          const VF e = exp_of_difference(load_filled(x + j, w, kNoTerm) - shift);
+          const V e = exp_of_difference(load_filled(x + j, w, kNoTerm) - shift);
           sums[chain] = sums[chain] + e;
           if (kWrites) {
             write(y + j, result(row, j, w), w, past);
@@ -78,7 +83,7 @@ class ShortRows {
             store(terms_ + j, e);
           }
         });
-    scale_ = RowScale<kLogarithm>(next_top_, sum(sums[0] + sums[1]));
+    scale_ = RowScale<T, kLogarithm>(next_top_, sum(sums[0] + sums[1]));
     next_top_ = top_behind_;
     top_behind_ = largest(max(tops[0], tops[1]));
   }
@@ -87,9 +92,9 @@ class ShortRows {
   T* y_;
   std::int64_t rows_, columns_;
   bool past_;
-  float next_top_ = 0, top_behind_ = 0;
-  RowScale<kLogarithm> scale_;
-  alignas(64) float terms_[kShortRow];
+  Number next_top_ = 0, top_behind_ = 0;
+  RowScale<T, kLogarithm> scale_;
+  alignas(64) Number terms_[kShortRow<T>];
 };
 
 /// Rows of any length: terms are formed twice, so that the output is only written.
@@ -97,10 +102,10 @@ template <class T, bool kLogarithm>
 void long_row(const T* x, T* y, std::int64_t columns, bool past_caches) {
   const bool past = past_caches && is_aligned(y);
   const OnlineSum<T> online(x, columns);
-  const RowScale<kLogarithm> scale(online.top(), online.total());
-  each_column(
+  const RowScale<T, kLogarithm> scale(online.top(), online.total());
+  each_column<kLanesOf<T>>(
       columns, [&](std::int64_t j, std::int64_t w) __attribute__((always_inline)) {
-        const VF v = load_up_to(x + j, w) - scale.top;
+        const auto v = load_up_to(x + j, w) - scale.top;
         write(y + j, kLogarithm ? v - scale.by_total : exp_of_difference(v) * scale.by_total, w,
               past);
       });
@@ -108,7 +113,7 @@ void long_row(const T* x, T* y, std::int64_t columns, bool past_caches) {
 
 template <class T, bool kLogarithm>
 void forward_rows(const T* x, T* y, std::int64_t rows, std::int64_t columns, bool past) {
-  if (columns <= kShortRow) {
+  if (columns <= kShortRow<T>) {
     ShortRows<T, kLogarithm>(x, y, rows, columns, past).run();
   } else {
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -130,6 +135,8 @@ void forward(const void* x, void* y, std::int64_t rows, std::int64_t columns, bo
 /// While the row's sum is formed, the row before is written.
 template <class T, bool kLogarithm>
 class SoftmaxGradientRows {
+  using V = VectorOf<T>;
+
  public:
   SoftmaxGradientRows(const T* y, const T* dy, T* dx, std::int64_t columns, bool past)
       : y_(y), dy_(dy), dx_(dx), columns_(columns), past_(past) {}
@@ -139,7 +146,7 @@ class SoftmaxGradientRows {
     for (std::int64_t row = 1; row < rows; ++row) {
       add_row<true>(row);
     }
-    each_column(
+    each_column<kLanesOf<T>>(
         columns_, [&](std::int64_t j, std::int64_t w)
                       __attribute__((always_inline)) { write_at(rows - 1, j, w); });
   }
@@ -147,8 +154,8 @@ class SoftmaxGradientRows {
  private:
   [[gnu::always_inline]] void write_at(std::int64_t row, std::int64_t j, std::int64_t w) const {
     T* dx = dx_ + row * columns_;
-    const VF g = load_up_to(dy_ + row * columns_ + j, w);
-    const VF v = load_up_to(y_ + row * columns_ + j, w);
+    const V g = load_up_to(dy_ + row * columns_ + j, w);
+    const V v = load_up_to(y_ + row * columns_ + j, w);
     write(dx + j, kLogarithm ? fnma(exp_of_difference(v), sum_before_, g) : (g - sum_before_) * v,
           w, past_ && is_aligned(dx));
   }
@@ -157,12 +164,12 @@ class SoftmaxGradientRows {
   void add_row(std::int64_t row) {
     const T* dy = dy_ + row * columns_;
     const T* y = y_ + row * columns_;
-    VF sums[2] = {zero(), zero()};
-    each_column_in_turns(
+    V sums[2] = {V{}, V{}};
+    each_column_in_turns<kLanesOf<T>>(
         columns_, [&](std::int64_t j, std::int64_t w, int chain) __attribute__((always_inline)) {
           fetch_far_ahead(dy + j);
           fetch_far_ahead(y + j);
-          const VF g = load_up_to(dy + j, w);
+          const V g = load_up_to(dy + j, w);
           sums[chain] = kLogarithm ? sums[chain] + g : fma(g, load_up_to(y + j, w), sums[chain]);
           if (kWritesBefore) {
             write_at(row - 1, j, w);
@@ -175,7 +182,7 @@ class SoftmaxGradientRows {
   T* dx_;
   std::int64_t columns_;
   bool past_;
-  VF sum_before_ = zero();
+  V sum_before_ = V{};
 };
 
 template <class T>
@@ -194,8 +201,8 @@ void backward(const void* y_in, const void* dy_in, void* dx_out, std::int64_t ro
   }
 }
 
-constexpr SoftmaxTable kSoftmaxTable{{forward<float>, forward<BFloat16>},
-                                     {backward<float>, backward<BFloat16>}};
+constexpr SoftmaxTable kSoftmaxTable{{forward<float>, forward<BFloat16>, forward<double>},
+                                     {backward<float>, backward<BFloat16>, backward<double>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -13,7 +13,6 @@ namespace tessera::cpu::TESSERA_ISA {
 inline constexpr int kLanes = 8;
 using VF = __m256;
 using VI = std::int32_t __attribute__((vector_size(32), may_alias));
-using VD = __m256d;
 
 [[gnu::always_inline]] inline __m256i first(std::int64_t n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)),
@@ -162,31 +161,6 @@ inline constexpr float kVanishes = -88.0F;  ///< e^x is 2^-127 times something f
 /// Products of lanes 0, 2, ... of unsigned words with m, in 64 bits each.
 [[gnu::always_inline]] inline VI even_products(VI a, std::uint32_t m) {
   return (VI)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi32(static_cast<int>(m)));
-}
-
-[[gnu::always_inline]] inline VD set1(double x) {
-  return _mm256_set1_pd(x);
-}
-[[gnu::always_inline]] inline VD load(const double* p) {
-  return _mm256_loadu_pd(p);
-}
-[[gnu::always_inline]] inline void store(double* p, VD x) {
-  _mm256_storeu_pd(p, x);
-}
-[[gnu::always_inline]] inline VD zero_double() {
-  return _mm256_setzero_pd();
-}
-[[gnu::always_inline]] inline VD low_double(VF a) {
-  return _mm256_cvtps_pd(_mm256_castps256_ps128(a));
-}
-[[gnu::always_inline]] inline VD high_double(VF a) {
-  return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1));
-}
-[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
-  return _mm256_fmadd_pd(a, b, c);
-}
-[[gnu::always_inline]] inline double sum(VD a) {
-  return (a[0] + a[2]) + (a[1] + a[3]);
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -12,7 +12,6 @@ namespace tessera::cpu::TESSERA_ISA {
 inline constexpr int kLanes = 16;
 using VF = __m512;
 using VI = std::int32_t __attribute__((vector_size(64), may_alias));
-using VD = __m512d;
 
 [[gnu::always_inline]] inline __mmask16 first(std::int64_t n) {
   return static_cast<__mmask16>((1U << n) - 1U);
@@ -134,32 +133,6 @@ inline constexpr float kVanishes = -126.0F;  ///< e^x is less than any float
 /// Products of lanes 0, 2, ... of unsigned words with m, in 64 bits each.
 [[gnu::always_inline]] inline VI even_products(VI a, std::uint32_t m) {
   return (VI)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi32(static_cast<int>(m)));
-}
-
-[[gnu::always_inline]] inline VD set1(double x) {
-  return _mm512_set1_pd(x);
-}
-[[gnu::always_inline]] inline VD load(const double* p) {
-  return _mm512_loadu_pd(p);
-}
-[[gnu::always_inline]] inline void store(double* p, VD x) {
-  _mm512_storeu_pd(p, x);
-}
-[[gnu::always_inline]] inline VD zero_double() {
-  return _mm512_setzero_pd();
-}
-[[gnu::always_inline]] inline VD low_double(VF a) {
-  return _mm512_cvtps_pd(_mm512_castps512_ps256(a));
-}
-[[gnu::always_inline]] inline VD high_double(VF a) {
-  return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1));
-}
-[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
-  return _mm512_fmadd_pd(a, b, c);
-}
-[[gnu::always_inline]] inline double sum(VD a) {
-  const __m256d h = _mm512_castpd512_pd256(a) + _mm512_extractf64x4_pd(a, 1);
-  return (h[0] + h[2]) + (h[1] + h[3]);
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA

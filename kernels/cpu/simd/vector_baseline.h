@@ -14,7 +14,6 @@ inline constexpr int kLanes = 4;
 using VF = float __attribute__((vector_size(16), may_alias));
 using VI = std::int32_t __attribute__((vector_size(16), may_alias));
 using VU = std::uint32_t __attribute__((vector_size(16), may_alias));
-using VD = double __attribute__((vector_size(16), may_alias));
 
 [[gnu::always_inline]] inline VF set1(float x) {
   return VF{x, x, x, x};
@@ -135,33 +134,6 @@ inline constexpr float kVanishes = -88.0F;  ///< e^x is 2^-127 times something f
 [[gnu::always_inline]] inline VI even_products(VI a, std::uint32_t m) {
   using Wide = std::uint64_t __attribute__((vector_size(16)));
   return (VI)(((Wide)a & 0xffffffffU) * std::uint64_t{m});
-}
-
-[[gnu::always_inline]] inline VD set1(double x) {
-  return VD{x, x};
-}
-[[gnu::always_inline]] inline VD load(const double* p) {
-  VD x;
-  std::memcpy(&x, p, sizeof(x));
-  return x;
-}
-[[gnu::always_inline]] inline void store(double* p, VD x) {
-  std::memcpy(p, &x, sizeof(x));
-}
-[[gnu::always_inline]] inline VD zero_double() {
-  return VD{};
-}
-[[gnu::always_inline]] inline VD low_double(VF a) {
-  return VD{a[0], a[1]};
-}
-[[gnu::always_inline]] inline VD high_double(VF a) {
-  return VD{a[2], a[3]};
-}
-[[gnu::always_inline]] inline VD fma(VD a, VD b, VD c) {
-  return a * b + c;
-}
-[[gnu::always_inline]] inline double sum(VD a) {
-  return a[0] + a[1];
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA

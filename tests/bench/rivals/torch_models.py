@@ -49,6 +49,20 @@ class ByteLstm(nn.Module):
         return self.head(self.lstm(self.embed(ids))[0])
 
 
+class MiniLm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.positions = nn.Embedding(30522, 384), nn.Embedding(128, 384)
+        self.norm = nn.LayerNorm(384)
+        layer = nn.TransformerEncoderLayer(384, 12, 1536, 0.0, F.gelu, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 6, enable_nested_tensor=False)
+        self.head = nn.Linear(384, 2)
+
+    def forward(self, ids):
+        x = self.norm(self.words(ids) + self.positions(torch.arange(ids.shape[1])))
+        return self.head(self.encoder(x).mean(1))
+
+
 def mlp():
     return nn.Sequential(
         nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)
@@ -79,6 +93,22 @@ def adamw(parameters):
     return torch.optim.AdamW(parameters, lr=1e-3, fused=True)
 
 
+def small_adamw(parameters):
+    return torch.optim.AdamW(parameters, lr=1e-4, fused=True)
+
+
+def linear_layer():
+    return nn.Linear(768, 768)
+
+
+def convolution_layer():
+    return nn.Conv2d(64, 64, 3, padding=1, bias=False)
+
+
+def summed(y, _):
+    return y.sum()
+
+
 MODELS = {  # model, its inputs, loss of its output, optimizer
     "resnet18": (
         resnet18,
@@ -87,6 +117,19 @@ MODELS = {  # model, its inputs, loss of its output, optimizer
         sgd,
     ),
     "lstm": (ByteLstm, lambda: (classes(256, 64, 16), classes(256, 64, 16)), cross_entropy, adamw),
+    "mini_lm": (MiniLm, lambda: (classes(30522, 8, 128), classes(2, 8)), cross_entropy, small_adamw),
+    "linear": (
+        linear_layer,
+        lambda: (torch.randn(512, 768).requires_grad_(), None),
+        summed,
+        plain_sgd,
+    ),
+    "convolution": (
+        convolution_layer,
+        lambda: (torch.randn(32, 64, 32, 32).requires_grad_(), None),
+        summed,
+        plain_sgd,
+    ),
     "mlp": (mlp, lambda: (torch.randn(128, 784), classes(10, 128)), cross_entropy, adamw),
     "chain": (chain, lambda: (torch.randn(8, 64), None), lambda y, _: y.sum(), plain_sgd),
 }
@@ -107,12 +150,13 @@ class Trainer:
         return self.loss(self.model(x), target)
 
     def autocast(self):
-        if self.options.dtype == "f32":
+        if self.options.dtype != "bf16":
             return contextlib.nullcontext()
         return torch.autocast("cpu", dtype=torch.bfloat16)
 
     def train(self):
         self.optimizer.zero_grad(set_to_none=True)
+        self.x.grad = None
         with self.autocast():
             loss = self.forward(self.x, self.target)
         loss.backward()
@@ -144,7 +188,7 @@ def cpu_seconds():
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=MODELS, required=True)
-    parser.add_argument("--dtype", choices=("f32", "bf16"), default="f32")
+    parser.add_argument("--dtype", choices=("f32", "bf16", "f64"), default="f32")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=1, help="steps of a turn")
     parser.add_argument("--compile", action="store_true")
@@ -155,6 +199,7 @@ def main():
     options = parse_options()
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
+    torch.set_default_dtype(torch.float64 if options.dtype == "f64" else torch.float32)
     serve("torch_models", {"step": Trainer(options).step}, version=torch.__version__)
 
 

@@ -149,6 +149,8 @@ TEST(B6, spec_infers_shapes_without_running) {
   model->add<Linear>(4, 8);
   model->add<Scale>(8);
   EXPECT_EQ(spec(*model, {{2, 4}}), (ArraySpec{{2, 8}}));
+  EXPECT_THROW(static_cast<void>(spec(*model, {{2, 4}, DType::f64})), TypeError);
+  model->to(DType::f64);
   EXPECT_EQ(spec(*model, {{2, 4}, DType::f64}), (ArraySpec{{2, 8}, DType::f64}));
 }
 

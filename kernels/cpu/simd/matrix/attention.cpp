@@ -39,10 +39,10 @@ void backward_of_queries(const AttentionGradient& g, std::int64_t batch, std::in
 }
 
 constexpr AttentionTable kAttentionTable{
-    {forward<float>, forward<BFloat16>},
-    {backward<float>, backward<BFloat16>},
-    {backward_of_keys<float>, backward_of_keys<BFloat16>},
-    {backward_of_queries<float>, backward_of_queries<BFloat16>}};
+    {forward<float>, forward<BFloat16>, forward<double>},
+    {backward<float>, backward<BFloat16>, backward<double>},
+    {backward_of_keys<float>, backward_of_keys<BFloat16>, backward_of_keys<double>},
+    {backward_of_queries<float>, backward_of_queries<BFloat16>, backward_of_queries<double>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

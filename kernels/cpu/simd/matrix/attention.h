@@ -10,14 +10,14 @@ namespace tessera::cpu {
 inline constexpr std::int64_t kAttentionTile = 64;
 
 struct AttentionTable {
-  /// Query tiles part, part + parts, ... of all heads that share a key head. [0] f32, [1] bf16.
-  void (*forward[2])(const Attention&, std::int64_t batch, std::int64_t key_head, std::int64_t part,
+  /// Query tiles part, part + parts, ... of all heads that share a key head. Index: kind_index.
+  void (*forward[3])(const Attention&, std::int64_t batch, std::int64_t key_head, std::int64_t part,
                      std::int64_t parts);
-  void (*backward[2])(const AttentionGradient&, std::int64_t batch, std::int64_t key_head);
+  void (*backward[3])(const AttentionGradient&, std::int64_t batch, std::int64_t key_head);
   /// The same bits in tasks of one tile of keys, for dk and dv, or of queries, for dq.
-  void (*backward_of_keys[2])(const AttentionGradient&, std::int64_t batch, std::int64_t key_head,
+  void (*backward_of_keys[3])(const AttentionGradient&, std::int64_t batch, std::int64_t key_head,
                               std::int64_t tile);
-  void (*backward_of_queries[2])(const AttentionGradient&, std::int64_t batch,
+  void (*backward_of_queries[3])(const AttentionGradient&, std::int64_t batch,
                                  std::int64_t key_head, std::int64_t tile);
 };
 

@@ -15,6 +15,9 @@ namespace tessera::cpu::TESSERA_ISA {
 template <class T>
 class BackwardHead {
   using Math = TileMath<T>;
+  using Number = NumberOf<T>;
+  using V = VectorOf<T>;
+  static constexpr int kStep = kLanesOf<T>;
 
  public:
   BackwardHead(const AttentionGradient& g, std::int64_t batch, std::int64_t key_head)
@@ -30,7 +33,7 @@ class BackwardHead {
     const std::int64_t left = kTile * Math::row_words(a_.head_dim);
     const std::int64_t total = tiles_ * (2 * across_ + down_ + 2 * kTile * columns_) + 2 * left +
                                2 * down_ + kTile * columns_ + 5 * kTile * kTile + kTile + 512;
-    Carver memory(scratch_array<float>(Scratch::attention, total));
+    Carver<Number> memory(scratch_array<Number>(Scratch::attention, total));
     keys_across_ = memory.take(tiles_ * across_);
     values_across_ = memory.take(tiles_ * across_);
     keys_down_ = memory.take(tiles_ * down_);
@@ -102,7 +105,7 @@ class BackwardHead {
 
   void clear_sums(std::int64_t first, std::int64_t end) {
     const std::int64_t size = kTile * columns_;
-    const auto bytes = static_cast<std::size_t>((end - first) * size) * sizeof(float);
+    const auto bytes = static_cast<std::size_t>((end - first) * size) * sizeof(Number);
     std::memset(dk_ + first * size, 0, bytes);
     std::memset(dv_ + first * size, 0, bytes);
   }
@@ -135,13 +138,13 @@ class BackwardHead {
     for (std::int64_t i = 0; i < kTile; ++i) {
       delta_[i] = i < rows ? dot(d + i * g_.dout.row_stride,
                                  row_at<const T>(a_.out, batch_, head, first + i))
-                           : 0.0F;
+                           : Number(0);
     }
   }
 
-  float dot(const T* a, const T* b) const {
-    VF s = zero();
-    for (std::int64_t j = 0; j < a_.head_dim; j += kLanes) {
+  Number dot(const T* a, const T* b) const {
+    V s = V{};
+    for (std::int64_t j = 0; j < a_.head_dim; j += kStep) {
       s = fma(load_some(a + j, a_.head_dim - j), load_some(b + j, a_.head_dim - j), s);
     }
     return sum(s);
@@ -150,7 +153,7 @@ class BackwardHead {
   void query_tile(std::int64_t head, std::int64_t tile, const Work& work) {
     const std::int64_t rows = rows_in_tile(a_.queries, tile);
     pack_queries(head, tile * kTile, rows);
-    std::memset(dq_, 0, static_cast<std::size_t>(kTile * columns_) * sizeof(float));
+    std::memset(dq_, 0, static_cast<std::size_t>(kTile * columns_) * sizeof(Number));
     const std::int64_t depth = Math::words_of(a_.head_dim);
     const std::int64_t left_stride = Math::row_words(a_.head_dim);
     for (std::int64_t t = work.first; t < work.end; ++t) {
@@ -182,10 +185,10 @@ class BackwardHead {
       return Part{diagonal.first_query(j) / Math::kDepth, queries, columns_};
     };
     constexpr std::int64_t kRow = Math::Arithmetic::kTransposedRow;
-    constexpr std::int64_t kStep = Math::Arithmetic::kTransposedStep;
-    Math::multiply(Math::transposed_words(p_, words_), kRow, kStep, dout_down_, queries, columns_,
+    constexpr std::int64_t kDown = Math::Arithmetic::kTransposedStep;
+    Math::multiply(Math::transposed_words(p_, words_), kRow, kDown, dout_down_, queries, columns_,
                    dv_ + t * kTile * columns_, true, seeing);
-    Math::multiply(Math::transposed_words(ds_, words_), kRow, kStep, query_down_, queries, columns_,
+    Math::multiply(Math::transposed_words(ds_, words_), kRow, kDown, query_down_, queries, columns_,
                    dk_ + t * kTile * columns_, true, seeing);
   }
 
@@ -201,19 +204,20 @@ class BackwardHead {
 
   /// Scores become P, dP becomes dS.
   void score_row(const ScoreRow& row, std::int64_t i) {
-    float* p = p_ + i * kTile;
-    float* ds = ds_ + i * kTile;
+    Number* p = p_ + i * kTile;
+    Number* ds = ds_ + i * kTile;
     const std::int64_t width = row.finish(a_, p);
-    ScoreSum<float> row_sum;
+    ScoreSum<Number> row_sum;
     if (row.query < a_.queries) {
-      row_sum = a_.sums[(batch_ * a_.heads + row.head) * a_.queries + row.query];
+      row_sum = static_cast<ScoreSum<Number>*>(
+          a_.sums)[(batch_ * a_.heads + row.head) * a_.queries + row.query];
     }
-    const VF top = set1(row_sum.top), log_sum = set1(row_sum.log_sum);
-    const VF delta = set1(delta_[i]);
-    const VF scale = set1(a_.scale);
+    const V top = set1(row_sum.top), log_sum = set1(row_sum.log_sum);
+    const V delta = set1(delta_[i]);
+    const V scale = all<V>(a_.scale);
     dropout_.draw(a_, row, width);
-    for (std::int64_t j = 0; j < width; j += kLanes) {
-      const VF q = exp_of_difference((load(p + j) - top) - log_sum);
+    for (std::int64_t j = 0; j < width; j += kStep) {
+      const V q = exp_of_difference((load(p + j) - top) - log_sum);
       store(p + j, dropout_(j, q));
       store(ds + j, q * (dropout_(j, load(ds + j)) - delta) * scale);
     }
@@ -221,21 +225,21 @@ class BackwardHead {
     clear_from(ds, width);
   }
 
-  void write_row(const float* sums, T* out) const {
-    for (std::int64_t j = 0; j < a_.head_dim; j += kLanes) {
-      const VF v = load(sums + j);
-      a_.head_dim - j >= kLanes ? store(out + j, v) : store_n(out + j, v, a_.head_dim - j);
+  void write_row(const Number* sums, T* out) const {
+    for (std::int64_t j = 0; j < a_.head_dim; j += kStep) {
+      const V v = load(sums + j);
+      a_.head_dim - j >= kStep ? store(out + j, v) : store_n(out + j, v, a_.head_dim - j);
     }
   }
 
   const AttentionGradient& g_;
   const Attention& a_;
   std::int64_t batch_, key_head_, columns_;
-  WeightDropout dropout_;
+  WeightDropout<Number> dropout_;
   std::int64_t tiles_ = 0, across_ = 0, down_ = 0;
-  float *keys_across_, *values_across_, *keys_down_, *dk_, *dv_;
-  float *query_left_, *dout_left_, *query_down_, *dout_down_, *dq_;
-  float *p_, *ds_, *words_, *delta_;
+  Number *keys_across_, *values_across_, *keys_down_, *dk_, *dv_;
+  Number *query_left_, *dout_left_, *query_down_, *dout_down_, *dq_;
+  Number *p_, *ds_, *words_, *delta_;
 };
 
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -11,6 +11,9 @@ namespace tessera::cpu::TESSERA_ISA {
 template <class T>
 class ForwardHead {
   using Math = TileMath<T>;
+  using Number = NumberOf<T>;
+  using V = VectorOf<T>;
+  static constexpr int kStep = kLanesOf<T>;
 
  public:
   ForwardHead(const Attention& a, std::int64_t batch, std::int64_t key_head)
@@ -26,7 +29,7 @@ class ForwardHead {
     const std::int64_t left = kTile * Math::row_words(a.head_dim);
     const std::int64_t total = tiles * (key_size_ + value_size_) + left + 2 * tile_size +
                                kTile * columns_ + 2 * kTile + 256;
-    Carver memory(scratch_array<float>(Scratch::attention, total));
+    Carver<Number> memory(scratch_array<Number>(Scratch::attention, total));
     keys_ = memory.take(tiles * key_size_);
     values_ = memory.take(tiles * value_size_);
     query_ = memory.take(left);
@@ -69,11 +72,11 @@ class ForwardHead {
     Math::pack_left(row_at<const T>(a_.q, batch_, head, tile * kTile), a_.q.row_stride, rows,
                     a_.head_dim, query_);
     for (std::int64_t i = 0; i < kTile; ++i) {
-      maximum_[i] = -__builtin_inff();
+      maximum_[i] = -kInfinity<Number>;
       total_[i] = 0;
     }
     const std::int64_t key_tiles = visible_tiles(a_, tile);
-    std::memset(sums_, 0, static_cast<std::size_t>(kTile * columns_) * sizeof(float));
+    std::memset(sums_, 0, static_cast<std::size_t>(kTile * columns_) * sizeof(Number));
     for (std::int64_t t = 0; t < key_tiles; ++t) {
       const Diagonal diagonal(a_, tile, t, Math::Arithmetic::kRows);
       const std::int64_t depth = Math::words_of(a_.head_dim);
@@ -88,7 +91,7 @@ class ForwardHead {
         add_visible_values({batch_, head, tile * kTile, t * kTile});
         continue;
       }
-      const float* left = Math::left_words(scores_, words_);
+      const Number* left = Math::left_words(scores_, words_);
       const std::int64_t keys = Math::words_of(rows_in_tile(a_.keys, t));
       Math::multiply(left, Math::kLeftStride, 1, values_ + t * value_size_, keys, columns_, sums_,
                      true, [&](std::int64_t i) {
@@ -109,7 +112,7 @@ class ForwardHead {
       for (std::int64_t j = 0; j < keys; ++j) {
         const T* value = row_at<const T>(a_.v, batch_, key_head_, row.first_key + j);
         for (std::int64_t d = 0; d < a_.head_dim; ++d) {
-          sums_[i * columns_ + d] += scores_[i * kTile + j] * static_cast<float>(value[d]);
+          sums_[i * columns_ + d] += scores_[i * kTile + j] * static_cast<Number>(value[d]);
         }
       }
     }
@@ -117,27 +120,27 @@ class ForwardHead {
 
   // Online softmax: sums so far are rescaled when the row's maximum grows.
   void softmax_row(const ScoreRow& row, std::int64_t i) {
-    float* s = scores_ + i * kTile;
+    Number* s = scores_ + i * kTile;
     const std::int64_t width = row.finish(a_, s);
-    VF top = set1(maximum_[i]);
-    for (std::int64_t j = 0; j < width; j += kLanes) {
+    V top = set1(maximum_[i]);
+    for (std::int64_t j = 0; j < width; j += kStep) {
       top = max(load(s + j), top);
     }
-    const float maximum = largest(top);
-    const VF shift = set1(maximum == -__builtin_inff() ? 0.0F : maximum);
-    VF sum_of_row = zero();
+    const Number maximum = largest(top);
+    const V shift = set1(maximum == -kInfinity<Number> ? Number(0) : maximum);
+    V sum_of_row = V{};
     dropout_.draw(a_, row, width);
-    for (std::int64_t j = 0; j < width; j += kLanes) {
-      const VF p = exp_of_difference(load(s + j) - shift);
+    for (std::int64_t j = 0; j < width; j += kStep) {
+      const V p = exp_of_difference(load(s + j) - shift);
       store(s + j, dropout_(j, p));
       sum_of_row = sum_of_row + p;
     }
     clear_from(s, width);
-    const VF keep = exp_of_difference(set1(maximum_[i]) - shift);
+    const V keep = exp_of_difference(set1(maximum_[i]) - shift);
     total_[i] = total_[i] * keep[0] + sum(sum_of_row);
     if (maximum != maximum_[i]) {
-      float* out = sums_ + i * columns_;
-      for (std::int64_t j = 0; j < columns_; j += kLanes) {
+      Number* out = sums_ + i * columns_;
+      for (std::int64_t j = 0; j < columns_; j += kStep) {
         store(out + j, load(out + j) * keep);
       }
       maximum_[i] = maximum;
@@ -146,24 +149,24 @@ class ForwardHead {
 
   void write_row(std::int64_t head, std::int64_t query, std::int64_t i) {
     T* out = row_at<T>(a_.out, batch_, head, query);
-    const VF factor = set1(total_[i] == 0 ? 0.0F : 1.0F / total_[i]);
-    for (std::int64_t j = 0; j < a_.head_dim; j += kLanes) {
-      const VF v = load(sums_ + i * columns_ + j) * factor;
-      a_.head_dim - j >= kLanes ? store(out + j, v) : store_n(out + j, v, a_.head_dim - j);
+    const V factor = set1(total_[i] == 0 ? Number(0) : 1 / total_[i]);
+    for (std::int64_t j = 0; j < a_.head_dim; j += kStep) {
+      const V v = load(sums_ + i * columns_ + j) * factor;
+      a_.head_dim - j >= kStep ? store(out + j, v) : store_n(out + j, v, a_.head_dim - j);
     }
     if (a_.sums != nullptr) {
-      const float log_sum = log_of_any(set1(total_[i]))[0];
-      a_.sums[(batch_ * a_.heads + head) * a_.queries + query] =
-          total_[i] == 0 ? ScoreSum<float>{} : ScoreSum<float>::of(maximum_[i], log_sum);
+      const Number log_sum = log_of_any(set1(total_[i]))[0];
+      static_cast<ScoreSum<Number>*>(a_.sums)[(batch_ * a_.heads + head) * a_.queries + query] =
+          total_[i] == 0 ? ScoreSum<Number>{} : ScoreSum<Number>::of(maximum_[i], log_sum);
     }
   }
 
   const Attention& a_;
   std::int64_t batch_, key_head_, columns_;
-  WeightDropout dropout_;
+  WeightDropout<Number> dropout_;
   std::int64_t key_size_ = 0, value_size_ = 0;
   bool finite_ = true;  ///< no value behind a causal query can be nan or infinite
-  float *keys_, *values_, *query_, *scores_, *words_, *sums_, *maximum_, *total_;
+  Number *keys_, *values_, *query_, *scores_, *words_, *sums_, *maximum_, *total_;
 };
 
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <tessera/kernels/cpu/simd/math.h>
+#include <tessera/kernels/cpu/simd/math_f64.h>
 #include <tessera/kernels/cpu/simd/matrix/attention.h>
 #include <tessera/kernels/cpu/simd/matrix/pack.h>
 #include <tessera/kernels/cpu/simd/matrix/tile.h>
@@ -19,9 +20,10 @@ namespace tessera::cpu::TESSERA_ISA {
 inline constexpr std::int64_t kTile = kAttentionTile;
 
 /// Products of blocks by vectors, of factors that `Words` hold.
-template <class WordsOf, class Product>
+template <class WordsOf, class Product, class Number = float>
 struct VectorArithmetic {
   using Words = WordsOf;
+  static constexpr int kColumns = kTileVectors * kLanesOf<Number>;
 #if TESSERA_ISA_LEVEL >= 2
   static constexpr int kRows = 8;  // divides the tile; 16 sums hide the latency
 #else
@@ -32,16 +34,16 @@ struct VectorArithmetic {
   static constexpr std::int64_t kTransposedRow = 1, kTransposedStep = kTile;
 
   static void begin() {}
-  /// c[kRows, kTileColumns] = or += left · right; the arguments are those of multiply_tile.
-  [[gnu::always_inline]] static void block(std::int64_t words, const float* left,
+  /// c[kRows, kColumns] = or += left · right; the arguments are those of multiply_tile.
+  [[gnu::always_inline]] static void block(std::int64_t words, const Number* left,
                                            std::int64_t row_stride, std::int64_t step_stride,
-                                           const float* right, float* c, std::int64_t stride,
+                                           const Number* right, Number* c, std::int64_t stride,
                                            bool add) {
-    multiply_tile<Product, kRows>(words, left, row_stride, step_stride, right, kTileColumns, c,
-                                  stride, add);
+    multiply_tile<Product, kRows>(words, left, row_stride, step_stride, right, kColumns, c, stride,
+                                  add);
   }
   /// Steps k, k + 1, ... of the transpose of a tile: rows of the tile.
-  static void transpose_tile(const float* tile, float* out) {
+  static void transpose_tile(const Number* tile, Number* out) {
     for (std::int64_t k = 0; k < kTile; k += Words::kDepth) {
       for (std::int64_t j = 0; j < kTile; j += kLanes) {
         store(out + k / Words::kDepth * kTile + j,
@@ -55,7 +57,7 @@ struct VectorArithmetic {
 /// Products of blocks by tile registers.
 struct AmxArithmetic {
   using Words = PairWords;
-  static constexpr int kRows = 2 * kAmxRows, kRun = kAmxWords;
+  static constexpr int kRows = 2 * kAmxRows, kRun = kAmxWords, kColumns = kTileColumns;
   static constexpr std::int64_t kTransposedRow = kTile / Words::kDepth, kTransposedStep = 1;
 
   static void begin() { begin_amx(); }
@@ -88,6 +90,10 @@ template <class T>
 struct ArithmeticOf {
   using Type = VectorArithmetic<PlainWords, PlainProduct>;
 };
+template <>
+struct ArithmeticOf<double> {
+  using Type = VectorArithmetic<PlainWords, DoubleProduct, double>;
+};
 #if TESSERA_ISA_LEVEL >= 3
 template <>
 struct ArithmeticOf<BFloat16> {
@@ -100,17 +106,18 @@ struct ArithmeticOf<BFloat16> {
 #endif
 
 /// Hands out parts of one block of working memory.
+template <class Number>
 class Carver {
  public:
-  explicit Carver(void* memory) : next_(static_cast<float*>(memory)) {}
-  float* take(std::int64_t count) {
-    float* p = next_;
+  explicit Carver(Number* memory) : next_(memory) {}
+  Number* take(std::int64_t count) {
+    Number* p = next_;
     next_ += (count + 15) / 16 * 16;
     return p;
   }
 
  private:
-  float* next_;
+  Number* next_;
 };
 
 /// Words of depth and columns that a block of rows of a product needs.
@@ -138,7 +145,9 @@ template <class T>
 struct TileMath {
   using Arithmetic = typename ArithmeticOf<T>::Type;
   using Words = typename Arithmetic::Words;
+  using Number = NumberOf<T>;
   static constexpr int kDepth = Words::kDepth, kRun = Arithmetic::kRun;
+  static constexpr int kColumns = Arithmetic::kColumns, kStep = kLanesOf<T>;
 
   /// Words of k: whole runs.
   static constexpr std::int64_t words_of(std::int64_t depth) {
@@ -146,51 +155,57 @@ struct TileMath {
   }
   /// Words of one row of a left factor: whole vectors.
   static constexpr std::int64_t row_words(std::int64_t depth) {
-    return (words_of(depth) + kLanes - 1) / kLanes * kLanes;
+    return (words_of(depth) + kStep - 1) / kStep * kStep;
   }
   static constexpr std::int64_t padded(std::int64_t columns) {
-    return (columns + kTileColumns - 1) / kTileColumns * kTileColumns;
+    return (columns + kColumns - 1) / kColumns * kColumns;
   }
 
   /// Rows as a left factor [kTile][row_words(depth)]; missing rows are zeros.
   static void pack_left(const T* src, std::int64_t stride, std::int64_t rows, std::int64_t depth,
-                        float* out) {
+                        Number* out) {
     const std::int64_t words = row_words(depth);
     for (std::int64_t i = 0; i < kTile; ++i) {
-      for (std::int64_t w = 0; w < words; w += kLanes) {
+      for (std::int64_t w = 0; w < words; w += kStep) {
         const std::int64_t k = w * kDepth;
         store(out + i * words + w,
-              i < rows ? Words::along(src + i * stride + k, depth - k) : zero());
+              i < rows ? Words::along(src + i * stride + k, depth - k) : VectorOf<T>{});
       }
     }
   }
   /// Rows as columns of a right factor: out[depth][kTile].
   static void pack_columns(const T* src, std::int64_t stride, std::int64_t rows, std::int64_t depth,
-                           float* out) {
-    std::memset(out, 0, static_cast<std::size_t>(words_of(depth) * kTile) * sizeof(float));
-    pack<Words, kTileColumns, kRun>({src, dtype_of<T>, stride, 1, rows, depth},
-                                    reinterpret_cast<std::uint32_t*>(out));
+                           Number* out) {
+    std::memset(out, 0, static_cast<std::size_t>(words_of(depth) * kTile) * sizeof(Number));
+    pack_block({src, dtype_of<T>, stride, 1, rows, depth}, out);
   }
   /// Rows as rows of a right factor: out[rows][padded(columns)].
   static void pack_rows(const T* src, std::int64_t stride, std::int64_t rows, std::int64_t columns,
-                        float* out) {
-    pack<Words, kTileColumns, kRun>({src, dtype_of<T>, 1, stride, columns, rows},
-                                    reinterpret_cast<std::uint32_t*>(out));
+                        Number* out) {
+    pack_block({src, dtype_of<T>, 1, stride, columns, rows}, out);
+  }
+  static void pack_block(const PackBlock& block, Number* out) {
+    auto* panels = reinterpret_cast<WordOf<Number>*>(out);
+    if constexpr (sizeof(Number) == sizeof(double)) {
+      pack_f64<kColumns>(block, panels);
+    } else {
+      pack<Words, kColumns, kRun>(block, panels);
+    }
   }
 
   /// c[kTile, columns] = or += left · right over `words` of depth; of the rows from i on only what
   /// part_of(i) names. Left out are products with zeros and sums that nobody reads.
   template <class PartOf>
-  static void multiply(const float* left, std::int64_t row_stride, std::int64_t step_stride,
-                       const float* right, std::int64_t words, std::int64_t columns, float* c,
+  static void multiply(const Number* left, std::int64_t row_stride, std::int64_t step_stride,
+                       const Number* right, std::int64_t words, std::int64_t columns, Number* c,
                        bool add, const PartOf& part_of) {
-    for (std::int64_t j = 0; j < columns; j += kTileColumns) {
+    for (std::int64_t j = 0; j < columns; j += kColumns) {
       for (std::int64_t i = 0; i < kTile; i += Arithmetic::kRows) {
         const Part part = part_of(i);
         const std::int64_t begin = part.begin / kRun * kRun;
         if (j < part.columns && begin < part.end) {
           Arithmetic::block(part.end - begin, left + i * row_stride + begin * step_stride,
-                            row_stride, step_stride, right + j * words + begin * kTileColumns,
+                            row_stride, step_stride, right + j * words + begin * kColumns,
                             c + i * columns + j, columns, add);
         }
       }
@@ -198,12 +213,12 @@ struct TileMath {
   }
 
   /// A tile [kTile][kTile] of floats as a left factor, in place or to `out`.
-  static const float* left_words(const float* tile, float* out) {
+  static const Number* left_words(const Number* tile, Number* out) {
     if constexpr (kDepth == 1) {
       return tile;
     } else {
-      for (std::int64_t w = 0; w < kTile * kTile / kDepth; w += kLanes) {
-        store(out + w, Words::along(tile + w * kDepth, kDepth * kLanes));
+      for (std::int64_t w = 0; w < kTile * kTile / kDepth; w += kStep) {
+        store(out + w, Words::along(tile + w * kDepth, kDepth * kStep));
       }
       return out;
     }
@@ -211,7 +226,7 @@ struct TileMath {
   static constexpr std::int64_t kLeftStride = kTile / kDepth;
 
   /// The transpose of a tile as a left factor: step k is row k (or rows k and k + 1) of the tile.
-  static const float* transposed_words(const float* tile, float* out) {
+  static const Number* transposed_words(const Number* tile, Number* out) {
     if constexpr (kDepth == 1) {
       return tile;
     } else {
@@ -220,6 +235,9 @@ struct TileMath {
     }
   }
 };
+
+template <class Number>
+inline constexpr Number kInfinity = Number(__builtin_inf());
 
 /// Scores of one query row against one tile of keys: scaled, masked, hidden ones -infinity.
 struct ScoreRow {
@@ -236,18 +254,20 @@ struct ScoreRow {
   }
 
   /// Returns how many scores count, in whole vectors: those behind them are left alone.
-  [[nodiscard]] std::int64_t finish(const Attention& a, float* scores) const {
-    const VF scale = set1(a.scale);
+  template <class Number>
+  [[nodiscard]] std::int64_t finish(const Attention& a, Number* scores) const {
+    constexpr int kStep = kLanesOf<Number>;
+    const auto scale = all<VectorOf<Number>>(a.scale);
     const std::int64_t count = visible(a);
-    const std::int64_t width = (count + kLanes - 1) / kLanes * kLanes;
-    for (std::int64_t j = 0; j < width; j += kLanes) {
+    const std::int64_t width = (count + kStep - 1) / kStep * kStep;
+    for (std::int64_t j = 0; j < width; j += kStep) {
       store(scores + j, load(scores + j) * scale);
     }
     if (a.mask.kind != MaskKind::none && count > 0) {
       apply_mask(a.mask, scores, count);
     }
     for (std::int64_t j = count; j < width; ++j) {
-      scores[j] = -__builtin_inff();
+      scores[j] = -kInfinity<Number>;
     }
     return width;
   }
@@ -258,14 +278,15 @@ struct ScoreRow {
   }
 
  private:
-  void apply_mask(const AttentionMask& mask, float* scores, std::int64_t count) const {
+  template <class Number>
+  void apply_mask(const AttentionMask& mask, Number* scores, std::int64_t count) const {
     const std::int64_t at =
         batch * mask.batch_stride + head * mask.head_stride + query * mask.row_stride + first_key;
     for (std::int64_t j = 0; j < count; ++j) {
       if (mask.kind == MaskKind::additive) {
-        scores[j] += static_cast<const float*>(mask.data)[at + j];
+        scores[j] += static_cast<const Number*>(mask.data)[at + j];
       } else if (!static_cast<const bool*>(mask.data)[at + j]) {
-        scores[j] += -__builtin_inff();  // nan stays nan
+        scores[j] -= kInfinity<Number>;  // nan stays nan
       }
     }
   }
@@ -274,25 +295,30 @@ struct ScoreRow {
 /// False when one of `count` numbers is infinite or nan: 0 times it is not 0.
 template <class T>
 bool all_finite(const T* x, std::int64_t count) {
-  VF products = zero();
-  for (std::int64_t j = 0; j < count; j += kLanes) {
-    products = fma(load_some(x + j, count - j), zero(), products);
+  using V = VectorOf<T>;
+  V products{};
+  for (std::int64_t j = 0; j < count; j += kLanesOf<T>) {
+    products = fma(load_some(x + j, count - j), V{}, products);
   }
   return sum(products) == 0;
 }
 
-/// Zeros from column `first`, a multiple of kLanes, to the end of a row of a tile.
-[[gnu::always_inline]] inline void clear_from(float* row, std::int64_t first) {
-  for (std::int64_t j = first; j < kTile; j += kLanes) {
-    store(row + j, zero());
+/// Zeros from column `first`, a multiple of the lanes, to the end of a row of a tile.
+template <class Number>
+[[gnu::always_inline]] inline void clear_from(Number* row, std::int64_t first) {
+  for (std::int64_t j = first; j < kTile; j += kLanesOf<Number>) {
+    store(row + j, VectorOf<Number>{});
   }
 }
 
 /// Dropout of the weights of one sample.
+template <class Number>
 class WeightDropout {
+  using V = VectorOf<Number>;
+
  public:
   WeightDropout(const Attention& a, std::int64_t batch)
-      : drops_(a.dropout.drops), stream_(a.dropout.stream(batch)), scale_(set1(stream_.scale)) {}
+      : drops_(a.dropout.drops), stream_(a.dropout.stream(batch)), scale_(all<V>(stream_.scale)) {}
 
   [[nodiscard]] bool drops() const { return drops_; }
   /// For the first `width` weights of a row; nothing where nothing is dropped.
@@ -302,14 +328,14 @@ class WeightDropout {
     }
   }
   /// Weights, or gradients of dropped weights, j, j + 1, ... of the row that was drawn.
-  [[gnu::always_inline]] VF operator()(std::int64_t j, VF x) const {
+  [[gnu::always_inline]] V operator()(std::int64_t j, V x) const {
     return drops_ ? kept_.select(stream_, j, x * scale_) : x;
   }
 
  private:
   bool drops_;
   DropoutStream stream_;
-  VF scale_;
+  V scale_;
   KeptElements<kTile> kept_;
 };
 

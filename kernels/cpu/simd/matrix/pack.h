@@ -16,6 +16,14 @@ namespace tessera::cpu::TESSERA_ISA {
   }
 }
 
+[[gnu::always_inline]] inline void store_some(double* p, VD x, std::int64_t n) {
+  if (n >= kLanesF64) {
+    store(p, x);
+  } else if (n > 0) {
+    store_n(p, x, n);
+  }
+}
+
 /// The whole squares among kLanes rows of f32, which need no masks; gives how many steps of k.
 inline std::int64_t pack_whole_squares(const float* src, std::int64_t stride, std::int64_t depth,
                                        float* out, std::int64_t panel) {

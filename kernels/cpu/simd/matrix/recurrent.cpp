@@ -16,7 +16,8 @@ namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
 template <class T>
-void forward(const RecurrentForward& call, const RecurrentBlock& block) {
+void forward(const RecurrentForwardOf<NumberOf<T>>& call,
+             const RecurrentBlockOf<NumberOf<T>>& block) {
   switch (call.cell) {
     case RecurrentCell::rnn_tanh:
       return ForwardStep<T, RecurrentCell::rnn_tanh>(call, block).run();
@@ -30,7 +31,8 @@ void forward(const RecurrentForward& call, const RecurrentBlock& block) {
 }
 
 template <class T>
-void backward(const RecurrentBackward& call, const RecurrentBlock& block, bool past_the_first) {
+void backward(const RecurrentBackwardOf<NumberOf<T>>& call,
+              const RecurrentBlockOf<NumberOf<T>>& block, bool past_the_first) {
   switch (call.cell) {
     case RecurrentCell::rnn_tanh:
       return BackwardStep<T, RecurrentCell::rnn_tanh>(call, block).run(past_the_first);
@@ -43,10 +45,12 @@ void backward(const RecurrentBackward& call, const RecurrentBlock& block, bool p
   }
 }
 
-constexpr RecurrentTable kRecurrentTable{{Factors<float>::kKernel, Factors<BFloat16>::kKernel},
-                                         {forward<float>, forward<BFloat16>},
-                                         {backward<float>, backward<BFloat16>},
-                                         {to_words<float>, to_words<BFloat16>}};
+constexpr RecurrentTable kRecurrentTable{
+    {Factors<float>::kKernel, Factors<BFloat16>::kKernel},
+    {forward<float>, forward<BFloat16>},
+    {backward<float>, backward<BFloat16>},
+    {to_words<float>, to_words<BFloat16>},
+    {Factors<double>::kKernel, forward<double>, backward<double>, to_words<double>}};
 
 }  // namespace
 }  // namespace tessera::cpu::TESSERA_ISA

@@ -10,17 +10,31 @@ namespace tessera::cpu {
 
 /// Units [first, first + count), at most a panel of packed weights, of one step. Factors are words
 /// as in ProductKernel: a row a sequence, `words` words a gate.
-struct RecurrentBlock {
+template <class Number>
+struct RecurrentBlockOf {
+  using Word = WordOf<Number>;
   std::int64_t time = 0;
   std::int64_t first = 0, count = 0;
-  std::int64_t words = 0;                     ///< that hold `width` factors
-  const std::uint32_t* panel = nullptr;       ///< of the first gate
-  const std::uint32_t* next_panel = nullptr;  ///< of the first gate of the thread's next block
-  std::int64_t panel_step = 0;                ///< words from a gate's panel to the next gate's
-  const std::uint32_t* factors = nullptr;     ///< null: none yet, backwards
-  std::uint32_t* next_factors = nullptr;      ///< the units' own are written
-  float* hidden = nullptr;  ///< [batch, width]: states or, backwards, what their gradients carry on
-  float* cell = nullptr;    ///< likewise
+  std::int64_t words = 0;            ///< that hold `width` factors
+  const Word* panel = nullptr;       ///< of the first gate
+  const Word* next_panel = nullptr;  ///< of the first gate of the thread's next block
+  std::int64_t panel_step = 0;       ///< words from a gate's panel to the next gate's
+  const Word* factors = nullptr;     ///< null: none yet, backwards
+  Word* next_factors = nullptr;      ///< the units' own are written
+  Number* hidden =
+      nullptr;             ///< [batch, width]: states or, backwards, what their gradients carry on
+  Number* cell = nullptr;  ///< likewise
+};
+
+using RecurrentBlock = RecurrentBlockOf<float>;
+using RecurrentBlockF64 = RecurrentBlockOf<double>;
+
+/// What RecurrentTable has, for f64.
+struct RecurrentTableF64 {
+  ProductKernelOf<double> kernel;
+  void (*forward)(const RecurrentForwardF64&, const RecurrentBlockF64&);
+  void (*backward)(const RecurrentBackwardF64&, const RecurrentBlockF64&, bool past_the_first);
+  void (*to_words)(const double* factors, std::int64_t count, std::uint64_t* words);
 };
 
 /// Index 0 is f32, 1 is bf16.
@@ -33,6 +47,7 @@ struct RecurrentTable {
   void (*backward[2])(const RecurrentBackward&, const RecurrentBlock&, bool past_the_first);
   /// `count` factors as words.
   void (*to_words[2])(const float* factors, std::int64_t count, std::uint32_t* words);
+  RecurrentTableF64 f64;
 };
 
 }  // namespace tessera::cpu

@@ -10,6 +10,9 @@ namespace tessera::cpu::TESSERA_ISA {
 
 template <class T, RecurrentCell kCell>
 class BackwardStep {
+  using Number = NumberOf<T>;
+  using V = VectorOf<T>;
+  static constexpr int kColumns = Factors<T>::kColumns;
   static constexpr int kGates = gates_of(kCell);
   static constexpr int kKept = kept_of(kCell);
   static constexpr bool kHasCell = kCell == RecurrentCell::lstm;
@@ -17,26 +20,27 @@ class BackwardStep {
   static constexpr bool kApart = kCell == RecurrentCell::gru;
 
  public:
-  BackwardStep(const RecurrentBackward& call, const RecurrentBlock& block) : n_(call), b_(block) {}
+  BackwardStep(const RecurrentBackwardOf<Number>& call, const RecurrentBlockOf<Number>& block)
+      : n_(call), b_(block) {}
 
   void run(bool past_the_first) {
     each_few<kRows>(
         n_.batch, [&](std::int64_t row, std::int64_t rows) __attribute__((always_inline)) {
-          alignas(64) float sums[kRows * kTileColumns];
+          alignas(64) Number sums[kRows * kColumns];
           for (std::int64_t i = 0; i < rows; ++i) {
-            begin_row(row + i, sums + i * kTileColumns);
+            begin_row(row + i, sums + i * kColumns);
           }
           for (int gate = 0; gate < kGates && b_.factors != nullptr; ++gate) {
             if (!past_the_first) {
               fetch_share(row, rows, gate);
             }
-            Factors<T>::multiply({rows, b_.words, b_.factors + (row * kGates + gate) * b_.words,
-                                  kGates * b_.words, b_.panel + gate * b_.panel_step, sums,
-                                  kTileColumns, panel_after(b_, gate, kGates)},
-                                 true);
+            Factors<T>::multiply(
+                {rows, b_.words, b_.factors + (row * kGates + gate) * b_.words, kGates * b_.words,
+                 b_.panel + gate * b_.panel_step, sums, kColumns, panel_after(b_, gate, kGates)},
+                true);
           }
           for (std::int64_t i = 0; i < rows; ++i) {
-            finish_row(row + i, sums + i * kTileColumns, past_the_first);
+            finish_row(row + i, sums + i * kColumns, past_the_first);
           }
         });
     if (past_) {
@@ -46,7 +50,7 @@ class BackwardStep {
 
  private:
   /// Sums begin with what is carried on.
-  void begin_row(std::int64_t row, float* sums) const {
+  void begin_row(std::int64_t row, Number* sums) const {
     each_vector(
         n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
           store(sums + j, load_up_to(b_.hidden + row * n_.width + at.unit, at.lanes));
@@ -72,25 +76,25 @@ class BackwardStep {
               at.fetch<T>(n_.before);
             }
             if (kHasCell) {
-              at.fetch<float>(n_.cells);
+              at.fetch<Number>(n_.cells);
             }
           });
     }
   }
 
-  void finish_row(std::int64_t row, const float* sums, bool past_the_first) const {
+  void finish_row(std::int64_t row, const Number* sums, bool past_the_first) const {
     const bool taken = b_.time < n_.lengths[row];
-    float factors[kGates][kTileColumns];
+    Number factors[kGates][kColumns];
     each_vector(
         n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
-          Units u{};
-          float* hidden = b_.hidden + row * n_.width + at.unit;
+          Units<Number> u{};
+          Number* hidden = b_.hidden + row * n_.width + at.unit;
           u.hidden = load(sums + j);
           if (past_the_first) {
             store_up_to(hidden, u.hidden, at.lanes);
             return;
           }
-          VF x_new = zero();
+          V x_new = V{};
           if (taken) {
             take_back(at, u, b_.cell + row * n_.width + at.unit, x_new);
           }
@@ -111,24 +115,25 @@ class BackwardStep {
     }
   }
 
-  [[gnu::always_inline]] void take_back(const Place& at, Units& u, float* cell, VF& x_new) const {
+  [[gnu::always_inline]] void take_back(const Place& at, Units<Number>& u, Number* cell,
+                                        V& x_new) const {
     u.hidden = u.hidden + at.load<T>(n_.output);
     for (int i = 0; i < kKept; ++i) {
       u.kept[i] = at.load<T>(n_.kept_values, kKept, i);
     }
-    VF cell_before = zero();
+    V cell_before = V{};
     if (kHasCell) {
       u.cell = load_up_to(cell, at.lanes);
-      cell_before = at.load<float>(n_.cells);
+      cell_before = at.load<Number>(n_.cells);
     }
-    step_back<kCell>(u, kApart ? at.load<T>(n_.before) : zero(), cell_before, x_new);
+    step_back<kCell>(u, kApart ? at.load<T>(n_.before) : V{}, cell_before, x_new);
     if (kHasCell) {
       store_up_to(cell, u.cell, at.lanes);
     }
   }
 
-  const RecurrentBackward& n_;
-  const RecurrentBlock& b_;
+  const RecurrentBackwardOf<Number>& n_;
+  const RecurrentBlockOf<Number>& b_;
   bool past_ = n_.past_caches();  ///< what backward or a product reads later is written so
 };
 

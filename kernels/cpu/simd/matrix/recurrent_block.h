@@ -17,20 +17,24 @@ namespace tessera::cpu::TESSERA_ISA {
 
 /// Some factors of a few sequences and the panel that they are multiplied with. Rows of factors are
 /// `row_words` apart, rows of sums `stride`.
-struct Few {
+template <class Number>
+struct FewOf {
+  using Word = WordOf<Number>;
   std::int64_t rows, words;
-  const std::uint32_t* factors;
+  const Word* factors;
   std::int64_t row_words;
-  const std::uint32_t* panel;
-  float* sums;
+  const Word* panel;
+  Number* sums;
   std::int64_t stride;
-  const std::uint32_t* next_panel;  ///< may be brought near meanwhile
+  const Word* next_panel;  ///< may be brought near meanwhile
 };
+using Few = FewOf<float>;
 
 /// Factors that vectors multiply: `Words` hold them.
-template <class WordsOf, class Product>
+template <class WordsOf, class Product, class Number = float>
 struct VectorFactors {
   using Words = WordsOf;
+  static constexpr int kColumns = kTileVectors * kLanesOf<Number>;
 #if TESSERA_ISA_LEVEL >= 2
   static constexpr int kTileHeight = 8;
 #else
@@ -40,23 +44,30 @@ struct VectorFactors {
   /// cache until both have been multiplied with it.
   static constexpr int kRows = 2 * kTileHeight;
   static constexpr std::int64_t kPart = 128;
-  static constexpr ProductKernel kKernel{.rows = kRows,
-                                         .columns = kTileColumns,
-                                         .depth_per_word = Words::kDepth,
-                                         .pack_columns = pack<Words, kTileColumns>};
+  static void pack_columns(const PackBlock& block, WordOf<Number>* panels) {
+    if constexpr (sizeof(Number) == sizeof(double)) {
+      pack_f64<kColumns>(block, panels);
+    } else {
+      pack<Words, kColumns>(block, panels);
+    }
+  }
+  static constexpr ProductKernelOf<Number> kKernel{.rows = kRows,
+                                                   .columns = kColumns,
+                                                   .depth_per_word = Words::kDepth,
+                                                   .pack_columns = pack_columns};
 
   /// sums[rows, panel] = or += factors[rows, words] · panel, for at most kRows rows. Each tile
   /// brings its half of the next panel near.
-  static void multiply(const Few& all, bool add) {
+  static void multiply(const FewOf<Number>& all, bool add) {
     for (std::int64_t k = 0; k < all.words; k += kPart) {
       for (std::int64_t row = 0; row < all.rows; row += kTileHeight) {
-        Few few = all;
+        FewOf<Number> few = all;
         few.rows = all.rows - row;
         few.words = all.words - k < kPart ? all.words - k : kPart;
         few.factors += row * all.row_words + k;
-        few.panel += k * kTileColumns;
+        few.panel += k * kColumns;
         few.sums += row * all.stride;
-        few.next_panel += k * kTileColumns + (row > 0 ? kTileColumns / 2 : 0);
+        few.next_panel += k * kColumns + (row > 0 ? kColumns / 2 : 0);
         with_height<kTileHeight>(few.rows, [&]<int kCount>(std::integral_constant<int, kCount>) {
           tile<kCount>(few, add || k > 0);
         });
@@ -66,11 +77,11 @@ struct VectorFactors {
 
  private:
   template <int kCount>
-  [[gnu::always_inline]] static void tile(const Few& few, bool add) {
+  [[gnu::always_inline]] static void tile(const FewOf<Number>& few, bool add) {
     multiply_tile<Product, kCount>(
-        few.words, reinterpret_cast<const float*>(few.factors), few.row_words, 1,
-        reinterpret_cast<const float*>(few.panel), kTileColumns, few.sums, few.stride, add,
-        Ahead{reinterpret_cast<const char*>(few.next_panel), kTileColumns * sizeof(float)});
+        few.words, reinterpret_cast<const Number*>(few.factors), few.row_words, 1,
+        reinterpret_cast<const Number*>(few.panel), kColumns, few.sums, few.stride, add,
+        Ahead{reinterpret_cast<const char*>(few.next_panel), kColumns * sizeof(Number)});
   }
 };
 
@@ -78,6 +89,7 @@ struct VectorFactors {
 /// Factors that tile registers multiply: rows past the last sequence are multiplied too.
 struct AmxFactors {
   using Words = PairWords;
+  static constexpr int kColumns = kTileColumns;
   static constexpr int kRows = kAmxRows;
   static constexpr ProductKernel kKernel{.rows = kRows,
                                          .columns = kTileColumns,
@@ -99,6 +111,10 @@ struct FactorsOf {
   using Type = VectorFactors<PlainWords, PlainProduct>;
 };
 template <>
+struct FactorsOf<double> {
+  using Type = VectorFactors<PlainWords, DoubleProduct, double>;
+};
+template <>
 struct FactorsOf<BFloat16> {
 #if TESSERA_ISA_LEVEL == 4
   using Type = AmxFactors;
@@ -112,19 +128,21 @@ template <class T>
 using Factors = typename FactorsOf<T>::Type;
 
 template <class T>
-void to_words(const float* factors, std::int64_t count, std::uint32_t* words) {
-  constexpr std::int64_t kStep = kLanes * Factors<T>::Words::kDepth;
+void to_words(const NumberOf<T>* factors, std::int64_t count, WordOf<NumberOf<T>>* words) {
+  using Words = typename Factors<T>::Words;
+  constexpr std::int64_t kStep = kLanesOf<T> * Words::kDepth;
   for (std::int64_t k = 0; k < count; k += kStep) {
     const std::int64_t left = count - k;
-    const std::int64_t room = (left + Factors<T>::Words::kDepth - 1) / Factors<T>::Words::kDepth;
-    store_some(reinterpret_cast<float*>(words) + k / Factors<T>::Words::kDepth,
-               Factors<T>::Words::along(factors + k, left), room);
+    const std::int64_t room = (left + Words::kDepth - 1) / Words::kDepth;
+    store_some(reinterpret_cast<NumberOf<T>*>(words) + k / Words::kDepth,
+               Words::along(factors + k, left), room);
   }
 }
 
 /// The panel that is multiplied after the one of `gate`.
-[[gnu::always_inline]] inline const std::uint32_t* panel_after(const RecurrentBlock& block,
-                                                               int gate, int gates) {
+template <class Number>
+[[gnu::always_inline]] inline const WordOf<Number>* panel_after(
+    const RecurrentBlockOf<Number>& block, int gate, int gates) {
   return gate + 1 < gates ? block.panel + (gate + 1) * block.panel_step : block.next_panel;
 }
 
@@ -137,17 +155,18 @@ struct Place {
 
   /// Line `i` of `lines` a step.
   template <class T>
-  [[gnu::always_inline]] VF load(const void* p, std::int64_t lines = 1, std::int64_t i = 0) const {
+  [[gnu::always_inline]] VectorOf<T> load(const void* p, std::int64_t lines = 1,
+                                          std::int64_t i = 0) const {
     return load_up_to(static_cast<const T*>(p) + (row * lines + i) * width + unit, lanes);
   }
   template <class T>
-  [[gnu::always_inline]] void store(void* p, VF x, std::int64_t lines = 1,
+  [[gnu::always_inline]] void store(void* p, VectorOf<T> x, std::int64_t lines = 1,
                                     std::int64_t i = 0) const {
     store_up_to(static_cast<T*>(p) + (row * lines + i) * width + unit, x, lanes);
   }
   /// The same; past the caches when `past`.
   template <class T>
-  [[gnu::always_inline]] void write(void* p, VF x, bool past, std::int64_t lines = 1,
+  [[gnu::always_inline]] void write(void* p, VectorOf<T> x, bool past, std::int64_t lines = 1,
                                     std::int64_t i = 0) const {
     T* to = static_cast<T*>(p) + (row * lines + i) * width + unit;
     TESSERA_ISA::write(to, x, lanes, past && is_aligned(to));
@@ -170,11 +189,11 @@ template <int kRows, class F>
 
 /// Calls f(place, j) for the vectors of the block's units of sequence `row`, j counted in the
 /// block.
-template <class F>
+template <class Number, class F>
 [[gnu::always_inline]] inline void each_vector(const RecurrentCall& call,
-                                               const RecurrentBlock& block, std::int64_t row,
-                                               const F& f) {
-  each_column(
+                                               const RecurrentBlockOf<Number>& block,
+                                               std::int64_t row, const F& f) {
+  each_column<kLanesOf<Number>>(
       block.count, [&](std::int64_t j, std::int64_t lanes) __attribute__((always_inline)) {
         f(Place{row * call.steps + block.time, call.width, block.first + j, lanes}, j);
       });

@@ -10,23 +10,27 @@ namespace tessera::cpu::TESSERA_ISA {
 
 template <class T, RecurrentCell kCell>
 class ForwardStep {
+  using Number = NumberOf<T>;
+  using V = VectorOf<T>;
+  static constexpr int kColumns = Factors<T>::kColumns;
   static constexpr int kGates = gates_of(kCell);
   static constexpr int kKept = kept_of(kCell);
   static constexpr bool kHasCell = kCell == RecurrentCell::lstm;
   static constexpr int kRows = Factors<T>::kRows;
 
  public:
-  ForwardStep(const RecurrentForward& call, const RecurrentBlock& block) : n_(call), b_(block) {}
+  ForwardStep(const RecurrentForwardOf<Number>& call, const RecurrentBlockOf<Number>& block)
+      : n_(call), b_(block) {}
 
   void run() {
     each_few<kRows>(
         n_.batch, [&](std::int64_t row, std::int64_t rows) __attribute__((always_inline)) {
-          alignas(64) float sums[kRows * kStride];
+          alignas(64) Number sums[kRows * kStride];
           for (int gate = 0; gate < kGates; ++gate) {
             fetch_share(row, rows, gate);
             Factors<T>::multiply({rows, b_.words, b_.factors + row * b_.words, b_.words,
-                                  b_.panel + gate * b_.panel_step, sums + gate * kTileColumns,
-                                  kStride, panel_after(b_, gate, kGates)},
+                                  b_.panel + gate * b_.panel_step, sums + gate * kColumns, kStride,
+                                  panel_after(b_, gate, kGates)},
                                  false);
           }
           for (std::int64_t i = 0; i < rows; ++i) {
@@ -39,7 +43,7 @@ class ForwardStep {
   }
 
  private:
-  static constexpr std::int64_t kStride = kGates * kTileColumns;
+  static constexpr std::int64_t kStride = kGates * kColumns;
 
   /// The sums of a gate take a while: time to bring near what the gates are then used with.
   void fetch_share(std::int64_t row, std::int64_t rows, int gate) const {
@@ -58,13 +62,13 @@ class ForwardStep {
             at.fetch<T>(n_.output);
             at.fetch<T>(n_.before);
             if (kHasCell) {
-              at.fetch<float>(n_.cells);
+              at.fetch<Number>(n_.cells);
             }
           });
     }
   }
 
-  void finish_row(std::int64_t row, const float* sums) const {
+  void finish_row(std::int64_t row, const Number* sums) const {
     const bool taken = b_.time < n_.lengths[row];
     each_vector(
         n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
@@ -75,31 +79,31 @@ class ForwardStep {
   }
 
   /// The sum of a gate, with the input's part; that of a gru's new value is added behind its gate.
-  [[gnu::always_inline]] VF gate_at(const Place& at, const float* sums, int gate) const {
+  [[gnu::always_inline]] V gate_at(const Place& at, const Number* sums, int gate) const {
     const bool apart = kCell == RecurrentCell::gru && gate == 2;
-    VF sum = load(sums + gate * kTileColumns);
+    V sum = load(sums + gate * kColumns);
     if (n_.bias != nullptr) {
       sum = sum + load_up_to(n_.bias + gate * n_.width + at.unit, at.lanes);
     }
     return apart ? sum : sum + at.load<T>(n_.x, kGates, gate);
   }
 
-  [[gnu::always_inline]] void finish(const Place& at, const float* sums, std::int64_t state,
+  [[gnu::always_inline]] void finish(const Place& at, const Number* sums, std::int64_t state,
                                      bool taken) const {
-    Units u{};
+    Units<Number> u{};
     u.hidden = load_up_to(b_.hidden + state, at.lanes);
     at.write<T>(n_.before, u.hidden, past_);
     if (kHasCell) {
       u.cell = load_up_to(b_.cell + state, at.lanes);
-      at.write<float>(n_.cells, u.cell, past_);
+      at.write<Number>(n_.cells, u.cell, past_);
     }
-    VF output = zero();
+    V output = V{};
     if (taken) {
       for (int gate = 0; gate < kGates; ++gate) {
         u.gates[gate] = gate_at(at, sums, gate);
       }
       const bool apart = kCell == RecurrentCell::gru;
-      step_cell<kCell>(u, apart ? at.load<T>(n_.x, kGates, kGates - 1) : zero());
+      step_cell<kCell>(u, apart ? at.load<T>(n_.x, kGates, kGates - 1) : V{});
       output = u.hidden;
       store_up_to(b_.hidden + state, u.hidden, at.lanes);
       if (kHasCell) {
@@ -112,8 +116,8 @@ class ForwardStep {
     }
   }
 
-  const RecurrentForward& n_;
-  const RecurrentBlock& b_;
+  const RecurrentForwardOf<Number>& n_;
+  const RecurrentBlockOf<Number>& b_;
   bool past_ = n_.past_caches();  ///< what backward or a product reads later is written so
 };
 

@@ -13,16 +13,19 @@ namespace tessera::cpu::TESSERA_ISA {
 [[gnu::always_inline]] inline VF load_some(const BFloat16* p, std::int64_t n) {
   return n >= kLanes ? load(p) : load_n(p, n < 0 ? 0 : n);
 }
+[[gnu::always_inline]] inline VD load_some(const double* p, std::int64_t n) {
+  return n >= kLanesF64 ? load(p) : load_n(p, n < 0 ? 0 : n);
+}
 
-/// A word is a float.
+/// A word is a float, or a double.
 struct PlainWords {
   static constexpr int kDepth = 1;
   template <class T>
-  [[gnu::always_inline]] static VF along(const T* p, std::int64_t n) {
+  [[gnu::always_inline]] static VectorOf<T> along(const T* p, std::int64_t n) {
     return load_some(p, n);
   }
   template <class T>
-  [[gnu::always_inline]] static VF across(const T* p, const T*, std::int64_t n) {
+  [[gnu::always_inline]] static VectorOf<T> across(const T* p, const T*, std::int64_t n) {
     return load_some(p, n);
   }
 };

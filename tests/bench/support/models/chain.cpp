@@ -31,7 +31,7 @@ struct Chain : nn::Module {
 }  // namespace
 
 std::unique_ptr<Training> chain(DType dtype) {
-  const Tensor x = randn({8, kWidth});
+  const Tensor x = random_input({8, kWidth}, dtype);
   return train<Chain, optim::SGD>({.lr = 1e-6}, dtype,
                                   [x](const nn::Ptr<Chain>& model) { return sum(model(x)); });
 }

@@ -19,7 +19,7 @@ struct Mlp : nn::Module {
 }  // namespace
 
 std::unique_ptr<Training> mlp(DType dtype) {
-  const Tensor x = randn({128, 784}), y = random_classes({128}, 10);
+  const Tensor x = random_input({128, 784}, dtype), y = random_classes({128}, 10);
   return train<Mlp, optim::AdamW>({.lr = 1e-3}, dtype, [x, y](const nn::Ptr<Mlp>& model) {
     return nn::cross_entropy_loss(model(x), y);
   });

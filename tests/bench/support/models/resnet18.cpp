@@ -67,7 +67,7 @@ struct ResNet18 : nn::Module {
 }  // namespace
 
 std::unique_ptr<Training> resnet18(DType dtype) {
-  const Tensor x = randn({32, 3, 32, 32}), y = random_classes({32}, 10);
+  const Tensor x = random_input({32, 3, 32, 32}, dtype), y = random_classes({32}, 10);
   return train<ResNet18, optim::SGD>(
       {.lr = 0.05, .momentum = 0.9, .weight_decay = 5e-4}, dtype,
       [x, y](const nn::Ptr<ResNet18>& model) { return nn::cross_entropy_loss(model(x), y); });

@@ -28,7 +28,8 @@ class Training {
 template <class Optimizer>
 using OptionsOf = std::remove_cvref_t<decltype(std::declval<const Optimizer&>().options())>;
 
-/// What `loss` says of a module is computed in `dtype`, with parameters and optimizer in f32.
+/// What `loss` says of a module is computed in `dtype`, with parameters and optimizer in f32; those
+/// of f64 are f64 too.
 template <class M, class Optimizer>
 class TrainingOf final : public Training {
  public:
@@ -38,12 +39,16 @@ class TrainingOf final : public Training {
       : model_(nn::make<M>()),
         optimizer_(model_->parameters(), options),
         dtype_(dtype),
-        loss_(std::move(loss)) {}
+        loss_(std::move(loss)) {
+    if (dtype == DType::f64) {
+      model_->to(dtype);
+    }
+  }
 
   Tensor step() override {
     Tensor loss;
     {
-      const AutocastScope autocast(dtype_);
+      const AutocastScope autocast(dtype_ == DType::f64 ? DType::f32 : dtype_);
       loss = loss_(model_);
     }
     loss.backward();
@@ -64,6 +69,10 @@ template <class M, class Optimizer, class Loss>
   return std::make_unique<TrainingOf<M, Optimizer>>(options, dtype, std::move(loss));
 }
 
+/// Random numbers as a model of `dtype` takes them.
+[[nodiscard]] inline Tensor random_input(const Shape& shape, DType dtype) {
+  return cast(randn(shape), dtype == DType::f64 ? dtype : DType::f32);
+}
 /// Random classes below `count`.
 [[nodiscard]] inline Tensor random_classes(const Shape& shape, double count) {
   return cast(rand(shape) * count, DType::i64);
@@ -75,6 +84,12 @@ template <class M, class Optimizer, class Loss>
 [[nodiscard]] std::unique_ptr<Training> byte_lstm(DType dtype);
 /// Layers 784-512-512-10 with relu, batch 128; AdamW.
 [[nodiscard]] std::unique_ptr<Training> mlp(DType dtype);
+/// BERT of 6 layers of 384, 8 texts of 128 words; AdamW.
+[[nodiscard]] std::unique_ptr<Training> mini_lm(DType dtype);
+/// A linear layer, 512 x 768 into 768, and the convolution of a ResNet-18's first stage, 64
+/// channels into 64 by 3x3 on 32 images of 32x32: forward, backward to x and weight; SGD.
+[[nodiscard]] std::unique_ptr<Training> linear_layer(DType dtype);
+[[nodiscard]] std::unique_ptr<Training> convolution_layer(DType dtype);
 /// 20 linear layers of 64 and relu, batch 8: so small that time goes to calls; SGD.
 [[nodiscard]] std::unique_ptr<Training> chain(DType dtype);
 

@@ -224,8 +224,8 @@ TEST(FastOps, FusedHead) {
 }
 
 /// A parameter with so many states after a step, with the fast kernel and without.
-template <OpStruct Op>
-void compare_in_place(std::uint64_t states, const typename Op::Attrs& attrs) {
+template <OpStruct Op, class Number>
+void compare_in_place_of(std::uint64_t states, const typename Op::Attrs& attrs, double tolerance) {
   auto& kernel = op_def<Op>().kernels[static_cast<std::size_t>(DeviceType::cpu)];
   static const OpDef::KernelFunction fast = kernel;
   const auto make = [=] {
@@ -236,11 +236,11 @@ void compare_in_place(std::uint64_t states, const typename Op::Attrs& attrs) {
       tensors.push_back(&state);
     }
     for (std::uint64_t i = 0; i < tensors.size(); ++i) {
-      auto values = test::random_values(70001, i + 1);
-      for (float& x : values) {  // states are not negative, the first is the largest
-        x = i < 2 ? x : x * x + (i == 2 ? 2.0F : 0.0F);
+      auto values = test::random_values<Number>(70001, i + 1);
+      for (Number& x : values) {  // states are not negative, the first is the largest
+        x = i < 2 ? x : x * x + (i == 2 ? Number(2) : Number(0));
       }
-      *tensors[i] = from_values<float>(std::span(values), {70001});
+      *tensors[i] = from_values<Number>(std::span(values), {70001});
     }
     return all;
   };
@@ -263,8 +263,14 @@ void compare_in_place(std::uint64_t states, const typename Op::Attrs& attrs) {
   kernel = fast;
   const auto x = flat(a), y = flat(b);
   for (std::size_t j = 0; j < x.size(); ++j) {
-    ASSERT_NEAR(x[j], y[j], 1e-6 * (1 + std::abs(y[j]))) << Op::info.name << ", element " << j;
+    ASSERT_NEAR(x[j], y[j], tolerance * (1 + std::abs(y[j]))) << Op::info.name << ", element " << j;
   }
+}
+
+template <OpStruct Op>
+void compare_in_place(std::uint64_t states, const typename Op::Attrs& attrs) {
+  compare_in_place_of<Op, float>(states, attrs, 1e-6);
+  compare_in_place_of<Op, double>(states, attrs, 1e-14);
 }
 
 TEST(FastOps, Optimizers) {
