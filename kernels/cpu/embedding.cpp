@@ -14,9 +14,9 @@
 namespace tessera::cpu {
 namespace {
 
-void check_ids(const std::int64_t* ids, std::int64_t count, std::int64_t rows) {
+void check_ids(const char* op, const std::int64_t* ids, std::int64_t count, std::int64_t rows) {
   for (std::int64_t i = 0; i < count; ++i) {
-    check(ids[i] >= 0 && ids[i] < rows, "embedding: id is no row of the table; got ", ids[i],
+    check(ids[i] >= 0 && ids[i] < rows, op, ": id is no row of the table; got ", ids[i],
           " at position ", i, ", expected 0 to ", rows - 1);
   }
 }
@@ -95,7 +95,7 @@ class IdSum {
 
 template <class Number>
 void add_by_id(const EmbeddingGradientOf<Number>& e) {
-  check_ids(e.ids, e.count, e.table_rows);
+  check_ids("add_rows", e.ids, e.count, e.table_rows);
   check(e.cuts >= 1 && e.count % e.cuts == 0,
         "embedding: tokens cannot be cut into equal parts; got ", e.count, ", cuts ", e.cuts,
         ", expected a divisor");
@@ -124,7 +124,7 @@ void add_by_id(const EmbeddingGradientOf<Number>& e) {
 
 void embedding_forward(const float* table, std::int64_t table_rows, std::int64_t columns,
                        const std::int64_t* ids, std::int64_t count, DType dtype, void* y) {
-  check_ids(ids, count, table_rows);
+  check_ids("embedding", ids, count, table_rows);
   const auto round = IsaTable<ElementwiseTable>::get().to_bf16;
   for_ranges(count, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
     for (std::int64_t i = first; i < first + n; ++i) {
@@ -140,7 +140,7 @@ void embedding_forward(const float* table, std::int64_t table_rows, std::int64_t
 
 void embedding_forward(const double* table, std::int64_t table_rows, std::int64_t columns,
                        const std::int64_t* ids, std::int64_t count, double* y) {
-  check_ids(ids, count, table_rows);
+  check_ids("embedding", ids, count, table_rows);
   for_ranges(count, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
     for (std::int64_t i = first; i < first + n; ++i) {
       std::copy_n(table + ids[i] * columns, columns, y + i * columns);
