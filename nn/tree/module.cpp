@@ -8,14 +8,27 @@
 
 namespace tessera::nn {
 
-Tensor Module::call_as(const std::string& key, const Tensor& x) const {
-  check<RuntimeError>(class_->type != nullptr, detail::demangle(typeid(*this).name()),
+namespace {
+
+[[noreturn]] void fail_to_call(const Module& module) {
+  const ClassInfo& info = module.class_info();
+  const std::string type = detail::demangle(typeid(module).name());
+  check<RuntimeError>(info.type != nullptr, type,
                       ": was not made by nn::make or as a Child, so its forward is not known; "
                       "write nn::make<",
-                      detail::demangle(typeid(*this).name()), ">(...)");
-  check<NotImplementedError>(class_->call != nullptr || class_->signature != nullptr, class_name(),
+                      type, ">(...)");
+  check<NotImplementedError>(info.signature != nullptr, module.class_name(),
                              " does not implement forward");
-  check<Unsupported>(class_->call != nullptr, class_name(), ": forward does not take one tensor");
+  fail<Unsupported>(module.class_name(), ": forward does not take one tensor");
+}
+
+}  // namespace
+
+Tensor Module::call_as(const std::string& key, const Tensor& x) const {
+  // Texts for errors are made in the call that fails alone: they take longer than a call.
+  if (class_->type == nullptr || class_->call == nullptr) [[unlikely]] {
+    fail_to_call(*this);
+  }
   return class_->call(*this, key, x);
 }
 
