@@ -22,13 +22,17 @@ struct Traits {
   bool any_cut = false;
   bool any_gradient = false;
   bool any_counts = false;
+  bool several_devices = false;
 };
 
 Traits traits_of(std::span<const TensorRef> inputs) {
   Traits traits;
+  const Device* device = nullptr;
   for (const Tensor& x : inputs) {
     if (x.defined()) {
       const TensorImpl& impl = *x.impl();
+      traits.several_devices |= device != nullptr && *device != impl.device;
+      device = &impl.device;
       traits.any_cut |= static_cast<bool>(impl.cut);
       if (impl.autograd != nullptr || impl.base) {
         traits.any_gradient |= x.requires_grad();
@@ -88,7 +92,7 @@ bool is_meta(const Tensor& x) {
 void settle_devices(const OpDef& op, std::span<const TensorRef> inputs, Infer& infer) {
   bool without_elements = false;
   for (const Tensor& x : inputs) {
-    if (!x.defined() || x.device() == inputs[0]->device()) [[likely]] {
+    if (!x.defined() || x.device() == inputs[0]->device()) {
       continue;
     }
     without_elements |= is_meta(x) || is_meta(inputs[0]);
@@ -175,13 +179,15 @@ void compute_into(const OpDef& op, std::span<const TensorRef> inputs, const void
 
 /// Stages 2 and 3 of the pipeline; stage 1 decided `plan`.
 void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
-             Outputs& outputs, const CutPlan& plan, bool any_gradient) {
+             Outputs& outputs, const CutPlan& plan, const Traits& traits) {
   Infer infer(op.info.name, inputs);
   op.infer(infer, attrs);
-  settle_devices(op, inputs, infer);
+  if (traits.several_devices) [[unlikely]] {
+    settle_devices(op, inputs, infer);
+  }
   plan.apply(infer);
   const std::span<const OutputSpec> specs = infer.outputs();
-  const bool recording = any_gradient && op.vjp != nullptr && Modes::current().record;
+  const bool recording = traits.any_gradient && op.vjp != nullptr && Modes::current().record;
   outputs.resize(specs.size());
   if (std::ranges::any_of(outputs, &Tensor::defined)) {
     compute_into(op, inputs, attrs, outputs, specs, plan, recording);
@@ -203,14 +209,15 @@ void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* att
 void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs, Outputs& outputs) {
   const Traits traits = traits_of(inputs);
   if (!traits.any_cut || op.info.sees_cut) [[likely]] {
-    compute(op, inputs, attrs, outputs, CutPlan{}, traits.any_gradient);
+    static const CutPlan as_it_is;
+    compute(op, inputs, attrs, outputs, as_it_is, traits);
   } else if (const CutPlan plan = plan_cut(op, inputs, attrs); !plan.unmarked.empty()) {
     const std::vector<Tensor> marked = marked_inputs(inputs, plan);
     call(op, std::vector<TensorRef>(marked.begin(), marked.end()), attrs, outputs);
   } else if (plan.loop) {
     call_by_microbatch(op, inputs, attrs, outputs, plan);
   } else {
-    compute(op, inputs, attrs, outputs, plan, traits.any_gradient);
+    compute(op, inputs, attrs, outputs, plan, traits);
   }
   if (traits.any_counts) [[unlikely]] {
     carry_counts(inputs, outputs);
