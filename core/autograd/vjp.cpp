@@ -1,5 +1,7 @@
 #include <tessera/core/autograd/vjp.h>
 
+#include <vector>
+
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
@@ -45,6 +47,10 @@ Tensor Vjp::output(int i) const {
 }
 
 Tensor Vjp::destination(int i) const {
+  // The gradients of several microbatches, which another input wants apart, would not fit.
+  if (Modes::current().batch_sum == BatchSum::stack && Context::current().pass.count > 1) {
+    return {};
+  }
   const LeafRun* target = run_.leaf_behind(op_, index(i));
   if (target == nullptr || !target->only_use() || target->leaf().sink == nullptr) {
     return {};
@@ -55,7 +61,8 @@ Tensor Vjp::destination(int i) const {
 void Vjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
                         const void* attrs) {
   LeafRun* leaf = run_.leaf_behind(op_, index(i));
-  const bool shared = leaf != nullptr && !leaf->only_use() && !input_meta(i).cut;
+  const bool has_samples = inputs[0]->ndim() - (inputs[0]->cut().stacked ? 1 : 0) > 1;
+  const bool shared = leaf != nullptr && !leaf->only_use() && !input_meta(i).cut && has_samples;
   if (shared && Context::current().pass.grain > 1 && !grad_enabled() && node_.hooks == nullptr) {
     leaf->put_off({op, inputs, attrs});
     return;
@@ -64,6 +71,23 @@ void Vjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> input
   call(op, inputs, attrs, outputs);
   set(i, std::move(outputs[0]));
 }
+
+namespace {
+
+/// The dense gradient of each microbatch.
+Tensor rows_apart(const RowGradient& rows, const TensorMeta& meta) {
+  const Outputs ids = unbind_microbatches(rows.ids);
+  const Outputs values = unbind_microbatches(rows.values);
+  std::vector<Tensor> dense;
+  for (std::size_t m = 0; m < ids.size(); ++m) {
+    const RowGradient own{
+        .ids = ids[m], .values = values[m], .first = rows.first + static_cast<std::int64_t>(m)};
+    dense.push_back(add_rows({}, own, meta));
+  }
+  return join_microbatches(std::vector<TensorRef>(dense.begin(), dense.end()), -1);
+}
+
+}  // namespace
 
 void Vjp::set_rows(int i, Tensor ids, Tensor values) {
   if (const Cut& cut = values.cut(); cut && !ids.cut() && cut.dim < values.ndim() - 1) {
@@ -83,7 +107,7 @@ void Vjp::set_rows(int i, Tensor ids, Tensor values) {
     leaf->add_rows(rows);
     return;
   }
-  set(i, add_rows({}, rows, input_meta(i)));
+  set(i, rows.parts > 1 ? rows_apart(rows, input_meta(i)) : add_rows({}, rows, input_meta(i)));
 }
 
 }  // namespace tessera

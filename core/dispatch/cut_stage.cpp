@@ -152,11 +152,25 @@ std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs, const CutPl
   return marked;
 }
 
+namespace {
+
+/// One for each microbatch; empty where all take the same. What all take and has a gradient is
+/// repeated, so that the gradients of the microbatches stay apart.
+Outputs slices_of(const Tensor& x, std::int32_t parts) {
+  if (x.defined() && x.cut()) {
+    return unbind_microbatches(x);
+  }
+  const bool has_gradient = x.defined() && x.requires_grad() && Modes::current().record;
+  return has_gradient ? unbind_microbatches(repeat_microbatches(x, parts)) : Outputs{};
+}
+
+}  // namespace
+
 void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
                         Outputs& outputs, const CutPlan& plan) {
   std::vector<Outputs> slices;  // of each input, one a microbatch
   for (const Tensor& x : inputs) {
-    slices.push_back(x.defined() && x.cut() ? unbind_microbatches(x) : Outputs{});
+    slices.push_back(slices_of(x, plan.parts));
   }
   std::vector<Outputs> results;
   for (std::int32_t m = 0; m < plan.parts; ++m) {

@@ -183,7 +183,8 @@ std::int64_t LoaderBase::sample_at(std::int64_t place) const {
 /// True for the first pass of a run that holds one microbatch only because there are so many ranks:
 /// what fewer ranks would refuse, since it mixes samples of several microbatches, is refused there.
 bool LoaderBase::stands_for_more(const PassPlan& pass) const {
-  return pass.position == 0 && pass.index == 0 && options_.grain > 1 && options_.at_once == 0;
+  return pass.position == 0 && pass.index == 0 && options_.grain > 1 && options_.at_once == 0 &&
+         pass.samples > 1;
 }
 
 void LoaderBase::set_borders(Tensor& tensor, const PassPlan& pass) const {

@@ -124,6 +124,24 @@ TEST(SeveralUses, on_what_no_sample_had_a_part_in) {
   expect_right(whole, weights({{6, 5}}), batch_of({kSamples, 3, 5}));
 }
 
+TEST(SeveralUses, of_what_exists_once_a_microbatch) {
+  // The mean over samples is one vector a microbatch: ops run on each alone.
+  const Model statistics = [](const Inputs& p, const Inputs& in) {
+    const Tensor code = linear(tanh(mean(in[0], {0})), p[0], p[1]);
+    return loss_of(code) + loss_of(linear(in[1], p[0], p[1])) + loss_of(linear(code, p[2]));
+  };
+  const Inputs parameters = weights({{5, 5}, {5}, {4, 5}});
+  testing::expect_same_bits_for_all_passes(statistics, parameters, batch_of({kSamples, 5}), 4);
+}
+
+TEST(SeveralUses, of_a_table_behind_an_op) {
+  const Model scaled = [](const Inputs& p, const Inputs& in) {
+    const Tensor ids = cast((in[0] + 1) * 4, DType::i64);
+    return loss_of(embedding(p[0] * 0.3, ids)) + loss_of(linear(in[1], p[0]));
+  };
+  expect_right(scaled, weights({{9, 5}}), batch_of({kSamples, 5}));
+}
+
 TEST(SeveralUses, two_roots_of_which_one_knows_no_samples) {
   const auto gradient = [](int at_once) {
     const ContextScope context(std::make_shared<Context>());

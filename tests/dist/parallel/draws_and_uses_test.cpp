@@ -6,6 +6,7 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/exp.h>
+#include <tessera/core/ops/layer_norm.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/random_like.h>
@@ -21,6 +22,7 @@
 #include <tessera/nn/layers/conv.h>
 #include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/layers/embedding.h>
+#include <tessera/nn/layers/layer_norm.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/layers/lstm.h>
 #include <tessera/nn/optim/sgd.h>
@@ -55,6 +57,17 @@ struct Siamese : nn::Module {
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     const Tensor difference = embed(slice(x, 1, 0, 8)) - embed(slice(x, 1, 8, 16));
     return mean(difference * difference);
+  }
+};
+
+/// A bias that is used twice beside weights that are used once.
+struct SharedBias : nn::Module {
+  nn::Child<nn::Linear> first{this, "first", kWidth, kWidth};
+  nn::Child<nn::LayerNorm> norm{this, "norm", kWidth};
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const Tensor bias = first->bias.value();
+    const Tensor y = layer_norm(first(x), norm->weight.value(), bias) + norm(x);
+    return mean(y * y * x);
   }
 };
 
@@ -137,6 +150,10 @@ TEST(AnyNumberOfRanks, noise_for_each_sample) {
 
 TEST(AnyNumberOfRanks, a_model_called_several_times) {
   expect_same_bits<Siamese>();
+}
+
+TEST(AnyNumberOfRanks, a_bias_that_is_used_twice) {
+  expect_same_bits<SharedBias>();
 }
 
 TEST(AnyNumberOfRanks, tensors_made_in_a_forward) {
