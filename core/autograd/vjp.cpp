@@ -58,13 +58,31 @@ Tensor Vjp::destination(int i) const {
   return target->leaf().sink->destination(target->leaf());
 }
 
+namespace {
+
+/// Inputs of a sum over samples: one without borders has an entry for each sample of the others.
+std::vector<Tensor> marked_alike(std::span<const TensorRef> inputs) {
+  Cut cut;
+  for (const Tensor& x : inputs) {
+    cut = x.cut() && !x.cut().stacked ? x.cut() : cut;
+  }
+  std::vector<Tensor> marked;
+  for (const Tensor& x : inputs) {
+    marked.push_back(cut && !x.cut() ? as_microbatches(x, cut.parts, cut.dim) : x);
+  }
+  return marked;
+}
+
+}  // namespace
+
 void Vjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
                         const void* attrs) {
   LeafRun* leaf = run_.leaf_behind(op_, index(i));
   const bool has_samples = inputs[0]->ndim() - (inputs[0]->cut().stacked ? 1 : 0) > 1;
   const bool shared = leaf != nullptr && !leaf->only_use() && !input_meta(i).cut && has_samples;
   if (shared && Context::current().pass.grain > 1 && !grad_enabled() && node_.hooks == nullptr) {
-    leaf->put_off({op, inputs, attrs});
+    const std::vector<Tensor> marked = marked_alike(inputs);
+    leaf->put_off({op, std::vector<TensorRef>(marked.begin(), marked.end()), attrs});
     return;
   }
   Outputs outputs{destination(i)};

@@ -10,7 +10,8 @@
 namespace tessera {
 namespace {
 
-/// True when an elementwise op can treat the dim of pieces as one more dim of its operands.
+/// True when an elementwise op can treat the dim of pieces as one more dim of its operands. What
+/// all pieces share is a number then: a kernel may round otherwise where an operand is repeated.
 bool broadcasts_over_pieces(std::span<const TensorRef> inputs) {
   int stacked_ndim = -1;
   for (const Tensor& x : inputs) {
@@ -22,7 +23,8 @@ bool broadcasts_over_pieces(std::span<const TensorRef> inputs) {
     }
   }
   for (const Tensor& x : inputs) {
-    const bool fits = !x.defined() || x.cut().stacked || (!x.cut() && x.ndim() < stacked_ndim);
+    const bool fits =
+        !x.defined() || x.cut().stacked || (!x.cut() && x.ndim() < stacked_ndim && x.numel() == 1);
     if (!fits) {
       return false;
     }
@@ -164,6 +166,18 @@ Outputs slices_of(const Tensor& x, std::int32_t parts) {
   return has_gradient ? unbind_microbatches(repeat_microbatches(x, parts)) : Outputs{};
 }
 
+/// `joined`, in the memory of `destination` where that is defined.
+Tensor written_to(const OpDef& op, Tensor destination, Tensor joined) {
+  if (!destination.defined()) {
+    return joined;
+  }
+  if (destination.cut() != joined.cut()) {
+    fail_on_microbatches(op.info.name,
+                         "writes several microbatches into a tensor of other borders");
+  }
+  return destination.copy_(joined);
+}
+
 }  // namespace
 
 void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
@@ -194,7 +208,8 @@ void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, cons
     const bool reduced = dim < 0 && !plan.stacked_inputs;
     const bool add = reduced && Modes::current().batch_sum == BatchSum::tree;
     const Tensor destination = i < destinations.size() ? destinations[i] : Tensor();
-    outputs.push_back(add ? sum_microbatches(joined, destination) : std::move(joined));
+    outputs.push_back(add ? sum_microbatches(joined, destination)
+                          : written_to(op, destination, std::move(joined)));
   }
 }
 

@@ -134,6 +134,24 @@ TEST(SeveralUses, of_what_exists_once_a_microbatch) {
   testing::expect_same_bits_for_all_passes(statistics, parameters, batch_of({kSamples, 5}), 4);
 }
 
+TEST(SeveralUses, from_a_first_state_of_zeros) {
+  const Model recurrent = [](const Inputs& p, const Inputs& in) {
+    Tensor h = zeros({in[0].size(0), 5});
+    for (int step = 0; step < 3; ++step) {
+      h = tanh(linear(in[step % 2], p[0]) + linear(h, p[1]));
+    }
+    return loss_of(h);
+  };
+  expect_right(recurrent, weights({{5, 5}, {5, 5}}), batch_of({kSamples, 5}));
+}
+
+TEST(SeveralUses, of_a_function_of_a_weight) {
+  const Model bounded = [](const Inputs& p, const Inputs& in) {
+    return loss_of(linear(in[0], tanh(p[0])) + in[1] * tanh(p[1]));
+  };
+  expect_right(bounded, weights({{25, 25}, {25}}), batch_of({kSamples, 25}));
+}
+
 TEST(SeveralUses, of_a_table_behind_an_op) {
   const Model scaled = [](const Inputs& p, const Inputs& in) {
     const Tensor ids = cast((in[0] + 1) * 4, DType::i64);
