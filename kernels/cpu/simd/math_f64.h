@@ -65,13 +65,13 @@ inline constexpr double kLog2EF64 = 0x1.71547652b82fep0;
   constexpr std::array<double, 8> kSeries{
       0x1.5555555555555p-1, 0x1.9999999999a39p-2, 0x1.24924924769dap-2, 0x1.c71c7201ac827p-3,
       0x1.745cf8e1c0fa9p-3, 0x1.3b1c3cbe60859p-3, 0x1.0fbdd00a2d71ep-3, 0x1.0c0bafbcf4d3ap-3};
-  constexpr std::int64_t kRootHalf =
-      0x3fe6a09e667f3bcd;  // x = m 2^e with m in [sqrt(1/2), sqrt(2))
-  const VL moved = (VL)x - kRootHalf;
-  // Shifted right as if unsigned, then made whole numbers beside 2^52 · 1.5, which keeps signs.
-  const VL biased = (VL)((VU64)(moved + (std::int64_t{1} << 62)) >> 52);
+  // x = m 2^e with m in [sqrt(1/2), sqrt(2)). Bits of any x, so unsigned: they may wrap around.
+  constexpr std::uint64_t kRootHalf = 0x3fe6a09e667f3bcd;
+  const VU64 moved = (VU64)x - kRootHalf;
+  // Made whole numbers beside 2^52 · 1.5, which keeps signs.
+  const VL biased = (VL)((moved + (std::uint64_t{1} << 62)) >> 52);
   const VD e = (VD)(biased + (VL)set1(0x1.8p52)) - set1(0x1.8p52 + 1024);
-  const VD m = (VD)((VL)x - ((biased - 1024) << 52));
+  const VD m = (VD)((VU64)x - ((VU64)(biased - 1024) << 52));
   const VD r = m - set1(1.0);
   const VD s = r / (set1(2.0) + r);
   const VD square = s * s;
