@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <tessera/core/autograd/modes.h>
-#include <tessera/core/base/context.h>
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>

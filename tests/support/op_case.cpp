@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string_view>
 
 #include "support/op_checks.h"
 
@@ -96,6 +97,16 @@ InputSpec derived(std::function<Tensor(const std::vector<Tensor>& inputs)> deriv
   return result;
 }
 
+namespace {
+
+/// What each microbatch draws is its own.
+bool draws(const OpInfo& info) {
+  const std::string_view name = info.name;
+  return name == "dropout" || name == "random_like";
+}
+
+}  // namespace
+
 void register_op_case(OpCaseData data) {
   const auto shared = std::make_shared<const OpCaseData>(std::move(data));
   const OpInfo& info = shared->op->info;
@@ -133,6 +144,9 @@ void register_op_case(OpCaseData data) {
     add_test(shared, "takes_empty_inputs", check_empty);
     if (shared->strides) {
       add_test(shared, "keeps_microbatches_apart", check_microbatches);
+    }
+    if (info.elementwise && !draws(info)) {
+      add_test(shared, "takes_what_exists_once_a_microbatch", check_stacked);
     }
   }
 }

@@ -49,5 +49,8 @@ void check_shard_truth(const OpCaseData& c);
 /// Unsupported: along every label that samples may lie along, and whichever of the inputs along it
 /// know their borders.
 void check_microbatches(const OpCaseData& c);
+/// An elementwise op gives the bits of each microbatch alone where some inputs exist once a
+/// microbatch and all microbatches share the others.
+void check_stacked(const OpCaseData& c);
 
 }  // namespace tessera::test

@@ -14,9 +14,6 @@
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/tanh.h>
 #include <tessera/core/ops/unsqueeze.h>
-#include <tessera/dist/comm/loopback.h>
-#include <tessera/dist/parallel/data_parallel.h>
-#include <tessera/dist/parallel/gradient_reducer.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/conv.h>
@@ -26,6 +23,8 @@
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/layers/lstm.h>
 #include <tessera/nn/optim/sgd.h>
+
+#include "dist/parallel/any_number_of_ranks.h"
 
 namespace tessera::dist {
 namespace {
@@ -112,36 +111,11 @@ Values train(std::int64_t at_once, const F& wrap) {
 }
 
 template <class Model>
-Values parallel(int ranks, std::int64_t at_once) {
-  Values of_last_rank;
-  run_ranks(ranks, [&](Communicator& comm) {
-    Context& context = Context::current();
-    context.rank = comm.rank();
-    context.world_size = comm.size();
-    const Values values = train<Model>(at_once, [&](nn::Module& model) {
-      const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
-      return data_parallel(model, borrowed, {.grain = kGrain});
-    });
-    if (comm.rank() == ranks - 1) {
-      of_last_rank = values;
-    }
-  });
-  return of_last_rank;
-}
-
-template <class Model>
 void expect_same_bits() {
-  const auto alone = [](std::int64_t at_once) {
-    return train<Model>(at_once, [](nn::Module&) { return 0; });
+  const auto loop = [](std::int64_t at_once, const auto& wrap) {
+    return train<Model>(at_once, wrap);
   };
-  const Values expected = alone(1);
-  for (const std::int64_t at_once : {0, 2}) {
-    EXPECT_EQ(alone(at_once), expected) << at_once << " at once";
-  }
-  for (const int ranks : {1, 2, 3, 4, 8}) {
-    EXPECT_EQ(parallel<Model>(ranks, 0), expected) << ranks << " ranks";
-    EXPECT_EQ(parallel<Model>(ranks, 1), expected) << ranks << " ranks, one by one";
-  }
+  expect_same_bits_on_ranks(loop, kGrain, {1, 2, 3, 4, 8});
 }
 
 TEST(AnyNumberOfRanks, noise_for_each_sample) {

@@ -4,9 +4,6 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/cross_entropy.h>
-#include <tessera/dist/comm/loopback.h>
-#include <tessera/dist/parallel/data_parallel.h>
-#include <tessera/dist/parallel/gradient_reducer.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/token_windows.h>
 #include <tessera/nn/layers/batch_norm.h>
@@ -16,6 +13,8 @@
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/layers/lstm.h>
 #include <tessera/nn/optim/sgd.h>
+
+#include "dist/parallel/any_number_of_ranks.h"
 
 namespace tessera::dist {
 namespace {
@@ -90,37 +89,11 @@ Values train(std::int64_t at_once, const F& wrap) {
 }
 
 template <class Model>
-Values alone(std::int64_t at_once) {
-  return train<Model>(at_once, [](nn::Module&) { return 0; });
-}
-
-template <class Model>
-Values parallel(int ranks, std::int64_t at_once) {
-  Values of_last_rank;
-  run_ranks(ranks, [&](Communicator& comm) {
-    Context& context = Context::current();
-    context.rank = comm.rank();
-    context.world_size = comm.size();
-    const Values values = train<Model>(at_once, [&](nn::Module& model) {
-      const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
-      return data_parallel(model, borrowed, {.grain = kGrain});
-    });
-    if (comm.rank() == ranks - 1) {
-      of_last_rank = values;
-    }
-  });
-  return of_last_rank;
-}
-
-template <class Model>
 void expect_same_bits() {
-  const Values expected = alone<Model>(1);
-  for (const std::int64_t at_once : {0, 2}) {
-    EXPECT_EQ(alone<Model>(at_once), expected) << at_once << " at once";
-  }
-  for (const int ranks : {1, 2, 4}) {
-    EXPECT_EQ(parallel<Model>(ranks, 0), expected) << ranks << " ranks";
-  }
+  const auto loop = [](std::int64_t at_once, const auto& wrap) {
+    return train<Model>(at_once, wrap);
+  };
+  expect_same_bits_on_ranks(loop, kGrain, {1, 2, 4});
 }
 
 TEST(Layers, give_the_same_weights_and_statistics_on_any_number_of_ranks) {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/weights.h>
 #include <tessera/nn/layers/linear.h>
 
+#include "nn/io/said_of.h"
 #include "support/command.h"
 #include "support/temporary_folder.h"
 
@@ -14,19 +14,6 @@ namespace tessera::nn {
 namespace {
 
 using testing::HasSubstr;
-
-/// What loading a file of those bytes says.
-std::string said_of(const std::string& bytes, const std::string& path) {
-  SimulatedFileSystem files;
-  const FileSystemScope scope(files);
-  write_file(path, std::as_bytes(std::span(bytes)));
-  try {
-    load_weights(*make<Linear>(2, 3), path);
-  } catch (const IoError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 /// What loading the file that the Python code writes to `path` says.
 std::string said_of_python(const std::string& code, const std::string& name) {

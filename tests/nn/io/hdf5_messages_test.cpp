@@ -2,28 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
-#include <tessera/nn/io/weights.h>
-#include <tessera/nn/layers/linear.h>
+#include "nn/io/said_of.h"
 
 namespace tessera::nn {
 namespace {
 
 using testing::HasSubstr;
-
-/// What loading a file of those bytes says.
-std::string said_of(const std::string& bytes, const std::string& path) {
-  SimulatedFileSystem files;
-  const FileSystemScope scope(files);
-  write_file(path, std::as_bytes(std::span(bytes)));
-  try {
-    load_weights(*make<Linear>(2, 3), path);
-  } catch (const IoError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Hdf5Messages, quote_hdf5) {
   EXPECT_EQ(said_of("no HDF5", "a.h5"),
