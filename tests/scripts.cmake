@@ -23,5 +23,7 @@ add_library(dlpack_library MODULE e2e/support/dlpack_library.cpp)   # what e2e/d
 target_link_libraries(dlpack_library PRIVATE tessera tessera_flags)
 set_target_properties(dlpack_library PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
-add_executable(rank_ends e2e/support/rank_ends.cpp)   # what e2e/rank_ends runs
-target_link_libraries(rank_ends PRIVATE tessera tessera_flags)
+foreach(program rank_ends independent)   # what the scripts of those names in e2e/ run
+  add_executable(${program} e2e/support/${program}.cpp)
+  target_link_libraries(${program} PRIVATE tessera tessera_flags)
+endforeach()

@@ -29,11 +29,21 @@ void reconcile(Tensor& into, Tensor& value, const TensorMeta& meta) {
   }
 }
 
+/// `value` with the borders of the tensor whose gradient it is: microbatches where that has them,
+/// none in a pass of one microbatch where that has none.
+Tensor bordered_like(Tensor value, const TensorMeta& meta) {
+  const Cut& cut = value.cut();
+  if (cut.stacked && meta.cut && !meta.cut.stacked) {
+    return lay_microbatches(value, meta.cut.dim);
+  }
+  return cut && cut.parts == 1 && !meta.cut ? unbind_microbatches(value)[0] : value;
+}
+
 }  // namespace
 
-void add_contribution(Tensor& into, Tensor value, const TensorMeta& meta) {
-  if (value.cut().stacked && meta.cut && !meta.cut.stacked) [[unlikely]] {
-    value = lay_microbatches(value, meta.cut.dim);
+void add_contribution(Tensor& into, Tensor&& value, const TensorMeta& meta) {
+  if (value.cut()) [[unlikely]] {
+    value = bordered_like(std::move(value), meta);
   }
   if (!into.defined()) {
     into = std::move(value);

@@ -9,7 +9,7 @@ namespace tessera {
 /// `meta`. A contribution that no sample had a part in is one of the whole pass: beside those that
 /// came apart for each microbatch every microbatch gets its share of it. Throws Unsupported where
 /// one use takes a tensor without borders as one entry a sample and another one does not.
-void add_contribution(Tensor& into, Tensor value, const TensorMeta& meta);
+void add_contribution(Tensor& into, Tensor&& value, const TensorMeta& meta);
 
 /// Throws Unsupported when `gradient`, that of a whole pass for a leaf described by `meta`, has an
 /// entry a sample although the leaf holds none: a parameter as long as the pass.

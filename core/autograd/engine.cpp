@@ -29,22 +29,22 @@ struct Capture {
   Tensor gradient;
 };
 
-/// An op whose gradients are all there.
-struct Ready {
-  std::uint64_t sequence;
-  Target op;
-  friend bool operator<(const Ready& a, const Ready& b) { return a.sequence < b.sequence; }
+struct NewestFirst {
+  bool operator()(const OpRun* a, const OpRun* b) const {
+    return a->node->sequence < b->node->sequence;
+  }
 };
 
 /// One run of backward.
 class BackwardRun {
  public:
   BackwardRun(const BackwardOptions& options, std::vector<Capture>* captures)
-      : keep_(options.keep_graph || options.create_graph),
-        captures_(captures),
-        previous_(current_) {
+      : captures_(captures),
+        previous_(current_),
+        run_(++run_counter_),
+        state_(run_, options.keep_graph || options.create_graph,
+               previous_ == nullptr ? nullptr : &previous_->state_) {
     current_ = this;
-    run_ = ++run_counter_;
     if (captures_ == nullptr) {
       count_backward_in_pass();
     }
@@ -58,8 +58,8 @@ class BackwardRun {
   BackwardRun(const BackwardRun&) = delete;
   BackwardRun& operator=(const BackwardRun&) = delete;
 
-  void start(const Edge& root);
-  void seed(std::size_t root, Tensor gradient) { roots_[root].seed = std::move(gradient); }
+  void start(std::span<const Tensor> roots);
+  void seed(Tensor gradient) { seeds_.push_back(std::move(gradient)); }
   void count(std::span<const Tensor> roots, std::span<const Tensor> seeds) {
     counts_.begin(roots, seeds, state_.leaves());
   }
@@ -72,33 +72,30 @@ class BackwardRun {
   std::vector<std::function<void()>> callbacks;
 
  private:
-  struct Root {
-    Edge edge;  ///< keeps every node alive that is reached
-    Target target;
-    Tensor seed;
-  };
   void prune();
   [[nodiscard]] bool leads_to_capture(const Edge& edge, Target target);
   void execute(OpRun& at);
   [[nodiscard]] BatchSum batch_sum_of(const OpRun& at);
   void compute(OpRun& at, Vjp& vjp);
-  void deliver(Target target, std::uint32_t output, Tensor gradient, bool rows);
-  void deliver(LeafRun& leaf, Tensor gradient, bool rows);
+  void deliver(Target target, std::uint32_t output, Tensor&& gradient, bool rows);
+  void deliver(LeafRun& leaf, Tensor&& gradient, bool rows);
   void complete(LeafRun& leaf);
   void capture(const TapeNode& node, std::uint32_t output, const Tensor& gradient);
   void abandon();
 
-  bool keep_;
   bool finished_ = false;
   std::vector<Capture>* captures_;  ///< null in an ordinary backward
   BackwardRun* previous_;
-  std::uint64_t run_ = 0;
-  std::vector<Root> roots_;
+  std::uint64_t run_;
+  std::vector<Edge> roots_;  ///< keep every node alive that is reached
+  std::vector<Target> root_targets_;
+  std::vector<Tensor> seeds_;
   RunState state_;
   std::size_t bytes_apart_ = 0;  ///< of leaves' gradients that came whole for each microbatch
   ReachedLeaves reached_;
   BackwardCounts counts_;
-  std::priority_queue<Ready> ready_;  ///< newest first
+  /// Ops whose gradients are all there.
+  std::priority_queue<OpRun*, std::vector<OpRun*>, NewestFirst> ready_;
 
   [[gnu::tls_model("initial-exec")]] static thread_local BackwardRun* current_;
   static std::atomic<std::uint64_t> run_counter_;
@@ -107,11 +104,11 @@ class BackwardRun {
 constinit thread_local BackwardRun* BackwardRun::current_ = nullptr;
 std::atomic<std::uint64_t> BackwardRun::run_counter_{0};
 
-void BackwardRun::start(const Edge& root) {
-  roots_.push_back({.edge = root});
-  if (root.node) {
-    roots_.back().target = state_.discover(root);
+void BackwardRun::start(std::span<const Tensor> roots) {
+  for (const Tensor& root : roots) {
+    roots_.push_back(edge_of(root));
   }
+  root_targets_ = state_.discover(roots_);
 }
 
 bool BackwardRun::leads_to_capture(const Edge& edge, Target target) {
@@ -121,7 +118,8 @@ bool BackwardRun::leads_to_capture(const Edge& edge, Target target) {
          });
 }
 
-/// For `grad`: marks the nodes that lead to a captured input.
+/// For `grad`: marks the nodes that lead to a captured input. Other leaves want nothing: what ops
+/// would bring them is not computed, and their sinks do not learn of the run.
 void BackwardRun::prune() {
   std::vector<OpRun*> oldest_first;  // inputs come before what was made of them
   for (OpRun& op : state_.ops()) {
@@ -129,9 +127,11 @@ void BackwardRun::prune() {
   }
   std::ranges::sort(oldest_first, {}, [](const OpRun* op) { return op->node->sequence; });
   for (OpRun* op : oldest_first) {
-    const std::span<const Target> targets = state_.targets(*op);
-    for (std::size_t i = 0; i < targets.size() && !op->reaches; ++i) {
-      op->reaches = leads_to_capture(op->node->edges[i], targets[i]);
+    const std::span<Target> targets = state_.targets(*op);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const bool leads = leads_to_capture(op->node->edges[i], targets[i]);
+      op->reaches |= leads;
+      targets[i] = targets[i].is_leaf() && !leads ? Target() : targets[i];
     }
   }
 }
@@ -141,11 +141,11 @@ void BackwardRun::run() {
   if (captures_ != nullptr) {
     prune();
   }
-  for (Root& root : roots_) {
-    deliver(root.target, root.edge.output, std::move(root.seed), false);
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    deliver(root_targets_[i], roots_[i].output, std::move(seeds_[i]), false);
   }
   while (!ready_.empty()) {
-    OpRun& at = state_.op(ready_.top().op);
+    OpRun& at = *ready_.top();
     ready_.pop();
     execute(at);
   }
@@ -215,12 +215,13 @@ void run_op_hooks(const OpNode& node, std::span<const Tensor> gradients, Vjp& vj
 void BackwardRun::compute(OpRun& at, Vjp& vjp) {
   OpNode& node = *at.node;
   const std::span<Tensor> gradients = state_.gradients(at);
-  const SavedUse saved(node, keep_);
+  state_.check_saved(at);
   if (std::ranges::any_of(gradients, &Tensor::defined) && (captures_ == nullptr || at.reaches)) {
     const ModeGuard<&Modes::batch_sum> sum(batch_sum_of(at));
     node.op->vjp(vjp, node.attrs.get());
     run_op_hooks(node, gradients, vjp);
   }
+  state_.clear_saved(at);
 }
 
 void BackwardRun::execute(OpRun& at) {
@@ -233,7 +234,9 @@ void BackwardRun::execute(OpRun& at) {
   }
   Vjp vjp(state_, at);
   compute(at, vjp);
-  std::ranges::fill(gradients, Tensor());
+  for (Tensor& gradient : gradients) {
+    gradient = Tensor();
+  }
   const std::span<const Target> targets = state_.targets(at);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     deliver(targets[i], node.edges[i].output, std::move(vjp.results()[i]), brings_rows(node, i));
@@ -249,7 +252,7 @@ void BackwardRun::capture(const TapeNode& node, std::uint32_t output, const Tens
 }
 
 /// Adds a contribution, undefined for none, and lets the target run when it was the last one.
-void BackwardRun::deliver(Target target, std::uint32_t output, Tensor gradient, bool rows) {
+void BackwardRun::deliver(Target target, std::uint32_t output, Tensor&& gradient, bool rows) {
   if (target.is_nowhere()) {
     return;
   }
@@ -258,15 +261,15 @@ void BackwardRun::deliver(Target target, std::uint32_t output, Tensor gradient, 
     return;
   }
   OpRun& op = state_.op(target);
-  if (gradient.defined()) {
-    add_contribution(state_.gradients(op)[output], std::move(gradient), op.node->outputs[output]);
+  if (Tensor& sum = state_.gradients(op)[output]; gradient.defined()) {
+    add_contribution(sum, std::move(gradient), op.node->outputs[output]);
   }
   if (--op.pending == 0) {
-    ready_.push({op.node->sequence, target});
+    ready_.push(&op);
   }
 }
 
-void BackwardRun::deliver(LeafRun& leaf, Tensor gradient, bool rows) {
+void BackwardRun::deliver(LeafRun& leaf, Tensor&& gradient, bool rows) {
   const bool last = leaf.arrive();
   if (gradient.defined()) {
     if (captures_ == nullptr) {
@@ -316,6 +319,7 @@ void BackwardRun::finish() {
 
 /// Backward threw: nothing of it stays, neither on the tape nor in the sums over a step's passes.
 void BackwardRun::abandon() {
+  state_.give_back();
   if (captures_ == nullptr) {
     uncount_backward_in_pass();
     drop_open_rounds();
@@ -335,13 +339,13 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
   tell_listeners();
   const ModeGuard<&Modes::record> recording(options.create_graph);
   BackwardRun run(options, nullptr);
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    check(roots[i].requires_grad(), "backward: the tensor requires no gradient");
-    run.start(edge_of(roots[i]));
+  for (const Tensor& root : roots) {
+    check(root.requires_grad(), "backward: the tensor requires no gradient");
   }
+  run.start(roots);
   run.count(roots, seeds);
   for (std::size_t i = 0; i < roots.size(); ++i) {
-    run.seed(i, seed_for(roots[i], seeds[i], SeedScale::grain, run.counts().weights()));
+    run.seed(seed_for(roots[i], seeds[i], SeedScale::grain, run.counts().weights()));
   }
   run.run();
   run.finish();
@@ -357,10 +361,12 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
   }
   const ModeGuard<&Modes::record> recording(options.create_graph);
   BackwardRun run(options, &captures);
+  for (const Tensor& output : outputs) {
+    check(output.requires_grad(), "grad: an output requires no gradient");
+  }
+  run.start(outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    check(outputs[i].requires_grad(), "grad: an output requires no gradient");
-    run.start(edge_of(outputs[i]));
-    run.seed(i, seed_for(outputs[i], seeds.empty() ? Tensor() : seeds[i], SeedScale::one));
+    run.seed(seed_for(outputs[i], seeds.empty() ? Tensor() : seeds[i], SeedScale::one));
   }
   run.run();
   run.finish();

@@ -30,8 +30,9 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
 
 /// Gradients of `outputs` with respect to `inputs`, returned and added to no leaf. An input that
 /// the outputs do not depend on has an undefined gradient. `seeds` as in `backward`, but without
-/// the factor of the grain; empty means ones. Hooks on gradients run for the inputs and what lies
-/// above them, ready hooks do not. Threads share nothing but the graph, as in `backward`.
+/// the factor of the grain; without any, each output is one number, or one a microbatch, and its
+/// seed is 1. Hooks on gradients run for the inputs and what lies above them, ready hooks do not.
+/// Threads share nothing but the graph, as in `backward`.
 [[nodiscard]] std::vector<Tensor> grad(std::span<const Tensor> outputs,
                                        std::span<const Tensor> inputs,
                                        std::span<const Tensor> seeds = {},

@@ -36,34 +36,6 @@ const TensorMeta& OpNode::input_meta(std::size_t i) const {
   return constants[static_cast<std::size_t>(before)];
 }
 
-void check_not_released(const OpNode& node) {
-  check(!node.released(), node.op->info.name,
-        ": backward ran through this graph before; use keep_graph to run it again");
-}
-
-SavedUse::SavedUse(OpNode& node, bool keep) : node_(node), keep_(keep) {
-  if (keep) {
-    const bool late =
-        (node.readers.fetch_add(1, std::memory_order_acquire) & OpNode::kReleased) != 0;
-    if (late) {
-      node.readers.fetch_sub(1, std::memory_order_relaxed);
-      check_not_released(node);
-    }
-  } else if ((node.readers.fetch_or(OpNode::kReleased, std::memory_order_acquire) &
-              OpNode::kReleased) != 0) {
-    check_not_released(node);
-  }
-}
-
-SavedUse::~SavedUse() {
-  if (keep_) {
-    node_.readers.fetch_sub(1, std::memory_order_release);
-  } else if (node_.readers.load(std::memory_order_acquire) == OpNode::kReleased) {
-    node_.saved_inputs.clear();
-    node_.saved_outputs.clear();
-  }
-}
-
 Tensor run_gradient_hooks(const GradientHooks* hooks, Tensor gradient) {
   if (hooks == nullptr || hooks->empty()) {
     return gradient;

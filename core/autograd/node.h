@@ -1,7 +1,6 @@
 // The tape: what was called, on what, in which order.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include <tessera/core/autograd/saved_tensor.h>
+#include <tessera/core/autograd/target.h>
 #include <tessera/core/base/hook_list.h>
 #include <tessera/core/base/inline_vector.h>
 #include <tessera/core/base/pooled.h>
@@ -33,6 +33,9 @@ class TapeNode : public RefCounted {
   std::uint64_t sequence = 0;  ///< larger than those of what it was computed from; 0 for leaves
 
  private:
+  friend class RunState;
+  std::uint64_t run_ = 0;                ///< of backward, that discovered it last
+  Target place_;                         ///< in that run
   TapeNode* released_before_ = nullptr;  ///< in the list of nodes to delete
 };
 
@@ -75,8 +78,15 @@ struct OpHooks {
   std::shared_ptr<HookList<OpHook>> after;
 };
 
-/// A recorded op.
+/// A recorded op. What a run of backward reads of every node comes first: the tape of a model does
+/// not fit into the caches.
 class OpNode final : public TapeNode, public Pooled<OpNode> {
+ private:
+  friend class RunState;
+  std::uint64_t taken_by_ = 0;  ///< the run of backward that leaves nothing saved
+  std::uint32_t readers_ = 0;   ///< runs under way that leave it
+  bool cleared_ = false;        ///< nothing is saved any more
+
  public:
   OpNode(const OpDef& def, const void* attributes) : op(&def), attrs(*def.attrs, attributes) {}
   [[nodiscard]] OpNode* as_op() noexcept override { return this; }
@@ -84,39 +94,14 @@ class OpNode final : public TapeNode, public Pooled<OpNode> {
   /// with every recorded call, so they hold nothing twice.
   [[nodiscard]] const TensorMeta& input_meta(std::size_t i) const;
 
-  /// True when the saved tensors are gone, or about to go: backward ran, or runs.
-  [[nodiscard]] bool released() const noexcept {
-    return (readers.load(std::memory_order_relaxed) & kReleased) != 0;
-  }
-  static constexpr std::uint32_t kReleased = 1U << 31U;
-
   const OpDef* op;
-  AttrsBox attrs;
-  std::atomic<std::uint32_t> readers = 0;  ///< see SavedUse
-  InlineVector<Edge, 3> edges;             ///< one an input
-  InlineVector<TensorMeta, 1> constants;   ///< of the inputs without an edge, in their order
+  std::unique_ptr<OpHooks> hooks;  ///< null for none
+  InlineVector<Edge, 3> edges;     ///< one an input
   InlineVector<TensorMeta, 1> outputs;
+  InlineVector<TensorMeta, 1> constants;  ///< of the inputs without an edge, in their order
+  AttrsBox attrs;
   InlineVector<SavedTensor, 3> saved_inputs;
   InlineVector<SavedTensor, 1> saved_outputs;
-  std::unique_ptr<OpHooks> hooks;  ///< null for none
 };
-
-/// While it lives, a backward may read what a node saved. Several that keep the graph may at once;
-/// one that does not keep it has it to itself, and lets go of it at the end.
-class SavedUse {
- public:
-  /// Throws InvalidArgument where a backward that did not keep the graph came first.
-  SavedUse(OpNode& node, bool keep);
-  ~SavedUse();
-  SavedUse(const SavedUse&) = delete;
-  SavedUse& operator=(const SavedUse&) = delete;
-
- private:
-  OpNode& node_;
-  bool keep_;
-};
-
-/// Throws InvalidArgument when a backward that did not keep the graph ran through `node`.
-void check_not_released(const OpNode& node);
 
 }  // namespace tessera

@@ -1,6 +1,69 @@
 #include <tessera/core/autograd/run_state.h>
 
+#include <mutex>
+
 namespace tessera {
+
+namespace {
+
+constinit std::mutex turn;
+
+void check_not_cleared(bool cleared, const OpNode& node) {
+  check(!cleared, node.op->info.name,
+        ": backward ran through this graph before; use keep_graph to run it again");
+}
+
+}  // namespace
+
+RunState::~RunState() {
+  if (keep_) {
+    const std::lock_guard lock(turn);
+    for (const OpRun& op : ops_) {
+      --op.node->readers_;
+    }
+  }
+}
+
+void RunState::give_back() {
+  const std::lock_guard lock(turn);
+  for (const OpRun& op : ops_) {
+    OpNode& node = *op.node;
+    node.taken_by_ = node.taken_by_ == run_ && !node.cleared_ ? 0 : node.taken_by_;
+  }
+}
+
+bool RunState::is_under_way_here(std::uint64_t run) const {
+  const RunState* state = this;
+  while (state != nullptr && state->run_ != run) {
+    state = state->outer_;
+  }
+  return state != nullptr;
+}
+
+bool RunState::take(OpNode& node) const {
+  if (node.taken_by_ != 0) [[unlikely]] {
+    check_not_cleared(node.cleared_ || !is_under_way_here(node.taken_by_), node);
+  }
+  const bool shared = node.readers_ > 0;
+  if (keep_) {
+    ++node.readers_;
+  } else {
+    node.taken_by_ = run_;
+  }
+  return shared;
+}
+
+void RunState::check_saved(const OpRun& op) const {
+  check_not_cleared(op.node->cleared_, *op.node);
+}
+
+void RunState::clear_saved(const OpRun& op) const {
+  if (!keep_ && !op.shared) {
+    op.node->cleared_ = true;
+    op.node->saved_inputs.clear();
+    op.node->saved_outputs.clear();
+  }
+}
 
 Target RunState::add(TapeNode& node) {
   OpNode* op = node.as_op();
@@ -8,39 +71,57 @@ Target RunState::add(TapeNode& node) {
     leaves_.emplace_back(*node.as_leaf());
     return Target::leaf(leaves_.size() - 1);
   }
-  check_not_released(*op);
-  ops_.push_back({.node = op, .gradients = static_cast<std::uint32_t>(gradients_.size())});
-  gradients_.resize(gradients_.size() + op->outputs.size());
+  const bool shared = take(*op);
+  OpRun& run = ops_.emplace_back();
+  run.node = op;
+  run.gradients = outputs_;
+  run.targets = inputs_;
+  run.shared = shared;
+  outputs_ += static_cast<std::uint32_t>(op->outputs.size());
+  inputs_ += static_cast<std::uint32_t>(op->edges.size());
   return Target::op(ops_.size() - 1);
 }
 
-Target RunState::expect(TapeNode& node, bool rows) {
-  Target& known = places_.find(node, [this](Target at) -> const TapeNode* {
-    return at.is_leaf() ? static_cast<const TapeNode*>(&leaf(at).leaf()) : op(at).node;
-  });
-  if (known.is_nowhere()) {
-    known = add(node);
+Target RunState::expect(const Edge& edge, bool rows) {
+  if (!edge.node) {
+    return {};
   }
-  if (known.is_leaf()) {
-    leaf(known).expect(rows);
+  TapeNode& node = *edge.node;
+  if (node.run_ != run_) {
+    node.place_ = add(node);
+    node.run_ = run_;
+  }
+  if (node.place_.is_leaf()) {
+    leaf(node.place_).expect(rows);
   } else {
-    ++op(known).pending;
+    ++op(node.place_).pending;
   }
-  return known;
+  return node.place_;
 }
 
-Target RunState::discover(const Edge& root) {
-  std::size_t next = ops_.size();
-  const Target start = expect(*root.node, false);
-  for (; next < ops_.size(); ++next) {
-    const OpNode& node = *ops_[next].node;
-    ops_[next].targets = static_cast<std::uint32_t>(targets_.size());
-    for (std::size_t i = 0; i < node.edges.size(); ++i) {
-      const Edge& edge = node.edges[i];
-      targets_.push_back(edge.node ? expect(*edge.node, brings_rows(node, i)) : Target());
-    }
+void RunState::follow_edges(std::size_t place) {
+  const OpNode& node = *ops_[place].node;
+  if (targets_.size() < inputs_) {
+    targets_.resize(std::size_t{2} * inputs_);
   }
-  return start;
+  std::size_t next = ops_[place].targets;
+  for (std::size_t i = 0; i < node.edges.size(); ++i) {
+    targets_[next++] = expect(node.edges[i], brings_rows(node, i));
+  }
+}
+
+std::vector<Target> RunState::discover(std::span<const Edge> roots) {
+  const std::lock_guard lock(turn);
+  std::vector<Target> found;
+  found.reserve(roots.size());
+  for (const Edge& root : roots) {
+    found.push_back(expect(root, false));
+  }
+  for (std::size_t next = 0; next < ops_.size(); ++next) {
+    follow_edges(next);
+  }
+  gradients_.resize(outputs_);
+  return found;
 }
 
 LeafRun* RunState::leaf_behind(const OpRun& op, std::size_t i) {

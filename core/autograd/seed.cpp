@@ -1,7 +1,9 @@
 #include <tessera/core/autograd/seed.h>
 
 #include <numeric>
+#include <vector>
 
+#include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
@@ -49,6 +51,27 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
                                             : weighted(root, weights, per_microbatch);
   gradient.get().cut = root.cut();
   return gradient;
+}
+
+Tensor seed_of_item(const Tensor& loss) {
+  if (!loss.cut().stacked || loss.ndim() != 1) {
+    return {};
+  }
+  const LossCounts* counts = counts_of(loss);
+  std::vector<double> weights;
+  if (counts != nullptr) {
+    weights = read_counts("grad", *counts);
+  }
+  if (std::ssize(weights) != loss.numel()) {
+    weights.assign(static_cast<std::size_t>(loss.numel()), 1);
+  }
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) {
+    weight = total > 0 ? weight / total : 0;
+  }
+  Tensor seed = weighted(loss, weights, true);
+  seed.get().cut = loss.cut();
+  return seed;
 }
 
 }  // namespace tessera

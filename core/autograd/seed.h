@@ -20,4 +20,9 @@ enum class SeedScale : std::uint8_t {
 [[nodiscard]] Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
                               std::span<const double> weights = {});
 
+/// The gradient of `loss.item()` with respect to a loss that exists once a microbatch: what each
+/// counts in that mean. Undefined for other tensors. Throws InvalidArgument for a sum of losses
+/// with different counts.
+[[nodiscard]] Tensor seed_of_item(const Tensor& loss);
+
 }  // namespace tessera

@@ -18,7 +18,7 @@ class Vjp {
   [[nodiscard]] Tensor gradient(int i = 0) const;
   [[nodiscard]] bool has_gradient(int i) const { return run_.gradients(op_)[index(i)].defined(); }
   /// True when somebody wants the gradient of input `i`: compute no others.
-  [[nodiscard]] bool needs(int i) const { return static_cast<bool>(node_.edges[index(i)].node); }
+  [[nodiscard]] bool needs(int i) const { return !run_.targets(op_)[index(i)].is_nowhere(); }
   /// A saved input or output. Throws InternalError for one that `OpInfo` does not name.
   [[nodiscard]] Tensor input(int i = 0) const;
   [[nodiscard]] Tensor output(int i = 0) const;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <tessera/core/base/random_scope.h>
+
 namespace tessera {
 namespace {
 
@@ -34,6 +36,7 @@ void set_seed(std::uint64_t seed) {
   context.models_made = 0;
   context.step = 0;
   context.factory_draws = 0;
+  begin_random_pass();
 }
 
 }  // namespace tessera

@@ -65,7 +65,8 @@ class ContextScope {
   std::shared_ptr<Context> previous_;
 };
 
-/// Sets the seed from which initialisation, dropout, data order, `rand` and `randn` follow.
+/// Sets the seed from which initialisation, dropout, data order, `rand` and `randn` follow: what is
+/// drawn afterwards is what any other program with that seed draws.
 void set_seed(std::uint64_t seed);
 
 }  // namespace tessera

@@ -47,7 +47,11 @@ class Ref {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~Ref() { reset(); }
+  ~Ref() {
+    if (object_ != nullptr) {  // most were moved away: those cost no call
+      reset();
+    }
+  }
 
   void reset() noexcept {
     if (T* object = std::exchange(object_, nullptr); object != nullptr && object->drop()) {

@@ -126,10 +126,7 @@ CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void*
   return plan;
 }
 
-void CutPlan::apply(Infer& infer) const {
-  if (parts == 1 && output_dims.empty()) {
-    return;
-  }
+void CutPlan::set_cuts(Infer& infer) const {
   const Cut pieces{.parts = parts, .dim = 0, .stacked = true};
   const std::span<OutputSpec> specs = infer.outputs();
   for (std::size_t i = 0; i < specs.size(); ++i) {

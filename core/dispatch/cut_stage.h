@@ -22,7 +22,14 @@ struct CutPlan {
   InlineVector<std::int8_t, 4> unmarked;
 
   /// Sets the cuts of the outputs, and gives stacked sums their dim of pieces.
-  void apply(Infer& infer) const;
+  void apply(Infer& infer) const {
+    if (parts > 1 || !output_dims.empty()) [[unlikely]] {
+      set_cuts(infer);
+    }
+  }
+
+ private:
+  void set_cuts(Infer& infer) const;
 };
 
 /// Throws Unsupported that names `op`, `why` it cannot go on, the module that runs and the ways

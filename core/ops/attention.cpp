@@ -90,6 +90,7 @@ void check_inputs(const Infer& c, int first, int mask) {
         q.dtype(), " as of the queries");
   if (c.has_input(mask)) {
     check_mask(c.op(), c.input(mask), score_shape(q.shape(), k.shape()));
+    check_not_narrowed(c.op(), "mask", c.input(mask).dtype(), q.dtype());
   }
 }
 

@@ -150,12 +150,16 @@ BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& 
 Tensor batch_norm_with(const Tensor& x, const Tensor& mean, const Tensor& variance,
                        const Tensor& weight, const Tensor& bias, double epsilon) {
   const DType exact = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  const auto widened = [&](const char* name, const Tensor& parameter) {
+    check_not_narrowed("batch_norm", name, parameter.dtype(), x.dtype());
+    return cast(parameter, exact);
+  };
   Tensor scale = rsqrt(cast(variance, exact) + epsilon);
   if (weight.defined()) {
-    scale = scale * cast(weight, exact);
+    scale = scale * widened("weight", weight);
   }
   const Tensor to_zero = cast(mean, exact) * scale * -1.0;
-  const Tensor shift = bias.defined() ? cast(bias, exact) + to_zero : to_zero;
+  const Tensor shift = bias.defined() ? widened("bias", bias) + to_zero : to_zero;
   const Tensor scaled = cast(x, exact) * along_channels(scale, x.ndim());
   return cast(scaled + along_channels(shift, x.ndim()), x.dtype());
 }

@@ -1,5 +1,6 @@
 #include <tessera/core/ops/glu.h>
 
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sigmoid.h>
 #include <tessera/core/ops/slice.h>
@@ -8,8 +9,9 @@
 namespace tessera {
 
 Tensor glu(const Tensor& x, int dim) {
-  check_has_dims("glu", x.shape());
-  const std::int64_t size = x.size(dim);
+  const Shape shape = unstacked_shape(x);
+  check_has_dims("glu", shape);
+  const std::int64_t size = shape[normalize_dim("glu", dim, shape.size())];
   check(size % 2 == 0, "glu: wrong size of dim ", dim, "; got ", size, ", expected an even one");
   return slice(x, dim, 0, size / 2) * sigmoid(slice(x, dim, size / 2));
 }

@@ -40,9 +40,11 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
   const DType exact = dtype == DType::f64 || !scaled ? dtype : DType::f32;
   Tensor y = normalized(x, groups, epsilon, exact);
   if (weight.defined()) {
+    check_not_narrowed("group_norm", "weight", weight.dtype(), dtype);
     y = y * along_channels(cast(weight, exact), x.ndim());
   }
   if (bias.defined()) {
+    check_not_narrowed("group_norm", "bias", bias.dtype(), dtype);
     y = y + along_channels(cast(bias, exact), x.ndim());
   }
   return cast(y, dtype);

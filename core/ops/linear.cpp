@@ -48,6 +48,7 @@ void Linear::infer(Infer& c, const Attrs& attrs) {
   check_product(c, weight[1], "x");
   if (c.has_input(2)) {
     check_shape("linear", "bias", c.input(2).shape(), {weight[0]});
+    check_not_narrowed("linear", "bias", c.input(2).dtype(), c.input(0).dtype());
   }
   Shape shape = c.input(0).shape();
   shape[shape.size() - 1] = weight[0];

@@ -5,6 +5,7 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/exp.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
 
@@ -51,7 +52,7 @@ void LogSoftmaxBackward::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 Tensor log_softmax(const Tensor& x, int dim) {
-  return call<LogSoftmax>({x}, {normalize_dim("log_softmax", dim, x.ndim())});
+  return call<LogSoftmax>({x}, {normalize_dim("log_softmax", dim, unstacked_ndim(x))});
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/checks.h>
@@ -186,8 +187,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
-  const bool row = a.ndim() == 1;
-  const bool column = b.ndim() == 1;
+  const bool row = unstacked_ndim(a) == 1;
+  const bool column = unstacked_ndim(b) == 1;
   if (!row && !column) {
     return matmul(a, b, false, false);
   }

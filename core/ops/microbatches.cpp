@@ -183,6 +183,14 @@ Tensor join_microbatches(std::span<const TensorRef> pieces, int dim) {
   return call<JoinMicrobatches>(pieces, {dim});
 }
 
+Shape unstacked_shape(const Tensor& x) {
+  Shape shape = x.shape();
+  if (x.cut().stacked) {
+    shape.erase(0);
+  }
+  return shape;
+}
+
 bool lie_in_runs(const Tensor& x) {
   const auto before = x.shape().begin() + (x.cut() ? x.cut().dim : 0);
   return std::all_of(x.shape().begin(), before, [](std::int64_t size) { return size == 1; });

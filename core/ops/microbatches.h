@@ -81,6 +81,15 @@ struct AsMicrobatches {
 /// Joins one tensor a microbatch: along `dim`, or stacked in a new dim 0 when `dim` is -1.
 [[nodiscard]] Tensor join_microbatches(std::span<const TensorRef> pieces, int dim);
 
+/// The number of dims of `x`, without that of stacked microbatches.
+[[nodiscard]] inline int unstacked_ndim(const Tensor& x) {
+  return x.ndim() - (x.cut().stacked ? 1 : 0);
+}
+
+/// The shape of `x`, without the dim of stacked microbatches: functions that call ops with dims and
+/// sizes that follow from it do the same with each microbatch.
+[[nodiscard]] Shape unstacked_shape(const Tensor& x);
+
 /// True when each microbatch of `x` is one run of its elements, as kernels that sum by rows want
 /// it.
 [[nodiscard]] bool lie_in_runs(const Tensor& x);

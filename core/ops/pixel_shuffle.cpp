@@ -1,5 +1,6 @@
 #include <tessera/core/ops/pixel_shuffle.h>
 
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/permute.h>
 #include <tessera/core/ops/reshape.h>
 
@@ -8,9 +9,9 @@ namespace {
 
 /// The dims of x in front of channels and positions, and then `sizes`.
 Shape behind_samples(const Tensor& x, const Dims& sizes) {
-  Shape shape;
-  for (int d = 0; d < x.ndim() - 3; ++d) {
-    shape.push_back(x.shape()[d]);
+  Shape shape = unstacked_shape(x);
+  for (int i = 0; i < 3; ++i) {
+    shape.erase(shape.size() - 1);
   }
   for (const std::int64_t size : sizes) {
     shape.push_back(size);
@@ -21,10 +22,10 @@ Shape behind_samples(const Tensor& x, const Dims& sizes) {
 /// x, reshaped to five last dims, with those in another order.
 Tensor reorder(const Tensor& x, const Dims& sizes, const Dims& order) {
   const Tensor parts = reshape(x, behind_samples(x, sizes));
+  const int samples = unstacked_ndim(parts) - 5;
   Dims whole;
-  for (int d = 0; d < parts.ndim(); ++d) {
-    const int behind = d - (parts.ndim() - 5);
-    whole.push_back(behind < 0 ? d : parts.ndim() - 5 + order[behind]);
+  for (int d = 0; d < samples + 5; ++d) {
+    whole.push_back(d < samples ? d : samples + order[d - samples]);
   }
   return permute(parts, whole);
 }
@@ -32,7 +33,8 @@ Tensor reorder(const Tensor& x, const Dims& sizes, const Dims& order) {
 void check_image(const char* op, const Tensor& x, std::int64_t factor) {
   check(factor >= 1 && factor < (std::int64_t{1} << 31), op, ": factor out of range; got ", factor,
         ", expected 1 to 2^31 - 1");
-  check(x.ndim() >= 3 && x.ndim() <= kMaxDims - 2, op, ": wrong shape of x; got ", x.shape(),
+  const int ndim = unstacked_ndim(x);
+  check(ndim >= 3 && x.ndim() <= kMaxDims - 2, op, ": wrong shape of x; got ", x.shape(),
         ", expected (..., channels, height, width) of at most ", kMaxDims - 2, " dims");
 }
 

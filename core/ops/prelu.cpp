@@ -4,6 +4,7 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/sum_to.h>
@@ -15,11 +16,6 @@
 namespace tessera {
 namespace {
 
-/// The number of dims of `x`, without that of stacked microbatches.
-int sample_ndim(const Tensor& x) {
-  return x.ndim() - (x.cut().stacked ? 1 : 0);
-}
-
 void check_weight(const Tensor& x, const Tensor& weight) {
   check_real<TypeError>("prelu", "x", x.dtype());
   check_real<TypeError>("prelu", "weight", weight.dtype());
@@ -29,7 +25,7 @@ void check_weight(const Tensor& x, const Tensor& weight) {
   check<RuntimeError>(autocast || weight.dtype() == x.dtype(), "prelu: wrong dtype of weight; got ",
                       weight.dtype(), ", expected ", x.dtype(), " as of x");
   const std::int64_t count = weight.numel();
-  const int ndim = sample_ndim(x);
+  const int ndim = unstacked_ndim(x);
   const std::int64_t channels = ndim < 2 ? 1 : x.size(1 - ndim);
   check<ValueError>(count == 1 || count == channels,
                     "prelu: the weight fits neither all of x nor its channels; got ", count,
@@ -61,7 +57,7 @@ void Prelu::vjp(Vjp& v, const Attrs&) {
 Tensor prelu(const Tensor& x, const Tensor& weight) {
   check_weight(x, weight);
   const Tensor slopes = cast(weight, x.dtype());
-  const int ndim = sample_ndim(x);
+  const int ndim = unstacked_ndim(x);
   if (ndim == 0) {
     return call<Prelu>({x, reshape(slopes, {})});
   }

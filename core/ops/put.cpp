@@ -71,15 +71,12 @@ void Put::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Put::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule = positions_rule(c, 2, attrs.first, c.input(1).ndim());
-  // In: x, lists, then values; only dims that no list indexes can be cut.
-  const DimLabels values = rule.outputs[0];
-  rule.inputs.resize(1);
-  rule.inputs.push_back(values);
+  const ShardRule taking = positions_rule(c, 2, attrs.first, c.input(1).ndim());
+  const DimLabels& x = taking.inputs[0];
+  ShardRule rule{.inputs = {x, taking.outputs[0]}, .outputs = {x}};
   for (int i = 2; i < c.input_count(); ++i) {
-    rule.inputs.emplace_back(c.input(i).ndim());
+    rule.inputs.push_back(taking.inputs[1]);
   }
-  rule.outputs[0] = rule.inputs[0];
   return rule;
 }
 

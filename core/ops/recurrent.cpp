@@ -5,6 +5,7 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/support/recurrent.h>
@@ -167,6 +168,9 @@ void Recurrent::infer(Infer& c, const Attrs& attrs) {
         "recurrent: wrong weight; got ", c.input(1).shape(), " ", c.input(1).dtype(), ", expected ",
         weight, " of a floating dtype");
   check_optional(c, 2, {x[2]}, "bias");
+  if (c.has_input(2)) {
+    check_not_narrowed("recurrent", "bias", c.input(2).dtype(), attrs.dtype);
+  }
   check_optional(c, 3, state, "hidden state");
   check_optional(c, 4, state, "cell state");
   check(lstm || !c.has_input(4),

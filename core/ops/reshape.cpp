@@ -4,6 +4,7 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
@@ -123,21 +124,8 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
   return call<Reshape>({x}, {shape});
 }
 
-namespace {
-
-/// Stacked microbatches are reshaped each by itself.
-Shape shape_of_sample(const Tensor& x) {
-  Shape shape = x.shape();
-  if (x.cut().stacked) {
-    shape.erase(0);
-  }
-  return shape;
-}
-
-}  // namespace
-
 Tensor flatten(const Tensor& x, int first, int last) {
-  const Shape shape = shape_of_sample(x);
+  const Shape shape = unstacked_shape(x);
   const int begin = normalize_dim("flatten", first, shape.size());
   const int end = normalize_dim("flatten", last, shape.size());
   check(begin <= end, "flatten: dims in wrong order; got ", first, " to ", last,
@@ -154,7 +142,7 @@ Tensor flatten(const Tensor& x, int first, int last) {
 }
 
 Tensor unflatten(const Tensor& x, int dim, const Shape& sizes) {
-  const Shape shape = shape_of_sample(x);
+  const Shape shape = unstacked_shape(x);
   const int at = normalize_dim("unflatten", dim, shape.size());
   check_has_dims("unflatten", shape);
   check_at_least("unflatten", "number of sizes", sizes.size(), 1);

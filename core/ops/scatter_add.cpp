@@ -67,9 +67,7 @@ void ScatterAdd::vjp(Vjp& v, const Attrs& attrs) {
 
 ShardRule ScatterAdd::shard(const Infer& c, const Attrs& attrs) {
   ShardRule rule = index_rule(c, attrs.dim);
-  DimLabels& index = rule.inputs[1];
-  index[normalize_dim("scatter_add", attrs.dim, index.size)] = DimLabels::kWhole;
-  rule.inputs.push_back(DimLabels(index));
+  rule.inputs.push_back(DimLabels(rule.inputs[1]));
   rule.outputs.push_back(rule.inputs[0]);
   return rule;
 }

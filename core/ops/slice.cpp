@@ -62,8 +62,9 @@ ShardRule Slice::shard(const Infer& c, const Attrs& attrs) {
   DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
   DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
   const int dim = normalize_dim("slice", attrs.dim, in.size);
+  const bool all = c.outputs()[0].shape[dim] == c.input().shape()[dim];
   for (int d = 0; d < in.size; ++d) {
-    in[d] = out[d] = d == dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
+    in[d] = out[d] = d == dim && !all ? DimLabels::kWhole : static_cast<std::int8_t>(d);
   }
   return rule;
 }

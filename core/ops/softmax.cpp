@@ -4,6 +4,7 @@
 
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
 
@@ -52,7 +53,7 @@ void SoftmaxBackward::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 Tensor softmax(const Tensor& x, int dim) {
-  return call<Softmax>({x}, {normalize_dim("softmax", dim, x.ndim())});
+  return call<Softmax>({x}, {normalize_dim("softmax", dim, unstacked_ndim(x))});
 }
 
 namespace {

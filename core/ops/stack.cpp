@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/unsqueeze.h>
@@ -10,10 +11,10 @@ namespace tessera {
 
 Tensor stack(std::span<const TensorRef> pieces, int dim) {
   check_at_least("stack", "number of tensors", pieces.size(), 1);
-  const int at = normalize_dim("stack", dim, pieces[0]->ndim() + 1);
+  const int at = normalize_dim("stack", dim, unstacked_ndim(pieces[0]) + 1);
   std::vector<Tensor> raised;
   for (const Tensor& piece : pieces) {
-    check_shape("stack", "a tensor", piece.shape(), pieces[0]->shape());
+    check_shape("stack", "a tensor", unstacked_shape(piece), unstacked_shape(pieces[0]));
     raised.push_back(unsqueeze(piece, at));
   }
   return concat(std::vector<TensorRef>(raised.begin(), raised.end()), at);
@@ -23,9 +24,18 @@ Tensor stack(std::initializer_list<TensorRef> pieces, int dim) {
   return stack(std::span<const TensorRef>(pieces.begin(), pieces.size()), dim);
 }
 
+namespace {
+
+std::int64_t size_along(const Tensor& x, int dim) {
+  const Shape shape = unstacked_shape(x);
+  return shape[normalize_dim("split", dim, shape.size())];
+}
+
+}  // namespace
+
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim) {
   check_at_least("split", "size of pieces", size, 1);
-  const std::int64_t all = x.size(dim);
+  const std::int64_t all = size_along(x, dim);
   std::vector<Tensor> pieces;
   for (std::int64_t start = 0; start < all; start += size) {
     pieces.push_back(slice(x, dim, start, std::min(start + size, all)));
@@ -41,8 +51,8 @@ std::vector<Tensor> split(const Tensor& x, std::span<const std::int64_t> sizes, 
     pieces.push_back(slice(x, dim, start, start + size));
     start += size;
   }
-  check(start == x.size(dim), "split: the sizes do not add up; got ", start, ", expected ",
-        x.size(dim));
+  check(start == size_along(x, dim), "split: the sizes do not add up; got ", start, ", expected ",
+        size_along(x, dim));
   return pieces;
 }
 

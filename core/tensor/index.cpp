@@ -3,6 +3,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/put.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/support/positions.h>
@@ -36,9 +37,10 @@ int dims_left(const Tensor& x, std::initializer_list<Index> indices) {
     taken += dims_taken(index);
     rests += std::holds_alternative<Rest>(index) ? 1 : 0;
   }
-  check(taken <= x.ndim() && rests <= 1, "index: too many indices; got ", indices.size(), " for ",
+  const int ndim = unstacked_ndim(x);
+  check(taken <= ndim && rests <= 1, "index: too many indices; got ", indices.size(), " for ",
         x.shape(), ", expected at most one a dim and one rest");
-  return x.ndim() - taken;
+  return ndim - taken;
 }
 
 class Resolver {
@@ -83,9 +85,9 @@ class Resolver {
   }
   void apply_mask(const Tensor& mask) {
     for (int d = 0; d < mask.ndim(); ++d) {
-      check(mask.shape()[d] == result_.view.shape()[dim_], "index: the mask does not fit; got ",
-            mask.shape(), " from dim ", dim_ - d, " on, expected the sizes of ",
-            result_.view.shape());
+      check(mask.shape()[d] == unstacked_shape(result_.view)[dim_],
+            "index: the mask does not fit; got ", mask.shape(), " from dim ", dim_ - d,
+            " on, expected the sizes of ", result_.view.shape());
       ++dim_;
     }
     for (Tensor& list : nonzero(mask)) {

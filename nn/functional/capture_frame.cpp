@@ -1,6 +1,7 @@
 #include <tessera/nn/functional/capture_frame.h>
 
 #include <tessera/core/autograd/engine.h>
+#include <tessera/core/autograd/seed.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/buffer_step.h>
@@ -72,8 +73,10 @@ Variables LeavesFrame::gradients(const Tensor& loss) const {
     order.push_back(&leaf);
     inputs.push_back(leaf.value);
   }
-  const std::vector<Tensor> gradients =
-      loss.requires_grad() ? grad(std::span(&loss, 1), inputs) : std::vector<Tensor>(inputs.size());
+  const std::vector<Tensor> seeds{seed_of_item(loss)};
+  const std::vector<Tensor> gradients = loss.requires_grad()
+                                            ? grad(std::span(&loss, 1), inputs, seeds)
+                                            : std::vector<Tensor>(inputs.size());
   Variables result = structure_;
   for (std::size_t i = 0; i < order.size(); ++i) {
     result.at(order[i]->name) =

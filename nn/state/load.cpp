@@ -3,6 +3,7 @@
 #include <tessera/nn/state/load.h>
 
 #include <algorithm>
+#include <map>
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
@@ -86,7 +87,17 @@ class Load {
       log_warning("load_state_dict: ", text_(name), " has no data (meta) and takes none; assign, ",
                   "or use to_empty() before");
     } else {
-      copies_.emplace_back(slot, given->tensor());
+      plan_copy(slot, name, given->tensor());
+    }
+  }
+
+  /// A slot with several names, a tied head say, takes one value.
+  void plan_copy(const SlotPtr& slot, const std::string& name, const Tensor& given) {
+    const auto [planned, first] = copies_.try_emplace(slot, name, given);
+    const auto& [known, value] = planned->second;
+    if (!first && !detail::same_elements(value, given)) {
+      errors_.push_back(concat(text_(name), ": differs from ", text_(known),
+                               ", and the module has one tensor for both"));
     }
   }
 
@@ -189,7 +200,7 @@ class Load {
     const CategoryScope category(MemoryCategory::parameter);
     const NoGradGuard no_grad;
     for (const auto& [slot, given] : copies_) {
-      fill_slot(*slot, given);
+      fill_slot(*slot, given.second);
     }
   }
 
@@ -242,7 +253,7 @@ class Load {
   const KeyText& text_;
   LoadResult result_;
   std::vector<std::string> errors_;
-  std::vector<std::pair<SlotPtr, Tensor>> copies_;
+  std::map<SlotPtr, std::pair<std::string, Tensor>> copies_;  ///< by slot: a name and its value
   std::vector<std::pair<HasExtraState*, Value>> extra_;
 };
 

@@ -1,5 +1,7 @@
 #include <tessera/nn/state/overwrite.h>
 
+#include <cstring>
+
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/cast.h>
@@ -18,6 +20,17 @@ std::string why_not_written(const Tensor& into, const Tensor& from) {
   }
   const bool empty = from.device().type == DeviceType::meta;
   return empty && into.device().type != DeviceType::meta ? "what is given has no data (meta)" : "";
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  const bool meta = a.device().type == DeviceType::meta || b.device().type == DeviceType::meta;
+  const bool same_memory = a.get().storage == b.get().storage && a.get().offset == b.get().offset &&
+                           a.strides() == b.strides();
+  if (meta || a.dtype() != b.dtype() || a.shape() != b.shape() || same_memory) {
+    return meta || (a.dtype() == b.dtype() && a.shape() == b.shape());
+  }
+  const Tensor left = contiguous(a.detach()), right = contiguous(b.detach());
+  return left.nbytes() == 0 || std::memcmp(left.raw_data(), right.raw_data(), left.nbytes()) == 0;
 }
 
 void overwrite(const Tensor& into, const Tensor& from) {

@@ -11,6 +11,9 @@ namespace tessera::nn::detail {
 /// lies; empty when they can.
 [[nodiscard]] std::string why_not_written(const Tensor& into, const Tensor& from);
 
+/// True when the elements of both are equal bit by bit, in one dtype, or when either has none yet.
+[[nodiscard]] bool same_elements(const Tensor& a, const Tensor& b);
+
 /// Writes them. Nothing of it is recorded.
 void overwrite(const Tensor& into, const Tensor& from);
 

@@ -64,6 +64,14 @@ TEST_F(DropoutTest, draws_differ_by_number_module_step_and_seed) {
   EXPECT_EQ(draw(), first);
 }
 
+TEST_F(DropoutTest, a_seed_begins_the_draws_anew) {
+  set_seed(3);
+  const auto first = draw();
+  EXPECT_NE(draw(), first);
+  set_seed(3);
+  EXPECT_EQ(draw(), first);
+}
+
 TEST_F(DropoutTest, recomputation_draws_the_same) {
   const RandomDraws before = Context::current().draws;
   const std::vector<float> first = draw();

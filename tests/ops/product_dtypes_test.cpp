@@ -6,12 +6,16 @@
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/attention.h>
+#include <tessera/core/ops/batch_norm.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/convolution.h>
+#include <tessera/core/ops/group_norm.h>
+#include <tessera/core/ops/layer_norm.h>
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/linear_cross_entropy.h>
 #include <tessera/core/ops/matmul.h>
 #include <tessera/core/ops/recurrent.h>
+#include <tessera/core/ops/rms_norm.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -55,6 +59,26 @@ TEST(ProductDtypes, AreOneInAllProducts) {
   EXPECT_NE(
       refusal([&] { return recurrent(RecurrentCell::rnn_tanh, units, wide(square), {}).output; }),
       "");
+}
+
+TEST(ProductDtypes, NarrowNoParameterThatIsAdded) {
+  const Tensor x = randn({2, 3}), square = randn({3, 3}), bias = wide(randn({3}));
+  EXPECT_EQ(refusal([&] { return linear(x, square, bias); }),
+            "linear: wrong dtype of bias; got f64 beside f32, expected f32, as .to(DType::f32) "
+            "makes it");
+  const Tensor image = randn({2, 3, 4, 4}), window = randn({3, 3, 3, 3});
+  const Tensor units = randn({1, 2, 3}), heads = randn({1, 1, 4, 2});
+  EXPECT_NE(refusal([&] { return convolution(image, window, bias); }), "");
+  EXPECT_NE(refusal([&] { return transposed_convolution(image, window, bias); }), "");
+  EXPECT_NE(
+      refusal([&] { return recurrent(RecurrentCell::rnn_tanh, units, square, bias, {}).output; }),
+      "");
+  EXPECT_NE(refusal([&] { return layer_norm(x, bias); }), "");
+  EXPECT_NE(refusal([&] { return rms_norm(cast(x, DType::bf16), bias); }), "");
+  EXPECT_NE(refusal([&] { return group_norm(image, 3, bias); }), "");
+  EXPECT_NE(refusal([&] { return batch_norm(image, bias).y; }), "");
+  EXPECT_NE(refusal([&] { return attention(heads, heads, heads, {}, wide(zeros({4, 4}))); }), "");
+  EXPECT_EQ(layer_norm(wide(x), bias).dtype(), DType::f64);
 }
 
 TEST(ProductDtypes, OfNarrowFloatsGoTogether) {

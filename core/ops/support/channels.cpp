@@ -18,6 +18,7 @@ void check_channel_values(const Infer& c, const Tensor& x, int i, const char* na
   }
   check_shape(c.op(), name, c.input(i).shape(), expected);
   check_floating(c.op(), name, c.input(i).dtype());
+  check_not_narrowed(c.op(), name, c.input(i).dtype(), x.dtype());
 }
 
 DimLabels channel_labels(int ndim) {

@@ -30,6 +30,14 @@ inline void check_i64(const char* op, const char* what, DType dtype) {
   check_dtype(dtype == DType::i64, op, what, dtype, "i64");
 }
 
+/// Throws TypeError for f64 that would be narrowed to go with values of dtype `beside`: nobody
+/// asked for that, and PyTorch refuses it too.
+inline void check_not_narrowed(const char* op, const char* what, DType got, DType beside) {
+  check<TypeError>(got != DType::f64 || beside == DType::f64 || !is_floating(beside), op,
+                   ": wrong dtype of ", what, "; got f64 beside ", beside, ", expected ", beside,
+                   ", as .to(DType::", beside, ") makes it");
+}
+
 /// Bools are welcome.
 template <class E = InvalidArgument>
 void check_real(const char* op, const char* what, DType dtype) {

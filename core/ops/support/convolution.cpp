@@ -92,6 +92,7 @@ ConvolutionGeometry geometry_of_weight(const char* op, const Shape& y, const Sha
 void check_channel_bias(const Infer& c, int i, std::int64_t channels) {
   if (c.has_input(i)) {
     check_shape(c.op(), "bias", c.input(i).shape(), {channels});
+    check_not_narrowed(c.op(), "bias", c.input(i).dtype(), c.input(0).dtype());
   }
 }
 

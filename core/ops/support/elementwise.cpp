@@ -133,13 +133,15 @@ Device common_device(const Infer& c) {
 void infer_elementwise(Infer& c, int inputs, DType dtype) {
   check(c.input_count() == inputs, c.op(), ": wrong number of inputs; got ", c.input_count(),
         ", expected ", inputs);
-  Shape shape = c.input(0).shape();
+  const Shape* shape = &c.input(0).shape();
+  Shape broadcast;  // where some differ: every call of an op comes here, and few need it
   for (int i = 1; i < inputs; ++i) {
-    if (c.input(i).shape() != shape) {
-      shape = broadcast_shapes(c.op(), shape, c.input(i).shape());
+    if (c.input(i).shape() != *shape) {
+      broadcast = broadcast_shapes(c.op(), *shape, c.input(i).shape());
+      shape = &broadcast;
     }
   }
-  c.add_output(shape, dtype);
+  c.add_output(*shape, dtype);
   c.outputs()[0].device = common_device(c);
 }
 

@@ -10,13 +10,14 @@
 namespace tessera {
 namespace {
 
-void check_parameter(const Infer& c, int i, const char* name) {
-  const Shape expected{c.input(0).shape().back()};
+void check_parameter(const Infer& c, const Tensor& x, int i, const char* name) {
+  const Shape expected{x.shape().back()};
   if (!c.has_input(i)) {
     return;
   }
   check_shape(c.op(), name, c.input(i).shape(), expected);
   check_floating(c.op(), name, c.input(i).dtype());
+  check_not_narrowed(c.op(), name, c.input(i).dtype(), x.dtype());
 }
 
 void check_rows(const Infer& c, const Tensor& x) {
@@ -74,8 +75,8 @@ void infer_norm(Infer& c, const NormAttrs& attrs, bool centered) {
   const Tensor& x = c.input(0);
   check_rows(c, x);
   check_at_least(c.op(), "epsilon", attrs.epsilon, 0);
-  check_parameter(c, 1, "weight");
-  check_parameter(c, 2, "bias");
+  check_parameter(c, x, 1, "weight");
+  check_parameter(c, x, 2, "bias");
   check(!c.has_input(2) || c.has_input(1), c.op(),
         ": a bias needs a weight; got the bias alone, expected both");
   const DType statistics = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
@@ -126,7 +127,7 @@ void infer_norm_backward(Infer& c, const NormBackwardAttrs& attrs, bool centered
   check_rows(c, x);
   check_saved(c, 0, x.shape());
   check_saved(c, 2, with_last_dim(x.shape(), 1));
-  check_parameter(c, 3, "weight");
+  check_parameter(c, x, 3, "weight");
   if (centered) {
     check_saved(c, 4, with_last_dim(x.shape(), 1));
   }

@@ -42,9 +42,13 @@ ShardRule positions_rule(const Infer& c, int from, int first, int taken_ndim) {
       x[d] = taken[to] = static_cast<std::int8_t>(d);
     }
   }
+  DimLabels list(c.input(from).ndim());
+  for (int d = 0; d < list.size; ++d) {
+    list[d] = taken[first + d] = static_cast<std::int8_t>(x.size + d);
+  }
   rule.inputs.push_back(x);
   for (int i = from; i < c.input_count(); ++i) {
-    rule.inputs.emplace_back(c.input(i).ndim());
+    rule.inputs.push_back(list);
   }
   rule.outputs.push_back(taken);
   return rule;

@@ -13,8 +13,8 @@ int check_lists(const Infer& c, int from, int first);
 /// The shape in which `lists` lists of shape `list` take elements out of `shape`.
 [[nodiscard]] Shape taken_shape(const Shape& shape, const Shape& list, int lists, int first);
 
-/// Labels: dims of x without a list are cut with those of what is taken (output 0); lists are
-/// whole.
+/// Labels: dims of x without a list are cut with those of what is taken (output 0), and so are the
+/// dims of the lists.
 [[nodiscard]] ShardRule positions_rule(const Infer& c, int from, int first, int taken_ndim);
 
 /// The offset in `x` of the element that `index`, an index into what is taken, stands for.

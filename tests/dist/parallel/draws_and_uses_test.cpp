@@ -2,18 +2,30 @@
 // their own: the same weights on any number of ranks.
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include <tessera/core/autograd/engine.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/exp.h>
+#include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/gather.h>
+#include <tessera/core/ops/index_select.h>
 #include <tessera/core/ops/layer_norm.h>
+#include <tessera/core/ops/matmul.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/random_like.h>
+#include <tessera/core/ops/select.h>
 #include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/softmax.h>
 #include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/tanh.h>
 #include <tessera/core/ops/unsqueeze.h>
+#include <tessera/core/tensor/index.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/conv.h>
@@ -70,6 +82,19 @@ struct SharedBias : nn::Module {
   }
 };
 
+/// Is trained by the gradient that it gives its input.
+struct Penalty : nn::Module {
+  nn::Child<nn::Linear> first{this, "first", kWidth, 8};
+  [[nodiscard]] Tensor forward(const Tensor& samples) const {
+    Tensor x = samples.detach();
+    x.set_requires_grad(true);
+    const Tensor y = first(x);
+    const Tensor total = sum(y * y);
+    const Tensor slope = grad(std::array{total}, std::array{x}, {}, {.create_graph = true})[0];
+    return mean(slope * slope);
+  }
+};
+
 /// Token types of zeros, positions and a first state of its own.
 struct Made : nn::Module {
   nn::Child<nn::Embedding> type{this, "type", 2, 4};
@@ -81,6 +106,33 @@ struct Made : nn::Module {
     const Tensor in = unsqueeze(x, 2) * (type(ids) + type(same) + place(arange(kWidth)));
     const Tensor y = lstm(in).first;
     return mean(y * y);
+  }
+};
+
+/// Rows of parameters that positions out of the samples choose, in all ways of choosing.
+struct Chosen : nn::Module {
+  nn::Child<nn::Linear> first{this, "first", kWidth, kWidth};
+  nn::Child<nn::Linear> table{this, "table", 4, 6, nn::LinearOptions{.bias = false}};
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const Tensor rows = table->weight.value();
+    const Tensor ids = cast(select(x, 1, 0) > 0, DType::i64);
+    const Tensor y = index(rows, {ids}) + index_select(rows, 0, ids + 2) +
+                     gather(rows, 0, expand(unsqueeze(ids, 1), {ids.size(0), 4}));
+    const Tensor h = first(x);
+    return mean(y * y * index(h, {Range{}, Range{1, 5}}) * index(h, {kRest, NewDim{}, 2}));
+  }
+};
+
+/// Means over the samples, which exist once a microbatch, brought back to them.
+struct Centered : nn::Module {
+  nn::Child<nn::Linear> first{this, "first", kWidth, 8};
+  nn::Child<nn::Linear> second{this, "second", 8, 8, nn::LinearOptions{.bias = false}};
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const Tensor y = first(x);
+    const Tensor center = mean(y, {0});
+    const Tensor scores = softmax(matmul(center, second->weight.value()), -1);
+    const Tensor z = y - unsqueeze(center, 0);
+    return mean(z * z) + 0.1 * sum(scores * scores * center);
   }
 };
 
@@ -128,6 +180,18 @@ TEST(AnyNumberOfRanks, a_model_called_several_times) {
 
 TEST(AnyNumberOfRanks, a_bias_that_is_used_twice) {
   expect_same_bits<SharedBias>();
+}
+
+TEST(AnyNumberOfRanks, gradients_of_gradients) {
+  expect_same_bits<Penalty>();
+}
+
+TEST(AnyNumberOfRanks, rows_chosen_by_the_samples) {
+  expect_same_bits<Chosen>();
+}
+
+TEST(AnyNumberOfRanks, means_over_the_samples) {
+  expect_same_bits<Centered>();
 }
 
 TEST(AnyNumberOfRanks, tensors_made_in_a_forward) {

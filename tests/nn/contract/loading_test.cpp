@@ -5,6 +5,7 @@
 
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/nn/layers/lazy.h>
 #include <tessera/nn/optim/sgd.h>
@@ -66,6 +67,25 @@ TEST(K2, a_copy_into_tied_names_keeps_them_tied) {
   const Tensor before = model->last->factor;
   model->load_state_dict(make<Tied>()->state_dict());
   EXPECT_TRUE(before.is(model->inner->scale->factor));
+}
+
+TEST(K2, two_values_for_one_tensor_are_refused) {
+  const auto model = make<Tied>();
+  const StateDict before = model->state_dict();
+  StateDict state = make<Outer>()->state_dict();
+  state.set("last.factor", full({3}, 7));
+  for (const bool assign : {false, true}) {
+    try {
+      model->load_state_dict(state, {.strict = false, .assign = assign});
+      ADD_FAILURE() << "loaded";
+    } catch (const RuntimeError& e) {
+      EXPECT_THAT(e.what(), HasSubstr("\"last.factor\": differs from \"inner.scale.factor\", and "
+                                      "the module has one tensor for both"));
+    }
+    EXPECT_EQ(values(model->last->factor), values(before.tensor("last.factor")));
+  }
+  state.set("last.factor", clone(state.tensor("inner.scale.factor")));
+  model->load_state_dict(state);
 }
 
 TEST(X36, what_is_no_tensor_fails_even_when_not_strict) {

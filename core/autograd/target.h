@@ -1,0 +1,28 @@
+// Where a run of backward keeps what it knows of a node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tessera {
+
+/// Where a contribution goes: an op or a leaf of a run, or nowhere.
+class Target {
+ public:
+  Target() = default;
+  static Target op(std::size_t place) { return Target(static_cast<std::uint32_t>(place)); }
+  static Target leaf(std::size_t place) {
+    return Target(static_cast<std::uint32_t>(place) | kLeaf);
+  }
+  [[nodiscard]] bool is_nowhere() const { return bits_ == kNowhere; }
+  [[nodiscard]] bool is_leaf() const { return !is_nowhere() && (bits_ & kLeaf) != 0; }
+  [[nodiscard]] std::size_t place() const { return bits_ & ~kLeaf; }
+
+ private:
+  explicit Target(std::uint32_t bits) : bits_(bits) {}
+  static constexpr std::uint32_t kNowhere = ~0U;
+  static constexpr std::uint32_t kLeaf = 1U << 31U;
+  std::uint32_t bits_ = kNowhere;
+};
+
+}  // namespace tessera
