@@ -1,6 +1,7 @@
 #include <tessera/core/autograd/checkpoint.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,7 @@ using RegionFunction = std::function<std::vector<Tensor>(std::span<const Tensor>
 struct Surroundings {
   std::shared_ptr<Context> context = Context::current_shared();
   Pass pass = context->pass;
+  std::uint64_t seed = context->seed;
   std::uint64_t step = context->step;
   RandomDraws draws = context->draws;
   std::uint64_t factory_draws = FactoryDraws::made();
@@ -35,6 +37,7 @@ class SurroundingsScope {
   explicit SurroundingsScope(const Surroundings& s)
       : context_(s.context),
         pass_(std::exchange(s.context->pass, s.pass)),
+        seed_(std::exchange(s.context->seed, s.seed)),
         step_(std::exchange(s.context->step, s.step)),
         draws_(s.draws),
         factory_draws_(s.factory_draws),
@@ -42,6 +45,7 @@ class SurroundingsScope {
         autocast_(s.autocast) {}
   ~SurroundingsScope() {
     Context::current().pass = pass_;
+    Context::current().seed = seed_;
     Context::current().step = step_;
   }
   SurroundingsScope(const SurroundingsScope&) = delete;
@@ -50,6 +54,7 @@ class SurroundingsScope {
  private:
   ContextScope context_;
   Pass pass_;
+  std::uint64_t seed_;
   std::uint64_t step_;
   RandomScope draws_;
   FactoryDraws factory_draws_;
@@ -101,6 +106,7 @@ class Region : public std::enable_shared_from_this<Region> {
   RegionFunction function_;
   std::vector<Input> inputs_;
   Surroundings surroundings_;
+  std::mutex turn_;  ///< of backwards on several threads, which keep the graph
   std::vector<Slot> slots_;
   OutsideLog outside_;
 };
@@ -163,6 +169,7 @@ std::unique_ptr<PackedTensor> Region::pack(const Tensor& tensor, std::span<const
 Tensor Region::unpack(std::size_t number) {
   check<Unsupported>(!grad_enabled(),
                      "checkpoint: gradients of gradients are not supported through a checkpoint");
+  const std::lock_guard lock(turn_);
   Slot& slot = slots_[number];
   if (!slot.made.defined()) {
     recompute();

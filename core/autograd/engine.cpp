@@ -217,8 +217,10 @@ void BackwardRun::compute(OpRun& at, Vjp& vjp) {
   const std::span<Tensor> gradients = state_.gradients(at);
   state_.check_saved(at);
   if (std::ranges::any_of(gradients, &Tensor::defined) && (captures_ == nullptr || at.reaches)) {
-    const ModeGuard<&Modes::batch_sum> sum(batch_sum_of(at));
-    node.op->vjp(vjp, node.attrs.get());
+    {
+      const ModeGuard<&Modes::batch_sum> sum(batch_sum_of(at));
+      node.op->vjp(vjp, node.attrs.get());
+    }
     run_op_hooks(node, gradients, vjp);
   }
   state_.clear_saved(at);
@@ -317,7 +319,8 @@ void BackwardRun::finish() {
   finished_ = true;
 }
 
-/// Backward threw: nothing of it stays, neither on the tape nor in the sums over a step's passes.
+/// Backward threw: nothing of it stays in the sums over a step's passes. Nodes that it did not come
+/// to are free again; what the others saved is gone, unless the graph is kept.
 void BackwardRun::abandon() {
   state_.give_back();
   if (captures_ == nullptr) {

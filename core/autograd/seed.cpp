@@ -43,7 +43,7 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
     given.get().cut = root.cut();
     return given;
   }
-  const bool per_microbatch = root.cut().stacked && root.ndim() == 1;
+  const bool per_microbatch = root.cut().stacked && root.numel() == root.cut().parts;
   check(root.numel() == 1 || per_microbatch,
         "backward: needs a gradient for a tensor of several elements; got shape ", root.shape());
   Tensor gradient = scale == SeedScale::one ? constant_for(root, 1)
@@ -54,7 +54,7 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
 }
 
 Tensor seed_of_item(const Tensor& loss) {
-  if (!loss.cut().stacked || loss.ndim() != 1) {
+  if (!loss.cut().stacked || loss.numel() != loss.cut().parts) {
     return {};
   }
   const LossCounts* counts = counts_of(loss);

@@ -154,14 +154,14 @@ Tensor batch_norm_with(const Tensor& x, const Tensor& mean, const Tensor& varian
     check_not_narrowed("batch_norm", name, parameter.dtype(), x.dtype());
     return cast(parameter, exact);
   };
-  Tensor scale = rsqrt(cast(variance, exact) + epsilon);
+  Tensor scale = rsqrt(widened("variance", variance) + epsilon);
   if (weight.defined()) {
     scale = scale * widened("weight", weight);
   }
-  const Tensor to_zero = cast(mean, exact) * scale * -1.0;
+  const Tensor to_zero = widened("mean", mean) * scale * -1.0;
   const Tensor shift = bias.defined() ? widened("bias", bias) + to_zero : to_zero;
-  const Tensor scaled = cast(x, exact) * along_channels(scale, x.ndim());
-  return cast(scaled + along_channels(shift, x.ndim()), x.dtype());
+  const Tensor scaled = cast(x, exact) * along_channels(scale, unstacked_ndim(x));
+  return cast(scaled + along_channels(shift, unstacked_ndim(x)), x.dtype());
 }
 
 namespace {

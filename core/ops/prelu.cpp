@@ -21,7 +21,8 @@ void check_weight(const Tensor& x, const Tensor& weight) {
   check_real<TypeError>("prelu", "weight", weight.dtype());
   check<RuntimeError>(weight.ndim() == 1, "prelu: wrong shape of weight; got ", weight.shape(),
                       ", expected one dim");
-  const bool autocast = Modes::current().autocast.has_value() && is_floating(x.dtype());
+  const bool autocast = Modes::current().autocast.has_value() && is_floating(x.dtype()) &&
+                        weight.dtype() != DType::f64;
   check<RuntimeError>(autocast || weight.dtype() == x.dtype(), "prelu: wrong dtype of weight; got ",
                       weight.dtype(), ", expected ", x.dtype(), " as of x");
   const std::int64_t count = weight.numel();

@@ -4,8 +4,11 @@
 #include <vector>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/support/positions.h>
 #include <tessera/core/ops/take.h>
+#include <tessera/core/ops/where.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
 
@@ -54,6 +57,18 @@ void Put::reference(Kernel& k, const Attrs& attrs) {
   }
 }
 
+namespace {
+
+/// True where a value stays: at repeated positions the last one does.
+Tensor stays(const TensorMeta& x, const TensorMeta& values, const Put::Attrs& attrs,
+             std::span<const Tensor> lists) {
+  const Tensor numbers = reshape(arange(numel_of(values.shape)), values.shape);
+  const Tensor none = zeros(x.shape, {.dtype = DType::i64});
+  return eq(take(put(none, attrs.first, lists, numbers), attrs.first, lists), numbers);
+}
+
+}  // namespace
+
 void Put::vjp(Vjp& v, const Attrs& attrs) {
   std::vector<Tensor> lists;
   for (int i = 2; i < v.input_count(); ++i) {
@@ -66,7 +81,8 @@ void Put::vjp(Vjp& v, const Attrs& attrs) {
     v.set(0, attrs.add ? g : put(g, attrs.first, lists, none));
   }
   if (v.needs(1)) {
-    v.set(1, take(v.gradient(), attrs.first, lists));
+    const Tensor g = take(v.gradient(), attrs.first, lists);
+    v.set(1, attrs.add ? g : where(stays(v.input_meta(0), v.input_meta(1), attrs, lists), g, 0));
   }
 }
 

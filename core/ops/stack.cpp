@@ -28,6 +28,7 @@ namespace {
 
 std::int64_t size_along(const Tensor& x, int dim) {
   const Shape shape = unstacked_shape(x);
+  check_has_dims("split", shape);
   return shape[normalize_dim("split", dim, shape.size())];
 }
 

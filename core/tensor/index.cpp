@@ -1,5 +1,6 @@
 #include <tessera/core/tensor/index.h>
 
+#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/expand.h>
@@ -135,6 +136,9 @@ Tensor index(const Tensor& x, std::initializer_list<Index> indices) {
 }
 
 void assign(const Tensor& x, std::initializer_list<Index> indices, const Tensor& value) {
+  if (x.cut().stacked) {  // its views are copies, one a microbatch
+    fail_on_microbatches("assign", "writes into a part of a value that exists once a microbatch");
+  }
   const Resolved part = Resolver(x, indices).take();
   if (part.lists.empty()) {
     part.view.copy_(value);

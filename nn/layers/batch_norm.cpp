@@ -7,6 +7,7 @@
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/batch_norm.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/nn/buffer_step.h>
 
@@ -14,7 +15,7 @@ namespace tessera::nn {
 
 Tensor BatchNorm::forward(const Tensor& x) const {
   check_ndim(x, least_, most_);
-  if (x.size(1) != num_features()) {
+  if (unstacked_shape(x)[1] != num_features()) {
     fail<InvalidArgument>(class_name(), ": wrong number of channels; got shape ", x.shape(),
                           ", expected ", num_features(), " in dim 1");
   }
@@ -29,7 +30,8 @@ bool BatchNorm::mixes_samples() const {
 }
 
 Tensor BatchNorm::normalize_and_track(const Tensor& x) const {
-  const std::int64_t values = x.numel() / std::max<std::int64_t>(1, x.size(1)) / x.cut().parts;
+  const std::int64_t values =
+      x.numel() / std::max<std::int64_t>(1, unstacked_shape(x)[1]) / x.cut().parts;
   if (values == 1 && training()) {
     fail<ValueError>(class_name(),
                      ": needs more than 1 value per channel when training; got shape ", x.shape(),

@@ -6,6 +6,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/group_norm.h>
 #include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/ops/var.h>
@@ -14,8 +15,9 @@ namespace tessera::nn {
 
 Tensor InstanceNorm::forward(const Tensor& x) const {
   check_ndim(x, ndim_ - 1, ndim_);
-  const int dim = x.ndim() == ndim_ ? 1 : 0;
-  if (x.size(dim) != num_features()) {
+  const Shape shape = unstacked_shape(x);
+  const int dim = shape.size() == ndim_ ? 1 : 0;
+  if (shape[dim] != num_features()) {
     const bool used = weight.defined() || running_mean.defined();
     const std::string text = tessera::detail::concat(
         class_name(), ": wrong number of channels; got shape ", x.shape(), ", expected ",

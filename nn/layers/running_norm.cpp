@@ -6,6 +6,7 @@
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/init/constant.h>
@@ -76,9 +77,10 @@ void RunningNorm::track(const Tensor& mean, const Tensor& variance, double facto
 }
 
 void RunningNorm::check_ndim(const Tensor& x, int least, int most) const {
-  if (x.ndim() < least || x.ndim() > most) {
+  const int ndim = unstacked_ndim(x);
+  if (ndim < least || ndim > most) {
     const std::string also = least == most ? "" : tessera::detail::concat("D or ", most);
-    fail<ValueError>(class_name(), ": wrong number of dims; got a ", x.ndim(), "D input, expected ",
+    fail<ValueError>(class_name(), ": wrong number of dims; got a ", ndim, "D input, expected ",
                      least, also, "D");
   }
 }

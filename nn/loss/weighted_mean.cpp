@@ -13,7 +13,8 @@ namespace tessera::nn {
 
 Tensor weighted_mean(const Tensor& values, const Tensor& weights) {
   check_same_shape("weighted_mean", values, weights);
-  const Tensor x = widened(values);
+  const Tensor wide = widened(values);
+  const Tensor x = cast(wide, promote(wide.dtype(), weights.dtype()));
   const Tensor w = cast(weights.detach(), x.dtype());
   return counted_mean("weighted_mean", x * w, w);
 }

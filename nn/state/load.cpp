@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
@@ -24,7 +25,13 @@ using tessera::detail::concat;
 class Load {
  public:
   Load(Module& root, const LoadOptions& options, const KeyText& text)
-      : root_(root), options_(options), text_(text) {}
+      : root_(root), options_(options), text_(text) {
+    for (const auto& [name, slot] : root.named_slots()) {
+      if (slot->value.defined()) {
+        own_.insert(slot->value.get().storage.get());
+      }
+    }
+  }
 
   LoadResult run(const StateDict& state) {
     plan(root_, state, "");
@@ -93,7 +100,10 @@ class Load {
 
   /// A slot with several names, a tied head say, takes one value.
   void plan_copy(const SlotPtr& slot, const std::string& name, const Tensor& given) {
-    const auto [planned, first] = copies_.try_emplace(slot, name, given);
+    // What lies in another slot's memory may be written over before it is read.
+    const bool same = slot->value.defined() && slot->value.shares_storage(given);
+    const bool apart = same || !own_.contains(given.get().storage.get());
+    const auto [planned, first] = copies_.try_emplace(slot, name, apart ? given : clone(given));
     const auto& [known, value] = planned->second;
     if (!first && !detail::same_elements(value, given)) {
       errors_.push_back(concat(text_(name), ": differs from ", text_(known),
@@ -253,6 +263,7 @@ class Load {
   const KeyText& text_;
   LoadResult result_;
   std::vector<std::string> errors_;
+  std::set<const Storage*> own_;                              ///< of the slots' values
   std::map<SlotPtr, std::pair<std::string, Tensor>> copies_;  ///< by slot: a name and its value
   std::vector<std::pair<HasExtraState*, Value>> extra_;
 };

@@ -9,9 +9,11 @@
 #include "support/op_tools.h"
 
 #include <tessera/core/autograd/engine.h>
+#include <tessera/core/ops/batch_norm.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/flip.h>
 #include <tessera/core/ops/glu.h>
+#include <tessera/core/ops/group_norm.h>
 #include <tessera/core/ops/log_softmax.h>
 #include <tessera/core/ops/logsumexp.h>
 #include <tessera/core/ops/matmul.h>
@@ -76,6 +78,12 @@ std::vector<Case> cases() {
       {"sum of the last dim", {3, 4}, [](T x, T) { return sum(x, {-1}); }},
       {"logsumexp of the first dim", {3, 4}, [](T x, T) { return logsumexp(x, {0}); }},
       {"flip", {3, 4}, [](T x, T) { return flip(x, {-1}); }},
+      {"group_norm", {2, 4, 3}, [](T x, T w) { return group_norm(x, 2, select(w, 0, 0)); }},
+      {"instance_norm", {2, 4, 3}, [](T x, T w) { return instance_norm(x, select(w, 0, 0)); }},
+      {"batch_norm", {4, 4}, [](T x, T) { return batch_norm(x).y; }},
+      {"batch_norm_with",
+       {4, 4, 3},
+       [](T x, T w) { return batch_norm_with(x, select(w, 0, 0), select(w, 0, 1)); }},
       {"index by a number", {3, 4}, [](T x, T) { return index(x, {1}); }},
       {"index by ranges",
        {3, 4},

@@ -5,7 +5,7 @@
 #include <string>
 
 #include <tessera/core/base/log.h>
-#include <tessera/core/tensor/tensor.h>
+#include <tessera/core/ops/microbatches.h>
 
 namespace tessera::nn {
 
@@ -14,7 +14,8 @@ inline int softmax_dim(const char* layer, std::optional<int> dim, const Tensor& 
   if (dim) {
     return *dim;
   }
-  const int guess = x.ndim() == 0 || x.ndim() == 1 || x.ndim() == 3 ? 0 : 1;
+  const int ndim = unstacked_ndim(x);
+  const int guess = ndim == 0 || ndim == 1 || ndim == 3 ? 0 : 1;
   log_once(layer, LogLevel::warning, layer, ": no dim was given; taking dim ", guess);
   return guess;
 }

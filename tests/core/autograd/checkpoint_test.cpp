@@ -123,6 +123,21 @@ TEST_F(Checkpoint, notices_a_second_run_that_differs) {
   EXPECT_THROW(y.backward(), InvalidArgument);
 }
 
+TEST_F(Checkpoint, draws_with_the_seed_of_the_first_run) {
+  const auto gradient = [this](bool seeded_anew) {
+    const ContextScope context(std::make_shared<Context>());
+    const Tensor x = x_.detach().set_requires_grad(true);
+    const Tensor y = sum_to(checkpoint([this](const Tensor& t) { return block(t); }, x), {});
+    if (seeded_anew) {
+      set_seed(99);
+    }
+    y.backward();
+    EXPECT_EQ(Context::current().seed, seeded_anew ? 99U : 0U);
+    return x.grad().to_vector<float>();
+  };
+  EXPECT_EQ(gradient(true), gradient(false));
+}
+
 TEST_F(Checkpoint, draws_the_same_random_tensors) {
   const Tensor x = ones({4}).set_requires_grad(true);
   Tensor noise;

@@ -3,6 +3,7 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
+#include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/mul.h>
@@ -130,6 +131,23 @@ TEST(OpHook, replaces_the_gradients_of_the_ops_inputs) {
     return std::vector<Tensor>{inputs[0] * 3.0, {}};
   });
   EXPECT_EQ(chain.gradient(false), 30);
+}
+
+TEST(OpHook, sees_each_microbatch_alone) {
+  const ContextScope scope(std::make_shared<Context>());
+  Context::current().pass = {
+      .grain = 2, .first = 0, .count = 2, .first_sample = 0, .samples = 4, .last = true};
+  const Tensor x = ones({4, 3});
+  x.get().cut = {.parts = 2, .dim = 0};
+  const Tensor w = ones({3}).set_requires_grad(true);
+  const Tensor y = x * w;
+  double seen = 0;
+  register_op_hook(y, [&](const auto&, const auto& outputs) {
+    seen = sum_to(outputs[0], {}).item();
+    return std::nullopt;
+  });
+  sum_to(y, {}).backward();
+  EXPECT_EQ(seen, 3);  // 1/2 a microbatch, of 6 elements
 }
 
 }  // namespace

@@ -88,6 +88,19 @@ TEST(K2, two_values_for_one_tensor_are_refused) {
   model->load_state_dict(state);
 }
 
+TEST(K2, slots_may_be_given_each_others_memory) {
+  const auto model = make<Outer>();
+  StateDict state = model->state_dict();
+  const auto first = values(state.tensor("last.factor"));
+  model->inner->scale->factor.value().detach().copy_(full({3}, 5));
+  const Tensor last = state.tensor("last.factor"), inner = state.tensor("inner.scale.factor");
+  state.set("last.factor", inner);
+  state.set("inner.scale.factor", last);
+  model->load_state_dict(state);
+  EXPECT_EQ(values(model->last->factor), (std::vector<float>{5, 5, 5}));
+  EXPECT_EQ(values(model->inner->scale->factor), first);
+}
+
 TEST(X36, what_is_no_tensor_fails_even_when_not_strict) {
   const auto model = make<Scale>();
   EXPECT_EQ(thrown<RuntimeError>([&] {

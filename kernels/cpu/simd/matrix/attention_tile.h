@@ -292,15 +292,14 @@ struct ScoreRow {
   }
 };
 
-/// False when one of `count` numbers is infinite or nan: 0 times it is not 0.
+/// `products` and 0 times each of `count` numbers: 0 while all are finite, then nan.
 template <class T>
-bool all_finite(const T* x, std::int64_t count) {
-  using V = VectorOf<T>;
-  V products{};
+[[gnu::always_inline]] inline VectorOf<T> add_times_zero(const T* x, std::int64_t count,
+                                                         VectorOf<T> products) {
   for (std::int64_t j = 0; j < count; j += kLanesOf<T>) {
-    products = fma(load_some(x + j, count - j), V{}, products);
+    products = fma(load_some(x + j, count - j), VectorOf<T>{}, products);
   }
-  return sum(products) == 0;
+  return products;
 }
 
 /// Zeros from column `first`, a multiple of the lanes, to the end of a row of a tile.
