@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/context.h>
@@ -69,6 +70,13 @@ TEST(Threads, get_their_own_gradients_through_shared_leaves) {
     return gradient_of(sum_to((x * w + x) * (w * double(t + 1)), {}), x);
   };
   EXPECT_EQ(wrong_gradients(gradient, [](int t) { return 3 * 2 * (t + 1); }), 0);
+}
+
+TEST(Threads, share_what_a_checkpoint_computes_again) {
+  const Tensor x = leaf(3);
+  const Tensor y = sum_to(checkpoint([](const Tensor& t) { return t * t * t; }, x), {});
+  const auto gradient = [&](int) { return gradient_of(y, x, {.keep_graph = true}); };
+  EXPECT_EQ(wrong_gradients(gradient, [](int) { return 27; }), 0);
 }
 
 TEST(Threads, get_their_own_gradients_through_a_shared_graph_that_is_kept) {
