@@ -17,7 +17,6 @@
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/memory_stats.h>
-#include <tessera/core/ops/add.h>
 
 namespace tessera {
 namespace {
@@ -319,8 +318,7 @@ void BackwardRun::finish() {
   finished_ = true;
 }
 
-/// Backward threw: nothing of it stays in the sums over a step's passes. Nodes that it did not come
-/// to are free again; what the others saved is gone, unless the graph is kept.
+/// Backward threw: nothing of it stays in the sums over a step's passes. See also give_back.
 void BackwardRun::abandon() {
   state_.give_back();
   if (captures_ == nullptr) {
