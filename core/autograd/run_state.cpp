@@ -42,7 +42,8 @@ bool RunState::is_under_way_here(std::uint64_t run) const {
 
 bool RunState::take(OpNode& node) const {
   if (node.taken_by_ != 0) [[unlikely]] {
-    check_not_cleared(node.cleared_ || !is_under_way_here(node.taken_by_), node);
+    // In this order: a run on another thread may be clearing the node.
+    check_not_cleared(!is_under_way_here(node.taken_by_) || node.cleared_, node);
   }
   const bool shared = node.readers_ > 0;
   if (keep_) {
