@@ -102,7 +102,7 @@ class Load {
   void plan_copy(const SlotPtr& slot, const std::string& name, const Tensor& given) {
     // What lies in another slot's memory may be written over before it is read.
     const bool same = slot->value.defined() && slot->value.shares_storage(given);
-    const bool apart = same || !own_.contains(given.get().storage.get());
+    const bool apart = options_.assign || same || !own_.contains(given.get().storage.get());
     const auto [planned, first] = copies_.try_emplace(slot, name, apart ? given : clone(given));
     const auto& [known, value] = planned->second;
     if (!first && !detail::same_elements(value, given)) {

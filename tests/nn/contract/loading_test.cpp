@@ -99,6 +99,11 @@ TEST(K2, slots_may_be_given_each_others_memory) {
   model->load_state_dict(state);
   EXPECT_EQ(values(model->last->factor), (std::vector<float>{5, 5, 5}));
   EXPECT_EQ(values(model->inner->scale->factor), first);
+  const StateDict exchanged{{"inner.offset", zeros({3})},
+                            {"inner.scale.factor", model->last->factor.value().detach()},
+                            {"last.factor", model->inner->scale->factor.value().detach()}};
+  model->load_state_dict(exchanged, {.assign = true});
+  EXPECT_TRUE(model->last->factor.value().shares_storage(exchanged.tensor("last.factor")));
 }
 
 TEST(X36, what_is_no_tensor_fails_even_when_not_strict) {
