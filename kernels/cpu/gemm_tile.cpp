@@ -33,6 +33,7 @@ class TileRun {
     const bool own = block.products == nullptr;
     stride_ = own ? round_up(area.columns, kernel_.columns) : area.columns;
     size_ = (own ? held_rows(area.rows) : area.rows) * stride_;
+    fetched_ = divide_up(kernel_.rows, divide_up(area.columns, kernel_.columns));
   }
 
   void run();
@@ -46,8 +47,7 @@ class TileRun {
   void multiply(const Segment&, Sum* sums, std::int64_t stride, bool add);
   void multiply_in_place(const Segment&, bool first, bool last);
   void fetch_after(std::int64_t i, std::int64_t j) const;
-  [[nodiscard]] Ahead rows_after(const Segment&, const Word* a, std::int64_t i,
-                                 std::int64_t j) const;
+  [[nodiscard]] Ahead rows_after(const Segment&, const Word* a, std::int64_t i) const;
   void end_piece(bool first_of_cut);
   void end_cut(std::int64_t cut);
   void merge();
@@ -66,6 +66,7 @@ class TileRun {
   const ProductKernelOf<Sum>& kernel_;
   Area area_;
   std::int64_t stride_ = 0, size_ = 0;
+  std::int64_t fetched_ = 0;  // words of A that a register tile brings near beside one of k
   Word* packed_ = nullptr;
   const Word* columns_ = nullptr;  // of B, packed, of the segment in work
   Sum* buffers_ = nullptr;
@@ -136,14 +137,12 @@ void TileRun<Sum>::fetch_after(std::int64_t i, std::int64_t j) const {
 }
 
 // The register tiles (i, ...) bring the panel of A near that comes after theirs, each its share: it
-// is read from memory, and what the hardware fetches by itself ends with a page.
+// is read from memory, and what the hardware fetches by itself ends with a page. This is the share
+// of the first; that of the next begins where it ends.
 template <class Sum>
-Ahead TileRun<Sum>::rows_after(const Segment& s, const Word* a, std::int64_t i,
-                               std::int64_t j) const {
-  const std::int64_t step = divide_up(kernel_.rows, divide_up(area_.columns, kernel_.columns));
+Ahead TileRun<Sum>::rows_after(const Segment& s, const Word* a, std::int64_t i) const {
   const Word* next = a + (i + kernel_.rows) * s.words;
-  constexpr auto kWord = static_cast<std::int64_t>(sizeof(Word));
-  return {reinterpret_cast<const char*>(next + j / kernel_.columns * step * s.words), step * kWord};
+  return {reinterpret_cast<const char*>(next), fetched_ * std::int64_t{sizeof(Word)}};
 }
 
 // C itself holds the sums; register tiles that hang over its edge go through a buffer.
@@ -153,6 +152,7 @@ void TileRun<Sum>::multiply_in_place(const Segment& s, bool first, bool last) {
   const Word* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
   for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
     const std::int64_t rows = std::min<std::int64_t>(kernel_.rows, area_.rows - i);
+    Ahead ahead = rows_after(s, a, i);
     for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
       const std::int64_t columns = std::min<std::int64_t>(kernel_.columns, area_.columns - j);
       TileOut<Sum> out = out_at(area_.row + i, area_.column + j);
@@ -165,7 +165,8 @@ void TileRun<Sum>::multiply_in_place(const Segment& s, bool first, bool last) {
       }
       fetch_after(i, j);
       kernel_.tile(rows, s.words, a + i * s.words, columns_ + j * s.words, sums, stride, !first,
-                   rows_after(s, a, i, j));
+                   ahead);
+      ahead.data += ahead.step * s.words;
       if (!whole || (last && g_.bias != nullptr)) {
         out.sums = sums;
         out.stride = stride;
@@ -212,9 +213,11 @@ void TileRun<Sum>::multiply(const Segment& s, Sum* sums, std::int64_t stride, bo
   const Word* a = block_.packed_rows + s.offset * block_.rows + area_.row * s.words;
   for (std::int64_t i = 0; i < area_.rows; i += kernel_.rows) {
     const std::int64_t rows = std::min<std::int64_t>(kernel_.rows, area_.rows - i);
+    Ahead ahead = rows_after(s, a, i);
     for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
       kernel_.tile(rows, s.words, a + i * s.words, columns_ + j * s.words, sums + i * stride + j,
-                   stride, add, rows_after(s, a, i, j));
+                   stride, add, ahead);
+      ahead.data += ahead.step * s.words;
     }
   }
 }

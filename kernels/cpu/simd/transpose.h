@@ -5,20 +5,21 @@
 
 namespace tessera::cpu::TESSERA_ISA {
 
-/// Transposes a square of words in registers: log2 rounds of interleaving rows i and i + half.
-[[gnu::always_inline]] inline void transpose(VF (&r)[kLanes]) {
-  VI low{}, high{};
-  for (int i = 0; i < kLanes; ++i) {
-    low[i] = (i / 2) + (i % 2) * kLanes;
-    high[i] = low[i] + kLanes / 2;
+/// Transposes a square of numbers in registers: log2 rounds of interleaving rows i and i + half.
+template <class V, int kSide>
+[[gnu::always_inline]] inline void transpose(V (&r)[kSide]) {
+  decltype(V{} < V{}) low{}, high{};  // integers as wide as the numbers
+  for (int i = 0; i < kSide; ++i) {
+    low[i] = (i / 2) + (i % 2) * kSide;
+    high[i] = low[i] + kSide / 2;
   }
-  VF next[kLanes];
-  for (int round = 1; round < kLanes; round *= 2) {
-    for (int i = 0; i < kLanes / 2; ++i) {
-      next[2 * i] = __builtin_shuffle(r[i], r[i + kLanes / 2], low);
-      next[2 * i + 1] = __builtin_shuffle(r[i], r[i + kLanes / 2], high);
+  V next[kSide];
+  for (int round = 1; round < kSide; round *= 2) {
+    for (int i = 0; i < kSide / 2; ++i) {
+      next[2 * i] = __builtin_shuffle(r[i], r[i + kSide / 2], low);
+      next[2 * i + 1] = __builtin_shuffle(r[i], r[i + kSide / 2], high);
     }
-    for (int i = 0; i < kLanes; ++i) {
+    for (int i = 0; i < kSide; ++i) {
       r[i] = next[i];
     }
   }
@@ -51,6 +52,14 @@ namespace tessera::cpu::TESSERA_ISA {
   }
   transpose(r);
 #endif
+}
+
+[[gnu::always_inline]] inline void load_transposed(const double* p, std::int64_t stride,
+                                                   VD (&r)[kLanesF64]) {
+  for (int i = 0; i < kLanesF64; ++i) {
+    r[i] = load(p + i * stride);
+  }
+  transpose(r);
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA

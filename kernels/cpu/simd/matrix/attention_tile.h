@@ -185,12 +185,7 @@ struct TileMath {
     pack_block({src, dtype_of<T>, 1, stride, columns, rows}, out);
   }
   static void pack_block(const PackBlock& block, Number* out) {
-    auto* panels = reinterpret_cast<WordOf<Number>*>(out);
-    if constexpr (sizeof(Number) == sizeof(double)) {
-      pack_f64<kColumns>(block, panels);
-    } else {
-      pack<Words, kColumns, kRun>(block, panels);
-    }
+    pack<Words, kColumns, kRun>(block, reinterpret_cast<WordOf<Number>*>(out));
   }
 
   /// c[kTile, columns] = or += left · right over `words` of depth; of the rows from i on only what

@@ -50,9 +50,9 @@ constexpr ProductKernel kernel() {
 /// As many words of k at once as fill the caches like twice as many of f32.
 constexpr ProductKernelOf<double> kDouble{.rows = kTileRows,
                                           .columns = kTileColumnsF64,
-                                          .words_at_once = 192,
-                                          .pack_rows = pack_f64<kTileRows>,
-                                          .pack_columns = pack_f64<kTileColumnsF64>,
+                                          .words_at_once = 256,
+                                          .pack_rows = pack<PlainWords, kTileRows>,
+                                          .pack_columns = pack<PlainWords, kTileColumnsF64>,
                                           .tile = tile<DoubleProduct, double>,
                                           .any_height = true};
 

@@ -45,11 +45,7 @@ struct VectorFactors {
   static constexpr int kRows = 2 * kTileHeight;
   static constexpr std::int64_t kPart = 128;
   static void pack_columns(const PackBlock& block, WordOf<Number>* panels) {
-    if constexpr (sizeof(Number) == sizeof(double)) {
-      pack_f64<kColumns>(block, panels);
-    } else {
-      pack<Words, kColumns>(block, panels);
-    }
+    pack<Words, kColumns>(block, panels);
   }
   static constexpr ProductKernelOf<Number> kKernel{.rows = kRows,
                                                    .columns = kColumns,
