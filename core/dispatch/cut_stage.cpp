@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/views.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/ops/microbatches.h>
 
@@ -163,6 +165,24 @@ Outputs slices_of(const Tensor& x, std::int32_t parts) {
   return has_gradient ? unbind_microbatches(repeat_microbatches(x, parts)) : Outputs{};
 }
 
+/// `joined` from what a view op gives for each microbatch of `shown`, as a view of `shown` itself;
+/// `first` shows the first microbatch. What is written to one is read through the other.
+Tensor view_of_all(const Tensor& shown, const Tensor& first, const Tensor& joined) {
+  const TensorImpl& from = joined.get();
+  auto view = make_ref<TensorImpl>(first.get().storage, from.shape, from.dtype, from.device);
+  view->strides = first.strides();
+  view->strides.insert(0, shown.strides()[0]);
+  view->offset = first.get().offset;
+  view->cut = from.cut;
+  link_view(*view, shown.impl());
+  if (from.autograd != nullptr) {
+    view->autograd = std::make_unique<AutogradMeta>(*from.autograd);
+    const AutogradMeta* base = view->base ? view->base->autograd.get() : nullptr;
+    view->autograd->epoch = base != nullptr ? base->epoch : 0;
+  }
+  return Tensor(std::move(view));
+}
+
 /// `joined`, in the memory of `destination` where that is defined.
 Tensor written_to(const OpDef& op, Tensor destination, Tensor joined) {
   if (!destination.defined()) {
@@ -175,16 +195,15 @@ Tensor written_to(const OpDef& op, Tensor destination, Tensor joined) {
   return destination.copy_(joined);
 }
 
-}  // namespace
-
-void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
-                        Outputs& outputs, const CutPlan& plan) {
+/// What `op` gives for each microbatch alone.
+std::vector<Outputs> results_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs,
+                                           const void* attrs, std::int32_t parts) {
   std::vector<Outputs> slices;  // of each input, one a microbatch
   for (const Tensor& x : inputs) {
-    slices.push_back(slices_of(x, plan.parts));
+    slices.push_back(slices_of(x, parts));
   }
   std::vector<Outputs> results;
-  for (std::int32_t m = 0; m < plan.parts; ++m) {
+  for (std::int32_t m = 0; m < parts; ++m) {
     std::vector<TensorRef> piece;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       piece.push_back(slices[i].empty() ? inputs[i]
@@ -192,6 +211,14 @@ void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, cons
     }
     call(op, piece, attrs, results.emplace_back());
   }
+  return results;
+}
+
+}  // namespace
+
+void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
+                        Outputs& outputs, const CutPlan& plan) {
+  const std::vector<Outputs> results = results_by_microbatch(op, inputs, attrs, plan.parts);
   const Outputs destinations = outputs;
   outputs.clear();
   for (std::size_t i = 0; i < results[0].size(); ++i) {
@@ -201,12 +228,16 @@ void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, cons
     }
     const int dim = plan.stacked_inputs ? -1 : plan.output_dims[i];
     Tensor joined = join_microbatches(pieces, dim);
+    const Tensor destination = i < destinations.size() ? destinations[i] : Tensor();
     // What came stacked stays so: the gradient of a leaf is added up by the leaf.
     const bool reduced = dim < 0 && !plan.stacked_inputs;
-    const bool add = reduced && Modes::current().batch_sum == BatchSum::tree;
-    const Tensor destination = i < destinations.size() ? destinations[i] : Tensor();
-    outputs.push_back(add ? sum_microbatches(joined, destination)
-                          : written_to(op, destination, std::move(joined)));
+    if (reduced && Modes::current().batch_sum == BatchSum::tree) {
+      outputs.push_back(sum_microbatches(joined, destination));
+    } else if (op.info.view && plan.stacked_inputs) {
+      outputs.push_back(view_of_all(inputs[0], results[0][i], joined));
+    } else {
+      outputs.push_back(written_to(op, destination, std::move(joined)));
+    }
   }
 }
 

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/tensor/elements.h>
 
@@ -40,10 +42,24 @@ void check_view_inside(const char* op, const StridedView& view, const Shape& sha
         ", offset ", view.offset, ", expected elements of ", shape);
 }
 
+StridedView in_each_microbatch(const char* op, StridedView view, const Cut& cut,
+                               std::int64_t step) {
+  if (!cut || view.cut) {
+    return view;
+  }
+  if (!cut.stacked) {
+    fail_on_microbatches(op, "mixes samples");
+  }
+  view.shape.insert(0, cut.parts);
+  view.strides.insert(0, step);
+  view.cut = cut;
+  return view;
+}
+
 void AsStrided::infer(Infer& c, const Attrs& attrs) {
   check_dense("as_strided", c.input());
   check_view_inside("as_strided", attrs, c.input().shape());
-  c.add_output(attrs.shape, c.input().dtype());
+  c.add_output(attrs.shape, c.input().dtype(), c.input().cut() ? attrs.cut : Cut{});
 }
 
 void AsStrided::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
@@ -53,22 +69,14 @@ void AsStrided::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& a
 
 void AsStrided::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
-    v.set(0, strided_sum(v.gradient(), v.input_meta().shape, attrs));
+    v.set(0, strided_sum(v.gradient(), v.input_meta().shape, attrs, v.input_meta().cut));
   }
-}
-
-// Strides mean nothing in a piece of a tensor.
-ShardRule AsStrided::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule;
-  rule.inputs.emplace_back(c.input().ndim());
-  rule.outputs.emplace_back(attrs.shape.size());
-  return rule;
 }
 
 void StridedSum::infer(Infer& c, const Attrs& attrs) {
   check_view_inside("strided_sum", attrs.view, attrs.shape);
   check_shape("strided_sum", "x", c.input().shape(), attrs.view.shape);
-  c.add_output(attrs.shape, c.input().dtype());
+  c.add_output(attrs.shape, c.input().dtype(), c.input().cut() ? attrs.cut : Cut{});
 }
 
 void StridedSum::reference(Kernel& k, const Attrs& attrs) {
@@ -88,19 +96,22 @@ void StridedSum::vjp(Vjp& v, const Attrs& attrs) {
   }
 }
 
-ShardRule StridedSum::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule;
-  rule.inputs.emplace_back(c.input().ndim());
-  rule.outputs.emplace_back(attrs.shape.size());
-  return rule;
-}
-
 Tensor as_strided(const Tensor& x, const StridedView& view) {
-  return call<AsStrided>({x}, view);
+  if (x.cut().stacked && !view.cut) {
+    check_view_inside("as_strided", view, unstacked_shape(x));
+  }
+  const std::int64_t step = x.numel() / x.cut().parts;
+  return call<AsStrided>({x}, in_each_microbatch("as_strided", view, x.cut(), step));
 }
 
-Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view) {
-  return call<StridedSum>({x}, {shape, view});
+Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view, const Cut& cut) {
+  StridedSum::Attrs attrs{shape, view, cut};
+  attrs.view = in_each_microbatch("strided_sum", view, x.cut(), numel_of(shape));
+  if (attrs.view.cut != view.cut) {
+    attrs.shape.insert(0, x.cut().parts);
+    attrs.cut = x.cut();
+  }
+  return call<StridedSum>({x}, attrs);
 }
 
 namespace {

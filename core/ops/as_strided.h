@@ -11,42 +11,53 @@ struct StridedView {
   Shape shape{};
   Strides strides{};
   std::int64_t offset = 0;
+  Cut cut{};  ///< of the view, where the dense tensor holds several microbatches
   friend bool operator==(const StridedView&, const StridedView&) = default;
 };
+
+/// `view` in each microbatch of what exists once a microbatch, as `cut` says, and is dense, `step`
+/// elements a microbatch; `view` as it is without a cut, or when it knows its own. Throws
+/// Unsupported that names `op` for any other cut: strides mean nothing in a part of the samples.
+[[nodiscard]] StridedView in_each_microbatch(const char* op, StridedView view, const Cut& cut,
+                                             std::int64_t step);
 
 /// Throws InvalidArgument that names `op` when elements of the view lie outside of a dense tensor
 /// of `shape`.
 void check_view_inside(const char* op, const StridedView& view, const Shape& shape);
 
 struct AsStrided {
-  static constexpr OpInfo info{
-      .name = "as_strided", .doc = "a view of a dense tensor, by strides", .view = true};
+  static constexpr OpInfo info{.name = "as_strided",
+                               .doc = "a view of a dense tensor, by strides",
+                               .view = true,
+                               .sees_cut = true};
   using Attrs = StridedView;
   static void infer(Infer& c, const Attrs& attrs);
   static void alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 struct StridedSum {
   static constexpr OpInfo info{.name = "strided_sum",
-                               .doc = "zeros with x added where a strided view lies"};
+                               .doc = "zeros with x added where a strided view lies",
+                               .sees_cut = true};
   struct Attrs {
     Shape shape;  ///< of the dense result
     StridedView view;
+    Cut cut{};  ///< of the dense result, where x holds several microbatches
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// The elements of `x`, which must be contiguous, that `view` names, as a view; they may repeat.
-/// Throws InvalidArgument when some lie outside of x.
+/// Throws InvalidArgument when some lie outside of x, or of a microbatch of x.
 [[nodiscard]] Tensor as_strided(const Tensor& x, const StridedView& view);
 
-/// Zeros of `shape` to which x, in the shape of `view`, is added where the view's elements lie.
-[[nodiscard]] Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view);
+/// Zeros of `shape` to which x, in the shape of `view`, is added where the view's elements lie; if
+/// x holds several microbatches, so does the result, as `cut` says.
+[[nodiscard]] Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view,
+                                 const Cut& cut = {});
 
 }  // namespace tessera

@@ -117,8 +117,12 @@ ShardRule Reshape::shard(const Infer& c, const Attrs&) {
 }
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
-  if (!x.is_contiguous() && !x.cut().stacked &&
-      !view_strides(x.shape(), x.strides(), resolve("reshape", x.shape(), shape))) {
+  const Shape from = unstacked_shape(x);
+  Strides strides = x.strides();
+  if (x.cut().stacked) {
+    strides.erase(0);
+  }
+  if (!x.is_contiguous() && !view_strides(from, strides, resolve("reshape", from, shape))) {
     return call<Reshape>({clone(x)}, {shape});
   }
   return call<Reshape>({x}, {shape});

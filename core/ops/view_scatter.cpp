@@ -6,13 +6,20 @@
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
+namespace {
+
+StridedView in_pieces(const Tensor& x, const StridedView& view) {
+  return in_each_microbatch("view_scatter", view, x.cut(), x.numel() / x.cut().parts);
+}
+
+}  // namespace
 
 void ViewScatter::infer(Infer& c, const Attrs& attrs) {
   check_view_inside("view_scatter", attrs, c.input(0).shape());
   check(c.input(1).shape() == attrs.shape && c.input(1).dtype() == c.input(0).dtype(),
         "view_scatter: the elements do not fit; got ", c.input(1).shape(), " ", c.input(1).dtype(),
         ", expected ", attrs.shape, " ", c.input(0).dtype());
-  c.add_output(c.input(0).shape(), c.input(0).dtype());
+  c.add_output(c.input(0).shape(), c.input(0).dtype(), c.input(0).cut());
 }
 
 void ViewScatter::reference(Kernel& k, const Attrs& attrs) {
@@ -32,24 +39,17 @@ void ViewScatter::reference(Kernel& k, const Attrs& attrs) {
 void ViewScatter::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor g = contiguous(v.gradient());
   if (v.needs(0)) {
-    const Tensor none = zeros(attrs.shape, {.dtype = g.dtype(), .device = g.device()});
-    v.set(0, view_scatter(g, none, attrs));
+    const StridedView all = in_pieces(g, attrs);
+    const Tensor none = zeros(all.shape, {.dtype = g.dtype(), .device = g.device()});
+    v.set(0, view_scatter(g, none, all));
   }
   if (v.needs(1)) {
     v.set(1, as_strided(g, attrs));
   }
 }
 
-ShardRule ViewScatter::shard(const Infer& c, const Attrs&) {
-  ShardRule rule;
-  rule.inputs.emplace_back(c.input(0).ndim());
-  rule.inputs.emplace_back(c.input(1).ndim());
-  rule.outputs.emplace_back(c.input(0).ndim());
-  return rule;
-}
-
 Tensor view_scatter(const Tensor& x, const Tensor& y, const StridedView& view) {
-  return call<ViewScatter>({x, y}, view);
+  return call<ViewScatter>({x, y}, in_pieces(x, view));
 }
 
 namespace {

@@ -7,12 +7,12 @@ namespace tessera {
 
 struct ViewScatter {
   static constexpr OpInfo info{.name = "view_scatter",
-                               .doc = "x with the elements of a strided view replaced by y"};
+                               .doc = "x with the elements of a strided view replaced by y",
+                               .sees_cut = true};
   using Attrs = StridedView;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// A dense copy of x in which the elements that `view` names (each once) are those of y.

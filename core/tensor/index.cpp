@@ -1,6 +1,5 @@
 #include <tessera/core/tensor/index.h>
 
-#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/expand.h>
@@ -136,15 +135,12 @@ Tensor index(const Tensor& x, std::initializer_list<Index> indices) {
 }
 
 void assign(const Tensor& x, std::initializer_list<Index> indices, const Tensor& value) {
-  if (x.cut().stacked) {  // its views are copies, one a microbatch
-    fail_on_microbatches("assign", "writes into a part of a value that exists once a microbatch");
-  }
   const Resolved part = Resolver(x, indices).take();
   if (part.lists.empty()) {
     part.view.copy_(value);
     return;
   }
-  const Shape shape = taken_shape(part.view.shape(), part.lists[0].shape(),
+  const Shape shape = taken_shape(unstacked_shape(part.view), unstacked_shape(part.lists[0]),
                                   static_cast<int>(part.lists.size()), part.first);
   const Tensor values = expand(cast(value, x.dtype()), shape);
   put_(part.view, part.first, part.lists, values);

@@ -221,7 +221,7 @@ TEST(WithoutSamples, ids_and_positions_lie_along_any_dim) {
 }
 
 template <class F>
-std::string refusal(const F& f) {
+std::string why_unsupported(const F& f) {
   try {
     f();
   } catch (const Unsupported& error) {
@@ -243,7 +243,7 @@ void expect_ways_out(const std::string& text) {
 
 TEST(WithoutSamples, a_leaf_as_long_as_the_pass_is_refused) {
   const Tensor leaf = numbers({4, 3}, 1, DType::f32).set_requires_grad(true);
-  expect_ways_out(refusal([&] { mean(in_two({4, 3}) * leaf).backward(); }));
+  expect_ways_out(why_unsupported([&] { mean(in_two({4, 3}) * leaf).backward(); }));
   const Tensor like = zeros_like(in_two({4, 3})).set_requires_grad(true);
   EXPECT_NO_THROW(mean(in_two({4, 3}) * like).backward());
 }
@@ -253,7 +253,7 @@ TEST(WithoutSamples, one_entry_a_sample_for_some_uses_only_is_refused) {
   const Tensor table = linear(ones({4, 3}), w);
   const Tensor x = in_two({4, 3});
   expect_ways_out(
-      refusal([&] { (mean(x * table) + mean(matmul(x, table, false, true))).backward(); }));
+      why_unsupported([&] { (mean(x * table) + mean(matmul(x, table, false, true))).backward(); }));
 }
 
 TEST(InBatchNegatives, are_refused_with_ways_out) {
@@ -271,7 +271,7 @@ TEST(InBatchNegatives, are_refused_with_ways_out) {
   };
   for (std::size_t i = 0; i < similarities.size(); ++i) {
     SCOPED_TRACE(i);
-    expect_ways_out(refusal([&] { static_cast<void>(similarities[i]()); }));
+    expect_ways_out(why_unsupported([&] { static_cast<void>(similarities[i]()); }));
   }
 }
 
@@ -290,9 +290,9 @@ void compare_all(std::int64_t grain, std::int64_t at_once) {
 }
 
 TEST(InBatchNegatives, are_refused_where_ranks_have_one_microbatch_each) {
-  expect_ways_out(refusal([] { compare_all(4, 0); }));
-  expect_ways_out(refusal([] { compare_all(8, 0); }));
-  EXPECT_EQ(refusal([] { compare_all(4, 1); }), "went through");
+  expect_ways_out(why_unsupported([] { compare_all(4, 0); }));
+  expect_ways_out(why_unsupported([] { compare_all(8, 0); }));
+  EXPECT_EQ(why_unsupported([] { compare_all(4, 1); }), "went through");
 }
 
 }  // namespace
