@@ -7,6 +7,7 @@
 #include <tessera/core/autograd/contributions.h>
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/autograd/op_hooks.h>
 #include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/autograd/reached_leaves.h>
@@ -166,50 +167,6 @@ BatchSum BackwardRun::batch_sum_of(const OpRun& at) {
   return BatchSum::tree;
 }
 
-void run_output_hooks(const OpNode& node, std::span<Tensor> gradients) {
-  for (std::size_t i = 0; node.hooks != nullptr && i < gradients.size(); ++i) {
-    if (gradients[i].defined()) {
-      gradients[i] = run_gradient_hooks(node.hooks->outputs[i].get(), std::move(gradients[i]));
-    }
-  }
-}
-
-/// Throws InvalidArgument for gradients that cannot be those of the op's inputs; stacked ones have
-/// a dim more.
-void check_replaced(const OpNode& node, const std::vector<Tensor>& replaced) {
-  check(replaced.size() == node.edges.size(), "op hook on ", node.op->info.name,
-        ": wrong number of gradients; got ", replaced.size(), ", expected ", node.edges.size());
-  for (std::size_t i = 0; i < replaced.size(); ++i) {
-    const Tensor& gradient = replaced[i];
-    const bool compared = gradient.defined() && node.edges[i].node && !gradient.cut().stacked;
-    check(!compared || gradient.shape() == node.input_meta(i).shape, "op hook on ",
-          node.op->info.name, ": wrong shape of gradient ", i, "; got ",
-          compared ? gradient.shape() : Shape(), ", expected ", node.input_meta(i).shape);
-  }
-}
-
-void run_op_hooks(const OpNode& node, std::span<const Tensor> gradients, Vjp& vjp) {
-  if (node.hooks == nullptr || node.hooks->after == nullptr) {
-    return;
-  }
-  const std::vector<Tensor> outputs(gradients.begin(), gradients.end());
-  node.hooks->after->walk([&](const auto& entry) {
-    std::vector<Tensor> inputs;
-    for (std::size_t i = 0; i < node.edges.size(); ++i) {
-      inputs.push_back(brings_rows(node, i) ? Tensor() : vjp.results()[i]);
-    }
-    const auto replaced = entry.hook(inputs, outputs);
-    if (replaced) {
-      check_replaced(node, *replaced);
-    }
-    for (std::size_t i = 0; replaced && i < node.edges.size(); ++i) {
-      if (!brings_rows(node, i)) {
-        vjp.results()[i] = (*replaced)[i];
-      }
-    }
-  });
-}
-
 /// The gradients of an op's inputs, where its outputs have some and somebody wants them.
 void BackwardRun::compute(OpRun& at, Vjp& vjp) {
   OpNode& node = *at.node;
@@ -220,7 +177,9 @@ void BackwardRun::compute(OpRun& at, Vjp& vjp) {
       const ModeGuard<&Modes::batch_sum> sum(batch_sum_of(at));
       node.op->vjp(vjp, node.attrs.get());
     }
-    run_op_hooks(node, gradients, vjp);
+    if (node.hooks != nullptr) {
+      run_op_hooks(node, {vjp.results().data(), vjp.results().size()}, gradients);
+    }
   }
   state_.clear_saved(at);
 }
@@ -229,7 +188,9 @@ void BackwardRun::execute(OpRun& at) {
   const OpNode& node = *at.node;
   const TraceRange trace(node.op->info.name, "backward");
   const std::span<Tensor> gradients = state_.gradients(at);
-  run_output_hooks(node, gradients);
+  if (node.hooks != nullptr) {
+    run_output_hooks(*node.hooks, gradients);
+  }
   for (std::uint32_t i = 0; captures_ != nullptr && i < gradients.size(); ++i) {
     capture(node, i, gradients[i]);
   }

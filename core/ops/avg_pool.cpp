@@ -1,5 +1,6 @@
 #include <tessera/core/ops/avg_pool.h>
 
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/resample.h>
 
 namespace tessera {
@@ -13,7 +14,7 @@ Dims last(const Spatial& numbers, int ndim) {
 }  // namespace
 
 Tensor avg_pool(const Tensor& x, const AvgPooling& options) {
-  const PoolGeometry g = pool_geometry("avg_pool", x.shape(),
+  const PoolGeometry g = pool_geometry("avg_pool", unstacked_shape(x),
                                        {.kernel = options.kernel,
                                         .stride = options.stride,
                                         .padding = options.padding,
@@ -29,11 +30,12 @@ Tensor avg_pool(const Tensor& x, const AvgPooling& options) {
 }
 
 Tensor adaptive_avg_pool(const Tensor& x, const Dims& size) {
-  const int ndim = spatial_dims("adaptive_avg_pool", x.shape());
+  const Shape shape = unstacked_shape(x);
+  const int ndim = spatial_dims("adaptive_avg_pool", shape);
   const Spatial out = spatial_numbers("adaptive_avg_pool", "output size", size, ndim, 1, 1);
   return call<Resample>(
       {x},
-      {.kind = Resampling::Kind::adaptive, .in = spatial_sizes(x.shape()), .out = last(out, ndim)});
+      {.kind = Resampling::Kind::adaptive, .in = spatial_sizes(shape), .out = last(out, ndim)});
 }
 
 }  // namespace tessera

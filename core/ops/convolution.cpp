@@ -6,6 +6,7 @@
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/conj.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/pad.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/support/dense.h>
@@ -76,7 +77,7 @@ Dims transposed_sizes(const Shape& x, const Shape& weight, const ConvolutionOpti
 /// padding: each makes room for `stride` positions of it.
 Tensor with_windows_in_padding(const Tensor& x, const ConvolutionOptions& options,
                                const Dims& output_padding) {
-  const int ndim = x.ndim();
+  const int ndim = unstacked_ndim(x);
   Pad::Attrs zeros{.before = Dims::filled(ndim, 0), .after = Dims::filled(ndim, 0)};
   bool any = false;
   for (int d = 2; d < ndim; ++d) {
@@ -183,7 +184,7 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
 Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
                               const ConvolutionOptions& options, const Dims& output_padding) {
   const DType dtype = product_dtype("transposed_convolution", {{"x", x}, {"weight", weight}});
-  const Dims size = transposed_sizes(x.shape(), weight.shape(), options, output_padding);
+  const Dims size = transposed_sizes(unstacked_shape(x), weight.shape(), options, output_padding);
   const Tensor padded = with_windows_in_padding(x, options, output_padding);
   return call<ConvolutionGradInput>({padded, weight, bias}, {options, size, dtype, dtype});
 }

@@ -27,7 +27,7 @@ Pad::Attrs spread(const Slice::Attrs& attrs, const Shape& from, const Shape& sli
   const int dim = normalize_dim("slice", attrs.dim, from.size());
   const std::int64_t covered = sliced[dim] > 0 ? (sliced[dim] - 1) * attrs.step + 1 : 0;
   padding.before[dim] = range_of(attrs, from[dim]).first;
-  padding.between[dim] = attrs.step - 1;
+  padding.between[dim] = sliced[dim] > 1 ? attrs.step - 1 : 0;  // one element has no gap
   padding.after[dim] = from[dim] - padding.before[dim] - covered;
   return padding;
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/resample.h>
 
 namespace tessera {
@@ -36,7 +37,8 @@ void set_scaled_sizes(Resampling& r, const std::vector<double>& scale) {
 }  // namespace
 
 Tensor upsample(const Tensor& x, const Upsampling& options) {
-  const int ndim = spatial_dims("upsample", x.shape());
+  const Shape shape = unstacked_shape(x);
+  const int ndim = spatial_dims("upsample", shape);
   check(options.size.empty() != options.scale.empty(), "upsample: wrong options; got ",
         options.size.empty() ? "neither" : "both", " of size and scale, expected one of them");
   check(options.mode != Interpolation::cubic || ndim == 2,
@@ -48,7 +50,7 @@ Tensor upsample(const Tensor& x, const Upsampling& options) {
         "upsample: wrong align_corners; got true with a nearest mode, expected false, or linear or "
         "cubic");
   Resampling r{.kind = kind_of(options.mode),
-               .in = spatial_sizes(x.shape()),
+               .in = spatial_sizes(shape),
                .align_corners = options.align_corners};
   if (options.size.empty()) {
     set_scaled_sizes(r, options.scale);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/nn/init/fan.h>
 #include <tessera/nn/init/kaiming.h>
 #include <tessera/nn/init/uniform.h>
@@ -61,7 +62,8 @@ ConvBase::ConvBase(ConvSetup setup)
 }
 
 void ConvBase::infer_sizes(const Tensor& x) {
-  const bool has_channels = x.ndim() == ndim() + 1 || x.ndim() == ndim() + 2;
+  const int dims = unstacked_ndim(x);
+  const bool has_channels = dims == ndim() + 1 || dims == ndim() + 2;
   check<ValueError>(has_channels, setup_.layer, ": wrong number of dims; got ", x.shape());
   setup_.in_channels = x.size(-ndim() - 1);
   setup_ = checked(std::move(setup_));

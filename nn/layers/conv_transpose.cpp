@@ -1,6 +1,7 @@
 #include <tessera/nn/layers/conv_transpose.h>
 
 #include <tessera/core/ops/convolution.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/nn/layers/spatial.h>
 
 namespace tessera::nn {
@@ -62,7 +63,8 @@ Tensor ConvTransposeNd::forward(const Tensor& x, const std::optional<Dims>& outp
   const ConvolutionOptions options{
       .stride = s.stride, .padding = s.padding, .dilation = s.dilation, .groups = s.groups};
   return over_samples(s.layer, x, ndim(), [&](const Tensor& samples) {
-    const Dims more = output_size ? padding_to(s, samples.shape(), *output_size) : s.output_padding;
+    const Dims more =
+        output_size ? padding_to(s, unstacked_shape(samples), *output_size) : s.output_padding;
     return transposed_convolution(samples, weight, bias, options, more);
   });
 }

@@ -1,6 +1,7 @@
 #include <tessera/nn/layers/group_norm.h>
 
 #include <tessera/core/ops/group_norm.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/nn/init/constant.h>
 #include <tessera/nn/python_text.h>
 
@@ -20,8 +21,9 @@ GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels,
 }
 
 Tensor GroupNorm::forward(const Tensor& x) const {
-  check(x.ndim() >= 2 && x.size(1) == num_channels_,
-        "GroupNorm: wrong number of channels; got shape ", x.shape(), ", expected ", num_channels_,
+  const Shape shape = unstacked_shape(x);
+  check(shape.size() >= 2 && shape[1] == num_channels_,
+        "GroupNorm: wrong number of channels; got shape ", shape, ", expected ", num_channels_,
         " in dim 1");
   return group_norm(x, num_groups_, weight, bias, options_.eps);
 }

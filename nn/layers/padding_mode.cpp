@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <tessera/core/ops/index_select.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/pad.h>
 #include <tessera/core/tensor/factories.h>
 
@@ -33,7 +34,7 @@ std::int64_t source_of(PaddingMode mode, std::int64_t i, std::int64_t size) {
 
 Tensor pad_dim(PaddingMode mode, const Tensor& x, int dim, std::int64_t before,
                std::int64_t after) {
-  const std::int64_t size = x.shape()[dim];
+  const std::int64_t size = unstacked_shape(x)[dim];
   const std::int64_t limit = limit_of(mode, size);
   check(limit < 0 || std::max(before, after) <= limit, "padding: too much for ", to_string(mode),
         "; got ", before, " and ", after, " for a dim of ", size);
@@ -53,9 +54,10 @@ std::string_view to_string(PaddingMode mode) noexcept {
 }
 
 Tensor pad_by(PaddingMode mode, const Tensor& x, const Dims& before, const Dims& after) {
-  const int first = x.ndim() - before.size();
+  const int ndim = unstacked_ndim(x);
+  const int first = ndim - before.size();
   if (mode == PaddingMode::zeros) {
-    Pad::Attrs padding{.before = Dims::filled(x.ndim(), 0), .after = Dims::filled(x.ndim(), 0)};
+    Pad::Attrs padding{.before = Dims::filled(ndim, 0), .after = Dims::filled(ndim, 0)};
     for (int d = 0; d < before.size(); ++d) {
       padding.before[first + d] = before[d], padding.after[first + d] = after[d];
     }

@@ -1,6 +1,7 @@
 // What layers over (samples, channels, positions) share: samples may be left out.
 #pragma once
 
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/tensor.h>
@@ -12,9 +13,11 @@ namespace tessera::nn {
 /// that names `layer` for another number of dims.
 template <class F>
 [[nodiscard]] Tensor over_samples(const char* layer, const Tensor& x, int ndim, const F& f) {
-  check(x.ndim() == ndim + 1 || x.ndim() == ndim + 2, layer, ": wrong number of dims; got shape ",
-        x.shape(), ", expected ", ndim + 2, ", or ", ndim + 1, " for one sample");
-  return x.ndim() == ndim + 2 ? f(x) : squeeze(f(unsqueeze(x, 0)), 0);
+  const Shape shape = unstacked_shape(x);
+  check(shape.size() == ndim + 1 || shape.size() == ndim + 2, layer,
+        ": wrong number of dims; got shape ", shape, ", expected ", ndim + 2, ", or ", ndim + 1,
+        " for one sample");
+  return shape.size() == ndim + 2 ? f(x) : squeeze(f(unsqueeze(x, 0)), 0);
 }
 
 }  // namespace tessera::nn

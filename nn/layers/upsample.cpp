@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
@@ -60,8 +61,8 @@ std::ostream& operator<<(std::ostream& out, const ScaleFactor& s) {
 
 Tensor interpolate(const Tensor& x, const UpsampleOptions& options) {
   const Mode& mode = checked_mode(options);
-  check(mode.ndim == 0 || x.ndim() == mode.ndim + 2, "Upsample: wrong number of dims for ",
-        options.mode, "; got shape ", x.shape(), ", expected ", mode.ndim + 2);
+  check(mode.ndim == 0 || unstacked_ndim(x) == mode.ndim + 2, "Upsample: wrong number of dims for ",
+        options.mode, "; got shape ", unstacked_shape(x), ", expected ", mode.ndim + 2);
   Upsampling upsampling{.mode = mode.interpolation,
                         .align_corners = options.align_corners.value_or(false)};
   if (options.size) {

@@ -2,6 +2,7 @@
 
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/sum.h>
 
 namespace tessera::nn {
@@ -18,8 +19,10 @@ Tensor widened(const Tensor& x) {
 }
 
 void check_same_shape(const char* op, const Tensor& input, const Tensor& target) {
-  check<ValueError>(input.shape() == target.shape(), op, ": the target does not fit; got ",
-                    target.shape(), ", expected ", input.shape());
+  const Shape expected = unstacked_shape(input);
+  const Shape given = unstacked_shape(target);
+  check<ValueError>(given == expected, op, ": the target does not fit; got ", given, ", expected ",
+                    expected);
 }
 
 }  // namespace tessera::nn

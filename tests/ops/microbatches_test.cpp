@@ -6,6 +6,9 @@
 #include <tessera/core/ops/attention.h>
 #include <tessera/core/ops/linear_cross_entropy.h>
 #include <tessera/core/ops/select.h>
+#include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/factories.h>
 
 #include "ops/gradients.h"
 #include "support/op_case.h"
@@ -135,6 +138,12 @@ TEST(Microbatches, what_takes_one_pass_apart_names_op_module_and_way_out) {
   const Tensor q = in_two({2, 2, 3, 4}, true);
   EXPECT_EQ(unsupported([&] { return attention(q, q, q, {.dropout = 0.5}); }),
             "attention: needs the samples in dim 0 for dropout" + way_out);
+}
+
+TEST(Microbatches, the_only_sample_may_be_taken_by_steps) {
+  const Tensor leaf = zeros({1, 3}).set_requires_grad(true);
+  sum(slice(as_microbatches(leaf, 1, 0), 0, 0, 1, 2)).backward();
+  expect_same_bits(leaf.grad(), ones({1, 3}), "gradient");
 }
 
 }  // namespace

@@ -1,0 +1,133 @@
+// Layers and losses of values that exist once a microbatch, a mean over the samples say: what they
+// do with each microbatch alone.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <tessera/core/autograd/engine.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/microbatches.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/layers/adaptive_avg_pool.h>
+#include <tessera/nn/layers/avg_pool.h>
+#include <tessera/nn/layers/bilinear.h>
+#include <tessera/nn/layers/conv.h>
+#include <tessera/nn/layers/conv_transpose.h>
+#include <tessera/nn/layers/group_norm.h>
+#include <tessera/nn/layers/layer_norm.h>
+#include <tessera/nn/layers/linear.h>
+#include <tessera/nn/layers/max_pool.h>
+#include <tessera/nn/layers/upsample.h>
+#include <tessera/nn/loss/bce_with_logits_loss.h>
+#include <tessera/nn/loss/huber_loss.h>
+#include <tessera/nn/loss/kl_div_loss.h>
+#include <tessera/nn/loss/l1_loss.h>
+#include <tessera/nn/loss/mse_loss.h>
+#include <tessera/nn/loss/smooth_l1_loss.h>
+
+#include "support/op_tools.h"
+
+namespace tessera::nn {
+namespace {
+
+using test::expect_same_bits;
+using Function = std::function<Tensor(const Tensor& x)>;
+
+struct Result {
+  Tensor value;
+  std::vector<Tensor> inputs, parameters;  ///< gradients
+};
+
+/// Of the microbatches `values` in one pass.
+Result run(const Function& f, const std::vector<Tensor>& parameters,
+           const std::vector<Tensor>& values) {
+  std::vector<Tensor> leaves;
+  for (const Tensor& x : values) {
+    leaves.push_back(x.detach().set_requires_grad(true));
+  }
+  const std::vector<TensorRef> pieces(leaves.begin(), leaves.end());
+  const Tensor y = f(leaves.size() > 1 ? join_microbatches(pieces, -1) : leaves[0]);
+  const Tensor total = sum(y * y);
+  std::vector<Tensor> wanted = leaves;
+  wanted.insert(wanted.end(), parameters.begin(), parameters.end());
+  std::vector<Tensor> gradients = grad({&total, 1}, wanted);
+  const auto middle = gradients.begin() + static_cast<std::ptrdiff_t>(leaves.size());
+  return {y, {gradients.begin(), middle}, {middle, gradients.end()}};
+}
+
+void expect_as_each_alone(const std::string& name, const Function& f, const Shape& shape,
+                          const std::vector<Tensor>& parameters) {
+  SCOPED_TRACE(name);
+  const std::vector<Tensor> values{rand(shape), rand(shape), rand(shape), rand(shape)};
+  const Result all = run(f, parameters, values);
+  ASSERT_TRUE(all.value.cut().stacked);
+  std::vector<Result> alone;
+  for (std::size_t m = 0; m < values.size(); ++m) {
+    alone.push_back(run(f, parameters, {values[m]}));
+    expect_same_bits(unbind_microbatches(all.value)[m], alone[m].value, name);
+    expect_same_bits(all.inputs[m], alone[m].inputs[0], name + ", gradient of the input");
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto of = [&](std::size_t m) { return alone[m].parameters[i]; };
+    expect_same_bits(all.parameters[i], (of(0) + of(1)) + (of(2) + of(3)),
+                     name + ", gradient of parameter " + std::to_string(i));
+  }
+}
+
+template <class Model>
+void expect_layer_as_each_alone(const Model& model, const Shape& shape) {
+  std::vector<Tensor> parameters;
+  for (const Parameter& parameter : model->parameters()) {
+    parameters.push_back(parameter.value());
+  }
+  expect_as_each_alone(
+      model->class_name(), [&](const Tensor& x) { return model(x); }, shape, parameters);
+}
+
+TEST(StackedValues, layers_take_them) {
+  expect_layer_as_each_alone(make<Linear>(4, 3), {2, 4});
+  expect_layer_as_each_alone(make<LayerNorm>(4), {2, 4});
+  expect_layer_as_each_alone(make<GroupNorm>(2, 4), {2, 4, 3});
+  expect_layer_as_each_alone(make<Conv1d>(3, 4, 3), {2, 3, 8});
+  expect_layer_as_each_alone(make<Conv2d>(3, 4, 3, ConvOptions{.padding = 1}), {2, 3, 6, 5});
+  expect_layer_as_each_alone(make<Conv2d>(3, 4, 3), {3, 6, 5});
+  for (const PaddingMode mode :
+       {PaddingMode::reflect, PaddingMode::replicate, PaddingMode::circular}) {
+    expect_layer_as_each_alone(
+        make<Conv2d>(3, 4, 3, ConvOptions{.padding = 1, .padding_mode = mode}), {2, 3, 6, 5});
+  }
+  expect_layer_as_each_alone(make<ConvTranspose2d>(3, 4, 3), {2, 3, 4, 5});
+  expect_layer_as_each_alone(make<MaxPool2d>(2), {2, 3, 6, 4});
+  expect_layer_as_each_alone(make<AvgPool2d>(2), {2, 3, 6, 4});
+  expect_layer_as_each_alone(make<AdaptiveAvgPool2d>(2), {2, 3, 6, 5});
+  for (const char* mode : {"nearest", "bilinear", "bicubic"}) {
+    expect_layer_as_each_alone(make<Upsample>(UpsampleOptions{.scale_factor = 2.0, .mode = mode}),
+                               {2, 3, 4, 5});
+  }
+}
+
+TEST(StackedValues, losses_by_element_take_them) {
+  const Tensor target = rand({2, 4});
+  const auto check = [&](const char* name, const Function& f) {
+    expect_as_each_alone(name, f, {2, 4}, {});
+  };
+  for (const Reduction reduction : {Reduction::none, Reduction::sum, Reduction::mean}) {
+    check("mse", [&](const Tensor& x) { return mse_loss(x, target, reduction); });
+    check("l1", [&](const Tensor& x) { return l1_loss(x, target, reduction); });
+    check("smooth l1",
+          [&](const Tensor& x) { return smooth_l1_loss(x, target, {.reduction = reduction}); });
+    check("huber",
+          [&](const Tensor& x) { return huber_loss(x, target, {.reduction = reduction}); });
+    check("bce with logits", [&](const Tensor& x) {
+      return binary_cross_entropy_with_logits(x, target, {.reduction = reduction});
+    });
+  }
+  check("kl div", [&](const Tensor& x) { return kl_div(x, target); });
+}
+
+}  // namespace
+}  // namespace tessera::nn
