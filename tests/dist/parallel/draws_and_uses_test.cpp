@@ -136,6 +136,24 @@ struct Centered : nn::Module {
   }
 };
 
+/// Writes to the samples and to what exists once a microbatch, by views of them.
+struct Written : nn::Module {
+  nn::Child<nn::Linear> first{this, "first", kWidth, 8};
+  nn::Child<nn::Linear> second{this, "second", 8, 8};
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const Tensor y = first(x);
+    const Tensor before = select(y, 1, 2);
+    assign(y, {Range{}, 1}, 0.5);
+    mul_(slice(y, 1, 2, 5), select(second->bias.value(), 0, 0));
+    const Tensor center = mean(y, {0});
+    const Tensor edge = select(center, 0, 7);
+    mul_(slice(center, 0, 5, 8), 3.0);
+    assign(center, {Range{0, 2}}, slice(second->bias.value(), 0, 2, 4));
+    const Tensor z = second(y - unsqueeze(center, 0));
+    return mean(z * z) + mean(before * before) + sum(center * edge);
+  }
+};
+
 using Values = std::vector<std::vector<float>>;
 
 template <class Model, class F>
@@ -192,6 +210,10 @@ TEST(AnyNumberOfRanks, rows_chosen_by_the_samples) {
 
 TEST(AnyNumberOfRanks, means_over_the_samples) {
   expect_same_bits<Centered>();
+}
+
+TEST(AnyNumberOfRanks, writes_through_views) {
+  expect_same_bits<Written>();
 }
 
 TEST(AnyNumberOfRanks, tensors_made_in_a_forward) {
