@@ -9,6 +9,7 @@
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/matmul.h>
 #include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/packed_attention.h>
 #include <tessera/core/ops/pad.h>
@@ -37,8 +38,9 @@ Tensor split_heads(const Tensor& x, std::int64_t heads) {
 
 /// x with more of dim `dim`: zeros in front and behind.
 Tensor padded(const Tensor& x, int dim, std::int64_t before, std::int64_t after) {
-  Pad::Attrs padding{
-      .before = Dims::filled(x.ndim(), 0), .after = Dims::filled(x.ndim(), 0), .between = {}};
+  Pad::Attrs padding{.before = Dims::filled(unstacked_ndim(x), 0),
+                     .after = Dims::filled(unstacked_ndim(x), 0),
+                     .between = {}};
   padding.before[dim] = before;
   padding.after[dim] = after;
   return pad(x, padding);
@@ -85,24 +87,22 @@ class MultiHeadAttention {
 
 void MultiHeadAttention::check_inputs(const Tensor& query, const Tensor& key,
                                       const Tensor& value) const {
-  const int ndim = query.ndim();
-  check((ndim == 2 || ndim == 3) && key.ndim() == ndim && value.ndim() == ndim, kName,
-        ": query, key and value need 3 dims each, or 2 without a batch; got ", query.shape(), ", ",
-        key.shape(), " and ", value.shape());
-  check(query.size(-1) == widths_.embed && key.size(-1) == widths_.key &&
-            value.size(-1) == widths_.value,
-        kName, ": wrong widths; got ", query.shape(), ", ", key.shape(), " and ", value.shape(),
-        ", expected ", widths_.embed, ", ", widths_.key, " and ", widths_.value);
+  const Shape q = unstacked_shape(query), k = unstacked_shape(key), v = unstacked_shape(value);
+  const int ndim = q.size();
+  check((ndim == 2 || ndim == 3) && k.size() == ndim && v.size() == ndim, kName,
+        ": query, key and value need 3 dims each, or 2 without a batch; got ", q, ", ", k, " and ",
+        v);
+  check(q.back() == widths_.embed && k.back() == widths_.key && v.back() == widths_.value, kName,
+        ": wrong widths; got ", q, ", ", k, " and ", v, ", expected ", widths_.embed, ", ",
+        widths_.key, " and ", widths_.value);
   const int batch = call_.batch_first ? 0 : 1;
-  check(key.size(0) == value.size(0) && key.size(1) == value.size(1) &&
-            (ndim == 2 || query.size(batch) == key.size(batch)),
-        kName, ": shapes do not fit; got ", query.shape(), ", ", key.shape(), " and ",
-        value.shape());
+  check(k[0] == v[0] && k[1] == v[1] && (ndim == 2 || q[batch] == k[batch]), kName,
+        ": shapes do not fit; got ", q, ", ", k, " and ", v);
 }
 
 // Batch first: a microbatch is a run of rows, and dropout finds samples in dim 0.
 Tensor MultiHeadAttention::batched(const Tensor& x) const {
-  if (x.ndim() == 2) {
+  if (unstacked_ndim(x) == 2) {
     return unsqueeze(x, 0);
   }
   return call_.batch_first ? x : contiguous(transpose(x, 0, 1));
@@ -142,7 +142,7 @@ Streams MultiHeadAttention::project(const Streams& x) const {
 /// Zeros behind the last key, and `bias` added where one stands for it: sums with a parameter may
 /// hold several microbatches, tensors joined to it may not.
 void MultiHeadAttention::add_keys(Tensor& keys, const Tensor& bias) const {
-  const std::int64_t count = keys.size(1);
+  const std::int64_t count = unstacked_shape(keys)[1];
   if (bias.defined()) {
     keys = padded(keys, 1, 0, 1) + padded(cast(bias, keys.dtype()), 1, count, 0);
   }
@@ -153,7 +153,8 @@ void MultiHeadAttention::add_keys(Tensor& keys, const Tensor& bias) const {
 
 std::pair<Tensor, Tensor> MultiHeadAttention::attend(const Streams& x,
                                                      const AttendOptions& options) const {
-  const Shape scores{x[0].size(0), call_.num_heads, x[0].size(1), x[1].size(1)};
+  const Shape queries = unstacked_shape(x[0]);
+  const Shape scores{queries[0], call_.num_heads, queries[1], unstacked_shape(x[1])[1]};
   const DType dtype = statistics_dtype(x[0].dtype());
   Tensor mask = joined_mask(options.attn_mask, options.key_padding_mask, scores, dtype);
   const bool more_keys = w_.bias_k.defined() || call_.add_zero_attn;
@@ -172,11 +173,12 @@ std::pair<Tensor, Tensor> MultiHeadAttention::attend(const Streams& x,
 
 std::pair<Tensor, Tensor> MultiHeadAttention::attend_heads(Streams x, bool causal,
                                                            bool need_weights, Tensor mask) const {
-  const std::int64_t keys = x[1].size(1);
+  const std::int64_t keys = unstacked_shape(x[1])[1];
   add_keys(x[1], w_.bias_k);
   add_keys(x[2], w_.bias_v);
-  if (mask.defined() && x[1].size(1) > keys) {
-    mask = padded(mask, mask.ndim() - 1, 0, x[1].size(1) - keys);
+  const std::int64_t more = unstacked_shape(x[1])[1] - keys;
+  if (mask.defined() && more > 0) {
+    mask = padded(mask, mask.ndim() - 1, 0, more);
   }
   for (Tensor& stream : x) {
     stream = split_heads(stream, call_.num_heads);
@@ -198,7 +200,7 @@ std::pair<Tensor, Tensor> multi_head_attention_forward(
     const std::function<Tensor(const Tensor&)>& out_proj) {
   const MultiHeadAttention attention(weights, call);
   attention.check_inputs(query, key, value);
-  const bool has_batch = query.ndim() == 3;
+  const bool has_batch = unstacked_ndim(query) == 3;
   AttendOptions asked = options;
   if (!has_batch && asked.key_padding_mask.defined()) {
     asked.key_padding_mask = unsqueeze(asked.key_padding_mask, 0);

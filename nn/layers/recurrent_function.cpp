@@ -4,6 +4,7 @@
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/dropout.h>
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/stack.h>
@@ -116,14 +117,16 @@ void RecurrentPass::check_weights(std::size_t at) const {
 
 void RecurrentPass::check_shapes(const Tensor& x, const RecurrentStates& first) const {
   const char* name = name_of(cell_);
-  check<RuntimeError>(x.ndim() == 3 && x.size(-1) == sizes_.input, name,
-                      ": wrong input; got shape ", x.shape(),
-                      ", expected 2 or 3 dims, the last of ", sizes_.input);
-  const std::int64_t batch = x.size(call_.batch_first ? 0 : 1);
+  const Shape shape = unstacked_shape(x);
+  check<RuntimeError>(shape.size() == 3 && shape.back() == sizes_.input, name,
+                      ": wrong input; got shape ", shape, ", expected 2 or 3 dims, the last of ",
+                      sizes_.input);
+  const std::int64_t batch = shape[call_.batch_first ? 0 : 1];
   const auto check_state = [&](const Tensor& state, std::int64_t size) {
     const Shape expected{sizes_.layers * sizes_.directions, batch, size};
-    if (state.defined() && state.shape() != expected) {
-      fail<RuntimeError>(name, ": wrong first state; got ", state.shape(), ", expected ", expected);
+    if (state.defined() && unstacked_shape(state) != expected) {
+      fail<RuntimeError>(name, ": wrong first state; got ", unstacked_shape(state), ", expected ",
+                         expected);
     }
   };
   check_state(first.hidden, sizes_.state);
@@ -177,7 +180,7 @@ RecurrentOutput run_recurrent(RecurrentCell cell, const Tensor& x, const Recurre
                               const std::vector<RecurrentWeights>& weights,
                               const RecurrentCall& call) {
   const RecurrentPass pass(cell, weights, call);
-  if (x.ndim() != 2) {
+  if (unstacked_ndim(x) != 2) {
     pass.check_shapes(x, first);
     return pass.run(x, first);
   }

@@ -4,6 +4,7 @@
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/gather.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/unsqueeze.h>
@@ -18,21 +19,22 @@ void check_targets(const char* op, const Tensor& input, const Tensor& target, in
   check(is_floating(input.dtype()), op, ": the input needs a floating dtype; got ", input.dtype());
   check(is_integral(target.dtype()) && target.dtype() != DType::boolean, op,
         ": targets must be integers; got ", target.dtype());
-  Shape rows = input.shape();
+  const Shape scores = unstacked_shape(input);
+  const Shape given = unstacked_shape(target);
+  Shape rows = scores;
   rows.erase(dim);
-  check<ValueError>(target.shape() == rows, op, ": targets do not fit; got ", target.shape(),
-                    ", expected ", rows, " for classes in dim ", dim, " of ", input.shape());
-  check(!class_weight.defined() ||
-            (class_weight.ndim() == 1 && class_weight.size(0) == input.size(dim)),
-        op, ": needs one weight a class; got ",
-        class_weight.defined() ? class_weight.shape() : Shape{}, ", expected ",
-        Shape{input.size(dim)});
+  check<ValueError>(given == rows, op, ": targets do not fit; got ", given, ", expected ", rows,
+                    " for classes in dim ", dim, " of ", scores);
+  check(
+      !class_weight.defined() || (class_weight.ndim() == 1 && class_weight.size(0) == scores[dim]),
+      op, ": needs one weight a class; got ",
+      class_weight.defined() ? class_weight.shape() : Shape{}, ", expected ", Shape{scores[dim]});
 }
 
 }  // namespace
 
 int class_dim_of(const Tensor& input) {
-  return input.ndim() == 1 ? 0 : 1;
+  return unstacked_ndim(input) == 1 ? 0 : 1;
 }
 
 ClassTargets::ClassTargets(const char* op, const Tensor& input, const Tensor& target, int dim,

@@ -3,6 +3,7 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/div.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/relu.h>
 #include <tessera/core/ops/sqrt.h>
@@ -24,11 +25,13 @@ Tensor cosine(const Tensor& x, const Tensor& y) {
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              const CosineEmbeddingLossOptions& options) {
   check_same_shape("cosine_embedding_loss", input1, input2);
-  const int ndim = input1.ndim();
-  check<ValueError>((ndim == 1 || ndim == 2) && target.ndim() == ndim - 1 &&
-                        (ndim == 1 || target.size(0) == input1.size(0)),
-                    "cosine_embedding_loss: the target does not fit; got ", target.shape(), " for ",
-                    input1.shape(), ", expected (N) for (N, D) or () for (D)");
+  const Shape shape = unstacked_shape(input1);
+  const Shape given = unstacked_shape(target);
+  const int ndim = shape.size();
+  check<ValueError>(
+      (ndim == 1 || ndim == 2) && given.size() == ndim - 1 && (ndim == 1 || given[0] == shape[0]),
+      "cosine_embedding_loss: the target does not fit; got ", given, " for ", shape,
+      ", expected (N) for (N, D) or () for (D)");
   const Tensor cos = cosine(widened(input1), widened(input2));
   const Tensor alike = where(eq(target, 1), 1 - cos, 0);
   const Tensor unlike = where(eq(target, -1), relu(cos - options.margin), 0);

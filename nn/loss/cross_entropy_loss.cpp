@@ -2,6 +2,7 @@
 
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/log_softmax.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/neg.h>
 #include <tessera/core/ops/permute.h>
@@ -17,11 +18,12 @@ constexpr const char* kName = "cross_entropy_loss";
 
 /// The same logits with the classes in the last dim.
 Tensor classes_last(const Tensor& input, int dim) {
-  if (dim == input.ndim() - 1) {
+  const int ndim = unstacked_ndim(input);
+  if (dim == ndim - 1) {
     return input;
   }
   Dims order;
-  for (int d = 0; d < input.ndim(); ++d) {
+  for (int d = 0; d < ndim; ++d) {
     if (d != dim) {
       order.push_back(d);
     }
@@ -30,12 +32,17 @@ Tensor classes_last(const Tensor& input, int dim) {
   return permute(input, order);
 }
 
+/// What smoothing gives to every class.
+double share_of_a_class(const Tensor& input, int dim, const CrossEntropyLossOptions& options) {
+  return options.label_smoothing / static_cast<double>(unstacked_shape(input)[dim]);
+}
+
 /// The sum over classes of x (..., C, ...), each times its weight.
 Tensor weighted_sum(const Tensor& x, const Tensor& weight, int dim) {
   if (!weight.defined()) {
     return sum(x, {dim});
   }
-  Shape shape = Dims::filled(x.ndim() - dim, 1);
+  Shape shape = Dims::filled(unstacked_ndim(x) - dim, 1);
   shape[0] = weight.numel();
   return sum(x * reshape(widened(weight), shape), {dim});
 }
@@ -47,7 +54,7 @@ Tensor with_distributions(const Tensor& input, const Tensor& target, int dim,
                     ": distributions as targets have no ignore_index; got ", options.ignore_index);
   Tensor shares = widened(target);
   if (options.label_smoothing > 0) {
-    const double spread = options.label_smoothing / static_cast<double>(input.size(dim));
+    const double spread = share_of_a_class(input, dim, options);
     shares = shares * (1 - options.label_smoothing) + spread;
   }
   const Tensor each = log_softmax(widened(input), dim) * shares;
@@ -60,7 +67,7 @@ Tensor with_weighted_classes(const Tensor& input, const Tensor& target, int dim,
   const Tensor logs = log_softmax(widened(input), dim);
   Tensor rows = targets.pick(logs, dim) * targets.weight;
   if (options.label_smoothing > 0) {
-    const double spread = options.label_smoothing / static_cast<double>(input.size(dim));
+    const double spread = share_of_a_class(input, dim, options);
     const Tensor all = where(targets.counts, weighted_sum(logs, options.weight, dim), 0);
     rows = rows * (1 - options.label_smoothing) + all * spread;
   }
@@ -74,9 +81,10 @@ Tensor cross_entropy_loss(const Tensor& input, const Tensor& target,
   const double smoothing = options.label_smoothing;
   check(smoothing >= 0 && smoothing <= 1, kName, ": wrong label smoothing; got ", smoothing,
         ", expected one in [0, 1]");
-  const int wanted = input.ndim() == 1 ? 0 : options.class_dim;
-  const int dim = normalize_dim(kName, wanted, input.ndim());
-  check(input.size(dim) > 0, kName, ": the input needs classes; got ", input.shape());
+  const Shape shape = unstacked_shape(input);
+  const int wanted = shape.size() == 1 ? 0 : options.class_dim;
+  const int dim = normalize_dim(kName, wanted, shape.size());
+  check(shape[dim] > 0, kName, ": the input needs classes; got ", shape);
   if (is_floating(target.dtype())) {
     return with_distributions(input, target, dim, options);
   }

@@ -3,6 +3,7 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/div.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/one_hot.h>
 #include <tessera/core/ops/relu.h>
@@ -23,10 +24,11 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
                          const MultiMarginLossOptions& options) {
   check<ValueError>(options.p == 1 || options.p == 2, "multi_margin_loss: wrong p; got ", options.p,
                     ", expected 1 or 2");
-  check<ValueError>(input.ndim() == 1 || input.ndim() == 2,
-                    "multi_margin_loss: needs scores (N, C) or (C); got ", input.shape());
+  const Shape shape = unstacked_shape(input);
+  check<ValueError>(shape.size() == 1 || shape.size() == 2,
+                    "multi_margin_loss: needs scores (N, C) or (C); got ", shape);
   const int dim = class_dim_of(input);
-  const std::int64_t classes = input.size(dim);
+  const std::int64_t classes = shape[dim];
   const ClassTargets targets("multi_margin_loss", input, target, dim, options.weight, kNone);
   const Tensor x = widened(input);
   const Tensor own = one_hot(target, classes);

@@ -1,5 +1,6 @@
 #include <tessera/nn/loss/nll_loss.h>
 
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/neg.h>
 #include <tessera/nn/loss/class_targets.h>
@@ -7,7 +8,8 @@
 namespace tessera::nn {
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions& options) {
-  check<ValueError>(input.ndim() >= 1, "nll_loss: the input needs classes; got ", input.shape());
+  check<ValueError>(unstacked_ndim(input) >= 1, "nll_loss: the input needs classes; got ",
+                    unstacked_shape(input));
   const int dim = class_dim_of(input);
   const ClassTargets targets("nll_loss", input, target, dim, options.weight, options.ignore_index);
   return targets.reduce(-targets.pick(widened(input), dim) * targets.weight, options.reduction);

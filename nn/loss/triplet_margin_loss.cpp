@@ -1,6 +1,7 @@
 #include <tessera/nn/loss/triplet_margin_loss.h>
 
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/minimum.h>
 #include <tessera/core/ops/norm.h>
 #include <tessera/core/ops/relu.h>
@@ -10,9 +11,11 @@ namespace tessera::nn {
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            const TripletMarginLossOptions& options) {
-  check<ValueError>(anchor.ndim() == positive.ndim() && anchor.ndim() == negative.ndim(),
-                    "triplet_margin_loss: needs as many dims everywhere; got ", anchor.shape(),
-                    ", ", positive.shape(), " and ", negative.shape());
+  const Shape one = unstacked_shape(anchor), same = unstacked_shape(positive);
+  const Shape other = unstacked_shape(negative);
+  check<ValueError>(one.size() == same.size() && one.size() == other.size(),
+                    "triplet_margin_loss: needs as many dims everywhere; got ", one, ", ", same,
+                    " and ", other);
   check<ValueError>(options.margin > 0, "triplet_margin_loss: the margin must be positive; got ",
                     options.margin);
   // Each widened once: gradients of its two uses are added in f32 and rounded once.

@@ -4,6 +4,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/div.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/where.h>
@@ -22,7 +23,11 @@ Tensor weighted_mean(const Tensor& values, const Tensor& weights) {
 Tensor counted_mean(const char* name, const Tensor& weighted, const Tensor& weights) {
   const Tensor total = sum(weights.detach());
   Tensor mean = sum(weighted) / where(eq(total, 0), 1, total);
-  attach_counts(mean, name, cast(total, DType::f64), elements_of_microbatch(weights));
+  const Tensor counted = cast(total, DType::f64);
+  const Cut cut = mean.cut();  // values may exist once a microbatch where all have these weights
+  attach_counts(mean, name,
+                cut && !counted.cut() ? repeat_microbatches(counted, cut.parts) : counted,
+                elements_of_microbatch(weights));
   return mean;
 }
 

@@ -8,8 +8,10 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/log_softmax.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/layers/adaptive_avg_pool.h>
@@ -18,16 +20,28 @@
 #include <tessera/nn/layers/conv.h>
 #include <tessera/nn/layers/conv_transpose.h>
 #include <tessera/nn/layers/group_norm.h>
+#include <tessera/nn/layers/gru.h>
 #include <tessera/nn/layers/layer_norm.h>
 #include <tessera/nn/layers/linear.h>
+#include <tessera/nn/layers/lstm.h>
 #include <tessera/nn/layers/max_pool.h>
+#include <tessera/nn/layers/multihead_attention.h>
+#include <tessera/nn/layers/rnn.h>
 #include <tessera/nn/layers/upsample.h>
 #include <tessera/nn/loss/bce_with_logits_loss.h>
+#include <tessera/nn/loss/cosine_embedding_loss.h>
+#include <tessera/nn/loss/cross_entropy_loss.h>
+#include <tessera/nn/loss/ctc_loss.h>
+#include <tessera/nn/loss/hinge_embedding_loss.h>
 #include <tessera/nn/loss/huber_loss.h>
 #include <tessera/nn/loss/kl_div_loss.h>
 #include <tessera/nn/loss/l1_loss.h>
+#include <tessera/nn/loss/margin_ranking_loss.h>
 #include <tessera/nn/loss/mse_loss.h>
+#include <tessera/nn/loss/multi_margin_loss.h>
+#include <tessera/nn/loss/nll_loss.h>
 #include <tessera/nn/loss/smooth_l1_loss.h>
+#include <tessera/nn/loss/triplet_margin_loss.h>
 
 #include "support/op_tools.h"
 
@@ -78,14 +92,18 @@ void expect_as_each_alone(const std::string& name, const Function& f, const Shap
   }
 }
 
-template <class Model>
-void expect_layer_as_each_alone(const Model& model, const Shape& shape) {
+template <class Model, class Call>
+void expect_layer_as_each_alone(const Model& model, const Shape& shape, const Call& call) {
   std::vector<Tensor> parameters;
   for (const Parameter& parameter : model->parameters()) {
     parameters.push_back(parameter.value());
   }
-  expect_as_each_alone(
-      model->class_name(), [&](const Tensor& x) { return model(x); }, shape, parameters);
+  expect_as_each_alone(model->class_name(), call, shape, parameters);
+}
+
+template <class Model>
+void expect_layer_as_each_alone(const Model& model, const Shape& shape) {
+  expect_layer_as_each_alone(model, shape, [&](const Tensor& x) { return model(x); });
 }
 
 TEST(StackedValues, layers_take_them) {
@@ -108,6 +126,77 @@ TEST(StackedValues, layers_take_them) {
     expect_layer_as_each_alone(make<Upsample>(UpsampleOptions{.scale_factor = 2.0, .mode = mode}),
                                {2, 3, 4, 5});
   }
+}
+
+TEST(StackedValues, recurrent_layers_take_them) {
+  const auto check = [](const auto& model) {
+    for (const Shape& shape : {Shape{3, 2, 4}, Shape{3, 4}}) {
+      expect_layer_as_each_alone(model, shape, [&](const Tensor& x) { return model(x).first; });
+    }
+    expect_layer_as_each_alone(model, {3, 2, 4}, [&](const Tensor& x) {
+      const auto [y, last] = model(x);
+      return model(y, last).first;
+    });
+  };
+  check(make<GRU>(4, 4));
+  check(make<RNN>(4, 4));
+  check(make<LSTM>(4, 4));
+  check(make<LSTM>(4, 4, RecurrentOptions{.num_layers = 2, .batch_first = true}));
+}
+
+TEST(StackedValues, attention_takes_them) {
+  for (const bool more : {false, true}) {
+    const auto model = make<MultiheadAttention>(
+        8, 2, MultiheadAttentionOptions{.add_bias_kv = more, .add_zero_attn = more});
+    for (const bool weights : {false, true}) {
+      for (const Shape& shape : {Shape{3, 2, 8}, Shape{3, 8}}) {
+        expect_layer_as_each_alone(model, shape, [&](const Tensor& x) {
+          return model(x, x, x, AttendOptions{.need_weights = weights}).first;
+        });
+      }
+    }
+  }
+}
+
+TEST(StackedValues, losses_over_classes_take_them) {
+  const Tensor target = tensor<std::int64_t>({1, 3});
+  const Tensor weight = rand({4});
+  const auto check = [&](const Shape& shape, const Tensor& targets,
+                         const CrossEntropyLossOptions& options) {
+    expect_as_each_alone("cross entropy",
+                         [&](const Tensor& x) { return cross_entropy_loss(x, targets, options); },
+                         shape, {});
+  };
+  check({2, 4, 3}, reshape(tensor<std::int64_t>({1, 3, 0, 2, 1, 1}), {2, 3}), {});
+  check({2, 4}, rand({2, 4}), {.label_smoothing = 0.1});
+  for (const Reduction reduction : {Reduction::none, Reduction::sum, Reduction::mean}) {
+    check({2, 4}, target, {.weight = weight, .reduction = reduction, .label_smoothing = 0.1});
+    check({2, 4}, target, {.reduction = reduction, .label_smoothing = 0.1});
+    expect_as_each_alone(
+        "nll", [&](const Tensor& x) { return nll_loss(x, target, {.reduction = reduction}); },
+        {2, 4}, {});
+  }
+}
+
+TEST(StackedValues, losses_of_pairs_and_sequences_take_them) {
+  const Tensor other = rand({2, 4}), signs = tensor<float>({1, -1});
+  const auto check = [](const char* name, const Shape& shape, const Function& f) {
+    expect_as_each_alone(name, f, shape, {});
+  };
+  check("triplet margin", {2, 4},
+        [&](const Tensor& x) { return triplet_margin_loss(x, other, x * other); });
+  check("cosine embedding", {2, 4},
+        [&](const Tensor& x) { return cosine_embedding_loss(x, x * other, signs); });
+  check("margin ranking", {2},
+        [&](const Tensor& x) { return margin_ranking_loss(x, x * x, signs); });
+  check("hinge embedding", {2}, [&](const Tensor& x) { return hinge_embedding_loss(x, signs); });
+  check("multi margin", {2, 4}, [&](const Tensor& x) {
+    return multi_margin_loss(x, tensor<std::int64_t>({0, 1}));
+  });
+  check("ctc", {5, 2, 4}, [&](const Tensor& x) {
+    const auto ids = [](std::int64_t a, std::int64_t b) { return tensor<std::int64_t>({a, b}); };
+    return ctc_loss(log_softmax(x, -1), ids(1, 2), ids(5, 4), ids(1, 1));
+  });
 }
 
 TEST(StackedValues, losses_by_element_take_them) {
