@@ -2,7 +2,6 @@
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/record.h>
-#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/as_strided.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/view_scatter.h>
@@ -39,9 +38,6 @@ void refresh_view(const Tensor& view) {
                       view.shape(), ", expected a clone() to be changed");
   const StridedView attrs = geometry_of(view.get());
   const Tensor base(view.get().base);
-  if (base.cut() && !view.cut()) {
-    fail_on_microbatches("view", "shows a tensor that was written several microbatches");
-  }
   Outputs outputs{view};
   record(op_def<AsStrided>(), std::array{TensorRef(base)}, &attrs, outputs);
 }

@@ -107,17 +107,30 @@ void settle_devices(const OpDef& op, std::span<const TensorRef> inputs, Infer& i
   }
 }
 
-void check_fits(const char* op, const Tensor& destination, const OutputSpec& spec) {
-  check(destination.shape() == spec.shape && destination.dtype() == spec.dtype, op,
-        ": the destination does not fit; got ", destination.shape(), " ", destination.dtype(),
-        ", expected ", spec.shape, " ", spec.dtype);
+/// True when tensors that are no inputs of the call show the destination's memory.
+bool others_show(const Tensor& destination, std::span<const TensorRef> inputs) {
+  std::uint32_t known = 1;
+  for (const Tensor& x : inputs) {
+    known += x.defined() && !x.is(destination) && x.shares_storage(destination) ? 1 : 0;
+  }
+  return destination.get().storage && destination.get().storage->use_count() > known;
+}
+
+void check_fits(const char* op, const Tensor& destination, const OutputSpec& spec,
+                std::span<const TensorRef> inputs) {
+  const bool fits = destination.shape() == spec.shape && destination.dtype() == spec.dtype;
+  if (!fits && destination.cut().stacked != spec.cut.stacked) {
+    fail_on_microbatches(op, "writes several microbatches into a tensor of other borders");
+  }
+  check(fits, op, ": the destination does not fit; got ", destination.shape(), " ",
+        destination.dtype(), ", expected ", spec.shape, " ", spec.dtype);
   check<NotImplementedError>(is_meta(destination) || spec.device.type != DeviceType::meta, op,
                              ": a meta tensor has no elements; got one that is to be written to a "
                              "tensor on ",
                              destination.device());
-  // A view cannot tell its base that it holds several microbatches now.
-  if (destination.cut() != spec.cut && destination.get().base) {
-    fail_on_microbatches(op, "writes several microbatches into a view");
+  // Whoever shows the same memory would not know that it holds several microbatches now.
+  if (destination.cut() != spec.cut && others_show(destination, inputs)) {
+    fail_on_microbatches(op, "writes several microbatches into memory that other tensors show");
   }
 }
 
@@ -152,7 +165,7 @@ void compute_into(const OpDef& op, std::span<const TensorRef> inputs, const void
   Outputs written;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (outputs[i].defined()) {
-      check_fits(op.info.name, outputs[i], specs[i]);
+      check_fits(op.info.name, outputs[i], specs[i], inputs);
       check_writable(op.info.name, outputs[i], recording);
       written.push_back(outputs[i]);
     } else {

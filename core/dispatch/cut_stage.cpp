@@ -135,6 +135,9 @@ void CutPlan::set_cuts(Infer& infer) const {
     if (stacked_inputs) {
       specs[i].cut = pieces;
     } else if (output_dims[i] >= 0) {
+      if (specs[i].shape[output_dims[i]] % parts != 0) {  // a reshape that takes samples apart
+        fail_on_microbatches(infer.op(), "mixes samples");
+      }
       specs[i].cut = {.parts = parts, .dim = output_dims[i], .stacked = false};
     } else if (stack) {
       specs[i].shape.insert(0, parts);
@@ -174,6 +177,7 @@ Tensor view_of_all(const Tensor& shown, const Tensor& first, const Tensor& joine
   view->strides.insert(0, shown.strides()[0]);
   view->offset = first.get().offset;
   view->cut = from.cut;
+  view->inference = from.inference;
   link_view(*view, shown.impl());
   if (from.autograd != nullptr) {
     view->autograd = std::make_unique<AutogradMeta>(*from.autograd);
@@ -195,12 +199,27 @@ Tensor written_to(const OpDef& op, Tensor destination, Tensor joined) {
   return destination.copy_(joined);
 }
 
+/// `inputs`, with copies of those that a recorded call is about to overwrite.
+std::vector<Tensor> kept_inputs(std::span<const TensorRef> inputs, const Outputs& destinations) {
+  const auto overwritten = [&](const Tensor& x) {
+    return std::ranges::any_of(destinations, [&](const Tensor& to) {
+      return to.defined() && x.defined() && to.shares_storage(x);
+    });
+  };
+  std::vector<Tensor> kept;
+  for (const Tensor& x : inputs) {
+    kept.push_back(Modes::current().record && overwritten(x) ? snapshot(x) : x);
+  }
+  return kept;
+}
+
 /// What `op` gives for each microbatch alone.
 std::vector<Outputs> results_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs,
                                            const void* attrs, std::int32_t parts) {
-  std::vector<Outputs> slices;  // of each input, one a microbatch
-  for (const Tensor& x : inputs) {
-    slices.push_back(slices_of(x, parts));
+  std::vector<Outputs> slices(inputs.size());  // of each input, one a microbatch
+  // The last input first: gradients of a tensor that comes twice are added in the op's order then.
+  for (std::size_t i = inputs.size(); i-- > 0;) {
+    slices[i] = slices_of(inputs[i], parts);
   }
   std::vector<Outputs> results;
   for (std::int32_t m = 0; m < parts; ++m) {
@@ -218,8 +237,10 @@ std::vector<Outputs> results_by_microbatch(const OpDef& op, std::span<const Tens
 
 void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
                         Outputs& outputs, const CutPlan& plan) {
-  const std::vector<Outputs> results = results_by_microbatch(op, inputs, attrs, plan.parts);
   const Outputs destinations = outputs;
+  const std::vector<Tensor> kept = kept_inputs(inputs, destinations);
+  const std::vector<Outputs> results = results_by_microbatch(
+      op, std::vector<TensorRef>(kept.begin(), kept.end()), attrs, plan.parts);
   outputs.clear();
   for (std::size_t i = 0; i < results[0].size(); ++i) {
     std::vector<TensorRef> pieces;

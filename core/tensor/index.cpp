@@ -1,5 +1,6 @@
 #include <tessera/core/tensor/index.h>
 
+#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/expand.h>
@@ -24,7 +25,7 @@ struct Resolved {
 
 int dims_taken(const Index& index) {
   if (const auto* tensor = std::get_if<Tensor>(&index)) {
-    return tensor->dtype() == DType::boolean ? tensor->ndim() : 1;
+    return tensor->dtype() == DType::boolean ? unstacked_ndim(*tensor) : 1;
   }
   return std::holds_alternative<NewDim>(index) || std::holds_alternative<Rest>(index) ? 0 : 1;
 }
@@ -84,6 +85,9 @@ class Resolver {
     }
   }
   void apply_mask(const Tensor& mask) {
+    if (mask.cut()) {  // each microbatch would give another number of positions
+      fail_on_microbatches("index", "chooses by a mask that depends on the samples");
+    }
     for (int d = 0; d < mask.ndim(); ++d) {
       check(mask.shape()[d] == unstacked_shape(result_.view)[dim_],
             "index: the mask does not fit; got ", mask.shape(), " from dim ", dim_ - d,
@@ -97,10 +101,10 @@ class Resolver {
   void broadcast_lists() {
     Shape shape;
     for (const Tensor& list : result_.lists) {
-      shape = broadcast_shapes("index", shape, list.shape());
+      shape = broadcast_shapes("index", shape, unstacked_shape(list));
     }
     for (Tensor& list : result_.lists) {
-      list = list.shape() == shape ? list : expand(list, shape);
+      list = unstacked_shape(list) == shape ? list : expand(list, shape);
     }
   }
 

@@ -1,7 +1,7 @@
 #include <tessera/nn/state/load_plan.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
@@ -40,7 +40,7 @@ class Planner {
       : options_(options), text_(text) {
     for (const auto& [name, slot] : root.named_slots()) {
       if (slot->value.defined()) {
-        own_.insert(slot->value.get().storage.get());
+        ++own_[slot->value.get().storage.get()];
       }
     }
   }
@@ -107,8 +107,9 @@ class Planner {
   /// A slot with several names, a tied head say, takes one value.
   void plan_copy(const SlotPtr& slot, const std::string& name, const Tensor& given) {
     // What lies in another slot's memory may be written over before it is read.
+    const auto slots = own_.find(given.get().storage.get());
     const bool same = slot->value.defined() && slot->value.shares_storage(given);
-    const bool apart = options_.assign || same || !own_.contains(given.get().storage.get());
+    const bool apart = options_.assign || slots == own_.end() || (same && slots->second == 1);
     const auto [planned, first] =
         plan_.copies.try_emplace(slot, name, apart ? given : clone(given));
     const auto& [known, known_value] = planned->second;
@@ -172,7 +173,7 @@ class Planner {
   const LoadOptions& options_;
   const KeyText& text_;
   LoadPlan plan_;
-  std::set<const Storage*> own_;  ///< of the slots' values
+  std::map<const Storage*, int> own_;  ///< of the slots' values: how many slots lie in each
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <tessera/core/ops/as_strided.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/concat.h>
+#include <tessera/core/ops/div.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/permute.h>
@@ -35,7 +36,6 @@ constexpr std::size_t kParts = 4;
 struct Case {
   const char* name;
   std::function<Tensor(const Tensor& y, const Tensor& x)> f;
-  bool across_samples = false;  ///< for values that exist once a microbatch only
 };
 
 std::vector<Case> cases() {
@@ -73,36 +73,41 @@ std::vector<Case> cases() {
          mul_(select(y, -1, 2), 5.0);
          return one * 2.0;
        }},
-      {"mul_ of a reshape", [](T y, T) { return mul_(reshape(y, {24}), 3.0), y; }, true},
-      {"mul_ of a select of the first dim", [](T y, T) { return mul_(select(y, 0, 1), 3.0), y; },
-       true},
+  };
+}
+
+/// For values that exist once a microbatch only: these mix what would be samples.
+std::vector<Case> cases_across_samples() {
+  using T = const Tensor&;
+  return {
+      {"mul_ by what needs another shape",
+       [](T y, T x) {
+         return mul_(y, select(x, 0, 0)), div_(select(y, 0, 1), select(y, 0, 0)), y;
+       }},
+      {"mul_ of a reshape", [](T y, T) { return mul_(reshape(y, {24}), 3.0), y; }},
+      {"mul_ of a select of the first dim", [](T y, T) { return mul_(select(y, 0, 1), 3.0), y; }},
       {"assign of an element",
        [](T y, T) {
          return assign(y, {1, 2, 0}, 3.0), y;
-       },
-       true},
+       }},
       {"mul_ of an index",
        [](T y, T) {
          return mul_(index(y, {1, Range{0, 2}}), 3.0), y;
-       },
-       true},
+       }},
       {"mul_ of a permute",
        [](T y, T) {
          return mul_(permute(y, {2, 0, 1}), 3.0), y;
-       },
-       true},
+       }},
       {"mul_ of a view by strides",
        [](T y, T) {
          return mul_(as_strided(y, {.shape = {2, 2}, .strides = {12, 1}, .offset = 1}), 3.0), y;
-       },
-       true},
+       }},
       {"a view by strides that was there before",
        [](T y, T) {
          const Tensor view = as_strided(y, {.shape = {2, 2}, .strides = {5, 1}, .offset = 1});
          mul_(y, 2.0);
          return view * 1.0;
-       },
-       true},
+       }},
   };
 }
 
@@ -153,20 +158,34 @@ TEST(MicrobatchWrites, to_values_that_exist_once_a_microbatch) {
   }
 }
 
-TEST(MicrobatchWrites, to_samples) {
-  for (const Case& c : cases()) {
-    if (!c.across_samples) {
-      expect_as_each_alone(c, 0, false);
-      expect_as_each_alone(c, 0, true);
-    }
+TEST(MicrobatchWrites, to_values_that_exist_once_a_microbatch_in_all_dims) {
+  for (const Case& c : cases_across_samples()) {
+    expect_as_each_alone(c, -1, false);
+    expect_as_each_alone(c, -1, true);
   }
 }
 
-TEST(MicrobatchWrites, reads_of_a_view_from_before_the_borders_are_refused) {
+TEST(MicrobatchWrites, to_samples) {
+  for (const Case& c : cases()) {
+    expect_as_each_alone(c, 0, false);
+    expect_as_each_alone(c, 0, true);
+  }
+}
+
+TEST(MicrobatchWrites, into_memory_that_others_show_are_refused) {
+  const Tensor samples = as_microbatches(rand({8, 2}), 4, 0);
+  const auto refuses = [](const Tensor& to, const Tensor& from) {
+    EXPECT_THROW(to.copy_(from), Unsupported);
+    const NoGradGuard off_the_tape;
+    EXPECT_THROW(to.copy_(from), Unsupported);
+  };
   const Tensor y = zeros({8, 2});
+  refuses(y.detach(), samples);
+  refuses(select(y, 1, 0), select(samples, 1, 0));
   const Tensor view = select(y, 1, 0);
-  y.copy_(as_microbatches(rand({8, 2}).set_requires_grad(true), 4, 0));
-  EXPECT_THROW(static_cast<void>(view * 2.0), Unsupported);
+  refuses(y, samples);
+  const Tensor alone = zeros({8, 2});
+  EXPECT_TRUE(alone.copy_(samples).cut());
 }
 
 }  // namespace

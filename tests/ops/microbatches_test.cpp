@@ -4,11 +4,14 @@
 
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/ops/attention.h>
+#include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/linear_cross_entropy.h>
+#include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/index.h>
 
 #include "ops/gradients.h"
 #include "support/op_case.h"
@@ -126,7 +129,7 @@ TEST(Microbatches, what_takes_one_pass_apart_names_op_module_and_way_out) {
       "runs them one by one and grain = 1 makes the batch one microbatch";
   const Tensor base = zeros({3, 4});
   EXPECT_EQ(unsupported([&] { return select(base, 0, 1).copy_(in_two({4})); }),
-            "copy: writes several microbatches into a view" + way_out);
+            "copy: writes several microbatches into memory that other tensors show" + way_out);
   EXPECT_FALSE(base.cut());
   const Tensor targets = zeros({4}, {.dtype = DType::i64});
   EXPECT_EQ(unsupported([&] {
@@ -135,6 +138,11 @@ TEST(Microbatches, what_takes_one_pass_apart_names_op_module_and_way_out) {
             "linear_cross_entropy: needs x and targets cut alike along one of their dims, and the "
             "weight whole" +
                 way_out);
+  const Tensor x = in_two({2, 3});
+  EXPECT_EQ(unsupported([&] { return reshape(x, {3, 2}); }), "reshape: mixes samples" + way_out);
+  const std::string mask = "index: chooses by a mask that depends on the samples" + way_out;
+  EXPECT_EQ(unsupported([&] { return index(x, {x > 0}); }), mask);
+  EXPECT_EQ(unsupported([&] { return index(base, {in_two({2, 3}, true) > 0}); }), mask);
   const Tensor q = in_two({2, 2, 3, 4}, true);
   EXPECT_EQ(unsupported([&] { return attention(q, q, q, {.dropout = 0.5}); }),
             "attention: needs the samples in dim 0 for dropout" + way_out);

@@ -9,6 +9,9 @@
 #include "support/op_tools.h"
 
 #include <tessera/core/autograd/engine.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/argmax.h>
+#include <tessera/core/ops/attention.h>
 #include <tessera/core/ops/batch_norm.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/flip.h>
@@ -84,6 +87,14 @@ std::vector<Case> cases() {
       {"batch_norm_with",
        {4, 4, 3},
        [](T x, T w) { return batch_norm_with(x, select(w, 0, 0), select(w, 0, 1)); }},
+      {"an op that takes it twice, and another", {4, 4}, [](T x, T) { return matmul(x, x) + x; }},
+      {"attention to itself", {1, 2, 3, 4}, [](T x, T) { return attention(x, x, x) + x; }},
+  };
+}
+
+std::vector<Case> indexing() {
+  using T = const Tensor&;
+  return {
       {"index by a number", {3, 4}, [](T x, T) { return index(x, {1}); }},
       {"index by ranges",
        {3, 4},
@@ -94,6 +105,17 @@ std::vector<Case> cases() {
        {3, 4},
        [](T x, T) {
          return index(x, {kRest, 2});
+       }},
+      {"index by lists that broadcast",
+       {3, 4},
+       [](T x, T w) {
+         const Tensor list = argmax(x, -1);
+         return index(w, {list, unsqueeze(list, -1)}) * sum(x);
+       }},
+      {"index by a list of each and one of all",
+       {3, 4},
+       [](T x, T w) {
+         return index(x, {arange(3), argmax(x, -1)}) * sum(w);
        }},
       {"index by a list",
        {3, 4},
@@ -120,21 +142,32 @@ Result run(const Case& c, const std::vector<Tensor>& values, const Tensor& weigh
   return {y, grad({&total, 1}, leaves)};
 }
 
+void expect_as_each_alone(const Case& c, const Tensor& weight) {
+  SCOPED_TRACE(c.name);
+  std::vector<Tensor> values;
+  for (int m = 0; m < kParts; ++m) {
+    values.push_back(rand(c.shape));
+  }
+  const Result all = run(c, values, weight);
+  ASSERT_TRUE(all.value.cut().stacked);
+  for (std::size_t m = 0; m < kParts; ++m) {
+    const Result alone = run(c, {values[m]}, weight);
+    expect_same_bits(unbind_microbatches(all.value)[m], alone.value, c.name);
+    expect_same_bits(all.gradients[m], alone.gradients[0], std::string(c.name) + ", gradient");
+  }
+}
+
 TEST(StackedFunctions, do_what_they_do_with_each_microbatch) {
   const Tensor weight = rand({4, 4});
   for (const Case& c : cases()) {
-    SCOPED_TRACE(c.name);
-    std::vector<Tensor> values;
-    for (int m = 0; m < kParts; ++m) {
-      values.push_back(rand(c.shape));
-    }
-    const Result all = run(c, values, weight);
-    ASSERT_TRUE(all.value.cut().stacked);
-    for (std::size_t m = 0; m < kParts; ++m) {
-      const Result alone = run(c, {values[m]}, weight);
-      expect_same_bits(unbind_microbatches(all.value)[m], alone.value, c.name);
-      expect_same_bits(all.gradients[m], alone.gradients[0], std::string(c.name) + ", gradient");
-    }
+    expect_as_each_alone(c, weight);
+  }
+}
+
+TEST(StackedFunctions, index_each_microbatch) {
+  const Tensor weight = rand({4, 4});
+  for (const Case& c : indexing()) {
+    expect_as_each_alone(c, weight);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/nn/layers/lazy.h>
 #include <tessera/nn/optim/sgd.h>
@@ -104,6 +105,19 @@ TEST(K2, slots_may_be_given_each_others_memory) {
                             {"last.factor", model->inner->scale->factor.value().detach()}};
   model->load_state_dict(exchanged, {.assign = true});
   EXPECT_TRUE(model->last->factor.value().shares_storage(exchanged.tensor("last.factor")));
+}
+
+TEST(K2, slots_in_one_memory_may_be_exchanged) {
+  const auto model = make<Outer>();
+  const Tensor both = arange(6, {.dtype = DType::f32});
+  const auto part = [&](std::int64_t from) { return slice(both, 0, from, from + 3); };
+  const StateDict halves{
+      {"inner.offset", zeros({3})}, {"inner.scale.factor", part(0)}, {"last.factor", part(3)}};
+  model->load_state_dict(halves, {.assign = true});
+  model->load_state_dict(
+      {{"inner.offset", zeros({3})}, {"inner.scale.factor", part(3)}, {"last.factor", part(0)}});
+  EXPECT_EQ(values(model->inner->scale->factor), (std::vector<float>{3, 4, 5}));
+  EXPECT_EQ(values(model->last->factor), (std::vector<float>{0, 1, 2}));
 }
 
 TEST(X36, what_is_no_tensor_fails_even_when_not_strict) {
