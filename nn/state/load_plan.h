@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/nn/slot.h>
 #include <tessera/nn/state/load.h>
 
 namespace tessera::nn {
