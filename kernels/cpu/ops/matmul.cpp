@@ -1,5 +1,6 @@
 #include <tessera/core/ops/matmul.h>
 
+#include <tessera/core/tensor/elements.h>
 #include <tessera/kernels/cpu/gemm.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
 
