@@ -19,20 +19,12 @@
 namespace tessera::dist {
 namespace {
 
-/// Says on the board that this rank has come to its end.
-void announce_end(StatusBoard& board) {
-  StatusCell& own = board.own();
-  own.label.store(kLeave);
-  own.kind = static_cast<std::uint8_t>(CollectiveKind::barrier);
-  own.launched.fetch_add(1);
-}
-
 /// The ranks that have, or have not, come to their end.
 std::vector<int> ranks_at_end(const StatusBoard& board, bool there) {
   std::vector<int> ranks;
   for (int rank = 0; rank < board.size(); ++rank) {
     const StatusCell& cell = board.cell(rank);
-    if ((cell.left > 0 || cell.label.load() == kLeave) == there) {
+    if ((cell.left > 0 || cell.ended > 0) == there) {
       ranks.push_back(rank);
     }
   }
@@ -89,7 +81,7 @@ class SilenceFinder {
 void wait_for_all(Communicator& comm, std::chrono::milliseconds deadline) {
   const auto board = comm.board();
   std::optional<int> silent;
-  announce_end(*board);
+  board->own().ended = 1;
   SilenceFinder finder(board, deadline);
   Reminder reminder;
   const Time begin = clock().now();

@@ -25,6 +25,7 @@ UnexpectedEnd::UnexpectedEnd(std::function<void(const std::exception_ptr&)> fail
   std::call_once(installed, [] {
     previous = std::set_terminate(at_terminate);
     std::atexit(at_exit);
+    std::at_quick_exit(at_exit);
   });
   process = getpid();
   newest = this;

@@ -7,8 +7,8 @@
 namespace tessera::dist {
 
 /// While it lives, an exception that nobody catches is told to `failed`, which ends the process,
-/// and exit() is told to `exits`. Where there are several, the newest is told. A forked child is
-/// not meant.
+/// and exit() or quick_exit() is told to `exits`. Where there are several, the newest is told. A
+/// forked child is not meant.
 class UnexpectedEnd {
  public:
   UnexpectedEnd(std::function<void(const std::exception_ptr&)> failed, std::function<void()> exits);

@@ -24,6 +24,7 @@
 #include <tessera/dist/common_bits.h>
 #include <tessera/dist/cores.h>
 #include <tessera/dist/farewell.h>
+#include <tessera/dist/fatal_signals.h>
 #include <tessera/dist/last_resort.h>
 #include <tessera/dist/launcher.h>
 #include <tessera/dist/transports.h>
@@ -76,6 +77,14 @@ std::chrono::milliseconds round_seconds(Duration time) {
   return std::chrono::round<std::chrono::seconds>(time);
 }
 
+/// `limit` of rank 0; the next ones wait a little longer, since its end is theirs and its text says
+/// what theirs would. Zero, for ever, is the same for all.
+std::chrono::milliseconds turn_to_speak(std::chrono::milliseconds limit, int rank) {
+  constexpr auto kTurn = 2000ms;  // for the launcher to end the others
+  constexpr int kTurns = 3;
+  return limit.count() > 0 ? limit + kTurn * std::min(rank, kTurns) : limit;
+}
+
 bool is_local(const Communicator& comm, int peer) {
   const std::string transport = comm.transport(peer);
   return transport == "self" || transport == "shm" || transport == "thread";
@@ -109,6 +118,7 @@ struct World::State {
   bool pinned = false;
   bool gone = false;  ///< has left, or is being ended
   std::optional<UnexpectedEnd> unexpected_end;
+  std::unique_ptr<FatalSignals> fatal_signals;  ///< null where no launcher started the process
   std::string host;
 
   State() = default;
@@ -116,8 +126,9 @@ struct World::State {
   State& operator=(const State&) = delete;
   ~State() { leave(); }
 
-  /// Waits for the others and lets go of them. Once: afterwards it does nothing.
-  void leave() {
+  /// Waits for the others and lets go of them. Once: afterwards it does nothing. exit() destroys no
+  /// local variable, so that a model may still hold the communicator, and nobody will use it.
+  void leave(bool exits = false) {
     if (std::exchange(gone, true)) {
       return;
     }
@@ -138,10 +149,11 @@ struct World::State {
     comm.reset();
     recorder.reset();
     unwatched.reset();
+    fatal_signals.reset();  // it reads the board
     if (pinned) {
       unpin_threads();
     }
-    if (backend != nullptr && held.expired()) {  // who still holds it may still use it
+    if (backend != nullptr && (exits || held.expired())) {  // who still holds it may still use it
       backend->disconnect();
     }
   }
@@ -165,7 +177,7 @@ struct World::State {
           end(error, {}, code);
           std::_Exit(code);  // destructors would wait for what is stuck
         },
-        [this] { leave(); });
+        [this] { leave(true); });
   }
 
   /// Makes all ranks one: same bits, cores dealt out. A rank that has failed meanwhile has poisoned
@@ -269,7 +281,8 @@ World World::start(const WorldOptions& options) {
     const auto limit = options.comm_timeout.count() > 0 ? std::max(options.comm_timeout, kStart)
                                                         : options.comm_timeout;
     Reminder reminder;
-    const auto stuck = [&, late = after(limit), begin = clock().now()]() mutable {
+    const auto stuck = [&, late = after(turn_to_speak(limit, announced.rank)),
+                        begin = clock().now()]() mutable {
       if (announced.rank == 0 && reminder.due(clock().now() - begin)) {
         log_warning(waiting_text("to start", round_seconds(clock().now() - begin)));
       }
@@ -295,7 +308,10 @@ World World::start(const WorldOptions& options) {
     state->local_rank += local && rank < state->comm->rank() ? 1 : 0;
   }
   state->host = state->comm->host(state->comm->rank());
-  if (state->comm->size() > 1) {
+  if (const auto board = state->comm->board(); state->backend != nullptr && board != nullptr) {
+    state->fatal_signals = std::make_unique<FatalSignals>(board, state->host);
+  }
+  if (state->backend != nullptr) {
     state->watch_over_the_end();
   }
   state->settle(options, !announced.launcher.empty());

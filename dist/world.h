@@ -39,6 +39,8 @@ class World {
   /// srun --mpi=pmix. Sets the calling thread's Context (rank, world_size, log_prefix) and the
   /// number of threads, and ties them to cores where the ranks' threads fit the cores. Ranks on
   /// unlike CPUs use the best instruction set that all of them have.
+  /// Where a launcher started the process, SIGSEGV and its like name the rank before they end it,
+  /// unless the program handles them.
   /// Throws InvalidArgument when a launcher announces more ranks than can be reached.
   static World start(const WorldOptions& options = {});
 

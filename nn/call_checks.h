@@ -51,7 +51,9 @@ concept ChangingForwardTakes = requires(M& m, A&&... arguments) {
 template <class M, class... A>
 constexpr bool check_call() {
   if constexpr (ForwardTakes<M, A...>) {
-    return true;
+    using Result = decltype(std::declval<const M&>().forward(std::declval<A>()...));
+    static_assert(!std::is_void_v<Result>, "forward returns nothing: let it return a Tensor");
+    return !std::is_void_v<Result>;
   } else if constexpr (HasOneForward<M> && !has_const_forward<M>()) {
     return false;  // check_construction said so
   } else if constexpr (ChangingForwardTakes<M, A...>) {

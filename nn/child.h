@@ -66,7 +66,7 @@ class Child {
   }
   Child(const Child& other) : entry_(detail::counterpart(other.entry_)) {}
   Child(Child&&) noexcept = default;
-  Child& operator=(const Child&) = default;
+  Child& operator=(const Child&) = delete;  // to share a module: set_submodule(name, other.ptr())
   Child& operator=(Child&&) noexcept = default;
 
   template <class... A>

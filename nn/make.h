@@ -8,6 +8,7 @@
 #include <tessera/nn/build/builder.h>
 #include <tessera/nn/build/construction.h>
 #include <tessera/nn/call.h>
+#include <tessera/nn/call_checks.h>
 #include <tessera/nn/child.h>
 
 namespace tessera::nn {
@@ -21,7 +22,11 @@ class Ptr : public std::shared_ptr<M> {
 
   template <class... A>
   auto operator()(A&&... arguments) const {
-    return detail::invoke_with_options<M>(**this, (*this)->key(), std::forward<A>(arguments)...);
+    if constexpr (std::derived_from<M, Module>) {
+      return detail::invoke_with_options<M>(**this, (*this)->key(), std::forward<A>(arguments)...);
+    } else {
+      return detail::AnyResult();  // check_construction said what is wrong
+    }
   }
 };
 

@@ -23,7 +23,8 @@ class Parameter : public StandsForTensor {
   Parameter() = default;
   Parameter(const Parameter& other) : entry_(detail::counterpart(other.entry_)) {}
   Parameter(Parameter&&) = default;
-  Parameter& operator=(const Parameter&) = default;
+  Parameter& operator=(const Parameter&) = delete;  // to share a weight: weight.tie(other)
+  Parameter& operator=(const Tensor&) = delete;     // off the tape: weight.value().copy_(other)
   Parameter& operator=(Parameter&&) = default;
   explicit Parameter(SlotPtr slot);
   explicit Parameter(SlotEntryPtr entry) : entry_(std::move(entry)) {}
@@ -72,7 +73,8 @@ class Buffer : public StandsForTensor {
   Buffer() = default;
   Buffer(const Buffer& other) : entry_(detail::counterpart(other.entry_)) {}
   Buffer(Buffer&&) = default;
-  Buffer& operator=(const Buffer&) = default;
+  Buffer& operator=(const Buffer&) = delete;  // to change its value: buffer.assign(other)
+  Buffer& operator=(const Tensor&) = delete;  // to change its value: buffer.assign(other)
   Buffer& operator=(Buffer&&) = default;
   explicit Buffer(SlotPtr slot);
   explicit Buffer(SlotEntryPtr entry) : entry_(std::move(entry)) {}

@@ -18,6 +18,7 @@
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/memory_stats.h>
+#include <tessera/core/dispatch/cut_stage.h>
 
 namespace tessera {
 namespace {
@@ -173,6 +174,10 @@ void BackwardRun::compute(OpRun& at, Vjp& vjp) {
   const std::span<Tensor> gradients = state_.gradients(at);
   state_.check_saved(at);
   if (std::ranges::any_of(gradients, &Tensor::defined) && (captures_ == nullptr || at.reaches)) {
+    if (node.of_one_microbatch && grad_enabled()) {
+      fail_on_microbatches(node.op->info.name,
+                           "gradients of gradients go through what runs one microbatch at a time");
+    }
     {
       const ModeGuard<&Modes::batch_sum> sum(batch_sum_of(at));
       node.op->vjp(vjp, node.attrs.get());

@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <unordered_set>
 
 #include <tessera/core/autograd/meta.h>
+#include <tessera/core/autograd/node.h>
+#include <tessera/core/autograd/record.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/concat.h>
+#include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/support/microbatch_sum.h>
 
 namespace tessera {
@@ -34,9 +41,65 @@ bool count_alike(const LossCounts& a, const LossCounts& b) {
   return left == right;
 }
 
-bool is_like(const Tensor& x, const LossCounts& counts) {
-  return x.numel() == counts.values.numel() && x.cut().stacked == counts.values.cut().stacked &&
-         is_floating(x.dtype());
+/// A sum of losses may be taken through a stack of them: other shapes carry counts too.
+bool may_carry(const Tensor& x, const LossCounts& counts) {
+  const Cut& cut = counts.values.cut();
+  return is_floating(x.dtype()) && (cut ? x.cut() == cut : !x.cut() || x.cut().parts == 1);
+}
+
+bool adds(const OpDef& op) {
+  return &op == &op_def<Add>() || &op == &op_def<Sub>() || &op == &op_def<Concat>();
+}
+
+/// True when other things than parameters and numbers went into `x`: a penalty is made of them.
+bool is_made_of_data(const Tensor& x) {
+  std::vector<const OpNode*> found;
+  std::unordered_set<const OpNode*> seen;
+  const auto find = [&](const Edge& edge) {
+    const OpNode* node = edge.node ? edge.node->as_op() : nullptr;
+    if (node != nullptr && seen.insert(node).second) {
+      found.push_back(node);
+    }
+  };
+  const auto is_data = [](const TensorMeta& constant) { return numel_of(constant.shape) > 1; };
+  for (find(edge_of(x)); !found.empty();) {
+    const OpNode& node = *found.back();
+    found.pop_back();
+    if (std::ranges::any_of(node.constants, is_data)) {
+      return true;
+    }
+    std::ranges::for_each(node.edges, find);
+  }
+  return false;
+}
+
+/// A plain term that differs between microbatches, or may. Zeros add nothing, as long as they are
+/// no result of weights. In passes of one microbatch nothing has borders to tell it by.
+bool is_mean_over_samples(const Tensor& x) {
+  if (!is_floating(x.dtype()) || x.device().type == DeviceType::meta) {
+    return false;
+  }
+  const Pass& pass = Context::current().pass;
+  if (!x.cut()) {
+    return pass.count == 1 && pass.grain > 1 && x.requires_grad() && is_made_of_data(x);
+  }
+  const std::vector<double> values =
+      x.requires_grad() ? std::vector<double>{1} : x.to_vector<double>();
+  return std::ranges::any_of(values, [](double value) { return value != 0; });
+}
+
+Ref<const LossCounts> with_other(const LossCounts& counts, const char* other) {
+  auto both = make_ref<LossCounts>();
+  both->loss = counts.loss;
+  both->values = counts.values;
+  both->elements = counts.elements;
+  both->other = other;
+  return Ref<const LossCounts>(both.get());
+}
+
+/// True when some of a microbatch's elements did not count.
+bool counts_in_part(const LossCounts& counts) {
+  return std::ranges::any_of(shares_of(counts), [](double share) { return share != 1; });
 }
 
 double tree_total(std::vector<double> values) {
@@ -77,23 +140,25 @@ Ref<const LossCounts> combine_counts(const Ref<const LossCounts>& a,
   if (count_alike(*a, *b)) {
     return a->elements < b->elements ? b : a;
   }
-  auto both = make_ref<LossCounts>();
-  both->loss = a->loss;
-  both->values = a->values;
-  both->elements = a->elements;
-  both->other = b->loss;
-  return Ref<const LossCounts>(both.get());
+  return with_other(*a, b->loss);
 }
 
-void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs) {
+void carry_counts(const OpDef& op, std::span<const TensorRef> inputs, const Outputs& outputs) {
   Ref<const LossCounts> found;
   for (const Tensor& x : inputs) {
     if (x.defined() && counts_of(x) != nullptr) {
       found = combine_counts(found, Ref<const LossCounts>(counts_of(x)));
     }
   }
+  const auto is_plain = [](const Tensor& x) {
+    return x.defined() && counts_of(x) == nullptr && is_mean_over_samples(x);
+  };
+  if (found && adds(op) && found->other == nullptr && counts_in_part(*found) &&
+      std::ranges::any_of(inputs, is_plain)) {
+    found = with_other(*found, "a mean over all samples");
+  }
   for (const Tensor& y : outputs) {
-    if (found && is_like(y, *found)) {
+    if (found && may_carry(y, *found)) {
       autograd_of(y.get()).counts = found;
     }
   }

@@ -33,8 +33,10 @@ void attach_counts(const Tensor& loss, const char* name, const Tensor& counted,
 [[nodiscard]] Ref<const LossCounts> combine_counts(const Ref<const LossCounts>& a,
                                                    const Ref<const LossCounts>& b);
 
-/// Gives outputs that are still one number a microbatch the counts of the inputs.
-void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs);
+/// Gives outputs of `op` that still exist once a microbatch the counts of the inputs. What `op`
+/// adds to a loss and takes from the samples, but counts nothing itself, is a mean over all of
+/// them: a loss with other counts, unless the loss counted all of its elements too.
+void carry_counts(const OpDef& op, std::span<const TensorRef> inputs, const Outputs& outputs);
 
 /// The counts as numbers, one a microbatch. Throws InvalidArgument naming `op` and both losses
 /// where two with different counts were combined.

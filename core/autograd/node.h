@@ -95,6 +95,7 @@ class OpNode final : public TapeNode, public Pooled<OpNode> {
   [[nodiscard]] const TensorMeta& input_meta(std::size_t i) const;
 
   const OpDef* op;
+  bool of_one_microbatch = false;  ///< see Note [Second gradients of one microbatch]
   std::unique_ptr<OpHooks> hooks;  ///< null for none
   InlineVector<Edge, 3> edges;     ///< one an input
   InlineVector<TensorMeta, 1> outputs;

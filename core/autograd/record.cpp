@@ -73,10 +73,8 @@ void record(const OpDef& op, std::span<const TensorRef> inputs, const void* attr
 }
 
 Edge edge_of(const Tensor& x) {
+  settle_view(x);
   const TensorImpl& impl = x.get();
-  if (is_stale(impl)) {
-    refresh_view(x);
-  }
   if (impl.autograd == nullptr) {
     return {};
   }

@@ -81,14 +81,21 @@ void spread_write(Tensor& x) {
   impl.autograd->epoch = ++impl.base->autograd->epoch;
 }
 
+Tensor with_its_place(const Tensor& x) {
+  settle_view(x);
+  Tensor same = x.detach();
+  if (const auto& meta = x.get().autograd; meta != nullptr) {
+    same.get().autograd = std::make_unique<AutogradMeta>(*meta);
+  }
+  return same;
+}
+
 Tensor snapshot(const Tensor& x) {
-  static_cast<void>(edge_of(x));  // settles the place of a stale view
+  Tensor same = with_its_place(x);
   const NoGradGuard off_the_tape;
   Tensor copy = clone(x);
   copy.get().cut = x.cut();
-  if (const auto& meta = x.get().autograd; meta != nullptr) {
-    copy.get().autograd = std::make_unique<AutogradMeta>(*meta);
-  }
+  copy.get().autograd = std::move(same.get().autograd);
   return copy;
 }
 

@@ -27,6 +27,13 @@ void link_view(TensorImpl& view, const Ref<TensorImpl>& shown);
 /// Gives a stale view a producer that reads the base as it is now.
 void refresh_view(const Tensor& view);
 
+/// Gives `x` a producer that is up to date where it is a stale view.
+inline void settle_view(const Tensor& x) {
+  if (is_stale(x.get())) [[unlikely]] {
+    refresh_view(x);
+  }
+}
+
 /// Throws RuntimeError, naming `op`, when `x` cannot be written to: elements that share memory, a
 /// leaf that requires a gradient, a view of one. Unsupported for views that recording cannot
 /// follow.
@@ -34,6 +41,10 @@ void check_writable(const char* op, const Tensor& x, bool recording);
 
 /// Puts the consequences of a recorded write to `x` on the tape: its base and other views see it.
 void spread_write(Tensor& x);
+
+/// The elements of `x`, no view of anything, with its place on the tape as it is now: no later
+/// write makes it stale.
+[[nodiscard]] Tensor with_its_place(const Tensor& x);
 
 /// A copy of `x` with its place on the tape: what an op saves that is about to overwrite x.
 [[nodiscard]] Tensor snapshot(const Tensor& x);

@@ -1,7 +1,8 @@
 // The exceptions that Tessera throws, and `check`, which throws the commonest of them.
 //
 // Callers decide by type, people by text. The text has the form
-//   op: what is wrong; got X, expected Y
+//   op: what is wrong; got X, expected Y, in module PATH
+// where the last part stands for errors inside a module's forward,
 // and library code never calls exit or abort.
 #pragma once
 
@@ -115,9 +116,12 @@ std::string concat(const Parts&... parts) {
   return text.str();
 }
 
+/// `text`, with the path of the module whose forward runs on this thread, if it has none yet.
+std::string with_module(std::string text);
+
 template <class E, class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void raise(const Parts&... parts) {
-  throw E(concat(parts...));
+  throw E(with_module(concat(parts...)));
 }
 
 }  // namespace detail

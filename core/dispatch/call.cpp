@@ -120,7 +120,7 @@ void check_fits(const char* op, const Tensor& destination, const OutputSpec& spe
                 std::span<const TensorRef> inputs) {
   const bool fits = destination.shape() == spec.shape && destination.dtype() == spec.dtype;
   if (!fits && destination.cut().stacked != spec.cut.stacked) {
-    fail_on_microbatches(op, "writes several microbatches into a tensor of other borders");
+    fail_on_other_borders(op);
   }
   check(fits, op, ": the destination does not fit; got ", destination.shape(), " ",
         destination.dtype(), ", expected ", spec.shape, " ", spec.dtype);
@@ -141,7 +141,13 @@ struct SafeInputs {
   InlineVector<TensorRef, 6> saved;  ///< by the tape
 };
 
-/// Replaces inputs that would be overwritten before they are read, or before their gradient is.
+bool shares_any(const Tensor& x, const Outputs& outputs) {
+  return std::ranges::any_of(outputs,
+                             [&](const Tensor& y) { return y.defined() && y.shares_storage(x); });
+}
+
+/// Replaces inputs that would be overwritten before they are read, or before their gradient is. A
+/// view of other elements of what is written will look stale to the gradient: it keeps its place.
 SafeInputs protect_inputs(const OpDef& op, std::span<const TensorRef> inputs,
                           const Outputs& outputs, bool recording) {
   const OverlapFinder written({outputs.data(), outputs.size()});
@@ -153,6 +159,9 @@ SafeInputs protect_inputs(const OpDef& op, std::span<const TensorRef> inputs,
       safe.copies.reserve(inputs.size());  // once: they are referred to
       safe.saved[i] = safe.copies.emplace_back(snapshot(*inputs[i]));
       safe.read[i] = overlap == Overlap::partial ? safe.saved[i] : safe.read[i];
+    } else if (wanted && inputs[i]->defined() && shares_any(*inputs[i], outputs)) {
+      safe.copies.reserve(inputs.size());
+      safe.saved[i] = safe.copies.emplace_back(with_its_place(*inputs[i]));
     }
   }
   return safe;
@@ -233,7 +242,7 @@ void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
     compute(op, inputs, attrs, outputs, plan, traits);
   }
   if (traits.any_counts) [[unlikely]] {
-    carry_counts(inputs, outputs);
+    carry_counts(op, inputs, outputs);
   }
 }
 

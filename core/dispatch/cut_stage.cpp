@@ -86,6 +86,16 @@ InlineVector<std::int8_t, 4> unmarked_dims(const ShardRule& rule, std::int8_t la
   return any ? dims : InlineVector<std::int8_t, 4>();
 }
 
+/// Stale views are recorded anew in the order in which the op takes them, as without microbatches:
+/// it is the order in which gradients are added.
+void settle_views(std::span<const TensorRef> inputs) {
+  for (const Tensor& x : inputs) {
+    if (Modes::current().record && x.defined()) {
+      settle_view(x);
+    }
+  }
+}
+
 }  // namespace
 
 void fail_on_microbatches(const char* op, const char* why) {
@@ -93,6 +103,10 @@ void fail_on_microbatches(const char* op, const char* why) {
   fail<Unsupported>(op, ": ", why, module.empty() ? "" : " in module ", module,
                     "; several microbatches cannot run in one pass; in LoaderOptions, at_once = 1 "
                     "runs them one by one and grain = 1 makes the batch one microbatch");
+}
+
+void fail_on_other_borders(const char* op) {
+  fail_on_microbatches(op, "writes several microbatches into a tensor of other borders");
 }
 
 CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs) {
@@ -147,6 +161,7 @@ void CutPlan::set_cuts(Infer& infer) const {
 }
 
 std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs, const CutPlan& plan) {
+  settle_views(inputs);
   std::vector<Tensor> marked;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = inputs[i];
@@ -193,8 +208,7 @@ Tensor written_to(const OpDef& op, Tensor destination, Tensor joined) {
     return joined;
   }
   if (destination.cut() != joined.cut()) {
-    fail_on_microbatches(op.info.name,
-                         "writes several microbatches into a tensor of other borders");
+    fail_on_other_borders(op.info.name);
   }
   return destination.copy_(joined);
 }
@@ -213,9 +227,24 @@ std::vector<Tensor> kept_inputs(std::span<const TensorRef> inputs, const Outputs
   return kept;
 }
 
+/// Note [Second gradients of one microbatch]. A recorded gradient that reads what the op saved adds
+/// to the gradient of that. Of one microbatch of several it adds it there, where the microbatches
+/// are apart, and only their join meets the other uses: sums are taken in another order than in a
+/// pass of one microbatch. The last bits would depend on how many share a pass, so on ranks, and
+/// backward refuses it.
+void mark_second_gradient(const OpDef& op, const Outputs& results) {
+  for (const Tensor& y : results) {
+    const AutogradMeta* meta = y.get().autograd.get();
+    if (meta != nullptr && meta->producer) {
+      meta->producer->of_one_microbatch = op.info.saved_inputs != 0 || op.info.saved_outputs != 0;
+    }
+  }
+}
+
 /// What `op` gives for each microbatch alone.
 std::vector<Outputs> results_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs,
                                            const void* attrs, std::int32_t parts) {
+  settle_views(inputs);
   std::vector<Outputs> slices(inputs.size());  // of each input, one a microbatch
   // The last input first: gradients of a tensor that comes twice are added in the op's order then.
   for (std::size_t i = inputs.size(); i-- > 0;) {
@@ -229,6 +258,9 @@ std::vector<Outputs> results_by_microbatch(const OpDef& op, std::span<const Tens
                                         : TensorRef(slices[i][static_cast<std::size_t>(m)]));
     }
     call(op, piece, attrs, results.emplace_back());
+    if (parts > 1) {
+      mark_second_gradient(op, results.back());
+    }
   }
   return results;
 }

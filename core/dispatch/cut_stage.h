@@ -36,6 +36,17 @@ struct CutPlan {
 /// out.
 [[noreturn]] void fail_on_microbatches(const char* op, const char* why);
 
+/// Throws Unsupported, naming `op`, since a tensor that has no borders between microbatches, or
+/// others, would be written to.
+[[noreturn]] void fail_on_other_borders(const char* op);
+
+/// Calls it when `value` exists once a microbatch and `destination` does not.
+inline void check_borders(const char* op, const Tensor& destination, const Tensor& value) {
+  if (value.cut().stacked && !destination.cut().stacked) [[unlikely]] {
+    fail_on_other_borders(op);
+  }
+}
+
 /// Decides. Throws Unsupported, naming op and ways out, when the op mixes samples.
 [[nodiscard]] CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs,
                                const void* attrs);

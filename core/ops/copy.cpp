@@ -1,6 +1,7 @@
 #include <tessera/core/ops/copy.h>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/in_place.h>
 
@@ -8,6 +9,7 @@ namespace tessera {
 
 void Copy::infer(Infer& c, const Attrs&) {
   const Tensor& x = c.input(0);
+  check_borders("copy", x, c.input(1));
   infer_elementwise(c, 2, x.dtype());
   check(c.outputs()[0].shape == x.shape(), "copy: the source does not broadcast; got ",
         c.input(1).shape(), ", expected ", x.shape());

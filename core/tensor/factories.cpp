@@ -165,7 +165,7 @@ Tensor zeros_like(const Tensor& x) {
 Tensor ones_like(const Tensor& x) {
   return full_like(x, 1);
 }
-Tensor full_like(const Tensor& x, double value) {
+Tensor full_like(const Tensor& x, Number value) {
   return full_like(x, x.shape(), value);
 }
 
@@ -178,7 +178,7 @@ Tensor zeros_like(const Tensor& x, const Shape& shape) {
 Tensor ones_like(const Tensor& x, const Shape& shape) {
   return full_like(x, shape, 1);
 }
-Tensor full_like(const Tensor& x, const Shape& shape, double value) {
+Tensor full_like(const Tensor& x, const Shape& shape, Number value) {
   return with_samples_of(x, full(shape, value, {.dtype = x.dtype(), .device = x.device()}));
 }
 

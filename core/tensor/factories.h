@@ -58,13 +58,13 @@ template <class T>
 [[nodiscard]] Tensor empty_like(const Tensor& x);
 [[nodiscard]] Tensor zeros_like(const Tensor& x);
 [[nodiscard]] Tensor ones_like(const Tensor& x);
-[[nodiscard]] Tensor full_like(const Tensor& x, double value);
+[[nodiscard]] Tensor full_like(const Tensor& x, Number value);
 /// The same of another shape, which has x's samples along the same dim: a first hidden state is
 /// zeros_like(x, {x.size(0), width}). Throws InvalidArgument where the samples do not fit.
 [[nodiscard]] Tensor empty_like(const Tensor& x, const Shape& shape);
 [[nodiscard]] Tensor zeros_like(const Tensor& x, const Shape& shape);
 [[nodiscard]] Tensor ones_like(const Tensor& x, const Shape& shape);
-[[nodiscard]] Tensor full_like(const Tensor& x, const Shape& shape, double value);
+[[nodiscard]] Tensor full_like(const Tensor& x, const Shape& shape, Number value);
 
 template <class T>
 Tensor from_values(std::span<const T> values, const Shape& shape) {

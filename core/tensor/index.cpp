@@ -144,6 +144,7 @@ void assign(const Tensor& x, std::initializer_list<Index> indices, const Tensor&
     part.view.copy_(value);
     return;
   }
+  check_borders("assign", x, value);
   const Shape shape = taken_shape(unstacked_shape(part.view), unstacked_shape(part.lists[0]),
                                   static_cast<int>(part.lists.size()), part.first);
   const Tensor values = expand(cast(value, x.dtype()), shape);

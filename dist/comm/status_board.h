@@ -30,16 +30,15 @@ class SharedText {
       }
     }
   }
-  [[nodiscard]] std::string load() const {
-    std::string text;
-    for (const auto& cell : words_) {
-      const std::uint64_t word = cell.load(std::memory_order_relaxed);
-      for (int shift = 0; shift < 64; shift += 8) {
-        const char c = static_cast<char>((word >> shift) & 0xff);
-        if (c == '\0') {
-          return text;
-        }
-        text += c;
+  [[nodiscard]] std::string load() const { return characters().data(); }
+  /// The same, ended by zeros, without memory from the heap: for handlers of signals.
+  [[nodiscard]] std::array<char, 8 * kWords + 1> characters() const noexcept {
+    std::array<char, 8 * kWords + 1> text{};
+    for (std::size_t i = 0; i < 8 * kWords; ++i) {
+      const std::uint64_t word = words_[i / 8].load(std::memory_order_relaxed);
+      text[i] = static_cast<char>((word >> (8 * (i % 8))) & 0xff);
+      if (text[i] == '\0') {
+        break;  // what follows is of an older, longer text
       }
     }
     return text;
@@ -57,6 +56,8 @@ struct alignas(128) StatusCell {
   std::atomic<std::uint64_t> elsewhere{0};  ///< milliseconds it has waited in another group so far
   std::atomic<std::uint32_t> busy{0};  ///< 1: the rank is in a BusyScope, as its watchdog last saw
   std::atomic<std::uint32_t> left{0};  ///< 1: the rank has let go of the group
+  std::atomic<std::uint32_t> ended{
+      0};  ///< 1: it is at the end of the program; the world's board says so
   std::atomic<std::uint8_t> kind{0};
   SharedText<7> label;     ///< of the last collective launched
   SharedText<6> activity;  ///< what a busy rank does

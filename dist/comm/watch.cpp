@@ -18,6 +18,8 @@ constexpr milliseconds kLongestInterval{200};
 constexpr milliseconds kSpeaksLater{1000};
 constexpr milliseconds kGrace{2000};       // left to another group, to say what holds a rank there
 constexpr int kBusyDeadlines = 10;         // for which a busy rank is waited for
+constexpr int kLooksInVain = 5;            // while what a rank sent before it left may arrive
+constexpr int kLooksLater = 8;             // of another host than the first, for its text to come
 constexpr milliseconds kSignOfLife{2000};  // a process without one for longer stands still
 
 /// With one digit after the point.
@@ -34,9 +36,11 @@ std::string to_string(const Watch::Entry& entry) {
 
 }  // namespace
 
-Watch::Watch(std::shared_ptr<Communicator> comm, milliseconds deadline)
+Watch::Watch(std::shared_ptr<Communicator> comm, milliseconds deadline,
+             std::weak_ptr<StatusBoard> world)
     : comm_(std::move(comm)),
       board_(comm_->board()),
+      world_(std::move(world)),
       context_(Context::current_shared()),
       deadline_(deadline),
       grace_(std::min<Duration>(kGrace, deadline / 2)),
@@ -84,6 +88,7 @@ void Watch::drop_finished(Time now) {
     waiting_since_ = arrived_ = now;
     excused_ = {};
     reminder_ = {};
+    looks_in_vain_ = 0;
   }
 }
 
@@ -230,18 +235,57 @@ void Watch::remind(const Entry& oldest, const std::vector<int>& ranks, Time now)
               seconds(deadline_ * (std::ranges::all_of(named, busy) ? kBusyDeadlines : 1)), " s");
 }
 
-/// A rank that has let go of the group will never come to a collective.
-void Watch::require_present(const Entry& oldest, const std::vector<int>& ranks, Time now) {
-  std::vector<int> gone = oldest.number > 0 ? ranks : std::vector<int>();
-  std::erase_if(gone, [&](int rank) {  // in this order: it may have launched it since
-    const StatusCell& cell = board_->cell(rank);
-    return cell.left.load() == 0 || cell.launched.load() >= oldest.number;
-  });
-  if (!gone.empty()) {
-    comm_->abort(std::make_exception_ptr(PeerLost(detail::concat(
-        "peer lost: group '", comm_->name(), "' waits in vain in ", to_string(oldest),
-        "; missing: ", describe(gone, now), ": all ranks take the same steps"))));
+bool Watch::has_ended(int rank) const {
+  const auto world = world_.lock();
+  const int at = comm_->world_rank(rank);
+  return world != nullptr && at < world->size() && world->cell(at).ended.load() > 0;
+}
+
+/// The ranks that `oldest` needs and that have let go of the group, or come to the end of the
+/// program, without it.
+std::vector<int> Watch::never_coming(const Entry& oldest) const {
+  std::vector<int> gone;
+  if (has_ended(board_->rank())) {
+    return gone;  // what nobody waits for here needs nobody
   }
+  for (int rank = 0; rank < board_->size(); ++rank) {
+    const StatusCell& cell = board_->cell(rank);
+    const bool left = cell.left.load() > 0 || has_ended(rank);
+    const bool needed =  // in this order: it may have launched it since
+        oldest.number > 0 ? cell.launched.load() < oldest.number : rank == oldest.peer;
+    if (left && needed && rank != board_->rank()) {
+      gone.push_back(rank);
+    }
+  }
+  return gone;
+}
+
+/// Whether `gone` will certainly not come. What the world's ranks launch stands on the board on
+/// which they leave; what they send, and launch in other groups, may take a little longer to be
+/// seen here than their end.
+bool Watch::in_vain(const Entry& oldest, const std::vector<int>& gone) {
+  looks_in_vain_ = gone.empty() ? 0 : looks_in_vain_ + 1;
+  const bool at_once = oldest.number > 0 && board_ == world_.lock();
+  const int enough = (at_once ? 1 : kLooksInVain) + (board_->speaks_first() ? 0 : kLooksLater);
+  return looks_in_vain_ >= enough;
+}
+
+std::exception_ptr Watch::loss(const Entry& oldest, const std::vector<int>& gone, Time now) const {
+  std::string ended;
+  for (const int rank : gone) {
+    if (has_ended(rank)) {
+      ended += detail::concat(ended.empty() ? "rank " : ", rank ", comm_->world_rank(rank));
+    }
+  }
+  if (!ended.empty()) {
+    return std::make_exception_ptr(Desync(detail::concat(
+        "desync: ", ended, " of group '", comm_->name(),
+        "' came to the end of the program early; rank ", comm_->world_rank(comm_->rank()),
+        " waits in vain in ", to_string(oldest), ": all ranks take the same steps")));
+  }
+  return std::make_exception_ptr(PeerLost(
+      detail::concat("peer lost: group '", comm_->name(), "' waits in vain in ", to_string(oldest),
+                     "; missing: ", describe(gone, now), ": all ranks take the same steps")));
 }
 
 void Watch::look(Time now) {
@@ -266,8 +310,12 @@ void Watch::look(Time now) {
   excuse(ranks, now, since_last);
   const bool due = reminder_.due(now - arrived_) && now >= not_before_;
   const bool enough = now - waiting_since_ >= patience_ && now >= not_before_;
+  const std::vector<int> gone = never_coming(oldest);
+  const bool vain = in_vain(oldest, gone);
   lock.unlock();
-  require_present(oldest, ranks, now);
+  if (vain && !oldest.work.done()) {
+    comm_->abort(loss(oldest, gone, now));
+  }
   if (!enough) {
     if (due) {
       remind(oldest, ranks, now);

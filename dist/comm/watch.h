@@ -43,7 +43,10 @@ class Watch {
     Work work;
     std::uint64_t id = 0;  ///< of all that is watched
   };
-  Watch(std::shared_ptr<Communicator> comm, std::chrono::milliseconds deadline);
+  /// `world` is the board of the group that this one was split from first, or its own: there a rank
+  /// says that it has come to the end of the program.
+  Watch(std::shared_ptr<Communicator> comm, std::chrono::milliseconds deadline,
+        std::weak_ptr<StatusBoard> world);
 
   /// Says on the board what this rank is about to launch.
   Entry announce(const Collective& c);
@@ -70,13 +73,18 @@ class Watch {
   [[nodiscard]] std::string complaint(const Entry& oldest, const std::vector<int>& ranks,
                                       Time now) const;
   [[nodiscard]] std::vector<int> silent(Time now) const;
-  void require_present(const Entry& oldest, const std::vector<int>& ranks, Time now);
+  [[nodiscard]] bool has_ended(int rank) const;
+  [[nodiscard]] std::vector<int> never_coming(const Entry& oldest) const;
+  [[nodiscard]] bool in_vain(const Entry& oldest, const std::vector<int>& gone);
+  [[nodiscard]] std::exception_ptr loss(const Entry& oldest, const std::vector<int>& gone,
+                                        Time now) const;
   void remind(const Entry& oldest, const std::vector<int>& ranks, Time now);
   [[nodiscard]] bool has_the_word(const std::vector<int>& ranks, Time now) const;
   void drop_finished(Time now);
 
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<StatusBoard> board_;
+  std::weak_ptr<StatusBoard> world_;
   std::shared_ptr<Context> context_;  ///< the rank's, which says when it is busy
   std::chrono::milliseconds deadline_;
   Duration grace_;     ///< for which another group has the word
@@ -90,6 +98,7 @@ class Watch {
   Time arrived_{};            ///< the same, whatever does not count included
   Duration excused_{};        ///< of that, because others were busy
   Reminder reminder_;         ///< for that one
+  int looks_in_vain_ = 0;     ///< at which somebody was seen never to come to that one
   Time not_before_{};         ///< this watch does not speak
   Time last_look_{};
 };

@@ -26,10 +26,12 @@ class Call final : public WorkState {
 
 class WatchedCommunicator final : public CommDecorator {
  public:
-  WatchedCommunicator(std::shared_ptr<Communicator> inner, std::shared_ptr<WatchThread> thread)
+  WatchedCommunicator(std::shared_ptr<Communicator> inner, std::shared_ptr<WatchThread> thread,
+                      const std::weak_ptr<StatusBoard>& world)
       : CommDecorator(inner),
         thread_(std::move(thread)),
-        watch_(std::make_shared<Watch>(std::move(inner), thread_->deadline())) {
+        world_(world),
+        watch_(std::make_shared<Watch>(std::move(inner), thread_->deadline(), world)) {
     thread_->add(watch_);
   }
   ~WatchedCommunicator() override {
@@ -63,7 +65,7 @@ class WatchedCommunicator final : public CommDecorator {
 
  protected:
   std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override {
-    return std::make_shared<WatchedCommunicator>(std::move(part), thread_);
+    return std::make_shared<WatchedCommunicator>(std::move(part), thread_, world_);
   }
 
  private:
@@ -84,6 +86,7 @@ class WatchedCommunicator final : public CommDecorator {
   };
 
   std::shared_ptr<WatchThread> thread_;
+  std::weak_ptr<StatusBoard> world_;  ///< see Watch
   std::shared_ptr<Watch> watch_;
 };
 
@@ -94,8 +97,9 @@ std::shared_ptr<Communicator> with_watchdog(std::shared_ptr<Communicator> inner,
   if (inner->board() == nullptr || options.deadline.count() <= 0) {
     return inner;
   }
-  return std::make_shared<WatchedCommunicator>(std::move(inner),
-                                               std::make_shared<WatchThread>(options.deadline));
+  const auto board = inner->board();
+  return std::make_shared<WatchedCommunicator>(
+      std::move(inner), std::make_shared<WatchThread>(options.deadline), board);
 }
 
 }  // namespace tessera::dist

@@ -40,9 +40,10 @@ void GradientReducer::check_between_steps() const {
 }
 
 std::uint64_t GradientReducer::step_fingerprint() const {
-  std::uint64_t fingerprint = 0;
+  std::uint64_t fingerprint = watch_.modes();
   if (const auto& source = Context::current().source; source != nullptr) {
-    fingerprint = mix(source->fingerprint, static_cast<std::uint64_t>(source->position));
+    fingerprint =
+        mix(mix(fingerprint, source->fingerprint), static_cast<std::uint64_t>(source->position));
   }
   return watch_.change() == Change::none ? fingerprint
                                          : mix(fingerprint, fingerprint_of(watch_.facts()));

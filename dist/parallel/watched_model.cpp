@@ -2,19 +2,18 @@
 
 #include <algorithm>
 
+#include <tessera/core/base/philox.h>
+
 namespace tessera::dist {
 namespace {
 
 template <class F>
-void for_each_slot(nn::Module& model, const F& f) {
-  const auto visit = [&f](nn::Module& module) {
-    for (const nn::SlotEntryPtr& entry : module.slot_entries()) {
-      if (entry->slot != nullptr) {
-        f(entry->slot);
-      }
+void for_each_slot(const nn::Module& module, const F& f) {
+  for (const nn::SlotEntryPtr& entry : module.slot_entries()) {
+    if (entry->slot != nullptr) {
+      f(entry->slot);
     }
-  };
-  model.apply(visit, true);
+  }
 }
 
 bool is_parameter(const nn::Slot& slot) {
@@ -59,11 +58,16 @@ void WatchedModel::look() {
     return;
   }
   std::size_t i = 0;
-  for_each_slot(*model, [&](const nn::SlotPtr& slot) {
-    const bool known = i < agreed_.size();
-    change_ = std::max(change_, known ? compare(agreed_[i], slot) : Change::structure);
-    ++i;
-  });
+  modes_ = 0;
+  const auto look_at = [&](nn::Module& module) {
+    modes_ = mix(modes_, module.training() ? 1 : 0);
+    for_each_slot(module, [&](const nn::SlotPtr& slot) {
+      const bool known = i < agreed_.size();
+      change_ = std::max(change_, known ? compare(agreed_[i], slot) : Change::structure);
+      ++i;
+    });
+  };
+  model->apply(look_at, true);
   if (i != agreed_.size()) {
     change_ = Change::structure;
   }
@@ -73,7 +77,10 @@ void WatchedModel::accept() {
   agreed_.clear();
   change_ = Change::none;
   if (const std::shared_ptr<nn::Module> model = model_.lock(); model != nullptr) {
-    for_each_slot(*model, [&](const nn::SlotPtr& slot) { agreed_.push_back(see(slot)); });
+    const auto accept_all = [&](nn::Module& module) {
+      for_each_slot(module, [&](const nn::SlotPtr& slot) { agreed_.push_back(see(slot)); });
+    };
+    model->apply(accept_all, true);
   }
 }
 
@@ -103,6 +110,10 @@ Facts WatchedModel::facts() const {
   for (const auto& [name, slot] : model->named_slots()) {
     fact->second += is_new(slot) ? ", new" : "";
     ++fact;
+  }
+  for (const auto& [path, module] : model->named_modules()) {
+    facts.emplace_back("the mode of " + (path.empty() ? module->class_name() : path),
+                       module->training() ? "training" : "evaluation");
   }
   return facts;
 }

@@ -32,8 +32,11 @@ class WatchedModel {
   void accept();
   /// The optimizer has written to what is trained.
   void accept_update();
-  /// Those of facts_of, where slots and tensors that are new since the last agreement say so.
+  /// Those of facts_of, where slots and tensors that are new since the last agreement say so, and
+  /// which modules are in which mode.
   [[nodiscard]] Facts facts() const;
+  /// Of the modes, training or not, that the last look found.
+  [[nodiscard]] std::uint64_t modes() const { return modes_; }
 
  private:
   struct Seen {
@@ -49,6 +52,7 @@ class WatchedModel {
   std::weak_ptr<nn::Module> model_;
   std::vector<Seen> agreed_;
   Change change_ = Change::none;
+  std::uint64_t modes_ = 0;
 };
 
 }  // namespace tessera::dist

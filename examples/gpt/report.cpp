@@ -48,6 +48,12 @@ std::string to_line(const StepReport& r, std::int64_t steps, double seconds_left
   return text;
 }
 
+bool ends_line(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(-1, std::ios::end);
+  return file.get() == '\n';
+}
+
 }  // namespace
 
 Reporter::Reporter(std::int64_t steps, const std::string& log_path, std::int64_t first_step)
@@ -62,8 +68,9 @@ Reporter::Reporter(std::int64_t steps, const std::string& log_path, std::int64_t
     tessera::check<tessera::IoError>(log_.is_open(), "--log: cannot write ", log_path);
     std::error_code no_file;
     if (std::filesystem::file_size(log_path, no_file) > 0 && !no_file) {  // of another run
-      log_ << R"({"run_begins_with_step": )" << first_step + 1 << R"(, "steps": )" << steps << "}"
-           << std::endl;
+      // The other run may have died within a line.
+      log_ << (ends_line(log_path) ? "" : "\n") << R"({"run_begins_with_step": )" << first_step + 1
+           << R"(, "steps": )" << steps << "}" << std::endl;
     }
   }
 }

@@ -15,6 +15,9 @@ using OptionsPtr = std::shared_ptr<const ModuleOptions>;
 void check_devices(const ModuleOptions& options) {
   const bool listed = !options.device || options.devices.empty() ||
                       std::ranges::find(options.devices, *options.device) != options.devices.end();
+  for (const Device& device : options.devices) {
+    check_available(device);
+  }
   check<ValueError>(listed, "ModuleOptions: the device is none of devices; got ",
                     options.device.value_or(Device{}));
 }

@@ -1,18 +1,48 @@
 #include <tessera/nn/io/replace_file.h>
 
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <exception>
+#include <string_view>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/file.h>
+#include <tessera/core/base/philox.h>
 
 namespace tessera::nn {
 namespace {
 
-/// A name beside `path` that begins with a dot. What a crash left there is overwritten.
-std::string name_beside(const std::string& path) {
-  const std::string name = path.substr(path.rfind('/') + 1);
-  check<IoError>(!name.empty(), "save: '", path, "' names no file");
-  return join_path(parent_path(path), "." + name + ".new");
+constexpr std::string_view kEnding = ".new";
+constexpr std::size_t kLongestName = 200;  // of the 255 bytes that file systems have for a name
+
+/// How names of files that this host's processes write for the file `name` begin.
+std::string beginning_of(const std::string& name) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return tessera::detail::concat('.', name.substr(0, kLongestName), '.',
+                                 hash_name(host.data()) % 100000, '.');
+}
+
+/// A name that begins with a dot and is nobody else's: all ranks may save one path at once, and the
+/// last one's file stays.
+std::string fresh_name(const std::string& name) {
+  static std::atomic<int> count = 0;
+  return tessera::detail::concat(beginning_of(name), ::getpid(), '.', ++count, kEnding);
+}
+
+bool is_left_over(const std::string& entry, const std::string& beginning) {
+  if (!entry.starts_with(beginning) || !entry.ends_with(kEnding)) {
+    return false;
+  }
+  int process = 0;
+  const char* number = entry.data() + beginning.size();
+  const auto [end, error] = std::from_chars(number, entry.data() + entry.size(), process);
+  return error == std::errc() && *end == '.' && ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
 /// As far as possible: what made it necessary is what callers must hear of.
@@ -23,12 +53,26 @@ void try_to_remove(const std::string& path) {
   }
 }
 
+/// Removes what processes of this host that are no more wrote for the file `name`.
+void remove_left_over(const std::string& folder, const std::string& name) {
+  const std::string beginning = beginning_of(name);
+  for (const DirectoryEntry& entry : file_system().list(folder)) {
+    if (is_left_over(entry.name, beginning)) {
+      try_to_remove(join_path(folder, entry.name));
+    }
+  }
+}
+
 }  // namespace
 
 void replace_file(const std::string& path,
                   const std::function<void(const std::string& fresh)>& write) {
-  const std::string fresh = name_beside(path);
-  make_directories(parent_path(path));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  check<IoError>(!name.empty(), "save: '", path, "' names no file");
+  const std::string folder = parent_path(path);
+  make_directories(folder);
+  remove_left_over(folder, name);
+  const std::string fresh = join_path(folder, fresh_name(name));
   try {
     write(fresh);
     file_system().rename(fresh, path);
@@ -36,7 +80,7 @@ void replace_file(const std::string& path,
     try_to_remove(fresh);
     throw;
   }
-  file_system().sync_directory(parent_path(path));
+  file_system().sync_directory(folder);
 }
 
 }  // namespace tessera::nn

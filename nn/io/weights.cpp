@@ -63,8 +63,8 @@ LoadResult import_weights(Module& module, const std::string& path, Format format
   const auto reader = open_weights(path, format);
   FileState file = read_state(*reader, path, module, names);
   add_ties(module, file.state);
-  LoadResult result = load_state(module, file.state, options,
-                                 [&](const std::string& key) { return file.text(key); });
+  LoadResult result = load_state(
+      module, file.state, options, [&](const std::string& key) { return file.text(key); }, path);
   for (std::string& key : result.unexpected_keys) {
     if (const auto source = file.sources.find(key); source != file.sources.end()) {
       key = source->second.path;

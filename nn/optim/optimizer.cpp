@@ -80,8 +80,10 @@ void Optimizer::add_parameters(const std::vector<nn::Parameter>& parameters, std
     known.insert(item.slot.get());
   }
   for (const nn::Parameter& parameter : parameters) {
-    const nn::SlotPtr& slot = parameter.slot();
-    check(slot != nullptr && slot->stored, "optimizer: a parameter has no value of its own");
+    const nn::SlotPtr slot = parameter.defined() ? parameter.slot() : nullptr;
+    check(slot != nullptr, "optimizer: parameter ", &parameter - parameters.data(),
+          " is undefined: default-constructed, or a name that is only reserved");
+    check(slot->stored, "optimizer: the parameter ", slot->name, " has no value of its own");
     check<ValueError>(known.insert(slot.get()).second, "optimizer: the parameter ", slot->name,
                       " is in a group already");
     check_known(*slot);

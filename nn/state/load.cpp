@@ -19,8 +19,8 @@ namespace {
 /// One call of load_state_dict.
 class Load {
  public:
-  Load(Module& root, const LoadOptions& options, const KeyText& text)
-      : root_(root), options_(options), text_(text) {}
+  Load(Module& root, const LoadOptions& options, const KeyText& text, const std::string& path)
+      : root_(root), options_(options), text_(text), path_(path) {}
 
   LoadResult run(const StateDict& state) {
     plan_ = plan_load(root_, state, options_, text_);
@@ -51,7 +51,8 @@ class Load {
     for (const std::string& error : plan_.errors) {
       lines += "\n\t" + error;
     }
-    check<RuntimeError>(count == 0, "load_state_dict(", root_.class_name(), "): ", count,
+    const std::string file = path_.empty() ? "" : " of '" + path_ + "'";
+    check<RuntimeError>(count == 0, "load_state_dict(", root_.class_name(), ")", file, ": ", count,
                         count == 1 ? " problem" : " problems", lines);
   }
 
@@ -117,18 +118,20 @@ class Load {
   Module& root_;
   const LoadOptions& options_;
   const KeyText& text_;
+  const std::string& path_;  ///< of the file, empty for none
   LoadPlan plan_;
 };
 
 }  // namespace
 
 LoadResult load_state(Module& module, const StateDict& state, const LoadOptions& options,
-                      const KeyText& text) {
-  return Load(module, options, text).run(state);
+                      const KeyText& text, const std::string& path) {
+  return Load(module, options, text, path).run(state);
 }
 
 LoadResult Module::load_state_dict(const StateDict& state, const LoadOptions& options) {
-  return load_state(*this, state, options, [](const std::string& key) { return '"' + key + '"'; });
+  const auto quoted = [](const std::string& key) { return '"' + key + '"'; };
+  return load_state(*this, state, options, quoted, "");
 }
 
 }  // namespace tessera::nn

@@ -13,8 +13,9 @@ class Module;
 /// What messages call a key of a state dict, quotes included.
 using KeyText = std::function<std::string(const std::string& key)>;
 
-/// `module.load_state_dict`, whose errors call the keys as `text` does.
+/// `module.load_state_dict`, whose errors call the keys as `text` does and name the file `path`,
+/// empty for none.
 LoadResult load_state(Module& module, const StateDict& state, const LoadOptions& options,
-                      const KeyText& text);
+                      const KeyText& text, const std::string& path);
 
 }  // namespace tessera::nn

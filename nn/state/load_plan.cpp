@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <map>
 
+#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/ops/as_strided.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/copy.h>
+#include <tessera/core/ops/reshape.h>
+#include <tessera/core/tensor/factories.h>
 #include <tessera/nn/state/older_state.h>
 #include <tessera/nn/state/overwrite.h>
 #include <tessera/nn/tree/module.h>
@@ -34,6 +39,8 @@ bool expects(const Module& module, std::string_view name) {
   });
 }
 
+using Planned = decltype(LoadPlan::copies)::value_type;
+
 class Planner {
  public:
   Planner(Module& root, const LoadOptions& options, const KeyText& text)
@@ -47,6 +54,9 @@ class Planner {
 
   LoadPlan plan(Module& root, const StateDict& state) {
     plan_module(root, state, "");
+    if (!options_.assign) {
+      refuse_overlaps();
+    }
     return std::move(plan_);
   }
 
@@ -120,6 +130,49 @@ class Planner {
               : concat(" (", known_value.dtype(), "; it is ", given.dtype(), ")");
       plan_.errors.push_back(concat(text_(name), ": differs from ", text_(known), dtypes,
                                     ", and the module has one tensor for both"));
+    }
+  }
+
+  /// Slots that lie in one another's memory must be given what both can hold.
+  void refuse_overlaps() {
+    std::map<const Storage*, std::vector<const Planned*>> together;
+    for (const Planned& planned : plan_.copies) {
+      if (planned.first->value.defined()) {
+        together[planned.first->value.get().storage.get()].push_back(&planned);
+      }
+    }
+    for (auto& [memory, slots] : together) {
+      if (slots.size() > 1 && plan_.errors.empty()) {
+        std::ranges::sort(slots, {}, [](const Planned* planned) { return planned->second.first; });
+        compare_in_copy(slots);
+      }
+    }
+  }
+
+  /// Writes all of them to a copy of the memory, and looks whether all are still there.
+  void compare_in_copy(const std::vector<const Planned*>& slots) {
+    const NoGradGuard off_the_tape;
+    const Tensor& first = slots[0]->first->value;
+    const auto size = static_cast<std::int64_t>(first.get().storage->nbytes());
+    const auto whole = size / static_cast<std::int64_t>(size_of(first.dtype()));
+    const Tensor memory = empty({whole}, {.dtype = first.dtype()});
+    const auto in_copy = [&](const Tensor& x) {
+      const StridedView view{x.shape(), x.strides(), x.get().offset, {}};
+      return as_strided(memory, view);
+    };
+    for (const Planned* planned : slots) {
+      const Tensor to = in_copy(planned->first->value);
+      to.copy_(reshape(planned->second.second, to.shape()));
+    }
+    for (const Planned* planned : slots) {
+      const Tensor& given = planned->second.second;
+      const Tensor kept = in_copy(planned->first->value);
+      if (!detail::same_elements(contiguous(kept),
+                                 cast(reshape(given, kept.shape()), kept.dtype()))) {
+        plan_.errors.push_back(concat(text_(planned->second.first),
+                                      ": lies in memory that others of the module show, and the "
+                                      "state has other values for them"));
+      }
     }
   }
 

@@ -38,6 +38,19 @@ Tensor zero() {
 
 const Identity kIdentities[] = {
     {"full", [](const Tensor&, std::int64_t v) { return full({1}, v, {.dtype = DType::i64}); }},
+    {"full_like", [](const Tensor& x, std::int64_t v) { return full_like(x, v); }},
+    {"fill_",
+     [](const Tensor&, std::int64_t v) {
+       const Tensor y = zero();
+       fill_(y, v);
+       return y;
+     }},
+    {"threshold with it",
+     [](const Tensor&, std::int64_t v) { return threshold(zero() + kLeast, kLeast, v); }},
+    {"threshold at its neighbour",
+     [](const Tensor& x, std::int64_t v) {
+       return v == kLeast ? x : threshold(x, v - 1, std::int64_t{0});
+     }},
     {"scalar", [](const Tensor&, std::int64_t v) { return scalar(v, {.dtype = DType::i64}); }},
     {"number", [](const Tensor&, std::int64_t v) { return Number(v).tensor(); }},
     {"arange",

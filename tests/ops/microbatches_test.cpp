@@ -15,6 +15,7 @@
 
 #include "ops/gradients.h"
 #include "support/op_case.h"
+#include "support/op_tools.h"
 
 namespace tessera {
 namespace {

@@ -10,6 +10,7 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/elements.h>
+#include <tessera/core/tensor/factories.h>
 
 namespace tessera::test {
 namespace {
@@ -47,6 +48,15 @@ std::vector<Tensor> stacked_inputs(const std::vector<Tensor>& shared, std::uint3
   return inputs;
 }
 
+bool takes(const OpCaseData& c, const std::vector<Tensor>& inputs, const void* attrs) {
+  try {
+    static_cast<void>(run_op(*c.op, inputs, attrs));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void compare(const OpCaseData& c, const std::vector<Tensor>& shared, std::uint32_t apart,
              const void* attrs) {
   Outputs all;
@@ -77,20 +87,50 @@ std::uint32_t free_inputs(const SampleData& sample, const std::vector<Tensor>& i
   return free;
 }
 
+/// `inputs`, with a number in place of those that `numbers` has a bit for.
+std::vector<Tensor> with_numbers(const std::vector<Tensor>& inputs, std::uint32_t numbers) {
+  std::vector<Tensor> some = inputs;
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    if ((numbers >> i & 1U) != 0) {
+      some[i] = full({}, load_as<double>(inputs[i].get(), 0), {.dtype = inputs[i].dtype()});
+    }
+  }
+  return some;
+}
+
+void compare_all(const OpCaseData& c, const std::vector<Tensor>& inputs, std::uint32_t free,
+                 const void* attrs) {
+  for (std::uint32_t apart = 1; apart <= free; ++apart) {
+    if ((apart & ~free) == 0) {
+      compare(c, inputs, apart, attrs);
+    }
+  }
+}
+
+/// Kernels treat numbers in ways of their own, and the dim of microbatches makes rows of them.
+void compare_with_numbers(const OpCaseData& c, const std::vector<Tensor>& inputs,
+                          std::uint32_t free, const void* attrs) {
+  for (std::uint32_t numbers = 1; numbers <= free; ++numbers) {
+    const bool some = (numbers & ~free) == 0 && c.op->info.elementwise;
+    const std::vector<Tensor> changed = with_numbers(inputs, some ? numbers : 0);
+    if (some && takes(c, changed, attrs)) {
+      SCOPED_TRACE("numbers " + std::to_string(numbers));
+      compare_all(c, changed, free, attrs);
+    }
+  }
+}
+
 }  // namespace
 
 void check_stacked(const OpCaseData& c) {
   const NoGradGuard no_grad;
   for (const SampleData& sample : c.samples) {
-    for (const DType dtype : {DType::f32, DType::f64}) {
+    for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
       const std::vector<Tensor> inputs = make_inputs(sample, dtype);
       const std::uint32_t free = free_inputs(sample, inputs);
       const auto attrs = sample.attrs_in(dtype);
-      for (std::uint32_t apart = 1; apart <= free; ++apart) {
-        if ((apart & ~free) == 0) {
-          compare(c, inputs, apart, attrs.get());
-        }
-      }
+      compare_all(c, inputs, free, attrs.get());
+      compare_with_numbers(c, inputs, free, attrs.get());
     }
   }
 }

@@ -11,12 +11,15 @@
 namespace tessera::dist::mpi {
 namespace {
 
-/// Without a handshake for each, which would stand in line behind the data that already waits for a
-/// slow link. Open MPI looks at this when it starts; what a user set stays.
-void send_pieces_eagerly() {
+/// Open MPI looks at these when it starts; what a user set stays.
+void set_up_open_mpi() {
 #if defined(OPEN_MPI)
+  // Pieces without a handshake for each, which would stand in line behind the data that already
+  // waits for a slow link.
   const std::string bytes = std::to_string(kPieceBytes + kPieceBytes / 16);
   setenv("OMPI_MCA_btl_tcp_eager_limit", bytes.c_str(), 0);
+  // No dump of the stack, a screen for each rank, where FatalSignals has a sentence.
+  setenv("OMPI_MCA_opal_signal", "", 0);
 #endif
 }
 
@@ -40,7 +43,7 @@ class MpiBackend final : public Backend {
     owns_ = initialized == 0;
     int provided = MPI_THREAD_SINGLE;
     if (owns_) {
-      send_pieces_eagerly();
+      set_up_open_mpi();
       require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     } else {
       MPI_Query_thread(&provided);
@@ -54,10 +57,10 @@ class MpiBackend final : public Backend {
   }
 
   void disconnect() noexcept override {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (owns_ && finalized == 0) {
-      MPI_Finalize();
+    int left = 0;
+    MPI_Finalized(&left);
+    if (owns_ && left == 0) {
+      finalize();
     }
   }
 

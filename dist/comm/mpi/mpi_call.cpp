@@ -1,6 +1,7 @@
 #include <tessera/dist/comm/mpi/mpi_call.h>
 
 #include <array>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -70,6 +71,26 @@ int Group::size() const {
   int size = 0;
   require(MPI_Comm_size(handle_, &size), "MPI_Comm_size");
   return size;
+}
+
+namespace {
+std::mutex leaving;  ///< held by who leaves MPI, and by who must not be in a call of it then
+}
+
+void finalize() noexcept {
+  const std::lock_guard lock(leaving);
+  MPI_Finalize();
+}
+
+void unless_left(const std::function<void()>& calls) {
+  const std::unique_lock lock(leaving, std::try_to_lock);
+  int left = 1;
+  if (lock.owns_lock()) {
+    MPI_Finalized(&left);
+  }
+  if (left == 0) {
+    calls();
+  }
 }
 
 void wait(MPI_Request& request) {

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,11 @@ class Group {
  private:
   MPI_Comm handle_ = MPI_COMM_NULL;
 };
+
+/// Leaves MPI. Later calls of `unless_left` do nothing.
+void finalize() noexcept;
+/// Runs `calls`, on a thread that may outlive MPI: nothing while MPI is left, or afterwards.
+void unless_left(const std::function<void()>& calls);
 
 /// Waits for a request with yields and naps between polls.
 void wait(MPI_Request& request);

@@ -12,6 +12,7 @@ struct MpiStatusBoard::Line {
   std::int32_t rank = 0;
   std::uint32_t busy = 0;
   std::uint32_t left = 0;
+  std::uint32_t ended = 0;
   std::uint32_t kind = 0;
   std::uint64_t launched = 0;
   std::uint64_t finished = 0;
@@ -86,17 +87,21 @@ std::vector<int> MpiStatusBoard::carriers(int rank) const {
 }
 
 void MpiStatusBoard::exchange() {
-  for (Mail& mail : mails_) {
-    while (test_all({&mail.received, 1})) {
-      unpack(mail.in);
-      listen(mail);
-    }
-    if (test_all({&mail.sent, 1})) {
-      mail.out = pack();
-      require(MPI_Isend(mail.out.data(), static_cast<int>(mail.out.size()), MPI_BYTE, mail.peer, 0,
-                        comm_.get(), &mail.sent),
-              "MPI_Isend");
-    }
+  if (!mails_.empty()) {
+    unless_left([this] { std::ranges::for_each(mails_, [this](Mail& mail) { carry(mail); }); });
+  }
+}
+
+void MpiStatusBoard::carry(Mail& mail) const {
+  while (test_all({&mail.received, 1})) {
+    unpack(mail.in);
+    listen(mail);
+  }
+  if (test_all({&mail.sent, 1})) {
+    mail.out = pack();
+    require(MPI_Isend(mail.out.data(), static_cast<int>(mail.out.size()), MPI_BYTE, mail.peer, 0,
+                      comm_.get(), &mail.sent),
+            "MPI_Isend");
   }
 }
 
@@ -117,6 +122,7 @@ std::vector<std::byte> MpiStatusBoard::pack() const {
     line.rank = ranks[i];
     line.busy = from.busy;
     line.left = from.left;
+    line.ended = from.ended;
     line.kind = from.kind;
     line.launched = from.launched;
     line.finished = from.finished;
@@ -148,6 +154,7 @@ void MpiStatusBoard::unpack(const std::vector<std::byte>& packet) const {
     to.launched = line.launched;
     to.beats = line.beats;
     to.left = line.left;  // after what it launched
+    to.ended = line.ended;
   }
 }
 

@@ -33,6 +33,7 @@ class MpiStatusBoard final : public StatusBoard {
   [[nodiscard]] std::vector<std::byte> pack() const;
   void unpack(const std::vector<std::byte>& packet) const;
   void listen(Mail& mail) const;
+  void carry(Mail& mail) const;
 
   Group comm_;
   Topology topology_;

@@ -107,10 +107,11 @@ bool run_gradient(Kernel& k, UnaryGradient f) {
   const TensorImpl& g = k.input(0);
   const TensorImpl& x = k.input(1);
   const TensorImpl& y = k.output();
-  if (!is_fast_or_f64(y) || g.dtype != y.dtype || x.dtype != y.dtype || g.shape != x.shape) {
+  if (!is_fast_or_f64(y) || g.dtype != y.dtype || x.dtype != y.dtype) {
     return false;
   }
-  map_gradient(f, y.dtype, DenseOperand(x).data(), DenseOperand(g).data(), bytes_of(y), y.numel());
+  map_gradient(f, y.dtype, DenseOperand(x, y.shape).data(), DenseOperand(g, y.shape).data(),
+               bytes_of(y), y.numel());
   return true;
 }
 

@@ -48,7 +48,7 @@ TEST(Watch, never_blames_collectives_that_follow_each_other) {
   run_ranks(1,
             [](Communicator& comm) {
               Watch watch(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}),
-                          std::chrono::minutes(10));
+                          std::chrono::minutes(10), comm.board());
               std::atomic<bool> stop = false;
               std::thread worker([&] { keep_working(watch, stop); });
               for (int i = 0; i < 200'000 && !comm.board()->failure().written(); ++i) {
@@ -67,7 +67,7 @@ class WatchOfFour {
  public:
   WatchOfFour(Communicator& comm, std::chrono::milliseconds deadline)
       : board_(*comm.board()),
-        watch_(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}), deadline) {
+        watch_(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}), deadline, comm.board()) {
     Collective c;
     c.label = "first";
     watch_.announce(c);

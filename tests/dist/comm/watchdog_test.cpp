@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/error.h>
@@ -142,6 +145,60 @@ TEST(Watchdog, NamesRanksOfAGroupByTheirNumberInTheWorld) {
       const std::string text = error.what();
       EXPECT_NE(text.find("group 'turned round'"), text.npos) << text;
       EXPECT_NE(text.find("missing: rank 3 (host "), text.npos) << text;
+    }
+  });
+}
+
+/// What rank 0 of two is told that waits, in the world or a group split off, for the other one,
+/// which has come to the end of the program.
+std::string told_at_the_end(const std::function<void(Communicator&, Communicator&)>& wait) {
+  std::string text;
+  run_watched(2, 4s, [&](Communicator& comm) {
+    const auto group = comm.split(0, comm.rank(), "pair");
+    if (comm.rank() == 1) {
+      comm.board()->own().ended = 1;
+      while (!comm.board()->failure().written() && !group->board()->failure().written()) {
+        std::this_thread::sleep_for(5ms);
+      }
+      return;
+    }
+    try {
+      wait(comm, *group);
+      ADD_FAILURE() << "nobody came";
+    } catch (const Desync& error) {
+      text = error.what();
+    }
+  });
+  return text;
+}
+
+TEST(Watchdog, WhateverWaitsForARankAtTheEndOfTheProgramFailsAndNamesIt) {
+  std::vector<float> many(100'000);  // more than is sent without waiting
+  const std::string early = "came to the end of the program early; rank 0 waits in vain in ";
+  const auto expect = [&](const std::string& where, const auto& wait) {
+    const std::string text = told_at_the_end(wait);
+    EXPECT_NE(text.find(early + where), text.npos) << text;
+    EXPECT_TRUE(text.starts_with("desync: rank 1 of group '")) << text;
+  };
+  using Comm = Communicator;
+  expect("barrier 2 'all'", [](Comm& world, Comm&) { barrier(world, "all").wait(); });
+  expect("barrier 1 'two'", [](Comm&, Comm& group) { barrier(group, "two").wait(); });
+  expect("barrier 1 'allocate'", [](Comm&, Comm& group) { static_cast<void>(group.allocate(8)); });
+  expect("receive 'a'", [&](Comm& c, Comm&) { receive<float>(c, many, 1, "a").wait(); });
+  expect("receive 'b'", [&](Comm&, Comm& c) { receive<float>(c, many, 1, "b").wait(); });
+  expect("send 'c'", [&](Comm&, Comm& c) { send<float>(c, many, 1, "c").wait(); });
+}
+
+TEST(Watchdog, WhatARankSentBeforeItsEndArrives) {
+  run_watched(2, 4s, [](Communicator& comm) {
+    std::vector<float> values(8, static_cast<float>(comm.rank()));
+    if (comm.rank() == 1) {
+      send<float>(comm, values, 0).wait();
+      comm.board()->own().ended = 1;
+    } else {
+      std::this_thread::sleep_for(500ms);
+      EXPECT_NO_THROW(receive<float>(comm, values, 1).wait());
+      EXPECT_EQ(values[7], 1.0F);
     }
   });
 }

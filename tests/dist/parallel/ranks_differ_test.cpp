@@ -128,6 +128,10 @@ TEST(RanksDiffer, in_what_they_train) {
                [](Training& t) { t.model->register_parameter("extra", ones({3})); }),
       in_model("another buffer", {"extra", "new"},
                [](Training& t) { t.model->register_buffer("extra", ones({3})); }),
+      in_model("mode", {"the mode of Model = training", "= evaluation"},
+               [](Training& t) { t.model->eval(); }),
+      in_model("mode of a part", {"the mode of body = training", "= evaluation"},
+               [](Training& t) { t.model->body->eval(); }),
       in_model("untied", {"head.weight"},
                [](Training& t) {
                  t.model->set_submodule("head",

@@ -250,7 +250,7 @@ TEST(I_4, an_explicit_child_waits_on_its_own) {
   EXPECT_EQ(thrown<RuntimeError>([&] {
               model(ones({2, 3}));
             }),
-            "Linear: is not built; call build() first (build mode \"explicit\")");
+            "Linear: is not built; call build() first (build mode \"explicit\"), in module body");
   model->body->build();
   EXPECT_EQ(model(ones({2, 3})).shape(), (Shape{2, 4}));
 }

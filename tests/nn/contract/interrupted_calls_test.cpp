@@ -59,7 +59,7 @@ TEST(F4, given_variables_and_buffers_are_gone_after_an_exception) {
   const std::uint64_t seed = Context::current().seed;
   const CallOptions options{
       .v = &v, .buffers = &buffers, .training = false, .key = RandomKey{seed + 1, 9}};
-  EXPECT_EQ(thrown<RuntimeError>([&] { model(ones({3}), options); }), "boom");
+  EXPECT_EQ(thrown<RuntimeError>([&] { model(ones({3}), options); }), "boom, in module bomb");
   expect_as_before(model, 0);
   EXPECT_EQ(Context::current().seed, seed);
   EXPECT_EQ(buffers.at("count").item(), 40) << "what was given is not written to";
@@ -130,7 +130,8 @@ TEST(F4, hooks_that_throw_end_given_variables_too) {
   const Variables v = model->v() * 5;
   const RemovableHandle handle = model->scale->register_forward_hook(
       [](const Module&, const Args&, const Value&) { fail<RuntimeError>("hook"); });
-  EXPECT_EQ(thrown<RuntimeError>([&] { model(ones({3}), CallOptions{.v = &v}); }), "hook");
+  EXPECT_EQ(thrown<RuntimeError>([&] { model(ones({3}), CallOptions{.v = &v}); }),
+            "hook, in module scale");
   expect_as_before(model, 1);
   handle.remove();
   EXPECT_EQ(values(model(ones({3}))), (std::vector<float>{4, 4, 4}));

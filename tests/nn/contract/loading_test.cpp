@@ -120,6 +120,27 @@ TEST(K2, slots_in_one_memory_may_be_exchanged) {
   EXPECT_EQ(values(model->last->factor), (std::vector<float>{0, 1, 2}));
 }
 
+TEST(K2, slots_that_overlap_take_what_both_can_hold) {
+  const auto model = make<Outer>();
+  const Tensor both = arange(5, {.dtype = DType::f32});
+  const auto part = [&](std::int64_t from) { return slice(both, 0, from, from + 3); };
+  const auto state = [](std::vector<float> a, std::vector<float> b) {
+    return StateDict{{"inner.offset", zeros({3})},
+                     {"inner.scale.factor", from_values<float>(a, {3})},
+                     {"last.factor", from_values<float>(b, {3})}};
+  };
+  model->load_state_dict(
+      {{"inner.offset", zeros({3})}, {"inner.scale.factor", part(0)}, {"last.factor", part(2)}},
+      {.assign = true});
+  model->load_state_dict(state({1, 2, 3}, {3, 4, 5}));
+  EXPECT_EQ(values(both), (std::vector<float>{1, 2, 3, 4, 5}));
+  EXPECT_THAT(thrown<RuntimeError>([&] {
+                model->load_state_dict(state({1, 2, 3}, {7, 8, 9}));
+              }),
+              testing::HasSubstr("\"inner.scale.factor\": lies in memory that others"));
+  EXPECT_EQ(values(both), (std::vector<float>{1, 2, 3, 4, 5}));
+}
+
 TEST(X36, what_is_no_tensor_fails_even_when_not_strict) {
   const auto model = make<Scale>();
   EXPECT_EQ(thrown<RuntimeError>([&] {

@@ -126,7 +126,7 @@ TEST(D2, a_replacement_whose_own_forward_is_not_known_is_refused) {
   EXPECT_EQ(holder->exact(ones({3})).to_vector<float>(), (std::vector<float>{2, 2, 2}));
   EXPECT_EQ(thrown<TypeError>([&] { holder->derived(ones({3})); }),
             "Negative: is called as Scale, and its own forward is not known; construct it with "
-            "nn::make or as a Child");
+            "nn::make or as a Child, in module derived");
 }
 
 TEST(D5, a_shared_child_stands_below_the_next_parent_when_the_first_lets_go) {

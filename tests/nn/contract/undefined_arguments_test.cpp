@@ -43,6 +43,16 @@ struct Refuses : Module {
   [[nodiscard]] Tensor forward(const Tensor&) const { fail<IoError>("no disk"); }
 };
 
+struct Middle : Module {
+  Child<Refuses> inner{this, "inner"};
+  [[nodiscard]] Tensor forward(const Tensor& x) const { return inner(x); }
+};
+
+struct Deep : Module {
+  Child<Middle> middle{this, "middle"};
+  [[nodiscard]] Tensor forward(const Tensor& x) const { return middle(x); }
+};
+
 TEST(UndefinedArgument, is_told_with_its_module) {
   const auto linear = make<Linear>(2, 3);
   EXPECT_THAT(thrown<InvalidArgument>([&] { linear(Tensor()); }),
@@ -63,6 +73,16 @@ TEST(UndefinedArgument, that_is_meant_is_none_of_an_error) {
                 make<Outer>()(ones({1, 5}));
               }),
               testing::Not(HasSubstr("undefined")));
+}
+
+TEST(Errors, inside_a_forward_name_the_module) {
+  const auto model = make<Outer>();
+  EXPECT_THAT(thrown<InvalidArgument>([&] {
+                model(ones({1, 5}));
+              }),
+              testing::EndsWith(", in module dense"));
+  EXPECT_EQ(thrown<IoError>([] { make<Deep>()(ones({1})); }), "no disk, in module middle.inner");
+  EXPECT_EQ(thrown<IoError>([] { make<Refuses>()(ones({1})); }), "no disk");
 }
 
 TEST(UndefinedArgument, is_found_behind_hooks_and_while_sizes_are_unknown) {

@@ -42,17 +42,19 @@ class FileNames : public testing::Test {
 
 TEST_F(FileNames, are_in_the_errors) {
   EXPECT_EQ(error_of(*make<Linear>(2, 3)),
-            "load_state_dict(Linear): 2 problems\n\tunexpected: \"dense/scale\" (as \"scale\")\n\t"
+            "load_state_dict(Linear) of 'a.safetensors': 2 problems\n\tunexpected: \"dense/scale\" "
+            "(as \"scale\")\n\t"
             "shape of \"dense/kernel\" (transposed, as \"weight\"): file (4, 2), module (3, 2)");
 }
 
 TEST_F(FileNames, of_what_is_missing_are_the_modules) {
   const auto model = make<Linear>(2, 4);
   model->register_buffer("more", model->bias.value().detach());
-  EXPECT_EQ(error_of(*model),
-            "load_state_dict(Linear): 3 problems\n\tmissing: \"more\"\n\tunexpected: "
-            "\"dense/scale\" (as \"scale\")\n\tshape of \"dense/bias\" (as \"bias\"): file (3,), "
-            "module (4,)");
+  EXPECT_EQ(
+      error_of(*model),
+      "load_state_dict(Linear) of 'a.safetensors': 3 problems\n\tmissing: \"more\"\n\tunexpected: "
+      "\"dense/scale\" (as \"scale\")\n\tshape of \"dense/bias\" (as \"bias\"): file (3,), "
+      "module (4,)");
 }
 
 TEST_F(FileNames, are_those_of_unexpected_keys) {

@@ -85,7 +85,8 @@ TEST_F(Hdf5Foreign, a_strict_load_finds_its_name_unexpected) {
   for (const Kind& kind : kKinds) {
     const auto linear = make<Linear>(2, 3);
     EXPECT_EQ(thrown<RuntimeError>([&] { load_weights(*linear, file(kind, "beside")); }),
-              "load_state_dict(Linear): 2 problems\n\tunexpected: \"a\", \"z\"")
+              "load_state_dict(Linear) of '" + file(kind, "beside") +
+                  "': 2 problems\n\tunexpected: \"a\", \"z\"")
         << kind.name;
   }
 }

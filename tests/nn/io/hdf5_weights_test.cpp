@@ -2,10 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/file.h>
 #include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/array_file.h>
+#include <tessera/nn/io/replace_file.h>
 #include <tessera/nn/io/weights.h>
 #include <tessera/nn/layers/sequential.h>
 
@@ -114,6 +120,60 @@ TEST(K6, makes_folders_and_takes_bare_names) {
   EXPECT_EQ(files.kind("new/folders/a.h5"), FileKind::regular);
   EXPECT_EQ(files.list("new/folders").size(), 1U);
   EXPECT_EQ(files.kind("bare.h5"), FileKind::regular);
+}
+
+/// Runs `work` in a process of its own, which ends without any cleaning up.
+pid_t start_process(const std::function<void()>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    try {
+      work();
+    } catch (...) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  return child;
+}
+
+/// Of a process that ended by itself.
+int exit_code_of(pid_t child) {
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(K6, ranks_may_all_save_to_one_path) {
+  const TemporaryFolder folder;
+  const auto model = make<Linear>(64, 64);
+  std::vector<pid_t> ranks;
+  for (int i = 0; i < 4; ++i) {
+    ranks.push_back(start_process([&] {
+      for (int n = 0; n < 20; ++n) {
+        save_weights(*model, folder / "all.h5");
+        static_cast<void>(open_array_file(folder / "all.h5", Checksums::required));
+      }
+    }));
+  }
+  for (const pid_t rank : ranks) {
+    EXPECT_EQ(exit_code_of(rank), 0);
+  }
+  EXPECT_EQ(file_system().list(folder.path()).size(), 1U);
+}
+
+TEST(K6, what_a_dead_process_left_is_removed) {
+  const TemporaryFolder folder;
+  const pid_t dying = start_process([&] {
+    replace_file(folder / "a.h5", [](const std::string& fresh) {
+      static_cast<void>(file_system().open(fresh, {.create = true}));
+      ::_exit(0);
+    });
+  });
+  EXPECT_EQ(exit_code_of(dying), 0);
+  EXPECT_EQ(file_system().list(folder.path()).size(), 1U);
+  save_weights(*make<Linear>(2, 3), folder / "a.h5");
+  ASSERT_EQ(file_system().list(folder.path()).size(), 1U);
+  EXPECT_EQ(file_system().list(folder.path())[0].name, "a.h5");
 }
 
 TEST(K6, a_failing_disk_leaves_the_old_file) {
@@ -230,9 +290,9 @@ TEST(K7, problems_are_those_of_load_state_dict) {
   const auto wider = make<Linear>(4, 3, LinearOptions{.bias = false});
   const StateDict before = wider->clone()->state_dict();
   const std::string message = thrown<RuntimeError>([&] { load_weights(*wider, folder / "a.h5"); });
-  EXPECT_EQ(message,
-            "load_state_dict(Linear): 2 problems\n\tunexpected: \"bias\"\n\tshape of \"weight\": "
-            "file (3, 2), module (3, 4)");
+  EXPECT_EQ(message, "load_state_dict(Linear) of '" + (folder / "a.h5") +
+                         "': 2 problems\n\tunexpected: \"bias\"\n\tshape of \"weight\": "
+                         "file (3, 2), module (3, 4)");
   EXPECT_TRUE(same_tensors(before, wider->state_dict()));
 }
 

@@ -67,7 +67,7 @@ TEST_F(SafetensorsForeign, what_is_wanted_beside_it_is_loaded) {
     EXPECT_THAT(linear->bias.value().to_vector<float>(), ElementsAre(7, 8, 9));
     EXPECT_THAT(result.unexpected_keys, ElementsAre("a", "z")) << foreign.dtype;
     EXPECT_EQ(thrown<RuntimeError>([&] { load_weights(*linear, "a.safetensors"); }),
-              "load_state_dict(Linear): 2 problems\n\tunexpected: \"a\", \"z\"");
+              "load_state_dict(Linear) of 'a.safetensors': 2 problems\n\tunexpected: \"a\", \"z\"");
   }
 }
 

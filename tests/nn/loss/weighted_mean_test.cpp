@@ -1,7 +1,14 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/stack.h>
+#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/unsqueeze.h>
 #include <tessera/nn/loss/weighted_mean.h>
 
 #include "losses.h"
@@ -41,6 +48,43 @@ TEST(WeightedMean, item_weighs_microbatches_by_what_they_count) {
   EXPECT_DOUBLE_EQ(mean.item(), (3 + 4 * 6.5) / 5);
   EXPECT_DOUBLE_EQ((mean * 2).item(), 2 * (3 + 4 * 6.5) / 5);
   EXPECT_DOUBLE_EQ(mean.detach().item(), (3 + 4 * 6.5) / 5);
+}
+
+/// The same two microbatches; a mean over all of their elements.
+Tensor mean_of_all(bool counted_whole = false) {
+  Tensor x = from_values<float>({3, 9, 5, 7}, {4});
+  Tensor w = ones({4});
+  x.get().cut = w.get().cut = {.parts = 2, .dim = 0};
+  return counted_whole ? weighted_mean(x, w) : mean(x);
+}
+
+void expect_refused(const Tensor& loss) {
+  try {
+    static_cast<void>(loss.item());
+    ADD_FAILURE() << "no exception";
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("weighted_mean and a mean over all samples"));
+  }
+}
+
+TEST(WeightedMean, beside_a_mean_over_all_samples_is_refused) {
+  expect_refused(two_microbatches() + mean_of_all());
+  expect_refused(mean_of_all() - two_microbatches() * 2);
+  expect_refused(sum(stack({two_microbatches(), mean_of_all()})));
+  const Tensor loss = two_microbatches() * 1;
+  add_(loss, mean_of_all());
+  expect_refused(loss);
+  expect_refused(two_microbatches() + mean_of_all() + two_microbatches());
+}
+
+TEST(WeightedMean, goes_with_what_is_the_same_for_all_samples) {
+  const double alone = two_microbatches().item();
+  EXPECT_DOUBLE_EQ((two_microbatches() + full({}, 2)).item(), alone + 2);  // a penalty
+  EXPECT_DOUBLE_EQ((zeros_like(two_microbatches()) + two_microbatches()).item(), alone);
+  EXPECT_DOUBLE_EQ(sum(stack({two_microbatches(), two_microbatches()})).item(), 2 * alone);
+  EXPECT_DOUBLE_EQ(sum(unsqueeze(two_microbatches(), 0)).item(), alone);
+  const Tensor whole = mean_of_all(true);
+  EXPECT_DOUBLE_EQ((whole + mean_of_all()).item(), 2 * whole.item());
 }
 
 }  // namespace

@@ -272,5 +272,15 @@ TEST(AnyParameter, options_that_do_not_fit_one_group_change_none) {
   EXPECT_EQ(optimizer.options(1).momentum, 0.5);
 }
 
+TEST(AnyParameter, that_is_undefined_is_refused) {
+  const auto model = nn::make<Model>();
+  try {
+    SGD optimizer({model->large, nn::Parameter()}, {.lr = 1});
+    FAIL() << "no exception";
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("optimizer: parameter 1 is undefined"));
+  }
+}
+
 }  // namespace
 }  // namespace tessera::optim

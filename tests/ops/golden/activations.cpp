@@ -37,7 +37,10 @@ GoldenFunctions golden_activations() {
       {"celu", with(celu, "alpha")},
       {"softplus", with(softplus, "beta", "threshold")},
       {"hardtanh", with(hardtanh, "min_val", "max_val")},
-      {"threshold", with(threshold, "threshold", "value")},
+      {"threshold",
+       [](NamedTensors& in, const Json& attrs) {
+         return threshold(in["x"], attrs["threshold"].get<double>(), attrs["value"].get<double>());
+       }},
       {"prelu", [](NamedTensors& in, const Json&) { return prelu(in["x"], in["weight"]); }},
       {"glu",
        [](NamedTensors& in, const Json& attrs) { return glu(in["x"], attrs["dim"].get<int>()); }},

@@ -1,0 +1,27 @@
+// What a process says when a signal ends it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <tessera/dist/comm/status_board.h>
+
+namespace tessera::dist {
+
+/// From the first one on, SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT print one sentence, which
+/// names the rank, its host and, while the object lives, its last collective; then the signal does
+/// what it did before: the exit status and the core are the same. A signal that somebody else
+/// handles, as sanitizers do, stays theirs, and a forked child prints nothing.
+class FatalSignals {
+ public:
+  /// `board` is the world's.
+  FatalSignals(std::shared_ptr<StatusBoard> board, const std::string& host);
+  ~FatalSignals();
+  FatalSignals(const FatalSignals&) = delete;
+  FatalSignals& operator=(const FatalSignals&) = delete;
+
+ private:
+  std::shared_ptr<StatusBoard> board_;
+};
+
+}  // namespace tessera::dist
