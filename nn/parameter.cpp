@@ -54,7 +54,7 @@ Parameter::Parameter(SlotPtr slot) : entry_(entry_of(std::move(slot), Slot::Kind
 
 Parameter::Parameter(Module* owner, std::string_view name, const Shape& shape,
                      Initializer initializer, std::optional<DType> dtype)
-    : entry_(declare(*owner, name, Slot::Kind::parameter)) {
+    : entry_(declare(*owner, name, Slot::Kind::parameter), true) {
   SlotPtr slot =
       make_slot(owner->full_name(name), Slot::Kind::parameter, shape, std::move(initializer));
   slot->own_dtype = dtype.has_value();
@@ -94,13 +94,13 @@ void Parameter::tie(const Parameter& other) {
 Buffer::Buffer(SlotPtr slot) : entry_(entry_of(std::move(slot), Slot::Kind::buffer)) {}
 
 Buffer::Buffer(Module* owner, std::string_view name, const Tensor& value, bool persistent)
-    : entry_(declare(*owner, name, Slot::Kind::buffer)) {
+    : entry_(declare(*owner, name, Slot::Kind::buffer), true) {
   owner->put_slot(entry_, make_buffer_slot(owner->full_name(name), value, persistent));
 }
 
 Buffer::Buffer(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
                bool persistent)
-    : entry_(declare(*owner, name, Slot::Kind::buffer)) {
+    : entry_(declare(*owner, name, Slot::Kind::buffer), true) {
   SlotPtr slot =
       make_slot(owner->full_name(name), Slot::Kind::buffer, shape, std::move(initializer));
   slot->dtype = owner->dtype();

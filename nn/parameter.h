@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include <tessera/nn/slot.h>
-#include <tessera/nn/tree/copying.h>
+#include <tessera/nn/tree/entry_handle.h>
 
 namespace tessera::nn {
 
@@ -17,15 +17,11 @@ class Module;
 
 /// A handle on a trainable tensor of a module. Where a Tensor is wanted it gives its value, as the
 /// thread's frames see it. A module's member follows its name: what the name is given later is what
-/// it reads.
+/// it reads, and assigning it the handle of another name throws RuntimeError.
 class Parameter : public StandsForTensor {
  public:
   Parameter() = default;
-  Parameter(const Parameter& other) : entry_(detail::counterpart(other.entry_)) {}
-  Parameter(Parameter&&) = default;
-  Parameter& operator=(const Parameter&) = delete;  // to share a weight: weight.tie(other)
-  Parameter& operator=(const Tensor&) = delete;     // off the tape: weight.value().copy_(other)
-  Parameter& operator=(Parameter&&) = default;
+  Parameter& operator=(const Tensor&) = delete;  // off the tape: weight.value().copy_(other)
   explicit Parameter(SlotPtr slot);
   explicit Parameter(SlotEntryPtr entry) : entry_(std::move(entry)) {}
   /// Declares a parameter of `owner`, whose value is made when that is built; sizes may be
@@ -64,18 +60,14 @@ class Parameter : public StandsForTensor {
  private:
   [[nodiscard]] const SlotPtr& held() const;
 
-  SlotEntryPtr entry_;
+  detail::EntryHandle entry_;
 };
 
 /// A handle on state that is not trained.
 class Buffer : public StandsForTensor {
  public:
   Buffer() = default;
-  Buffer(const Buffer& other) : entry_(detail::counterpart(other.entry_)) {}
-  Buffer(Buffer&&) = default;
-  Buffer& operator=(const Buffer&) = delete;  // to change its value: buffer.assign(other)
   Buffer& operator=(const Tensor&) = delete;  // to change its value: buffer.assign(other)
-  Buffer& operator=(Buffer&&) = default;
   explicit Buffer(SlotPtr slot);
   explicit Buffer(SlotEntryPtr entry) : entry_(std::move(entry)) {}
   /// Declares a buffer of `owner`. Non-persistent ones are left out of the state dict.
@@ -100,7 +92,7 @@ class Buffer : public StandsForTensor {
  private:
   [[nodiscard]] const SlotPtr& held() const;
 
-  SlotEntryPtr entry_;
+  detail::EntryHandle entry_;
 };
 
 /// Prints the value as that of a tensor.

@@ -25,6 +25,11 @@ PassCounts counts_of_roots(std::span<const Tensor> roots, std::span<const Tensor
       found = combine_counts(found, Ref<const LossCounts>(counts));
     }
   }
+  for (std::size_t i = 0; found && i < roots.size(); ++i) {
+    if (counts_of(roots[i]) == nullptr && !seeds[i].defined() && is_plain_mean(roots[i])) {
+      found = beside(found, "a mean over all samples");
+    }
+  }
   return found ? PassCounts{found->loss, read_counts("backward", *found), found->elements}
                : PassCounts{};
 }

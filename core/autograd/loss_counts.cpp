@@ -51,41 +51,32 @@ bool adds(const OpDef& op) {
   return &op == &op_def<Add>() || &op == &op_def<Sub>() || &op == &op_def<Concat>();
 }
 
+/// Inputs of a model may want gradients too.
+bool holds_samples(const LeafNode& leaf) {
+  const Shape& shape = leaf.meta.shape;
+  return leaf.sink == nullptr && !shape.empty() && shape[0] == Context::current().pass.samples;
+}
+
 /// True when other things than parameters and numbers went into `x`: a penalty is made of them.
 bool is_made_of_data(const Tensor& x) {
   std::vector<const OpNode*> found;
   std::unordered_set<const OpNode*> seen;
+  bool data = false;
   const auto find = [&](const Edge& edge) {
     const OpNode* node = edge.node ? edge.node->as_op() : nullptr;
     if (node != nullptr && seen.insert(node).second) {
       found.push_back(node);
     }
+    data |= edge.node && node == nullptr && holds_samples(*edge.node->as_leaf());
   };
-  const auto is_data = [](const TensorMeta& constant) { return numel_of(constant.shape) > 1; };
-  for (find(edge_of(x)); !found.empty();) {
+  const auto is_data = [](const TensorMeta& constant) { return !constant.shape.empty(); };
+  for (find(edge_of(x)); !found.empty() && !data;) {
     const OpNode& node = *found.back();
     found.pop_back();
-    if (std::ranges::any_of(node.constants, is_data)) {
-      return true;
-    }
+    data = std::ranges::any_of(node.constants, is_data);
     std::ranges::for_each(node.edges, find);
   }
-  return false;
-}
-
-/// A plain term that differs between microbatches, or may. Zeros add nothing, as long as they are
-/// no result of weights. In passes of one microbatch nothing has borders to tell it by.
-bool is_mean_over_samples(const Tensor& x) {
-  if (!is_floating(x.dtype()) || x.device().type == DeviceType::meta) {
-    return false;
-  }
-  const Pass& pass = Context::current().pass;
-  if (!x.cut()) {
-    return pass.count == 1 && pass.grain > 1 && x.requires_grad() && is_made_of_data(x);
-  }
-  const std::vector<double> values =
-      x.requires_grad() ? std::vector<double>{1} : x.to_vector<double>();
-  return std::ranges::any_of(values, [](double value) { return value != 0; });
+  return data;
 }
 
 Ref<const LossCounts> with_other(const LossCounts& counts, const char* other) {
@@ -143,23 +134,51 @@ Ref<const LossCounts> combine_counts(const Ref<const LossCounts>& a,
   return with_other(*a, b->loss);
 }
 
-void carry_counts(const OpDef& op, std::span<const TensorRef> inputs, const Outputs& outputs) {
+/// Zeros add nothing, as long as they are no result of weights. In passes of one microbatch nothing
+/// has borders to tell a mean over samples by.
+bool is_plain_mean(const Tensor& x) {
+  if (!is_floating(x.dtype()) || x.device().type == DeviceType::meta) {
+    return false;
+  }
+  const Pass& pass = Context::current().pass;
+  if (!x.cut()) {
+    return pass.count == 1 && pass.grain > 1 && x.requires_grad() && is_made_of_data(x);
+  }
+  const std::vector<double> values =
+      x.requires_grad() ? std::vector<double>{1} : x.to_vector<double>();
+  return std::ranges::any_of(values, [](double value) { return value != 0; });
+}
+
+Ref<const LossCounts> beside(const Ref<const LossCounts>& counts, const char* other) {
+  return counts->other == nullptr && counts_in_part(*counts) ? with_other(*counts, other) : counts;
+}
+
+bool adds_plain_mean(const OpDef& op, std::span<const TensorRef> inputs) {
+  const auto in_part = [](const Tensor& x) {
+    return x.defined() && counts_of(x) != nullptr && counts_in_part(*counts_of(x));
+  };
+  const auto plain = [](const Tensor& x) {
+    return x.defined() && counts_of(x) == nullptr && is_plain_mean(x);
+  };
+  return adds(op) && std::ranges::any_of(inputs, in_part) && std::ranges::any_of(inputs, plain);
+}
+
+void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs, bool beside_plain) {
   Ref<const LossCounts> found;
   for (const Tensor& x : inputs) {
     if (x.defined() && counts_of(x) != nullptr) {
       found = combine_counts(found, Ref<const LossCounts>(counts_of(x)));
     }
   }
-  const auto is_plain = [](const Tensor& x) {
-    return x.defined() && counts_of(x) == nullptr && is_mean_over_samples(x);
-  };
-  if (found && adds(op) && found->other == nullptr && counts_in_part(*found) &&
-      std::ranges::any_of(inputs, is_plain)) {
-    found = with_other(*found, "a mean over all samples");
-  }
+  found = found && beside_plain ? beside(found, "a mean over all samples") : found;
   for (const Tensor& y : outputs) {
     if (found && may_carry(y, *found)) {
       autograd_of(y.get()).counts = found;
+    }
+    const Ref<TensorImpl>& base = y.get().base;
+    const bool part = base && base->numel() != y.numel();
+    if (found && part && counts_of(Tensor(base)) == nullptr) {  // written, or it had counts
+      autograd_of(*base).counts = beside(found, "what lies beside it in a tensor");
     }
   }
 }

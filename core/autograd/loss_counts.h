@@ -33,10 +33,21 @@ void attach_counts(const Tensor& loss, const char* name, const Tensor& counted,
 [[nodiscard]] Ref<const LossCounts> combine_counts(const Ref<const LossCounts>& a,
                                                    const Ref<const LossCounts>& b);
 
-/// Gives outputs of `op` that still exist once a microbatch the counts of the inputs. What `op`
-/// adds to a loss and takes from the samples, but counts nothing itself, is a mean over all of
-/// them: a loss with other counts, unless the loss counted all of its elements too.
-void carry_counts(const OpDef& op, std::span<const TensorRef> inputs, const Outputs& outputs);
+/// Gives outputs that still exist once a microbatch the counts of the inputs. `beside_plain` is
+/// what adds_plain_mean said before the call. What lies beside a loss that was written into a part
+/// of a tensor counts as a loss with other counts.
+void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs, bool beside_plain);
+
+/// True when `op` adds to a loss that counted a part of its elements what counts nothing and was
+/// taken from the samples: a mean over all of them.
+[[nodiscard]] bool adds_plain_mean(const OpDef& op, std::span<const TensorRef> inputs);
+
+/// True when `x`, which carries no counts, differs between microbatches, or may.
+[[nodiscard]] bool is_plain_mean(const Tensor& x);
+
+/// `counts` of a loss beside which there is another one, `other`, a literal. The same where all of
+/// its elements count.
+[[nodiscard]] Ref<const LossCounts> beside(const Ref<const LossCounts>& counts, const char* other);
 
 /// The counts as numbers, one a microbatch. Throws InvalidArgument naming `op` and both losses
 /// where two with different counts were combined.

@@ -230,6 +230,7 @@ void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* att
 
 void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs, Outputs& outputs) {
   const Traits traits = traits_of(inputs);
+  const bool beside_plain = traits.any_counts && adds_plain_mean(op, inputs);
   if (!traits.any_cut || op.info.sees_cut) [[likely]] {
     static const CutPlan as_it_is;
     compute(op, inputs, attrs, outputs, as_it_is, traits);
@@ -242,7 +243,7 @@ void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
     compute(op, inputs, attrs, outputs, plan, traits);
   }
   if (traits.any_counts) [[unlikely]] {
-    carry_counts(op, inputs, outputs);
+    carry_counts(inputs, outputs, beside_plain);
   }
 }
 

@@ -23,9 +23,11 @@ constexpr std::size_t kLongestName = 200;  // of the 255 bytes that file systems
 /// How names of files that this host's processes write for the file `name` begin.
 std::string beginning_of(const std::string& name) {
   std::array<char, 256> host{};
+  std::array<char, 64> numbering{};  // of processes: containers on one host have their own
   ::gethostname(host.data(), host.size() - 1);
-  return tessera::detail::concat('.', name.substr(0, kLongestName), '.',
-                                 hash_name(host.data()) % 100000, '.');
+  static_cast<void>(::readlink("/proc/self/ns/pid", numbering.data(), numbering.size() - 1) > 0);
+  const std::uint64_t place = mix(hash_name(host.data()), hash_name(numbering.data()));
+  return tessera::detail::concat('.', name.substr(0, kLongestName), '.', place % 100000, '.');
 }
 
 /// A name that begins with a dot and is nobody else's: all ranks may save one path at once, and the

@@ -1,4 +1,4 @@
-// expect: buffer.assign(
+// expect: buffer.assign(other)
 #include <tessera/core/ops/add.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/module.h>

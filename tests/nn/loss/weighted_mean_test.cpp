@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tessera/core/autograd/engine.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/select.h>
 #include <tessera/core/ops/stack.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
@@ -75,12 +77,24 @@ TEST(WeightedMean, beside_a_mean_over_all_samples_is_refused) {
   add_(loss, mean_of_all());
   expect_refused(loss);
   expect_refused(two_microbatches() + mean_of_all() + two_microbatches());
+  const Tensor w = ones({2}).set_requires_grad(true);
+  const Tensor roots[] = {two_microbatches() * sum(w), mean_of_all() * sum(w)};
+  EXPECT_THROW(backward(roots, std::vector<Tensor>(2)), InvalidArgument);
+}
+
+TEST(WeightedMean, beside_anything_in_a_tensor_is_refused) {
+  const Tensor both = zeros_like(stack({two_microbatches(), two_microbatches()}));
+  select(both, -1, 0).copy_(two_microbatches());
+  EXPECT_THROW(static_cast<void>(sum(both).item()), InvalidArgument);
 }
 
 TEST(WeightedMean, goes_with_what_is_the_same_for_all_samples) {
   const double alone = two_microbatches().item();
   EXPECT_DOUBLE_EQ((two_microbatches() + full({}, 2)).item(), alone + 2);  // a penalty
   EXPECT_DOUBLE_EQ((zeros_like(two_microbatches()) + two_microbatches()).item(), alone);
+  const Tensor total = zeros_like(two_microbatches());
+  add_(total, two_microbatches());
+  EXPECT_DOUBLE_EQ(total.item(), alone);
   EXPECT_DOUBLE_EQ(sum(stack({two_microbatches(), two_microbatches()})).item(), 2 * alone);
   EXPECT_DOUBLE_EQ(sum(unsqueeze(two_microbatches(), 0)).item(), alone);
   const Tensor whole = mean_of_all(true);
