@@ -259,6 +259,7 @@ void TrainingCheckpoint::restore(const TrainingRun& run) {
   }
   for (const auto& [path, extra] : extra_states_of(run.model)) {
     const Tensor bytes = receive(path);
+    const BusyScope busy("restores " + path);
     extra->set_extra_state(nn::value_from_bytes(
         {static_cast<const std::byte*>(bytes.raw_data()), bytes.nbytes()}, file_ + ": " + path));
   }

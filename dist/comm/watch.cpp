@@ -230,9 +230,11 @@ void Watch::remind(const Entry& oldest, const std::vector<int>& ranks, Time now)
     return;
   }
   const auto busy = [&](int rank) { return board_->cell(rank).busy.load() > 0; };
+  const auto end = deadline_ * (std::ranges::all_of(named, busy) ? kBusyDeadlines : 1);
   log_warning("group '", comm_->name(), "' has waited ", seconds(now - arrived_), " s in ",
-              to_string(oldest), " for ", describe(named, now), "; the run ends after ",
-              seconds(deadline_ * (std::ranges::all_of(named, busy) ? kBusyDeadlines : 1)), " s");
+              to_string(oldest), " for ", describe(named, now),
+              deadline_ == kForEver ? std::string()
+                                    : detail::concat("; the run ends after ", seconds(end), " s"));
 }
 
 bool Watch::has_ended(int rank) const {

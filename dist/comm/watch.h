@@ -43,6 +43,9 @@ class Watch {
     Work work;
     std::uint64_t id = 0;  ///< of all that is watched
   };
+  /// A deadline that nobody lives to see, and of which ten are no overflow.
+  static constexpr std::chrono::milliseconds kForEver = std::chrono::hours(24 * 365);
+
   /// `world` is the board of the group that this one was split from first, or its own: there a rank
   /// says that it has come to the end of the program.
   Watch(std::shared_ptr<Communicator> comm, std::chrono::milliseconds deadline,

@@ -94,12 +94,13 @@ class WatchedCommunicator final : public CommDecorator {
 
 std::shared_ptr<Communicator> with_watchdog(std::shared_ptr<Communicator> inner,
                                             WatchdogOptions options) {
-  if (inner->board() == nullptr || options.deadline.count() <= 0) {
+  const auto board = inner->board();
+  if (board == nullptr) {
     return inner;
   }
-  const auto board = inner->board();
-  return std::make_shared<WatchedCommunicator>(
-      std::move(inner), std::make_shared<WatchThread>(options.deadline), board);
+  const auto deadline = options.deadline.count() > 0 ? options.deadline : Watch::kForEver;
+  return std::make_shared<WatchedCommunicator>(std::move(inner),
+                                               std::make_shared<WatchThread>(deadline), board);
 }
 
 }  // namespace tessera::dist

@@ -9,7 +9,7 @@
 namespace tessera::dist {
 
 struct WatchdogOptions {
-  /// How long a collective may wait for a silent rank. Zero: for ever, and no thread is started.
+  /// How long a collective may wait for a silent rank. Zero: for ever, unless it has left.
   std::chrono::milliseconds deadline{60'000};
 };
 

@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/base/module_path.h>
 #include <tessera/nn/hooks/call_hooks.h>
 #include <tessera/nn/tree/module.h>
 
@@ -142,7 +143,8 @@ std::shared_ptr<BackwardWatch> BackwardWatch::of(const Module& module) {
   return hooked && grad_enabled() ? std::make_shared<BackwardWatch>(module) : nullptr;
 }
 
-BackwardWatch::BackwardWatch(const Module& module) : module_(module.shared_from_this()) {
+BackwardWatch::BackwardWatch(const Module& module)
+    : module_(module.shared_from_this()), path_(current_module_path()) {
   for (const CallHooks* hooks : hooks_on(module)) {
     if (hooks != nullptr) {
       append(pre_, *hooks->backward.pre);
@@ -184,6 +186,7 @@ Grads BackwardWatch::run_pre_hooks(Grads grad_output) const {
 }
 
 Grads BackwardWatch::at_outputs(Grads grad_output) {
+  const ModulePathOverride scope(path_);
   grad_output = run_pre_hooks(std::move(grad_output));
   if (inputs_watched_) {
     grad_output_ = grad_output;
@@ -211,6 +214,7 @@ Grads BackwardWatch::at_inputs(Grads grad_input) {
   if (!grad_output_) {
     return grad_input;
   }
+  const ModulePathOverride scope(path_);
   const Grads grad_output = *std::exchange(grad_output_, std::nullopt);
   for (const BackwardHook& hook : full_) {
     replace(grad_input, hook(*module_, grad_input, grad_output), input_shapes_, *module_);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <tessera/core/base/hook_list.h>
@@ -107,6 +108,7 @@ class BackwardWatch : public std::enable_shared_from_this<BackwardWatch> {
   void fire_without_inputs(const Grads& grad_output) const;
 
   std::shared_ptr<const Module> module_;
+  std::string path_;  ///< of the module, as errors in hooks name it
   std::vector<BackwardPreHook> pre_;
   std::vector<BackwardHook> full_;
   std::size_t inputs_ = 0;

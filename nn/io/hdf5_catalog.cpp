@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kLoadOp = "load";
 constexpr int kDeepestGroup = 32;
+constexpr int kMostLinks = 10'000;  // to groups seen before: 64 links can make 2^32 paths
 
 /// What makes one array unreadable, and nothing else in the file.
 class Foreign final : public IoError {
@@ -24,7 +25,7 @@ class Walk {
  public:
   Walk(const std::string& path, std::uint64_t file_size) : path_(path), file_size_(file_size) {}
 
-  void group(hid_t id, const std::string& name, int depth);
+  void root(hid_t id);
   Hdf5Catalog result;
 
  private:
@@ -32,6 +33,7 @@ class Walk {
     return "'" + path_ + "': '" + name + "'";
   }
   [[nodiscard]] std::vector<std::string> names_in(hid_t group, const std::string& name) const;
+  void group(hid_t id, const std::string& name, int depth);
   void member(hid_t group, const std::string& link, const std::string& name, int depth);
   void object(hid_t group, const std::string& link, const std::string& name, int depth);
   void dataset(hid_t id, const std::string& name, haddr_t address);
@@ -47,6 +49,8 @@ class Walk {
   std::uint64_t file_size_;
   std::map<haddr_t, std::string> first_names_;
   std::set<haddr_t> open_groups_;
+  std::set<haddr_t> groups_;
+  int links_ = 0;  ///< to groups that have another name
 };
 
 /// In the order of making where the file kept it, else by name.
@@ -71,9 +75,14 @@ std::vector<std::string> Walk::names_in(hid_t group, const std::string& name) co
   return names;
 }
 
+void Walk::root(hid_t id) {
+  H5O_info_t info;
+  hdf5_check(H5Oget_info2(id, &info, H5O_INFO_BASIC), kLoadOp, "'" + path_ + "' cannot be read");
+  open_groups_.insert(info.addr);
+  group(id, "", 0);
+}
+
 void Walk::group(hid_t id, const std::string& name, int depth) {
-  check<IoError>(depth <= kDeepestGroup, kLoadOp, ": ", at(name),
-                 " lies too deep; expected at most ", kDeepestGroup, " groups in each other");
   attributes(id, name);
   for (const std::string& link : names_in(id, name)) {
     member(id, link, name.empty() ? link : name + "/" + link, depth);
@@ -100,8 +109,13 @@ void Walk::object(hid_t group_id, const std::string& link, const std::string& na
   H5O_info_t info;
   hdf5_check(H5Oget_info2(object, &info, H5O_INFO_BASIC), kLoadOp, at(name) + " cannot be read");
   if (info.type == H5O_TYPE_GROUP) {
-    check<IoError>(open_groups_.insert(info.addr).second, kLoadOp, ": ", at(name),
+    check<Foreign>(depth < kDeepestGroup, kLoadOp, ": ", at(name),
+                   " lies too deep; expected at most ", kDeepestGroup, " groups in each other");
+    check<Foreign>(open_groups_.insert(info.addr).second, kLoadOp, ": ", at(name),
                    " is a group that contains itself");
+    links_ += groups_.insert(info.addr).second ? 0 : 1;
+    check<IoError>(links_ <= kMostLinks, kLoadOp, ": '", path_,
+                   "' has groups of too many names; expected at most ", kMostLinks, " more");
     group(object, name, depth + 1);
     open_groups_.erase(info.addr);
   } else if (info.type == H5O_TYPE_DATASET) {
@@ -214,7 +228,7 @@ Hdf5Catalog read_hdf5_catalog(hid_t file, const std::string& path) {
   Walk walk(path, size);
   const Hdf5Handle root =
       hdf5_own(H5Gopen2(file, "/", H5P_DEFAULT), kLoadOp, "'" + path + "' has no groups");
-  walk.group(root, "", 0);
+  walk.root(root);
   return std::move(walk.result);
 }
 

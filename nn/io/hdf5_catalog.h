@@ -22,8 +22,8 @@ struct Hdf5Catalog {
 /// Walks through the file. What cannot be read is listed with a refusal that names `path` and the
 /// object: links that lead elsewhere (soft, external), arrays kept outside the file (external
 /// storage, virtual datasets), types that no dtype holds, arrays without a shape or of more than 8
-/// dims, filters that HDF5 has not here. Throws IoError for groups that contain themselves or lie
-/// too deep, and for a file whose structure is damaged.
+/// dims, filters that HDF5 has not here, groups that contain themselves or lie too deep. Throws
+/// IoError for a file whose structure is damaged, or whose groups have 10,000 names too many.
 [[nodiscard]] Hdf5Catalog read_hdf5_catalog(hid_t file, const std::string& path);
 
 }  // namespace tessera::nn

@@ -79,8 +79,9 @@ class StateReading {
     if (mapped.name.empty()) {
       return;
     }
-    check<IoError>(!file_.state.contains(mapped.name), "load: '", path_, "': '", array.path,
-                   "' is there twice, as '", mapped.name, "'");
+    check<IoError>(!file_.state.contains(mapped.name) || !expected_.contains(mapped.name),
+                   "load: '", path_, "': '", array.path, "' is there twice, as '", mapped.name,
+                   "'");
     const std::string own = names_.rules.empty() ? dotted(array.path) : array.path;
     if (own != mapped.name || mapped.transpose) {
       file_.sources[mapped.name] = {array.path, mapped.transpose};

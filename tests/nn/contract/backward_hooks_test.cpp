@@ -14,6 +14,7 @@
 namespace tessera::nn::contract {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 /// x * factor and y, with an integer that has no gradient.
@@ -273,6 +274,21 @@ TEST(H5, a_gradient_of_the_wrong_shape_is_the_hooks_error) {
   EXPECT_EQ(thrown<RuntimeError>([&] { model(input3()).backward(ones({3})); }),
             "backward hook of Inner returned a gradient of the wrong shape as number 0; got (5,), "
             "expected (3,)");
+}
+
+TEST(H5, what_a_hook_does_wrong_names_the_module) {
+  const auto model = make<Outer>();
+  const auto fails = [](const auto&...) { static_cast<void>(ones({2}) + ones({3})); };
+  const auto message = [&](const auto& m) {
+    return thrown<InvalidArgument>([&] { m(input3()).backward(ones({3})); });
+  };
+  RemovableHandle full = model->last->register_full_backward_hook(
+      [&](const Module&, const Grads&, const Grads&) { fails(); });
+  EXPECT_THAT(message(model), EndsWith(", in module last"));
+  full.remove();
+  const ScopedHandle before =
+      model->inner->register_full_backward_pre_hook([&](const Module&, const Grads&) { fails(); });
+  EXPECT_THAT(message(model), EndsWith(", in module inner"));
 }
 
 /// Keeps what it was given.

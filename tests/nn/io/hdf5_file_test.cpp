@@ -135,7 +135,20 @@ TEST(Hdf5File, RefusesWhatHasNoEndOrIsNoHdf5) {
   const auto message = [&](const std::string& name) {
     return error_of([&] { (void)open_array_file(folder / name); });
   };
-  EXPECT_THAT(message("cycle.h5"), HasSubstr("'g/again' is a group that contains itself"));
+  const auto refusal = [&](const std::string& name, const std::string& array) {
+    const auto reader = open_array_file(folder / name);
+    return reader->find(array) == nullptr ? "not listed" : reader->find(array)->refusal;
+  };
+  EXPECT_THAT(refusal("cycle.h5", "g/again"),
+              HasSubstr("'g/again' is a group that contains itself"));
+  std::string deepest = "g";
+  for (int depth = 1; depth <= 32; ++depth) {
+    deepest += "/g";
+  }
+  EXPECT_THAT(refusal("deep.h5", deepest),
+              HasSubstr("/g' lies too deep; expected at most 32 groups"));
+  EXPECT_EQ(refusal("deep.h5", "kept"), "");
+  EXPECT_THAT(message("many_paths.h5"), HasSubstr("many_paths.h5' has groups of too many names"));
   EXPECT_THAT(message("no_hdf5.h5"), HasSubstr("no_hdf5.h5' is no readable HDF5 file"));
   EXPECT_THAT(message("good.h5"), HasSubstr("no error"));
   EXPECT_THAT(error_of([&] { verify_array_file(folder / "good.h5"); }),

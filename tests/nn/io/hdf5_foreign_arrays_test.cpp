@@ -43,6 +43,7 @@ constexpr std::array kKinds{Kind{"uint16", "got uint16, expected bool"},
                             Kind{"soft_link", "is a soft or external link"},
                             Kind{"external_link", "is a soft or external link"},
                             Kind{"virtual", "is a virtual dataset"},
+                            Kind{"cycle", "is a group that contains itself"},
                             Kind{"lzf", "is compressed by a filter that is not here; got 'lzf'"},
                             Kind{"elsewhere", "is kept in another file"}};
 

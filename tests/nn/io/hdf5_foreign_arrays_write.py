@@ -42,6 +42,10 @@ def put(link):
     return add
 
 
+def cycle(file, name):
+    file[name] = file["/"]
+
+
 def reference(file, name):
     valued([file["bias"].ref] * 2, h5py.ref_dtype)(file, name)
 
@@ -79,6 +83,7 @@ HDF5 = {
     "soft_link": put(h5py.SoftLink("/nowhere")),
     "external_link": put(h5py.ExternalLink("other.h5", "/plain")),
     "virtual": virtual,
+    "cycle": cycle,
     "lzf": lambda file, name: file.create_dataset(name, data=WEIGHT, compression="lzf"),  # h5py's own
     "elsewhere": lambda file, name: file.create_dataset(name, (4,), "<f4", external=[("/etc/passwd", 0, 16)]),
 }

@@ -34,8 +34,22 @@ def cycle(file):
     group["again"] = group
 
 
+def deep(file):
+    file["kept"] = np.zeros(1)
+    file["g/" * 40 + "lost"] = np.zeros(1)
+
+
+def many_paths(file):
+    """Each group is there twice in the one around it: 2^20 ways to the last."""
+    group = file
+    for _ in range(20):
+        inner = group.create_group("a")
+        group["b"] = inner
+        group = inner
+
+
 os.chdir(sys.argv[1])
-for make in (good, cycle):
+for make in (good, cycle, deep, many_paths):
     with h5py.File(make.__name__ + ".h5", "w") as opened:
         make(opened)
 with open("no_hdf5.h5", "wb") as text:

@@ -43,8 +43,15 @@ def only_b(file):
 
 
 def twice(file):
-    file["0/weight"] = WEIGHT
+    mixed(file)
     file["0.weight"] = WEIGHT
+
+
+def twice_unwanted(file):
+    file["weight"] = WEIGHT
+    file["bias"] = BIAS
+    file["other/weight"] = WEIGHT
+    file["other.weight"] = WEIGHT
 
 
 def extra(file):
@@ -65,7 +72,8 @@ def newer(file):
 
 
 os.chdir(sys.argv[1])
-for make in (nested, dotted, mixed, model, checkpoint, only_b, twice, extra, words, huge, newer):
+for make in (nested, dotted, mixed, model, checkpoint, only_b, twice, twice_unwanted, extra, words, huge,
+             newer):
     with h5py.File(make.__name__ + ".h5", "w") as opened:
         make(opened)
 with open("text.h5", "w", encoding="utf-8") as text:
