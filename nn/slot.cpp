@@ -6,6 +6,8 @@
 
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/outside_reads.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/error.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/functional/frame.h>
@@ -43,6 +45,7 @@ Tensor read_now(const Slot& slot) {
   if (!value.defined()) [[unlikely]] {
     fail<RuntimeError>('"', slot.name, "\": ", why_without_value(slot));
   }
+  slot.check_up_to_date();
   return value;
 }
 
@@ -80,6 +83,20 @@ void Slot::set_requires_grad(bool on) {
   }
 }
 
+void Slot::put_off_update() {
+  put_off_in_ = Context::current().pass_number;
+}
+
+void Slot::check_up_to_date() const {
+  if (put_off_in_ != 0 && put_off_in_ == Context::current().pass_number) [[unlikely]] {
+    fail<RuntimeError>(
+        '"', name, "\" is read after optimizer.step() in a pass of its training step that is not ",
+        "the last, which makes the update; put what wants the new value into ",
+        "`if (optimizer.step().ended)`, or give steps one pass: a number of ranks that divides the "
+        "grain, and LoaderOptions::at_once = 0");
+  }
+}
+
 void Slot::put(Tensor fresh) {
   const std::lock_guard lock(mutex_of(*this));
   const bool trained = requires_grad();
@@ -111,7 +128,10 @@ void check_assigned(const Slot& slot, const Tensor& value) {
                 : value.shape() == slot.shape,
         "assign: wrong shape for ", slot.name, "; got ", value.shape(),
         several && value.cut() ? " with one entry a sample" : "", ", expected ", slot.shape,
-        several ? ", or one of those a microbatch" : "");
+        several   ? ", or one of those a microbatch"
+        : stacked ? ": one for each microbatch of a pass that trains nothing; call model->eval(), "
+                    "or use LoaderOptions::at_once = 1"
+                  : "");
 }
 
 void write_slot(const SlotPtr& slot, const Tensor& value) {

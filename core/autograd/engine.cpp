@@ -5,6 +5,7 @@
 
 #include <tessera/core/autograd/backward_counts.h>
 #include <tessera/core/autograd/contributions.h>
+#include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/op_hooks.h>
@@ -223,6 +224,7 @@ void BackwardRun::deliver(Target target, std::uint32_t output, Tensor&& gradient
   if (target.is_nowhere()) {
     return;
   }
+  forget_counts(gradient);
   if (target.is_leaf()) {
     deliver(state_.leaf(target), std::move(gradient), rows);
     return;

@@ -183,6 +183,12 @@ void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs, boo
   }
 }
 
+void forget_counts(const Tensor& gradient) {
+  if (gradient.defined() && gradient.get().autograd != nullptr) {
+    gradient.get().autograd->counts = {};
+  }
+}
+
 std::vector<double> read_counts(const char* op, const LossCounts& counts) {
   check(counts.other == nullptr, op, ": losses that count different elements were combined; got ",
         counts.loss, " and ", counts.other, ", expected one of them: call ", op, " on each");

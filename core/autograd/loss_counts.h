@@ -38,6 +38,10 @@ void attach_counts(const Tensor& loss, const char* name, const Tensor& counted,
 /// of a tensor counts as a loss with other counts.
 void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs, bool beside_plain);
 
+/// A gradient is no loss, whatever it was computed from: `gradient`, maybe undefined, carries no
+/// counts any more.
+void forget_counts(const Tensor& gradient);
+
 /// True when `op` adds to a loss that counted a part of its elements what counts nothing and was
 /// taken from the samples: a mean over all of them.
 [[nodiscard]] bool adds_plain_mean(const OpDef& op, std::span<const TensorRef> inputs);

@@ -45,7 +45,7 @@ OpenStep& open_step() {
 }
 
 /// The step that the current pass belongs to. A pass that lies before the latest begins it anew.
-OpenStep& step_of_pass() {
+OpenStep& entered_step() {
   OpenStep& open = open_step();
   const Context& context = Context::current();
   const Pass& pass = context.pass;
@@ -53,6 +53,12 @@ OpenStep& step_of_pass() {
     open = {.context = &context, .step = context.step, .first = pass.first};
   }
   open.latest = pass.first;
+  return open;
+}
+
+OpenStep& step_of_pass() {
+  OpenStep& open = entered_step();
+  const Pass& pass = Context::current().pass;
   check<RuntimeError>(!open.lost, "backward: an earlier pass of step ", open.step,
                       " threw in backward; got the pass from microbatch ", pass.first,
                       ", expected the step's passes again from microbatch ", open.first, " on");
@@ -99,12 +105,8 @@ void complete_open_rounds(ReachedLeaves& reached) {
 }
 
 void drop_open_rounds() {
-  OpenStep& open = open_step();
-  const Context& context = Context::current();
-  if (open.context == &context && open.step == context.step) {
-    open.latest = context.pass.first;
-    open.lost = open.lost || open.first < open.latest;
-  }
+  OpenStep& open = entered_step();
+  open.lost = open.lost || open.first < open.latest;
   open.waiting.clear();
 }
 

@@ -62,7 +62,7 @@ ElementsOfRun elements_of_model(const nn::Module& model) {
 
 TrainingFacts training_facts_of(std::int64_t step, const TrainingRun& run) {
   const Context& context = Context::current();
-  optim::OptimizerState optimizer = run.optimizer.state();
+  optim::OptimizerState optimizer = run.optimizer.own_state();
   TrainingFacts facts{.step = step,
                       .options = run.options,
                       .loader = run.loader.state(),
@@ -99,7 +99,7 @@ nn::OutgoingArrays arrays_of(std::int64_t step, const TrainingRun& run) {
   for (const auto& [path, extra] : extra_states_of(run.model)) {
     arrays.add_value(path, extra->get_extra_state());
   }
-  for (const auto& [name, tensor] : run.optimizer.state().tensors) {
+  for (const auto& [name, tensor] : run.optimizer.own_state().tensors) {
     arrays.add("optimizer/" + name, tensor);
   }
   arrays.contents().attributes.push_back({"", kAttribute, to_text(training_facts_of(step, run))});

@@ -173,8 +173,9 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& body, Loopba
   const std::uint64_t seed = Context::current().seed;
   const auto run = [&](int rank) {
     const ContextScope scope(context_of(rank, ranks, seed));
+    const auto& own = world[static_cast<std::size_t>(rank)];
     const auto comm =
-        with_watchdog(world[static_cast<std::size_t>(rank)], {.deadline = options.deadline});
+        options.deadline.count() > 0 ? with_watchdog(own, {.deadline = options.deadline}) : own;
     try {
       body(*comm);
     } catch (...) {

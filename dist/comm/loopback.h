@@ -14,7 +14,7 @@ struct LoopbackOptions {
   /// False: ranks pretend that they cannot reach each other's buffers, so that payloads take the
   /// way they take between processes.
   bool direct = true;
-  /// Of `run_ranks`: how long a collective waits for a silent rank, as in WatchdogOptions.
+  /// Of `run_ranks`: how long a collective waits for a silent rank. Zero: nobody watches.
   std::chrono::milliseconds deadline{60'000};
 };
 

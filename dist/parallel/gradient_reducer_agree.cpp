@@ -40,24 +40,29 @@ void GradientReducer::check_between_steps() const {
 }
 
 std::uint64_t GradientReducer::step_fingerprint() const {
-  std::uint64_t fingerprint = watch_.modes();
+  std::uint64_t fingerprint = mix(watch_.modes(), Context::current().seed);
   if (const auto& source = Context::current().source; source != nullptr) {
     fingerprint =
         mix(mix(fingerprint, source->fingerprint), static_cast<std::uint64_t>(source->position));
+    fingerprint = mix(fingerprint, hash_name(source->sizes));
   }
   return watch_.change() == Change::none ? fingerprint
                                          : mix(fingerprint, fingerprint_of(watch_.facts()));
 }
 
 Facts GradientReducer::step_facts() const {
+  const Context& context = Context::current();
   Facts facts;
-  if (const auto& source = Context::current().source; source != nullptr) {
-    facts = source->facts;
-    facts.emplace_back("batches before this one", std::to_string(source->position));
+  if (context.source != nullptr) {
+    facts = context.source->facts;
+    facts.emplace_back("batches before this one", std::to_string(context.source->position));
+    facts.emplace_back("sizes of samples (pad all to one length, or use at_once = 1)",
+                       context.source->sizes);
   }
   for (auto& fact : watch_.facts()) {
     facts.push_back(std::move(fact));
   }
+  facts.emplace_back("seed of random numbers", std::to_string(context.seed));
   return facts;
 }
 

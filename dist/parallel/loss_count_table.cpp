@@ -9,12 +9,24 @@
 
 namespace tessera::dist {
 
+/// That of rank 0, which has the first microbatch.
+double LossCountTable::agreed(double elements) {
+  const std::string label = "elements of a microbatch";
+  if (comm_.rank() != 0) {
+    receive(comm_, std::span(&elements, 1), 0, label).wait();
+    return elements;
+  }
+  const double& told = told_.emplace_back(elements);
+  for (int rank = 1; rank < comm_.size(); ++rank) {
+    telling_.push_back(send(comm_, std::span(&told, 1), rank, label));
+  }
+  return elements;
+}
+
 double LossCountTable::add(const PassCounts& counts) {
   const std::size_t number = backward_in_pass();
   if (!elements_.contains(number)) {
-    double elements = counts.elements;  // the first rank has the first microbatch
-    broadcast(comm_, std::span(&elements, 1), 0, "elements of a microbatch").wait();
-    elements_[number] = elements;
+    elements_[number] = agreed(counts.elements);
   }
   Values& values = step_.try_emplace(number, none()).first->second;
   if (const Pass& pass = Context::current().pass; pass.grain == grain_) {  // or the reducer refuses
@@ -31,6 +43,9 @@ void LossCountTable::append_to(std::vector<std::int64_t>& table) const {
 }
 
 GradientScale LossCountTable::take_from(std::vector<std::int64_t>& tables) {
+  std::ranges::for_each(telling_, [](const Work& work) { work.wait(); });  // all have come so far
+  telling_.clear();
+  told_.clear();
   const auto own = static_cast<std::ptrdiff_t>(tables.size()) / comm_.size();
   Values all = none();
   for (int rank = comm_.size() - 1; rank >= 0; --rank) {

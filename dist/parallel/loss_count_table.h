@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <vector>
 
 #include <tessera/core/autograd/backward_counts.h>
 #include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/comm/work.h>
 
 namespace tessera::dist {
 
@@ -16,8 +18,9 @@ class LossCountTable {
  public:
   LossCountTable(Communicator& comm, std::int64_t grain) : comm_(comm), grain_(grain) {}
 
-  /// Takes what the current pass counted, see CountedSink. The first time it agrees on n:
-  /// collective.
+  /// Takes what the current pass counted, see CountedSink. The first time rank 0 tells its n, which
+  /// the others wait for. No collective: ranks of several passes come to a step's second loss
+  /// before the first one's buckets, ranks of one pass after them.
   [[nodiscard]] double add(const PassCounts& counts);
   [[nodiscard]] ElementsOfRun& elements_of_run() { return elements_; }
   /// Appends this rank's numbers for the current backward to `table`.
@@ -28,11 +31,14 @@ class LossCountTable {
 
  private:
   using Values = std::vector<double>;  ///< by microbatch of the global batch; -1: no counts
+  [[nodiscard]] double agreed(double elements);
   [[nodiscard]] Values none() const { return Values(static_cast<std::size_t>(grain_), -1.0); }
 
   Communicator& comm_;
   std::int64_t grain_;
   ElementsOfRun elements_;  ///< from the run's first step
+  std::list<double> told_;  ///< what `telling_` sends
+  std::vector<Work> telling_;
   std::map<std::size_t, Values> step_;
 };
 

@@ -113,7 +113,9 @@ class DataLoader final : public LoaderBase {
     }
     prepare_ahead();
     batch = take();
-    advance();
+    std::vector<Shape> sizes;
+    each_tensor(batch, [&](const Tensor& tensor) { sizes.push_back(size_of_sample(tensor)); });
+    advance(std::move(sizes));
     prepare_ahead();
     return true;
   }
@@ -221,6 +223,7 @@ class DataLoader<D, Collate>::Iterator {
   explicit Iterator(DataLoader& loader)
       : loader_(loader),
         before_(Context::current().pass),
+        number_(Context::current().pass_number),
         step_(Context::current().step),
         source_(Context::current().source) {
     ++*this;
@@ -228,6 +231,7 @@ class DataLoader<D, Collate>::Iterator {
   ~Iterator() {
     Context& context = Context::current();
     context.pass = before_;
+    context.pass_number = number_;
     context.source = source_;
     context.step = before_.samples > 0 ? step_ : context.step;
   }
@@ -245,6 +249,7 @@ class DataLoader<D, Collate>::Iterator {
  private:
   DataLoader& loader_;
   Pass before_;
+  std::uint64_t number_;
   std::uint64_t step_;
   std::shared_ptr<const BatchSource> source_;
   Batch batch_;

@@ -1,6 +1,7 @@
 #include <tessera/nn/data/loader_base.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -67,6 +68,10 @@ void check_same(const std::string& what, const T& saved, const T& now) {
         ", expected ", saved);
 }
 
+constexpr const char* kPadAlike =
+    "padding would depend on the number of ranks; pad all batches to one length, or with "
+    "LoaderOptions::at_once = 1 each microbatch to its own";
+
 BatchSource describe_source(const LoaderBase& loader, const LoaderState& state,
                             const std::string& samples) {
   BatchSource source{.facts = {{"batch size of the loader", std::to_string(state.batch_size)},
@@ -85,6 +90,14 @@ BatchSource describe_source(const LoaderBase& loader, const LoaderState& state,
 }
 
 }  // namespace
+
+Shape size_of_sample(const Tensor& tensor) {
+  Shape size = tensor.shape();
+  if (!size.empty()) {
+    size.erase(0);
+  }
+  return size;
+}
 
 LoaderBase::LoaderBase(std::int64_t size, const LoaderOptions& options)
     : size_(size), options_(resolve(size, options)) {
@@ -158,9 +171,12 @@ PassPlan LoaderBase::plan(std::int64_t ahead) const {
           .first_place = first_place(at.position) + first};
 }
 
-void LoaderBase::advance() {
+void LoaderBase::advance(std::vector<Shape> sizes) {
+  static std::atomic<std::uint64_t> passes = 0;
   const PassPlan now = plan();
+  check_sizes(now, std::move(sizes));
   Context& context = Context::current();
+  context.pass_number = ++passes;
   context.pass = {.grain = options_.grain,
                   .first = now.microbatches.first,
                   .count = now.microbatches.count,
@@ -252,7 +268,28 @@ void LoaderBase::announce_source(std::int64_t position) {
     source_ = std::make_shared<BatchSource>(describe_source(*this, state(), hash_samples()));
   }
   source_->position = position;
+  source_->sizes.clear();
+  for (const Shape& size : sizes_) {
+    source_->sizes += tessera::detail::concat(source_->sizes.empty() ? "" : ", ", size);
+  }
   context.source = source_;
+}
+
+/// What samples are padded to must not depend on which of them share a pass. Where every pass of a
+/// batch, on all ranks, has the size that the longest of the batch's samples needs, it does not.
+void LoaderBase::check_sizes(const PassPlan& now, std::vector<Shape> sizes) {
+  if (options_.at_once == 1 || options_.grain == 1 || !options_.counts_steps) {
+    return;
+  }
+  if (now.index == 0) {
+    sizes_ = std::move(sizes);
+    return;
+  }
+  for (std::size_t i = 0; i < std::min(sizes.size(), sizes_.size()); ++i) {
+    check(sizes[i] == sizes_[i], "data loader: the passes of a batch hold samples of other sizes; ",
+          "got ", sizes[i], " in pass ", now.index, ", expected ", sizes_[i],
+          " as in pass 0: ", kPadAlike);
+  }
 }
 
 LoaderState LoaderBase::state() const {

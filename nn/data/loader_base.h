@@ -56,6 +56,9 @@ struct PassPlan {
   std::int64_t first_place = 0;  ///< of its first sample in the order over all epochs
 };
 
+/// The dims of `tensor` behind the first.
+[[nodiscard]] Shape size_of_sample(const Tensor& tensor);
+
 /// Throws InvalidArgument when batch size, grain and ranks do not fit; the text names the nearest
 /// numbers that do. An epoch's short last batch is cut into `grain` microbatches too, smaller ones,
 /// so the grain has to divide it: without a grain one that does is chosen, and a given one that
@@ -99,8 +102,10 @@ class LoaderBase {
   [[nodiscard]] bool has_pass(std::int64_t ahead = 0) const;
   /// The pass that is `ahead` passes behind the next one.
   [[nodiscard]] PassPlan plan(std::int64_t ahead = 0) const;
-  /// Tells the context which pass runs now, and turns to the one behind it.
-  void advance();
+  /// Tells the context which pass runs now, and turns to the one behind it. `sizes` are those of a
+  /// sample in each tensor of the pass. Throws InvalidArgument where they are not those of the
+  /// batch's first pass.
+  void advance(std::vector<Shape> sizes);
   /// The sample that stands at a place of the order.
   [[nodiscard]] std::int64_t sample_at(std::int64_t place) const;
   /// Tells a tensor of the batch where its microbatches end.
@@ -129,12 +134,14 @@ class LoaderBase {
   [[nodiscard]] std::string order() const;
   [[nodiscard]] std::string hash_samples() const;
   void announce_source(std::int64_t position);
+  void check_sizes(const PassPlan& now, std::vector<Shape> sizes);
 
   std::int64_t size_;
   LoaderOptions options_;
   std::vector<MicrobatchRange> passes_;
   std::shared_ptr<BatchSource> source_;  ///< null until ranks may want to compare it
   Cursor next_;                          ///< not yet handed out
+  std::vector<Shape> sizes_;             ///< of a sample, in the latest batch's first pass
   std::int64_t end_ = 0;                 ///< position where the loop ends
 };
 

@@ -313,6 +313,7 @@ void Optimizer::consume(const std::vector<nn::Synchronizer*>& synchronizers) {
 
 StepResult Optimizer::step() {
   if (!Context::current().pass.last) {
+    std::ranges::for_each(items_, [](const Item& item) { item.slot->put_off_update(); });
     return {};
   }
   require_kept_equal();

@@ -44,10 +44,11 @@ class Optimizer {
   /// parameter that is frozen or without gradient is left untouched, with its state; what gradient
   /// a frozen one has is dropped. Where no element of the global batch counted in the loss (all
   /// targets ignored), nothing is changed: the step is skipped. Before the last pass of a step of
-  /// several passes this does nothing. Throws NonFiniteGradient, see `on_non_finite`, ValueError
-  /// naming a parameter that cannot be updated as it is, Disagreement where ranks differ in
-  /// options, parameters or updates made, and InvalidArgument naming a parameter that nobody keeps
-  /// equal on the ranks of this world, all before anything is changed, and CommError.
+  /// several passes this does nothing, and parameters may not be read until the next pass. Throws
+  /// NonFiniteGradient, see `on_non_finite`, ValueError naming a parameter that cannot be updated
+  /// as it is, Disagreement where ranks differ in options, parameters or updates made, and
+  /// InvalidArgument naming a parameter that nobody keeps equal on the ranks of this world, all
+  /// before anything is changed, and CommError.
   ///
   /// State is kept in the parameter's dtype: where that was changed, what is kept is converted, as
   /// torch.optim does when it loads a state. A parameter of any layout is updated where it lies.
@@ -76,8 +77,11 @@ class Optimizer {
   void set_momentum(double momentum);
   [[nodiscard]] virtual std::size_t group_count() const = 0;
 
-  /// Valid between steps.
+  /// Valid between steps. Throws RuntimeError where ranks share the work and this one keeps only a
+  /// part: dist::save_training saves all of it.
   [[nodiscard]] OptimizerState state() const;
+  /// The same, of this rank: what other ranks keep may be zeros.
+  [[nodiscard]] OptimizerState own_state() const;
   /// Copies `state` in, options included. Throws InvalidArgument naming a tensor or number that is
   /// missing, unknown, or of another shape, or an option that cannot be meant; nothing is changed
   /// then. What was never updated needs no tensors.

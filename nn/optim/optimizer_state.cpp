@@ -35,6 +35,19 @@ std::string full_name_of(const std::string& saved, const std::vector<std::string
 }  // namespace
 
 OptimizerState Optimizer::state() const {
+  for (const Item& item : items_) {
+    const nn::Slot& slot = *item.slot;
+    const std::int64_t all = numel_of(slot.shape);
+    const std::int64_t own =
+        slot.synchronizer != nullptr ? slot.synchronizer->own_range(slot).count : all;
+    check<RuntimeError>(item.state.empty() || own == all, "optimizer: this rank keeps a part of ",
+                        "the state; got ", own, " of ", all, " elements of ", slot.name,
+                        ", expected all of them: dist::save_training saves what all ranks keep");
+  }
+  return own_state();
+}
+
+OptimizerState Optimizer::own_state() const {
   const std::vector<std::string> names = this->names();
   OptimizerState state;
   state.numbers.emplace_back("steps", static_cast<double>(steps_));
@@ -168,7 +181,7 @@ OptimizerState Optimizer::with_full_names(OptimizerState state) const {
 
 void Optimizer::load_state(const OptimizerState& given) {
   const OptimizerState state = with_full_names(given);
-  const OptimizerState before{.tensors = {}, .numbers = this->state().numbers};
+  const OptimizerState before{.tensors = {}, .numbers = own_state().numbers};
   Matched found;
   try {
     load_numbers(state);  // what is kept depends on options

@@ -91,6 +91,15 @@ TEST_F(TwoPasses, begin_anew_after_a_failed_one) {
   EXPECT_EQ(x.grad().item(), 12);
 }
 
+TEST_F(TwoPasses, begin_anew_after_the_first_one_failed_again) {
+  run(0, 2);
+  EXPECT_THROW(run(1, 4, true), RuntimeError);
+  EXPECT_THROW(run(0, 8, true), RuntimeError);
+  run(0, 8);
+  run(1, 16);
+  EXPECT_EQ(x.grad().item(), 12);
+}
+
 TEST_F(TwoPasses, do_not_go_on_without_what_was_dropped) {
   run(0, 2);
   EXPECT_THROW(run(1, 4, true), RuntimeError);

@@ -154,7 +154,10 @@ TEST(Watchdog, NamesRanksOfAGroupByTheirNumberInTheWorld) {
 std::string told_at_the_end(const std::function<void(Communicator&, Communicator&)>& wait,
                             std::chrono::milliseconds deadline) {
   std::string text;
-  run_watched(2, deadline, [&](Communicator& comm) {
+  const auto body = [&](Communicator& own) {
+    const auto watched =
+        with_watchdog(std::shared_ptr<Communicator>(&own, [](Communicator*) {}), {deadline});
+    Communicator& comm = *watched;
     const auto group = comm.split(0, comm.rank(), "pair");
     if (comm.rank() == 1) {
       comm.board()->own().ended = 1;
@@ -169,7 +172,8 @@ std::string told_at_the_end(const std::function<void(Communicator&, Communicator
     } catch (const Desync& error) {
       text = error.what();
     }
-  });
+  };
+  run_ranks(2, body, {.deadline = 0ms});
   return text;
 }
 

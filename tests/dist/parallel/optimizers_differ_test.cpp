@@ -153,7 +153,7 @@ TEST(OptimizersDiffer, in_what_the_optimizer_does) {
                    [](Training& t) { t.optimizers[0]->on_non_finite(optim::NonFinite::skip); }),
       in_optimizer("updates made", {"steps = 2", "steps = 3"},
                    [](Training& t) {
-                     optim::OptimizerState state = t.optimizers[0]->state();
+                     optim::OptimizerState state = t.optimizers[0]->own_state();
                      state.numbers[0].second += 1;
                      t.optimizers[0]->load_state(state);
                    }),

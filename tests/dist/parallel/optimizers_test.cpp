@@ -1,9 +1,16 @@
 // Every optimizer behind data parallel: the bits of one process on any number of ranks.
 #include <gtest/gtest.h>
 
+#include <tessera/core/base/error.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/factories.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
+#include <tessera/nn/layers/linear.h>
+#include <tessera/nn/optim/adamw.h>
 
 #include "support/toy_optimizers.h"
 
@@ -28,6 +35,28 @@ TEST(Optimizers, have_the_bits_of_one_process) {
       }
     }
   }
+}
+
+TEST(Optimizers, say_that_the_state_of_a_rank_is_a_part_of_it) {
+  run_ranks(2, [](Communicator& comm) {
+    const auto model = nn::make<nn::Linear>(8, 8);
+    const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 2});
+    optim::AdamW optimizer(model->parameters());
+    EXPECT_TRUE(optimizer.state().tensors.empty());
+    data::DataLoader loader(data::TensorDataset{ones({4, 8})}, {.batch_size = 4, .grain = 2});
+    for (auto& [x] : loader) {
+      sum(model(x)).backward();
+      optimizer.step();
+    }
+    EXPECT_EQ(optimizer.own_state().tensors.size(), 4U);
+    try {
+      static_cast<void>(optimizer.state());
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const RuntimeError& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("dist::save_training saves what all ranks keep"), text.npos) << text;
+    }
+  });
 }
 
 }  // namespace

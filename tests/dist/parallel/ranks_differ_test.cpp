@@ -6,6 +6,7 @@
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
 
 #include "support/difference.h"
@@ -91,6 +92,30 @@ TEST(RanksDiffer, in_the_place_in_the_data) {
   }
 }
 
+TEST(RanksDiffer, in_the_length_that_they_pad_to) {
+  const auto length = [](int rank, std::size_t samples) { return 3 + (samples > 1 ? rank : 0); };
+  std::string text;
+  const auto body = [&](Communicator& comm) {
+    set_seed(11);
+    const auto model = nn::make<nn::Linear>(2, 2);
+    const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 2});
+    const auto pad = [&](const std::vector<std::array<Tensor, 1>>& samples) {
+      return std::array{ones({std::ssize(samples), length(comm.rank(), samples.size()), 2})};
+    };
+    data::DataLoader loader(data::TensorDataset{ones({4, 2})}, {.batch_size = 4, .grain = 2}, pad);
+    for (auto& [x] : loader) {
+      mean(model(x)).backward();
+    }
+  };
+  try {
+    run_ranks(2, body);
+  } catch (const Disagreement& error) {
+    text = error.what();
+  }
+  EXPECT_THAT(text,
+              HasSubstr("sizes of samples (pad all to one length, or use at_once = 1) = (3, 2)"));
+}
+
 TEST(RanksDiffer, in_what_they_train) {
   expect_refused({
       in_model("frozen", {"body.weight", "trained", "frozen"},
@@ -132,6 +157,8 @@ TEST(RanksDiffer, in_what_they_train) {
                [](Training& t) { t.model->eval(); }),
       in_model("mode of a part", {"the mode of body = training", "= evaluation"},
                [](Training& t) { t.model->body->eval(); }),
+      in_model("seed", {"seed of random numbers = 11", "= 12"},
+               [](Training&) { Context::current().seed = 12; }),
       in_model("untied", {"head.weight"},
                [](Training& t) {
                  t.model->set_submodule("head",
