@@ -285,10 +285,12 @@ void LoaderBase::check_sizes(const PassPlan& now, std::vector<Shape> sizes) {
     sizes_ = std::move(sizes);
     return;
   }
-  for (std::size_t i = 0; i < std::min(sizes.size(), sizes_.size()); ++i) {
-    check(sizes[i] == sizes_[i], "data loader: the passes of a batch hold samples of other sizes; ",
-          "got ", sizes[i], " in pass ", now.index, ", expected ", sizes_[i],
-          " as in pass 0: ", kPadAlike);
+  const auto [size, first] = std::ranges::mismatch(sizes, sizes_);
+  if (size != sizes.end() && first != sizes_.end()) {
+    drop_pending();  // the next loop begins with this pass again
+    fail<InvalidArgument>("data loader: the passes of a batch hold samples of other sizes; got ",
+                          *size, " in pass ", now.index, ", expected ", *first,
+                          " as in pass 0: ", kPadAlike);
   }
 }
 

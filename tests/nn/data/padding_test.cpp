@@ -62,6 +62,21 @@ TEST(Padding, another_length_in_another_pass_of_the_batch_is_an_error) {
   }
 }
 
+TEST(Padding, a_pass_that_was_refused_comes_again) {
+  DataLoader loader(Ragged({1, 2, 3, 4, 5, 5, 5, 7, 1, 1, 1, 1, 1, 1, 1, 1}),
+                    {.batch_size = 8, .workers = 2, .prefetch = 4, .grain = 4, .at_once = 2},
+                    PadToLongest());
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    EXPECT_THROW(
+        {
+          for (const Tensor& batch : loader) {
+            EXPECT_EQ(batch.size(1), 4);
+          }
+        },
+        InvalidArgument);
+  }
+}
+
 TEST(Padding, one_length_a_batch_is_fine_and_batches_may_differ) {
   EXPECT_THAT(sizes_seen({1, 7, 3, 4, 5, 5, 5, 7, 1, 1, 2, 1, 1, 1, 1, 2}, {.at_once = 2}),
               ElementsAre(7, 7, 2, 2));
