@@ -117,20 +117,13 @@ void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor
 }
 
 GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale scale) {
-  note_scale(leaf, scale, leaf.grad().defined());
   if (scale.factor != 1) {
     if (total.rows.defined()) {
       total.dense = add_rows(total.dense, std::exchange(total.rows, {}), leaf.meta);
     }
     total.dense = times(std::move(total.dense), scale.factor);
   }
-  return leaf.add_to_grad(std::move(total));
-}
-
-void note_scale(LeafNode& leaf, GradientScale scale, bool before) {
-  const std::lock_guard lock(leaf.losses.mutex);
-  bool& nothing = leaf.losses.counted_nothing;
-  nothing = scale.nothing && (!before || nothing);
+  return leaf.add_to_grad(std::move(total), scale.nothing);
 }
 
 ElementsOfRun& elements_of_run(const Tensor& parameter) {
@@ -140,12 +133,8 @@ ElementsOfRun& elements_of_run(const Tensor& parameter) {
 }
 
 bool counted_nothing(const Tensor& parameter) {
-  LeafNode* leaf = known_leaf_of(parameter);
-  if (leaf == nullptr || !leaf->grad().defined()) {
-    return false;
-  }
-  const std::lock_guard lock(leaf->losses.mutex);
-  return leaf->losses.counted_nothing;
+  const LeafNode* leaf = known_leaf_of(parameter);
+  return leaf != nullptr && leaf->counted_nothing();
 }
 
 }  // namespace tessera

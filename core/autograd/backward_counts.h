@@ -51,10 +51,6 @@ class BackwardCounts {
 /// Adds a finished sum to the leaf's `grad`, scaled.
 GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale scale);
 
-/// Keeps in mind whether all that `grad` holds comes from backwards in which nothing counted.
-/// `before`: `grad` held something else already.
-void note_scale(LeafNode& leaf, GradientScale scale, bool before);
-
 /// The n that backwards of `parameter`, a leaf that collects gradients, use; for checkpoints, while
 /// no backward runs.
 [[nodiscard]] ElementsOfRun& elements_of_run(const Tensor& parameter);

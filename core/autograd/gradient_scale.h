@@ -20,8 +20,7 @@ using ElementsOfRun = std::map<std::size_t, double>;
 /// What a leaf remembers of the losses whose backwards reached it.
 struct LossMemory {
   std::mutex mutex;
-  ElementsOfRun elements;        ///< set in the run's first step
-  bool counted_nothing = false;  ///< in any backward that brought what `grad` holds
+  ElementsOfRun elements;  ///< set in the run's first step
 };
 
 }  // namespace tessera

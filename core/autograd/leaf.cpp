@@ -9,14 +9,15 @@
 
 namespace tessera {
 
-GradChange LeafNode::add_to_grad(Contribution total) {
+GradChange LeafNode::add_to_grad(Contribution total, bool counted_nothing) {
   Tensor& dense = total.dense;
   if (total.rows.defined()) {
     const Tensor in_place = is_exclusive(dense) && !grad_enabled() ? dense : Tensor();
     dense = add_rows(dense, total.rows, meta, in_place);
   }
   const std::lock_guard lock(mutex_);
-  GradChange change{.before = grad_, .number = ++changes_};
+  GradChange change{.before = grad_, .counted_nothing = counted_nothing_, .number = ++changes_};
+  counted_nothing_ = counted_nothing && (!grad_.defined() || counted_nothing_);
   if (!grad_.defined()) {
     // It becomes `grad` itself when nobody else holds it.
     grad_ = is_exclusive(dense) || grad_enabled() ? std::move(dense) : clone(dense);
@@ -34,6 +35,7 @@ void LeafNode::undo(GradChange change) {
   const std::lock_guard lock(mutex_);
   if (changes_ == change.number) {
     std::swap(grad_, change.before);
+    counted_nothing_ = change.counted_nothing;
     --changes_;  // so that a change before it can be undone, too
   }
 }
@@ -43,10 +45,16 @@ Tensor LeafNode::grad() const {
   return grad_;
 }
 
-void LeafNode::set_grad(Tensor gradient) {
+void LeafNode::set_grad(Tensor gradient, bool counted_nothing) {
   const std::lock_guard lock(mutex_);
   std::swap(grad_, gradient);  // what was there goes after the lock
+  counted_nothing_ = counted_nothing;
   ++changes_;
+}
+
+bool LeafNode::counted_nothing() const {
+  const std::lock_guard lock(mutex_);
+  return grad_.defined() && counted_nothing_;
 }
 
 void LeafNode::run_ready_hooks() {

@@ -48,6 +48,7 @@ class GradientSink {
 /// What a backward made of a leaf's `grad`.
 struct GradChange {
   Tensor before;
+  bool counted_nothing;  ///< of `before`
   std::uint64_t number;  ///< of the change, among all to the leaf's `grad`
 };
 
@@ -58,12 +59,15 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   explicit LeafNode(TensorMeta of) : meta(std::move(of)) {}
   [[nodiscard]] LeafNode* as_leaf() noexcept override { return this; }
 
-  /// Adds a finished sum to `grad`. Threads whose backwards end at one leaf take turns.
-  GradChange add_to_grad(Contribution total);
+  /// Adds a finished sum to `grad`, of a backward in which nothing counted if `counted_nothing`.
+  /// Threads whose backwards end at one leaf take turns.
+  GradChange add_to_grad(Contribution total, bool counted_nothing);
   /// Gives `grad` back its value from before, unless it was changed again.
   void undo(GradChange change);
   [[nodiscard]] Tensor grad() const;
-  void set_grad(Tensor gradient);
+  void set_grad(Tensor gradient, bool counted_nothing = false);
+  /// True when `grad` is defined and nothing counted in any backward that it comes from.
+  [[nodiscard]] bool counted_nothing() const;
   void run_ready_hooks();
 
   TensorMeta meta;
@@ -75,7 +79,8 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
  private:
   mutable std::mutex mutex_;
   Tensor grad_;
-  std::uint64_t changes_ = 0;  ///< to `grad_`
+  bool counted_nothing_ = false;  ///< of `grad_`, where that is defined
+  std::uint64_t changes_ = 0;     ///< to `grad_`
 };
 
 }  // namespace tessera

@@ -144,8 +144,8 @@ void GradientReducer::set_gradients(const std::vector<std::int64_t>& table, Grad
     if (any && scale.factor != 1) {
       static_cast<void>(mul_(gradient, scale.factor));
     }
-    leaf.set_grad(std::move(gradient));
-    note_scale(leaf, scale, before);
+    const bool nothing = scale.nothing && (!before || leaf.counted_nothing());
+    leaf.set_grad(std::move(gradient), nothing);
     if (before) {
       add_previous(i, any);
     }

@@ -201,9 +201,10 @@ struct Lion {
   }
 };
 
-/// All whole vectors; gives where they end.
+/// All whole vectors; gives where they end. Its arguments are copies because what is stored could
+/// change them otherwise, and every vector would read all pointers anew.
 template <class Access, class Step, class Number>
-std::int64_t run_vectors(const Step& step, const ParameterRangeOf<Number>& r) {
+std::int64_t run_vectors(const Step step, const ParameterRangeOf<Number> r) {
   constexpr int kStep = kLanesOf<Number>;
   std::int64_t i = 0;
   for (; i + kStep <= r.count; i += kStep) {
