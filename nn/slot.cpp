@@ -8,6 +8,7 @@
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/hazards.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/functional/frame.h>
@@ -45,7 +46,6 @@ Tensor read_now(const Slot& slot) {
   if (!value.defined()) [[unlikely]] {
     fail<RuntimeError>('"', slot.name, "\": ", why_without_value(slot));
   }
-  slot.check_up_to_date();
   return value;
 }
 
@@ -84,20 +84,20 @@ void Slot::set_requires_grad(bool on) {
 }
 
 void Slot::put_off_update() {
-  put_off_in_ = Context::current().pass_number;
-}
-
-void Slot::check_up_to_date() const {
-  if (put_off_in_ != 0 && put_off_in_ == Context::current().pass_number) [[unlikely]] {
-    fail<RuntimeError>(
-        '"', name, "\" is read after optimizer.step() in a pass of its training step that is not ",
-        "the last, which makes the update; put what wants the new value into ",
-        "`if (optimizer.step().ended)`, or give steps one pass: a number of ranks that divides the "
-        "grain, and LoaderOptions::at_once = 0");
+  if (const auto& pass = Context::current().pass_mark; pass != nullptr && value.defined()) {
+    put_off_write(
+        *value.get().storage, pass, name,
+        "is used after optimizer.step() in a pass of its training step that is not the last, which "
+        "makes the update; put what wants the new value into `if (optimizer.step().ended)`, or "
+        "give "
+        "steps one pass: a number of ranks that divides the grain, and LoaderOptions::at_once = 0");
   }
 }
 
 void Slot::put(Tensor fresh) {
+  if (value.defined() && value.get().storage) {
+    wait_until_readable(*value.get().storage);  // an update that is put off would be lost
+  }
   const std::lock_guard lock(mutex_of(*this));
   const bool trained = requires_grad();
   if (fresh.defined() && fresh.is_leaf()) {

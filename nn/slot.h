@@ -50,11 +50,9 @@ struct Slot {
   /// Throws InvalidArgument naming the slot where the value was computed, or, to turn it on, where
   /// its dtype has no gradients.
   void check_can_require(bool on) const;
-  /// An optimizer's step has put the update off to the last pass of the training step: whoever
-  /// reads the value in this pass would take the old one for the new.
+  /// An optimizer's step puts the update off to the last pass of the training step: whoever uses
+  /// the value in this pass would take the old one for the new, and gets RuntimeError instead.
   void put_off_update();
-  /// Throws RuntimeError naming the parameter where that happened in the pass that runs now.
-  void check_up_to_date() const;
   /// Puts `fresh`, a tensor of its own, in the place of the value. Shape and dtype become its; what
   /// was said of the old value stays: whether it is trained, where the dtype has gradients, and the
   /// hooks on its gradient. A computed tensor stays as it is.
@@ -62,7 +60,6 @@ struct Slot {
 
  private:
   bool declared_requires_grad_ = true;
-  std::uint64_t put_off_in_ = 0;  ///< number of a pass; 0 for none
 };
 
 using SlotPtr = std::shared_ptr<Slot>;

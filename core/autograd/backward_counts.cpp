@@ -57,15 +57,17 @@ double elements_of(std::span<const LeafRun> leaves, double mine) {
   return mine;
 }
 
-/// n of all ranks, which the sinks' reducers know. 0 where no sink sums over ranks.
-double tell_sinks(std::span<const LeafRun> leaves, PassCounts counts) {
-  double elements = 0;
+/// Gives `counts` the n of all ranks, which the sinks' reducers know. False where no sink sums over
+/// ranks.
+bool tell_sinks(std::span<const LeafRun> leaves, PassCounts& counts) {
+  bool told = false;
   for (const LeafRun& run : leaves) {
     if (auto* sink = dynamic_cast<CountedSink*>(run.leaf().sink.get()); sink != nullptr) {
-      elements = counts.elements = sink->take_counts(counts);
+      counts.elements = sink->take_counts(counts);
+      told = true;
     }
   }
-  return elements;
+  return told;
 }
 
 Tensor times(Tensor dense, double factor) {
@@ -100,16 +102,19 @@ void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor
   if (counts.values.empty() || counts.values.size() != parts) {
     return;
   }
-  double elements = tell_sinks(leaves, counts);
+  const bool told = tell_sinks(leaves, counts);
   if (pass.grain == 1) {
     scale_ = scale_of(counts.values, counts.elements);
     return;
   }
   const bool whole = pass.count == pass.grain;
-  if (elements == 0) {
+  if (!told) {
     counts.elements = elements_of(leaves, counts.elements);
-    elements = whole ? counts.elements : count_in_open_round(counts);
   }
+  const bool open = !whole && std::ranges::any_of(leaves, [](const LeafRun& run) {
+    return run.leaf().sink == nullptr;  // of a model that is data parallel in part, some are
+  });
+  const double elements = open ? count_in_open_round(counts) : counts.elements;
   for (const double count : counts.values) {
     weights_.push_back(count / elements / static_cast<double>(pass.grain));
   }

@@ -44,7 +44,7 @@ class BackwardRun {
       : captures_(captures),
         previous_(current_),
         run_(++run_counter_),
-        state_(run_, options.keep_graph || options.create_graph,
+        state_(run_, options.keep_graph || options.create_graph, captures_ == nullptr,
                previous_ == nullptr ? nullptr : &previous_->state_) {
     current_ = this;
     if (captures_ == nullptr) {

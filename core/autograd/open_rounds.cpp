@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,6 +36,7 @@ struct OpenStep {
   std::uint64_t step = 0;
   std::int64_t first = 0;                    ///< microbatch at which the step's first pass began
   std::int64_t latest = 0;                   ///< and its latest
+  std::weak_ptr<const void> mark;            ///< of the latest
   bool lost = false;                         ///< what earlier passes brought was dropped
   std::map<std::size_t, OpenRound> waiting;  ///< by number of the backward in its pass
 };
@@ -44,15 +46,18 @@ OpenStep& open_step() {
   return step;
 }
 
-/// The step that the current pass belongs to. A pass that lies before the latest begins it anew.
+/// The step that the current pass belongs to. A pass that does not lie behind the latest begins it
+/// anew.
 OpenStep& entered_step() {
   OpenStep& open = open_step();
   const Context& context = Context::current();
   const Pass& pass = context.pass;
-  if (open.context != &context || open.step != context.step || pass.first < open.latest) {
+  const bool again = pass.first == open.latest && open.mark.lock() != context.pass_mark;
+  if (open.context != &context || open.step != context.step || pass.first < open.latest || again) {
     open = {.context = &context, .step = context.step, .first = pass.first};
   }
   open.latest = pass.first;
+  open.mark = context.pass_mark;
   return open;
 }
 

@@ -1,5 +1,7 @@
 #include <tessera/core/autograd/pass_tree.h>
 
+#include <memory>
+
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
@@ -13,10 +15,17 @@ struct Round {
   const Context* context = nullptr;
   std::uint64_t step = 0;
   Pass pass;
+  std::weak_ptr<const void> mark;  ///< of the loop: another one may run a pass like it
   std::size_t number = 0;
 };
 
 thread_local Round round;
+
+bool is_current(const Round& latest) {
+  const Context& context = Context::current();
+  return latest.context == &context && latest.step == context.step && latest.pass == context.pass &&
+         latest.mark.lock() == context.pass_mark;
+}
 
 }  // namespace
 
@@ -26,9 +35,11 @@ std::size_t backward_in_pass() {
 
 void count_backward_in_pass() {
   const Context& context = Context::current();
-  const bool same =
-      round.context == &context && round.step == context.step && round.pass == context.pass;
-  round = {&context, context.step, context.pass, same ? round.number + 1 : 0};
+  round = {&context, context.step, context.pass, context.pass_mark, backwards_in_pass()};
+}
+
+std::size_t backwards_in_pass() {
+  return is_current(round) ? round.number + 1 : 0;
 }
 
 void uncount_backward_in_pass() {

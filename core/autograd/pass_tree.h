@@ -36,6 +36,8 @@ class PassTree {
 /// Number of the thread's current or latest backward in its pass, from 0. The engine counts.
 [[nodiscard]] std::size_t backward_in_pass();
 void count_backward_in_pass();
+/// How many the thread has run in the context's pass.
+[[nodiscard]] std::size_t backwards_in_pass();
 /// Takes the latest count back: that backward threw.
 void uncount_backward_in_pass();
 

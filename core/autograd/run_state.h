@@ -30,9 +30,9 @@ struct OpRun {
 class RunState {
  public:
   /// For the run of that number, which no other has, inside `outer` on the same thread, null for
-  /// none.
-  RunState(std::uint64_t run, bool keep, const RunState* outer)
-      : run_(run), keep_(keep), outer_(outer) {}
+  /// none. `into_leaves` is false for `grad`, whose results are no part of any leaf's gradient.
+  RunState(std::uint64_t run, bool keep, bool into_leaves, const RunState* outer)
+      : run_(run), keep_(keep), into_leaves_(into_leaves), outer_(outer) {}
   ~RunState();
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
@@ -60,6 +60,8 @@ class RunState {
   [[nodiscard]] std::span<Tensor> gradients(const OpRun& op) {
     return {gradients_.data() + op.gradients, op.node->outputs.size()};
   }
+  /// Whether gradients end in leaves and the memory that their sinks have for them.
+  [[nodiscard]] bool into_leaves() const { return into_leaves_; }
   /// The leaf that the gradient of input `i` goes to; null for none.
   [[nodiscard]] LeafRun* leaf_behind(const OpRun& op, std::size_t i);
 
@@ -73,6 +75,7 @@ class RunState {
 
   const std::uint64_t run_;
   const bool keep_;
+  const bool into_leaves_;
   const RunState* outer_;
   std::vector<OpRun> ops_;
   std::vector<LeafRun> leaves_;

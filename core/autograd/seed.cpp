@@ -46,6 +46,11 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
   const bool per_microbatch = root.cut().stacked && root.numel() == root.cut().parts;
   check(root.numel() == 1 || per_microbatch,
         "backward: needs a gradient for a tensor of several elements; got shape ", root.shape());
+  const Pass& pass = Context::current().pass;
+  check(!per_microbatch || pass.samples == 0 || root.cut().parts == pass.count,
+        "backward: the loss is not of the pass that runs; got one of ", root.cut().parts,
+        " microbatches, expected ", pass.count,
+        ": loaders in one step need one LoaderOptions::grain");
   Tensor gradient = scale == SeedScale::one ? constant_for(root, 1)
                     : weights.empty()       ? constant_for(root, share_of_step(per_microbatch))
                                             : weighted(root, weights, per_microbatch);

@@ -51,7 +51,7 @@ Tensor Vjp::destination(int i) const {
   if (Modes::current().batch_sum == BatchSum::stack && Context::current().pass.count > 1) {
     return {};
   }
-  const LeafRun* target = run_.leaf_behind(op_, index(i));
+  const LeafRun* target = run_.into_leaves() ? run_.leaf_behind(op_, index(i)) : nullptr;
   if (target == nullptr || !target->only_use() || target->leaf().sink == nullptr) {
     return {};
   }

@@ -39,11 +39,11 @@ struct Context {
   std::uint64_t models_made = 0;  ///< root models made since the seed was set
   std::uint64_t step = 0;         ///< global batches begun
   Pass pass;
-  std::uint64_t pass_number = 0;    ///< of the process's passes, which loaders count; 0: none yet
-  bool mixes_samples = false;       ///< some module does: passes hold one microbatch
-  RandomDraws draws;                ///< see random_scope.h
-  std::uint64_t factory_draws = 0;  ///< of `rand` and `randn` since the seed was set
-  std::string log_prefix;           ///< "[rank 1] ", empty when alone
+  std::shared_ptr<const void> pass_mark;  ///< lives while the loop's body runs; null: no loader's
+  bool mixes_samples = false;             ///< some module does: passes hold one microbatch
+  RandomDraws draws;                      ///< see random_scope.h
+  std::uint64_t factory_draws = 0;        ///< of `rand` and `randn` since the seed was set
+  std::string log_prefix;                 ///< "[rank 1] ", empty when alone
   std::shared_ptr<const BatchSource> source;  ///< of the pass; null where nobody compares it
   /// See at_begin_of_backward in core/autograd/engine.h; null while there are none.
   std::shared_ptr<HookList<std::function<void()>>> backward_listeners;

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 
+#include <tessera/core/base/error.h>
+
 namespace tessera {
 namespace {
 
 StorageSync::Access last_write_of(StorageSync& sync) {
   const std::lock_guard lock(sync.mutex);
+  if (!sync.put_off.meanwhile.expired()) [[unlikely]] {
+    fail<RuntimeError>('"', sync.put_off.name, "\" ", sync.put_off.why);
+  }
   return sync.last_write;
 }
 
@@ -69,6 +74,13 @@ void after_write(Stream& stream, Storage& storage, const Event& event) {
   const std::lock_guard lock(sync.mutex);
   sync.last_write = {stream.id(), event};
   sync.reads.clear();
+}
+
+void put_off_write(Storage& storage, const std::shared_ptr<const void>& meanwhile,
+                   const std::string& name, const char* why) {
+  StorageSync& sync = storage.ensure_sync();
+  const std::lock_guard lock(sync.mutex);
+  sync.put_off = {meanwhile, name, why};
 }
 
 void wait_until_readable(const Storage& storage) {

@@ -5,10 +5,15 @@
 // since. Work on one stream is in order already, so only other streams' events are waited for; the
 // inline stream blocks the host instead. Freeing counts as a write: whoever launches work on a
 // storage keeps a Ref to it until the work is done, so memory is never reused before that.
+//
+// A write may also be put off: it is known that it will come, and whoever touches the storage in
+// the meantime gets an error instead of old contents.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include <tessera/core/device/stream.h>
@@ -23,7 +28,14 @@ struct StorageSync {
     std::uint64_t stream = 0;
     Event event;
   };
+  /// A write that comes when `meanwhile` is gone.
+  struct PutOff {
+    std::weak_ptr<const void> meanwhile;
+    std::string name;           ///< of what the storage holds
+    const char* why = nullptr;  ///< what to say after the name
+  };
   std::mutex mutex;
+  PutOff put_off;
   Access last_write;
   std::vector<Access> reads;  ///< since the last write, the newest of each stream
 };
@@ -36,7 +48,13 @@ void before_write(Stream& stream, Storage& storage);
 void after_read(Stream& stream, Storage& storage, const Event& event);
 void after_write(Stream& stream, Storage& storage, const Event& event);
 
-/// Blocks the host until the last write is done, and rethrows its error.
+/// A write is put off until `meanwhile` is gone: before that, what touches `storage` throws
+/// RuntimeError with `name` in quotes and `why`, a literal.
+void put_off_write(Storage& storage, const std::shared_ptr<const void>& meanwhile,
+                   const std::string& name, const char* why);
+
+/// Blocks the host until the last write is done, and rethrows its error. Throws as `put_off_write`
+/// says.
 void wait_until_readable(const Storage& storage);
 /// Blocks the host until it may also write.
 void wait_until_writable(const Storage& storage);

@@ -110,6 +110,7 @@ nn::OutgoingArrays arrays_of(std::int64_t step, const TrainingRun& run) {
 
 std::optional<std::string> save_training(const std::string& directory, std::int64_t step,
                                          const TrainingRun& run, Communicator& comm) {
+  run.optimizer.check_between_steps();
   for (const nn::Parameter& parameter : run.model.parameters()) {
     if (parameter.slot()->synchronizer != nullptr) {
       parameter.slot()->synchronizer->gather_states();

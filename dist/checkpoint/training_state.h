@@ -43,7 +43,7 @@ struct TrainingRun {
 
 /// Rank 0 writes DIR/step-N; the others wait. Collective. Returns nothing on success, else, on
 /// every rank, the one sentence that says why not: a full disk ends no run, and the last checkpoint
-/// stays.
+/// stays. Throws RuntimeError between a backward and its step, whose gradients it would lose.
 [[nodiscard]] std::optional<std::string> save_training(const std::string& directory,
                                                        std::int64_t step, const TrainingRun& run,
                                                        Communicator& comm);

@@ -49,11 +49,12 @@ struct CommunicationTime {
 /// table of used parameters.
 ///
 /// Note [What may change]. When a backward begins, a rank looks at its model. With the first
-/// gradient of a step every rank launches an exchange of fingerprints: of what changed in the
-/// model, which is nothing in nearly every step, and of where the batch came from. A rank whose
-/// model did not change waits for it when backward ends; one that unfroze, froze or replaced
-/// something waits at once. Where all did the same, the reducer follows the model; otherwise the
-/// rank launches what the others wait for, and at the end of backward all throw, before any update.
+/// gradient of a step's last pass every rank launches an exchange of fingerprints: of what changed
+/// in the model, which is nothing in nearly every step, and of where the batch came from. A rank
+/// whose model did not change waits for it when backward ends; one that unfroze, froze or replaced
+/// something asks in the first pass and waits at once. Where all did the same, the reducer follows
+/// the model; otherwise the rank launches what the others wait for, and at the end of backward all
+/// throw, before any update.
 class GradientReducer final : public nn::Synchronizer,
                               public std::enable_shared_from_this<GradientReducer> {
  public:

@@ -1,5 +1,6 @@
 // Whether the ranks train the same: what a rank compares with the others in each step.
 #include <algorithm>
+#include <functional>
 
 #include <tessera/core/base/batch_source.h>
 #include <tessera/core/base/philox.h>
@@ -12,17 +13,20 @@ using Change = WatchedModel::Change;
 
 }  // namespace
 
-/// See Note [What may change]. In a later pass of the step there is nothing left to ask.
+/// See Note [What may change]. Before the last pass a rank asks only where it cannot go on without
+/// an answer: ranks of one pass come to the next model's question after this one's buckets, so
+/// those of several may not ask it before.
 void GradientReducer::agree() {
   retired_.clear();
   const bool changed = watch_.change() == Change::structure;
   if (changed) {
     check_between_steps();
   }
-  if (!step_.under_way() && comm_->size() > 1) {
+  const Pass& pass = Context::current().pass;
+  const bool at_once = changed || find_block(pass) == blocks_.size();
+  if (!step_.under_way() && comm_->size() > 1 && (at_once || pass.last)) {
     step_.begin(*comm_, step_fingerprint(), "what is trained on which data");
-    const bool fits = find_block(Context::current().pass) != blocks_.size();
-    if ((changed || !fits) && !step_.all_equal()) {
+    if (at_once && !step_.all_equal()) {
       abandon();
     }
   }
@@ -32,8 +36,9 @@ void GradientReducer::agree() {
 }
 
 void GradientReducer::check_between_steps() const {
-  const bool begun = std::ranges::any_of(
-      progress_, [](const Progress& progress) { return !progress.rounds.empty(); });
+  const bool begun = std::ranges::any_of(progress_, [](const Progress& progress) {
+    return !progress.rounds.empty() || std::ranges::any_of(progress.filled, std::identity{});
+  });
   check(!step_.under_way() && !begun,
         "data_parallel: the model was changed between two passes of a step; freeze, unfreeze and "
         "replace parts of it between steps");

@@ -27,6 +27,7 @@ void GradientReducer::keep_whole(const nn::Slot& slot) {
   for (Bucket& bucket : buckets_) {
     for (BucketEntry& entry : bucket.entries) {
       if (entry.slot == &slot && !entry.whole) {
+        states_.complete(space());  // another optimizer may keep some of it
         entry.whole = true;
         borders_ = deal_out(buckets_, host_->size());
       }

@@ -59,7 +59,6 @@ void OptimizerMemory::gather(const FlatSpace& space) const {
   }
 }
 
-/// Every rank of the host gets the others' parts.
 void OptimizerMemory::complete(const FlatSpace& space) const {
   for (const CommBuffer& flat : buffers_) {
     for (int r = 0; r < space.host.size(); ++r) {

@@ -40,6 +40,8 @@ class OptimizerMemory {
                             std::int64_t offset, const Shape& shape);
   /// Brings everything to the first rank of the host. Collective.
   void gather(const FlatSpace& space) const;
+  /// Brings everything to every rank of the host: who owns what may change then. Collective.
+  void complete(const FlatSpace& space) const;
   /// Moves everything from a space to another one, in which `place` says where a slot lies, if it
   /// does; what belongs to others stays, whole on every rank. Tensors that were given stay the
   /// same, on other memory. Collective.
@@ -53,7 +55,6 @@ class OptimizerMemory {
     Tensor state;
   };
   [[nodiscard]] const CommBuffer& buffer(const FlatSpace& space, std::size_t number);
-  void complete(const FlatSpace& space) const;
 
   std::vector<CommBuffer> buffers_;
   std::vector<Given> given_;

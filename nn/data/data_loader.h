@@ -10,6 +10,7 @@
 //   }
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <iterator>
@@ -76,7 +77,9 @@ struct BatchOf<D, DefaultCollate> {
 /// the declaration of a function whose parameter is called x.
 ///
 /// `collate` makes a batch of a std::vector of samples; see DefaultCollate. A tensor of a batch has
-/// the samples along dim 0.
+/// the samples along dim 0, each as it would be without those of other microbatches: the first pass
+/// is compared with its microbatches, and one that mixes or sorts samples throws InvalidArgument
+/// (with at_once = 1 it sees one microbatch and may).
 template <class D, class Collate = DefaultCollate>
 class DataLoader final : public LoaderBase {
  public:
@@ -152,8 +155,24 @@ class DataLoader final : public LoaderBase {
   [[nodiscard]] Batch make(const PassPlan& pass) const {
     const CategoryScope category(MemoryCategory::data);
     Batch batch = collected(pass);
+    if (kMayMix && pass.microbatches.count > 1 && !compared_) {
+      compare_microbatches(pass, batch);
+      compared_ = true;
+    }
     each_tensor(batch, [&](Tensor& tensor) { set_borders(tensor, pass); });
     return batch;
+  }
+
+  /// Throws InvalidArgument where a microbatch by itself would be another one.
+  void compare_microbatches(const PassPlan& pass, Batch batch) const {
+    const auto tensors_of = [](Batch of) {
+      std::vector<Tensor> tensors;
+      each_tensor(of, [&](const Tensor& tensor) { tensors.push_back(tensor); });
+      return tensors;
+    };
+    for (std::int64_t i = 0; i < pass.microbatches.count; ++i) {
+      check_alike(pass, i, tensors_of(batch), tensors_of(collected(microbatch_of(pass, i))));
+    }
   }
 
   /// What the data set or `collate` draws depends on the samples, whoever makes the batch.
@@ -205,8 +224,12 @@ class DataLoader final : public LoaderBase {
     pending_.clear();
   }
 
+  /// What the library makes a batch of has each sample by itself.
+  static constexpr bool kMayMix = MakesBatches<D> || !std::same_as<Collate, DefaultCollate>;
+
   std::shared_ptr<const D> dataset_;
   Collate collate_;
+  mutable std::atomic<bool> compared_ = false;  ///< a pass with what its microbatches alone give
   std::deque<std::shared_ptr<Prepared<Batch>>> pending_;  ///< the next passes, in order
   Workers workers_;                                       ///< last: its tasks use the rest
 
@@ -223,7 +246,7 @@ class DataLoader<D, Collate>::Iterator {
   explicit Iterator(DataLoader& loader)
       : loader_(loader),
         before_(Context::current().pass),
-        number_(Context::current().pass_number),
+        mark_(Context::current().pass_mark),
         step_(Context::current().step),
         source_(Context::current().source) {
     ++*this;
@@ -231,7 +254,7 @@ class DataLoader<D, Collate>::Iterator {
   ~Iterator() {
     Context& context = Context::current();
     context.pass = before_;
-    context.pass_number = number_;
+    context.pass_mark = mark_;
     context.source = source_;
     context.step = before_.samples > 0 ? step_ : context.step;
   }
@@ -249,7 +272,7 @@ class DataLoader<D, Collate>::Iterator {
  private:
   DataLoader& loader_;
   Pass before_;
-  std::uint64_t number_;
+  std::shared_ptr<const void> mark_;
   std::uint64_t step_;
   std::shared_ptr<const BatchSource> source_;
   Batch batch_;

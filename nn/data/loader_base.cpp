@@ -1,7 +1,6 @@
 #include <tessera/nn/data/loader_base.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -68,10 +67,6 @@ void check_same(const std::string& what, const T& saved, const T& now) {
         ", expected ", saved);
 }
 
-constexpr const char* kPadAlike =
-    "padding would depend on the number of ranks; pad all batches to one length, or with "
-    "LoaderOptions::at_once = 1 each microbatch to its own";
-
 BatchSource describe_source(const LoaderBase& loader, const LoaderState& state,
                             const std::string& samples) {
   BatchSource source{.facts = {{"batch size of the loader", std::to_string(state.batch_size)},
@@ -121,6 +116,8 @@ void LoaderBase::respect_mixing() {
 
 void LoaderBase::begin_loop() {
   respect_mixing();
+  outer_ = Context::current().pass;
+  outer_mark_ = Context::current().pass_mark;
   const std::int64_t batches = batches_per_epoch();
   end_ = options_.join_epochs ? std::numeric_limits<std::int64_t>::max()
                               : (next_.position / batches + 1) * batches;
@@ -172,18 +169,22 @@ PassPlan LoaderBase::plan(std::int64_t ahead) const {
 }
 
 void LoaderBase::advance(std::vector<Shape> sizes) {
-  static std::atomic<std::uint64_t> passes = 0;
   const PassPlan now = plan();
   check_sizes(now, std::move(sizes));
+  check_backwards();
   Context& context = Context::current();
-  context.pass_number = ++passes;
-  context.pass = {.grain = options_.grain,
+  const Pass pass{.grain = options_.grain,
                   .first = now.microbatches.first,
                   .count = now.microbatches.count,
                   .first_sample = now.first_sample,
                   .samples = now.samples,
                   .last = now.index + 1 == passes_.size(),
                   .training = options_.counts_steps};
+  check_beside(pass);
+  context.pass = pass;
+  context.pass_mark = std::make_shared<char>();
+  mark_ = context.pass_mark;
+  latest_ = now.index;
   announce_source(now.position);
   begin_random_pass();
   if (options_.counts_steps) {
@@ -273,25 +274,6 @@ void LoaderBase::announce_source(std::int64_t position) {
     source_->sizes += tessera::detail::concat(source_->sizes.empty() ? "" : ", ", size);
   }
   context.source = source_;
-}
-
-/// What samples are padded to must not depend on which of them share a pass. Where every pass of a
-/// batch, on all ranks, has the size that the longest of the batch's samples needs, it does not.
-void LoaderBase::check_sizes(const PassPlan& now, std::vector<Shape> sizes) {
-  if (options_.at_once == 1 || options_.grain == 1 || !options_.counts_steps) {
-    return;
-  }
-  if (now.index == 0) {
-    sizes_ = std::move(sizes);
-    return;
-  }
-  const auto [size, first] = std::ranges::mismatch(sizes, sizes_);
-  if (size != sizes.end() && first != sizes_.end()) {
-    drop_pending();  // the next loop begins with this pass again
-    fail<InvalidArgument>("data loader: the passes of a batch hold samples of other sizes; got ",
-                          *size, " in pass ", now.index, ", expected ", *first,
-                          " as in pass 0: ", kPadAlike);
-  }
 }
 
 LoaderState LoaderBase::state() const {

@@ -110,6 +110,13 @@ class LoaderBase {
   [[nodiscard]] std::int64_t sample_at(std::int64_t place) const;
   /// Tells a tensor of the batch where its microbatches end.
   void set_borders(Tensor& tensor, const PassPlan& pass) const;
+  /// One microbatch of a pass, by itself.
+  [[nodiscard]] static PassPlan microbatch_of(const PassPlan& pass, std::int64_t index);
+  /// Throws InvalidArgument where microbatch `index` of a pass has other values in the pass's
+  /// tensors than in those that were made of its samples alone. Tensors whose samples were padded
+  /// to other sizes are left out.
+  static void check_alike(const PassPlan& pass, std::int64_t index,
+                          const std::vector<Tensor>& of_pass, const std::vector<Tensor>& alone);
   /// The key of a sample's random numbers.
   [[nodiscard]] std::uint64_t random_key(std::int64_t place) const;
   /// Contexts in which `rand`, `randn` and ops draw while one sample is made, keyed by its place,
@@ -135,6 +142,9 @@ class LoaderBase {
   [[nodiscard]] std::string hash_samples() const;
   void announce_source(std::int64_t position);
   void check_sizes(const PassPlan& now, std::vector<Shape> sizes);
+  [[nodiscard]] bool is_whole_step(const Pass& pass) const;
+  void check_beside(const Pass& pass) const;
+  void check_backwards();
 
   std::int64_t size_;
   LoaderOptions options_;
@@ -143,6 +153,11 @@ class LoaderBase {
   Cursor next_;                          ///< not yet handed out
   std::vector<Shape> sizes_;             ///< of a sample, in the latest batch's first pass
   std::int64_t end_ = 0;                 ///< position where the loop ends
+  Pass outer_;                           ///< in which the loop began
+  std::weak_ptr<const void> outer_mark_;
+  std::weak_ptr<const void> mark_;  ///< of this loader's latest pass
+  std::size_t latest_ = 0;          ///< that pass's number in its step
+  std::size_t backwards_ = 0;       ///< in the step's first pass
 };
 
 }  // namespace tessera::data

@@ -2,6 +2,8 @@
 
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/log_softmax.h>
+#include <tessera/core/ops/max.h>
+#include <tessera/core/ops/maximum.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/neg.h>
@@ -63,13 +65,17 @@ Tensor with_distributions(const Tensor& input, const Tensor& target, int dim,
 
 Tensor with_weighted_classes(const Tensor& input, const Tensor& target, int dim,
                              const CrossEntropyLossOptions& options) {
-  const ClassTargets targets(kName, input, target, dim, options.weight, options.ignore_index);
+  ClassTargets targets(kName, input, target, dim, options.weight, options.ignore_index);
   const Tensor logs = log_softmax(widened(input), dim);
   Tensor rows = targets.pick(logs, dim) * targets.weight;
   if (options.label_smoothing > 0) {
     const double spread = share_of_a_class(input, dim, options);
     const Tensor all = where(targets.counts, weighted_sum(logs, options.weight, dim), 0);
     rows = rows * (1 - options.label_smoothing) + all * spread;
+    // Smoothing gives rows a loss whose class weighs nothing. A microbatch of such rows alone has a
+    // mean if they weigh so little that no other microbatch's sum of weights can tell.
+    const Tensor little = max(widened(options.weight.detach())) * 0x1p-60;
+    targets.weight = where(targets.counts, maximum(targets.weight, little), 0);
   }
   return targets.reduce(-rows, options.reduction);
 }

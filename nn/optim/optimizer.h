@@ -82,6 +82,9 @@ class Optimizer {
   [[nodiscard]] OptimizerState state() const;
   /// The same, of this rank: what other ranks keep may be zeros.
   [[nodiscard]] OptimizerState own_state() const;
+  /// Throws RuntimeError naming a parameter with a gradient that no step has used, which no state
+  /// holds.
+  void check_between_steps() const;
   /// Copies `state` in, options included. Throws InvalidArgument naming a tensor or number that is
   /// missing, unknown, or of another shape, or an option that cannot be meant; nothing is changed
   /// then. What was never updated needs no tensors.

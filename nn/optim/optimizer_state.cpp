@@ -72,6 +72,16 @@ OptimizerState Optimizer::own_state() const {
   return state;
 }
 
+void Optimizer::check_between_steps() const {
+  for (const Item& item : items_) {
+    check<RuntimeError>(
+        !item.slot->value.defined() || !item.slot->value.grad().defined(), "optimizer: \"",
+        item.slot->name, "\" has a gradient that no step has used ",
+        "and a checkpoint would lose; save after optimizer.step() in the last pass ",
+        "of a step, or drop the gradient with zero_grad()");
+  }
+}
+
 /// Each parameter with its saved tensors, of which one that was never updated has none.
 Optimizer::Matched Optimizer::match_tensors(const OptimizerState& state) {
   std::map<std::string, Tensor> saved(state.tensors.begin(), state.tensors.end());

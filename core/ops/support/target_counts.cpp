@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/sum.h>
 
 namespace tessera {
@@ -18,9 +19,14 @@ Tensor count_targets(const Tensor& targets, std::int64_t ignore_index) {
 
 Tensor with_target_counts(Tensor loss, const char* op, const Tensor& rows, const Tensor& targets,
                           std::int64_t ignore_index) {
-  Tensor of_rows = targets.detach();  // targets that do not depend on the samples are cut as well
-  of_rows.get().cut = rows.cut();
-  attach_counts(loss, op, count_targets(of_rows, ignore_index), elements_of_microbatch(of_rows));
+  Tensor of_rows = targets.detach();
+  if (!of_rows.cut() && !rows.cut().stacked) {
+    of_rows.get().cut = rows.cut();  // they do not depend on the samples, but there is one a row
+  }
+  const Tensor counted = count_targets(of_rows, ignore_index);
+  const Cut cut = loss.cut();  // rows may exist once a microbatch where all have these targets
+  attach_counts(loss, op, cut && !counted.cut() ? repeat_microbatches(counted, cut.parts) : counted,
+                elements_of_microbatch(of_rows));
   return loss;
 }
 

@@ -144,6 +144,19 @@ std::string text_of(const std::function<void()>& call) {
   return "no such error";
 }
 
+TEST(TrainingState, is_not_saved_between_a_backward_and_its_step) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  Alone alone(nn::make<Model>());
+  alone.save(1);
+  const nn::Parameter first = alone.model->parameters()[0];
+  first.value().set_grad(ones(first.shape()));
+  EXPECT_THAT(text_of<RuntimeError>([&] { alone.save(2); }),
+              testing::HasSubstr("has a gradient that no step has used"));
+  alone.optimizer.zero_grad();
+  alone.save(3);
+}
+
 TEST(TrainingState, names_file_and_tensor_of_another_model_and_changes_nothing) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);

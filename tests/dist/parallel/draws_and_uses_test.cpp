@@ -9,11 +9,13 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/exp.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/gather.h>
 #include <tessera/core/ops/index_select.h>
 #include <tessera/core/ops/layer_norm.h>
+#include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/matmul.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
@@ -25,6 +27,7 @@
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/tanh.h>
 #include <tessera/core/ops/unsqueeze.h>
+#include <tessera/core/ops/where.h>
 #include <tessera/core/tensor/index.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
@@ -154,6 +157,18 @@ struct Written : nn::Module {
   }
 };
 
+/// Weights with noise of their own in each microbatch, below a mean over what counts.
+struct NoisyWeights : nn::Module {
+  nn::Child<nn::Linear> first{this, "first", kWidth, 5};
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const Tensor weight = first->weight.value();
+    const Tensor noisy = weight + 0.1 * randn_like(weight.detach());
+    const Tensor target = cast(select(x, 1, 0) > 0, DType::i64);
+    return cross_entropy(linear(x, noisy, first->bias.value()),
+                         where(select(x, 1, 1) > 0.5, -100, target));
+  }
+};
+
 using Values = std::vector<std::vector<float>>;
 
 template <class Model, class F>
@@ -190,6 +205,10 @@ void expect_same_bits() {
 
 TEST(AnyNumberOfRanks, noise_for_each_sample) {
   expect_same_bits<Vae>();
+}
+
+TEST(AnyNumberOfRanks, noise_for_weights_of_each_microbatch) {
+  expect_same_bits<NoisyWeights>();
 }
 
 TEST(AnyNumberOfRanks, a_model_called_several_times) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/comm/loopback.h>
@@ -10,8 +12,10 @@
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/linear.h>
+#include <tessera/nn/optim/adafactor.h>
 #include <tessera/nn/optim/adamw.h>
 
+#include "any_number_of_ranks.h"
 #include "support/toy_optimizers.h"
 
 namespace tessera::dist {
@@ -35,6 +39,35 @@ TEST(Optimizers, have_the_bits_of_one_process) {
       }
     }
   }
+}
+
+/// AdamW, whose state is dealt out by elements, then Adafactor, for which one rank keeps a
+/// parameter whole, then AdamW again.
+std::vector<std::vector<float>> take_turns(std::int64_t at_once, const auto& wrap) {
+  set_seed(5);
+  const auto model = nn::make<nn::Linear>(37, 29);
+  [[maybe_unused]] const auto reducer = wrap(*model);
+  optim::AdamW by_elements(model->parameters());
+  optim::Adafactor whole({model->weight});
+  data::DataLoader loader(data::TensorDataset{randn({48, 37})},
+                          {.batch_size = 16, .workers = 0, .grain = 8, .at_once = at_once});
+  for (auto& [x] : loader) {
+    const Tensor y = model(x);
+    mean(y * y).backward();
+    if (Context::current().step == 2) {
+      whole.step();
+    } else {
+      by_elements.step();
+    }
+  }
+  return {model->weight.value().to_vector<float>(), model->bias.value().to_vector<float>()};
+}
+
+TEST(Optimizers, that_take_turns_find_their_own_states_again) {
+  const auto loop = [](std::int64_t at_once, const auto& wrap) {
+    return take_turns(at_once, wrap);
+  };
+  expect_same_bits_on_ranks(loop, 8, {2, 3, 4});
 }
 
 TEST(Optimizers, say_that_the_state_of_a_rank_is_a_part_of_it) {

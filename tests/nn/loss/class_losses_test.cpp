@@ -2,7 +2,10 @@
 #include <cmath>
 
 #include <tessera/core/ops/log_softmax.h>
+#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/permute.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/loss/cross_entropy_loss.h>
 #include <tessera/nn/loss/multi_margin_loss.h>
 #include <tessera/nn/loss/nll_loss.h>
@@ -102,6 +105,28 @@ TEST(CrossEntropyLoss, is_that_of_pytorch_for_all_options) {
   expect_numbers(loss({.weight = w, .reduction = Reduction::none, .label_smoothing = 0.25}),
                  {0.8949441455442074, 0.9722622714545495, 1.248546861003173, 1.1001687156529034, 0,
                   0.8772305937952918, 2.0261096517775057, 7.009063576656068});
+}
+
+/// From PyTorch 2.9 on the whole batch. The first two samples, whose class weighs nothing, are a
+/// microbatch by themselves where there are four.
+TEST(CrossEntropyLoss, smooths_targets_of_a_class_that_weighs_nothing_in_any_microbatches) {
+  const Tensor x =
+      from_values<double>({0.5,  -1.25, 2,   0.25, 0.75, -1,   1.5, 0.5,  -0.25, 0.25, -2, 3,
+                           0.75, -0.5,  1.5, 0.75, 1.5,  -0.5, -1,  0.25, 0.75,  0,    -2, 2},
+                          {8, 3});
+  const Tensor y = tensor<std::int64_t>({0, 0, 1, 2, 0, 1, 2, 1});
+  for (const std::int64_t grain : {1, 2, 4}) {
+    data::DataLoader loader(data::TensorDataset{x, y},
+                            {.batch_size = 8, .workers = 0, .grain = grain});
+    for (auto& [logits, target] : loader) {
+      const Tensor scale = ones({3}, {.dtype = DType::f64}).set_requires_grad(true);
+      const Tensor loss = cross_entropy_loss(
+          logits * scale, target, {.weight = tensor<double>({0, 1, 2}), .label_smoothing = 0.25});
+      loss.backward();
+      EXPECT_NEAR(loss.item(), 1.2113823718487562, 1e-12) << grain;
+      expect_numbers(scale.grad(), {0.1638764062626138, 0.20885086657791438, 0.14773684384698843});
+    }
+  }
 }
 
 TEST(CrossEntropyLoss, takes_distributions_as_targets) {

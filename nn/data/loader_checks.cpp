@@ -1,0 +1,115 @@
+// What would make weights depend on how a batch is cut into passes, and is refused therefore.
+#include <tessera/nn/data/loader_base.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <tessera/core/autograd/pass_tree.h>
+#include <tessera/core/base/error.h>
+#include <tessera/core/ops/slice.h>
+#include <tessera/nn/data/rows.h>
+
+namespace tessera::data {
+namespace {
+
+constexpr const char* kPadAlike =
+    "padding would depend on the number of ranks; pad all batches to one length, or with "
+    "LoaderOptions::at_once = 1 each microbatch to its own";
+
+}  // namespace
+
+bool LoaderBase::is_whole_step(const Pass& pass) const {
+  return share_of_rank(pass.grain, *options_.ranks, *options_.rank).count == pass.count;
+}
+
+/// Two loaders may go in step. A loop of training steps inside another loader's pass runs as often
+/// as the rank has passes.
+void LoaderBase::check_beside(const Pass& pass) const {
+  const Context& context = Context::current();
+  if (!options_.counts_steps || outer_mark_.expired() || context.pass_mark == nullptr) {
+    return;
+  }
+  const bool again = context.pass_mark == mark_.lock();
+  const Pass& other = again ? outer_ : context.pass;
+  if (!other.training || is_whole_step(other)) {
+    return;
+  }
+  check(
+      !again,
+      "data loader: training steps inside a pass of another loader depend on the number of "
+      "ranks; got a pass of ",
+      other.count, " of ", other.grain,
+      " microbatches, expected all that the rank has: LoaderOptions::at_once = 0, and a number of "
+      "ranks that divides the grain");
+  check(other.grain == pass.grain && other.first == pass.first && other.count == pass.count,
+        "data loader: two loaders in one training step have other passes; got microbatches ",
+        pass.first, " to ", pass.first + pass.count, " of ", pass.grain, ", expected ", other.first,
+        " to ", other.first + other.count, " of ", other.grain,
+        " as of the other: give both one LoaderOptions::grain and at_once");
+}
+
+/// Before the next pass: a pass without the others' backwards would count as zeros in their sums.
+void LoaderBase::check_backwards() {
+  const auto& mark = Context::current().pass_mark;
+  if (!options_.counts_steps || mark == nullptr || mark != mark_.lock()) {
+    return;
+  }
+  const std::size_t backwards = backwards_in_pass();
+  if (latest_ == 0) {
+    backwards_ = backwards;
+  }
+  check(backwards == backwards_,
+        "data loader: the passes of a step ran other numbers of backward; ", "got ", backwards,
+        " in pass ", latest_, ", expected ", backwards_,
+        " as in pass 0: a pass holds a part of the step, which is skipped or made as a whole");
+}
+
+PassPlan LoaderBase::microbatch_of(const PassPlan& pass, std::int64_t index) {
+  const std::int64_t each = pass.samples / pass.microbatches.count;
+  PassPlan one = pass;
+  one.microbatches = {.first = pass.microbatches.first + index, .count = 1};
+  one.first_sample += index * each;
+  one.first_place += index * each;
+  one.samples = each;
+  return one;
+}
+
+void LoaderBase::check_alike(const PassPlan& pass, std::int64_t index,
+                             const std::vector<Tensor>& of_pass, const std::vector<Tensor>& alone) {
+  const std::int64_t each = pass.samples / pass.microbatches.count;
+  for (std::size_t i = 0; i < std::min(of_pass.size(), alone.size()); ++i) {
+    const Tensor& all = of_pass[i];
+    const bool comparable = all.ndim() > 0 && all.size(0) == pass.samples && alone[i].ndim() > 0 &&
+                            alone[i].size(0) == each &&
+                            size_of_sample(all) == size_of_sample(alone[i]);
+    check(
+        !comparable ||
+            hash_tensor(slice(all, 0, index * each, (index + 1) * each)) == hash_tensor(alone[i]),
+        "data loader: what is made of a sample depends on others of its pass; got other values in "
+        "microbatch ",
+        pass.microbatches.first + index,
+        " than its samples alone give, expected the same, or weights depend on the number of "
+        "ranks; with LoaderOptions::at_once = 1 one microbatch is collated at a time");
+  }
+}
+
+/// What samples are padded to must not depend on which of them share a pass. Where every pass of a
+/// batch, on all ranks, has the size that the longest of the batch's samples needs, it does not.
+void LoaderBase::check_sizes(const PassPlan& now, std::vector<Shape> sizes) {
+  if (options_.at_once == 1 || options_.grain == 1 || !options_.counts_steps) {
+    return;
+  }
+  if (now.index == 0) {
+    sizes_ = std::move(sizes);
+    return;
+  }
+  const auto [size, first] = std::ranges::mismatch(sizes, sizes_);
+  if (size != sizes.end() && first != sizes_.end()) {
+    drop_pending();  // the next loop begins with this pass again
+    fail<InvalidArgument>("data loader: the passes of a batch hold samples of other sizes; got ",
+                          *size, " in pass ", now.index, ", expected ", *first,
+                          " as in pass 0: ", kPadAlike);
+  }
+}
+
+}  // namespace tessera::data

@@ -1,0 +1,119 @@
+// Two data parallel models in one loop: the same bits on any number of ranks, also where ranks have
+// unequal numbers of passes.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/tanh.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
+#include <tessera/nn/layers/linear.h>
+#include <tessera/nn/optim/adamw.h>
+
+#include "any_number_of_ranks.h"
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::int64_t kGrain = 8, kSamples = 32, kWidth = 4;
+
+struct Net : nn::Module {
+  nn::Child<nn::Linear> first{this, "first", kWidth, 6};
+  nn::Child<nn::Linear> second{this, "second", 6, kWidth};
+  [[nodiscard]] Tensor forward(const Tensor& x) const { return second(tanh(first(x))); }
+};
+
+struct Pair {
+  nn::Ptr<Net> a = nn::make<Net>();
+  nn::Ptr<Net> b = nn::make<Net>();
+  optim::AdamW of_a{a->parameters(), {.lr = 0.01}};
+  optim::AdamW of_b{b->parameters(), {.lr = 0.01}};
+};
+
+Tensor square(const Tensor& x) {
+  return mean(x * x);
+}
+
+/// What the loop's body does with a batch.
+const std::map<std::string, std::function<void(Pair&, const Tensor&)>> kBodies = {
+    {"one after the other",
+     [](Pair& p, const Tensor& x) {
+       square(p.a(x)).backward();
+       p.of_a.step();
+       square(p.b(x) - x).backward();
+       p.of_b.step();
+     }},
+    {"steps at the end",
+     [](Pair& p, const Tensor& x) {
+       square(p.a(x)).backward();
+       square(p.b(x) - x).backward();
+       p.of_b.step();
+       p.of_a.step();
+     }},
+    {"one loss",
+     [](Pair& p, const Tensor& x) {
+       square(p.a(p.b(x))).backward();
+       p.of_a.step();
+       p.of_b.step();
+     }},
+    {"adversaries",
+     [](Pair& p, const Tensor& x) {
+       const Tensor made = p.b(x);
+       mean(p.a(made)).backward();
+       p.of_a.zero_grad();
+       p.of_b.step();
+       (square(p.a(x)) - mean(p.a(made.detach()))).backward();
+       p.of_a.step();
+     }},
+    {"adversaries, one frozen in turn",
+     [](Pair& p, const Tensor& x) {
+       const Tensor made = p.b(x);
+       p.a->requires_grad_(false);
+       mean(p.a(made)).backward();
+       p.of_b.step();
+       p.a->requires_grad_(true);
+       (square(p.a(x)) - mean(p.a(made.detach()))).backward();
+       p.of_a.step();
+     }},
+};
+
+using Values = std::vector<std::vector<float>>;
+
+Values train(const auto& body, std::int64_t at_once, const auto& wrap) {
+  set_seed(7);
+  Pair pair;
+  data::DataLoader loader(
+      data::TensorDataset{randn({kSamples, kWidth})},
+      {.batch_size = 16, .shuffle = true, .workers = 0, .grain = kGrain, .at_once = at_once});
+  [[maybe_unused]] const auto of_a = wrap(*pair.a);
+  [[maybe_unused]] const auto of_b = wrap(*pair.b);
+  for (auto& [x] : loader) {
+    body(pair, x);
+  }
+  Values values;
+  for (const auto& model : {pair.a, pair.b}) {
+    for (const nn::Parameter& parameter : model->parameters()) {
+      values.push_back(parameter.value().to_vector<float>());
+    }
+  }
+  return values;
+}
+
+TEST(SeveralModels, have_the_bits_of_one_process) {
+  for (const auto& [name, body] : kBodies) {
+    SCOPED_TRACE(name);
+    const auto loop = [&body = body](std::int64_t at_once, const auto& wrap) {
+      return train(body, at_once, wrap);
+    };
+    expect_same_bits_on_ranks(loop, kGrain, {2, 3, 4});
+  }
+}
+
+}  // namespace
+}  // namespace tessera::dist
