@@ -205,6 +205,18 @@ Tensor stack_microbatches(const Tensor& x) {
   return lay_microbatches(x, -1);
 }
 
+void stack_alike(std::span<Tensor> values) {
+  const auto stacked = [](const Tensor& x) { return x.defined() && x.cut().stacked; };
+  if (std::ranges::none_of(values, stacked)) {
+    return;
+  }
+  for (Tensor& x : values) {
+    if (x.defined() && x.cut() && !x.cut().stacked) {
+      x = stack_microbatches(x);
+    }
+  }
+}
+
 Tensor sum_microbatches(const Tensor& x, const Tensor& destination) {
   return call_into<SumMicrobatches>(destination, {x});
 }

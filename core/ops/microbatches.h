@@ -2,6 +2,7 @@
 // ops are each other's gradients, so they live in one file.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include <tessera/core/dispatch/call.h>
@@ -90,12 +91,24 @@ struct AsMicrobatches {
 /// sizes that follow from it do the same with each microbatch.
 [[nodiscard]] Shape unstacked_shape(const Tensor& x);
 
+/// The microbatches of a cut tensor one behind the other, in a new dim 0: a stacked copy.
+[[nodiscard]] Tensor stack_microbatches(const Tensor& x);
+
+/// Where one of `values` exists once a microbatch, stacks those that hold samples, too: copies.
+void stack_alike(std::span<Tensor> values);
+
+/// The values, as `stack_alike` leaves them: functions that compare the shapes of their inputs find
+/// those of one microbatch. Undefined ones stay so.
+template <class... T>
+[[nodiscard]] std::array<Tensor, sizeof...(T)> stacked_alike(const T&... values) {
+  std::array<Tensor, sizeof...(T)> all{values...};
+  stack_alike(all);
+  return all;
+}
+
 /// True when each microbatch of `x` is one run of its elements, as kernels that sum by rows want
 /// it.
 [[nodiscard]] bool lie_in_runs(const Tensor& x);
-
-/// The microbatches of a cut tensor one behind the other, in a new dim 0: a stacked copy.
-[[nodiscard]] Tensor stack_microbatches(const Tensor& x);
 
 /// The microbatches of a cut tensor one behind the other along dim `dim` of a microbatch: a copy.
 [[nodiscard]] Tensor lay_microbatches(const Tensor& x, int dim);

@@ -12,10 +12,12 @@ namespace tessera {
 Tensor stack(std::span<const TensorRef> pieces, int dim) {
   check_at_least("stack", "number of tensors", pieces.size(), 1);
   const int at = normalize_dim("stack", dim, unstacked_ndim(pieces[0]) + 1);
-  std::vector<Tensor> raised;
-  for (const Tensor& piece : pieces) {
-    check_shape("stack", "a tensor", unstacked_shape(piece), unstacked_shape(pieces[0]));
-    raised.push_back(unsqueeze(piece, at));
+  std::vector<Tensor> raised(pieces.begin(), pieces.end());
+  stack_alike(raised);
+  const Shape shape = unstacked_shape(raised[0]);
+  for (Tensor& piece : raised) {
+    check_shape("stack", "a tensor", unstacked_shape(piece), shape);
+    piece = unsqueeze(piece, at);
   }
   return concat(std::vector<TensorRef>(raised.begin(), raised.end()), at);
 }

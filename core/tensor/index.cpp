@@ -99,6 +99,7 @@ class Resolver {
     }
   }
   void broadcast_lists() {
+    stack_alike(result_.lists);
     Shape shape;
     for (const Tensor& list : result_.lists) {
       shape = broadcast_shapes("index", shape, unstacked_shape(list));

@@ -61,14 +61,14 @@ dnnl::stream& cpu_stream() {
 }
 
 bool supports(DType compute) {
-  if (active_isa() < (compute == DType::bf16 ? Isa::avx512_bf16 : Isa::avx512)) {
+  const bool half = compute == DType::bf16;
+  if ((!half && compute != DType::f32) || active_isa() < (half ? Isa::avx512_bf16 : Isa::avx512)) {
     return false;
   }
   static const dnnl::cpu_isa isa = choose_isa();
-  return compute == DType::f32
-             ? computes_f32(isa)
-             : isa == (active_isa() == Isa::amx_bf16 ? dnnl::cpu_isa::avx512_core_amx
-                                                     : dnnl::cpu_isa::avx512_core_bf16);
+  const bool tiles = active_isa() == Isa::amx_bf16;
+  return half ? isa == (tiles ? dnnl::cpu_isa::avx512_core_amx : dnnl::cpu_isa::avx512_core_bf16)
+              : computes_f32(isa);
 }
 
 dnnl::memory::data_type type_of(DType dtype) {

@@ -4,6 +4,7 @@
 
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/triu.h>
 #include <tessera/core/ops/unsqueeze.h>
@@ -16,13 +17,13 @@ namespace {
 void check_mask(const char* name, const Tensor& mask, const Shape& expected) {
   check(mask.dtype() == DType::boolean || is_floating(mask.dtype()), "attention: the ", name,
         " must be bool or floating; got ", mask.dtype());
-  check(mask.shape() == expected, "attention: the ", name, " does not fit; got ", mask.shape(),
-        ", expected ", expected);
+  check(unstacked_shape(mask) == expected, "attention: the ", name, " does not fit; got ",
+        unstacked_shape(mask), ", expected ", expected);
 }
 
 /// In a shape that broadcasts to (N, heads, L, S).
 Tensor of_attention(const Tensor& mask, const Shape& scores) {
-  if (mask.ndim() != 3) {
+  if (unstacked_ndim(mask) != 3) {
     check_mask("attn_mask", mask, {scores[2], scores[3]});
     return mask;
   }

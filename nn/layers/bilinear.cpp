@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/unsqueeze.h>
@@ -48,11 +49,13 @@ std::string Bilinear::extra_repr() const {
 // A linear map of all products of two features.
 Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
   check(weight.ndim() == 3, "bilinear: the weight must be 3-D; got ", weight.shape());
-  check(x1.ndim() >= 1 && x1.ndim() == x2.ndim() && x1.size(-1) == weight.size(1) &&
-            x2.size(-1) == weight.size(2),
-        "bilinear: inputs do not fit the weight; got ", x1.shape(), " and ", x2.shape(),
+  const auto [one, two] = stacked_alike(x1, x2);
+  const Shape left = unstacked_shape(one), right = unstacked_shape(two);
+  check(!left.empty() && left.size() == right.size() && left.back() == weight.size(1) &&
+            right.back() == weight.size(2),
+        "bilinear: inputs do not fit the weight; got ", left, " and ", right,
         ", expected last dims ", weight.size(1), " and ", weight.size(2));
-  const Tensor products = unsqueeze(x1, -1) * unsqueeze(x2, -2);
+  const Tensor products = unsqueeze(one, -1) * unsqueeze(two, -2);
   return linear(flatten(products, -2, -1), flatten(weight, 1, 2), bias);
 }
 

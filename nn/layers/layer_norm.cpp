@@ -20,7 +20,7 @@ Tensor LayerNorm::forward(const Tensor& x) const {
   check_ends_in("LayerNorm", x, normalized_shape_);
   const int dims = normalized_shape_.size();
   const Tensor y = layer_norm(as_rows(x, dims), as_rows(weight, dims), as_rows(bias, dims), eps_);
-  return dims == 1 ? y : reshape(y, x.shape());
+  return dims == 1 ? y : reshape(y, unstacked_shape(x));
 }
 
 std::string LayerNorm::extra_repr() const {

@@ -178,7 +178,7 @@ std::pair<Tensor, Tensor> MultiHeadAttention::attend_heads(Streams x, bool causa
   add_keys(x[2], w_.bias_v);
   const std::int64_t more = unstacked_shape(x[1])[1] - keys;
   if (mask.defined() && more > 0) {
-    mask = padded(mask, mask.ndim() - 1, 0, more);
+    mask = padded(mask, unstacked_ndim(mask) - 1, 0, more);
   }
   for (Tensor& stream : x) {
     stream = split_heads(stream, call_.num_heads);
@@ -199,15 +199,16 @@ std::pair<Tensor, Tensor> multi_head_attention_forward(
     const AttentionCall& call, const AttendOptions& options,
     const std::function<Tensor(const Tensor&)>& out_proj) {
   const MultiHeadAttention attention(weights, call);
-  attention.check_inputs(query, key, value);
-  const bool has_batch = unstacked_ndim(query) == 3;
   AttendOptions asked = options;
-  if (!has_batch && asked.key_padding_mask.defined()) {
-    asked.key_padding_mask = unsqueeze(asked.key_padding_mask, 0);
-  }
-  const Tensor q = attention.batched(query);
-  const Tensor k = key.is(query) ? q : attention.batched(key);
-  const Tensor v = value.is(key) ? k : attention.batched(value);
+  const auto [queries, keys, values, mask, padding] =
+      stacked_alike(query, key, value, options.attn_mask, options.key_padding_mask);
+  attention.check_inputs(queries, keys, values);
+  const bool has_batch = unstacked_ndim(queries) == 3;
+  asked.attn_mask = mask;
+  asked.key_padding_mask = padding.defined() && !has_batch ? unsqueeze(padding, 0) : padding;
+  const Tensor q = attention.batched(queries);
+  const Tensor k = keys.is(queries) ? q : attention.batched(keys);
+  const Tensor v = values.is(keys) ? k : attention.batched(values);
   const auto [y, shares] = attention.attend({q, k, v}, asked);
   const Tensor output = attention.unbatched(out_proj(y), has_batch);
   if (!options.need_weights) {

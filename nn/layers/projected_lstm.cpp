@@ -6,6 +6,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/sigmoid.h>
@@ -46,7 +47,7 @@ class ProjectedLstm {
         cell_(state_of(start.cell, weight_hr.size(1))) {}
 
   RecurrentResult run(bool reverse) {
-    const std::int64_t steps = x_.size(1);
+    const std::int64_t steps = unstacked_shape(x_)[1];
     std::vector<Tensor> outputs(static_cast<std::size_t>(steps));
     for (std::int64_t n = 0; n < steps; ++n) {
       const std::int64_t t = reverse ? steps - 1 - n : n;
@@ -92,7 +93,8 @@ class ProjectedLstm {
 
 RecurrentResult projected_lstm(const Tensor& x, const Tensor& weight_hh, const Tensor& bias_hh,
                                const Tensor& weight_hr, const RecurrentStart& start, bool reverse) {
-  check_lengths(start.lengths, x.size(0), x.size(1));
+  const Shape shape = unstacked_shape(x);
+  check_lengths(start.lengths, shape[0], shape[1]);
   return ProjectedLstm(x, weight_hh, bias_hh, weight_hr, start).run(reverse);
 }
 

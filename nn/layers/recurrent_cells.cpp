@@ -4,6 +4,7 @@
 
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/relu.h>
 #include <tessera/core/ops/sigmoid.h>
@@ -22,9 +23,10 @@ class CellStep {
   CellStep(const char* name, RecurrentCell cell, const Tensor& x, const RecurrentWeights& weights)
       : name_(name), x_(x), weights_(weights) {
     check_weights(cell);
-    check<RuntimeError>(x.ndim() >= 1 && x.ndim() <= 2 && x.size(-1) == weights.weight_ih.size(1),
-                        name, ": wrong input; got shape ", x.shape(),
-                        ", expected 1 or 2 dims, the last of ", weights.weight_ih.size(1));
+    check<RuntimeError>(
+        unstacked_ndim(x) >= 1 && unstacked_ndim(x) <= 2 && x.size(-1) == weights.weight_ih.size(1),
+        name, ": wrong input; got shape ", unstacked_shape(x),
+        ", expected 1 or 2 dims, the last of ", weights.weight_ih.size(1));
   }
 
   [[nodiscard]] std::int64_t hidden_size() const { return weights_.weight_hh.size(1); }
@@ -34,10 +36,11 @@ class CellStep {
     if (!given.defined()) {
       return zero_state(x_, hidden_size(), x_.dtype());
     }
-    Shape expected = x_.shape();
+    const auto [x, state] = stacked_alike(x_, given);
+    Shape expected = unstacked_shape(x);
     expected[expected.size() - 1] = hidden_size();
-    check<RuntimeError>(given.shape() == expected, name_, ": wrong state; got ", given.shape(),
-                        ", expected ", expected);
+    check<RuntimeError>(unstacked_shape(state) == expected, name_, ": wrong state; got ",
+                        unstacked_shape(state), ", expected ", expected);
     return given;
   }
 

@@ -180,16 +180,17 @@ RecurrentOutput run_recurrent(RecurrentCell cell, const Tensor& x, const Recurre
                               const std::vector<RecurrentWeights>& weights,
                               const RecurrentCall& call) {
   const RecurrentPass pass(cell, weights, call);
-  if (unstacked_ndim(x) != 2) {
-    pass.check_shapes(x, first);
-    return pass.run(x, first);
+  const auto [in, hidden, cell_state] = stacked_alike(x, first.hidden, first.cell);
+  if (unstacked_ndim(in) != 2) {
+    pass.check_shapes(in, {hidden, cell_state});
+    return pass.run(in, {hidden, cell_state});
   }
   const int batch = call.batch_first ? 0 : 1;
   const auto widen = [](const Tensor& state) {
     return state.defined() ? unsqueeze(state, 1) : state;
   };
-  const Tensor one = unsqueeze(x, batch);
-  const RecurrentStates from{widen(first.hidden), widen(first.cell)};
+  const Tensor one = unsqueeze(in, batch);
+  const RecurrentStates from{widen(hidden), widen(cell_state)};
   pass.check_shapes(one, from);
   const RecurrentOutput result = pass.run(one, from);
   const Tensor& cells = result.last.cell;

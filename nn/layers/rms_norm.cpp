@@ -22,7 +22,7 @@ Tensor RMSNorm::forward(const Tensor& x) const {
                                                   : double{std::numeric_limits<float>::epsilon()};
   const int dims = normalized_shape_.size();
   const Tensor y = rms_norm(as_rows(x, dims), as_rows(weight, dims), eps_.value_or(smallest));
-  return dims == 1 ? y : reshape(y, x.shape());
+  return dims == 1 ? y : reshape(y, unstacked_shape(x));
 }
 
 std::string RMSNorm::extra_repr() const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/nn/module.h>
 
@@ -15,9 +16,10 @@ inline void check_normalized_shape(const char* layer, const Shape& shape) {
 
 /// Throws InvalidArgument naming `layer` unless the shape of `x` ends in `end`.
 inline void check_ends_in(const char* layer, const Tensor& x, const Shape& end) {
-  const int before = x.ndim() - end.size();
-  check(before >= 0 && std::equal(end.begin(), end.end(), x.shape().begin() + before), layer,
-        ": wrong shape; got ", x.shape(), ", expected one that ends in ", end);
+  const Shape shape = unstacked_shape(x);
+  const int before = shape.size() - end.size();
+  check(before >= 0 && std::equal(end.begin(), end.end(), shape.begin() + before), layer,
+        ": wrong shape; got ", shape, ", expected one that ends in ", end);
 }
 
 /// The last `dims` dims as one; undefined for undefined.

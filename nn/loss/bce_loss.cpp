@@ -1,14 +1,16 @@
 #include <tessera/nn/loss/bce_loss.h>
 
 #include <tessera/core/ops/binary_cross_entropy.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 
 namespace tessera::nn {
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                             const BCELossOptions& options) {
-  check_same_shape("binary_cross_entropy", input, target);
-  const Tensor losses = call<BinaryCrossEntropy>({widened(input), widened(target)});
+  const auto [x, y] = stacked_alike(input, target);
+  check_same_shape("binary_cross_entropy", x, y);
+  const Tensor losses = call<BinaryCrossEntropy>({widened(x), widened(y)});
   return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
 }
 

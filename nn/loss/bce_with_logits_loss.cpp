@@ -1,6 +1,7 @@
 #include <tessera/nn/loss/bce_with_logits_loss.h>
 
 #include <tessera/core/ops/binary_cross_entropy_with_logits.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 
 namespace tessera::nn {
@@ -8,9 +9,10 @@ namespace tessera::nn {
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         const BCEWithLogitsLossOptions& options) {
   using Op = BinaryCrossEntropyWithLogits;
-  check_same_shape("binary_cross_entropy_with_logits", input, target);
-  const Tensor x = widened(input);
-  const Tensor y = widened(target);
+  const auto [logits, shares] = stacked_alike(input, target);
+  check_same_shape("binary_cross_entropy_with_logits", logits, shares);
+  const Tensor x = widened(logits);
+  const Tensor y = widened(shares);
   const Tensor losses =
       options.pos_weight.defined() ? call<Op>({x, y, options.pos_weight}) : call<Op>({x, y});
   return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);

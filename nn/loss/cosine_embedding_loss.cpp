@@ -24,17 +24,18 @@ Tensor cosine(const Tensor& x, const Tensor& y) {
 
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              const CosineEmbeddingLossOptions& options) {
-  check_same_shape("cosine_embedding_loss", input1, input2);
-  const Shape shape = unstacked_shape(input1);
-  const Shape given = unstacked_shape(target);
+  const auto [x, y, sign] = stacked_alike(input1, input2, target);
+  check_same_shape("cosine_embedding_loss", x, y);
+  const Shape shape = unstacked_shape(x);
+  const Shape given = unstacked_shape(sign);
   const int ndim = shape.size();
   check<ValueError>(
       (ndim == 1 || ndim == 2) && given.size() == ndim - 1 && (ndim == 1 || given[0] == shape[0]),
       "cosine_embedding_loss: the target does not fit; got ", given, " for ", shape,
       ", expected (N) for (N, D) or () for (D)");
-  const Tensor cos = cosine(widened(input1), widened(input2));
-  const Tensor alike = where(eq(target, 1), 1 - cos, 0);
-  const Tensor unlike = where(eq(target, -1), relu(cos - options.margin), 0);
+  const Tensor cos = cosine(widened(x), widened(y));
+  const Tensor alike = where(eq(sign, 1), 1 - cos, 0);
+  const Tensor unlike = where(eq(sign, -1), relu(cos - options.margin), 0);
   return reduce(alike + unlike, options.reduction);
 }
 

@@ -87,17 +87,18 @@ Tensor cross_entropy_loss(const Tensor& input, const Tensor& target,
   const double smoothing = options.label_smoothing;
   check(smoothing >= 0 && smoothing <= 1, kName, ": wrong label smoothing; got ", smoothing,
         ", expected one in [0, 1]");
-  const Shape shape = unstacked_shape(input);
+  const auto [x, y] = stacked_alike(input, target);
+  const Shape shape = unstacked_shape(x);
   const int wanted = shape.size() == 1 ? 0 : options.class_dim;
   const int dim = normalize_dim(kName, wanted, shape.size());
   check(shape[dim] > 0, kName, ": the input needs classes; got ", shape);
-  if (is_floating(target.dtype())) {
-    return with_distributions(input, target, dim, options);
+  if (is_floating(y.dtype())) {
+    return with_distributions(x, y, dim, options);
   }
   if (options.weight.defined()) {
-    return with_weighted_classes(input, target, dim, options);
+    return with_weighted_classes(x, y, dim, options);
   }
-  return cross_entropy(classes_last(input, dim), target,
+  return cross_entropy(classes_last(x, dim), y,
                        {.ignore_index = options.ignore_index,
                         .label_smoothing = smoothing,
                         .reduction = options.reduction});

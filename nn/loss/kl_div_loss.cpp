@@ -4,6 +4,7 @@
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/exp.h>
 #include <tessera/core/ops/log.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
@@ -19,20 +20,22 @@ Tensor negative_entropy(const Tensor& target) {
 
 /// Samples of one microbatch: dim 0 may hold several.
 std::int64_t batch_size(const Tensor& input) {
-  const bool several = input.cut() && input.cut().dim == 0;
-  return input.ndim() == 0 ? 1 : input.size(0) / (several ? input.cut().parts : 1);
+  const Shape shape = unstacked_shape(input);
+  const bool several = input.cut() && !input.cut().stacked && input.cut().dim == 0;
+  return shape.empty() ? 1 : shape[0] / (several ? input.cut().parts : 1);
 }
 
 }  // namespace
 
 Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions& options) {
-  check_same_shape("kl_div", input, target);
-  const Tensor x = widened(input);
-  const Tensor y = widened(target);
+  const auto [logs, shares] = stacked_alike(input, target);
+  check_same_shape("kl_div", logs, shares);
+  const Tensor x = widened(logs);
+  const Tensor y = widened(shares);
   const Tensor losses = options.log_target ? exp(y) * (y - x) : negative_entropy(y) - y * x;
   switch (options.reduction) {
     case KLDivReduction::batchmean:
-      return sum(losses) / static_cast<double>(batch_size(input));
+      return sum(losses) / static_cast<double>(batch_size(x));
     case KLDivReduction::mean:
       return reduce(losses, Reduction::mean);
     case KLDivReduction::sum:

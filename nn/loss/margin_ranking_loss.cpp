@@ -9,12 +9,13 @@ namespace tessera::nn {
 
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                            const MarginRankingLossOptions& options) {
-  const Shape first = unstacked_shape(input1), second = unstacked_shape(input2);
-  const Shape given = unstacked_shape(target);
+  const auto [x, y, sign] = stacked_alike(input1, input2, target);
+  const Shape first = unstacked_shape(x), second = unstacked_shape(y);
+  const Shape given = unstacked_shape(sign);
   check<ValueError>(first.size() == second.size() && first.size() == given.size(),
                     "margin_ranking_loss: needs as many dims everywhere; got ", first, ", ", second,
                     " and target ", given);
-  const Tensor lead = (widened(input1) - widened(input2)) * widened(target);
+  const Tensor lead = (widened(x) - widened(y)) * widened(sign);
   return reduce(relu(options.margin - lead), options.reduction);
 }
 

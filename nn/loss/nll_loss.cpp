@@ -8,11 +8,12 @@
 namespace tessera::nn {
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions& options) {
-  check<ValueError>(unstacked_ndim(input) >= 1, "nll_loss: the input needs classes; got ",
-                    unstacked_shape(input));
-  const int dim = class_dim_of(input);
-  const ClassTargets targets("nll_loss", input, target, dim, options.weight, options.ignore_index);
-  return targets.reduce(-targets.pick(widened(input), dim) * targets.weight, options.reduction);
+  const auto [x, classes] = stacked_alike(input, target);
+  check<ValueError>(unstacked_ndim(x) >= 1, "nll_loss: the input needs classes; got ",
+                    unstacked_shape(x));
+  const int dim = class_dim_of(x);
+  const ClassTargets targets("nll_loss", x, classes, dim, options.weight, options.ignore_index);
+  return targets.reduce(-targets.pick(widened(x), dim) * targets.weight, options.reduction);
 }
 
 NLLLoss::NLLLoss(const NLLLossOptions& options)

@@ -13,10 +13,11 @@
 namespace tessera::nn {
 
 Tensor weighted_mean(const Tensor& values, const Tensor& weights) {
-  check_same_shape("weighted_mean", values, weights);
-  const Tensor wide = widened(values);
-  const Tensor x = cast(wide, promote(wide.dtype(), weights.dtype()));
-  const Tensor w = cast(weights.detach(), x.dtype());
+  const auto [numbers, shares] = stacked_alike(values, weights);
+  check_same_shape("weighted_mean", numbers, shares);
+  const Tensor wide = widened(numbers);
+  const Tensor x = cast(wide, promote(wide.dtype(), shares.dtype()));
+  const Tensor w = cast(shares.detach(), x.dtype());
   return counted_mean("weighted_mean", x * w, w);
 }
 

@@ -8,11 +8,14 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/log_softmax.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/stack.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/transpose.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/layers/adaptive_avg_pool.h>
 #include <tessera/nn/layers/avg_pool.h>
@@ -26,8 +29,11 @@
 #include <tessera/nn/layers/lstm.h>
 #include <tessera/nn/layers/max_pool.h>
 #include <tessera/nn/layers/multihead_attention.h>
+#include <tessera/nn/layers/recurrent_cells.h>
+#include <tessera/nn/layers/rms_norm.h>
 #include <tessera/nn/layers/rnn.h>
 #include <tessera/nn/layers/upsample.h>
+#include <tessera/nn/loss/bce_loss.h>
 #include <tessera/nn/loss/bce_with_logits_loss.h>
 #include <tessera/nn/loss/cosine_embedding_loss.h>
 #include <tessera/nn/loss/cross_entropy_loss.h>
@@ -42,6 +48,7 @@
 #include <tessera/nn/loss/nll_loss.h>
 #include <tessera/nn/loss/smooth_l1_loss.h>
 #include <tessera/nn/loss/triplet_margin_loss.h>
+#include <tessera/nn/loss/weighted_mean.h>
 
 #include "support/op_tools.h"
 
@@ -92,6 +99,25 @@ void expect_as_each_alone(const std::string& name, const Function& f, const Shap
   }
 }
 
+/// A function of a value that exists once a microbatch and of one that holds their samples.
+using FunctionOfTwo = std::function<Tensor(const Tensor& x, const Tensor& samples)>;
+
+/// `samples` holds those of four microbatches along dim `dim`.
+void expect_beside_samples(const std::string& name, const Shape& shape, const Tensor& samples,
+                           const FunctionOfTwo& f, int dim = 0) {
+  SCOPED_TRACE(name + " beside samples");
+  const std::vector<Tensor> values{rand(shape), rand(shape), rand(shape), rand(shape)};
+  const Tensor cut = as_microbatches(samples, 4, dim);
+  const Result all = run([&](const Tensor& x) { return f(x, cut); }, {}, values);
+  ASSERT_TRUE(all.value.cut().stacked);
+  const Outputs pieces = unbind_microbatches(cut);
+  for (std::size_t m = 0; m < values.size(); ++m) {
+    const Result alone = run([&](const Tensor& x) { return f(x, pieces[m]); }, {}, {values[m]});
+    expect_same_bits(unbind_microbatches(all.value)[m], alone.value, name);
+    expect_same_bits(all.inputs[m], alone.inputs[0], name + ", gradient");
+  }
+}
+
 template <class Model, class Call>
 void expect_layer_as_each_alone(const Model& model, const Shape& shape, const Call& call) {
   std::vector<Tensor> parameters;
@@ -109,6 +135,8 @@ void expect_layer_as_each_alone(const Model& model, const Shape& shape) {
 TEST(StackedValues, layers_take_them) {
   expect_layer_as_each_alone(make<Linear>(4, 3), {2, 4});
   expect_layer_as_each_alone(make<LayerNorm>(4), {2, 4});
+  expect_layer_as_each_alone(make<LayerNorm>(Shape{2, 4}), {3, 2, 4});
+  expect_layer_as_each_alone(make<RMSNorm>(Shape{2, 4}), {3, 2, 4});
   expect_layer_as_each_alone(make<GroupNorm>(2, 4), {2, 4, 3});
   expect_layer_as_each_alone(make<Conv1d>(3, 4, 3), {2, 3, 8});
   expect_layer_as_each_alone(make<Conv2d>(3, 4, 3, ConvOptions{.padding = 1}), {2, 3, 6, 5});
@@ -142,6 +170,11 @@ TEST(StackedValues, recurrent_layers_take_them) {
   check(make<RNN>(4, 4));
   check(make<LSTM>(4, 4));
   check(make<LSTM>(4, 4, RecurrentOptions{.num_layers = 2, .batch_first = true}));
+  const auto projected = make<LSTM>(4, 6, RecurrentOptions{.batch_first = true, .proj_size = 4});
+  expect_layer_as_each_alone(projected, {2, 5, 4},
+                             [&](const Tensor& x) { return projected(x).first; });
+  const auto gru = make<GRUCell>(4, 4);
+  expect_layer_as_each_alone(gru, {2, 4}, [&](const Tensor& x) { return gru(x, gru(x)); });
 }
 
 TEST(StackedValues, attention_takes_them) {
@@ -215,7 +248,69 @@ TEST(StackedValues, losses_by_element_take_them) {
       return binary_cross_entropy_with_logits(x, target, {.reduction = reduction});
     });
   }
-  check("kl div", [&](const Tensor& x) { return kl_div(x, target); });
+  for (const KLDivReduction reduction : {KLDivReduction::mean, KLDivReduction::batchmean,
+                                         KLDivReduction::sum, KLDivReduction::none}) {
+    check("kl div", [&](const Tensor& x) { return kl_div(x, target, {.reduction = reduction}); });
+  }
+}
+
+TEST(StackedValues, losses_take_them_beside_samples) {
+  using T = const Tensor&;
+  const Tensor samples = rand({8, 4}), weight = rand({4});
+  const Tensor classes = tensor<std::int64_t>({1, 3, 0, -100, 2, 2, 0, 1});
+  const Tensor signs = tensor<float>({1, -1, 1, 1, -1, 1, -1, -1});
+  const auto check = [&](const char* name, const FunctionOfTwo& f) {
+    expect_beside_samples(name, {2, 4}, samples, f);
+    expect_beside_samples(name, {2, 4}, samples, [&](T x, T s) { return f(s, x); });
+  };
+  check("mse", [](T x, T y) { return mse_loss(x, y); });
+  check("l1", [](T x, T y) { return l1_loss(x, y); });
+  check("smooth l1", [](T x, T y) { return smooth_l1_loss(x, y); });
+  check("huber", [](T x, T y) { return huber_loss(x, y); });
+  check("bce", [](T x, T y) { return binary_cross_entropy(x, y); });
+  check("bce with logits", [](T x, T y) { return binary_cross_entropy_with_logits(x, y); });
+  check("kl div", [](T x, T y) { return kl_div(x, y, {.reduction = KLDivReduction::batchmean}); });
+  check("weighted mean", [](T x, T y) { return weighted_mean(x * y, y * 1.0) * sum(x * y); });
+  check("distributions", [](T x, T y) { return cross_entropy_loss(x, y); });
+  check("triplet margin", [](T x, T y) { return triplet_margin_loss(x, y, x * 2.0); });
+  check("cosine embedding", [](T x, T y) {
+    return cosine_embedding_loss(x, y, tensor<float>({1, -1}));
+  });
+  expect_beside_samples("nll", {2, 4}, classes, [](T x, T y) { return nll_loss(x, y); });
+  for (const double smoothing : {0.0, 0.1}) {
+    expect_beside_samples("cross entropy", {2, 4}, classes, [&](T x, T y) {
+      return cross_entropy_loss(x, y, {.label_smoothing = smoothing});
+    });
+    expect_beside_samples("weighted classes", {2, 4}, classes, [&](T x, T y) {
+      return cross_entropy_loss(x, y, {.weight = weight, .label_smoothing = smoothing});
+    });
+  }
+  expect_beside_samples("multi margin", {2, 4}, clamp(classes, 0, 3),
+                        [](T x, T y) { return multi_margin_loss(x, y); });
+  expect_beside_samples("margin ranking", {2}, signs,
+                        [](T x, T y) { return margin_ranking_loss(x, x * x, y); });
+  expect_beside_samples("hinge embedding", {2}, signs,
+                        [](T x, T y) { return hinge_embedding_loss(x, y); });
+}
+
+TEST(StackedValues, layers_take_them_beside_samples) {
+  using T = const Tensor&;
+  const auto attention = make<MultiheadAttention>(8, 2);
+  expect_beside_samples("keys", {2, 5, 8}, rand({8, 3, 8}), [&](T x, T y) {
+    return attention(transpose(y, 0, 1), transpose(x, 0, 1), transpose(x, 0, 1)).first;
+  });
+  const auto gru = make<GRU>(4, 4, RecurrentOptions{.batch_first = true});
+  expect_beside_samples("first state", {1, 2, 4}, rand({8, 3, 4}),
+                        [&](T x, T y) { return gru(y, x).first; });
+  expect_beside_samples("stack", {2, 4}, rand({8, 4}), [](T x, T y) {
+    return stack({y, x, y}, 1) + stack({x, y, x}, 1);
+  });
+  const auto cell = make<LSTMCell>(4, 4);
+  expect_beside_samples("first state of a cell", {2, 4}, rand({8, 4}), [&](T x, T y) {
+    return cell(y, LstmState{x, x * y}).first;
+  });
+  const auto bilinear = make<Bilinear>(4, 3, 5);
+  expect_beside_samples("bilinear", {2, 4}, rand({8, 3}), [&](T x, T y) { return bilinear(x, y); });
 }
 
 }  // namespace
