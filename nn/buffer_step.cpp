@@ -5,6 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include <tessera/core/base/log.h>
+#include <tessera/core/device/hazards.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/div.h>
@@ -17,7 +19,7 @@
 namespace tessera::nn {
 namespace {
 
-/// Buffers without synchronizer that this thread assigned to in the step.
+/// Buffers that this thread assigned to in the step.
 std::vector<std::weak_ptr<Slot>>& open_slots() {
   thread_local std::vector<std::weak_ptr<Slot>> slots;
   return slots;
@@ -30,11 +32,17 @@ struct Table {
   std::vector<std::uint8_t> assigned;
 };
 
-Table table_of(const SlotPtr& slot) {
+std::vector<std::weak_ptr<Synchronizer>>& keepers_of_buffers() {
+  thread_local std::vector<std::weak_ptr<Synchronizer>> keepers;
+  return keepers;
+}
+
+/// What is to become the buffer's value with a step of optimizer `by`.
+Table table_of(const SlotPtr& slot, const void* by) {
   const auto grain = static_cast<std::size_t>(Context::current().pass.grain);
   Table table{slot, std::vector<std::uint8_t>(grain * slot->value.nbytes()),
               std::vector<std::uint8_t>(grain)};
-  if (slot->step != nullptr) {
+  if (slot->step != nullptr && slot->step->ends_with(by)) {
     slot->step->take(*slot, table.values, table.assigned);
   }
   return table;
@@ -99,11 +107,11 @@ bool any_assigned(const Table& table) {
   return std::ranges::any_of(table.assigned, [](std::uint8_t x) { return x != 0; });
 }
 
-void end_step(Synchronizer& synchronizer) {
+void end_step(Synchronizer& synchronizer, const void* by) {
   std::vector<Table> tables;
   std::vector<std::uint8_t> assigned;
   for (const SlotPtr& slot : synchronizer.buffers()) {
-    tables.push_back(table_of(slot));
+    tables.push_back(table_of(slot, by));
     assigned.insert(assigned.end(), tables.back().assigned.begin(), tables.back().assigned.end());
   }
   if (tables.empty()) {
@@ -132,19 +140,57 @@ bool in_step_of_several() {
 void BufferStep::assign(const Slot& slot, const Tensor& value) {
   const Context& context = Context::current();
   check_assigned(slot, value);
-  if (step_ != training_step()) {
-    pieces_.clear();  // of a step that never ended
+  if (slot.value.get().storage) {
+    wait_until_readable(*slot.value.get().storage);  // throws where the end was put off
   }
-  step_ = training_step();
+  // Calls with keys of their own have contexts of their own.
+  if (passes_.enter(training_step(), nullptr) == PassSequence::Entered::first) {
+    forget(slot);
+  }
   Tensor own = cast(value.detach(), slot.value.dtype());
-  pieces_[context.pass.first] = {context.pass.count, own.detach()};
+  pieces_[context.pass.first] = {context.pass.count, own.detach(), context.pass_mark};
+}
+
+/// What is left is of a step that no optimizer ended.
+void BufferStep::forget(const Slot& slot) {
+  if (!pieces_.empty()) {
+    log_once("buffers of a step", LogLevel::warning, "assign: what a training step assigned to ",
+             slot.name, " is dropped: no optimizer.step() ended it in the step's last pass");
+  }
+  pieces_.clear();
+  put_off_by_.clear();
+}
+
+/// By the current pass.
+bool BufferStep::assigned() const {
+  const Context& context = Context::current();
+  const auto found = pieces_.find(context.pass.first);
+  return found != pieces_.end() && passes_.step() == training_step() &&
+         found->second.pass.lock() == context.pass_mark;
 }
 
 std::optional<Tensor> BufferStep::own() const {
   const Context& context = Context::current();
-  const auto found = pieces_.find(context.pass.first);
-  const bool mine = found != pieces_.end() && step_ == training_step() && in_step_of_several();
-  return mine ? std::optional(found->second.value) : std::nullopt;
+  const auto put_off = put_off_in_.lock();
+  const bool mine = assigned() && in_step_of_several();
+  return mine && (put_off == nullptr || put_off != context.pass_mark)
+             ? std::optional(pieces_.at(context.pass.first).value)
+             : std::nullopt;
+}
+
+void BufferStep::put_off(Slot& slot, const void* by) {
+  const Context& context = Context::current();
+  if (!assigned() || put_off_in_.lock() == context.pass_mark) {
+    return;
+  }
+  put_off_in_ = context.pass_mark;
+  put_off_by_.push_back(by);
+  slot.put_off_update();
+}
+
+bool BufferStep::ends_with(const void* by) const {
+  return assigned() || (passes_.step() == training_step() &&
+                        std::ranges::find(put_off_by_, by) != put_off_by_.end());
 }
 
 void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
@@ -161,6 +207,7 @@ void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
     }
   }
   pieces_.clear();
+  put_off_by_.clear();
 }
 
 Tensor mean_of_pass(const Slot& slot, const Tensor& value) {
@@ -183,24 +230,50 @@ void write_in_step(const SlotPtr& slot, const Tensor& value) {
   if (slot->step == nullptr) {
     slot->step = std::make_shared<BufferStep>();
   }
+  const bool listed = slot->step->open();
   slot->step->assign(*slot, value);
-  if (slot->synchronizer == nullptr) {
+  if (!listed) {
     open_slots().push_back(slot);
   }
 }
 
-void end_step_of_buffers(std::span<Synchronizer* const> synchronizers) {
+void add_keeper_of_buffers(const std::shared_ptr<Synchronizer>& synchronizer) {
+  auto& keepers = keepers_of_buffers();
+  std::erase_if(keepers, [](const auto& keeper) { return keeper.expired(); });
+  if (std::ranges::none_of(keepers, [&](const auto& k) { return k.lock() == synchronizer; })) {
+    keepers.push_back(synchronizer);
+  }
+}
+
+void end_step_of_buffers(const void* by) {
   if (!in_step_of_several()) {
     return;
   }
-  for (Synchronizer* synchronizer : synchronizers) {
-    end_step(*synchronizer);
+  for (const std::weak_ptr<Synchronizer>& keeper : keepers_of_buffers()) {
+    if (const auto synchronizer = keeper.lock()) {
+      end_step(*synchronizer, by);
+    }
   }
-  for (const std::weak_ptr<Slot>& open : std::exchange(open_slots(), {})) {
-    if (const SlotPtr slot = open.lock(); slot != nullptr) {
-      if (Table table = table_of(slot); any_assigned(table)) {
+  for (const std::weak_ptr<Slot>& open : open_slots()) {
+    if (const SlotPtr slot = open.lock(); slot != nullptr && slot->synchronizer == nullptr) {
+      if (Table table = table_of(slot, by); any_assigned(table)) {
         store_result(table);
       }
+    }
+  }
+  std::erase_if(open_slots(), [](const std::weak_ptr<Slot>& open) {
+    const SlotPtr slot = open.lock();
+    return slot == nullptr || slot->step == nullptr || !slot->step->open();
+  });
+}
+
+void put_off_end_of_buffers(const void* by) {
+  if (!in_step_of_several()) {
+    return;
+  }
+  for (const std::weak_ptr<Slot>& open : open_slots()) {
+    if (const SlotPtr slot = open.lock(); slot != nullptr && slot->step != nullptr) {
+      slot->step->put_off(*slot, by);
     }
   }
 }

@@ -2,15 +2,20 @@
 //
 // A step means: the user's lines on each microbatch alone, results averaged. So each microbatch
 // reads a buffer's value from before the step and what it assigned itself; when the step ends, the
-// new value is the mean of the microbatches' last ones.
+// new value is the mean of the microbatches' last ones. What ends it is the first optimizer's step
+// after the assignment, of whatever model, in the last pass; in the passes before, a buffer is not
+// to be used between that optimizer's step and the next pass, as its parameters are not.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/pass_sequence.h>
 #include <tessera/nn/slot.h>
 
 namespace tessera::nn {
@@ -19,10 +24,17 @@ namespace tessera::nn {
 class BufferStep {
  public:
   /// Takes the value of the current pass: of the buffer's shape, equal for all microbatches of the
-  /// pass, or stacked, one a microbatch.
+  /// pass, or stacked, one a microbatch. Throws RuntimeError after `put_off` in this pass.
   void assign(const Slot& slot, const Tensor& value);
-  /// What the current pass assigned, if it did.
+  /// What the current pass assigned, if it did and no optimizer's step came after it.
   [[nodiscard]] std::optional<Tensor> own() const;
+  /// Optimizer `by` took its step in a pass that is not the last.
+  void put_off(Slot& slot, const void* by);
+  /// True where a step of `by` in the last pass ends the step for the buffer: the last pass
+  /// assigned to it, or an earlier one did before a step of `by`.
+  [[nodiscard]] bool ends_with(const void* by) const;
+  /// True while it holds values.
+  [[nodiscard]] bool open() const { return !pieces_.empty(); }
   /// Writes the assigned values as bytes to `values`, one of the buffer's size for each microbatch
   /// of the step, and 1 to their places in `assigned`. Forgets them.
   void take(const Slot& slot, std::span<std::uint8_t> values, std::span<std::uint8_t> assigned);
@@ -31,8 +43,14 @@ class BufferStep {
   struct Piece {
     std::int64_t count = 0;
     Tensor value;
+    std::weak_ptr<const void> pass;  ///< its mark
   };
-  std::uint64_t step_ = 0;
+  void forget(const Slot& slot);
+  [[nodiscard]] bool assigned() const;
+
+  PassSequence passes_;
+  std::weak_ptr<const void> put_off_in_;  ///< the mark of a pass
+  std::vector<const void*> put_off_by_;   ///< optimizers, in this step
   std::map<std::int64_t, Piece> pieces_;  ///< by first microbatch of the pass
 };
 
@@ -47,10 +65,14 @@ class BufferStep {
 /// Takes a write to a buffer in such a step.
 void write_in_step(const SlotPtr& slot, const Tensor& value);
 
-/// Ends the step for buffers: those of `synchronizers`, on all ranks that train together
-/// (collective), and those that this thread assigned to and that no synchronizer keeps. Optimizers
-/// call it in the last pass. Throws InvalidArgument, on every rank, when the microbatches disagree
-/// on an integer or bool.
-void end_step_of_buffers(std::span<Synchronizer* const> synchronizers);
+/// Says that `synchronizer` keeps buffers of this thread's models equal on several ranks.
+void add_keeper_of_buffers(const std::shared_ptr<Synchronizer>& synchronizer);
+
+/// Ends the step for the buffers that a step of optimizer `by` ends, in all models of the thread,
+/// on all ranks that train together (collective). Optimizers call it in the last pass. Throws
+/// InvalidArgument, on every rank, when the microbatches disagree on an integer or bool.
+void end_step_of_buffers(const void* by);
+/// Puts that off: optimizers call it in the passes before.
+void put_off_end_of_buffers(const void* by);
 
 }  // namespace tessera::nn

@@ -57,14 +57,14 @@ double elements_of(std::span<const LeafRun> leaves, double mine) {
   return mine;
 }
 
-/// Gives `counts` the n of all ranks, which the sinks' reducers know. False where no sink sums over
-/// ranks.
-bool tell_sinks(std::span<const LeafRun> leaves, PassCounts& counts) {
-  bool told = false;
+/// Gives `counts` the n of all ranks, which the sinks' reducers know. Returns one of the sinks;
+/// null where none sums over ranks.
+std::shared_ptr<GradientSink> tell_sinks(std::span<const LeafRun> leaves, PassCounts& counts) {
+  std::shared_ptr<GradientSink> told;
   for (const LeafRun& run : leaves) {
     if (auto* sink = dynamic_cast<CountedSink*>(run.leaf().sink.get()); sink != nullptr) {
       counts.elements = sink->take_counts(counts);
-      told = true;
+      told = run.leaf().sink;
     }
   }
   return told;
@@ -102,13 +102,13 @@ void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor
   if (counts.values.empty() || counts.values.size() != parts) {
     return;
   }
-  const bool told = tell_sinks(leaves, counts);
+  told_ = tell_sinks(leaves, counts);
   if (pass.grain == 1) {
     scale_ = scale_of(counts.values, counts.elements);
     return;
   }
   const bool whole = pass.count == pass.grain;
-  if (!told) {
+  if (told_ == nullptr) {
     counts.elements = elements_of(leaves, counts.elements);
   }
   const bool open = !whole && std::ranges::any_of(leaves, [](const LeafRun& run) {
@@ -121,13 +121,20 @@ void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor
   scale_ = whole ? scale_of(counts.values, elements) : GradientScale{};
 }
 
+std::optional<GradientScale> BackwardCounts::scale_of_step() const {
+  auto* sink = dynamic_cast<CountedSink*>(told_.get());
+  return sink != nullptr ? std::optional(sink->scale_of_step()) : std::nullopt;
+}
+
 GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale scale) {
+  const bool hooked = leaf.hooks != nullptr && !leaf.hooks->empty();
+  if (total.rows.defined() && (hooked || scale.factor != 1)) {
+    total.dense = add_rows(total.dense, std::exchange(total.rows, {}), leaf.meta);
+  }
   if (scale.factor != 1) {
-    if (total.rows.defined()) {
-      total.dense = add_rows(total.dense, std::exchange(total.rows, {}), leaf.meta);
-    }
     total.dense = times(std::move(total.dense), scale.factor);
   }
+  total.dense = run_gradient_hooks(leaf.hooks.get(), std::move(total.dense));
   return leaf.add_to_grad(std::move(total), scale.nothing);
 }
 

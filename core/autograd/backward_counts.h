@@ -1,6 +1,8 @@
 // How a backward weighs microbatches by what their losses counted.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +26,9 @@ class CountedSink {
   /// of all ranks: that of the first microbatch in the run's first step with such a loss.
   [[nodiscard]] virtual double take_counts(const PassCounts& counts) = 0;
   [[nodiscard]] virtual ElementsOfRun& elements_of_run() = 0;
+  /// Of gradients of the step's k-th backward, from all ranks' counts; when its last pass has
+  /// ended.
+  [[nodiscard]] virtual GradientScale scale_of_step() const = 0;
 };
 
 /// The scale of gradients from the denominators of all microbatches of the global batch, added
@@ -42,13 +47,16 @@ class BackwardCounts {
   [[nodiscard]] const std::vector<double>& weights() const { return weights_; }
   /// Of gradients that this backward completes by itself: its pass is the whole step.
   [[nodiscard]] GradientScale scale() const { return scale_; }
+  /// Of gradients that sums over the step's passes complete, where a sink knows it.
+  [[nodiscard]] std::optional<GradientScale> scale_of_step() const;
 
  private:
+  std::shared_ptr<GradientSink> told_;  ///< a CountedSink
   std::vector<double> weights_;
   GradientScale scale_;
 };
 
-/// Adds a finished sum to the leaf's `grad`, scaled.
+/// Adds a finished sum to the leaf's `grad`, scaled and as the leaf's hooks leave it.
 GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale scale);
 
 /// The n that backwards of `parameter`, a leaf that collects gradients, use; for checkpoints, while

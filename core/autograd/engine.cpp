@@ -20,6 +20,7 @@
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/ops/microbatches.h>
 
 namespace tessera {
 namespace {
@@ -270,11 +271,11 @@ void BackwardRun::complete(LeafRun& leaf) {
 }
 
 void BackwardRun::finish() {
-  if (captures_ == nullptr && Context::current().pass.last) {
-    complete_open_rounds(reached_);
-  }
   for (const std::function<void()>& callback : callbacks) {
     callback();
+  }
+  if (captures_ == nullptr && Context::current().pass.last) {
+    complete_open_rounds(reached_, counts_.scale_of_step());
   }
   if (bytes_apart_ > 0) {
     log_once("gradients apart", LogLevel::info,
@@ -295,6 +296,23 @@ void BackwardRun::abandon() {
   }
 }
 
+/// The roots of a backward. Beside a loss that weighs microbatches one that exists once, a penalty
+/// say, has a part in each, as it has where it is added to the loss.
+std::vector<Tensor> parts_of_sum(std::span<const Tensor> roots, std::span<const Tensor> seeds) {
+  std::vector<Tensor> all(roots.begin(), roots.end());
+  const std::int64_t parts = Context::current().pass.count;
+  const bool weighed =
+      std::ranges::any_of(all, [](const Tensor& root) { return counts_of(root) != nullptr; });
+  const ModeGuard<&Modes::record> recording(true);
+  for (std::size_t i = 0; weighed && parts > 1 && i < all.size(); ++i) {
+    if (all[i].requires_grad() && all[i].numel() == 1 && !all[i].cut() && !seeds[i].defined() &&
+        counts_of(all[i]) == nullptr) {
+      all[i] = repeat_microbatches(all[i], static_cast<std::int32_t>(parts));
+    }
+  }
+  return all;
+}
+
 void tell_listeners() {
   if (const auto listeners = Context::current().backward_listeners; listeners != nullptr) {
     listeners->walk([](const auto& entry) { entry.hook(); });
@@ -311,10 +329,11 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
   for (const Tensor& root : roots) {
     check(root.requires_grad(), "backward: the tensor requires no gradient");
   }
-  run.start(roots);
+  const std::vector<Tensor> parts = parts_of_sum(roots, seeds);
+  run.start(parts);
   run.count(roots, seeds);
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    run.seed(seed_for(roots[i], seeds[i], SeedScale::grain, run.counts().weights()));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    run.seed(seed_for(parts[i], seeds[i], SeedScale::grain, run.counts().weights()));
   }
   run.run();
   run.finish();

@@ -41,7 +41,8 @@ class GradientSink {
   /// come. True if the sink moves it away now: `complete` then brings rows alone. The default
   /// waits.
   [[nodiscard]] virtual bool take_dense(LeafNode&, Tensor& /*dense*/) { return false; }
-  /// Called once per backward, after the last contribution to the leaf.
+  /// Called once per backward, after the last contribution to the leaf. The leaf's hooks are the
+  /// sink's to run, on the step's sum when it is whole.
   virtual void complete(LeafNode& leaf, Contribution contribution) = 0;
 };
 
@@ -72,7 +73,7 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
 
   TensorMeta meta;
   std::shared_ptr<GradientSink> sink;                ///< null: add to `grad`
-  std::shared_ptr<GradientHooks> hooks;              ///< see the sum over uses, may replace it
+  std::shared_ptr<GradientHooks> hooks;              ///< see the step's sum, may replace it
   std::shared_ptr<HookList<ReadyHook>> ready_hooks;  ///< run after `grad` has the pass's gradient
   LossMemory losses;
 

@@ -43,7 +43,7 @@ void LeafRun::add_up_microbatches(GradientSink* into) {
 
 void LeafRun::offer_dense() {
   GradientSink* sink = leaf_->sink.get();
-  if (sink == nullptr || hooked() || !sum_.defined() || grad_enabled()) {
+  if (sink == nullptr || !sum_.defined() || grad_enabled()) {
     return;
   }
   add_up_microbatches(sink);
@@ -61,12 +61,8 @@ Tensor LeafRun::take_sum() {
 
 void LeafRun::complete(ReachedLeaves& reached, GradientScale scale) {
   add_up_microbatches(leaf_->sink.get());
-  Contribution total;
-  if (hooked()) {
-    total.dense = take_sum();
-  } else {
-    total = {.dense = std::exchange(sum_, Tensor()), .rows = merge_uses(std::exchange(rows_, {}))};
-  }
+  Contribution total{.dense = std::exchange(sum_, Tensor()),
+                     .rows = merge_uses(std::exchange(rows_, {}))};
   const Pass& pass = Context::current().pass;
   if (leaf_->sink != nullptr) {
     leaf_->sink->complete(*leaf_, std::move(total));

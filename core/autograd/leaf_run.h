@@ -36,16 +36,15 @@ class LeafRun {
   /// is written into the sink's memory if it is `for_sink`.
   void add_put_off(bool for_sink);
   void add_rows(RowGradient rows) { rows_.push_back(std::move(rows)); }
-  /// Offers the sum to the sink before rows have come, unless hooks wait for everything.
+  /// Offers the sum to the sink before rows have come.
   void offer_dense();
   /// The finished sum, for somebody who wants it instead of the sink; hooks on gradients have run.
   [[nodiscard]] Tensor take_sum();
-  /// Hands the finished sum to the sink or, scaled, to `grad`, and runs the hooks.
+  /// Hands the finished sum to the sink, to the sums over the step's passes or, scaled, to `grad`.
   void complete(ReachedLeaves& reached, GradientScale scale);
 
  private:
   void add_up_microbatches(GradientSink* into);
-  [[nodiscard]] bool hooked() const { return leaf_->hooks != nullptr && !leaf_->hooks->empty(); }
 
   LeafNode* leaf_;
   Tensor sum_;  ///< dense contributions so far

@@ -9,6 +9,7 @@
 
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/pass_sequence.h>
 
 namespace tessera {
 namespace {
@@ -32,11 +33,7 @@ class OpenRound {
 
 /// What a thread's passes of one step have brought to leaves.
 struct OpenStep {
-  const Context* context = nullptr;
-  std::uint64_t step = 0;
-  std::int64_t first = 0;                    ///< microbatch at which the step's first pass began
-  std::int64_t latest = 0;                   ///< and its latest
-  std::weak_ptr<const void> mark;            ///< of the latest
+  PassSequence passes;
   bool lost = false;                         ///< what earlier passes brought was dropped
   std::map<std::size_t, OpenRound> waiting;  ///< by number of the backward in its pass
 };
@@ -46,18 +43,13 @@ OpenStep& open_step() {
   return step;
 }
 
-/// The step that the current pass belongs to. A pass that does not lie behind the latest begins it
-/// anew.
+/// The step that the current pass belongs to.
 OpenStep& entered_step() {
   OpenStep& open = open_step();
-  const Context& context = Context::current();
-  const Pass& pass = context.pass;
-  const bool again = pass.first == open.latest && open.mark.lock() != context.pass_mark;
-  if (open.context != &context || open.step != context.step || pass.first < open.latest || again) {
-    open = {.context = &context, .step = context.step, .first = pass.first};
+  if (open.passes.enter() == PassSequence::Entered::first) {
+    open.lost = false;
+    open.waiting.clear();
   }
-  open.latest = pass.first;
-  open.mark = context.pass_mark;
   return open;
 }
 
@@ -65,9 +57,10 @@ OpenStep& entered_step() {
 OpenStep& step_of_pass() {
   OpenStep& open = entered_step();
   const Pass& pass = Context::current().pass;
-  check<RuntimeError>(!open.lost, "backward: an earlier pass of step ", open.step,
+  check<RuntimeError>(!open.lost, "backward: an earlier pass of step ", open.passes.step(),
                       " threw in backward; got the pass from microbatch ", pass.first,
-                      ", expected the step's passes again from microbatch ", open.first, " on");
+                      ", expected the step's passes again from microbatch ", open.passes.first(),
+                      " on");
   return open;
 }
 
@@ -96,14 +89,16 @@ double count_in_open_round(const PassCounts& counts) {
   return step.elements;
 }
 
-void complete_open_rounds(ReachedLeaves& reached) {
+void complete_open_rounds(ReachedLeaves& reached, std::optional<GradientScale> of_ranks) {
   auto open = open_step().waiting.extract(backward_in_pass());  // taken at once: a hook may throw
   if (open.empty()) {
     return;
   }
   PassCounts& counts = open.mapped().counts;
-  const GradientScale scale =
-      counts.values.empty() ? GradientScale{} : scale_of(std::move(counts.values), counts.elements);
+  const bool plain = counts.values.empty();
+  const GradientScale scale = plain      ? GradientScale{}
+                              : of_ranks ? *of_ranks
+                                         : scale_of(std::move(counts.values), counts.elements);
   for (auto& [leaf, tree] : open.mapped().sums) {
     reached.add(*leaf, tree.take(Context::current().pass.grain), scale);
     leaf->run_ready_hooks();
@@ -112,7 +107,7 @@ void complete_open_rounds(ReachedLeaves& reached) {
 
 void drop_open_rounds() {
   OpenStep& open = entered_step();
-  open.lost = open.lost || open.first < open.latest;
+  open.lost = open.lost || open.passes.first() < open.passes.latest();
   open.waiting.clear();
 }
 

@@ -1,6 +1,8 @@
 // Sums over a step's passes at leaves that wait for the last pass.
 #pragma once
 
+#include <optional>
+
 #include <tessera/core/autograd/backward_counts.h>
 #include <tessera/core/autograd/leaf.h>
 #include <tessera/core/autograd/reached_leaves.h>
@@ -16,9 +18,10 @@ void add_to_open_round(LeafNode& leaf, Contribution contribution);
 /// the step, that of its first.
 [[nodiscard]] double count_in_open_round(const PassCounts& counts);
 
-/// Completes the gradients of leaves that wait for the last pass's backward of this number. The
-/// engine calls it at the end of backward in the last pass.
-void complete_open_rounds(ReachedLeaves& reached);
+/// Completes the gradients of leaves that wait for the last pass's backward of this number, scaled
+/// as `of_ranks` says or, without it, by what this process's passes counted. The engine calls it at
+/// the end of backward in the last pass.
+void complete_open_rounds(ReachedLeaves& reached, std::optional<GradientScale> of_ranks);
 
 /// Drops what the step's passes have brought: the backward of one of them threw.
 void drop_open_rounds();

@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -34,6 +35,9 @@ Tensor weighted(const Tensor& root, std::span<const double> weights, bool per_mi
 Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
                 std::span<const double> weights) {
   if (seed.defined()) {
+    if (root.cut().stacked && !seed.cut() && seed.shape() == unstacked_shape(root)) {
+      return repeat_microbatches(seed, root.cut().parts);  // one for each microbatch
+    }
     check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
           seed.shape(), ", expected ", root.shape());
     if (seed.cut() == root.cut()) {

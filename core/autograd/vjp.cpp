@@ -1,10 +1,12 @@
 #include <tessera/core/autograd/vjp.h>
 
+#include <string_view>
 #include <vector>
 
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/factories.h>
 
@@ -73,14 +75,41 @@ std::vector<Tensor> marked_alike(std::span<const TensorRef> inputs) {
   return marked;
 }
 
+/// The leaf of which input `i` is one microbatch's copy; null for none.
+LeafRun* repeated_leaf(RunState& run, const OpRun& op, std::size_t i) {
+  Target at = run.targets(op)[i];
+  for (const std::string_view step :
+       {UnbindMicrobatches::info.name, RepeatMicrobatches::info.name}) {
+    if (at.is_nowhere() || at.is_leaf() || run.op(at).node->op->info.name != step) {
+      return nullptr;
+    }
+    at = run.targets(run.op(at))[0];
+  }
+  return at.is_leaf() ? &run.leaf(at) : nullptr;
+}
+
+/// Alone, a microbatch puts the sum off as well, and takes it with those of the other uses.
+void check_only_use(const OpDef& op, const LeafRun* leaf) {
+  if (leaf != nullptr && !leaf->only_use()) {
+    fail_on_microbatches(
+        op.info.name,
+        "takes a parameter that is used more than once, and here with a value that "
+        "exists once a microbatch");
+  }
+}
+
 }  // namespace
 
 void Vjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
                         const void* attrs) {
   LeafRun* leaf = run_.leaf_behind(op_, index(i));
   const bool has_samples = inputs[0]->ndim() - (inputs[0]->cut().stacked ? 1 : 0) > 1;
+  const bool several = Context::current().pass.grain > 1;
+  if (node_.of_one_microbatch && several && has_samples && !grad_enabled()) [[unlikely]] {
+    check_only_use(*node_.op, repeated_leaf(run_, op_, index(i)));
+  }
   const bool shared = leaf != nullptr && !leaf->only_use() && !input_meta(i).cut && has_samples;
-  if (shared && Context::current().pass.grain > 1 && !grad_enabled() && node_.hooks == nullptr) {
+  if (shared && several && !grad_enabled() && node_.hooks == nullptr) {
     const std::vector<Tensor> marked = marked_alike(inputs);
     leaf->put_off({op, std::vector<TensorRef>(marked.begin(), marked.end()), attrs});
     return;

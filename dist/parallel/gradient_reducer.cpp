@@ -115,11 +115,23 @@ void GradientReducer::begin_backward() {
     return;
   }
   backward_ = current_backward();
+  if (passes_.enter() == PassSequence::Entered::first) {
+    forget_step();
+  }
   agree();
   keep_previous();
   if (Context::current().pass.last) {
     begin_last_pass();
   }
+}
+
+/// What is left is of a step whose loop was left.
+void GradientReducer::forget_step() {
+  for (Progress& progress : progress_) {
+    progress.rounds.clear();
+    std::ranges::fill(progress.filled, 0);
+  }
+  loss_counts_.forget_step();
 }
 
 /// A second backward before the optimizer's step overwrites the buckets: what they hold is set

@@ -12,6 +12,7 @@
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/hook_list.h>
+#include <tessera/core/base/pass_sequence.h>
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/dist/parallel/bucket_layout.h>
 #include <tessera/dist/parallel/data_parallel.h>
@@ -52,9 +53,9 @@ struct CommunicationTime {
 /// gradient of a step's last pass every rank launches an exchange of fingerprints: of what changed
 /// in the model, which is nothing in nearly every step, and of where the batch came from. A rank
 /// whose model did not change waits for it when backward ends; one that unfroze, froze or replaced
-/// something asks in the first pass and waits at once. Where all did the same, the reducer follows
-/// the model; otherwise the rank launches what the others wait for, and at the end of backward all
-/// throw, before any update.
+/// something waits at once, and where a parameter is new it asks in the first pass already. Where
+/// all did the same, the reducer follows the model; otherwise the rank launches what the others
+/// wait for, and at the end of backward all throw, before any update.
 class GradientReducer final : public nn::Synchronizer,
                               public std::enable_shared_from_this<GradientReducer> {
  public:
@@ -83,16 +84,20 @@ class GradientReducer final : public nn::Synchronizer,
   [[nodiscard]] std::vector<nn::SlotPtr> buffers() const override;
   void share_bytes(std::span<std::uint8_t> bytes) override;
 
+  /// Whether all that it keeps is among `parameters`.
+  [[nodiscard]] bool lies_within(const std::vector<nn::Parameter>& parameters) const;
+
   [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
   /// The communication since the last call.
   [[nodiscard]] CommunicationTime take_time() { return std::exchange(time_, {}); }
 
-  // For the sinks of the parameters' leaves. The first is called before each of the others.
+  // For the sinks of the parameters' leaves. The first is called before each of the next four.
   void begin_backward();
   [[nodiscard]] Tensor destination(std::size_t index);
   [[nodiscard]] Tensor early_destination(std::size_t index);
   [[nodiscard]] bool take_dense(std::size_t index, Tensor& dense);
   void complete(std::size_t index, Contribution contribution);
+  [[nodiscard]] double take_counts(const PassCounts& counts);
   [[nodiscard]] LossCountTable& loss_counts() { return loss_counts_; }
 
  private:
@@ -116,6 +121,7 @@ class GradientReducer final : public nn::Synchronizer,
     std::string name;
     Tensor value;           ///< the slot's, while the ranks agree on it
     bool trained = true;    ///< else frozen, or out of the model: it takes no part
+    bool agreed = true;     ///< `trained`, as the ranks agreed on it
     int without_dense = 0;  ///< backwards since the last that brought a dense gradient
     int early = 0;          ///< backwards since the last that did not bring it early
   };
@@ -132,7 +138,11 @@ class GradientReducer final : public nn::Synchronizer,
   [[nodiscard]] std::size_t current_block() const;
   [[nodiscard]] bool fills_bucket(std::size_t block) const;
   [[nodiscard]] Round& current_round(Progress& progress) const;
+  void forget_step();
   void agree();
+  [[nodiscard]] bool has_newcomers() const;
+  void follow_trained();
+  void set_trained(std::size_t index, bool trained);
   [[nodiscard]] std::uint64_t step_fingerprint() const;
   [[nodiscard]] Facts step_facts() const;
   void check_between_steps() const;
@@ -172,6 +182,8 @@ class GradientReducer final : public nn::Synchronizer,
   void add_previous(std::size_t index, bool used) const;
   void add_rows_of_all(const std::vector<std::int64_t>& table);
   void add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts);
+  void finish_sum(std::size_t index, GradientScale scale);
+  void finish_sums(const std::vector<std::int64_t>& table, GradientScale scale);
   void set_gradients(const std::vector<std::int64_t>& table, GradientScale scale);
   void wait(const Work& work);
   [[nodiscard]] std::vector<std::byte*> host_addresses() const;
@@ -204,6 +216,7 @@ class GradientReducer final : public nn::Synchronizer,
   FingerprintExchange step_;    ///< of the step under way, until its last backward ends
   FingerprintExchange update_;  ///< of the optimizer's part of it
   std::uint64_t backward_ = 0;
+  PassSequence passes_;
   CommunicationTime time_;
   std::vector<std::weak_ptr<nn::Slot>> buffers_;
 };

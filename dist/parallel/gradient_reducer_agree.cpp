@@ -4,7 +4,7 @@
 
 #include <tessera/core/base/batch_source.h>
 #include <tessera/core/base/philox.h>
-#include <tessera/dist/parallel/gradient_reducer.h>
+#include <tessera/dist/parallel/reducer_sink.h>
 
 namespace tessera::dist {
 namespace {
@@ -18,20 +18,43 @@ using Change = WatchedModel::Change;
 /// those of several may not ask it before.
 void GradientReducer::agree() {
   retired_.clear();
-  const bool changed = watch_.change() == Change::structure;
-  if (changed) {
+  const bool moves = has_newcomers();
+  if (moves) {
     check_between_steps();
+  } else {
+    follow_trained();
   }
   const Pass& pass = Context::current().pass;
-  const bool at_once = changed || find_block(pass) == blocks_.size();
+  const bool at_once = moves || find_block(pass) == blocks_.size();
   if (!step_.under_way() && comm_->size() > 1 && (at_once || pass.last)) {
     step_.begin(*comm_, step_fingerprint(), "what is trained on which data");
-    if (at_once && !step_.all_equal()) {
+    if ((at_once || watch_.change() == Change::trained) && !step_.all_equal()) {
       abandon();
     }
   }
-  if (changed) {
+  if (moves) {
     follow_model(*watch_.model());
+  }
+}
+
+/// Whether parameters have to be laid out anew, which all ranks do together.
+bool GradientReducer::has_newcomers() const {
+  if (watch_.change() != Change::trained) {
+    return watch_.change() == Change::structure;
+  }
+  return std::ranges::any_of(parameters_to_keep(*watch_.model()),
+                             [this](const nn::Parameter& p) { return !lies_here(*p.slot()); });
+}
+
+/// To freeze a parameter and to train it again moves nothing: this rank goes on as if the others
+/// did the same, and asks them in the last pass.
+void GradientReducer::follow_trained() {
+  for (std::size_t i = 0; watch_.change() == Change::trained && i < places_.size(); ++i) {
+    const nn::SlotPtr slot = places_[i].entry.alive.lock();
+    if (slot != nullptr && keeps(*slot) && places_[i].trained != is_trained(*slot)) {
+      check_between_steps();
+      set_trained(i, is_trained(*slot));
+    }
   }
 }
 
@@ -74,24 +97,38 @@ Facts GradientReducer::step_facts() const {
 /// The ranks differ, and this one cannot go on: the others get what they wait for, zeros, and find
 /// out when their backward ends.
 void GradientReducer::abandon() {
+  for (Place& place : places_) {
+    place.trained = place.agreed;
+  }
   count_pending();
   end_backward();
   fail<Disagreement>("data_parallel: ranks differ in what they train");
 }
 
+/// A rank that waits for what another should tell first finds out whether that one goes on.
+double GradientReducer::take_counts(const PassCounts& counts) {
+  begin_backward();
+  if (!loss_counts_.knows_elements() && step_.under_way() && !step_.all_equal()) {
+    abandon();
+  }
+  return loss_counts_.add(counts);
+}
+
 /// Before anything that this backward brought is used.
 void GradientReducer::require_equal() {
-  if (!step_.under_way()) {
-    return;
+  if (step_.under_way()) {
+    wait(step_.work());
+    const bool equal = step_.all_equal();
+    step_.end();
+    if (!equal) {
+      require_agreement(*comm_, "data_parallel", step_facts());
+    }
   }
-  wait(step_.work());
-  const bool equal = step_.all_equal();
-  step_.end();
-  if (!equal) {
-    require_agreement(*comm_, "data_parallel", step_facts());
-  }
-  if (watch_.change() == Change::values) {
+  if (watch_.change() != Change::none) {
     watch_.accept();
+    for (Place& place : places_) {
+      place.agreed = place.trained;
+    }
   }
 }
 

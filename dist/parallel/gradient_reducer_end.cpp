@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/base/clock.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
@@ -127,23 +128,52 @@ void GradientReducer::add_rows_of(std::size_t index, const std::vector<std::int6
   static_cast<void>(add_rows(gradient, all, meta, gradient));
 }
 
+/// The mean over the global batch, as the hooks on the parameter's gradient leave it.
+void GradientReducer::finish_sum(std::size_t index, GradientScale scale) {
+  Tensor gradient = gradient_at(index, 0);
+  if (scale.factor != 1) {
+    static_cast<void>(mul_(gradient, scale.factor));
+  }
+  const Tensor hooked = run_gradient_hooks(leaf_of(places_[index].value).hooks.get(), gradient);
+  if (!hooked.is(gradient)) {
+    static_cast<void>(call_into<Cast>(gradient, {hooked}, {DType::f32}));
+  }
+}
+
+/// Of the parameters that some rank used. Where a hook throws, gradients are again what they were
+/// before this backward.
+void GradientReducer::finish_sums(const std::vector<std::int64_t>& table, GradientScale scale) {
+  for (Progress& progress : progress_) {
+    std::ranges::fill(progress.filled, 0);
+    progress.rounds.erase(backward_in_pass());
+  }
+  try {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i].trained && any_rank(table, places_.size(), i, used)) {
+        finish_sum(i, scale);
+      }
+    }
+  } catch (...) {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (std::exchange(progress_[i].kept, false)) {
+        add_previous(i, false);
+      }
+    }
+    throw;
+  }
+}
+
 /// A parameter that no rank used has no gradient and is left untouched.
 void GradientReducer::set_gradients(const std::vector<std::int64_t>& table, GradientScale scale) {
+  finish_sums(table, scale);
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    const bool any = any_rank(table, places_.size(), i, used);
-    Progress& p = progress_[i];
-    std::ranges::fill(p.filled, 0);
-    p.rounds.erase(backward_in_pass());
     if (!places_[i].trained) {
       continue;
     }
+    const bool any = any_rank(table, places_.size(), i, used);
     LeafNode& leaf = leaf_of(places_[i].value);
-    const bool before = leaf.grad().defined() && p.kept;
-    p.kept = false;
+    const bool before = leaf.grad().defined() && std::exchange(progress_[i].kept, false);
     Tensor gradient = any || before ? gradient_at(i, 0) : Tensor();
-    if (any && scale.factor != 1) {
-      static_cast<void>(mul_(gradient, scale.factor));
-    }
     const bool nothing = scale.nothing && (!before || leaf.counted_nothing());
     leaf.set_grad(std::move(gradient), nothing);
     if (before) {

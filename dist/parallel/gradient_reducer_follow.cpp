@@ -7,13 +7,10 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/dist/parallel/reducer_sink.h>
+#include <tessera/nn/buffer_step.h>
 
 namespace tessera::dist {
 namespace {
-
-bool is_trained(const nn::Slot& slot) {
-  return slot.value.defined() && slot.value.requires_grad();
-}
 
 ReducerSink* sink_of(const Tensor& value, const GradientReducer& reducer) {
   const LeafNode* leaf = known_leaf_of(value);
@@ -25,6 +22,19 @@ ReducerSink* sink_of(const Tensor& value, const GradientReducer& reducer) {
 void check_no_gradient(const nn::Slot& slot) {
   check(!slot.value.grad().defined(), "data_parallel: ", slot.name,
         " has a gradient of this rank's samples alone; drop it before with zero_grad");
+}
+
+/// Of two reducers each would bring a parameter that both keep the sums of its own model's uses.
+void check_kept_alone(const std::vector<nn::Parameter>& parameters, const GradientReducer& own) {
+  const GradientReducer* fine = &own;  // or another one, whose place this one takes
+  for (const nn::Parameter& p : parameters) {
+    const auto* other = dynamic_cast<const GradientReducer*>(p.slot()->synchronizer.get());
+    check(other == nullptr || other == fine || other->lies_within(parameters),
+          "data_parallel: ", p.slot()->name,
+          " is shared with another model to which data_parallel was applied; apply it once, to a "
+          "module that holds both");
+    fine = other != nullptr ? other : fine;
+  }
 }
 
 /// Where samples mix, microbatches run one by one.
@@ -45,7 +55,7 @@ void limit_passes(const nn::Module& model, int rank) {
 /// Their first gradients have to come here too.
 void GradientReducer::notice_new_parameters() {
   watch_.look();
-  if (watch_.change() != WatchedModel::Change::structure) {
+  if (watch_.change() < WatchedModel::Change::trained) {
     return;
   }
   for (const nn::Parameter& parameter : watch_.model()->parameters()) {
@@ -60,6 +70,7 @@ void GradientReducer::notice_new_parameters() {
 
 void GradientReducer::follow_model(const nn::Module& model) {
   const auto self = shared_from_this();  // slots that leave let go of it
+  check_kept_alone(model.parameters(), *this);
   const std::vector<nn::Parameter> parameters = parameters_to_keep(model);
   const auto known = [this](const nn::Parameter& p) { return lies_here(*p.slot()); };
   if (parameters_.data == nullptr || !std::ranges::all_of(parameters, known)) {
@@ -72,6 +83,14 @@ void GradientReducer::follow_model(const nn::Module& model) {
   set_buffers(model);
   limit_passes(model, comm_->rank());
   watch_.accept();
+}
+
+bool GradientReducer::lies_within(const std::vector<nn::Parameter>& parameters) const {
+  return std::ranges::all_of(places_, [&](const Place& place) {
+    const nn::SlotPtr slot = place.entry.alive.lock();
+    return slot == nullptr || !keeps(*slot) ||
+           std::ranges::any_of(parameters, [&](const auto& p) { return p.slot() == slot; });
+  });
 }
 
 /// Those that are trained, and those that were.
@@ -164,15 +183,21 @@ void GradientReducer::keep(std::size_t index, const std::vector<nn::Parameter>& 
   const bool in_model = slot != nullptr && std::ranges::any_of(parameters, [&](const auto& p) {
                           return p.slot() == slot;
                         });
-  place.trained = in_model && is_trained(*slot);
   if (!in_model) {
+    place.trained = place.agreed = false;
     return let_go(place);
   }
   slot->synchronizer = shared_from_this();
   if (sink_of(place.value, *this) == nullptr) {
     leaf_of(place.value).sink = std::make_shared<ReducerSink>(*this);
   }
-  sink_of(place.value, *this)->set_place(place.trained ? index : ReducerSink::kNoPlace);
+  set_trained(index, is_trained(*slot));
+  place.agreed = place.trained;
+}
+
+void GradientReducer::set_trained(std::size_t index, bool trained) {
+  places_[index].trained = trained;
+  sink_of(places_[index].value, *this)->set_place(trained ? index : ReducerSink::kNoPlace);
 }
 
 /// From now on the slot and its tensor are on their own.
@@ -199,6 +224,9 @@ void GradientReducer::set_buffers(const nn::Module& model) {
   for (const auto& [name, buffer] : model.named_buffers()) {
     buffer.slot()->synchronizer = shared_from_this();
     buffers_.push_back(buffer.slot());
+  }
+  if (!buffers_.empty()) {
+    nn::add_keeper_of_buffers(shared_from_this());
   }
 }
 

@@ -16,16 +16,22 @@ double LossCountTable::agreed(double elements) {
     receive(comm_, std::span(&elements, 1), 0, label).wait();
     return elements;
   }
-  const double& told = told_.emplace_back(elements);
+  Told& told = told_[backward_in_pass()];
+  told.elements = elements;
+  const std::span<const double> message(&told.elements, 1);
   for (int rank = 1; rank < comm_.size(); ++rank) {
-    telling_.push_back(send(comm_, std::span(&told, 1), rank, label));
+    told.sent.push_back(send(comm_, message, rank, label));
   }
   return elements;
 }
 
+bool LossCountTable::knows_elements() const {
+  return elements_.contains(backward_in_pass());
+}
+
 double LossCountTable::add(const PassCounts& counts) {
   const std::size_t number = backward_in_pass();
-  if (!elements_.contains(number)) {
+  if (!knows_elements()) {
     elements_[number] = agreed(counts.elements);
   }
   Values& values = step_.try_emplace(number, none()).first->second;
@@ -43,9 +49,10 @@ void LossCountTable::append_to(std::vector<std::int64_t>& table) const {
 }
 
 GradientScale LossCountTable::take_from(std::vector<std::int64_t>& tables) {
-  std::ranges::for_each(telling_, [](const Work& work) { work.wait(); });  // all have come so far
-  telling_.clear();
-  told_.clear();
+  // All ranks have come so far. What they were told of later losses waits for them.
+  if (const auto told = told_.extract(backward_in_pass()); !told.empty()) {
+    std::ranges::for_each(told.mapped().sent, [](const Work& work) { work.wait(); });
+  }
   const auto own = static_cast<std::ptrdiff_t>(tables.size()) / comm_.size();
   Values all = none();
   for (int rank = comm_.size() - 1; rank >= 0; --rank) {
@@ -59,7 +66,8 @@ GradientScale LossCountTable::take_from(std::vector<std::int64_t>& tables) {
   step_.erase(backward_in_pass());
   const auto elements = elements_.find(backward_in_pass());
   const bool plain = std::ranges::all_of(all, [](double value) { return value < 0; });
-  return plain ? GradientScale{} : scale_of(std::move(all), elements->second);
+  latest_ = plain ? GradientScale{} : scale_of(std::move(all), elements->second);
+  return latest_;
 }
 
 }  // namespace tessera::dist

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <map>
 #include <vector>
 
@@ -22,24 +21,35 @@ class LossCountTable {
   /// the others wait for. No collective: ranks of several passes come to a step's second loss
   /// before the first one's buckets, ranks of one pass after them.
   [[nodiscard]] double add(const PassCounts& counts);
+  /// Whether `add` in this backward need not wait.
+  [[nodiscard]] bool knows_elements() const;
   [[nodiscard]] ElementsOfRun& elements_of_run() { return elements_; }
   /// Appends this rank's numbers for the current backward to `table`.
   void append_to(std::vector<std::int64_t>& table) const;
   /// Takes all ranks' numbers out of their parts in `tables` again; begins the current backward of
   /// the next step. Returns what the ranks' sums of gradients are to be multiplied with.
   [[nodiscard]] GradientScale take_from(std::vector<std::int64_t>& tables);
+  /// Drops what passes of a step that never ended have counted.
+  void forget_step() { step_.clear(); }
+  /// What take_from returned last.
+  [[nodiscard]] GradientScale latest() const { return latest_; }
 
  private:
+  /// What rank 0 sends of one n; its memory stays where it is.
+  struct Told {
+    double elements;
+    std::vector<Work> sent;
+  };
   using Values = std::vector<double>;  ///< by microbatch of the global batch; -1: no counts
   [[nodiscard]] double agreed(double elements);
   [[nodiscard]] Values none() const { return Values(static_cast<std::size_t>(grain_), -1.0); }
 
   Communicator& comm_;
   std::int64_t grain_;
-  ElementsOfRun elements_;  ///< from the run's first step
-  std::list<double> told_;  ///< what `telling_` sends
-  std::vector<Work> telling_;
+  ElementsOfRun elements_;            ///< from the run's first step
+  std::map<std::size_t, Told> told_;  ///< by number, until all ranks have it
   std::map<std::size_t, Values> step_;
+  GradientScale latest_;
 };
 
 }  // namespace tessera::dist

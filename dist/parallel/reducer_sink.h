@@ -11,6 +11,11 @@
 
 namespace tessera::dist {
 
+/// Whether the slot's parameter wants gradients.
+[[nodiscard]] inline bool is_trained(const nn::Slot& slot) {
+  return slot.value.defined() && slot.value.requires_grad();
+}
+
 /// The sink of one parameter's leaf. Without a place in the reducer it drops what comes: of a
 /// parameter that was frozen or left the model after its forward. One that came to the model after
 /// the ranks agreed on it gets its place with the first gradient of the next backward.
@@ -39,8 +44,9 @@ class ReducerSink final : public GradientSink, public CountedSink {
       reducer_.complete(index_, std::move(contribution));
     }
   }
-  double take_counts(const PassCounts& counts) override {
-    return reducer_.loss_counts().add(counts);
+  double take_counts(const PassCounts& counts) override { return reducer_.take_counts(counts); }
+  [[nodiscard]] GradientScale scale_of_step() const override {
+    return reducer_.loss_counts().latest();
   }
   ElementsOfRun& elements_of_run() override { return reducer_.loss_counts().elements_of_run(); }
 

@@ -45,8 +45,11 @@ WatchedModel::Change WatchedModel::compare(const Seen& seen, const nn::SlotPtr& 
     return Change::none;
   }
   const Tensor& value = slot->value;
-  if (&value.get() != &seen.value.get() || value.requires_grad() != seen.trained) {
+  if (&value.get() != &seen.value.get()) {
     return Change::structure;
+  }
+  if (value.requires_grad() != seen.trained) {
+    return Change::trained;
   }
   return value.version() != seen.version ? Change::values : Change::none;
 }

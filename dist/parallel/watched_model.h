@@ -17,7 +17,8 @@ class WatchedModel {
   enum class Change : std::uint8_t {
     none,
     values,     ///< somebody else than the optimizer wrote to a parameter
-    structure,  ///< other slots, a parameter's other tensor, one frozen or trained again
+    trained,    ///< a parameter was frozen, or is trained again
+    structure,  ///< other slots, a parameter's other tensor
   };
 
   explicit WatchedModel(nn::Module& model) : model_(model.weak_from_this()) {}

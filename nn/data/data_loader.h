@@ -111,6 +111,7 @@ class DataLoader final : public LoaderBase {
  private:
   /// The next pass; false where the loop ends.
   bool next(Batch& batch) {
+    end_pass();
     if (!has_pass()) {
       return false;
     }
@@ -252,6 +253,7 @@ class DataLoader<D, Collate>::Iterator {
     ++*this;
   }
   ~Iterator() {
+    loader_.end_loop();
     Context& context = Context::current();
     context.pass = before_;
     context.pass_mark = mark_;
@@ -261,7 +263,10 @@ class DataLoader<D, Collate>::Iterator {
   Iterator(const Iterator&) = delete;
   Iterator& operator=(const Iterator&) = delete;
 
-  Batch& operator*() { return batch_; }
+  Batch& operator*() {
+    loader_.check_turn();
+    return batch_;
+  }
   Iterator& operator++() {
     batch_ = {};
     ended_ = !loader_.next(batch_);

@@ -115,6 +115,12 @@ void LoaderBase::respect_mixing() {
 }
 
 void LoaderBase::begin_loop() {
+  check<RuntimeError>(!left_, "data loader: the loop before was left in pass ", latest_, " of ",
+                      passes_.size(),
+                      " of a training step, before the pass's backward, and what is left would be "
+                      "a part of a step; "
+                      "leave loops by `if (optimizer.step().ended)`, or begin the batch anew with "
+                      "load_state(state())");
   respect_mixing();
   outer_ = Context::current().pass;
   outer_mark_ = Context::current().pass_mark;
@@ -185,12 +191,14 @@ void LoaderBase::advance(std::vector<Shape> sizes) {
   context.pass_mark = std::make_shared<char>();
   mark_ = context.pass_mark;
   latest_ = now.index;
+  backwards_ = latest_ == 0 ? std::nullopt : backwards_;
   announce_source(now.position);
   begin_random_pass();
   if (options_.counts_steps) {
     context.step = static_cast<std::uint64_t>(now.position) + 1;
   }
   next_ = cursor(1);
+  in_body_ = true;
 }
 
 std::int64_t LoaderBase::sample_at(std::int64_t place) const {
@@ -296,8 +304,11 @@ void LoaderBase::load_state(const LoaderState& saved) {
     check_same("kind of data", saved.data[i].first, now.data[i].first);
     check_same(now.data[i].first + " of the data", saved.data[i].second, now.data[i].second);
   }
+  check<RuntimeError>(next_.pass == 0 || !runs_now(),
+                      "data loader: load_state inside a pass that is not the last of its step");
   drop_pending();
   next_ = {.position = saved.position, .pass = 0};
+  left_ = false;
 }
 
 }  // namespace tessera::data

@@ -96,8 +96,16 @@ class LoaderBase {
   /// Forgets what was prepared ahead.
   virtual void drop_pending() = 0;
 
-  /// A loop begins: says where it will end.
+  /// A loop begins: says where it will end. Throws RuntimeError where the one before was left in
+  /// the middle of a step of several passes.
   void begin_loop();
+  /// A loop ends or is left, while the context still has its pass.
+  void end_loop() noexcept;
+  /// The body is through with its pass.
+  void end_pass();
+  /// Throws InvalidArgument where another loader's pass is under way: the batch in hand is none of
+  /// it.
+  void check_turn() const;
   /// False where the loop ends.
   [[nodiscard]] bool has_pass(std::int64_t ahead = 0) const;
   /// The pass that is `ahead` passes behind the next one.
@@ -145,6 +153,7 @@ class LoaderBase {
   [[nodiscard]] bool is_whole_step(const Pass& pass) const;
   void check_beside(const Pass& pass) const;
   void check_backwards();
+  [[nodiscard]] bool runs_now() const;
 
   std::int64_t size_;
   LoaderOptions options_;
@@ -155,9 +164,11 @@ class LoaderBase {
   std::int64_t end_ = 0;                 ///< position where the loop ends
   Pass outer_;                           ///< in which the loop began
   std::weak_ptr<const void> outer_mark_;
-  std::weak_ptr<const void> mark_;  ///< of this loader's latest pass
-  std::size_t latest_ = 0;          ///< that pass's number in its step
-  std::size_t backwards_ = 0;       ///< in the step's first pass
+  std::weak_ptr<const void> mark_;        ///< of this loader's latest pass
+  std::size_t latest_ = 0;                ///< that pass's number in its step
+  std::optional<std::size_t> backwards_;  ///< in the step's first pass, where they were counted
+  bool in_body_ = false;                  ///< of the loop, with the latest pass
+  bool left_ = false;                     ///< a step of several passes, in the middle
 };
 
 }  // namespace tessera::data

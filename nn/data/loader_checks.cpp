@@ -48,19 +48,56 @@ void LoaderBase::check_beside(const Pass& pass) const {
         " as of the other: give both one LoaderOptions::grain and at_once");
 }
 
+/// True while the pass under way is this loader's latest.
+bool LoaderBase::runs_now() const {
+  const auto& mark = Context::current().pass_mark;
+  return mark != nullptr && mark == mark_.lock();
+}
+
+void LoaderBase::check_turn() const {
+  const Pass& now = Context::current().pass;
+  if (!options_.counts_steps || !now.training || runs_now()) {
+    return;
+  }
+  const MicrobatchRange& own = passes_[latest_];
+  check(now.grain == options_.grain && now.first == own.first && now.count == own.count,
+        "data loader: the pass under way is another loader's, microbatches ", now.first, " to ",
+        now.first + now.count, " of ", now.grain, "; got the batch of ", own.first, " to ",
+        own.first + own.count, " of ", options_.grain,
+        ": move loaders that train in one step on together, with one LoaderOptions::grain and "
+        "at_once");
+}
+
+void LoaderBase::end_pass() {
+  in_body_ = false;
+  if (!has_pass()) {
+    check_backwards();
+  }
+}
+
+/// A pass that was left before its backward is missing in the sums of the step's others. Without
+/// one in the first pass the step has none.
+void LoaderBase::end_loop() noexcept {
+  if (!options_.counts_steps || passes_.size() == 1 || !runs_now()) {
+    return;
+  }
+  const std::size_t backwards = backwards_in_pass();
+  left_ = in_body_ && (latest_ == 0 ? backwards == 0 : backwards != backwards_.value_or(backwards));
+  backwards_ = latest_ == 0 ? backwards : backwards_;
+}
+
 /// Before the next pass: a pass without the others' backwards would count as zeros in their sums.
 void LoaderBase::check_backwards() {
-  const auto& mark = Context::current().pass_mark;
-  if (!options_.counts_steps || mark == nullptr || mark != mark_.lock()) {
+  if (!options_.counts_steps || !runs_now()) {
     return;
   }
   const std::size_t backwards = backwards_in_pass();
   if (latest_ == 0) {
     backwards_ = backwards;
   }
-  check(backwards == backwards_,
-        "data loader: the passes of a step ran other numbers of backward; ", "got ", backwards,
-        " in pass ", latest_, ", expected ", backwards_,
+  const std::size_t expected = backwards_.value_or(backwards);
+  check(backwards == expected, "data loader: the passes of a step ran other numbers of backward; ",
+        "got ", backwards, " in pass ", latest_, ", expected ", expected,
         " as in pass 0: a pass holds a part of the step, which is skipped or made as a whole");
 }
 

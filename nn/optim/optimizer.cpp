@@ -312,8 +312,10 @@ void Optimizer::consume(const std::vector<nn::Synchronizer*>& synchronizers) {
 }
 
 StepResult Optimizer::step() {
+  check_alike_in_passes();
   if (!Context::current().pass.last) {
     std::ranges::for_each(items_, [](const Item& item) { item.slot->put_off_update(); });
+    nn::put_off_end_of_buffers(this);
     return {};
   }
   require_kept_equal();
@@ -322,7 +324,7 @@ StepResult Optimizer::step() {
   for (nn::Synchronizer* synchronizer : sharing) {
     synchronizer->finish_gradients();
   }
-  nn::end_step_of_buffers(sharing);
+  nn::end_step_of_buffers(this);
   const std::vector<Work> work = collect();
   const std::uint64_t fingerprint = sharing.empty() ? 0 : step_fingerprint(work);
   for (nn::Synchronizer* synchronizer : sharing) {

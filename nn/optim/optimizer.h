@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include <tessera/core/base/pass_sequence.h>
 #include <tessera/core/ops/support/step_tensors.h>
 #include <tessera/nn/optim/non_finite.h>
 #include <tessera/nn/optim/state.h>
@@ -44,7 +46,8 @@ class Optimizer {
   /// parameter that is frozen or without gradient is left untouched, with its state; what gradient
   /// a frozen one has is dropped. Where no element of the global batch counted in the loss (all
   /// targets ignored), nothing is changed: the step is skipped. Before the last pass of a step of
-  /// several passes this does nothing, and parameters may not be read until the next pass. Throws
+  /// several passes this does nothing: parameters may not be read until the next pass, and options
+  /// and groups must be in the last pass what they were in this one. Throws RuntimeError otherwise,
   /// NonFiniteGradient, see `on_non_finite`, ValueError naming a parameter that cannot be updated
   /// as it is, Disagreement where ranks differ in options, parameters or updates made, and
   /// InvalidArgument naming a parameter that nobody keeps equal on the ranks of this world, all
@@ -129,6 +132,12 @@ class Optimizer {
 
  private:
   struct Work;  // a parameter that has a gradient
+  /// The calls of `step` in the passes of one training step.
+  struct CallsInPasses {
+    PassSequence passes;
+    std::size_t in_pass = 0;             ///< calls in the latest
+    std::vector<std::uint64_t> options;  ///< a hash at each call of the first pass
+  };
   /// What is updated in one go: a group, the number of the update, and whose ranks share it.
   using Batch = std::tuple<std::size_t, std::int64_t, nn::Synchronizer*>;
   [[nodiscard]] std::vector<nn::Synchronizer*> synchronizers() const;
@@ -138,6 +147,8 @@ class Optimizer {
   [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work,
                                                std::vector<nn::Synchronizer*> sharing) const;
   void require_kept_equal() const;
+  [[nodiscard]] std::uint64_t options_hash() const;
+  void check_alike_in_passes();
   [[nodiscard]] std::uint64_t step_fingerprint(const std::vector<Work>& work) const;
   [[nodiscard]] nn::Facts step_facts(const std::vector<Work>& work) const;
   void update_all(const std::vector<Work>& work);
@@ -160,6 +171,7 @@ class Optimizer {
   double clip_ = 0;
   double gradient_norm_ = 0;
   NonFinite non_finite_ = NonFinite::stop;
+  CallsInPasses calls_;
 };
 
 }  // namespace tessera::optim

@@ -56,17 +56,46 @@ void Optimizer::require_kept_equal() const {
   }
 }
 
-/// Changes with everything that `step_facts` names.
-std::uint64_t Optimizer::step_fingerprint(const std::vector<Work>& work) const {
+/// Changes with what a user may change between two steps.
+std::uint64_t Optimizer::options_hash() const {
   std::uint64_t hash = mix(names_, hash_name(typeid(*this).name()));
   hash = mix(hash, bits_of(clip_));
   hash = mix(hash, static_cast<std::uint64_t>(non_finite_));
-  hash = mix(hash, static_cast<std::uint64_t>(steps_));
   for (std::size_t group = 0; group < group_count(); ++group) {
     read_options(group, [&](std::string_view name, double value) {
       hash = mix(mix(hash, hash_name(name)), bits_of(value));
     });
   }
+  return hash;
+}
+
+/// What is changed after a step that is put off would be in the update that is still to come, and
+/// is not where a step has one pass.
+void Optimizer::check_alike_in_passes() {
+  const PassSequence::Entered entered = calls_.passes.enter();
+  if (entered == PassSequence::Entered::first) {
+    calls_.options.clear();
+  }
+  calls_.in_pass = entered == PassSequence::Entered::same ? calls_.in_pass : 0;
+  if (Context::current().pass.last && calls_.options.empty()) {
+    return;
+  }
+  std::uint64_t now = options_hash();
+  for (const Item& item : items_) {
+    now = mix(now, item.slot->requires_grad() ? 1 : 0);
+  }
+  if (calls_.in_pass == calls_.options.size()) {
+    calls_.options.push_back(now);
+  }
+  check(
+      calls_.options[calls_.in_pass++] == now,
+      "optimizer: options, groups or what is frozen were changed between two passes of a training "
+      "step; put the change into `if (optimizer.step().ended)`, or before step() in every pass");
+}
+
+/// Changes with everything that `step_facts` names.
+std::uint64_t Optimizer::step_fingerprint(const std::vector<Work>& work) const {
+  std::uint64_t hash = mix(options_hash(), static_cast<std::uint64_t>(steps_));
   for (const Item& item : items_) {
     hash = mix(hash, mix(item.group, static_cast<std::uint64_t>(item.steps)));
   }

@@ -59,7 +59,7 @@ struct State {
 };
 
 State run_steps(const nn::Ptr<Running>& model, const std::vector<TreeLeaf>& blocks,
-                std::int64_t at_once, const std::vector<nn::Synchronizer*>& synchronizers) {
+                std::int64_t at_once) {
   for (int step = 0; step < 2; ++step) {
     ++Context::current().step;
     for (const TreeLeaf& block : blocks) {
@@ -75,7 +75,7 @@ State run_steps(const nn::Ptr<Running>& model, const std::vector<TreeLeaf>& bloc
         static_cast<void>(model(samples(step * kGrain + m, size)));
       }
     }
-    nn::end_step_of_buffers(synchronizers);
+    nn::end_step_of_buffers(nullptr);
   }
   Context::current().pass = {};
   return {Tensor(model->mean).to_vector<float>(), Tensor(model->calls).item<std::int64_t>(),
@@ -84,7 +84,7 @@ State run_steps(const nn::Ptr<Running>& model, const std::vector<TreeLeaf>& bloc
 
 State alone(std::int64_t at_once) {
   return run_steps(nn::make<Running>(), {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}},
-                   at_once, {});
+                   at_once);
 }
 
 State parallel(int ranks, std::int64_t at_once) {
@@ -93,8 +93,7 @@ State parallel(int ranks, std::int64_t at_once) {
     const auto model = nn::make<Running>();
     const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = kGrain});
     const State mine =
-        run_steps(model, ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank()), at_once,
-                  {reducer.get()});
+        run_steps(model, ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank()), at_once);
     if (comm.rank() == ranks - 1) {
       of_last_rank = mine;
     }
@@ -159,13 +158,13 @@ TEST(Buffers, of_integers_must_agree) {
     Context::current().pass = {.grain = 2, .first = m, .samples = 1, .last = m == 1};
     static_cast<void>(model(zeros({1})));
   }
-  EXPECT_THROW(nn::end_step_of_buffers({}), InvalidArgument);
+  EXPECT_THROW(nn::end_step_of_buffers(nullptr), InvalidArgument);
   Context::current().pass = {};
 }
 
 TEST(Buffers, of_pure_calls_hold_the_mean_of_what_the_microbatches_assigned) {
-  const State expected = run_steps(
-      nn::make<Running>(), {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}}, kGrain, {});
+  const State expected =
+      run_steps(nn::make<Running>(), {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}}, kGrain);
   auto model = nn::make<Running>();
   Context::current().pass = {.grain = kGrain, .count = kGrain, .samples = kGrain * kPer};
   for (int step = 0; step < 2; ++step) {

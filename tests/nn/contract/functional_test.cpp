@@ -331,7 +331,7 @@ TEST(Buffers, microbatches_of_a_step_may_have_keys_of_their_own) {
     const RandomKey key{7, static_cast<std::uint64_t>(m) + 1};
     model(full({3}, static_cast<double>(4 * m + 2)), CallOptions{.key = key});
   }
-  end_step_of_buffers({});
+  end_step_of_buffers(nullptr);
   Context::current().pass = {};
   EXPECT_EQ(values(model->mean_seen), (std::vector<float>{2, 2, 2})) << "of 1 and 3";
 }

@@ -70,7 +70,7 @@ TEST(SideBySide, loaders_of_other_passes_do_not) {
   EXPECT_THAT(error_of([&] { in_step(options(4, 1), options(4, 2), train); }),
               HasSubstr("got microbatches 0 to 2 of 4, expected 0 to 1 of 4"));
   EXPECT_THAT(error_of([&] { in_step(options(8, 0), options(4, 0), train); }),
-              HasSubstr("the loss is not of the pass that runs; got one of 8 microbatches"));
+              HasSubstr("microbatches 0 to 4 of 4; got the batch of 0 to 8 of 8"));
 }
 
 void inside(const LoaderOptions& outer, const LoaderOptions& inner) {

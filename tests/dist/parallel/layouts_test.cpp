@@ -1,0 +1,363 @@
+// Loops in which it could show how many passes a step has: the bits of one pass on any number of
+// ranks, or an error that says what to write.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <tessera/core/autograd/engine.h>
+#include <tessera/core/autograd/hooks.h>
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/clamp.h>
+#include <tessera/core/ops/cross_entropy.h>
+#include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/tanh.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
+#include <tessera/nn/layers/linear.h>
+#include <tessera/nn/optim/adamw.h>
+
+#include "any_number_of_ranks.h"
+
+namespace tessera::dist {
+namespace {
+
+constexpr std::int64_t kGrain = 8, kSamples = 32, kWidth = 4;
+
+/// A network that keeps a running mean.
+struct Net : nn::Module {
+  nn::Child<nn::Linear> first{this, "first", kWidth, 6};
+  nn::Child<nn::Linear> second{this, "second", 6, kWidth};
+  nn::Buffer running{this, "running", zeros({kWidth})};
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const Tensor y = second(tanh(first(x)));
+    running.assign(running.value() * 0.9 + mean(y.detach(), {0}) * 0.1);
+    return y + running.value();
+  }
+};
+
+struct Pair {
+  nn::Ptr<Net> a = nn::make<Net>();
+  nn::Ptr<Net> b = nn::make<Net>();
+  optim::AdamW of_a{a->parameters(), {.lr = 0.01}};
+  optim::AdamW of_b{b->parameters(), {.lr = 0.01}};
+};
+
+Tensor square(const Tensor& x) {
+  return mean(x * x);
+}
+
+using Values = std::vector<std::vector<float>>;
+/// What the loop's body does with a batch.
+using Body = std::function<void(Pair&, const Tensor& x, const Tensor& classes)>;
+
+Values values_of(const Pair& pair) {
+  Values values;
+  for (const auto& model : {pair.a, pair.b}) {
+    for (const nn::Parameter& parameter : model->parameters()) {
+      values.push_back(parameter.value().to_vector<float>());
+    }
+    values.push_back(Tensor(model->running).to_vector<float>());
+  }
+  return values;
+}
+
+data::DataLoader<data::TensorDataset<2>> loader_of(std::int64_t at_once) {
+  std::vector<std::int64_t> classes;
+  for (std::int64_t i = 0; i < kSamples; ++i) {
+    classes.push_back(i % 3 == 0 ? -100 : i % kWidth);
+  }
+  return data::DataLoader(
+      data::TensorDataset{randn({kSamples, kWidth}),
+                          from_values<std::int64_t>(classes, {kSamples})},
+      {.batch_size = 16, .shuffle = true, .workers = 0, .grain = kGrain, .at_once = at_once});
+}
+
+/// A training loop of two epochs.
+auto loop(const Body& body) {
+  return [body](std::int64_t at_once, const auto& wrap) {
+    set_seed(7);
+    Pair pair;
+    auto loader = loader_of(at_once);
+    [[maybe_unused]] const auto of_a = wrap(*pair.a);
+    [[maybe_unused]] const auto of_b = wrap(*pair.b);
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      for (auto& [x, classes] : loader) {
+        body(pair, x, classes);
+      }
+    }
+    return values_of(pair);
+  };
+}
+
+using Bodies = std::map<std::string, Body>;
+
+const Bodies kAlike = {
+    {"a step of one model before the other's forward",
+     [](Pair& p, const Tensor& x, const Tensor&) {
+       square(p.a(x)).backward();
+       p.of_a.step();
+       square(p.b(x)).backward();
+       p.of_b.step();
+     }},
+    {"buffers of a model that no optimizer steps",
+     [](Pair& p, const Tensor& x, const Tensor&) {
+       {
+         const NoGradGuard no_grad;
+         static_cast<void>(p.b(x));
+       }
+       square(p.a(x)).backward();
+       p.of_a.step();
+     }},
+    {"many losses with counts",
+     [](Pair& p, const Tensor& x, const Tensor& classes) {
+       for (int i = 1; i < 8; ++i) {
+         cross_entropy(p.a(x * double(i)), classes).backward();
+       }
+       p.of_a.step();
+     }},
+    {"a penalty as a root beside a loss with counts",
+     [](Pair& p, const Tensor& x, const Tensor& classes) {
+       const Tensor weight = p.a->first->weight.value();
+       const std::array roots{cross_entropy(p.a(x), classes), 0.01 * sum(weight * weight)};
+       backward(roots, std::vector<Tensor>(2), {});
+       p.of_a.step();
+     }},
+    {"both frozen in turn",
+     [](Pair& p, const Tensor& x, const Tensor&) {
+       const bool even = Context::current().step % 2 == 0;
+       p.a->first->requires_grad_(even);
+       p.b->second->requires_grad_(!even);
+       square(p.b(x)).backward();
+       square(p.a(x)).backward();
+       p.of_a.step();
+       p.of_b.step();
+     }},
+    {"one frozen in turn, of two in one loss",
+     [](Pair& p, const Tensor& x, const Tensor&) {
+       p.a->first->requires_grad_(Context::current().step % 3 != 0);
+       square(p.b(x)).backward();
+       square(p.a(p.b(x))).backward();
+       p.of_a.step();
+       p.of_b.step();
+     }},
+};
+
+TEST(Layouts, have_the_bits_of_one_process) {
+  for (const auto& [name, body] : kAlike) {
+    SCOPED_TRACE(name);
+    expect_same_bits_on_ranks(loop(body), kGrain, {2, 3, 4});
+  }
+}
+
+TEST(Layouts, run_hooks_on_the_gradient_of_the_whole_step) {
+  const std::map<std::string, GradientHook> hooks = {
+      {"clamps", [](const Tensor& g) { return clamp(g, -1e-3, 1e-3); }},
+      {"multiplies", [](const Tensor& g) { return g * 3.0; }}};
+  for (const auto& [name, hook] : hooks) {
+    SCOPED_TRACE(name);
+    const auto train = [&hook = hook](std::int64_t at_once, const auto& wrap) {
+      set_seed(7);
+      Pair pair;
+      auto loader = loader_of(at_once);
+      const ScopedHandle before = register_gradient_hook(pair.a->first->weight.value(), hook);
+      [[maybe_unused]] const auto of_a = wrap(*pair.a);
+      const ScopedHandle after = register_gradient_hook(pair.a->second->bias.value(), hook);
+      for (auto& [x, classes] : loader) {
+        square(pair.a(x)).backward();
+        cross_entropy(pair.a(x), classes).backward();
+        pair.of_a.step();
+      }
+      return values_of(pair);
+    };
+    expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
+  }
+}
+
+/// With what the error says in steps of several passes.
+const std::map<std::string, std::pair<std::string, Body>> kRefused = {
+    {"a buffer after its step",
+     {"\"running\" is used after optimizer.step()",
+      [](Pair& p, const Tensor& x, const Tensor&) {
+        square(p.a(x)).backward();
+        p.of_a.step();
+        square(p.b(x) + p.a->running.value()).backward();
+        p.of_b.step();
+      }}},
+    {"a forward on both sides of another model's step",
+     {"\"running\" is used after optimizer.step()",
+      [](Pair& p, const Tensor& x, const Tensor&) {
+        const Tensor y = p.b(x);
+        square(p.a(x)).backward();
+        p.of_a.step();
+        square(y + p.b(x)).backward();
+        p.of_b.step();
+      }}},
+    {"a learning rate after its step",
+     {"changed between two passes of a training step",
+      [](Pair& p, const Tensor& x, const Tensor&) {
+        square(p.a(x)).backward();
+        p.of_a.step();
+        p.of_a.set_lr(0.01 / static_cast<double>(p.of_a.steps() + Context::current().step));
+      }}},
+    {"clipping after its step",
+     {"changed between two passes of a training step",
+      [](Pair& p, const Tensor& x, const Tensor&) {
+        square(p.a(x)).backward();
+        p.of_a.step();
+        p.of_a.clip_grad_norm(0.1 / static_cast<double>(Context::current().step));
+      }}},
+};
+
+TEST(Layouts, refuse_what_would_show_their_passes) {
+  for (const auto& [name, refused] : kRefused) {
+    SCOPED_TRACE(name);
+    expect_same_bits_or_refusal(loop(refused.second), kGrain, {2, 4}, refused.first);
+  }
+}
+
+TEST(Layouts, refuse_a_weight_that_is_used_twice_once_on_what_exists_once_a_microbatch) {
+  const auto train = loop([](Pair& p, const Tensor& x, const Tensor&) {
+    const Tensor y = p.a->second(p.a->first(x));
+    const Tensor z = p.a->second(p.a->first(y - mean(y, {0})));
+    square(z).backward();
+    p.of_a.step();
+  });
+  expect_same_bits_or_refusal(train, kGrain, {2, 4}, "used more than once", 1);
+}
+
+TEST(Layouts, refuse_to_go_on_in_the_middle_of_a_step) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    set_seed(7);
+    Pair pair;
+    auto loader = loader_of(at_once);
+    [[maybe_unused]] const auto of_a = wrap(*pair.a);
+    bool thrown = false;
+    for (int round = 0; round < 2; ++round) {
+      try {
+        for (auto& [x, classes] : loader) {
+          const Tensor loss = square(pair.a(x));
+          if (Context::current().step == 2 && !std::exchange(thrown, true)) {
+            throw std::runtime_error("of the caller");
+          }
+          loss.backward();
+          pair.of_a.step();
+        }
+      } catch (const std::runtime_error& error) {
+        if (std::string(error.what()) != "of the caller") {
+          throw;
+        }
+      }
+    }
+    return values_of(pair);
+  };
+  expect_same_bits_or_refusal(train, kGrain, {2, 4}, "was left in pass 0 of");
+}
+
+TEST(Layouts, begin_a_batch_anew_where_its_step_was_left) {
+  const auto train = [](bool leave) {
+    return [leave](std::int64_t at_once, const auto& wrap) {
+      set_seed(7);
+      Pair pair;
+      auto loader = loader_of(at_once);
+      [[maybe_unused]] const auto of_a = wrap(*pair.a);
+      bool left = !leave;
+      for (int epoch = 0; epoch < 2;) {
+        const data::LoaderState state = loader.state();
+        for (auto& [x, classes] : loader) {
+          if (Context::current().pass.last && !std::exchange(left, true)) {
+            break;
+          }
+          square(pair.a(x)).backward();
+          pair.of_a.step();
+        }
+        if (loader.position() - state.position < loader.batches_per_epoch()) {
+          loader.load_state(state);
+        } else {
+          ++epoch;
+        }
+      }
+      return values_of(pair);
+    };
+  };
+  const auto expected = train(false)(0, [](nn::Module&) { return 0; });
+  for (const int ranks : {1, 2, 4}) {
+    EXPECT_EQ(train_on_ranks(train(true), kGrain, ranks, 1), expected) << ranks << " ranks";
+  }
+}
+
+TEST(Layouts, refuse_loaders_that_take_turns) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    set_seed(7);
+    Pair pair;
+    auto first = loader_of(at_once), second = loader_of(at_once);
+    [[maybe_unused]] const auto of_a = wrap(*pair.a);
+    [[maybe_unused]] const auto of_b = wrap(*pair.b);
+    auto i = first.begin();
+    auto j = second.begin();
+    while (i != first.end() && j != second.end()) {
+      square(pair.a(std::get<0>(*i))).backward();
+      pair.of_a.step();
+      ++i;
+      if (i != first.end()) {
+        square(pair.b(std::get<0>(*j))).backward();
+        pair.of_b.step();
+        ++j;
+      }
+    }
+    return values_of(pair);
+  };
+  expect_same_bits_or_refusal(train, kGrain, {2, 4}, "the pass under way is another loader's");
+}
+
+TEST(Layouts, scale_the_gradient_of_an_input_by_what_counts_on_all_ranks) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    set_seed(7);
+    Pair pair;
+    auto loader = loader_of(at_once);
+    [[maybe_unused]] const auto of_a = wrap(*pair.a);
+    for (auto& [x, classes] : loader) {
+      Tensor samples = x.detach();
+      samples.set_requires_grad(true);
+      cross_entropy(pair.a(samples), classes).backward();
+      pair.of_a.zero_grad();
+      const Tensor worse = x + 100.0 * samples.grad();
+      cross_entropy(pair.a(worse), classes).backward();
+      pair.of_a.step();
+    }
+    return values_of(pair);
+  };
+  const auto expected = train(0, [](nn::Module&) { return 0; });
+  for (const int ranks : {2, 4}) {
+    EXPECT_EQ(train_on_ranks(train, kGrain, ranks, 0), expected) << ranks << " ranks";
+  }
+}
+
+TEST(Layouts, refuse_two_models_that_share_a_parameter) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    Pair pair;
+    pair.b->second->weight.tie(pair.a->second->weight);
+    [[maybe_unused]] const auto of_a = wrap(*pair.a);
+    [[maybe_unused]] const auto of_b = wrap(*pair.b);
+    return at_once;
+  };
+  try {
+    train_on_ranks(train, kGrain, 2, 0);
+    FAIL() << "no error";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("is shared with another model"), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace tessera::dist
