@@ -1,6 +1,7 @@
 #include <tessera/core/autograd/backward_counts.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -57,17 +58,19 @@ double elements_of(std::span<const LeafRun> leaves, double mine) {
   return mine;
 }
 
-/// Gives `counts` the n of all ranks, which the sinks' reducers know. Returns one of the sinks;
-/// null where none sums over ranks.
+/// Gives `counts` the n of all ranks, which the sinks' sums know. Returns one of the sinks; null
+/// where none sums over ranks.
 std::shared_ptr<GradientSink> tell_sinks(std::span<const LeafRun> leaves, PassCounts& counts) {
-  std::shared_ptr<GradientSink> told;
+  std::map<std::uint64_t, std::shared_ptr<GradientSink>> sinks;
   for (const LeafRun& run : leaves) {
-    if (auto* sink = dynamic_cast<CountedSink*>(run.leaf().sink.get()); sink != nullptr) {
-      counts.elements = sink->take_counts(counts);
-      told = run.leaf().sink;
+    if (const auto* sink = dynamic_cast<CountedSink*>(run.leaf().sink.get()); sink != nullptr) {
+      sinks.try_emplace(sink->sum_number(), run.leaf().sink);
     }
   }
-  return told;
+  for (const auto& [number, sink] : sinks) {
+    counts.elements = dynamic_cast<CountedSink&>(*sink).take_counts(counts);
+  }
+  return sinks.empty() ? nullptr : sinks.begin()->second;
 }
 
 Tensor times(Tensor dense, double factor) {

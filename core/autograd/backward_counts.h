@@ -1,6 +1,7 @@
 // How a backward weighs microbatches by what their losses counted.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,8 +23,13 @@ struct PassCounts {
 class CountedSink {
  public:
   virtual ~CountedSink() = default;
-  /// Takes the counts of the pass whose backward begins, before anything else of it. Returns the n
-  /// of all ranks: that of the first microbatch in the run's first step with such a loss.
+  /// Which sum over ranks it belongs to: a number that grows in the order in which they were made,
+  /// the same on all ranks. Leaves come in orders that depend on how many microbatches share a
+  /// pass.
+  [[nodiscard]] virtual std::uint64_t sum_number() const = 0;
+  /// Takes the counts of the pass whose backward begins, before anything else of it and once for
+  /// each sum, in that order. Returns the n of all ranks: that of the first microbatch in the run's
+  /// first step with such a loss.
   [[nodiscard]] virtual double take_counts(const PassCounts& counts) = 0;
   [[nodiscard]] virtual ElementsOfRun& elements_of_run() = 0;
   /// Of gradients of the step's k-th backward, from all ranks' counts; when its last pass has

@@ -18,6 +18,11 @@ std::shared_ptr<Communicator> ranks_of_host(Communicator& comm) {
   return comm.split(first, comm.rank(), comm.name() + "/host");
 }
 
+std::uint64_t next_number() {
+  thread_local std::uint64_t last = 0;
+  return ++last;
+}
+
 /// Communicators whose collectives run side by side: two where several hosts are concerned.
 std::vector<std::shared_ptr<Communicator>> make_lanes(const std::shared_ptr<Communicator>& comm,
                                                       const Communicator& host) {
@@ -31,7 +36,8 @@ std::vector<std::shared_ptr<Communicator>> make_lanes(const std::shared_ptr<Comm
 
 GradientReducer::GradientReducer(nn::Module& model, std::shared_ptr<Communicator> comm,
                                  const DataParallelOptions& options)
-    : comm_(std::move(comm)),
+    : number_(next_number()),
+      comm_(std::move(comm)),
       host_(ranks_of_host(*comm_)),
       lanes_(make_lanes(comm_, *host_)),
       watch_(model),

@@ -87,6 +87,8 @@ class GradientReducer final : public nn::Synchronizer,
   /// Whether all that it keeps is among `parameters`.
   [[nodiscard]] bool lies_within(const std::vector<nn::Parameter>& parameters) const;
 
+  /// Among the reducers that this thread made.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
   /// The communication since the last call.
   [[nodiscard]] CommunicationTime take_time() { return std::exchange(time_, {}); }
@@ -189,6 +191,7 @@ class GradientReducer final : public nn::Synchronizer,
   [[nodiscard]] std::vector<std::byte*> host_addresses() const;
   void broadcast_parameters();
 
+  std::uint64_t number_;
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<Communicator> host_;                ///< the ranks of this host
   std::vector<std::shared_ptr<Communicator>> lanes_;  ///< buckets take turns on them

@@ -44,6 +44,7 @@ class ReducerSink final : public GradientSink, public CountedSink {
       reducer_.complete(index_, std::move(contribution));
     }
   }
+  [[nodiscard]] std::uint64_t sum_number() const override { return reducer_.number(); }
   double take_counts(const PassCounts& counts) override { return reducer_.take_counts(counts); }
   [[nodiscard]] GradientScale scale_of_step() const override {
     return reducer_.loss_counts().latest();

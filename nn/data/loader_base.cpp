@@ -117,7 +117,7 @@ void LoaderBase::respect_mixing() {
 void LoaderBase::begin_loop() {
   check<RuntimeError>(!left_, "data loader: the loop before was left in pass ", latest_, " of ",
                       passes_.size(),
-                      " of a training step, before the pass's backward, and what is left would be "
+                      " of a training step, before its body was done, and what is left would be "
                       "a part of a step; "
                       "leave loops by `if (optimizer.step().ended)`, or begin the batch anew with "
                       "load_state(state())");

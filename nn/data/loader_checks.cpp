@@ -2,6 +2,7 @@
 #include <tessera/nn/data/loader_base.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include <tessera/core/autograd/pass_tree.h>
@@ -76,13 +77,15 @@ void LoaderBase::end_pass() {
 }
 
 /// A pass that was left before its backward is missing in the sums of the step's others. Without
-/// one in the first pass the step has none.
+/// one in the first pass the step has none. An exception leaves the body undone in any case; a
+/// `break` behind the backward, and the optimizer's step that is put off, does not.
 void LoaderBase::end_loop() noexcept {
   if (!options_.counts_steps || passes_.size() == 1 || !runs_now()) {
     return;
   }
   const std::size_t backwards = backwards_in_pass();
-  left_ = in_body_ && (latest_ == 0 ? backwards == 0 : backwards != backwards_.value_or(backwards));
+  const bool missing = latest_ == 0 ? backwards == 0 : backwards != backwards_.value_or(backwards);
+  left_ = in_body_ && (missing || std::uncaught_exceptions() > 0);
   backwards_ = latest_ == 0 ? backwards : backwards_;
 }
 
