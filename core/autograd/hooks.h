@@ -8,6 +8,8 @@ namespace tessera {
 
 /// Calls `hook` with the gradient of `x` each time one is computed; what it returns replaces the
 /// gradient, undefined keeps it. `x` may be a leaf or computed; hooks run in registration order.
+/// Those of a leaf see the training step's gradient: the mean over the global batch, in the last
+/// pass of a step of several.
 /// Throws InvalidArgument when `x` requires no gradient.
 RemovableHandle register_gradient_hook(const Tensor& x, GradientHook hook);
 

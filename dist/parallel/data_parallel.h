@@ -22,14 +22,14 @@ struct DataParallelOptions {
 /// one host share; slots and tensors stay the same. Collective.
 ///
 /// Between steps parts of the model may be frozen, unfrozen, replaced and added, on every rank
-/// alike: the next backward carries it through. Gradient hooks see what the rank's own microbatches
-/// bring, before ranks add up; `grad` after backward is the mean over the global batch.
+/// alike: the next backward carries it through. Gradient hooks and `grad` see the mean over the
+/// global batch; `grad` lies in memory that the next backward writes to, so copy what you keep.
 ///
 /// Throws Disagreement naming ranks and parameter when the ranks' models differ, InvalidArgument
-/// when the grain does not fit the ranks or a parameter has a gradient already. Every rank must run
-/// backward once a pass. `backward` and the optimizer's `step` throw Disagreement on every rank,
-/// naming ranks and both values, before anything is updated, when ranks differ in what they train,
-/// on which data or with which options.
+/// when the grain does not fit the ranks, a parameter has a gradient already or is another data
+/// parallel model's, too. Every rank must run backward once a pass. `backward` and the optimizer's
+/// `step` throw Disagreement on every rank, naming ranks and both values, before anything is
+/// updated, when ranks differ in what they train, on which data or with which options.
 std::shared_ptr<class GradientReducer> data_parallel(nn::Module& model,
                                                      const std::shared_ptr<Communicator>& comm,
                                                      const DataParallelOptions& options);
