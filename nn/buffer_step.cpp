@@ -103,6 +103,17 @@ void store_result(Table& table) {
   table.slot->put(result);
 }
 
+/// Where this process is one of several that train together, it has seen a part of the samples.
+void check_kept_equal(const Slot& slot) {
+  const Context& context = Context::current();
+  check<RuntimeError>(
+      context.world_size == 1, "optimizer: rank ", context.rank, " of ", context.world_size,
+      " would assign ", slot.name,
+      " by its own samples alone, and ranks would keep different values; call dist::data_parallel "
+      "on its model, call model->eval(), or start the world with WorldOptions{.independent = "
+      "true}");
+}
+
 bool any_assigned(const Table& table) {
   return std::ranges::any_of(table.assigned, [](std::uint8_t x) { return x != 0; });
 }
@@ -256,6 +267,7 @@ void end_step_of_buffers(const void* by) {
   }
   for (const std::weak_ptr<Slot>& open : open_slots()) {
     if (const SlotPtr slot = open.lock(); slot != nullptr && slot->synchronizer == nullptr) {
+      check_kept_equal(*slot);
       if (Table table = table_of(slot, by); any_assigned(table)) {
         store_result(table);
       }

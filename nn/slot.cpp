@@ -49,6 +49,17 @@ Tensor read_now(const Slot& slot) {
   return value;
 }
 
+/// Ranks that evaluate see samples of their own, and nobody brings together what they assign.
+void check_not_of_a_share(const Slot& slot) {
+  const Context& context = Context::current();
+  const Pass& pass = context.pass;
+  check<RuntimeError>(
+      context.world_size == 1 || pass.samples == 0 || pass.training || pass.grain == 1,
+      "assign: \"", slot.name, "\" is assigned outside of training steps, by rank ", context.rank,
+      "'s samples alone; call model->eval(), or use a loader that "
+      "counts steps and an optimizer's step");
+}
+
 }  // namespace
 
 const char* why_without_value(const Slot& slot) {
@@ -95,8 +106,8 @@ void Slot::put_off_update() {
 }
 
 void Slot::put(Tensor fresh) {
-  if (value.defined() && value.get().storage) {
-    wait_until_readable(*value.get().storage);  // an update that is put off would be lost
+  if (const Tensor old = stored_value(*this); old.defined() && old.get().storage) {
+    wait_until_readable(*old.get().storage);  // an update that is put off would be lost
   }
   const std::lock_guard lock(mutex_of(*this));
   const bool trained = requires_grad();
@@ -151,6 +162,9 @@ void write_slot(const SlotPtr& slot, const Tensor& value) {
   if (slot->kind == Slot::Kind::buffer && in_step_of_several()) {
     write_in_step(slot, value);
     return;
+  }
+  if (slot->kind == Slot::Kind::buffer) {
+    check_not_of_a_share(*slot);
   }
   check_assigned(*slot, value);
   slot->put(cast(value.detach(), stored_value(*slot).dtype()));

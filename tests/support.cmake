@@ -37,7 +37,7 @@ endfunction()
 set(sanitizer_environment
   UBSAN_OPTIONS=print_stacktrace=1
   LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/support/leaks.supp:print_suppressions=0
-  "TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/support/races.supp ignore_noninstrumented_modules=1")
+  "TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/support/races.supp ignore_noninstrumented_modules=1:die_after_fork=0")
 
 # tessera_test(NAME PROCESSORS COMMAND...): an entry of ctest whose results are recorded, test by
 # test, in build/reports/NAME.

@@ -291,8 +291,8 @@ void BackwardRun::finish() {
 void BackwardRun::abandon() {
   state_.give_back();
   if (captures_ == nullptr) {
-    uncount_backward_in_pass();
     drop_open_rounds();
+    uncount_backward_in_pass();
   }
 }
 
@@ -321,8 +321,12 @@ void tell_listeners() {
 
 }  // namespace
 
-void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
+void backward(std::span<const Tensor> roots, std::span<const Tensor> given,
               const BackwardOptions& options) {
+  check(given.empty() || given.size() == roots.size(), "backward: wrong number of seeds; got ",
+        given.size(), ", expected none or ", roots.size());
+  const std::vector<Tensor> none(given.empty() ? roots.size() : 0);
+  const std::span<const Tensor> seeds = given.empty() ? none : given;
   tell_listeners();
   const ModeGuard<&Modes::record> recording(options.create_graph);
   BackwardRun run(options, nullptr);

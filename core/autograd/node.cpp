@@ -44,6 +44,8 @@ Tensor run_gradient_hooks(const GradientHooks* hooks, Tensor gradient) {
     if (Tensor replacement = entry.hook(gradient); replacement.defined()) {
       check(replacement.shape() == gradient.shape(), "gradient hook: wrong shape; got ",
             replacement.shape(), ", expected ", gradient.shape());
+      check(replacement.dtype() == gradient.dtype(), "gradient hook: wrong dtype; got ",
+            replacement.dtype(), ", expected ", gradient.dtype());
       gradient = std::move(replacement);
     }
   });

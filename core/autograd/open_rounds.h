@@ -18,6 +18,9 @@ void add_to_open_round(LeafNode& leaf, Contribution contribution);
 /// the step, that of its first.
 [[nodiscard]] double count_in_open_round(const PassCounts& counts);
 
+/// Throws RuntimeError as add_to_open_round does.
+void check_no_pass_is_lost();
+
 /// Completes the gradients of leaves that wait for the last pass's backward of this number, scaled
 /// as `of_ranks` says or, without it, by what this process's passes counted. The engine calls it at
 /// the end of backward in the last pass.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tessera/core/autograd/engine.h>
+#include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/cast.h>
 
@@ -121,9 +122,12 @@ void GradientReducer::begin_backward() {
     return;
   }
   backward_ = current_backward();
-  if (passes_.enter() == PassSequence::Entered::first) {
+  const bool failed = !std::exchange(completed_, false);
+  at_end_of_backward([this] { completed_ = true; });
+  if (passes_.enter() == PassSequence::Entered::first || failed) {
     forget_step();
   }
+  check_no_pass_is_lost();
   agree();
   keep_previous();
   if (Context::current().pass.last) {
@@ -131,7 +135,7 @@ void GradientReducer::begin_backward() {
   }
 }
 
-/// What is left is of a step whose loop was left.
+/// What is left is of a step whose loop was left, or of a backward that threw.
 void GradientReducer::forget_step() {
   for (Progress& progress : progress_) {
     progress.rounds.clear();

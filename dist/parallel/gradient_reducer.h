@@ -219,6 +219,7 @@ class GradientReducer final : public nn::Synchronizer,
   FingerprintExchange step_;    ///< of the step under way, until its last backward ends
   FingerprintExchange update_;  ///< of the optimizer's part of it
   std::uint64_t backward_ = 0;
+  bool completed_ = true;  ///< the latest backward did not throw
   PassSequence passes_;
   CommunicationTime time_;
   std::vector<std::weak_ptr<nn::Slot>> buffers_;

@@ -134,10 +134,17 @@ void GradientReducer::finish_sum(std::size_t index, GradientScale scale) {
   if (scale.factor != 1) {
     static_cast<void>(mul_(gradient, scale.factor));
   }
-  const Tensor hooked = run_gradient_hooks(leaf_of(places_[index].value).hooks.get(), gradient);
-  if (!hooked.is(gradient)) {
-    static_cast<void>(call_into<Cast>(gradient, {hooked}, {DType::f32}));
+  LeafNode& leaf = leaf_of(places_[index].value);
+  if (leaf.hooks == nullptr || leaf.hooks->empty()) {
+    return;
   }
+  const Tensor sum = clone(gradient);  // hooks may keep it
+  if (progress_[index].kept) {         // and read `grad`, whose memory holds the sum
+    add_previous(index, false);
+    leaf.set_grad(clone(gradient), leaf.counted_nothing());
+  }
+  const Tensor hooked = run_gradient_hooks(leaf.hooks.get(), sum);
+  static_cast<void>(call_into<Cast>(gradient, {hooked}, {DType::f32}));
 }
 
 /// Of the parameters that some rank used. Where a hook throws, gradients are again what they were

@@ -252,13 +252,15 @@ class DataLoader<D, Collate>::Iterator {
         source_(Context::current().source) {
     ++*this;
   }
-  ~Iterator() {
+  /// Throws as check_step_is_done: nobody else would notice that the step is missing.
+  ~Iterator() noexcept(false) {
     loader_.end_loop();
     Context& context = Context::current();
     context.pass = before_;
-    context.pass_mark = mark_;
+    context.pass_mark = mark_.lock();
     context.source = source_;
     context.step = before_.samples > 0 ? step_ : context.step;
+    loader_.check_step_is_done();
   }
   Iterator(const Iterator&) = delete;
   Iterator& operator=(const Iterator&) = delete;
@@ -277,7 +279,7 @@ class DataLoader<D, Collate>::Iterator {
  private:
   DataLoader& loader_;
   Pass before_;
-  std::shared_ptr<const void> mark_;
+  std::weak_ptr<const void> mark_;
   std::uint64_t step_;
   std::shared_ptr<const BatchSource> source_;
   Batch batch_;

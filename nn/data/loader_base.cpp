@@ -115,12 +115,11 @@ void LoaderBase::respect_mixing() {
 }
 
 void LoaderBase::begin_loop() {
-  check<RuntimeError>(!left_, "data loader: the loop before was left in pass ", latest_, " of ",
-                      passes_.size(),
-                      " of a training step, before its body was done, and what is left would be "
-                      "a part of a step; "
-                      "leave loops by `if (optimizer.step().ended)`, or begin the batch anew with "
-                      "load_state(state())");
+  check<RuntimeError>(
+      !left_, "data loader: the loop before was left in pass ", latest_, " of ", passes_.size(),
+      " of a training step, and what is left of the batch would be a part of it; "
+      "leave loops by `if (optimizer.step().ended)`, or go on from a state that was "
+      "taken before, by load_state");
   respect_mixing();
   outer_ = Context::current().pass;
   outer_mark_ = Context::current().pass_mark;
@@ -274,7 +273,7 @@ void LoaderBase::announce_source(std::int64_t position) {
     return;
   }
   if (source_ == nullptr) {
-    source_ = std::make_shared<BatchSource>(describe_source(*this, state(), hash_samples()));
+    source_ = std::make_shared<BatchSource>(describe_source(*this, next_state(), hash_samples()));
   }
   source_->position = position;
   source_->sizes.clear();
@@ -285,6 +284,13 @@ void LoaderBase::announce_source(std::int64_t position) {
 }
 
 LoaderState LoaderBase::state() const {
+  check<RuntimeError>(next_.pass == 0,
+                      "data loader: state() in the middle of a training step; ask in "
+                      "`if (optimizer.step().ended)`, or before the loop");
+  return next_state();
+}
+
+LoaderState LoaderBase::next_state() const {
   return {.position = position(),
           .batch_size = options_.batch_size,
           .grain = options_.grain,
@@ -294,7 +300,7 @@ LoaderState LoaderBase::state() const {
 }
 
 void LoaderBase::load_state(const LoaderState& saved) {
-  const LoaderState now = state();
+  const LoaderState now = next_state();
   check_same("batch size", saved.batch_size, now.batch_size);
   check_same("grain", saved.grain, now.grain);
   check_same("seed", saved.seed, now.seed);

@@ -79,7 +79,7 @@ class LoaderBase {
   /// This rank's share of a batch, pass by pass.
   [[nodiscard]] const std::vector<MicrobatchRange>& passes() const { return passes_; }
 
-  /// Valid between steps.
+  /// Throws RuntimeError in the middle of a training step.
   [[nodiscard]] LoaderState state() const;
   /// Goes on where `state` was taken, on any number of ranks. Throws InvalidArgument naming both
   /// values of what differs in options or data.
@@ -101,6 +101,8 @@ class LoaderBase {
   void begin_loop();
   /// A loop ends or is left, while the context still has its pass.
   void end_loop() noexcept;
+  /// Throws RuntimeError where that left a training step undone.
+  void check_step_is_done() const;
   /// The body is through with its pass.
   void end_pass();
   /// Throws InvalidArgument where another loader's pass is under way: the batch in hand is none of
@@ -154,6 +156,8 @@ class LoaderBase {
   void check_beside(const Pass& pass) const;
   void check_backwards();
   [[nodiscard]] bool runs_now() const;
+  [[nodiscard]] bool leaves_step() const;
+  [[nodiscard]] LoaderState next_state() const;
 
   std::int64_t size_;
   LoaderOptions options_;
@@ -164,7 +168,7 @@ class LoaderBase {
   std::int64_t end_ = 0;                 ///< position where the loop ends
   Pass outer_;                           ///< in which the loop began
   std::weak_ptr<const void> outer_mark_;
-  std::weak_ptr<const void> mark_;        ///< of this loader's latest pass
+  std::shared_ptr<const void> mark_;      ///< of this loader's pass, while that is under way
   std::size_t latest_ = 0;                ///< that pass's number in its step
   std::optional<std::size_t> backwards_;  ///< in the step's first pass, where they were counted
   bool in_body_ = false;                  ///< of the loop, with the latest pass

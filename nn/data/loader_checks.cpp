@@ -30,7 +30,7 @@ void LoaderBase::check_beside(const Pass& pass) const {
   if (!options_.counts_steps || outer_mark_.expired() || context.pass_mark == nullptr) {
     return;
   }
-  const bool again = context.pass_mark == mark_.lock();
+  const bool again = context.pass_mark == mark_;
   const Pass& other = again ? outer_ : context.pass;
   if (!other.training || is_whole_step(other)) {
     return;
@@ -52,7 +52,7 @@ void LoaderBase::check_beside(const Pass& pass) const {
 /// True while the pass under way is this loader's latest.
 bool LoaderBase::runs_now() const {
   const auto& mark = Context::current().pass_mark;
-  return mark != nullptr && mark == mark_.lock();
+  return mark != nullptr && mark == mark_;
 }
 
 void LoaderBase::check_turn() const {
@@ -73,20 +73,34 @@ void LoaderBase::end_pass() {
   in_body_ = false;
   if (!has_pass()) {
     check_backwards();
+    mark_.reset();
   }
 }
 
-/// A pass that was left before its backward is missing in the sums of the step's others. Without
-/// one in the first pass the step has none. An exception leaves the body undone in any case; a
-/// `break` behind the backward, and the optimizer's step that is put off, does not.
-void LoaderBase::end_loop() noexcept {
-  if (!options_.counts_steps || passes_.size() == 1 || !runs_now()) {
-    return;
-  }
+/// In a pass that is not the last, or before its backward.
+bool LoaderBase::leaves_step() const {
   const std::size_t backwards = backwards_in_pass();
   const bool missing = latest_ == 0 ? backwards == 0 : backwards != backwards_.value_or(backwards);
-  left_ = in_body_ && (missing || std::uncaught_exceptions() > 0);
-  backwards_ = latest_ == 0 ? backwards : backwards_;
+  return in_body_ && (latest_ + 1 < passes_.size() || missing || std::uncaught_exceptions() > 0);
+}
+
+void LoaderBase::end_loop() noexcept {
+  const bool trains = options_.counts_steps && passes_.size() > 1 && runs_now();
+  left_ = trains && leaves_step();
+  if (trains && latest_ == 0) {
+    backwards_ = backwards_in_pass();
+  }
+  mark_.reset();
+}
+
+/// One that nothing was trained in yet may be left, to look at a batch say, but not be gone on
+/// with.
+void LoaderBase::check_step_is_done() const {
+  const bool begun = latest_ > 0 || backwards_.value_or(0) > 0;
+  check<RuntimeError>(!left_ || !begun || std::uncaught_exceptions() > 0,
+                      "data loader: a loop is left in pass ", latest_, " of ", passes_.size(),
+                      " of a training step, which stays undone; leave loops by "
+                      "`if (optimizer.step().ended)`");
 }
 
 /// Before the next pass: a pass without the others' backwards would count as zeros in their sums.

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <string>
 
+#include <tessera/core/base/clock.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
@@ -93,6 +95,19 @@ TEST(SeveralLosses, one_backward_each_have_the_bits_of_one_process) {
       }
     }
   }
+}
+
+/// A rank that waits for what the others would say of a loss that they do not compute.
+TEST(SeveralLosses, one_more_on_one_rank_is_noticed_at_once) {
+  const auto extra = [](std::int64_t at_once, const auto& wrap) {
+    const bool one_more = Context::current().rank == 1;
+    return train(one_more ? "ccc" : "cc", at_once, wrap);
+  };
+  const Time begin = clock().now();
+  for (const int ranks : {2, 4}) {
+    EXPECT_THROW(train_on_ranks(extra, kGrain, ranks, 0), Desync) << ranks << " ranks";
+  }
+  EXPECT_LT(clock().now() - begin, std::chrono::seconds(20));
 }
 
 }  // namespace

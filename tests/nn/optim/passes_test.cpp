@@ -176,10 +176,13 @@ TEST(Passes, begin_anew_with_another_loop) {
     const data::TensorDataset data{randn({16, 4})};
     if (tried) {
       data::DataLoader trial(data::TensorDataset{ones({16, 4})}, in_passes(1));
-      for (auto& [batch] : trial) {
-        loss(*model->a, batch).backward();
-        break;
-      }
+      const auto leave = [&] {
+        for (auto& [batch] : trial) {
+          loss(*model->a, batch).backward();
+          break;
+        }
+      };
+      EXPECT_THROW(leave(), RuntimeError);
     }
     data::DataLoader loader(data, in_passes(1));
     for (auto& [batch] : loader) {
@@ -196,11 +199,14 @@ TEST(Passes, what_a_broken_loop_left_can_be_used) {
   const auto model = nn::make<Two>();
   SGD optimizer(model->a->parameters(), {.lr = 0.1});
   data::DataLoader loader(data::TensorDataset{randn({16, 4})}, in_passes(2));
-  for (auto& [batch] : loader) {
-    loss(*model->a, batch).backward();
-    optimizer.step();
-    break;
-  }
+  const auto leave = [&] {
+    for (auto& [batch] : loader) {
+      loss(*model->a, batch).backward();
+      optimizer.step();
+      break;
+    }
+  };
+  EXPECT_THROW(leave(), RuntimeError);
   EXPECT_NO_THROW(static_cast<void>(model->a(ones({8, 4}))));
 }
 
