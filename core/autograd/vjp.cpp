@@ -154,6 +154,11 @@ void Vjp::set_rows(int i, Tensor ids, Tensor values) {
     leaf->add_rows(rows);
     return;
   }
+  // Alone, a microbatch would bring the leaf rows, which are summed by themselves.
+  if (node_.of_one_microbatch && Context::current().pass.grain > 1 && !grad_enabled() &&
+      repeated_leaf(run_, op_, index(i)) != nullptr) [[unlikely]] {
+    fail_on_microbatches(node_.op->info.name, "takes ids that exist once a microbatch");
+  }
   set(i, rows.parts > 1 ? rows_apart(rows, input_meta(i)) : add_rows({}, rows, input_meta(i)));
 }
 

@@ -13,7 +13,9 @@
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/clamp.h>
+#include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
@@ -23,6 +25,7 @@
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
+#include <tessera/nn/layers/embedding.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/optim/adamw.h>
 
@@ -233,6 +236,22 @@ TEST(Layouts, refuse_a_weight_that_is_used_twice_once_on_what_exists_once_a_micr
     p.of_a.step();
   });
   expect_same_bits_or_refusal(train, kGrain, {2, 4}, "used more than once", 1);
+}
+
+TEST(Layouts, refuse_rows_of_ids_that_exist_once_a_microbatch) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    set_seed(7);
+    const auto table = nn::make<nn::Embedding>(2, kWidth);
+    auto loader = loader_of(at_once);
+    [[maybe_unused]] const auto reducer = wrap(*table);
+    optim::AdamW optimizer(table->parameters());
+    for (auto& [x, classes] : loader) {
+      square(table(cast(mean(x, {0}) > 0, DType::i64))).backward();
+      optimizer.step();
+    }
+    return table->weight.value().template to_vector<float>();
+  };
+  expect_same_bits_or_refusal(train, kGrain, {2, 4}, "takes ids that exist once a microbatch", 1);
 }
 
 TEST(Layouts, refuse_to_go_on_in_the_middle_of_a_step) {
