@@ -37,8 +37,10 @@ Module& Module::train(bool on) {
 void Module::zero_grad(bool set_to_none) {
   for (const Parameter& parameter : parameters()) {
     const Tensor& value = parameter.slot()->value;
-    if (value.defined() && value.grad().defined()) {
-      value.set_grad(set_to_none ? Tensor() : zeros_like(value));
+    const bool had = value.defined() && value.grad().defined();
+    parameter.slot()->drop_grad();
+    if (had && !set_to_none && !value.grad().defined()) {
+      value.set_grad(zeros_like(value));
     }
   }
 }

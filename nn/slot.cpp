@@ -105,6 +105,14 @@ void Slot::put_off_update() {
   }
 }
 
+void Slot::drop_grad() const {
+  const bool put_off =
+      value.defined() && value.get().storage && write_is_put_off(*value.get().storage);
+  if (value.defined() && !put_off) {
+    value.set_grad({});
+  }
+}
+
 void Slot::put(Tensor fresh) {
   if (const Tensor old = stored_value(*this); old.defined() && old.get().storage) {
     wait_until_readable(*old.get().storage);  // an update that is put off would be lost

@@ -53,6 +53,9 @@ struct Slot {
   /// An optimizer's step puts the update off to the last pass of the training step: whoever uses
   /// the value in this pass would take the old one for the new, and gets RuntimeError instead.
   void put_off_update();
+  /// Drops the gradient, which an update that is put off still needs: then the step that makes it
+  /// does.
+  void drop_grad() const;
   /// Puts `fresh`, a tensor of its own, in the place of the value. Shape and dtype become its; what
   /// was said of the old value stays: whether it is trained, where the dtype has gradients, and the
   /// hooks on its gradient. A computed tensor stays as it is.

@@ -83,6 +83,15 @@ void put_off_write(Storage& storage, const std::shared_ptr<const void>& meanwhil
   sync.put_off = {meanwhile, name, why};
 }
 
+bool write_is_put_off(const Storage& storage) {
+  StorageSync* sync = storage.sync();
+  if (sync == nullptr) {
+    return false;
+  }
+  const std::lock_guard lock(sync->mutex);
+  return !sync->put_off.meanwhile.expired();
+}
+
 void wait_until_readable(const Storage& storage) {
   if (StorageSync* sync = storage.sync(); sync != nullptr) {
     last_write_of(*sync).event.wait();

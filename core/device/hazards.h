@@ -53,6 +53,9 @@ void after_write(Stream& stream, Storage& storage, const Event& event);
 void put_off_write(Storage& storage, const std::shared_ptr<const void>& meanwhile,
                    const std::string& name, const char* why);
 
+/// Whether one is, until now.
+[[nodiscard]] bool write_is_put_off(const Storage& storage);
+
 /// Blocks the host until the last write is done, and rethrows its error. Throws as `put_off_write`
 /// says.
 void wait_until_readable(const Storage& storage);

@@ -149,7 +149,8 @@ void GradientReducer::forget_step() {
 void GradientReducer::keep_previous() {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const Tensor grad = places_[i].value.grad();
-    if (!grad.defined() || progress_[i].kept || !places_[i].trained) {
+    const bool overwritten = places_[i].trained || turn_of(places_[i]) != Turn::never;
+    if (!grad.defined() || progress_[i].kept || !overwritten) {
       continue;
     }
     progress_[i].kept = true;

@@ -174,12 +174,16 @@ void GradientReducer::finish_sums(const std::vector<std::int64_t>& table, Gradie
 void GradientReducer::set_gradients(const std::vector<std::int64_t>& table, GradientScale scale) {
   finish_sums(table, scale);
   for (std::size_t i = 0; i < places_.size(); ++i) {
+    const bool kept = std::exchange(progress_[i].kept, false);
     if (!places_[i].trained) {
+      if (kept) {
+        add_previous(i, false);
+      }
       continue;
     }
     const bool any = any_rank(table, places_.size(), i, used);
     LeafNode& leaf = leaf_of(places_[i].value);
-    const bool before = leaf.grad().defined() && std::exchange(progress_[i].kept, false);
+    const bool before = leaf.grad().defined() && kept;
     Tensor gradient = any || before ? gradient_at(i, 0) : Tensor();
     const bool nothing = scale.nothing && (!before || leaf.counted_nothing());
     leaf.set_grad(std::move(gradient), nothing);

@@ -134,9 +134,7 @@ void Optimizer::set_momentum(double momentum) {
 
 void Optimizer::zero_grad() {
   for (const Item& item : items_) {
-    if (item.slot->value.defined()) {
-      item.slot->value.set_grad({});
-    }
+    item.slot->drop_grad();
   }
 }
 

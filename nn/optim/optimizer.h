@@ -56,7 +56,7 @@ class Optimizer {
   /// State is kept in the parameter's dtype: where that was changed, what is kept is converted, as
   /// torch.optim does when it loads a state. A parameter of any layout is updated where it lies.
   StepResult step();
-  /// Drops all gradients.
+  /// Drops all gradients; behind a step that is put off it leaves that to the last pass.
   void zero_grad();
 
   /// From now on steps scale gradients down so that the norm of all of them is at most `max_norm`;

@@ -115,5 +115,22 @@ TEST(SeveralModels, have_the_bits_of_one_process) {
   }
 }
 
+TEST(SeveralModels, may_not_share_a_parameter) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    Pair pair;
+    pair.b->second->weight.tie(pair.a->second->weight);
+    [[maybe_unused]] const auto of_a = wrap(*pair.a);
+    [[maybe_unused]] const auto of_b = wrap(*pair.b);
+    return at_once;
+  };
+  try {
+    train_on_ranks(train, kGrain, 2, 0);
+    FAIL() << "no error";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("is shared with another model"), std::string::npos)
+        << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace tessera::dist
