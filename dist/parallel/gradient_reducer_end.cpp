@@ -138,8 +138,8 @@ void GradientReducer::finish_sum(std::size_t index, GradientScale scale) {
   if (leaf.hooks == nullptr || leaf.hooks->empty()) {
     return;
   }
-  const Tensor sum = clone(gradient);  // hooks may keep it
-  if (progress_[index].kept) {         // and read `grad`, whose memory holds the sum
+  const Tensor sum = clone(gradient);                    // hooks may keep it
+  if (progress_[index].kept && leaf.grad().defined()) {  // which they may read
     add_previous(index, false);
     leaf.set_grad(clone(gradient), leaf.counted_nothing());
   }

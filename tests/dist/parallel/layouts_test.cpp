@@ -200,6 +200,11 @@ TEST(Layouts, run_hooks_on_the_gradient_of_the_whole_step) {
       for (auto& [x, classes] : loader) {
         square(pair.a(x)).backward();
         cross_entropy(pair.a(x), classes).backward();
+        if (Context::current().step == 1) {
+          continue;
+        }
+        pair.of_a.zero_grad();
+        square(pair.a(x)).backward();
         pair.of_a.step();
       }
       return values_of(pair);
