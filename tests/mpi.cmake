@@ -1,6 +1,7 @@
 # tests/mpi: one program with a main of its own, under mpirun with 2 and 4 ranks, and with 2 of which
 # one acts as an older CPU.
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS mpi/*.cpp)
+tessera_without_absent(sources HDF5 ".*/hdf5_")
 if(NOT TESSERA_HAVE_MPI OR NOT sources)
   return()
 endif()

@@ -143,24 +143,6 @@ int exit_code_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(K6, ranks_may_all_save_to_one_path) {
-  const TemporaryFolder folder;
-  const auto model = make<Linear>(64, 64);
-  std::vector<pid_t> ranks;
-  for (int i = 0; i < 4; ++i) {
-    ranks.push_back(start_process([&] {
-      for (int n = 0; n < 20; ++n) {
-        save_weights(*model, folder / "all.h5");
-        static_cast<void>(open_array_file(folder / "all.h5", Checksums::required));
-      }
-    }));
-  }
-  for (const pid_t rank : ranks) {
-    EXPECT_EQ(exit_code_of(rank), 0);
-  }
-  EXPECT_EQ(file_system().list(folder.path()).size(), 1U);
-}
-
 TEST(K6, what_a_dead_process_left_is_removed) {
   const TemporaryFolder folder;
   const pid_t dying = start_process([&] {
