@@ -137,7 +137,7 @@ GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale 
   if (scale.factor != 1) {
     total.dense = times(std::move(total.dense), scale.factor);
   }
-  total.dense = run_gradient_hooks(leaf.hooks.get(), std::move(total.dense));
+  total.dense = leaf.run_hooks(std::move(total.dense));
   return leaf.add_to_grad(std::move(total), scale.nothing);
 }
 

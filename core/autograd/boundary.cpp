@@ -31,7 +31,11 @@ void Boundary::vjp(Vjp& v, const Attrs& attrs) {
       gradients[attrs.places[static_cast<std::size_t>(i)]] = v.gradient(i);
     }
   }
-  gradients = (*attrs.hook)(std::move(gradients));
+  {
+    // The caller's code: what it sums over the samples is a microbatch's, as in a forward.
+    const ModeGuard<&Modes::batch_sum> sums(BatchSum::stack);
+    gradients = (*attrs.hook)(std::move(gradients));
+  }
   check<InternalError>(gradients.size() == attrs.count, "boundary: wrong number of gradients; got ",
                        gradients.size(), ", expected ", attrs.count);
   for (int i = 0; i < v.input_count(); ++i) {

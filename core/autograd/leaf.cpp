@@ -4,6 +4,7 @@
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/pass_tree.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 
@@ -49,12 +50,29 @@ void LeafNode::set_grad(Tensor gradient, bool counted_nothing) {
   const std::lock_guard lock(mutex_);
   std::swap(grad_, gradient);  // what was there goes after the lock
   counted_nothing_ = counted_nothing;
+  given_ = false;
   ++changes_;
+}
+
+void LeafNode::give_grad(Tensor gradient) {
+  set_grad(std::move(gradient));
+  const std::lock_guard lock(mutex_);
+  given_ = true;
+}
+
+bool LeafNode::grad_is_given() const {
+  const std::lock_guard lock(mutex_);
+  return grad_.defined() && given_;
 }
 
 bool LeafNode::counted_nothing() const {
   const std::lock_guard lock(mutex_);
   return grad_.defined() && counted_nothing_;
+}
+
+Tensor LeafNode::run_hooks(Tensor gradient) const {
+  const NoDrawsInHooks scope;
+  return run_gradient_hooks(hooks.get(), std::move(gradient));
 }
 
 void LeafNode::run_ready_hooks() {

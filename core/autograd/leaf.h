@@ -67,8 +67,14 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   void undo(GradChange change);
   [[nodiscard]] Tensor grad() const;
   void set_grad(Tensor gradient, bool counted_nothing = false);
+  /// Makes `gradient` the leaf's, as the program and no backward says.
+  void give_grad(Tensor gradient);
+  /// True when `grad` is what was given, or that and what backwards added.
+  [[nodiscard]] bool grad_is_given() const;
   /// True when `grad` is defined and nothing counted in any backward that it comes from.
   [[nodiscard]] bool counted_nothing() const;
+  /// `gradient` as the hooks on it leave it.
+  [[nodiscard]] Tensor run_hooks(Tensor gradient) const;
   void run_ready_hooks();
 
   TensorMeta meta;
@@ -81,6 +87,7 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   mutable std::mutex mutex_;
   Tensor grad_;
   bool counted_nothing_ = false;  ///< of `grad_`, where that is defined
+  bool given_ = false;            ///< of `grad_`, where that is defined
   std::uint64_t changes_ = 0;     ///< to `grad_`
 };
 

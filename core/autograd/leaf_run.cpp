@@ -56,7 +56,7 @@ Tensor LeafRun::take_sum() {
   if (const RowGradient all = merge_uses(std::exchange(rows_, {})); all.defined()) {
     total = tessera::add_rows(total, all, leaf_->meta);
   }
-  return run_gradient_hooks(leaf_->hooks.get(), std::move(total));
+  return leaf_->run_hooks(std::move(total));
 }
 
 void LeafRun::complete(ReachedLeaves& reached, GradientScale scale) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tessera/core/autograd/leaf.h>
+#include <tessera/core/ops/microbatches.h>
 
 namespace tessera {
 
@@ -42,6 +43,7 @@ Tensor run_gradient_hooks(const GradientHooks* hooks, Tensor gradient) {
   }
   hooks->walk([&](const auto& entry) {
     if (Tensor replacement = entry.hook(gradient); replacement.defined()) {
+      replacement = lay_as(std::move(replacement), gradient);
       check(replacement.shape() == gradient.shape(), "gradient hook: wrong shape; got ",
             replacement.shape(), ", expected ", gradient.shape());
       check(replacement.dtype() == gradient.dtype(), "gradient hook: wrong dtype; got ",

@@ -1,9 +1,11 @@
 #include <tessera/core/autograd/op_hooks.h>
 
+#include <algorithm>
 #include <vector>
 
 #include <tessera/core/autograd/run_state.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/ops/microbatches.h>
 
 namespace tessera {
 namespace {
@@ -27,9 +29,12 @@ void run_op_hook(const OpHook& hook, const OpNode& node, std::span<Tensor> input
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     shown.push_back(brings_rows(node, i) ? Tensor() : inputs[i]);
   }
-  const auto replaced = hook(shown, outputs);
+  auto replaced = hook(shown, outputs);
   if (!replaced) {
     return;
+  }
+  for (std::size_t i = 0; i < std::min(replaced->size(), shown.size()); ++i) {
+    (*replaced)[i] = lay_as((*replaced)[i], shown[i]);
   }
   check_replaced(node, *replaced);
   for (std::size_t i = 0; i < inputs.size(); ++i) {

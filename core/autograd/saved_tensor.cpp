@@ -25,6 +25,8 @@ SavedTensor::SavedTensor(const Tensor& tensor) {
 
 Tensor SavedTensor::unpack(const char* op) const {
   if (packed_ != nullptr) {
+    // The caller's code: what it sums over the samples is a microbatch's, as when it packed.
+    const ModeGuard<&Modes::batch_sum> sums(BatchSum::stack);
     return packed_->unpack();
   }
   if (tensor_.defined()) {

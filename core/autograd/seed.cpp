@@ -54,7 +54,8 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
   check(!per_microbatch || pass.samples == 0 || root.cut().parts == pass.count,
         "backward: the loss is not of the pass that runs; got one of ", root.cut().parts,
         " microbatches, expected ", pass.count,
-        ": loaders in one step need one LoaderOptions::grain");
+        ": loaders in one step need one LoaderOptions::grain, and what a loop keeps from one pass "
+        "to another is kept for each Context::current().pass.first");
   Tensor gradient = scale == SeedScale::one ? constant_for(root, 1)
                     : weights.empty()       ? constant_for(root, share_of_step(per_microbatch))
                                             : weighted(root, weights, per_microbatch);

@@ -13,6 +13,8 @@ namespace {
 
 constinit thread_local bool may_draw = true;
 constinit thread_local const std::string* root_of_call = nullptr;
+constinit thread_local bool of_step = false;
+constinit thread_local bool in_hook = false;
 
 /// Threads that call one model may share a context.
 constinit std::mutex counting;
@@ -24,6 +26,12 @@ RandomDraws none_of(const Context& context) {
   draws.step = context.step;
   draws.first = context.pass.first;
   return draws;
+}
+
+/// Whose draws are counted: the running module's, of the step apart from those of samples.
+std::uint64_t drawing_path() {
+  const std::uint64_t path = hash_name(current_module_path());
+  return of_step ? mix(path, hash_name("step")) : path;
 }
 
 std::string name_of_running_module() {
@@ -48,14 +56,19 @@ RandomDraws& RandomDraws::operator=(const RandomDraws& other) {
 std::uint64_t next_random_key() {
   check<ValueError>(may_draw, "random numbers: \"", name_of_running_module(),
                     "\" draws some in a pure call; give the call a key");
-  const std::scoped_lock lock(counting);
   const Context& context = Context::current();
+  check<Unsupported>(
+      !in_hook || (context.world_size == 1 && context.pass.grain == 1),
+      "random numbers: drawn in a hook on a parameter's gradient, and such hooks run "
+      "in another order on other ranks and passes; behind backward, in the step's "
+      "last pass, set_grad takes noise that is drawn in a StepDraws");
+  const std::scoped_lock lock(counting);
   RandomDraws& draws = Context::current().draws;
   if (draws.seed != context.seed || draws.step != context.step ||
       draws.first != context.pass.first) {
     draws = none_of(context);
   }
-  const std::uint64_t path = hash_name(current_module_path());
+  const std::uint64_t path = drawing_path();
   const std::uint64_t draw = draws.counts[path]++;
   return mix(mix(mix(context.seed, context.step), path), draw);
 }
@@ -83,6 +96,22 @@ RandomPermission::RandomPermission(bool allowed, std::string root)
 RandomPermission::~RandomPermission() {
   may_draw = previous_;
   root_of_call = previous_root_;
+}
+
+StepDraws::StepDraws() : previous_(std::exchange(of_step, true)) {}
+
+StepDraws::~StepDraws() {
+  of_step = previous_;
+}
+
+bool StepDraws::alive() noexcept {
+  return of_step;
+}
+
+NoDrawsInHooks::NoDrawsInHooks() : previous_(std::exchange(in_hook, true)) {}
+
+NoDrawsInHooks::~NoDrawsInHooks() {
+  in_hook = previous_;
 }
 
 }  // namespace tessera

@@ -65,4 +65,35 @@ class RandomPermission {
   const std::string* previous_root_;
 };
 
+/// While it lives, what this thread draws is the training step's, not a sample's: the same numbers
+/// for all of the step's microbatches, on all ranks, keyed by (seed, step, module path, how many
+/// draws of this kind the path made since the pass began). For what happens once a step, such as
+/// noise on weights behind `step()`; `rand` and `randn` may be called, too.
+class StepDraws {
+ public:
+  StepDraws();
+  ~StepDraws();
+  StepDraws(const StepDraws&) = delete;
+  StepDraws& operator=(const StepDraws&) = delete;
+  /// True where one lives on this thread.
+  [[nodiscard]] static bool alive() noexcept;
+
+ private:
+  bool previous_;
+};
+
+/// While it lives on a thread whose context trains with others, or in a step of several
+/// microbatches, `next_random_key` throws Unsupported: of hooks on gradients of parameters, which
+/// run in another order where ranks or passes share a step.
+class NoDrawsInHooks {
+ public:
+  NoDrawsInHooks();
+  ~NoDrawsInHooks();
+  NoDrawsInHooks(const NoDrawsInHooks&) = delete;
+  NoDrawsInHooks& operator=(const NoDrawsInHooks&) = delete;
+
+ private:
+  bool previous_;
+};
+
 }  // namespace tessera

@@ -40,7 +40,8 @@ std::int32_t common_parts(const char* op, std::span<const TensorRef> inputs) {
     if (x.defined() && x.cut()) {
       check(parts == 0 || parts == x.cut().parts, op,
             ": inputs hold different numbers of microbatches; got ", parts, " and ", x.cut().parts,
-            ", expected one number");
+            ", expected one number; what a loop keeps from one pass to another is kept for each "
+            "Context::current().pass.first");
       parts = x.cut().parts;
     }
   }

@@ -201,6 +201,11 @@ Tensor lay_microbatches(const Tensor& x, int dim) {
   return join_microbatches(std::vector<TensorRef>(pieces.begin(), pieces.end()), dim);
 }
 
+Tensor lay_as(Tensor x, const Tensor& like) {
+  const bool along = like.defined() && like.cut() && !like.cut().stacked;
+  return along && x.defined() && x.cut().stacked ? lay_microbatches(x, like.cut().dim) : x;
+}
+
 Tensor stack_microbatches(const Tensor& x) {
   return lay_microbatches(x, -1);
 }

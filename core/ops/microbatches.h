@@ -113,6 +113,10 @@ template <class... T>
 /// The microbatches of a cut tensor one behind the other along dim `dim` of a microbatch: a copy.
 [[nodiscard]] Tensor lay_microbatches(const Tensor& x, int dim);
 
+/// `x` with the borders of `like` where it came stacked of them: a gradient that was scaled by what
+/// exists once a microbatch is again one along the samples.
+[[nodiscard]] Tensor lay_as(Tensor x, const Tensor& like);
+
 /// Adds the stacked pieces of `x` (parts, ...) along the balanced binary tree over microbatches.
 [[nodiscard]] Tensor sum_microbatches(const Tensor& x, const Tensor& destination = {});
 

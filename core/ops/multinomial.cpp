@@ -5,6 +5,7 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
@@ -93,7 +94,7 @@ Tensor draw_rows(const Tensor& probabilities, std::int64_t count, std::uint64_t 
 }  // namespace
 
 Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
-  const Pass& pass = Context::current().pass;
+  const Pass pass = StepDraws::alive() ? Pass() : Context::current().pass;
   const std::uint64_t key = next_random_key();
   const Tensor each = for_each_drawing(probabilities);
   if (!each.cut() || (each.cut().dim == 0 && !each.cut().stacked)) {

@@ -7,6 +7,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/normal.h>
 #include <tessera/core/base/philox.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factory_draws.h>
 #include <tessera/core/tensor/half_open.h>
@@ -60,15 +61,19 @@ Tensor arange_integers(std::int64_t start, std::int64_t end, std::int64_t step,
 void check_one_draw_for_all(const char* name, const TensorOptions& options) {
   const Pass& pass = Context::current().pass;
   const bool drawn = options.device.type != DeviceType::meta;
-  check<Unsupported>(!drawn || pass.samples == 0 || pass.grain == 1, name,
+  const bool equal = StepDraws::alive();  // and meant to be
+  check<Unsupported>(!drawn || equal || pass.samples == 0 || pass.grain == 1, name,
                      ": draws the same numbers for different samples; got a step of ", pass.grain,
                      " microbatches, expected ", name,
                      "_like(x), which draws for each sample of x, "
-                     "numbers drawn before the loop, or the loader's .grain = 1");
+                     "numbers drawn before the loop or in a StepDraws, or the loader's .grain = 1");
 }
 
 RandomStream next_draw(const char* name, const TensorOptions& options) {
   check_one_draw_for_all(name, options);
+  if (StepDraws::alive()) {
+    return {.key = next_random_key()};
+  }
   return {.key = mix(Context::current().seed, hash_name("factories")),
           .high = FactoryDraws::next()};
 }

@@ -125,7 +125,7 @@ void Tensor::set_grad(Tensor gradient) const {
   check(g.shape == x.shape, "set_grad: wrong shape; got ", g.shape, ", expected ", x.shape);
   check(g.dtype == x.dtype && g.device == x.device, "set_grad: wrong dtype or device; got ",
         g.dtype, " on ", g.device, ", expected ", x.dtype, " on ", x.device);
-  leaf_of(*this).set_grad(std::move(gradient));
+  leaf_of(*this).give_grad(std::move(gradient));
 }
 
 void Tensor::backward(const Tensor& gradient) const {

@@ -79,11 +79,15 @@ std::size_t GradientReducer::find_block(const Pass& pass) const {
 
 std::size_t GradientReducer::current_block() const {
   const Pass& pass = Context::current().pass;
+  check(pass.grain == grain_,
+        "data_parallel: the loop's microbatches are not data_parallel's; got ", pass.grain,
+        " in the loader's global batch, expected ", grain_, " as in DataParallelOptions::grain");
   const std::size_t block = find_block(pass);
   check(block != blocks_.size(),
         "data_parallel: the pass does not fit the rank's microbatches; got ", pass.first, " to ",
         pass.first + pass.count, " of ", pass.grain, ", expected a part of ", blocks_[0].first,
-        " to ", blocks_.back().first + blocks_.back().size, " of ", grain_);
+        " to ", blocks_.back().first + blocks_.back().size, " of ", grain_,
+        "; the loader was told another rank or number of ranks");
   return block;
 }
 

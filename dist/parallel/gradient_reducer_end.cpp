@@ -143,7 +143,7 @@ void GradientReducer::finish_sum(std::size_t index, GradientScale scale) {
     add_previous(index, false);
     leaf.set_grad(clone(gradient), leaf.counted_nothing());
   }
-  const Tensor hooked = run_gradient_hooks(leaf.hooks.get(), sum);
+  const Tensor hooked = leaf.run_hooks(sum);
   static_cast<void>(call_into<Cast>(gradient, {hooked}, {DType::f32}));
 }
 

@@ -190,7 +190,12 @@ class DataLoader final : public LoaderBase {
       for (std::int64_t i = 0; i < pass.samples; ++i) {
         samples.push_back(sample(pass.first_place + i));
       }
-      return collate_(std::move(samples));
+      try {
+        return collate_(std::move(samples));
+      } catch (const SamplesDiffer& error) {
+        throw error.of_data_set(sample_at(pass.first_place + error.place()),
+                                sample_at(pass.first_place));
+      }
     }
   }
 

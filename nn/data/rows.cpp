@@ -9,6 +9,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/data/sample_error.h>
 
 namespace tessera::data {
 namespace {
@@ -31,9 +32,13 @@ std::span<const std::int64_t> as_span(const Shape& shape) {
 }
 
 void check_same_kind(const Tensor& sample, const Tensor& first, std::int64_t index) {
-  check(sample.shape() == first.shape() && sample.dtype() == first.dtype(),
-        "collate: samples of a batch differ; got ", sample.dtype(), " ", sample.shape(),
-        " as number ", index, ", expected ", first.dtype(), " ", first.shape(), " as number 0");
+  if (sample.shape() != first.shape() || sample.dtype() != first.dtype()) {
+    throw SamplesDiffer(
+        tessera::detail::concat("collate: samples of a batch differ; got ", sample.dtype(), " ",
+                                sample.shape(), " as number ", index, " and ", first.dtype(), " ",
+                                first.shape(), " as number 0, expected one dtype and shape"),
+        index);
+  }
 }
 
 }  // namespace

@@ -27,4 +27,10 @@ void rethrow_with_sample(std::int64_t index) {
   }
 }
 
+SamplesDiffer SamplesDiffer::of_data_set(std::int64_t number, std::int64_t first) const {
+  return {
+      tessera::detail::concat(what(), " (samples ", number, " and ", first, " of the data set)"),
+      place_};
+}
+
 }  // namespace tessera::data

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include <tessera/core/base/error.h>
 
 namespace tessera::data {
 
@@ -9,5 +12,18 @@ namespace tessera::data {
 /// one, and so does an InvalidArgument; other std::exceptions become a RuntimeError. The first
 /// exception is nested in the new one.
 [[noreturn]] void rethrow_with_sample(std::int64_t index);
+
+/// Samples that do not fit into one batch: that at place `place` and the first one.
+class SamplesDiffer : public InvalidArgument {
+ public:
+  SamplesDiffer(const std::string& text, std::int64_t place)
+      : InvalidArgument(text), place_(place) {}
+  [[nodiscard]] std::int64_t place() const noexcept { return place_; }
+  /// The same error with the numbers that the two samples have in the data set.
+  [[nodiscard]] SamplesDiffer of_data_set(std::int64_t number, std::int64_t first) const;
+
+ private:
+  std::int64_t place_;
+};
 
 }  // namespace tessera::data

@@ -11,8 +11,8 @@ namespace {
 
 void check_length(std::int64_t tokens, std::int64_t context) {
   check(context >= 1, "data: the context is empty; got ", context, ", expected at least 1");
-  check(tokens > context, "data: too short; got ", tokens, " tokens, expected at least ",
-        context + 1, " for context ", context,
+  check(tokens > context, "data: too short; got ", tokens,
+        " tokens, expected more than the context of ", context,
         tokens >= 2 ? ", or a context of at most " + std::to_string(tokens - 1) : "");
 }
 

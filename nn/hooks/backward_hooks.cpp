@@ -7,6 +7,7 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/module_path.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/nn/hooks/call_hooks.h>
 #include <tessera/nn/tree/module.h>
 
@@ -57,7 +58,7 @@ void replace(Grads& gradients, std::optional<Grads> returned, const std::vector<
                       module.class_name(), " returned ", returned->size(), " gradients, expected ",
                       gradients.size());
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const Tensor& gradient = (*returned)[i];
+    const Tensor& gradient = (*returned)[i] = lay_as((*returned)[i], gradients[i]);
     check<RuntimeError>(!gradient.defined() || gradient.shape() == shapes[i], "backward hook of ",
                         module.class_name(), " returned a gradient of the wrong shape as number ",
                         i, "; got ", gradient.defined() ? gradient.shape() : shapes[i],

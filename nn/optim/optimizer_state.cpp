@@ -162,8 +162,12 @@ void Optimizer::load_numbers(const OptimizerState& state) {
     check(value >= 0 && value <= 0x1p53, "load_state: ", name, " is no count; got ", value);
     return static_cast<std::int64_t>(value);
   };
-  check(!saved.contains(group_prefix(group_count()) + "lr"),
-        "load_state: more groups in the state than in the optimizer, which has ", group_count());
+  std::size_t groups_saved = group_count();
+  while (saved.contains(group_prefix(groups_saved) + "lr")) {
+    ++groups_saved;
+  }
+  check(groups_saved == group_count(), "load_state: wrong number of groups in the state; got ",
+        groups_saved, ", expected the optimizer's ", group_count());
   steps_ = count("steps");
   for (std::size_t i = 0; const std::string& own : names()) {
     const std::string name = kStepsOf + own;

@@ -8,9 +8,13 @@
 #include <memory>
 #include <typeinfo>
 
+#include <tessera/core/autograd/leaf.h>
+#include <tessera/core/autograd/meta.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/hash.h>
 #include <tessera/core/base/philox.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/nn/optim/work.h>
 
 namespace tessera::optim {
@@ -33,6 +37,16 @@ std::string exact_text(double x) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), x).ptr;
   return {text.data(), end};
+}
+
+/// Of a gradient that the program set; 0 for what backwards computed, which is equal on all ranks.
+std::uint64_t hash_of_given(const Tensor& parameter, const Tensor& gradient) {
+  const LeafNode* leaf = known_leaf_of(parameter);
+  if (leaf == nullptr || !leaf->grad_is_given()) {
+    return 0;
+  }
+  const Tensor dense = contiguous(gradient.detach());
+  return hash_bytes({static_cast<const std::byte*>(dense.raw_data()), dense.nbytes()});
 }
 
 }  // namespace
@@ -101,6 +115,7 @@ std::uint64_t Optimizer::step_fingerprint(const std::vector<Work>& work) const {
   }
   for (const Work& w : work) {
     hash = mix(hash, static_cast<std::uint64_t>(w.item - items_.data()));
+    hash = mix(hash, hash_of_given(w.item->slot->value, w.gradient));
   }
   return hash;
 }
@@ -115,15 +130,18 @@ nn::Facts Optimizer::step_facts(const std::vector<Work>& work) const {
       facts.emplace_back(tessera::detail::concat(name, " of group ", group), exact_text(value));
     });
   }
-  std::vector<bool> updated(items_.size());
+  std::vector<std::string> gradients(items_.size(), "no gradient");
   for (const Work& w : work) {
-    updated[static_cast<std::size_t>(w.item - items_.data())] = true;
+    const std::uint64_t given = hash_of_given(w.item->slot->value, w.gradient);
+    gradients[static_cast<std::size_t>(w.item - items_.data())] =
+        given == 0 ? "a gradient"
+                   : tessera::detail::concat("a gradient by set_grad, value hash ", given);
   }
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
     facts.emplace_back(item.slot->name,
                        tessera::detail::concat("group ", item.group, ", ", item.steps, " updates, ",
-                                               updated[i] ? "a" : "no", " gradient"));
+                                               gradients[i]));
   }
   return facts;
 }

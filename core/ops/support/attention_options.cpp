@@ -1,6 +1,7 @@
 #include <tessera/core/ops/support/attention_options.h>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/support/checks.h>
@@ -16,6 +17,8 @@ AttentionAttrs attention_attrs(const Tensor& x, const AttentionOptions& options)
     if (x.cut().stacked || x.cut().dim > 0 || whole) {
       fail_on_microbatches("attention", "needs the samples in dim 0 for dropout");
     }
+    check<Unsupported>(!StepDraws::alive(),
+                       "attention: draws dropout for each sample, which a StepDraws does not");
     attrs.dropout = options.dropout;
     attrs.key = next_random_key();
     attrs.first_sample = Context::current().pass.first_sample;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/microbatches.h>
 
 namespace tessera {
@@ -11,6 +12,9 @@ SampleShares sample_shares(const Tensor& x) {
   const Pass& pass = Context::current().pass;
   const std::int64_t parts = x.cut() ? x.cut().parts : 1;
   const std::int64_t elements = std::max<std::int64_t>(x.numel() / parts, 1);
+  if (StepDraws::alive()) {
+    return {.first_sample = 0, .samples = 0, .per_sample = elements};
+  }
   std::int64_t samples = pass.samples / pass.count;
   if (samples == 0) {  // no loader announced a pass: dim 0 holds the samples
     samples = x.ndim() > 0 ? std::max<std::int64_t>(x.shape()[0] / parts, 1) : 1;
@@ -23,7 +27,7 @@ SampleShares sample_shares(const Tensor& x) {
 
 Tensor for_each_drawing(const Tensor& x) {
   const Pass& pass = Context::current().pass;
-  const bool whole = pass.count > 1 && !x.cut();
+  const bool whole = pass.count > 1 && !x.cut() && !StepDraws::alive();
   return whole ? repeat_microbatches(x, static_cast<std::int32_t>(pass.count)) : x;
 }
 

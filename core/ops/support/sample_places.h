@@ -52,7 +52,7 @@ struct SampleShares {
 };
 
 /// How the elements of `x` are dealt to the samples of the context's pass; without one dim 0 holds
-/// the samples.
+/// the samples. In a StepDraws all microbatches are one sample.
 [[nodiscard]] SampleShares sample_shares(const Tensor& x);
 
 /// `x` or, when it is equal for all microbatches of the context's pass, one copy of it for each:

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -12,95 +11,19 @@
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/cross_entropy.h>
-#include <tessera/core/ops/mean.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
-#include <tessera/core/ops/tanh.h>
-#include <tessera/core/tensor/factories.h>
-#include <tessera/nn/data/data_loader.h>
-#include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/embedding.h>
-#include <tessera/nn/layers/linear.h>
-#include <tessera/nn/optim/adamw.h>
 
 #include "any_number_of_ranks.h"
+#include "loops_of_a_pair.h"
 
 namespace tessera::dist {
 namespace {
-
-constexpr std::int64_t kGrain = 8, kSamples = 32, kWidth = 4;
-
-/// A network that keeps a running mean.
-struct Net : nn::Module {
-  nn::Child<nn::Linear> first{this, "first", kWidth, 6};
-  nn::Child<nn::Linear> second{this, "second", 6, kWidth};
-  nn::Buffer running{this, "running", zeros({kWidth})};
-  [[nodiscard]] Tensor forward(const Tensor& x) const {
-    const Tensor y = second(tanh(first(x)));
-    running.assign(running.value() * 0.9 + mean(y.detach(), {0}) * 0.1);
-    return y + running.value();
-  }
-};
-
-struct Pair {
-  nn::Ptr<Net> a = nn::make<Net>();
-  nn::Ptr<Net> b = nn::make<Net>();
-  optim::AdamW of_a{a->parameters(), {.lr = 0.01}};
-  optim::AdamW of_b{b->parameters(), {.lr = 0.01}};
-};
-
-Tensor square(const Tensor& x) {
-  return mean(x * x);
-}
-
-using Values = std::vector<std::vector<float>>;
-/// What the loop's body does with a batch.
-using Body = std::function<void(Pair&, const Tensor& x, const Tensor& classes)>;
-
-Values values_of(const Pair& pair) {
-  Values values;
-  for (const auto& model : {pair.a, pair.b}) {
-    for (const nn::Parameter& parameter : model->parameters()) {
-      values.push_back(parameter.value().to_vector<float>());
-    }
-    values.push_back(Tensor(model->running).to_vector<float>());
-  }
-  return values;
-}
-
-data::DataLoader<data::TensorDataset<2>> loader_of(std::int64_t at_once) {
-  std::vector<std::int64_t> classes;
-  for (std::int64_t i = 0; i < kSamples; ++i) {
-    classes.push_back(i % 3 == 0 ? -100 : i % kWidth);
-  }
-  return data::DataLoader(
-      data::TensorDataset{randn({kSamples, kWidth}),
-                          from_values<std::int64_t>(classes, {kSamples})},
-      {.batch_size = 16, .shuffle = true, .workers = 0, .grain = kGrain, .at_once = at_once});
-}
-
-/// A training loop of two epochs.
-auto loop(const Body& body) {
-  return [body](std::int64_t at_once, const auto& wrap) {
-    set_seed(7);
-    Pair pair;
-    auto loader = loader_of(at_once);
-    [[maybe_unused]] const auto of_a = wrap(*pair.a);
-    [[maybe_unused]] const auto of_b = wrap(*pair.b);
-    for (int epoch = 0; epoch < 2; ++epoch) {
-      for (auto& [x, classes] : loader) {
-        body(pair, x, classes);
-      }
-    }
-    return values_of(pair);
-  };
-}
 
 using Bodies = std::map<std::string, Body>;
 

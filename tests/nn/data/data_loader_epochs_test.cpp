@@ -309,8 +309,10 @@ TEST(DataLoaderCollate, maps_and_lists_get_their_borders_too) {
 
 TEST(DataLoaderCollate, says_what_does_not_fit) {
   DataLoader ragged(Ragged(), {.batch_size = 4});
-  EXPECT_THAT(message_of([&] { static_cast<void>(ragged.begin()); }),
-              HasSubstr("samples of a batch differ; got i64 (2,) as number 1, expected i64 (1,)"));
+  EXPECT_THAT(
+      message_of([&] { static_cast<void>(ragged.begin()); }),
+      HasSubstr("samples of a batch differ; got i64 (2,) as number 1 and i64 (1,) as number 0, "
+                "expected one dtype and shape (samples 1 and 0 of the data set)"));
   const auto sum = [](const std::vector<Tensor>&) { return zeros({3}); };
   DataLoader odd(Ragged(), {.batch_size = 4}, sum);
   EXPECT_THAT(message_of([&] { static_cast<void>(odd.begin()); }),

@@ -127,7 +127,8 @@ TEST(Groups, other_groups_are_refused_and_nothing_is_changed) {
   EXPECT_THAT(refused(cut, state), HasSubstr("got b in group 1, where the state has it in its "
                                              "group 0, which is also another's here"));
   AdamW fewer = optimizer_of(*model, {{0, 1, 2, 3}}, {1});
-  EXPECT_THAT(refused(fewer, state), HasSubstr("more groups in the state"));
+  EXPECT_THAT(refused(fewer, state),
+              HasSubstr("wrong number of groups in the state; got 2, expected the optimizer's 1"));
 }
 
 }  // namespace
