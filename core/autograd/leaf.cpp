@@ -1,5 +1,6 @@
 #include <tessera/core/autograd/leaf.h>
 
+#include <mutex>
 #include <utility>
 
 #include <tessera/core/autograd/modes.h>
@@ -71,6 +72,9 @@ bool LeafNode::counted_nothing() const {
 }
 
 Tensor LeafNode::run_hooks(Tensor gradient) const {
+  if (hooks == nullptr || hooks->empty()) {
+    return gradient;
+  }
   const NoDrawsInHooks scope;
   return run_gradient_hooks(hooks.get(), std::move(gradient));
 }

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 
 #include <tessera/core/autograd/gradient_scale.h>
 #include <tessera/core/autograd/node.h>
 #include <tessera/core/autograd/row_gradient.h>
+#include <tessera/core/base/small_mutex.h>
 
 namespace tessera {
 
@@ -84,7 +84,7 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   LossMemory losses;
 
  private:
-  mutable std::mutex mutex_;
+  mutable SmallMutex mutex_;
   Tensor grad_;
   bool counted_nothing_ = false;  ///< of `grad_`, where that is defined
   bool given_ = false;            ///< of `grad_`, where that is defined

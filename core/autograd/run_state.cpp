@@ -113,6 +113,8 @@ void RunState::follow_edges(std::size_t place) {
 
 std::vector<Target> RunState::discover(std::span<const Edge> roots) {
   const std::lock_guard lock(turn);
+  ops_.reserve(16);  // as many as the allocator's fastest blocks hold
+  leaves_.reserve(8);
   std::vector<Target> found;
   found.reserve(roots.size());
   for (const Edge& root : roots) {

@@ -7,27 +7,41 @@
 namespace tessera {
 namespace {
 
-std::shared_ptr<Context>& current_context() {
+/// The thread's, for itself and for whoever asks for a share.
+std::shared_ptr<Context>& owned() {
   static const auto process_wide = std::make_shared<Context>();
-  thread_local std::shared_ptr<Context> current = process_wide;
-  return current;
+  thread_local std::shared_ptr<Context> context = process_wide;
+  return context;
+}
+
+/// What `owned` holds, null before the thread asks. Every op and gradient reads it: without the
+/// call and the guard of a variable that a constructor makes.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Context* of_thread = nullptr;
+
+std::shared_ptr<Context> exchange_context(std::shared_ptr<Context> context) {
+  std::shared_ptr<Context> previous = std::exchange(owned(), std::move(context));
+  of_thread = owned().get();
+  return previous;
 }
 
 }  // namespace
 
 Context& Context::current() {
-  return *current_context();
+  if (of_thread == nullptr) [[unlikely]] {
+    of_thread = owned().get();
+  }
+  return *of_thread;
 }
 
 std::shared_ptr<Context> Context::current_shared() {
-  return current_context();
+  return owned();
 }
 
 ContextScope::ContextScope(std::shared_ptr<Context> context)
-    : previous_(std::exchange(current_context(), std::move(context))) {}
+    : previous_(exchange_context(std::move(context))) {}
 
 ContextScope::~ContextScope() {
-  current_context() = std::move(previous_);
+  exchange_context(std::move(previous_));
 }
 
 void set_seed(std::uint64_t seed) {

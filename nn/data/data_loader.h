@@ -257,7 +257,8 @@ class DataLoader<D, Collate>::Iterator {
         source_(Context::current().source) {
     ++*this;
   }
-  /// Throws as check_step_is_done: nobody else would notice that the step is missing.
+  /// Throws as check_step_is_done: nobody else would notice that the step is missing. Holders whose
+  /// destructors may not throw, unique_ptr for one, end the program with its text.
   ~Iterator() noexcept(false) {
     loader_.end_loop();
     Context& context = Context::current();

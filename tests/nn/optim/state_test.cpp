@@ -177,7 +177,7 @@ TEST(OptimizerState, refuses_state_that_does_not_fit) {
   EXPECT_THAT(refused([](OptimizerState& s) { s.numbers.clear(); }), HasSubstr("named steps"));
   EXPECT_THAT(refused([](OptimizerState& s) { s.numbers[0].second = -1; }), HasSubstr("no count"));
   EXPECT_THAT(refused([](OptimizerState& s) { s.numbers.emplace_back("group.1.lr", 1); }),
-              HasSubstr("more groups"));
+              HasSubstr("wrong number of groups in the state; got 2"));
 }
 
 TEST(OptimizerState, refuses_state_of_fewer_groups) {
