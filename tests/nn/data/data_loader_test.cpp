@@ -193,10 +193,12 @@ TEST(DataLoader, refuses_what_cannot_be_meant) {
     return message_of([&] { const Loader loader(counting(tokens, windows), options); });
   };
   EXPECT_EQ(making(9, {.context = 8}), "nothing thrown");
-  EXPECT_THAT(making(8, {.context = 8}),
-              HasSubstr("got 8 tokens, expected at least 9 for context 8, or a context of at most "
-                        "7"));
-  EXPECT_THAT(making(0, {.context = 8}), HasSubstr("got 0 tokens, expected more than the context of 8"));
+  EXPECT_THAT(
+      making(8, {.context = 8}),
+      HasSubstr("got 8 tokens, expected more than the context of 8, or a context of at most "
+                "7"));
+  EXPECT_THAT(making(0, {.context = 8}),
+              HasSubstr("got 0 tokens, expected more than the context of 8"));
   EXPECT_THAT(making(20, {.context = 8, .vocab = 10}), HasSubstr("token 10 at position 10"));
   EXPECT_THAT(making(20, {.context = 8}, {.batch_size = 6, .grain = 4}), HasSubstr("batch 4 or 8"));
   EXPECT_THAT(making(20, {.context = 8}, {.batch_size = 2, .rank = 0, .ranks = 3}),
