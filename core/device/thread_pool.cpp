@@ -260,7 +260,8 @@ void parallel_ranges(std::int64_t tasks, RangeFunction function, void* closure) 
 
 int threads_asked() {
   const int asked = threads_setting.get();
-  check(asked >= 0, "TESSERA_THREADS: too small; got ", asked, ", expected at least 0");
+  check(asked >= 0 && asked <= kMostThreads, "TESSERA_THREADS: out of range; got ", asked,
+        ", expected 0 to ", kMostThreads);
   return asked;
 }
 
@@ -269,7 +270,8 @@ int num_threads() {
 }
 
 void set_num_threads(int n) {
-  check(n >= 1, "set_num_threads: too few; got ", n, ", expected at least 1");
+  check(n >= 1 && n <= kMostThreads, "set_num_threads: out of range; got ", n, ", expected 1 to ",
+        kMostThreads);
   check(!inside_task, "set_num_threads: called from inside a task of parallel_for");
   ThreadPool::instance().resize(n);
 }

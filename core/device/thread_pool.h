@@ -11,12 +11,16 @@ using RangeFunction = void (*)(void* closure, std::int64_t begin, std::int64_t e
 void parallel_ranges(std::int64_t tasks, RangeFunction, void* closure);
 }  // namespace detail
 
+/// More than any machine has cores: who asks for more mistyped a number.
+inline constexpr int kMostThreads = 8192;
 /// Number of threads that kernels use, the caller's included. At first: the cores in the process's
 /// affinity mask, or TESSERA_THREADS.
 [[nodiscard]] int num_threads();
-/// What TESSERA_THREADS asks for; 0 when it asks for nothing. Throws InvalidArgument below 0.
+/// What TESSERA_THREADS asks for; 0 when it asks for nothing. Throws InvalidArgument below 0 and
+/// above kMostThreads.
 [[nodiscard]] int threads_asked();
-/// Changes it; waits for the pool to be idle. Throws InvalidArgument for n < 1.
+/// Changes it; waits for the pool to be idle. Throws InvalidArgument for n < 1 and n >
+/// kMostThreads.
 void set_num_threads(int n);
 
 /// Ties the pool to cores: the calling thread to core `first_core` of the process's affinity mask

@@ -14,6 +14,10 @@
 namespace tessera::data {
 namespace {
 
+/// A batch of joined epochs may hold a sample several times, but more samples than these only
+/// where the data set has them: numbers alone of a mistyped size would fill the memory.
+constexpr std::int64_t kMostRepeated = std::int64_t{1} << 20;
+
 /// Samples in the short batch that ends an epoch; 0 when there is none.
 std::int64_t short_batch(std::int64_t size, const LoaderOptions& options) {
   return options.drop_last || options.join_epochs ? 0 : size % options.batch_size;
@@ -23,6 +27,9 @@ void check_options(std::int64_t size, const LoaderOptions& o) {
   check(size >= 1, "data loader: the data set is empty");
   check(o.batch_size >= 1, "data loader: the batch is empty; got ", o.batch_size,
         ", expected at least 1");
+  const std::int64_t most = std::max(size, kMostRepeated);
+  check(o.batch_size <= most, "data loader: the batch is out of range; got ", o.batch_size,
+        " samples, expected at most ", most);
   check(!o.drop_last || !o.join_epochs,
         "data loader: drop_last and join_epochs exclude each other: joined epochs leave nothing");
   check(o.at_once >= 0, "data loader: at_once is negative; got ", o.at_once,

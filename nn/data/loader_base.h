@@ -17,7 +17,8 @@
 namespace tessera::data {
 
 struct LoaderOptions {
-  std::int64_t batch_size = 1;  ///< samples in a global batch, over all ranks
+  std::int64_t batch_size = 1;  ///< samples in a global batch, over all ranks: at most the
+                                ///< data set's or 2^20, whichever are more
   bool shuffle = false;         ///< each epoch has an order of its own
   bool drop_last = false;       ///< leave out what does not fill an epoch's last batch
   /// One stream of whole batches, in which an epoch's first samples follow the last ones of the

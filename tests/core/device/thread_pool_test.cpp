@@ -187,6 +187,7 @@ TEST(ThreadPool, ThreadsBeginWithTheirOwnShares) {
 
 TEST(ThreadPool, RejectsBadCounts) {
   EXPECT_THROW(set_num_threads(0), InvalidArgument);
+  EXPECT_THROW(set_num_threads(kMostThreads + 1), InvalidArgument);
   EXPECT_THROW(pin_threads(-1), InvalidArgument);
   EXPECT_THROW(parallel_for(2, [](std::int64_t) { set_num_threads(2); }), InvalidArgument);
 }

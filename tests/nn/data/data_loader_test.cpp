@@ -204,6 +204,8 @@ TEST(DataLoader, refuses_what_cannot_be_meant) {
   EXPECT_THAT(making(20, {.context = 8}, {.batch_size = 2, .rank = 0, .ranks = 3}),
               HasSubstr("grain 4 (which needs batch 4)"));
   EXPECT_THAT(making(20, {}, {.batch_size = 0}), HasSubstr("the batch is empty"));
+  EXPECT_THAT(making(20, {}, {.batch_size = std::int64_t{1} << 62, .join_epochs = true}),
+              HasSubstr("got 4611686018427387904 samples, expected at most 1048576"));
   EXPECT_THAT(making(20, {}, {.workers = -1}), HasSubstr("workers is negative; got -1"));
   EXPECT_THAT(making(20, {}, {.drop_last = true, .join_epochs = true}), HasSubstr("exclude"));
   EXPECT_THAT(making(20, {}, {.batch_size = 20, .drop_last = true}),
