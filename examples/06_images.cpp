@@ -93,11 +93,7 @@ struct Score {
   [[nodiscard]] double percent() const { return 100 * right / all; }
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::string root = argc > 1 ? argv[1] : draw_pictures();
-  const int epochs = argc > 2 ? std::atoi(argv[2]) : 6;
+void train(const std::string& root, int epochs) {
   tessera::set_seed(1);
 
   const data::ImageFolder pictures(root);
@@ -138,7 +134,20 @@ int main(int argc, char** argv) {
                 loss_sum / static_cast<double>(training.batches_per_epoch()), seen.percent(),
                 held.percent());
   }
-  if (argc <= 1) {
-    tessera::remove_tree(root);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const bool drawn = argc <= 1;
+    const std::string root = drawn ? draw_pictures() : argv[1];
+    train(root, argc > 2 ? std::atoi(argv[2]) : 6);
+    if (drawn) {
+      tessera::remove_tree(root);
+    }
+  } catch (const tessera::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
   }
 }

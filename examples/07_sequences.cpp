@@ -55,11 +55,7 @@ void write(const nn::Ptr<Network>& model, const std::string& prompt, int length)
   std::puts("");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::string path = argc > 1 ? argv[1] : __FILE__;
-  const std::int64_t steps = argc > 2 ? std::atoll(argv[2]) : 300;
+void train(const std::string& path, std::int64_t steps) {
   tessera::set_seed(1);
 
   // A sample is 64 characters, and the same moved on by one.
@@ -83,4 +79,15 @@ int main(int argc, char** argv) {
     }
   }
   write(model, "the ", 200);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    train(argc > 1 ? argv[1] : __FILE__, argc > 2 ? std::atoll(argv[2]) : 300);
+  } catch (const tessera::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
 }

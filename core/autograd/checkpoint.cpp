@@ -27,6 +27,7 @@ struct Surroundings {
   std::uint64_t step = context->step;
   RandomDraws draws = context->draws;
   std::uint64_t factory_draws = FactoryDraws::made();
+  bool step_draws = StepDraws::alive();
   std::string path = current_module_path();
   std::optional<DType> autocast = Modes::current().autocast;
 };
@@ -41,6 +42,7 @@ class SurroundingsScope {
         step_(std::exchange(s.context->step, s.step)),
         draws_(s.draws),
         factory_draws_(s.factory_draws),
+        step_draws_(s.step_draws),
         path_(s.path),
         autocast_(s.autocast) {}
   ~SurroundingsScope() {
@@ -58,6 +60,7 @@ class SurroundingsScope {
   std::uint64_t step_;
   RandomScope draws_;
   FactoryDraws factory_draws_;
+  StepDraws step_draws_;
   ModulePathOverride path_;
   ModeGuard<&Modes::autocast> autocast_;
   ModeGuard<&Modes::record> record_{true};

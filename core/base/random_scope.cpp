@@ -98,7 +98,7 @@ RandomPermission::~RandomPermission() {
   root_of_call = previous_root_;
 }
 
-StepDraws::StepDraws() : previous_(std::exchange(of_step, true)) {}
+StepDraws::StepDraws(bool on) : previous_(std::exchange(of_step, on)) {}
 
 StepDraws::~StepDraws() {
   of_step = previous_;

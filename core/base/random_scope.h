@@ -71,7 +71,9 @@ class RandomPermission {
 /// noise on weights behind `step()`; `rand` and `randn` may be called, too.
 class StepDraws {
  public:
-  StepDraws();
+  /// Where not `on`, draws are each sample's again: so a thread brings back what another one, or
+  /// the first run of what it runs once more, had.
+  explicit StepDraws(bool on = true);
   ~StepDraws();
   StepDraws(const StepDraws&) = delete;
   StepDraws& operator=(const StepDraws&) = delete;

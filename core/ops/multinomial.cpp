@@ -97,7 +97,8 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
   const Pass pass = StepDraws::alive() ? Pass() : Context::current().pass;
   const std::uint64_t key = next_random_key();
   const Tensor each = for_each_drawing(probabilities);
-  if (!each.cut() || (each.cut().dim == 0 && !each.cut().stacked)) {
+  const bool in_rows = each.cut().dim == 0 && !each.cut().stacked && !StepDraws::alive();
+  if (!each.cut() || in_rows) {
     return draw_rows(each, count, key, pass.samples, pass.first_sample);
   }
   const std::int64_t samples = pass.samples / pass.count;

@@ -22,6 +22,7 @@
 #include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/nn/data/collate.h>
 #include <tessera/nn/data/loader_base.h>
@@ -179,6 +180,7 @@ class DataLoader final : public LoaderBase {
   /// What the data set or `collate` draws depends on the samples, whoever makes the batch.
   [[nodiscard]] Batch collected(const PassPlan& pass) const {
     const ContextScope drawing(batch_context(pass));
+    const StepDraws of_samples(false);
     if constexpr (MakesBatches<D> && std::same_as<Collate, DefaultCollate>) {
       std::vector<std::int64_t> indices;
       for (std::int64_t i = 0; i < pass.samples; ++i) {
@@ -203,6 +205,7 @@ class DataLoader final : public LoaderBase {
     const std::int64_t index = sample_at(place);
     Random random(random_key(place));
     const ContextScope drawing(sample_context(place));
+    const StepDraws of_sample(false);
     try {
       return dataset_->draw(index, random);
     } catch (...) {

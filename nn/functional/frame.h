@@ -50,6 +50,7 @@ class CallInheritance {
   Modes modes_ = Modes::current();
   std::shared_ptr<Context> context_ = Context::current_shared();
   std::string path_ = current_module_path();
+  bool step_draws_ = StepDraws::alive();
 };
 
 /// What that part of the forward puts itself into.
@@ -60,7 +61,8 @@ class CallInheritanceScope {
         previous_modes_(std::exchange(Modes::current(), from.modes_)),
         context_(from.context_),
         path_(from.path_),
-        permission_(!from.state_.unkeyed) {}
+        permission_(!from.state_.unkeyed),
+        step_draws_(from.step_draws_) {}
   ~CallInheritanceScope() {
     CallState::current() = previous_;
     Modes::current() = previous_modes_;
@@ -74,6 +76,7 @@ class CallInheritanceScope {
   ContextScope context_;
   ModulePathOverride path_;
   RandomPermission permission_;
+  StepDraws step_draws_;
 };
 
 }  // namespace tessera::nn

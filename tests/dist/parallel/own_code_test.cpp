@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/saved_tensor.h>
@@ -146,7 +147,7 @@ const std::map<std::string, Body> kNoiseOfSteps = {
        {
          const StepDraws draws;
          noise = randn({kWidth});
-         kept = dropout(x, 0.3) + randn_like(x);
+         kept = dropout(x, 0.3) + randn_like(x) + 0.1 * multinomial(softmax(x, 1), kWidth);
        }
        square(p.a(kept + noise + randn_like(x))).backward();
        p.of_a.step();
@@ -182,6 +183,53 @@ TEST(OwnCode, draws_of_a_step_go_on_and_are_no_others) {
     for (std::size_t j = 0; j < i; ++j) {
       EXPECT_NE(drawn[i], drawn[j]) << i << " and " << j;
     }
+  }
+}
+
+/// Draws what it gives.
+struct Noise : data::Dataset<Tensor> {
+  [[nodiscard]] std::int64_t size() const override { return 8; }
+  [[nodiscard]] Tensor get(std::int64_t /*index*/) const override { return randn({4}); }
+};
+
+TEST(OwnCode, data_sets_draw_by_sample_whatever_the_loop_draws) {
+  const auto batches = [](bool of_step, int workers) {
+    set_seed(3);
+    std::vector<std::vector<float>> values;
+    data::DataLoader loader(Noise{}, {.batch_size = 4, .workers = workers});
+    const StepDraws draws(of_step);
+    for (auto& x : loader) {
+      values.push_back(x.to_vector<float>());
+    }
+    return values;
+  };
+  const auto expected = batches(false, 0);
+  EXPECT_NE(expected[0], expected[1]);
+  for (const int workers : {0, 2}) {
+    EXPECT_EQ(batches(true, workers), expected) << workers;
+  }
+}
+
+TEST(OwnCode, what_is_computed_once_more_draws_what_it_drew) {
+  const auto gradient = [](bool kept, bool forward, bool backward) {
+    set_seed(3);
+    const Tensor x = randn({8, 16});
+    const Tensor leaf = x.detach().set_requires_grad(true);
+    const auto function = [](const Tensor& t) { return dropout(t * t, 0.5) * t; };
+    Tensor y;
+    {
+      const StepDraws draws(forward);
+      y = kept ? function(leaf) : checkpoint(function, leaf);
+    }
+    const StepDraws draws(backward);
+    sum(y).backward();
+    return leaf.grad().to_vector<float>();
+  };
+  for (const bool forward : {false, true}) {
+    for (const bool backward : {false, true}) {
+      EXPECT_EQ(gradient(false, forward, backward), gradient(true, forward, backward));
+    }
+    EXPECT_NE(gradient(false, forward, false), gradient(false, !forward, false));
   }
 }
 
