@@ -203,7 +203,8 @@ Tensor lay_microbatches(const Tensor& x, int dim) {
 
 Tensor lay_as(Tensor x, const Tensor& like) {
   const bool along = like.defined() && like.cut() && !like.cut().stacked;
-  return along && x.defined() && x.cut().stacked ? lay_microbatches(x, like.cut().dim) : x;
+  const bool fits = along && x.defined() && x.cut().stacked && like.cut().dim < x.ndim() - 1;
+  return fits ? lay_microbatches(x, like.cut().dim) : x;
 }
 
 Tensor stack_microbatches(const Tensor& x) {

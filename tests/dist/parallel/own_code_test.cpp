@@ -84,6 +84,23 @@ TEST(OwnCode, hooks_of_activations_see_microbatches) {
   }
 }
 
+TEST(OwnCode, hooks_that_return_what_is_no_gradient_are_told_its_shape) {
+  const Body body = [](Pair& p, const Tensor& x, const Tensor&) {
+    const Tensor hidden = tanh(p.a->first(x));
+    register_gradient_hook(hidden, [](const Tensor& g) { return sum(g); });
+    square(p.a->second(hidden)).backward();
+    p.of_a.step();
+  };
+  for (const std::int64_t at_once : {0, 1, 2}) {
+    try {
+      loop(body)(at_once, [](nn::Module&) { return 0; });
+      ADD_FAILURE() << "no error";
+    } catch (const InvalidArgument& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("gradient hook: wrong shape; got ("));
+    }
+  }
+}
+
 /// Gives back what was packed, less its mean over the samples.
 struct Centred final : PackedTensor {
   explicit Centred(Tensor x) : packed(std::move(x)) {}
