@@ -69,7 +69,8 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   void set_grad(Tensor gradient, bool counted_nothing = false);
   /// Makes `gradient` the leaf's, as the program and no backward says.
   void give_grad(Tensor gradient);
-  /// True when `grad` is what was given, or that and what backwards added.
+  /// True when `grad` is what was given, or that and what backwards added. Where ranks sum
+  /// gradients, their sum takes its place and is not given.
   [[nodiscard]] bool grad_is_given() const;
   /// True when `grad` is defined and nothing counted in any backward that it comes from.
   [[nodiscard]] bool counted_nothing() const;
