@@ -48,14 +48,19 @@ std::int32_t common_parts(const char* op, std::span<const TensorRef> inputs) {
   return parts;
 }
 
-/// The label along which the inputs are cut.
+bool holds_samples(const Tensor& x) {
+  return x.defined() && x.cut().sample_dim() >= 0;
+}
+
+/// The label of the dims that hold samples; `rule` is that of one microbatch where some inputs are
+/// stacked.
 std::int8_t cut_label(const OpDef& op, const ShardRule& rule, std::span<const TensorRef> inputs) {
   std::int8_t label = DimLabels::kWhole;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i]->defined() || !inputs[i]->cut()) {
+    if (!holds_samples(inputs[i])) {
       continue;
     }
-    const std::int8_t found = rule.inputs[i][inputs[i]->cut().dim];
+    const std::int8_t found = rule.inputs[i][inputs[i]->cut().sample_dim()];
     if (found == DimLabels::kWhole) {
       fail_on_microbatches(op.info.name, "mixes samples");
     }
@@ -65,6 +70,39 @@ std::int8_t cut_label(const OpDef& op, const ShardRule& rule, std::span<const Te
     label = found;
   }
   return label;
+}
+
+/// Of an elementwise op whose inputs have as many dims: the dim of one microbatch that holds
+/// samples.
+std::int8_t common_sample_dim(const OpDef& op, std::span<const TensorRef> inputs) {
+  std::int8_t dim = -1;
+  for (const Tensor& x : inputs) {
+    if (holds_samples(x)) {
+      if (dim >= 0 && dim != x.cut().sample_dim()) {
+        fail_on_microbatches(op.info.name, "meets samples along two different dims");
+      }
+      dim = x.cut().sample_dim();
+    }
+  }
+  return dim;
+}
+
+ShardRule rule_of(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs) {
+  if (op.shard == nullptr) {
+    fail_on_microbatches(op.info.name, "has no rule for microbatches");
+  }
+  Infer infer(op.info.name, inputs);
+  op.infer(infer, attrs);
+  return op.shard(infer, attrs);
+}
+
+/// Per output: the dim with `label`, or -1.
+InlineVector<std::int8_t, 3> dims_with(std::int8_t label, const ShardRule& rule) {
+  InlineVector<std::int8_t, 3> dims;
+  for (const DimLabels& output : rule.outputs) {
+    dims.push_back(static_cast<std::int8_t>(output.find(label)));
+  }
+  return dims;
 }
 
 /// Per input: the dim with `label` of one that is not cut, as long as the samples of the pass; -1
@@ -118,21 +156,14 @@ CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void*
   }
   if (plan.stacked_inputs) {
     plan.loop = !op.info.elementwise || !broadcasts_over_pieces(inputs);
+    plan.samples = plan.loop ? std::int8_t{-1} : common_sample_dim(op, inputs);
     return plan;
   }
-  if (op.shard == nullptr) {
-    fail_on_microbatches(op.info.name, "has no rule for microbatches");
-  }
-  Infer infer(op.info.name, inputs);
-  op.infer(infer, attrs);
-  const ShardRule rule = op.shard(infer, attrs);
+  const ShardRule rule = rule_of(op, inputs, attrs);
   const std::int8_t label = cut_label(op, rule, inputs);
   plan.unmarked = unmarked_dims(rule, label, inputs);
-  bool sums = false;
-  for (const DimLabels& output : rule.outputs) {
-    plan.output_dims.push_back(static_cast<std::int8_t>(output.find(label)));
-    sums |= plan.output_dims.back() < 0;
-  }
+  plan.output_dims = dims_with(label, rule);
+  const bool sums = std::ranges::any_of(plan.output_dims, [](std::int8_t dim) { return dim < 0; });
   const bool in_runs =
       std::ranges::all_of(inputs, [](const Tensor& x) { return !x.defined() || lie_in_runs(x); });
   plan.loop = sums && plan.parts > 1 && !(op.info.cuts_sums && in_runs);
@@ -144,7 +175,7 @@ CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void*
 }
 
 void CutPlan::set_cuts(Infer& infer) const {
-  const Cut pieces{.parts = parts, .dim = 0, .stacked = true};
+  const Cut pieces{.parts = parts, .dim = 0, .stacked = true, .samples = samples};
   const std::span<OutputSpec> specs = infer.outputs();
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (stacked_inputs) {
@@ -242,28 +273,57 @@ void mark_second_gradient(const OpDef& op, const Outputs& results) {
   }
 }
 
-/// What `op` gives for each microbatch alone.
-std::vector<Outputs> results_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs,
-                                           const void* attrs, std::int32_t parts) {
-  settle_views(inputs);
-  std::vector<Outputs> slices(inputs.size());  // of each input, one a microbatch
-  // The last input first: gradients of a tensor that comes twice are added in the op's order then.
-  for (std::size_t i = inputs.size(); i-- > 0;) {
-    slices[i] = slices_of(inputs[i], parts);
+/// The inputs of a call for each microbatch alone.
+class Slices {
+ public:
+  Slices(std::span<const TensorRef> inputs, std::int32_t parts)
+      : inputs_(inputs), of_inputs_(inputs.size()) {
+    settle_views(inputs);
+    // The last input first: gradients of a tensor that comes twice are added in the op's order.
+    for (std::size_t i = inputs.size(); i-- > 0;) {
+      of_inputs_[i] = slices_of(inputs[i], parts);
+    }
   }
+
+  [[nodiscard]] std::vector<TensorRef> operator[](std::int32_t m) const {
+    std::vector<TensorRef> piece;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      piece.push_back(of_inputs_[i].empty()
+                          ? inputs_[i]
+                          : TensorRef(of_inputs_[i][static_cast<std::size_t>(m)]));
+    }
+    return piece;
+  }
+
+ private:
+  std::span<const TensorRef> inputs_;
+  std::vector<Outputs> of_inputs_;  ///< of each input, one a microbatch
+};
+
+/// What `op` gives for each microbatch alone.
+std::vector<Outputs> results_by_microbatch(const OpDef& op, const Slices& slices, const void* attrs,
+                                           std::int32_t parts) {
   std::vector<Outputs> results;
   for (std::int32_t m = 0; m < parts; ++m) {
-    std::vector<TensorRef> piece;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      piece.push_back(slices[i].empty() ? inputs[i]
-                                        : TensorRef(slices[i][static_cast<std::size_t>(m)]));
-    }
-    call(op, piece, attrs, results.emplace_back());
+    call(op, slices[m], attrs, results.emplace_back());
     if (parts > 1) {
       mark_second_gradient(op, results.back());
     }
   }
   return results;
+}
+
+/// Per output of a call with stacked inputs: the dim of one microbatch that holds its samples, or
+/// -1. Throws when the op mixes samples: what came of `x - mean(x, {0}, true)` may no more be
+/// compared with other samples than x, of which a microbatch is but a part.
+InlineVector<std::int8_t, 3> stacked_sample_dims(const OpDef& op, std::span<const TensorRef> inputs,
+                                                 const std::vector<TensorRef>& first,
+                                                 const void* attrs) {
+  if (std::ranges::none_of(inputs, [](const Tensor& x) { return holds_samples(x); })) {
+    return {};
+  }
+  const ShardRule rule = rule_of(op, first, attrs);
+  return dims_with(cut_label(op, rule, inputs), rule);
 }
 
 }  // namespace
@@ -272,16 +332,20 @@ void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, cons
                         Outputs& outputs, const CutPlan& plan) {
   const Outputs destinations = outputs;
   const std::vector<Tensor> kept = kept_inputs(inputs, destinations);
-  const std::vector<Outputs> results = results_by_microbatch(
-      op, std::vector<TensorRef>(kept.begin(), kept.end()), attrs, plan.parts);
+  const std::vector<TensorRef> read(kept.begin(), kept.end());
+  const Slices slices(read, plan.parts);
+  const auto dims =
+      plan.stacked_inputs ? stacked_sample_dims(op, inputs, slices[0], attrs) : plan.output_dims;
+  const std::vector<Outputs> results = results_by_microbatch(op, slices, attrs, plan.parts);
   outputs.clear();
   for (std::size_t i = 0; i < results[0].size(); ++i) {
     std::vector<TensorRef> pieces;
     for (const Outputs& result : results) {
       pieces.emplace_back(result[i]);
     }
-    const int dim = plan.stacked_inputs ? -1 : plan.output_dims[i];
-    Tensor joined = join_microbatches(pieces, dim);
+    const int dim = i < dims.size() ? dims[i] : -1;
+    Tensor joined =
+        plan.stacked_inputs ? join_microbatches(pieces, -1, dim) : join_microbatches(pieces, dim);
     const Tensor destination = i < destinations.size() ? destinations[i] : Tensor();
     // What came stacked stays so: the gradient of a leaf is added up by the leaf.
     const bool reduced = dim < 0 && !plan.stacked_inputs;

@@ -15,7 +15,8 @@ struct CutPlan {
   std::int32_t parts = 1;
   std::int32_t sum_parts = 1;   ///< what the kernel is told: pieces of its sums
   bool stack = false;           ///< sums are wanted one a microbatch, in a new dim 0
-  bool stacked_inputs = false;  ///< elementwise on values that exist once a microbatch
+  bool stacked_inputs = false;  ///< some inputs exist once a microbatch, or came of such values
+  std::int8_t samples = -1;     ///< Cut::samples of an elementwise op's results then
   bool loop = false;            ///< run the op on each microbatch alone
   /// Per input: the dim along which it has an entry a sample without knowing it, or -1. Empty: none
   /// has.

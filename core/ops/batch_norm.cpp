@@ -114,12 +114,12 @@ Outputs for_each_microbatch(const Tensor& parameter, std::int32_t parts) {
 }
 
 /// Output `i` of all microbatches.
-Tensor join(const std::vector<Outputs>& results, std::size_t i, int dim) {
+Tensor join(const std::vector<Outputs>& results, std::size_t i, const Cut& cut) {
   std::vector<TensorRef> pieces;
   for (const Outputs& result : results) {
     pieces.emplace_back(result[i]);
   }
-  return join_microbatches(pieces, dim);
+  return join_microbatches(pieces, cut);
 }
 
 BatchNormResult normalize_microbatches(const Tensor& x, const Tensor& weight, const Tensor& bias,
@@ -131,8 +131,8 @@ BatchNormResult normalize_microbatches(const Tensor& x, const Tensor& weight, co
   for (std::size_t m = 0; m < pieces.size(); ++m) {
     results.push_back(call_all<BatchNorm>({pieces[m], weights[m], biases[m]}, attrs));
   }
-  return {join(results, 0, x.cut().stacked ? -1 : x.cut().dim), join(results, 1, -1),
-          join(results, 2, -1)};
+  const Cut once{.stacked = true};
+  return {join(results, 0, x.cut()), join(results, 1, once), join(results, 2, once)};
 }
 
 }  // namespace

@@ -43,8 +43,7 @@ void UnbindMicrobatches::vjp(Vjp& v, const Attrs&) {
     gradients.push_back(v.gradient(m));
   }
   const std::vector<TensorRef> pieces(gradients.begin(), gradients.end());
-  const Cut& cut = v.input_meta().cut;
-  v.set(0, join_microbatches(pieces, cut.stacked ? -1 : cut.dim));
+  v.set(0, join_microbatches(pieces, v.input_meta().cut));
 }
 
 void JoinMicrobatches::infer(Infer& c, const Attrs& attrs) {
@@ -67,7 +66,8 @@ void JoinMicrobatches::infer(Infer& c, const Attrs& attrs) {
   c.add_output(shape, c.input().dtype(),
                {.parts = parts,
                 .dim = static_cast<std::int8_t>(stacked ? 0 : attrs.dim),
-                .stacked = stacked});
+                .stacked = stacked,
+                .samples = attrs.samples});
 }
 
 void JoinMicrobatches::reference(Kernel& k, const Attrs& attrs) {
@@ -179,8 +179,8 @@ Outputs unbind_microbatches(const Tensor& x) {
   return call_all<UnbindMicrobatches>({x});
 }
 
-Tensor join_microbatches(std::span<const TensorRef> pieces, int dim) {
-  return call<JoinMicrobatches>(pieces, {dim});
+Tensor join_microbatches(std::span<const TensorRef> pieces, int dim, int samples) {
+  return call<JoinMicrobatches>(pieces, {dim, static_cast<std::int8_t>(samples)});
 }
 
 Shape unstacked_shape(const Tensor& x) {
@@ -208,7 +208,9 @@ Tensor lay_as(Tensor x, const Tensor& like) {
 }
 
 Tensor stack_microbatches(const Tensor& x) {
-  return lay_microbatches(x, -1);
+  const Outputs pieces = unbind_microbatches(x);
+  return join_microbatches(std::vector<TensorRef>(pieces.begin(), pieces.end()), -1,
+                           x.cut().sample_dim());
 }
 
 void stack_alike(std::span<Tensor> values) {

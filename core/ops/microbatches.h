@@ -27,7 +27,8 @@ struct JoinMicrobatches {
                                .doc = "one tensor a microbatch, joined along a dim or stacked",
                                .sees_cut = true};
   struct Attrs {
-    int dim = -1;
+    int dim = -1;              ///< along which to join, or -1: stacked
+    std::int8_t samples = -1;  ///< of the stacked result (Cut::samples)
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -79,8 +80,15 @@ struct AsMicrobatches {
 /// The microbatches of a cut tensor, as views without a cut.
 [[nodiscard]] Outputs unbind_microbatches(const Tensor& x);
 
-/// Joins one tensor a microbatch: along `dim`, or stacked in a new dim 0 when `dim` is -1.
-[[nodiscard]] Tensor join_microbatches(std::span<const TensorRef> pieces, int dim);
+/// Joins one tensor a microbatch: along `dim`, or stacked in a new dim 0 when `dim` is -1, where
+/// dim `samples` of a piece holds its samples (-1: none does).
+[[nodiscard]] Tensor join_microbatches(std::span<const TensorRef> pieces, int dim,
+                                       int samples = -1);
+
+/// Joins one tensor a microbatch with the borders `cut`.
+[[nodiscard]] inline Tensor join_microbatches(std::span<const TensorRef> pieces, const Cut& cut) {
+  return join_microbatches(pieces, cut.stacked ? -1 : cut.dim, cut.samples);
+}
 
 /// The number of dims of `x`, without that of stacked microbatches.
 [[nodiscard]] inline int unstacked_ndim(const Tensor& x) {

@@ -109,7 +109,7 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
     first_sample += samples;
   }
   const std::vector<TensorRef> drawn(pieces.begin(), pieces.end());
-  return join_microbatches(drawn, each.cut().stacked ? -1 : each.cut().dim);
+  return join_microbatches(drawn, each.cut());
 }
 
 namespace {

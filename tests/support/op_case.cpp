@@ -144,6 +144,9 @@ void register_op_case(OpCaseData data) {
     add_test(shared, "takes_empty_inputs", check_empty);
     if (shared->strides) {
       add_test(shared, "keeps_microbatches_apart", check_microbatches);
+      if (!info.sees_cut && !draws(info)) {
+        add_test(shared, "takes_stacked_samples_as_samples", check_stacked_samples);
+      }
     }
     if (info.elementwise && !draws(info)) {
       add_test(shared, "takes_what_exists_once_a_microbatch", check_stacked);

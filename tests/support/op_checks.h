@@ -52,5 +52,8 @@ void check_microbatches(const OpCaseData& c);
 /// An elementwise op gives the bits of each microbatch alone where some inputs exist once a
 /// microbatch and all microbatches share the others.
 void check_stacked(const OpCaseData& c);
+/// Stacked values that hold samples are taken where samples are, and refused where samples are,
+/// give each microbatch's bits, and the results know which dim holds samples.
+void check_stacked_samples(const OpCaseData& c);
 
 }  // namespace tessera::test
