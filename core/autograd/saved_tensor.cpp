@@ -3,8 +3,31 @@
 #include <utility>
 
 #include <tessera/core/autograd/modes.h>
+#include <tessera/core/ops/microbatches.h>
 
 namespace tessera {
+namespace {
+
+/// What a hook made of a tensor that holds microbatches: what it gives back in the tensor's shape,
+/// from host memory say, holds them, too.
+class PackedWithBorders final : public PackedTensor {
+ public:
+  PackedWithBorders(std::unique_ptr<PackedTensor> packed, const Tensor& tensor)
+      : packed_(std::move(packed)), shape_(tensor.shape()), cut_(tensor.cut()) {}
+
+  [[nodiscard]] Tensor unpack() override {
+    Tensor x = packed_->unpack();
+    const bool knows_none = x.defined() && !x.cut() && x.shape() == shape_;
+    return knows_none ? with_borders(x, cut_) : x;
+  }
+
+ private:
+  std::unique_ptr<PackedTensor> packed_;
+  Shape shape_;
+  Cut cut_;
+};
+
+}  // namespace
 
 SavedTensorHooksScope::SavedTensorHooksScope(SavedTensorHooks& hooks)
     : previous_(std::exchange(Modes::current().saved_hooks, &hooks)) {}
@@ -13,9 +36,19 @@ SavedTensorHooksScope::~SavedTensorHooksScope() {
   Modes::current().saved_hooks = previous_;
 }
 
+SavedTensor SavedTensor::as_it_is(const Tensor& tensor) {
+  SavedTensor saved;
+  saved.tensor_ = tensor;
+  saved.version_ = tensor.version();
+  return saved;
+}
+
 SavedTensor::SavedTensor(const Tensor& tensor) {
   if (SavedTensorHooks* hooks = Modes::current().saved_hooks; hooks != nullptr) [[unlikely]] {
     packed_ = hooks->pack(tensor);
+    if (packed_ != nullptr && tensor.cut()) {
+      packed_ = std::make_unique<PackedWithBorders>(std::move(packed_), tensor);
+    }
   }
   if (packed_ == nullptr) {
     tensor_ = tensor;

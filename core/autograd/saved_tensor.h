@@ -41,6 +41,8 @@ class SavedTensor {
  public:
   SavedTensor() = default;
   explicit SavedTensor(const Tensor& tensor);
+  /// Keeps it, whatever hooks there are.
+  [[nodiscard]] static SavedTensor as_it_is(const Tensor& tensor);
 
   /// The tensor. Throws InvalidArgument naming `op` when it was written to since.
   [[nodiscard]] Tensor unpack(const char* op) const;

@@ -19,15 +19,6 @@ constinit thread_local bool in_hook = false;
 /// Threads that call one model may share a context.
 constinit std::mutex counting;
 
-/// Draws of the pass that `context` is in, none made yet.
-RandomDraws none_of(const Context& context) {
-  RandomDraws draws;
-  draws.seed = context.seed;
-  draws.step = context.step;
-  draws.first = context.pass.first;
-  return draws;
-}
-
 /// Whose draws are counted: the running module's, of the step apart from those of samples.
 std::uint64_t drawing_path() {
   const std::uint64_t path = hash_name(current_module_path());
@@ -41,12 +32,16 @@ std::string name_of_running_module() {
 
 }  // namespace
 
+RandomDraws::RandomDraws(const Context& context)
+    : seed(context.seed), step(context.step), first(context.pass.first) {}
+
 RandomDraws::RandomDraws(const RandomDraws& other) {
   const std::scoped_lock lock(counting);
   counts = other.counts;
   seed = other.seed;
   step = other.step;
   first = other.first;
+  behind_loop = other.behind_loop;
 }
 
 RandomDraws& RandomDraws::operator=(const RandomDraws& other) {
@@ -66,16 +61,25 @@ std::uint64_t next_random_key() {
   RandomDraws& draws = Context::current().draws;
   if (draws.seed != context.seed || draws.step != context.step ||
       draws.first != context.pass.first) {
-    draws = none_of(context);
+    draws = RandomDraws(context);
   }
-  const std::uint64_t path = drawing_path();
+  const std::uint64_t running = drawing_path();
+  const std::uint64_t path = draws.behind_loop ? mix(running, hash_name("behind a loop")) : running;
   const std::uint64_t draw = draws.counts[path]++;
   return mix(mix(mix(context.seed, context.step), path), draw);
 }
 
 void begin_random_pass() {
   const std::scoped_lock lock(counting);
-  Context::current().draws.counts.clear();
+  RandomDraws& draws = Context::current().draws;
+  draws.counts.clear();
+  draws.behind_loop = false;
+}
+
+void begin_draws_behind_loop() {
+  RandomDraws draws(Context::current());
+  draws.behind_loop = true;
+  Context::current().draws = std::move(draws);
 }
 
 RandomScope::RandomScope(RandomDraws draws) : previous_(std::move(draws)) {

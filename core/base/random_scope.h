@@ -12,10 +12,14 @@
 
 namespace tessera {
 
+struct Context;  // core/base/context.h
+
 /// Draws made since the pass began, by hash of the module path. Part of the Context. Threads that
 /// share a Context may draw and copy it at once: copies are taken between draws.
 struct RandomDraws {
   RandomDraws() = default;
+  /// None yet, of the pass that `context` is in.
+  explicit RandomDraws(const Context& context);
   RandomDraws(const RandomDraws& other);
   RandomDraws(RandomDraws&&) = default;
   RandomDraws& operator=(const RandomDraws& other);
@@ -27,6 +31,7 @@ struct RandomDraws {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
   std::int64_t first = 0;
+  bool behind_loop = false;  ///< they follow the passes of a training loop and are not theirs
 };
 
 /// The key of the running module's next draw in this pass. Counts it.
@@ -35,6 +40,10 @@ struct RandomDraws {
 /// A new pass begins: every path's draws count from zero again. Loaders call it; without it a pass
 /// begins where the context's seed, step or first microbatch changes.
 void begin_random_pass();
+
+/// A training loop ended: what is drawn behind it does not depend on what its last pass drew, which
+/// is another one on other ranks. Loaders call it.
+void begin_draws_behind_loop();
 
 /// Puts the counters back to `draws` until the scope ends: recomputation draws what its forward
 /// drew.

@@ -139,9 +139,11 @@ void settle_views(std::span<const TensorRef> inputs) {
 
 void fail_on_microbatches(const char* op, const char* why) {
   const std::string module = current_module_path();
-  fail<Unsupported>(op, ": ", why, module.empty() ? "" : " in module ", module,
-                    "; several microbatches cannot run in one pass; in LoaderOptions, at_once = 1 "
-                    "runs them one by one and grain = 1 makes the batch one microbatch");
+  fail<Unsupported>(
+      op, ": ", why, module.empty() ? "" : " in module ", module,
+      "; several microbatches cannot run in one pass; in LoaderOptions, grain = 1 makes "
+      "the batch one microbatch, and at_once = 1 runs them one by one, each without "
+      "the samples of the others");
 }
 
 void fail_on_other_borders(const char* op) {
@@ -166,7 +168,9 @@ CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs, const void*
   const bool sums = std::ranges::any_of(plan.output_dims, [](std::int8_t dim) { return dim < 0; });
   const bool in_runs =
       std::ranges::all_of(inputs, [](const Tensor& x) { return !x.defined() || lie_in_runs(x); });
-  plan.loop = sums && plan.parts > 1 && !(op.info.cuts_sums && in_runs);
+  // Of one microbatch as well, what is no sum over samples: the gradient may mix them inside it.
+  const bool apart = plan.parts > 1 || rule.reduction == ShardRule::Reduction::none;
+  plan.loop = sums && apart && !(op.info.cuts_sums && in_runs);
   if (sums && plan.parts > 1 && !plan.loop) {
     plan.sum_parts = plan.parts;
     plan.stack = Modes::current().batch_sum == BatchSum::stack;
@@ -326,6 +330,24 @@ InlineVector<std::int8_t, 3> stacked_sample_dims(const OpDef& op, std::span<cons
   return dims_with(cut_label(op, rule, inputs), rule);
 }
 
+/// The output of the whole call from what each microbatch gave, of which dim `dim` holds samples.
+Tensor joined_output(const OpDef& op, std::span<const TensorRef> inputs,
+                     std::span<const TensorRef> pieces, int dim, const Tensor& destination,
+                     const CutPlan& plan) {
+  if (plan.stacked_inputs) {  // it stays so: the gradient of a leaf is added up by the leaf
+    Tensor joined = join_microbatches(pieces, -1, dim);
+    return op.info.view ? view_of_all(inputs[0], pieces[0], joined)
+                        : written_to(op, destination, std::move(joined));
+  }
+  if (dim < 0 && plan.parts == 1) {
+    return written_to(op, destination, pieces[0]);
+  }
+  Tensor joined = join_microbatches(pieces, dim);
+  return dim < 0 && Modes::current().batch_sum == BatchSum::tree
+             ? sum_microbatches(joined, destination)
+             : written_to(op, destination, std::move(joined));
+}
+
 }  // namespace
 
 void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
@@ -344,18 +366,8 @@ void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, cons
       pieces.emplace_back(result[i]);
     }
     const int dim = i < dims.size() ? dims[i] : -1;
-    Tensor joined =
-        plan.stacked_inputs ? join_microbatches(pieces, -1, dim) : join_microbatches(pieces, dim);
     const Tensor destination = i < destinations.size() ? destinations[i] : Tensor();
-    // What came stacked stays so: the gradient of a leaf is added up by the leaf.
-    const bool reduced = dim < 0 && !plan.stacked_inputs;
-    if (reduced && Modes::current().batch_sum == BatchSum::tree) {
-      outputs.push_back(sum_microbatches(joined, destination));
-    } else if (op.info.view && plan.stacked_inputs) {
-      outputs.push_back(view_of_all(inputs[0], results[0][i], joined));
-    } else {
-      outputs.push_back(written_to(op, destination, std::move(joined)));
-    }
+    outputs.push_back(joined_output(op, inputs, pieces, dim, destination, plan));
   }
 }
 

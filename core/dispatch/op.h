@@ -44,6 +44,9 @@ struct OpInfo {
   std::uint32_t row_gradients = 0;  ///< bit i: the gradient of input i is kept as rows (set_rows)
   std::uint32_t saved_inputs = 0;   ///< bit i: the gradient reads input i
   std::uint32_t saved_outputs = 0;  ///< bit i: the gradient reads output i
+  /// Bit i: of those, output i is no activation but a sum over the samples of a pass. Hooks that
+  /// pack what is saved do not get it, or what they lose would depend on the number of passes.
+  std::uint32_t kept_outputs = 0;
 };
 
 struct OpDef {

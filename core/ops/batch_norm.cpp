@@ -131,6 +131,9 @@ BatchNormResult normalize_microbatches(const Tensor& x, const Tensor& weight, co
   for (std::size_t m = 0; m < pieces.size(); ++m) {
     results.push_back(call_all<BatchNorm>({pieces[m], weights[m], biases[m]}, attrs));
   }
+  if (x.cut().parts == 1) {
+    return {join(results, 0, x.cut()), results[0][1], results[0][2]};
+  }
   const Cut once{.stacked = true};
   return {join(results, 0, x.cut()), join(results, 1, once), join(results, 2, once)};
 }

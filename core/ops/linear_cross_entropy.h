@@ -45,7 +45,8 @@ struct LinearCrossEntropy {
                                .doc = "mean cross entropy of the logits x weight^T",
                                .sees_cut = true,
                                .saved_inputs = 0b111,
-                               .saved_outputs = 0b110};
+                               .saved_outputs = 0b110,
+                               .kept_outputs = 0b100};
   using Attrs = LinearCrossEntropyAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);

@@ -159,11 +159,15 @@ void RepeatMicrobatches::vjp(Vjp& v, const Attrs&) {
 void AsMicrobatches::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input();
   const bool fits = attrs.dim >= 0 && attrs.dim < x.ndim() && attrs.parts >= 1 &&
-                    x.shape()[attrs.dim] % attrs.parts == 0;
+                    x.shape()[attrs.dim] % attrs.parts == 0 &&
+                    (!attrs.stacked || x.shape()[0] == attrs.parts);
   check(fits && !x.cut(), "as_microbatches: cannot be cut; got shape ", x.shape(), " and dim ",
         attrs.dim, ", expected a dim of ", attrs.parts, " equal pieces");
   c.add_output(x.shape(), x.dtype(),
-               {.parts = attrs.parts, .dim = static_cast<std::int8_t>(attrs.dim)});
+               {.parts = attrs.parts,
+                .dim = static_cast<std::int8_t>(attrs.dim),
+                .stacked = attrs.stacked,
+                .samples = attrs.samples});
 }
 
 void AsMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
@@ -201,7 +205,14 @@ Tensor lay_microbatches(const Tensor& x, int dim) {
   return join_microbatches(std::vector<TensorRef>(pieces.begin(), pieces.end()), dim);
 }
 
+Tensor with_borders(const Tensor& x, const Cut& cut) {
+  return call<AsMicrobatches>({x}, {cut.parts, cut.dim, cut.stacked, cut.samples});
+}
+
 Tensor lay_as(Tensor x, const Tensor& like) {
+  if (x.defined() && like.defined() && like.cut() && !x.cut() && x.shape() == like.shape()) {
+    return with_borders(x, like.cut());
+  }
   const bool along = like.defined() && like.cut() && !like.cut().stacked;
   const bool fits = along && x.defined() && x.cut().stacked && like.cut().dim < x.ndim() - 1;
   return fits ? lay_microbatches(x, like.cut().dim) : x;

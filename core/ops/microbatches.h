@@ -70,6 +70,8 @@ struct AsMicrobatches {
   struct Attrs {
     std::int32_t parts = 1;
     int dim = 0;
+    bool stacked = false;      ///< dim 0 holds one entry a microbatch
+    std::int8_t samples = -1;  ///< Cut::samples
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -121,8 +123,9 @@ template <class... T>
 /// The microbatches of a cut tensor one behind the other along dim `dim` of a microbatch: a copy.
 [[nodiscard]] Tensor lay_microbatches(const Tensor& x, int dim);
 
-/// `x` with the borders of `like` where it came stacked of them: a gradient that was scaled by what
-/// exists once a microbatch is again one along the samples.
+/// `x` with the borders of `like`: where it came stacked of them, since a gradient was scaled by
+/// what exists once a microbatch, it is again one along the samples, and where it has the shape of
+/// `like` and no borders, as what was made of that shape or read back from a file, it gets them.
 [[nodiscard]] Tensor lay_as(Tensor x, const Tensor& like);
 
 /// Adds the stacked pieces of `x` (parts, ...) along the balanced binary tree over microbatches.
@@ -131,6 +134,10 @@ template <class... T>
 /// `x`, which has an entry for each sample of the pass along dim `dim` but does not know it, as a
 /// view that is cut into `parts` microbatches there. Gradients that reach `x` are cut like that.
 [[nodiscard]] Tensor as_microbatches(const Tensor& x, std::int32_t parts, int dim);
+
+/// `x`, which has the shape of what lies between the borders `cut` but does not know them, as a
+/// view that does.
+[[nodiscard]] Tensor with_borders(const Tensor& x, const Cut& cut);
 
 /// Stacks `parts` copies of `x` without copying.
 [[nodiscard]] Tensor repeat_microbatches(const Tensor& x, std::int32_t parts);

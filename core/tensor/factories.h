@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <tessera/core/tensor/number.h>
 #include <tessera/core/tensor/tensor.h>
@@ -36,10 +37,16 @@ template <class T>
 [[nodiscard]] Tensor from_values(std::initializer_list<T> values, const Shape& shape) {
   return from_values(std::span<const T>(values.begin(), values.size()), shape);
 }
-/// One-dimensional: tensor({1.F, 2.F}).
+/// One-dimensional, of the dtype that is T: tensor({1.F, 2.F}), tensor<double>({0.1, 0.2}).
 template <class T>
 [[nodiscard]] Tensor tensor(std::initializer_list<T> values) {
   return from_values(values, {static_cast<std::int64_t>(values.size())});
+}
+/// Literals with a fraction ask for no precision: tensor({0.1, 0.2}) is f32, as in PyTorch, and so
+/// is what an f32 model computes with it.
+[[nodiscard]] inline Tensor tensor(std::initializer_list<double> values) {
+  const std::vector<float> rounded(values.begin(), values.end());
+  return from_values(std::span<const float>(rounded), {static_cast<std::int64_t>(values.size())});
 }
 /// A tensor on memory of somebody else's, kept alive through `owner`; `data` is dense, row-major.
 [[nodiscard]] Tensor from_memory(void* data, const Shape& shape, DType dtype,

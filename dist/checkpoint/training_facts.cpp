@@ -74,6 +74,10 @@ bool read_line(const Words& words, TrainingFacts& facts,
     facts.loader.data.emplace_back(words[1], fact);
     return true;
   }
+  if (words.size() == 3 && words[0] == "random" && read_number(words[2], fact)) {
+    facts.random.emplace_back(words[1], fact);
+    return true;
+  }
   double value = 0;
   std::size_t backward = 0;
   if (words.size() == 3 && words[0] == "elements" && read_number(words[1], backward) &&
@@ -115,6 +119,9 @@ std::string to_text(const TrainingFacts& facts) {
   }
   for (const auto& [backward, value] : facts.elements) {
     line("elements", write_number(backward) + '\t' + write_number(value));
+  }
+  for (const auto& [name, value] : facts.random) {
+    line("random", name + '\t' + write_number(value));
   }
   return text;
 }

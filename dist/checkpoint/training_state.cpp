@@ -70,7 +70,8 @@ TrainingFacts training_facts_of(std::int64_t step, const TrainingRun& run) {
                       .seed = context.seed,
                       .batches = context.step,
                       .bits = bit_facts(),
-                      .elements = elements_of_model(run.model)};
+                      .elements = elements_of_model(run.model),
+                      .random = random_state()};
   for (const auto& [name, tensor] : optimizer.tensors) {
     facts.optimizer_tensors.push_back(name);
   }
@@ -269,6 +270,7 @@ void TrainingCheckpoint::restore(const TrainingRun& run) {
     elements_of_run(parameter) = facts_.elements;
   }
   Context::current().step = facts_.batches;
+  set_random_state(facts_.random);
 }
 
 }  // namespace tessera::dist

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tessera/core/autograd/backward_counts.h>
+#include <tessera/core/base/random_state.h>
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/nn/data/loader_base.h>
 #include <tessera/nn/io/array_file.h>
@@ -31,6 +32,7 @@ struct TrainingFacts {
   std::uint64_t batches = 0;                              ///< Context::step: global batches begun
   std::vector<std::pair<std::string, std::string>> bits;  ///< bit_facts() of rank 0
   ElementsOfRun elements;                                 ///< of losses, see backward_counts.h
+  RandomState random;                                     ///< empty in files of before it was kept
 };
 
 /// The parts of a run that are saved together.

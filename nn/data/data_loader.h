@@ -248,7 +248,8 @@ class DataLoader final : public LoaderBase {
 };
 
 /// Walks a loader; the context's pass and its source are what they were before when it is gone, and
-/// inside another loader's pass, as an evaluation in a training step is, so is the step.
+/// inside another loader's pass, as an evaluation in a training step is, so is the step. So are the
+/// counts of draws, unless the loop trained.
 template <class D, class Collate>
 class DataLoader<D, Collate>::Iterator {
  public:
@@ -257,6 +258,7 @@ class DataLoader<D, Collate>::Iterator {
         before_(Context::current().pass),
         mark_(Context::current().pass_mark),
         step_(Context::current().step),
+        draws_(Context::current().draws),
         source_(Context::current().source) {
     ++*this;
   }
@@ -269,6 +271,11 @@ class DataLoader<D, Collate>::Iterator {
     context.pass_mark = mark_.lock();
     context.source = source_;
     context.step = before_.samples > 0 ? step_ : context.step;
+    if (context.step == step_) {
+      context.draws = std::move(draws_);
+    } else {
+      begin_draws_behind_loop();
+    }
     loader_.check_step_is_done();
   }
   Iterator(const Iterator&) = delete;
@@ -290,6 +297,7 @@ class DataLoader<D, Collate>::Iterator {
   Pass before_;
   std::weak_ptr<const void> mark_;
   std::uint64_t step_;
+  RandomDraws draws_;
   std::shared_ptr<const BatchSource> source_;
   Batch batch_;
   bool ended_ = false;

@@ -118,6 +118,7 @@ void LoaderBase::respect_mixing() {
   }
   drop_pending();
   options_.at_once = 1;
+  mixes_ = true;
   deal_passes();
 }
 
@@ -130,6 +131,7 @@ void LoaderBase::begin_loop() {
   respect_mixing();
   outer_ = Context::current().pass;
   outer_mark_ = Context::current().pass_mark;
+  begun_ = next_.position;
   const std::int64_t batches = batches_per_epoch();
   end_ = options_.join_epochs ? std::numeric_limits<std::int64_t>::max()
                               : (next_.position / batches + 1) * batches;
@@ -211,10 +213,12 @@ std::int64_t LoaderBase::sample_at(std::int64_t place) const {
   return data::sample_at(options_.shuffle, *options_.seed, size_, place);
 }
 
-/// True for the first pass of a run that holds one microbatch only because there are so many ranks:
-/// what fewer ranks would refuse, since it mixes samples of several microbatches, is refused there.
+/// True for the first pass of a loop that holds one microbatch only because there are so many
+/// ranks, or since a module says of itself that it mixes samples: what else mixes them is refused
+/// there, as it is in a pass of several.
 bool LoaderBase::stands_for_more(const PassPlan& pass) const {
-  return pass.position == 0 && pass.index == 0 && options_.grain > 1 && options_.at_once == 0 &&
+  const bool by_itself = options_.at_once == 0 || mixes_;
+  return pass.position == begun_ && pass.index == 0 && options_.grain > 1 && by_itself &&
          pass.samples > 1;
 }
 

@@ -174,6 +174,8 @@ class LoaderBase {
   std::optional<std::size_t> backwards_;  ///< in the step's first pass, where they were counted
   bool in_body_ = false;                  ///< of the loop, with the latest pass
   bool left_ = false;                     ///< a step of several passes, in the middle
+  bool mixes_ = false;                    ///< at_once is 1 since a module mixes samples
+  std::int64_t begun_ = 0;                ///< position where the loop began
 };
 
 }  // namespace tessera::data

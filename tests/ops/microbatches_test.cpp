@@ -126,8 +126,10 @@ std::string unsupported(const F& call) {
 
 TEST(Microbatches, what_takes_one_pass_apart_names_op_module_and_way_out) {
   const std::string way_out =
-      " in module head; several microbatches cannot run in one pass; in LoaderOptions, at_once = 1 "
-      "runs them one by one and grain = 1 makes the batch one microbatch";
+      " in module head; several microbatches cannot run in one pass; in LoaderOptions, grain = 1 "
+      "makes "
+      "the batch one microbatch, and at_once = 1 runs them one by one, each without the samples of "
+      "the others";
   const Tensor base = zeros({3, 4});
   EXPECT_EQ(unsupported([&] { return select(base, 0, 1).copy_(in_two({4})); }),
             "copy: writes several microbatches into memory that other tensors show" + way_out);

@@ -82,7 +82,7 @@ TEST(Numbers, in_place_give_the_same_bits) {
 
 TEST(Numbers, compare_as_what_the_tensor_holds_of_them) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
-    const Tensor x = cast(tensor({0.3, 0.25}), dtype);
+    const Tensor x = cast(tensor<double>({0.3, 0.25}), dtype);
     EXPECT_EQ(eq(x, 0.3).to_vector<bool>(), (std::vector<bool>{true, false}));
     EXPECT_EQ((x < 0.3).to_vector<bool>(), (std::vector<bool>{false, true}));
     EXPECT_EQ((x >= scalar(0.3, {.dtype = DType::f64})).to_vector<bool>(),

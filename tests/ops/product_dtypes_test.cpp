@@ -1,4 +1,5 @@
-// Products of f64 and narrower floats are refused, everything elementwise promotes: as in PyTorch.
+// Products of tensors of several dtypes are refused, everything elementwise promotes: as in
+// PyTorch.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -39,11 +40,11 @@ Tensor wide(const Tensor& x) {
 TEST(ProductDtypes, SayWhichFactorsDiffer) {
   const Tensor x = randn({2, 3}), weight = randn({4, 3});
   EXPECT_EQ(refusal([&] { return linear(wide(x), weight); }),
-            "linear: weight and x have different dtypes; got f32 and f64, expected one: bring x to "
-            "f32 by .to(DType::f32), or weight to f64");
+            "linear: x and weight have different dtypes; got f64 and f32, expected one: "
+            "cast(..., DType::f64) brings weight to that of x");
   EXPECT_EQ(refusal([&] { return matmul(x, wide(x), false, true); }),
-            "matmul: a and b have different dtypes; got f32 and f64, expected one: bring b to f32 "
-            "by .to(DType::f32), or a to f64");
+            "matmul: a and b have different dtypes; got f32 and f64, expected one: "
+            "cast(..., DType::f32) brings b to that of a");
 }
 
 TEST(ProductDtypes, AreOneInAllProducts) {
@@ -81,11 +82,20 @@ TEST(ProductDtypes, NarrowNoParameterThatIsAdded) {
   EXPECT_EQ(layer_norm(wide(x), bias).dtype(), DType::f64);
 }
 
-TEST(ProductDtypes, OfNarrowFloatsGoTogether) {
+TEST(ProductDtypes, AreOneAmongNarrowFloatsAndIntegersToo) {
   const Tensor x = randn({2, 3}), weight = randn({4, 3});
-  EXPECT_EQ(linear(cast(x, DType::bf16), weight).dtype(), DType::f32);
+  for (const DType dtype : {DType::bf16, DType::f16, DType::i64, DType::c64}) {
+    EXPECT_NE(refusal([&] { return linear(cast(x, dtype), weight); }), "") << dtype;
+    EXPECT_NE(refusal([&] { return matmul(x, cast(x, dtype), false, true); }), "") << dtype;
+  }
+}
+
+TEST(ProductDtypes, OfNarrowFloatsGoTogetherInAutocast) {
+  const Tensor x = randn({2, 3}), weight = randn({4, 3});
   const AutocastScope autocast(DType::bf16);
   EXPECT_EQ(linear(x, weight).dtype(), DType::bf16);
+  EXPECT_EQ(linear(cast(x, DType::f16), weight).dtype(), DType::bf16);
+  EXPECT_NE(refusal([&] { return linear(x, wide(weight)); }), "");
   EXPECT_EQ(linear(wide(x), wide(weight)).dtype(), DType::f64);
 }
 

@@ -12,13 +12,18 @@ bool rounds_to(DType from, DType to) {
   return is_floating(from) ? is_differentiable(to) : true;
 }
 
-void check_one_width(const char* op, const Factor& a, const Factor& b) {
-  const DType narrow = a.tensor.dtype(), wide = b.tensor.dtype();
-  check<TypeError>(
-      wide != DType::f64 || narrow == wide || !is_differentiable(narrow) || is_complex(narrow), op,
-      ": ", a.name, " and ", b.name, " have different dtypes; got ", narrow, " and ", wide,
-      ", expected one: bring ", b.name, " to ", narrow, " by .to(DType::", narrow, "), or ", a.name,
-      " to ", wide);
+/// True where autocast brings both to its own dtype.
+bool rounds_both(DType a, DType b) {
+  const auto rounds = [](DType dtype) { return is_floating(dtype) && dtype != DType::f64; };
+  return Modes::current().autocast && rounds(a) && rounds(b);
+}
+
+void check_one_dtype(const char* op, const Factor& a, const Factor& b) {
+  const DType got = b.tensor.dtype(), expected = a.tensor.dtype();
+  check<TypeError>(got == expected || rounds_both(got, expected), op, ": ", a.name, " and ", b.name,
+                   " have different dtypes; got ", expected, " and ", got,
+                   ", expected one: cast(..., DType::", expected, ") brings ", b.name,
+                   " to that of ", a.name);
 }
 
 }  // namespace
@@ -28,8 +33,7 @@ DType product_dtype(const char* op, std::initializer_list<Factor> factors) {
   DType promoted = first.tensor.dtype();
   for (const Factor& factor : factors) {
     if (factor.tensor.defined()) {
-      check_one_width(op, first, factor);
-      check_one_width(op, factor, first);
+      check_one_dtype(op, first, factor);
       promoted = promote(promoted, factor.tensor.dtype());
     }
   }

@@ -17,9 +17,9 @@ struct Factor {
   const Tensor& tensor;  ///< left out where it is undefined
 };
 
-/// The dtype in which `op` forms a product: the promoted one, or autocast's. Throws TypeError where
-/// some factors are f64 and others narrower floats, as in PyTorch: the product would be f64 and as
-/// slow, which nobody asked for.
+/// The dtype in which `op` forms a product: that of its factors, or autocast's. Throws TypeError
+/// where factors differ in dtype and autocast does not round them all, as in PyTorch: the product
+/// would be wider than most of them, and as slow, which nobody asked for.
 [[nodiscard]] DType product_dtype(const char* op, std::initializer_list<Factor> factors);
 
 }  // namespace tessera

@@ -20,7 +20,7 @@ namespace {
 using Values = std::vector<double>;
 
 Tensor leaf_of(std::initializer_list<double> values) {
-  return tensor(values).set_requires_grad(true);
+  return tensor<double>(values).set_requires_grad(true);
 }
 
 TEST(ViewWrites, reach_the_base_and_its_gradient) {
@@ -29,7 +29,7 @@ TEST(ViewWrites, reach_the_base_and_its_gradient) {
   const Tensor base = x * 2;
   slice(base, 0, 1, 2).copy_(y * 3);
   EXPECT_EQ(base.to_vector<double>(), (Values{2, 30, 6}));
-  sum(base * tensor({1.0, 5.0, 7.0})).backward();
+  sum(base * tensor<double>({1, 5, 7})).backward();
   EXPECT_EQ(x.grad().to_vector<double>(), (Values{2, 0, 14}));
   EXPECT_EQ(y.grad().to_vector<double>(), (Values{15}));
 }
@@ -49,7 +49,7 @@ TEST(ViewWrites, are_seen_by_other_views) {
   const Tensor base = x * 1;
   const Tensor matrix = reshape(base, {2, 2});
   const Tensor tail = slice(base, 0, 2);
-  mul_(select(matrix, 0, 1), tensor({10.0, 100.0}));
+  mul_(select(matrix, 0, 1), tensor<double>({10, 100}));
   sum(tail).backward();
   EXPECT_EQ(tail.to_vector<double>(), (Values{30, 400}));
   EXPECT_EQ(x.grad().to_vector<double>(), (Values{0, 0, 10, 100}));
@@ -115,7 +115,7 @@ TEST(InPlace, of_an_untracked_view_is_an_error) {
 }
 
 TEST(InPlace, reads_overlapping_inputs_before_it_writes) {
-  const Tensor x = tensor({1.0, 2.0, 3.0, 4.0});
+  const Tensor x = tensor<double>({1, 2, 3, 4});
   slice(x, 0, 1).copy_(slice(x, 0, 0, 3));
   EXPECT_EQ(x.to_vector<double>(), (Values{1, 1, 2, 3}));
 }

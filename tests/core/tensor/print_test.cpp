@@ -25,7 +25,7 @@ TEST(Print, fractions_have_four_digits) {
 }
 
 TEST(Print, numbers_far_apart_have_exponents) {
-  EXPECT_EQ(text(tensor({0.0001, 2000.5})), "tensor([1.0000e-04, 2.0005e+03], dtype=f64)");
+  EXPECT_EQ(text(tensor<double>({0.0001, 2000.5})), "tensor([1.0000e-04, 2.0005e+03], dtype=f64)");
 }
 
 TEST(Print, integers_bools_and_complex_numbers) {

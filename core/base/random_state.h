@@ -1,0 +1,21 @@
+// What a resumed run needs to draw on as one that was never stopped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera {
+
+/// How often the current context drew, by what: root models that were initialised, `rand` and
+/// `randn`, and, outside of loops, each path. Seed and step, on which all of them depend as well,
+/// are not part of it.
+using RandomState = std::vector<std::pair<std::string, std::uint64_t>>;
+
+[[nodiscard]] RandomState random_state();
+/// Draws go on where `state` was taken. Names that it lacks keep their counts; those that mean
+/// nothing here are left alone. Call it behind setting the context's step.
+void set_random_state(const RandomState& state);
+
+}  // namespace tessera
