@@ -18,19 +18,12 @@
 #include <tessera/core/ops/rms_norm.h>
 #include <tessera/core/tensor/factories.h>
 
+#include "support/error_of.h"
+
 namespace tessera {
 namespace {
 
-/// What a call is refused with.
-template <class F>
-std::string refusal(const F& call) {
-  try {
-    static_cast<void>(call());
-  } catch (const TypeError& e) {
-    return e.what();
-  }
-  return "";
-}
+using testing_support::error_of;
 
 Tensor wide(const Tensor& x) {
   return cast(x, DType::f64);
@@ -38,10 +31,10 @@ Tensor wide(const Tensor& x) {
 
 TEST(ProductDtypes, SayWhichFactorsDiffer) {
   const Tensor x = randn({2, 3}), weight = randn({4, 3});
-  EXPECT_EQ(refusal([&] { return linear(wide(x), weight); }),
+  EXPECT_EQ(error_of<TypeError>([&] { return linear(wide(x), weight); }),
             "linear: weight and x have different dtypes; got f32 and f64, expected one: bring x to "
             "f32 by .to(DType::f32), or weight to f64");
-  EXPECT_EQ(refusal([&] { return matmul(x, wide(x), false, true); }),
+  EXPECT_EQ(error_of<TypeError>([&] { return matmul(x, wide(x), false, true); }),
             "matmul: a and b have different dtypes; got f32 and f64, expected one: bring b to f32 "
             "by .to(DType::f32), or a to f64");
 }
@@ -51,33 +44,41 @@ TEST(ProductDtypes, AreOneInAllProducts) {
                half = cast(image, DType::bf16);
   const Tensor heads = randn({1, 1, 4, 2}), units = randn({1, 2, 3}), square = randn({3, 3});
   const Tensor targets = zeros({3}, {.dtype = DType::i64});
-  EXPECT_NE(refusal([&] { return convolution(wide(image), window); }), "");
-  EXPECT_NE(refusal([&] { return convolution(half, wide(window)); }), "");
-  EXPECT_NE(refusal([&] { return transposed_convolution(image, wide(window)); }), "");
-  EXPECT_NE(refusal([&] { return attention(heads, wide(heads), wide(heads)); }), "");
-  EXPECT_NE(refusal([&] { return linear_cross_entropy(wide(square), square, targets); }), "");
+  EXPECT_NE(error_of<TypeError>([&] { return convolution(wide(image), window); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return convolution(half, wide(window)); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return transposed_convolution(image, wide(window)); }),
+            "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return attention(heads, wide(heads), wide(heads)); }),
+            "no error");
   EXPECT_NE(
-      refusal([&] { return recurrent(RecurrentCell::rnn_tanh, units, wide(square), {}).output; }),
-      "");
+      error_of<TypeError>([&] { return linear_cross_entropy(wide(square), square, targets); }),
+      "no error");
+  EXPECT_NE(error_of<TypeError>(
+                [&] { return recurrent(RecurrentCell::rnn_tanh, units, wide(square), {}).output; }),
+            "no error");
 }
 
 TEST(ProductDtypes, NarrowNoParameterThatIsAdded) {
   const Tensor x = randn({2, 3}), square = randn({3, 3}), bias = wide(randn({3}));
-  EXPECT_EQ(refusal([&] { return linear(x, square, bias); }),
+  EXPECT_EQ(error_of<TypeError>([&] { return linear(x, square, bias); }),
             "linear: wrong dtype of bias; got f64 beside f32, expected f32, as .to(DType::f32) "
             "makes it");
   const Tensor image = randn({2, 3, 4, 4}), window = randn({3, 3, 3, 3});
   const Tensor units = randn({1, 2, 3}), heads = randn({1, 1, 4, 2});
-  EXPECT_NE(refusal([&] { return convolution(image, window, bias); }), "");
-  EXPECT_NE(refusal([&] { return transposed_convolution(image, window, bias); }), "");
-  EXPECT_NE(
-      refusal([&] { return recurrent(RecurrentCell::rnn_tanh, units, square, bias, {}).output; }),
-      "");
-  EXPECT_NE(refusal([&] { return layer_norm(x, bias); }), "");
-  EXPECT_NE(refusal([&] { return rms_norm(cast(x, DType::bf16), bias); }), "");
-  EXPECT_NE(refusal([&] { return group_norm(image, 3, bias); }), "");
-  EXPECT_NE(refusal([&] { return batch_norm(image, bias).y; }), "");
-  EXPECT_NE(refusal([&] { return attention(heads, heads, heads, {}, wide(zeros({4, 4}))); }), "");
+  EXPECT_NE(error_of<TypeError>([&] { return convolution(image, window, bias); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return transposed_convolution(image, window, bias); }),
+            "no error");
+  EXPECT_NE(error_of<TypeError>(
+                [&] { return recurrent(RecurrentCell::rnn_tanh, units, square, bias, {}).output; }),
+            "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return layer_norm(x, bias); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return rms_norm(cast(x, DType::bf16), bias); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return group_norm(image, 3, bias); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return batch_norm(image, bias).y; }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] {
+              return attention(heads, heads, heads, {}, wide(zeros({4, 4})));
+            }),
+            "no error");
   EXPECT_EQ(layer_norm(wide(x), bias).dtype(), DType::f64);
 }
 
