@@ -48,10 +48,8 @@ function(tessera_test name processors)
     TESSERA_BUILD=${PROJECT_BINARY_DIR} TESSERA_SOURCE=${PROJECT_SOURCE_DIR} ${sanitizer_environment})
 endfunction()
 
-# Folders whose files can be compiled together: names in their unnamed namespaces differ.
-set(united core fuzz ops oracle)
-
-# tessera_unit_tests(FOLDER): test_FOLDER, without the files of absent packages.
+# tessera_unit_tests(FOLDER): test_FOLDER, without the files of absent packages. Its files are compiled
+# together: what several of them need is in support/ or in a header beside them.
 function(tessera_unit_tests folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/${folder} ${folder}/*.cpp)
   get_property(needs GLOBAL PROPERTY TESSERA_NEEDS_${folder})
@@ -63,9 +61,7 @@ function(tessera_unit_tests folder)
   tessera_test_program(test_${folder} support/main.cpp ${sources})
   target_compile_options(test_${folder} PRIVATE ${test_options})
   target_precompile_headers(test_${folder} REUSE_FROM test_precompiled)
-  if(folder IN_LIST united)
-    tessera_unity(test_${folder})
-  endif()
+  tessera_unity(test_${folder})
   math(EXPR last "${TESSERA_TEST_SHARDS} - 1")
   foreach(shard RANGE ${last})
     tessera_test(${folder}_${shard} 1 $<TARGET_FILE:test_${folder}>)

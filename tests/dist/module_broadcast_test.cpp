@@ -15,8 +15,8 @@
 namespace tessera::dist {
 namespace {
 
-struct Pair : nn::Module {
-  explicit Pair(std::int64_t width)
+struct TiedLinears : nn::Module {
+  explicit TiedLinears(std::int64_t width)
       : a(this, "a", width, width), b(this, "b", width, width), width_(width) {
     b->weight.tie(a->weight);
   }
@@ -29,8 +29,9 @@ struct Pair : nn::Module {
 
 void register_once() {
   static const bool once = [] {
-    nn::register_class<Pair>(
-        "Pair", [](const nn::Value& config) { return nn::make<Pair>(config.get<std::int64_t>()); });
+    nn::register_class<TiedLinears>("TiedLinears", [](const nn::Value& config) {
+      return nn::make<TiedLinears>(config.get<std::int64_t>());
+    });
     return true;
   }();
   static_cast<void>(once);
@@ -45,9 +46,9 @@ std::vector<std::byte> share(Communicator& comm, const std::vector<std::byte>& b
 }
 
 /// Ranks start from seeds of their own; only rank 0's module counts.
-nn::Ptr<Pair> own_model(Communicator& comm) {
+nn::Ptr<TiedLinears> own_model(Communicator& comm) {
   Context::current().seed = static_cast<std::uint64_t>(comm.rank());
-  return nn::make<Pair>(4);
+  return nn::make<TiedLinears>(4);
 }
 
 std::vector<float> answer(const nn::Module& model) {

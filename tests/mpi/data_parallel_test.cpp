@@ -15,14 +15,14 @@ namespace {
 
 TEST(DataParallelOverMpi, gives_the_bits_of_one_process) {
   const World& world = test_world();
-  for (const std::int64_t at_once : {toy::kGrain, std::int64_t{1}}) {
-    const toy::Gradients expected = toy::alone(toy::kGrain);
+  for (const std::int64_t at_once : {kGrain, std::int64_t{1}}) {
+    const toy::Gradients expected = toy::alone(kGrain);
     set_seed(3);
     const auto model = nn::make<toy::Model>();
     const auto reducer =
         data_parallel(*model, world.communicator(),
-                      {.grain = toy::kGrain, .buckets = {.first_bytes = 32, .bytes = 64}});
-    const auto blocks = ReductionTree::over_grain(toy::kGrain, world.size()).of_rank(world.rank());
+                      {.grain = kGrain, .buckets = {.first_bytes = 32, .bytes = 64}});
+    const auto blocks = ReductionTree::over_grain(kGrain, world.size()).of_rank(world.rank());
     toy::run_passes(model, blocks, at_once);
     EXPECT_EQ(toy::gradients_of(*model), expected) << at_once << " at once";
   }
@@ -39,18 +39,18 @@ struct Counted : toy::Model {
 toy::Gradients counted_alone() {
   set_seed(3);
   const auto model = nn::make<Counted>();
-  toy::run_passes(model, {{.rank = 0, .slot = 0, .first = 0, .size = toy::kGrain}}, toy::kGrain);
+  toy::run_passes(model, toy::kAll, kGrain);
   return toy::gradients_of(*model);
 }
 
 TEST(DataParallelOverMpi, means_over_what_counts_have_the_bits_of_one_process) {
   const World& world = test_world();
   const toy::Gradients expected = counted_alone();
-  for (const std::int64_t at_once : {toy::kGrain, std::int64_t{1}}) {
+  for (const std::int64_t at_once : {kGrain, std::int64_t{1}}) {
     set_seed(3);
     const auto model = nn::make<Counted>();
-    const auto reducer = data_parallel(*model, world.communicator(), {.grain = toy::kGrain});
-    const auto blocks = ReductionTree::over_grain(toy::kGrain, world.size()).of_rank(world.rank());
+    const auto reducer = data_parallel(*model, world.communicator(), {.grain = kGrain});
+    const auto blocks = ReductionTree::over_grain(kGrain, world.size()).of_rank(world.rank());
     toy::run_passes(model, blocks, at_once);
     EXPECT_EQ(toy::gradients_of(*model), expected) << at_once << " at once";
   }
@@ -58,12 +58,12 @@ TEST(DataParallelOverMpi, means_over_what_counts_have_the_bits_of_one_process) {
 
 TEST(DataParallelOverMpi, every_optimizer_has_the_bits_of_one_process) {
   const World& world = test_world();
-  const auto blocks = ReductionTree::over_grain(toy::kGrain, world.size()).of_rank(world.rank());
+  const auto blocks = ReductionTree::over_grain(kGrain, world.size()).of_rank(world.rank());
   for (const toy::MakeOptimizers& make : toy::every_kind()) {
     const toy::Weights expected = toy::train_alone(make);
     set_seed(3);
     const auto model = nn::make<toy::Model>();
-    const auto reducer = data_parallel(*model, world.communicator(), {.grain = toy::kGrain});
+    const auto reducer = data_parallel(*model, world.communicator(), {.grain = kGrain});
     EXPECT_EQ(toy::train(model, blocks, make), expected);
   }
 }

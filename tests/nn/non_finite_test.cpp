@@ -13,14 +13,14 @@
 namespace tessera::nn {
 namespace {
 
-struct Pair : Module {
+struct TwoLinears : Module {
   Child<Linear> first{this, "first", 2, 3};
   Child<Linear> second{this, "second", 3, 2};
   [[nodiscard]] Tensor forward(const Tensor& x) const { return second(first(x)); }
 };
 
 struct Root : Module {
-  Child<Pair> pair{this, "pair"};
+  Child<TwoLinears> pair{this, "pair"};
   [[nodiscard]] Tensor forward(const Tensor& x) const { return sum(pair(x)); }
 };
 

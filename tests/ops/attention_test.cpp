@@ -19,9 +19,9 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::Inputs;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 /// A result of the forward op, from the inputs q, k, v and the mask, if any, of its backward op.
 InputSpec forward_result(std::size_t output, AttentionAttrs attrs, bool masked = false) {
@@ -279,10 +279,10 @@ TEST(PackedAttention, gradients) {
 }
 
 TEST(PackedAttention, bits_do_not_depend_on_passes) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) {
         const Tensor qkv = matmul(x[0], p[0]);
-        return testing::loss_of_samples(
+        return testing_support::loss_of_samples(
             packed_attention(qkv, 2, 2, {.causal = true, .dropout = 0.2}));
       },
       {numbers({3, 12}, 2, DType::f32)}, {numbers({8, 4, 3}, 1, DType::f32)});

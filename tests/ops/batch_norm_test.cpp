@@ -12,12 +12,12 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::expect_same_bits_for_all_passes;
-using testing::expect_second_gradients;
-using testing::Inputs;
-using testing::loss_of_samples;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::expect_same_bits_for_all_passes;
+using testing_support::expect_second_gradients;
+using testing_support::Inputs;
+using testing_support::loss_of_samples;
+using testing_support::numbers;
 
 void set_dtype(BatchNorm::Attrs& attrs, DType dtype) {
   attrs.dtype = dtype;

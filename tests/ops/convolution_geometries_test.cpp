@@ -6,11 +6,11 @@
 namespace tessera {
 namespace {
 
-using testing::Draws;
-using testing::for_each_index;
-using testing::number_of;
-using testing::Sums;
-using testing::with_sizes;
+using testing_support::Draws;
+using testing_support::for_each_index;
+using testing_support::number_of;
+using testing_support::Sums;
+using testing_support::with_sizes;
 
 struct Geometry {
   explicit Geometry(Draws& draws)
@@ -64,9 +64,9 @@ struct Geometry {
     return number < 0 ? -1 : plane + number;
   }
   [[nodiscard]] std::string text(const char* name, int i) const {
-    return testing::case_of(name, i, in, "kernel", kernel, "stride", options.stride, "padding",
-                            options.padding, "dilation", options.dilation, "groups",
-                            options.groups);
+    return testing_support::case_of(name, i, in, "kernel", kernel, "stride", options.stride,
+                                    "padding", options.padding, "dilation", options.dilation,
+                                    "groups", options.groups);
   }
 
   int ndim;
@@ -77,7 +77,7 @@ struct Geometry {
 
 TEST(ConvolutionGeometries, sum_what_windows_meet) {
   Draws draws(1);
-  for (int i = 0; i < testing::kGeometries; ++i) {
+  for (int i = 0; i < testing_support::kGeometries; ++i) {
     const Geometry g(draws);
     const Dims out = g.windows();
     if (numel_of(out) == 0) {
@@ -92,15 +92,15 @@ TEST(ConvolutionGeometries, sum_what_windows_meet) {
       sums.add(g.place(n, groups * g.to, o, window, out), g.place(n, groups * g.from, c, at, g.in),
                w);
     });
-    testing::expect_sums(sums, convolution(x, weight, {}, g.options), x, weight,
-                         g.text("convolution", i));
+    testing_support::expect_sums(sums, convolution(x, weight, {}, g.options), x, weight,
+                                 g.text("convolution", i));
   }
 }
 
 /// Windows are laid on the output; what they meet there gets the products.
 TEST(ConvolutionGeometries, transposed_ones_spread_into_windows) {
   Draws draws(2);
-  for (int i = 0; i < testing::kGeometries; ++i) {
+  for (int i = 0; i < testing_support::kGeometries; ++i) {
     const Geometry g(draws);
     Dims more, out;
     bool any = true;
@@ -123,9 +123,10 @@ TEST(ConvolutionGeometries, transposed_ones_spread_into_windows) {
       sums.add(g.place(n, groups * g.from, c, at, out), g.place(n, groups * g.to, o, window, g.in),
                w);
     });
-    testing::expect_sums(
-        sums, transposed_convolution(x, weight, {}, g.options, more), x, weight,
-        g.text("transposed convolution", i) + testing::case_of(", output padding", i, more));
+    testing_support::expect_sums(sums, transposed_convolution(x, weight, {}, g.options, more), x,
+                                 weight,
+                                 g.text("transposed convolution", i) +
+                                     testing_support::case_of(", output padding", i, more));
   }
 }
 

@@ -12,9 +12,9 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::Inputs;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 const ConvolutionOptions kSteps{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}};
 const ConvolutionOptions kGroups{.padding = {1}, .groups = 2};
@@ -124,7 +124,7 @@ Tensor loss_of(const Tensor& y) {
 }
 
 TEST(Convolution, bits_do_not_depend_on_passes) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) {
         return loss_of(convolution(convolution(x[0], p[0], p[1], {.padding = {1}}), p[2]));
       },
@@ -134,7 +134,7 @@ TEST(Convolution, bits_do_not_depend_on_passes) {
 }
 
 TEST(Convolution, bits_do_not_depend_on_passes_with_shared_weights) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) {
         const ConvolutionOptions same{.padding = {1}};
         return loss_of(convolution(convolution(x[0], p[0], {}, same), p[0], {}, same));

@@ -11,10 +11,10 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::expect_second_gradients;
-using testing::Inputs;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::expect_second_gradients;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 const InputSpec kTargets = given({4}, {1, -100, 5, 0}, DType::i64);
 const InputSpec kClasses = given({2, 2}, {1, 3, 5, 0}, DType::i64);
@@ -103,7 +103,7 @@ TEST(CrossEntropy, bits_do_not_depend_on_passes) {
   for (std::int64_t i = 0; i < 24; ++i) {
     targets.data<std::int64_t>()[i] = i % 5 == 4 ? -100 : i % 7;
   }
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) { return cross_entropy(linear(x[0], p[0]), x[1]); },
       {numbers({7, 5}, 2, DType::f32)}, {numbers({8, 3, 5}, 1, DType::f32), targets});
 }

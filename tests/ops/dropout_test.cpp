@@ -11,8 +11,8 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::Inputs;
-using testing::numbers;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 const RegisterOpCase<Dropout> kDropoutCase{{
     .samples = {{.inputs = {real({4, 6})},
@@ -98,10 +98,10 @@ TEST_F(DropoutTest, extremes) {
 }
 
 TEST_F(DropoutTest, bits_do_not_depend_on_passes) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) {
         const Tensor h = dropout(x[0] * dropout(p[0], 0.25), 0.5);
-        return testing::loss_of_samples(dropout(h, 0.25));
+        return testing_support::loss_of_samples(dropout(h, 0.25));
       },
       {numbers({6}, 2, DType::f32)}, {numbers({8, 3, 6}, 1, DType::f32)});
 }

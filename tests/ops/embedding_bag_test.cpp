@@ -95,11 +95,11 @@ TEST(EmbeddingBag, offsets_must_rise_from_0_and_stay_inside) {
 TEST(EmbeddingBag, bits_do_not_depend_on_passes) {
   const Tensor ids = from_values<std::int64_t>(
       {0, 1, 2, 2, 1, 0, 0, 0, 1, 2, 1, 1, 2, 0, 2, 2, 0, 1, 1, 1, 2, 0, 1, 2}, {8, 3});
-  testing::expect_same_bits_for_all_passes(
-      [](const testing::Inputs& p, const testing::Inputs& x) {
-        return testing::loss_of_samples(embedding_bag(p[0], x[0]));
+  testing_support::expect_same_bits_for_all_passes(
+      [](const testing_support::Inputs& p, const testing_support::Inputs& x) {
+        return testing_support::loss_of_samples(embedding_bag(p[0], x[0]));
       },
-      {testing::numbers({3, 5}, 1, DType::f32)}, {ids});
+      {testing_support::numbers({3, 5}, 1, DType::f32)}, {ids});
 }
 
 }  // namespace

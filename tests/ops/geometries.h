@@ -11,7 +11,7 @@
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/tensor/factories.h>
 
-namespace tessera::testing {
+namespace tessera::testing_support {
 
 inline constexpr int kGeometries = 200;
 
@@ -161,4 +161,4 @@ std::string case_of(const char* name, int number, const Parts&... parts) {
   return out.str();
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::testing_support

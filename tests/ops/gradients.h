@@ -19,7 +19,7 @@
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
 
-namespace tessera::testing {
+namespace tessera::testing_support {
 
 using Inputs = std::vector<Tensor>;
 using Function = std::function<Tensor(const Inputs&)>;
@@ -176,4 +176,4 @@ inline void expect_same_bits_for_all_passes(
   }
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::testing_support

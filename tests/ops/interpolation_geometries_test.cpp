@@ -9,15 +9,15 @@
 namespace tessera {
 namespace {
 
-using testing::case_of;
-using testing::Draws;
-using testing::expect_sums;
-using testing::for_each_index;
-using testing::Line;
-using testing::number_of;
-using testing::product_of;
-using testing::Sums;
-using testing::with_sizes;
+using testing_support::case_of;
+using testing_support::Draws;
+using testing_support::expect_sums;
+using testing_support::for_each_index;
+using testing_support::Line;
+using testing_support::number_of;
+using testing_support::product_of;
+using testing_support::Sums;
+using testing_support::with_sizes;
 
 /// The weights of cubic interpolation at a distance (Keys 1981, a = -0.75).
 double keys(double x) {
@@ -59,7 +59,7 @@ TEST(InterpolationGeometries, interpolation_weighs_neighbours) {
   Draws draws(6);
   for (const auto mode : {Interpolation::nearest, Interpolation::nearest_exact,
                           Interpolation::linear, Interpolation::cubic}) {
-    for (int i = 0; i < testing::kGeometries; ++i) {
+    for (int i = 0; i < testing_support::kGeometries; ++i) {
       const int ndim = mode == Interpolation::cubic ? 2 : static_cast<int>(draws.in(1, 3));
       const Dims in = draws.dims(ndim, 1, 5);
       const bool smooth = mode == Interpolation::linear || mode == Interpolation::cubic;
@@ -93,7 +93,7 @@ TEST(InterpolationGeometries, interpolation_weighs_neighbours) {
 
 TEST(PadGeometries, padding_surrounds_and_separates) {
   Draws draws(7);
-  for (int i = 0; i < testing::kGeometries; ++i) {
+  for (int i = 0; i < testing_support::kGeometries; ++i) {
     const int ndim = static_cast<int>(draws.in(1, 4));
     const Dims in = draws.dims(ndim, 1, 4);
     const Pad::Attrs padding{.before = draws.dims(ndim, 0, 2),

@@ -16,10 +16,10 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::expect_second_gradients;
-using testing::Inputs;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::expect_second_gradients;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 const InputSpec kHeadTargets = given({4}, {1, -100, 7, 0}, DType::i64);
 
@@ -90,7 +90,7 @@ TEST(LinearCrossEntropy, only_what_is_asked_for_gets_gradients) {
 
 TEST(LinearCrossEntropy, bits_do_not_depend_on_passes) {
   for (const double scale : {1.0, 0.5, 0.3}) {
-    testing::expect_same_bits_for_all_passes(
+    testing_support::expect_same_bits_for_all_passes(
         [&](const Inputs& p, const Inputs& x) {
           const Tensor factor = scalar(scale, {.dtype = DType::f32});
           return linear_cross_entropy(linear(x[0], p[0]), p[1], x[1]) * factor;
@@ -101,14 +101,14 @@ TEST(LinearCrossEntropy, bits_do_not_depend_on_passes) {
 }
 
 TEST(LinearCrossEntropy, bits_do_not_depend_on_passes_when_microbatches_have_several_blocks) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [&](const Inputs& p, const Inputs& x) { return linear_cross_entropy(x[0], p[0], x[1]); },
       {numbers({5, 2}, 3, DType::f32)},
       {numbers({4, 300, 2}, 1, DType::f32), classes({4, 300}, 5, false)}, 2);
 }
 
 TEST(LinearCrossEntropy, bits_do_not_depend_on_passes_for_shared_weights) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [&](const Inputs& p, const Inputs& x) {  // embedding, a dense use, and the head
         const Tensor h = linear(linear(embedding(p[0], x[0]), p[0]), p[1]);
         return linear_cross_entropy(h, p[0], x[1]);
@@ -118,7 +118,7 @@ TEST(LinearCrossEntropy, bits_do_not_depend_on_passes_for_shared_weights) {
 }
 
 TEST(LinearCrossEntropy, bits_do_not_depend_on_passes_for_a_tied_embedding) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [&](const Inputs& p, const Inputs& x) {
         return linear_cross_entropy(embedding(p[0], x[0]), p[0], x[1]);
       },
@@ -201,11 +201,11 @@ TEST(LinearCrossEntropy, names_what_does_not_fit) {
 }
 
 TEST(LinearCrossEntropy, names_row_and_class_of_a_wrong_target_in_any_part_of_the_rows) {
-  constexpr std::int64_t kClasses = 1 << 18;  // so many that logits are held 256 rows at a time
+  constexpr std::int64_t kManyClasses = 1 << 18;  // so many that logits are held 256 rows at a time
   const Tensor targets = zeros({600}, {.dtype = DType::i64});
-  targets.data<std::int64_t>()[555] = kClasses;
+  targets.data<std::int64_t>()[555] = kManyClasses;
   try {
-    static_cast<void>(linear_cross_entropy(zeros({600, 2}), zeros({kClasses, 2}), targets));
+    static_cast<void>(linear_cross_entropy(zeros({600, 2}), zeros({kManyClasses, 2}), targets));
     FAIL();
   } catch (const InvalidArgument& e) {
     EXPECT_STREQ(e.what(),

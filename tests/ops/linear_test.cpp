@@ -11,10 +11,10 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::expect_second_gradients;
-using testing::Inputs;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::expect_second_gradients;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 const RegisterOpCase<Linear> kLinearCase{{
     .samples = {{.inputs = {real({4, 6}), real({8, 6}), real({8})}},
@@ -76,20 +76,20 @@ TEST(Linear, gradients) {
 }
 
 TEST(Linear, bits_do_not_depend_on_passes) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) {
         const Tensor h = linear(x[0], p[0], p[1]);
-        return testing::loss_of_samples(h * h);
+        return testing_support::loss_of_samples(h * h);
       },
       {numbers({3, 5}, 2, DType::f32), numbers({3}, 3, DType::f32)},
       {numbers({8, 4, 5}, 1, DType::f32)});
 }
 
 TEST(Linear, bits_do_not_depend_on_passes_with_shared_weights) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) {
         const Tensor h = linear(linear(x[0], p[0], p[1]), p[0], p[1]);
-        return testing::loss_of_samples(h);
+        return testing_support::loss_of_samples(h);
       },
       {numbers({3, 3}, 2, DType::f32), numbers({3}, 3, DType::f32)},
       {numbers({8, 4, 3}, 1, DType::f32)});

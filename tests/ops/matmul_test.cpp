@@ -11,10 +11,10 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::expect_second_gradients;
-using testing::Inputs;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::expect_second_gradients;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 void set_dtype(Matmul::Attrs& attrs, DType dtype) {
   if (!is_complex(attrs.dtype)) {
@@ -98,14 +98,18 @@ TEST(Matmul, gradients_sum_over_dims_that_broadcast) {
 }
 
 TEST(Matmul, bits_do_not_depend_on_passes) {
-  testing::expect_same_bits_for_all_passes(
-      [](const Inputs& p, const Inputs& x) { return testing::loss_of_samples(matmul(x[0], p[0])); },
+  testing_support::expect_same_bits_for_all_passes(
+      [](const Inputs& p, const Inputs& x) {
+        return testing_support::loss_of_samples(matmul(x[0], p[0]));
+      },
       {numbers({3, 5}, 2, DType::f32)}, {numbers({8, 4, 3}, 1, DType::f32)});
 }
 
 TEST(Matmul, bits_of_products_with_a_vector_do_not_depend_on_passes) {
-  testing::expect_same_bits_for_all_passes(
-      [](const Inputs& p, const Inputs& x) { return testing::loss_of_samples(matmul(x[0], p[0])); },
+  testing_support::expect_same_bits_for_all_passes(
+      [](const Inputs& p, const Inputs& x) {
+        return testing_support::loss_of_samples(matmul(x[0], p[0]));
+      },
       {numbers({3}, 2, DType::f32)}, {numbers({8, 4, 3}, 1, DType::f32)});
 }
 

@@ -14,8 +14,8 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::Inputs;
-using testing::numbers;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 const PoolOptions kOptions{
     .kernel = {2, 3}, .stride = {1, 2}, .padding = {1}, .dilation = {2, 1}, .ceil_mode = true};
@@ -94,9 +94,10 @@ TEST(MaxPool, a_last_window_begins_inside_in_ceil_mode) {
 }
 
 TEST(MaxPool, bits_do_not_depend_on_passes) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) {
-        return testing::loss_of_samples(max_pool(x[0] * p[0], {.kernel = {2}, .stride = {1}}));
+        return testing_support::loss_of_samples(
+            max_pool(x[0] * p[0], {.kernel = {2}, .stride = {1}}));
       },
       {numbers({3, 4}, 2, DType::f32)}, {numbers({8, 2, 3, 4}, 1, DType::f32)});
 }

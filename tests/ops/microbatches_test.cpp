@@ -14,18 +14,21 @@
 #include <tessera/core/tensor/index.h>
 
 #include "ops/gradients.h"
+#include "support/error_of.h"
 #include "support/op_case.h"
 #include "support/op_tools.h"
 
 namespace tessera {
 namespace {
 
+using testing_support::error_of;
+
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::expect_second_gradients;
-using testing::Function;
-using testing::Inputs;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::expect_second_gradients;
+using testing_support::Function;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 const InputSpec kStacked = real({4, 3}).in_microbatches(4, 0, true);
 
@@ -116,12 +119,7 @@ Tensor in_two(const Shape& shape, bool stacked = false) {
 template <class F>
 std::string unsupported(const F& call) {
   const ModulePathScope head("head");
-  try {
-    static_cast<void>(call());
-  } catch (const Unsupported& error) {
-    return error.what();
-  }
-  return "went through";
+  return error_of<Unsupported>(call);
 }
 
 TEST(Microbatches, what_takes_one_pass_apart_names_op_module_and_way_out) {

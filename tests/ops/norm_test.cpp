@@ -11,10 +11,10 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::expect_second_gradients;
-using testing::Inputs;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::expect_second_gradients;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 void set_dtype(NormAttrs& attrs, DType dtype) {
   attrs.dtype = dtype;
@@ -114,9 +114,10 @@ TEST(RmsNorm, gradients) {
 }
 
 TEST(LayerNorm, bits_do_not_depend_on_passes) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) {
-        return testing::loss_of_samples(layer_norm(x[0], p[0], p[1]) + rms_norm(x[0], p[2]));
+        return testing_support::loss_of_samples(layer_norm(x[0], p[0], p[1]) +
+                                                rms_norm(x[0], p[2]));
       },
       {numbers({6}, 2, DType::f32), numbers({6}, 3, DType::f32), numbers({6}, 4, DType::f32)},
       {numbers({8, 3, 6}, 1, DType::f32)});

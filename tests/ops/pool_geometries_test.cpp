@@ -10,15 +10,15 @@
 namespace tessera {
 namespace {
 
-using testing::case_of;
-using testing::Draws;
-using testing::expect_sums;
-using testing::for_each_index;
-using testing::Line;
-using testing::number_of;
-using testing::product_of;
-using testing::Sums;
-using testing::with_sizes;
+using testing_support::case_of;
+using testing_support::Draws;
+using testing_support::expect_sums;
+using testing_support::for_each_index;
+using testing_support::Line;
+using testing_support::number_of;
+using testing_support::product_of;
+using testing_support::Sums;
+using testing_support::with_sizes;
 
 constexpr std::int64_t kChannels = 2;
 
@@ -67,7 +67,7 @@ struct Pool {
 
 TEST(PoolGeometries, max_pools_take_the_largest_that_a_window_meets) {
   Draws draws(3);
-  for (int i = 0; i < testing::kGeometries; ++i) {
+  for (int i = 0; i < testing_support::kGeometries; ++i) {
     const Pool p(draws, true);
     if (!p.has_windows()) {
       continue;
@@ -96,19 +96,19 @@ TEST(PoolGeometries, max_pools_take_the_largest_that_a_window_meets) {
       }
       most.push_back(best);
     });
-    testing::expect_values(y, most, p.text("max pool", i));
+    testing_support::expect_values(y, most, p.text("max pool", i));
     Tensor seed = empty(y.shape());
     for (std::int64_t k = 0; k < seed.numel(); ++k) {
       seed.data<float>()[k] = static_cast<float>(k) / 8;
     }
     y.backward(seed);
-    testing::expect_values(x.grad(), gradient, p.text("gradient of max pool", i));
+    testing_support::expect_values(x.grad(), gradient, p.text("gradient of max pool", i));
   }
 }
 
 TEST(PoolGeometries, average_pools_divide_by_what_a_window_holds) {
   Draws draws(4);
-  for (int i = 0; i < testing::kGeometries; ++i) {
+  for (int i = 0; i < testing_support::kGeometries; ++i) {
     const Pool p(draws, false);
     if (!p.has_windows()) {
       continue;
@@ -145,7 +145,7 @@ TEST(PoolGeometries, average_pools_divide_by_what_a_window_holds) {
 
 TEST(PoolGeometries, adaptive_pools_average_even_windows) {
   Draws draws(5);
-  for (int i = 0; i < testing::kGeometries; ++i) {
+  for (int i = 0; i < testing_support::kGeometries; ++i) {
     const int ndim = static_cast<int>(draws.in(1, 3));
     const Dims in = draws.dims(ndim, 1, 7), out = draws.dims(ndim, 1, 7);
     std::vector<Line> lines;

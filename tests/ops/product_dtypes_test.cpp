@@ -19,19 +19,12 @@
 #include <tessera/core/ops/rms_norm.h>
 #include <tessera/core/tensor/factories.h>
 
+#include "support/error_of.h"
+
 namespace tessera {
 namespace {
 
-/// What a call is refused with.
-template <class F>
-std::string refusal(const F& call) {
-  try {
-    static_cast<void>(call());
-  } catch (const TypeError& e) {
-    return e.what();
-  }
-  return "";
-}
+using testing_support::error_of;
 
 Tensor wide(const Tensor& x) {
   return cast(x, DType::f64);
@@ -39,10 +32,10 @@ Tensor wide(const Tensor& x) {
 
 TEST(ProductDtypes, SayWhichFactorsDiffer) {
   const Tensor x = randn({2, 3}), weight = randn({4, 3});
-  EXPECT_EQ(refusal([&] { return linear(wide(x), weight); }),
+  EXPECT_EQ(error_of<TypeError>([&] { return linear(wide(x), weight); }),
             "linear: x and weight have different dtypes; got f64 and f32, expected one: "
             "cast(..., DType::f64) brings weight to that of x");
-  EXPECT_EQ(refusal([&] { return matmul(x, wide(x), false, true); }),
+  EXPECT_EQ(error_of<TypeError>([&] { return matmul(x, wide(x), false, true); }),
             "matmul: a and b have different dtypes; got f32 and f64, expected one: "
             "cast(..., DType::f32) brings b to that of a");
 }
@@ -52,41 +45,52 @@ TEST(ProductDtypes, AreOneInAllProducts) {
                half = cast(image, DType::bf16);
   const Tensor heads = randn({1, 1, 4, 2}), units = randn({1, 2, 3}), square = randn({3, 3});
   const Tensor targets = zeros({3}, {.dtype = DType::i64});
-  EXPECT_NE(refusal([&] { return convolution(wide(image), window); }), "");
-  EXPECT_NE(refusal([&] { return convolution(half, wide(window)); }), "");
-  EXPECT_NE(refusal([&] { return transposed_convolution(image, wide(window)); }), "");
-  EXPECT_NE(refusal([&] { return attention(heads, wide(heads), wide(heads)); }), "");
-  EXPECT_NE(refusal([&] { return linear_cross_entropy(wide(square), square, targets); }), "");
+  EXPECT_NE(error_of<TypeError>([&] { return convolution(wide(image), window); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return convolution(half, wide(window)); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return transposed_convolution(image, wide(window)); }),
+            "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return attention(heads, wide(heads), wide(heads)); }),
+            "no error");
   EXPECT_NE(
-      refusal([&] { return recurrent(RecurrentCell::rnn_tanh, units, wide(square), {}).output; }),
-      "");
+      error_of<TypeError>([&] { return linear_cross_entropy(wide(square), square, targets); }),
+      "no error");
+  EXPECT_NE(error_of<TypeError>(
+                [&] { return recurrent(RecurrentCell::rnn_tanh, units, wide(square), {}).output; }),
+            "no error");
 }
 
 TEST(ProductDtypes, NarrowNoParameterThatIsAdded) {
   const Tensor x = randn({2, 3}), square = randn({3, 3}), bias = wide(randn({3}));
-  EXPECT_EQ(refusal([&] { return linear(x, square, bias); }),
+  EXPECT_EQ(error_of<TypeError>([&] { return linear(x, square, bias); }),
             "linear: wrong dtype of bias; got f64 beside f32, expected f32, as .to(DType::f32) "
             "makes it");
   const Tensor image = randn({2, 3, 4, 4}), window = randn({3, 3, 3, 3});
   const Tensor units = randn({1, 2, 3}), heads = randn({1, 1, 4, 2});
-  EXPECT_NE(refusal([&] { return convolution(image, window, bias); }), "");
-  EXPECT_NE(refusal([&] { return transposed_convolution(image, window, bias); }), "");
-  EXPECT_NE(
-      refusal([&] { return recurrent(RecurrentCell::rnn_tanh, units, square, bias, {}).output; }),
-      "");
-  EXPECT_NE(refusal([&] { return layer_norm(x, bias); }), "");
-  EXPECT_NE(refusal([&] { return rms_norm(cast(x, DType::bf16), bias); }), "");
-  EXPECT_NE(refusal([&] { return group_norm(image, 3, bias); }), "");
-  EXPECT_NE(refusal([&] { return batch_norm(image, bias).y; }), "");
-  EXPECT_NE(refusal([&] { return attention(heads, heads, heads, {}, wide(zeros({4, 4}))); }), "");
+  EXPECT_NE(error_of<TypeError>([&] { return convolution(image, window, bias); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return transposed_convolution(image, window, bias); }),
+            "no error");
+  EXPECT_NE(error_of<TypeError>(
+                [&] { return recurrent(RecurrentCell::rnn_tanh, units, square, bias, {}).output; }),
+            "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return layer_norm(x, bias); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return rms_norm(cast(x, DType::bf16), bias); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return group_norm(image, 3, bias); }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] { return batch_norm(image, bias).y; }), "no error");
+  EXPECT_NE(error_of<TypeError>([&] {
+              return attention(heads, heads, heads, {}, wide(zeros({4, 4})));
+            }),
+            "no error");
   EXPECT_EQ(layer_norm(wide(x), bias).dtype(), DType::f64);
 }
 
 TEST(ProductDtypes, AreOneAmongNarrowFloatsAndIntegersToo) {
   const Tensor x = randn({2, 3}), weight = randn({4, 3});
   for (const DType dtype : {DType::bf16, DType::f16, DType::i64, DType::c64}) {
-    EXPECT_NE(refusal([&] { return linear(cast(x, dtype), weight); }), "") << dtype;
-    EXPECT_NE(refusal([&] { return matmul(x, cast(x, dtype), false, true); }), "") << dtype;
+    EXPECT_NE(error_of<TypeError>([&] { return linear(cast(x, dtype), weight); }), "no error")
+        << dtype;
+    EXPECT_NE(error_of<TypeError>([&] { return matmul(x, cast(x, dtype), false, true); }),
+              "no error")
+        << dtype;
   }
 }
 
@@ -95,7 +99,7 @@ TEST(ProductDtypes, OfNarrowFloatsGoTogetherInAutocast) {
   const AutocastScope autocast(DType::bf16);
   EXPECT_EQ(linear(x, weight).dtype(), DType::bf16);
   EXPECT_EQ(linear(cast(x, DType::f16), weight).dtype(), DType::bf16);
-  EXPECT_NE(refusal([&] { return linear(x, wide(weight)); }), "");
+  EXPECT_NE(error_of<TypeError>([&] { return linear(x, wide(weight)); }), "no error");
   EXPECT_EQ(linear(wide(x), wide(weight)).dtype(), DType::f64);
 }
 

@@ -21,7 +21,7 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::numbers;
+using testing_support::numbers;
 
 const RegisterOpCase<RandomLike> kRandomLikeCase{{
     .samples = {{.inputs = {real({4, 6})},
@@ -120,8 +120,8 @@ std::vector<std::vector<float>> drawn(const Draw& draw, int grain, int at_once) 
                                .count = at_once,
                                .first_sample = m * samples,
                                .samples = at_once * samples};
-    const Tensor y =
-        cast(draw(testing::rows_of(batch, m * samples, at_once * samples, at_once)), DType::f32);
+    const Tensor y = cast(
+        draw(testing_support::rows_of(batch, m * samples, at_once * samples, at_once)), DType::f32);
     if (at_once == 1) {
       result.push_back(y.to_vector<float>());
       continue;

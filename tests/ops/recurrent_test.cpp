@@ -9,11 +9,11 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::expect_same_bits_for_all_passes;
-using testing::Inputs;
-using testing::loss_of_samples;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::expect_same_bits_for_all_passes;
+using testing_support::Inputs;
+using testing_support::loss_of_samples;
+using testing_support::numbers;
 
 void set_dtype(RecurrentAttrs& attrs, DType dtype) {
   attrs.dtype = dtype;
@@ -173,7 +173,7 @@ TEST(Recurrent, stays_near_in_bf16) {
       Tensor x = cast(numbers({3, 5, gates}, 1, DType::bf16), dtype).set_requires_grad(true);
       const Tensor weight = cast(numbers({gates, 6}, 2, DType::bf16), dtype) * 0.5;
       const auto result = recurrent(cell, x, weight, {});
-      testing::weighted_sum(cast(result.output, DType::f64)).backward();
+      testing_support::weighted_sum(cast(result.output, DType::f64)).backward();
       auto all = result.output.to_vector<double>();
       const auto of_x = x.grad().to_vector<double>();
       all.insert(all.end(), of_x.begin(), of_x.end());

@@ -12,8 +12,8 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::Inputs;
-using testing::numbers;
+using testing_support::Inputs;
+using testing_support::numbers;
 using Kind = Resampling::Kind;
 using Doubles = std::vector<double>;
 
@@ -114,9 +114,10 @@ TEST(Upsample, refuses_options_that_do_not_fit) {
 }
 
 TEST(AvgPool, bits_do_not_depend_on_passes) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) {
-        return testing::loss_of_samples(avg_pool(x[0] * p[0], {.kernel = {2}, .stride = {1}}));
+        return testing_support::loss_of_samples(
+            avg_pool(x[0] * p[0], {.kernel = {2}, .stride = {1}}));
       },
       {numbers({3, 4}, 2, DType::f32)}, {numbers({8, 2, 3, 4}, 1, DType::f32)});
 }

@@ -22,22 +22,24 @@
 #include <tessera/nn/data/tensor_dataset.h>
 
 #include "ops/gradients.h"
+#include "support/error_of.h"
 
 namespace tessera {
 namespace {
 
-using testing::Inputs;
-using testing::numbers;
+using testing_support::Inputs;
+using testing_support::numbers;
 using Model = std::function<Tensor(const Inputs& parameters, const Inputs& batch)>;
+using testing_support::error_of;
 
 constexpr std::int64_t kSamples = 8;
 
 /// Same bits for all passes; and in f64 each gradient is near the mean over microbatches of those
 /// of a step in one piece, which knows no microbatches.
 void expect_right(const Model& f, const Inputs& parameters, const Inputs& batch) {
-  testing::expect_same_bits_for_all_passes(f, parameters, batch, 4);
-  const testing::StepResult whole = testing::run_step(f, parameters, batch, 1, 1);
-  const testing::StepResult cut = testing::run_step(f, parameters, batch, 4, 4);
+  testing_support::expect_same_bits_for_all_passes(f, parameters, batch, 4);
+  const testing_support::StepResult whole = testing_support::run_step(f, parameters, batch, 1, 1);
+  const testing_support::StepResult cut = testing_support::run_step(f, parameters, batch, 4, 4);
   for (std::size_t i = 0; i < whole.gradients.size(); ++i) {
     for (std::size_t j = 0; j < whole.gradients[i].size(); ++j) {
       EXPECT_NEAR(cut.gradients[i][j], whole.gradients[i][j], 1e-5) << "parameter " << i;
@@ -46,7 +48,7 @@ void expect_right(const Model& f, const Inputs& parameters, const Inputs& batch)
 }
 
 /// A mean over samples, so that microbatches of any number add up to the same.
-Tensor loss_of(const Tensor& y) {
+Tensor weighted_loss(const Tensor& y) {
   return mean(y * y * numbers({y.size(-1)}, 5, y.dtype()));
 }
 
@@ -66,7 +68,7 @@ TEST(SeveralUses, of_a_linear_layer) {
   const Model siamese = [](const Inputs& p, const Inputs& in) {
     const Tensor a = linear(tanh(linear(in[0], p[0], p[1])), p[2]);
     const Tensor b = linear(tanh(linear(in[1], p[0], p[1])), p[2]);
-    return loss_of(a - b);
+    return weighted_loss(a - b);
   };
   expect_right(siamese, weights({{6, 5}, {6}, {4, 6}}), batch_of({kSamples, 5}));
   expect_right(siamese, weights({{6, 5}, {6}, {4, 6}}), batch_of({kSamples, 3, 5}));
@@ -78,7 +80,7 @@ TEST(SeveralUses, one_behind_the_other) {
     for (int step = 0; step < 5; ++step) {
       h = tanh(linear(h, p[0]) + in[1]);
     }
-    return loss_of(h);
+    return weighted_loss(h);
   };
   expect_right(recurrent, weights({{5, 5}}), batch_of({kSamples, 5}));
 }
@@ -86,7 +88,8 @@ TEST(SeveralUses, one_behind_the_other) {
 TEST(SeveralUses, of_a_matrix_on_either_side) {
   const Model tied = [](const Inputs& p, const Inputs& in) {
     const Tensor code = tanh(matmul(in[0], p[0]));
-    return loss_of(matmul(code, p[0], false, true) - in[1]) + loss_of(matmul(in[1], p[0]));
+    return weighted_loss(matmul(code, p[0], false, true) - in[1]) +
+           weighted_loss(matmul(in[1], p[0]));
   };
   expect_right(tied, weights({{5, 6}}), batch_of({kSamples, 5}));
 }
@@ -94,12 +97,12 @@ TEST(SeveralUses, of_a_matrix_on_either_side) {
 TEST(SeveralUses, of_a_convolution) {
   const Model siamese = [](const Inputs& p, const Inputs& in) {
     const auto net = [&](const Tensor& x) { return tanh(convolution(x, p[0], p[1])); };
-    return loss_of(net(in[0]) - net(in[1]));
+    return weighted_loss(net(in[0]) - net(in[1]));
   };
   expect_right(siamese, weights({{4, 3, 3, 3}, {4}}), batch_of({kSamples, 3, 6, 6}));
   const Model sizes = [](const Inputs& p, const Inputs& in) {
     const auto net = [&](const Tensor& x) { return mean(tanh(convolution(x, p[0])), {2, 3}); };
-    return loss_of(net(in[0]) - net(slice(in[1], 3, 0, 4)));
+    return weighted_loss(net(in[0]) - net(slice(in[1], 3, 0, 4)));
   };
   expect_right(sizes, weights({{4, 3, 3, 3}}), batch_of({kSamples, 3, 6, 6}));
 }
@@ -110,7 +113,7 @@ TEST(SeveralUses, by_different_ops_and_in_different_layouts) {
     const Tensor times = linear(transpose(in[1], 0, 1), p[0]);      // (3, samples, 6)
     const Tensor scaled = mean(in[0], {1}) * slice(p[0], 0, 0, 1);  // elementwise
     const Tensor flat = linear(mean(in[1], {1}), p[0]);             // (samples, 6)
-    return loss_of(rows) + loss_of(times) + loss_of(scaled) + loss_of(flat);
+    return weighted_loss(rows) + weighted_loss(times) + weighted_loss(scaled) + weighted_loss(flat);
   };
   expect_right(mixed, weights({{6, 5}}), batch_of({kSamples, 3, 5}));
 }
@@ -119,7 +122,7 @@ TEST(SeveralUses, on_what_no_sample_had_a_part_in) {
   const Model whole = [](const Inputs& p, const Inputs& in) {
     const Tensor table = numbers({3, 5}, 9, DType::f32);
     const Tensor y = linear(in[0], p[0]) + linear(table, p[0]);
-    return loss_of(y) + mean(linear(table, p[0]) * 0.5);
+    return weighted_loss(y) + mean(linear(table, p[0]) * 0.5);
   };
   expect_right(whole, weights({{6, 5}}), batch_of({kSamples, 3, 5}));
 }
@@ -128,10 +131,12 @@ TEST(SeveralUses, of_what_exists_once_a_microbatch) {
   // The mean over samples is one vector a microbatch: ops run on each alone.
   const Model statistics = [](const Inputs& p, const Inputs& in) {
     const Tensor code = linear(tanh(mean(in[0], {0})), p[0], p[1]);
-    return loss_of(code) + loss_of(linear(in[1], p[0], p[1])) + loss_of(linear(code, p[2]));
+    return weighted_loss(code) + weighted_loss(linear(in[1], p[0], p[1])) +
+           weighted_loss(linear(code, p[2]));
   };
   const Inputs parameters = weights({{5, 5}, {5}, {4, 5}});
-  testing::expect_same_bits_for_all_passes(statistics, parameters, batch_of({kSamples, 5}), 4);
+  testing_support::expect_same_bits_for_all_passes(statistics, parameters, batch_of({kSamples, 5}),
+                                                   4);
 }
 
 TEST(SeveralUses, from_a_first_state_of_zeros) {
@@ -140,14 +145,14 @@ TEST(SeveralUses, from_a_first_state_of_zeros) {
     for (int step = 0; step < 3; ++step) {
       h = tanh(linear(in[step % 2], p[0]) + linear(h, p[1]));
     }
-    return loss_of(h);
+    return weighted_loss(h);
   };
   expect_right(recurrent, weights({{5, 5}, {5, 5}}), batch_of({kSamples, 5}));
 }
 
 TEST(SeveralUses, of_a_function_of_a_weight) {
   const Model bounded = [](const Inputs& p, const Inputs& in) {
-    return loss_of(linear(in[0], tanh(p[0])) + in[1] * tanh(p[1]));
+    return weighted_loss(linear(in[0], tanh(p[0])) + in[1] * tanh(p[1]));
   };
   expect_right(bounded, weights({{25, 25}, {25}}), batch_of({kSamples, 25}));
 }
@@ -155,7 +160,7 @@ TEST(SeveralUses, of_a_function_of_a_weight) {
 TEST(SeveralUses, of_a_table_behind_an_op) {
   const Model scaled = [](const Inputs& p, const Inputs& in) {
     const Tensor ids = cast((in[0] + 1) * 4, DType::i64);
-    return loss_of(embedding(p[0] * 0.3, ids)) + loss_of(linear(in[1], p[0]));
+    return weighted_loss(embedding(p[0] * 0.3, ids)) + weighted_loss(linear(in[1], p[0]));
   };
   expect_right(scaled, weights({{9, 5}}), batch_of({kSamples, 5}));
 }
@@ -172,7 +177,7 @@ TEST(SeveralUses, two_roots_of_which_one_knows_no_samples) {
                                  .first_sample = 2 * m,
                                  .samples = 2 * at_once,
                                  .last = m + at_once == 4};
-      const Tensor x = testing::rows_of(batch, 2 * m, 2 * at_once, at_once);
+      const Tensor x = testing_support::rows_of(batch, 2 * m, 2 * at_once, at_once);
       const std::array roots{mean(linear(x, w) * linear(x, w)), mean(w * w)};
       backward(roots, std::array{Tensor(), Tensor()});
     }
@@ -193,7 +198,8 @@ TEST(WithoutSamples, what_is_made_like_them_knows_their_borders) {
     const Tensor word = embedding(p[0], ids);
     const Tensor type = embedding(p[1], zeros_like(ids));
     const Tensor state = zeros_like(in[0], {in[0].size(0), 1, 6});
-    return loss_of(word + type + linear(ones_like(word), p[2]) + state + full_like(word, 0.5));
+    return weighted_loss(word + type + linear(ones_like(word), p[2]) + state +
+                         full_like(word, 0.5));
   };
   expect_right(model, weights({{9, 6}, {2, 6}, {6, 6}}), batch_of({kSamples, 3}));
 }
@@ -206,7 +212,7 @@ TEST(WithoutSamples, what_is_as_long_as_the_pass_has_an_entry_a_sample) {
     const Tensor type = embedding(p[1], zero);
     const Tensor scale = tanh(linear(ones({n, 3, 6}), p[2]));
     const Tensor soft = softmax(linear(ones({n, 1, 6}), p[2]), 2);
-    return loss_of((embedding(p[0], ids) + type) * scale * soft);
+    return weighted_loss((embedding(p[0], ids) + type) * scale * soft);
   };
   expect_right(model, weights({{9, 6}, {2, 6}, {6, 6}}), batch_of({kSamples, 3}));
 }
@@ -215,22 +221,12 @@ TEST(WithoutSamples, ids_and_positions_lie_along_any_dim) {
   const Model model = [](const Inputs& p, const Inputs& in) {
     const Tensor ids = transpose(ids_of(in[0]), 0, 1);  // (3, samples)
     const Tensor place = embedding(p[1], unsqueeze(arange(3), 1));
-    return loss_of(embedding(p[0], ids) + place + embedding(p[0], zeros_like(ids)));
+    return weighted_loss(embedding(p[0], ids) + place + embedding(p[0], zeros_like(ids)));
   };
   expect_right(model, weights({{9, 6}, {3, 6}}), batch_of({kSamples, 3}));
 }
 
-template <class F>
-std::string why_unsupported(const F& f) {
-  try {
-    f();
-  } catch (const Unsupported& error) {
-    return error.what();
-  }
-  return "went through";
-}
-
-Tensor in_two(const Shape& shape) {
+Tensor cut_in_two(const Shape& shape) {
   Tensor x = numbers(shape, 4, DType::f32);
   x.get().cut = {.parts = 2, .dim = 0};
   return x;
@@ -243,22 +239,22 @@ void expect_ways_out(const std::string& text) {
 
 TEST(WithoutSamples, a_leaf_as_long_as_the_pass_is_refused) {
   const Tensor leaf = numbers({4, 3}, 1, DType::f32).set_requires_grad(true);
-  expect_ways_out(why_unsupported([&] { mean(in_two({4, 3}) * leaf).backward(); }));
-  const Tensor like = zeros_like(in_two({4, 3})).set_requires_grad(true);
-  EXPECT_NO_THROW(mean(in_two({4, 3}) * like).backward());
+  expect_ways_out(error_of<Unsupported>([&] { mean(cut_in_two({4, 3}) * leaf).backward(); }));
+  const Tensor like = zeros_like(cut_in_two({4, 3})).set_requires_grad(true);
+  EXPECT_NO_THROW(mean(cut_in_two({4, 3}) * like).backward());
 }
 
 TEST(WithoutSamples, one_entry_a_sample_for_some_uses_only_is_refused) {
   const Tensor w = numbers({3, 3}, 1, DType::f32).set_requires_grad(true);
   const Tensor table = linear(ones({4, 3}), w);
-  const Tensor x = in_two({4, 3});
-  expect_ways_out(
-      why_unsupported([&] { (mean(x * table) + mean(matmul(x, table, false, true))).backward(); }));
+  const Tensor x = cut_in_two({4, 3});
+  expect_ways_out(error_of<Unsupported>(
+      [&] { (mean(x * table) + mean(matmul(x, table, false, true))).backward(); }));
 }
 
 TEST(InBatchNegatives, are_refused_with_ways_out) {
-  const Tensor a = in_two({4, 3});
-  const Tensor b = in_two({4, 3});
+  const Tensor a = cut_in_two({4, 3});
+  const Tensor b = cut_in_two({4, 3});
   const Tensor labels = arange(4);
   const std::vector<std::function<Tensor()>> similarities{
       [&] { return matmul(a, b, false, true); },
@@ -271,7 +267,7 @@ TEST(InBatchNegatives, are_refused_with_ways_out) {
   };
   for (std::size_t i = 0; i < similarities.size(); ++i) {
     SCOPED_TRACE(i);
-    expect_ways_out(why_unsupported([&] { static_cast<void>(similarities[i]()); }));
+    expect_ways_out(error_of<Unsupported>([&] { static_cast<void>(similarities[i]()); }));
   }
 }
 
@@ -290,9 +286,9 @@ void compare_all(std::int64_t grain, std::int64_t at_once) {
 }
 
 TEST(InBatchNegatives, are_refused_where_ranks_have_one_microbatch_each) {
-  expect_ways_out(why_unsupported([] { compare_all(4, 0); }));
-  expect_ways_out(why_unsupported([] { compare_all(8, 0); }));
-  EXPECT_EQ(why_unsupported([] { compare_all(4, 1); }), "went through");
+  expect_ways_out(error_of<Unsupported>([] { compare_all(4, 0); }));
+  expect_ways_out(error_of<Unsupported>([] { compare_all(8, 0); }));
+  EXPECT_EQ(error_of<Unsupported>([] { compare_all(4, 1); }), "no error");
 }
 
 }  // namespace

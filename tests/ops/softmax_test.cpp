@@ -14,10 +14,10 @@ namespace tessera {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
-using testing::expect_gradients;
-using testing::expect_second_gradients;
-using testing::Inputs;
-using testing::numbers;
+using testing_support::expect_gradients;
+using testing_support::expect_second_gradients;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 template <class Op>
 OpCase<Op> case_of_lines() {

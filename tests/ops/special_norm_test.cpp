@@ -9,16 +9,16 @@
 namespace tessera {
 namespace {
 
-using testing::dot_of;
-using testing::Exact;
-using testing::expect_everywhere;
-using testing::Line;
-using testing::LineTruth;
+using testing_support::dot_of;
+using testing_support::Exact;
+using testing_support::ExactLine;
+using testing_support::expect_everywhere;
+using testing_support::LineTruth;
 
 /// Of a row: (x - mean) / sqrt(mean((x - mean)^2) + epsilon), and its gradient.
-LineTruth norm_truth(const Line& x, const Line& g, bool centered) {
+LineTruth norm_truth(const ExactLine& x, const ExactLine& g, bool centered) {
   const auto n = static_cast<Exact>(x.size());
-  const Line ones(x.size(), 1);
+  const ExactLine ones(x.size(), 1);
   const Exact mean = centered ? dot_of(x, ones) / n : 0;
   LineTruth t;
   for (const Exact value : x) {
@@ -38,7 +38,7 @@ LineTruth norm_truth(const Line& x, const Line& g, bool centered) {
 }
 
 TEST(SpecialValues, layer_norm) {
-  const auto truth = [](const Line& x, const Line& g) { return norm_truth(x, g, true); };
+  const auto truth = [](const ExactLine& x, const ExactLine& g) { return norm_truth(x, g, true); };
   expect_everywhere({"layer_norm", [](const Tensor& x) { return layer_norm(x); }, truth, 4096},
                     {DType::f16, DType::bf16, DType::f32});
 }
@@ -74,7 +74,7 @@ TEST(SpecialValues, batch_norm_of_large_numbers) {
 }
 
 TEST(SpecialValues, rms_norm) {
-  const auto truth = [](const Line& x, const Line& g) { return norm_truth(x, g, false); };
+  const auto truth = [](const ExactLine& x, const ExactLine& g) { return norm_truth(x, g, false); };
   expect_everywhere(
       {"rms_norm", [](const Tensor& x) { return rms_norm(x, {}, 1e-5); }, truth, 4096},
       {DType::f16, DType::bf16, DType::f32});

@@ -19,17 +19,17 @@
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
 
-namespace tessera::testing {
+namespace tessera::testing_support {
 
 using Exact = long double;
-using Line = std::vector<Exact>;
+using ExactLine = std::vector<Exact>;
 
 /// A row's results, and the gradient of their sum weighted by `g`, whose terms are of size `terms`.
 struct LineTruth {
-  Line y, dx;
+  ExactLine y, dx;
   Exact terms = 1;
 };
-using LineFormula = std::function<LineTruth(const Line& x, const Line& g)>;
+using LineFormula = std::function<LineTruth(const ExactLine& x, const ExactLine& g)>;
 
 struct LineOp {
   const char* name;
@@ -86,7 +86,7 @@ inline double rounded_to(DType dtype, Exact value) {
 }
 
 /// Wrong elements of a row: not near in units of the row's largest one, nor nan together.
-inline std::string wrong_in(const Line& want, const double* got, DType dtype, double ulps,
+inline std::string wrong_in(const ExactLine& want, const double* got, DType dtype, double ulps,
                             Exact terms) {
   double size = std::isfinite(terms) ? static_cast<double>(terms) : 0;
   for (const Exact value : want) {
@@ -126,8 +126,8 @@ inline void expect_lines(const LineOp& line, DType dtype, std::int64_t columns) 
   const std::size_t rows = in.size() / n;
   const std::size_t per_row = out.size() / rows;
   for (std::size_t row = 0; row < rows; ++row) {
-    const Line from(in.begin() + row * n, in.begin() + (row + 1) * n);
-    const Line g_row(weight.begin() + row * per_row, weight.begin() + (row + 1) * per_row);
+    const ExactLine from(in.begin() + row * n, in.begin() + (row + 1) * n);
+    const ExactLine g_row(weight.begin() + row * per_row, weight.begin() + (row + 1) * per_row);
     const LineTruth truth = line.formula(from, g_row);
     const std::string wrong =
         wrong_in(truth.y, out.data() + row * per_row, y.dtype(), line.ulps, 0);
@@ -149,7 +149,7 @@ inline void expect_everywhere(const LineOp& line, std::initializer_list<DType> d
   });
 }
 
-inline Exact dot_of(const Line& a, const Line& b) {
+inline Exact dot_of(const ExactLine& a, const ExactLine& b) {
   Exact total = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     total += a[i] * b[i];
@@ -157,4 +157,4 @@ inline Exact dot_of(const Line& a, const Line& b) {
   return total;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::testing_support

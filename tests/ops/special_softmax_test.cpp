@@ -10,17 +10,17 @@
 namespace tessera {
 namespace {
 
-using testing::dot_of;
-using testing::Exact;
-using testing::expect_everywhere;
-using testing::Line;
-using testing::LineTruth;
+using testing_support::dot_of;
+using testing_support::Exact;
+using testing_support::ExactLine;
+using testing_support::expect_everywhere;
+using testing_support::LineTruth;
 
 constexpr std::initializer_list<DType> kFloats{DType::f16, DType::bf16, DType::f32, DType::f64};
 
 /// The largest number, and log(sum(e^(x - top))): both nan where one of x is.
 struct ExactSum {
-  explicit ExactSum(const Line& x) {
+  explicit ExactSum(const ExactLine& x) {
     for (const Exact value : x) {
       top = std::isnan(value) || value > top ? value : top;
     }
@@ -34,16 +34,16 @@ struct ExactSum {
 };
 
 /// nan where the largest number is infinite.
-Line exact_log_softmax(const Line& x) {
+ExactLine exact_log_softmax(const ExactLine& x) {
   const ExactSum sum(x);
-  Line y;
+  ExactLine y;
   for (const Exact value : x) {
     y.push_back(value - sum.top - sum.log_total);
   }
   return y;
 }
 
-LineTruth softmax_truth(const Line& x, const Line& g) {
+LineTruth softmax_truth(const ExactLine& x, const ExactLine& g) {
   LineTruth t;
   for (const Exact value : exact_log_softmax(x)) {
     t.y.push_back(std::exp(value));
@@ -55,8 +55,8 @@ LineTruth softmax_truth(const Line& x, const Line& g) {
   return t;
 }
 
-LineTruth log_softmax_truth(const Line& x, const Line& g) {
-  const Exact total = dot_of(g, Line(g.size(), 1));
+LineTruth log_softmax_truth(const ExactLine& x, const ExactLine& g) {
+  const Exact total = dot_of(g, ExactLine(g.size(), 1));
   LineTruth t{exact_log_softmax(x), {}, total};
   for (std::size_t i = 0; i < x.size(); ++i) {
     t.dx.push_back(g[i] - std::exp(t.y[i]) * total);
@@ -76,7 +76,7 @@ TEST(SpecialValues, log_softmax) {
 }
 
 TEST(SpecialValues, logsumexp) {
-  const auto truth = [](const Line& x, const Line& g) {
+  const auto truth = [](const ExactLine& x, const ExactLine& g) {
     const ExactSum sum(x);
     LineTruth t;
     t.y.push_back(std::isinf(sum.top) ? sum.top : sum.top + sum.log_total);
@@ -94,8 +94,8 @@ TEST(SpecialValues, cross_entropy) {
     Tensor targets = zeros({x.size(0)}, {.dtype = DType::i64});
     return cross_entropy(x, targets, {.reduction = LossReduction::none});
   };
-  const auto truth = [](const Line& x, const Line& g) {
-    const Line logs = exact_log_softmax(x);
+  const auto truth = [](const ExactLine& x, const ExactLine& g) {
+    const ExactLine logs = exact_log_softmax(x);
     LineTruth t{{-logs[0]}, {}};
     for (std::size_t i = 0; i < x.size(); ++i) {
       const Exact p = std::exp(logs[i]) - (i == 0 ? 1 : 0);

@@ -37,15 +37,15 @@
 namespace tessera::test {
 namespace {
 
-constexpr int kParts = 4;
+constexpr int kStackedParts = 4;
 
-struct Case {
+struct StackedFunction {
   const char* name;
   Shape shape;  ///< of one microbatch's value
   std::function<Tensor(const Tensor& x, const Tensor& weight)> f;
 };
 
-std::vector<Case> cases() {
+std::vector<StackedFunction> functions() {
   using T = const Tensor&;
   return {
       {"row times matrix", {4}, [](T x, T w) { return matmul(x, w); }},
@@ -92,7 +92,7 @@ std::vector<Case> cases() {
   };
 }
 
-std::vector<Case> indexing() {
+std::vector<StackedFunction> indexing() {
   using T = const Tensor&;
   return {
       {"index by a number", {3, 4}, [](T x, T) { return index(x, {1}); }},
@@ -125,13 +125,14 @@ std::vector<Case> indexing() {
   };
 }
 
-struct Result {
+struct StackedResult {
   Tensor value;
   std::vector<Tensor> gradients;  ///< of each microbatch's `x`
 };
 
 /// Of the microbatches `values` in one pass.
-Result run(const Case& c, const std::vector<Tensor>& values, const Tensor& weight) {
+StackedResult run_stacked(const StackedFunction& c, const std::vector<Tensor>& values,
+                          const Tensor& weight) {
   std::vector<Tensor> leaves;
   for (const Tensor& x : values) {
     leaves.push_back(x.detach().set_requires_grad(true));
@@ -142,16 +143,16 @@ Result run(const Case& c, const std::vector<Tensor>& values, const Tensor& weigh
   return {y, grad({&total, 1}, leaves)};
 }
 
-void expect_as_each_alone(const Case& c, const Tensor& weight) {
+void expect_stacked_as_each_alone(const StackedFunction& c, const Tensor& weight) {
   SCOPED_TRACE(c.name);
   std::vector<Tensor> values;
-  for (int m = 0; m < kParts; ++m) {
+  for (int m = 0; m < kStackedParts; ++m) {
     values.push_back(rand(c.shape));
   }
-  const Result all = run(c, values, weight);
+  const StackedResult all = run_stacked(c, values, weight);
   ASSERT_TRUE(all.value.cut().stacked);
-  for (std::size_t m = 0; m < kParts; ++m) {
-    const Result alone = run(c, {values[m]}, weight);
+  for (std::size_t m = 0; m < kStackedParts; ++m) {
+    const StackedResult alone = run_stacked(c, {values[m]}, weight);
     expect_same_bits(unbind_microbatches(all.value)[m], alone.value, c.name);
     expect_same_bits(all.gradients[m], alone.gradients[0], std::string(c.name) + ", gradient");
   }
@@ -159,15 +160,15 @@ void expect_as_each_alone(const Case& c, const Tensor& weight) {
 
 TEST(StackedFunctions, do_what_they_do_with_each_microbatch) {
   const Tensor weight = rand({4, 4});
-  for (const Case& c : cases()) {
-    expect_as_each_alone(c, weight);
+  for (const StackedFunction& c : functions()) {
+    expect_stacked_as_each_alone(c, weight);
   }
 }
 
 TEST(StackedFunctions, index_each_microbatch) {
   const Tensor weight = rand({4, 4});
-  for (const Case& c : indexing()) {
-    expect_as_each_alone(c, weight);
+  for (const StackedFunction& c : indexing()) {
+    expect_stacked_as_each_alone(c, weight);
   }
 }
 

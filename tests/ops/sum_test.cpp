@@ -23,14 +23,14 @@ const RegisterOpCase<Sum> kSumCase{{
 }};
 
 TEST(Sum, bits_do_not_depend_on_passes) {
-  using testing::Inputs;
-  using testing::numbers;
+  using testing_support::Inputs;
+  using testing_support::numbers;
   const auto of_everything = [](const Inputs& p, const Inputs& x) {
     const Tensor y = linear(x[0], p[0]);
     return sum(y * y);
   };
-  testing::expect_same_bits_for_all_passes(of_everything, {numbers({3, 5}, 2, DType::f32)},
-                                           {numbers({8, 5}, 1, DType::f32)});
+  testing_support::expect_same_bits_for_all_passes(of_everything, {numbers({3, 5}, 2, DType::f32)},
+                                                   {numbers({8, 5}, 1, DType::f32)});
 }
 
 }  // namespace

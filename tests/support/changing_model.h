@@ -17,7 +17,12 @@
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/optim/adamw.h>
 
+#include "support/values_of.h"
+
 namespace tessera::dist::changing {
+
+using testing_support::Values;
+using testing_support::values_of;
 
 inline constexpr std::int64_t kVocab = 24;
 inline constexpr std::int64_t kWidth = 8;
@@ -58,16 +63,6 @@ struct Training {
   Optimizers optimizers;
   nn::ModulePtr aside;  ///< a part that is out of the model for a while
 };
-
-using Values = std::vector<std::vector<float>>;
-
-inline Values values_of(const nn::Module& model) {
-  Values values;
-  for (const nn::Parameter& parameter : model.parameters()) {
-    values.push_back(parameter.value().to_vector<float>());
-  }
-  return values;
-}
 
 /// How a run differs from the plain one.
 struct Script {

@@ -5,7 +5,7 @@
 
 #include <tessera/core/tensor/tensor.h>
 
-namespace tessera::testing {
+namespace tessera::testing_support {
 
 /// The same shape, and f64 values that differ by rounding alone.
 inline void expect_close(const Tensor& got, const Tensor& expected) {
@@ -17,4 +17,4 @@ inline void expect_close(const Tensor& got, const Tensor& expected) {
   }
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::testing_support

@@ -16,7 +16,7 @@ namespace tessera::testing_support {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string pattern = testing::TempDir() + "/tessera_XXXXXX";
+    std::string pattern = ::testing::TempDir() + "/tessera_XXXXXX";
     path_ = ::mkdtemp(pattern.data());
   }
   ~TemporaryFolder() {

@@ -15,11 +15,15 @@
 #include <tessera/dist/reduce/tree.h>
 #include <tessera/nn/module.h>
 
+#include "support/sizes.h"
+
 namespace tessera::dist::toy {
 
-inline constexpr std::int64_t kGrain = 8;
 inline constexpr std::int64_t kSamples = 16;  // in a global batch
 inline constexpr std::int64_t kWidth = 5;
+
+/// All microbatches of a global batch, on one rank.
+inline const std::vector<TreeLeaf> kAll{{.rank = 0, .slot = 0, .first = 0, .size = kGrain}};
 
 inline void fill_uniform(const Tensor& value, const RandomStream& stream) {
   float* data = value.data<float>();
@@ -97,7 +101,7 @@ inline Gradients alone(std::int64_t at_once) {
   const ContextScope one_process(std::make_shared<Context>());
   set_seed(3);
   const auto model = nn::make<Model>();
-  run_passes(model, {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}}, at_once);
+  run_passes(model, kAll, at_once);
   return gradients_of(*model);
 }
 

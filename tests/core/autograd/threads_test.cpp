@@ -25,7 +25,7 @@ constexpr int kRounds = 100;
 
 using Floats = std::vector<float>;
 
-Tensor leaf(double value, const Shape& shape = {3}) {
+Tensor leaf_of(double value, const Shape& shape = {3}) {
   return full(shape, value).set_requires_grad(true);
 }
 
@@ -64,23 +64,23 @@ int wrong_gradients(const Gradient& gradient, const Expected& expected) {
 }
 
 TEST(Threads, get_their_own_gradients_through_shared_leaves) {
-  const Tensor w = leaf(2);  // its leaf node is made by whichever thread is first
+  const Tensor w = leaf_of(2);  // its leaf node is made by whichever thread is first
   const auto gradient = [&](int t) {
-    const Tensor x = leaf(t);
+    const Tensor x = leaf_of(t);
     return gradient_of(sum_to((x * w + x) * (w * double(t + 1)), {}), x);
   };
   EXPECT_EQ(wrong_gradients(gradient, [](int t) { return 3 * 2 * (t + 1); }), 0);
 }
 
 TEST(Threads, share_what_a_checkpoint_computes_again) {
-  const Tensor x = leaf(3);
+  const Tensor x = leaf_of(3);
   const Tensor y = sum_to(checkpoint([](const Tensor& t) { return t * t * t; }, x), {});
   const auto gradient = [&](int) { return gradient_of(y, x, {.keep_graph = true}); };
   EXPECT_EQ(wrong_gradients(gradient, [](int) { return 27; }), 0);
 }
 
 TEST(Threads, get_their_own_gradients_through_a_shared_graph_that_is_kept) {
-  const Tensor x = leaf(3);
+  const Tensor x = leaf_of(3);
   Tensor shared = x;
   for (int i = 0; i < 20; ++i) {
     shared = shared * 1.0;
@@ -94,7 +94,7 @@ TEST(Threads, get_their_own_gradients_through_a_shared_graph_that_is_kept) {
 
 TEST(Threads, of_a_shared_graph_that_is_not_kept_all_but_one_throw) {
   for (int round = 0; round < kRounds; ++round) {
-    const Tensor x = leaf(3);
+    const Tensor x = leaf_of(3);
     const Tensor square = x * x;
     std::atomic<int> right{0};
     std::atomic<int> thrown{0};
@@ -111,8 +111,8 @@ TEST(Threads, of_a_shared_graph_that_is_not_kept_all_but_one_throw) {
 }
 
 TEST(Threads, add_their_gradients_to_shared_leaves) {
-  const Tensor w = leaf(2);
-  const Tensor table = leaf(1, {3, 1});
+  const Tensor w = leaf_of(2);
+  const Tensor table = leaf_of(1, {3, 1});
   const Tensor ids = zeros({2}, {.dtype = DType::i64});
   together([&](int t) {
     for (int i = 0; i < kRounds; ++i) {
@@ -125,8 +125,8 @@ TEST(Threads, add_their_gradients_to_shared_leaves) {
 }
 
 TEST(Threads, that_fail_leave_what_others_added) {
-  const Tensor first = leaf(1);
-  const Tensor w = leaf(2);
+  const Tensor first = leaf_of(1);
+  const Tensor w = leaf_of(2);
   std::atomic<int> thrown{0};
   together([&](int t) {
     for (int i = 0; i < kRounds; ++i) {
@@ -149,7 +149,7 @@ TEST(Threads, that_fail_leave_what_others_added) {
 }
 
 TEST(Threads, keep_the_passes_of_their_own_steps_apart) {
-  const Tensor w = leaf(1);
+  const Tensor w = leaf_of(1);
   together([&](int t) {
     const ContextScope context{std::make_shared<Context>()};
     for (int i = 0; i < kRounds; ++i) {
@@ -170,7 +170,7 @@ TEST(Threads, keep_the_passes_of_their_own_steps_apart) {
 }
 
 TEST(Threads, find_inputs_behind_ops_that_another_thread_recorded) {
-  const Tensor x = leaf(1);
+  const Tensor x = leaf_of(1);
   Tensor y = x;
   for (int i = 0; i < 100; ++i) {
     y = y * 1.0;  // so many that their numbers are larger than any of a new thread's

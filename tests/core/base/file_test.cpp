@@ -10,8 +10,12 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/file.h>
 
+#include "support/error_of.h"
+
 namespace tessera {
 namespace {
+
+using testing_support::error_of;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
@@ -97,22 +101,14 @@ TEST_F(RealFiles, RenamesExchangesAndRemoves) {
 }
 
 TEST_F(RealFiles, ErrorsNamePathAndCause) {
-  const auto message = [](auto&& call) -> std::string {
-    try {
-      call();
-    } catch (const IoError& error) {
-      return error.what();
-    }
-    return "no error";
-  };
   const std::string missing = path("missing");
-  EXPECT_EQ(message([&] { (void)read_file(missing); }),
+  EXPECT_EQ(error_of<IoError>([&] { (void)read_file(missing); }),
             "open: '" + missing + "': No such file or directory");
-  EXPECT_EQ(message([&] { (void)file_system().list(missing); }),
+  EXPECT_EQ(error_of<IoError>([&] { (void)file_system().list(missing); }),
             "list: '" + missing + "': No such file or directory");
-  EXPECT_EQ(message([&] { file_system().rename(missing, path("x")); }),
+  EXPECT_EQ(error_of<IoError>([&] { file_system().rename(missing, path("x")); }),
             "rename: '" + missing + "' to '" + path("x") + "': No such file or directory");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of<IoError>([&] {
               file_system().open("/dev/full", {.create = true})->write_at(bytes_of("x"), 0);
             }),
             "write: '/dev/full': No space left on device");

@@ -5,20 +5,13 @@
 
 #include <tessera/core/base/error.h>
 
+#include "support/error_of.h"
+
 namespace tessera {
 namespace {
 
 using ::testing::HasSubstr;
-
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "nothing thrown";
-}
+using testing_support::error_of;
 
 TEST(Grain, default_is_the_largest_power_of_two_up_to_eight_that_divides_the_batch) {
   EXPECT_EQ(default_grain(1), 1);
@@ -65,11 +58,15 @@ TEST(Grain, blocks_are_aligned_powers_of_two) {
 
 TEST(Grain, errors_name_the_nearest_numbers_that_work) {
   check_grain(24, 8, 8);
-  EXPECT_THAT(message_of([] { check_grain(12, 8, 1); }), HasSubstr("batch 8 or 16, or grain 4"));
-  EXPECT_THAT(message_of([] { check_grain(3, 8, 1); }), HasSubstr("batch 8, or grain 1"));
-  EXPECT_THAT(message_of([] { check_grain(12, 6, 1); }), HasSubstr("expected 4 or 8"));
-  EXPECT_THAT(message_of([] { check_grain(16, 8, 9); }), HasSubstr("grain 16, or at most 8 ranks"));
-  EXPECT_THAT(message_of([] { check_grain(24, 8, 9); }),
+  EXPECT_THAT(error_of<InvalidArgument>([] { check_grain(12, 8, 1); }),
+              HasSubstr("batch 8 or 16, or grain 4"));
+  EXPECT_THAT(error_of<InvalidArgument>([] { check_grain(3, 8, 1); }),
+              HasSubstr("batch 8, or grain 1"));
+  EXPECT_THAT(error_of<InvalidArgument>([] { check_grain(12, 6, 1); }),
+              HasSubstr("expected 4 or 8"));
+  EXPECT_THAT(error_of<InvalidArgument>([] { check_grain(16, 8, 9); }),
+              HasSubstr("grain 16, or at most 8 ranks"));
+  EXPECT_THAT(error_of<InvalidArgument>([] { check_grain(24, 8, 9); }),
               HasSubstr("grain 16 (which needs batch 32), or at most 8 ranks"));
   EXPECT_THROW(check_grain(0, 1, 1), InvalidArgument);
   EXPECT_THROW(check_grain(4, 0, 1), InvalidArgument);

@@ -11,11 +11,14 @@
 #include <tessera/core/base/network.h>
 #include <tessera/core/base/simulated_network.h>
 
+#include "support/error_of.h"
+
 namespace tessera {
 namespace {
 
 using std::chrono::milliseconds;
 using testing::HasSubstr;
+using testing_support::error_of;
 
 Time soon() {
   return clock().now() + milliseconds(30);
@@ -30,17 +33,6 @@ std::vector<std::byte> random_bytes(std::size_t n, unsigned seed) {
   std::vector<std::byte> bytes(n);
   std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random()); });
   return bytes;
-}
-
-/// What `call` refused, or "went through".
-template <class E, class F>
-std::string refusal(const F& call) {
-  try {
-    call();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "went through";
 }
 
 /// Two hosts, or one twice.
@@ -107,36 +99,36 @@ TEST_P(Networks, AnEndIsSeenBehindTheBytes) {
   EXPECT_EQ(ends.there->receive(more, later()), 0U);
   ends.there->send(two, later());  // the other way is open
   receive_all(*ends.here, two, later());
-  EXPECT_THAT(refusal<IoError>([&] { receive_all(*ends.there, more, later()); }),
+  EXPECT_THAT(error_of<IoError>([&] { receive_all(*ends.there, more, later()); }),
               HasSubstr("ended too early; got 0 bytes, expected 1"));
 }
 
 TEST_P(Networks, GiveUpAtTheDeadline) {
   const auto listener = listen();
-  EXPECT_THAT(refusal<Timeout>([&] { static_cast<void>(listener->accept(soon())); }),
+  EXPECT_THAT(error_of<Timeout>([&] { static_cast<void>(listener->accept(soon())); }),
               HasSubstr("accept: '" + hosts_.name));
   const Ends ends = connect(*listener);
   std::vector<std::byte> bytes(1);
-  EXPECT_THAT(refusal<Timeout>([&] { receive_all(*ends.here, bytes, soon()); }),
+  EXPECT_THAT(error_of<Timeout>([&] { receive_all(*ends.here, bytes, soon()); }),
               HasSubstr("no answer before the deadline"));
 }
 
 TEST_P(Networks, NameWhatIsNotThere) {
   Address address = listen()->address();  // closed at once
   EXPECT_THAT(
-      refusal<IoError>([&] { hosts_.here->connect(address, later()); }),
+      error_of<IoError>([&] { hosts_.here->connect(address, later()); }),
       testing::AllOf(HasSubstr("connect: '" + hosts_.name), HasSubstr("Connection refused")));
   address.host = std::string(300, 'x');  // too long for a name: no server is asked
-  EXPECT_THAT(refusal<IoError>([&] { hosts_.here->connect(address, later()); }),
+  EXPECT_THAT(error_of<IoError>([&] { hosts_.here->connect(address, later()); }),
               HasSubstr("connect: '" + address.host));
 }
 
 TEST_P(Networks, LetOneListenAtAnAddress) {
   const auto listener = listen();
   EXPECT_GT(listener->address().port, 0);
-  EXPECT_THAT(refusal<IoError>([&] { hosts_.there->listen(listener->address()); }),
+  EXPECT_THAT(error_of<IoError>([&] { hosts_.there->listen(listener->address()); }),
               HasSubstr("Address already in use"));
-  EXPECT_THAT(refusal<IoError>([&] {
+  EXPECT_THAT(error_of<IoError>([&] {
                 hosts_.there->listen({"192.0.2.1", 0});
               }),
               HasSubstr("Cannot assign requested address"));
@@ -147,7 +139,7 @@ TEST_P(Networks, SayThatAPeerHasGone) {
   Ends ends = connect(*listener);
   ends.there.reset();
   const auto bytes = random_bytes(1 << 16, 3);
-  const std::string said = refusal<IoError>([&] {
+  const std::string said = error_of<IoError>([&] {
     for (int i = 0; i < 1000; ++i) {  // TCP hears of it by the answer to what it sends
       ends.here->send(bytes, later());
     }
@@ -160,7 +152,7 @@ TEST_P(Networks, ResetWhatNobodyAccepted) {
   const auto here = hosts_.here->connect(listener->address(), later());
   listener.reset();
   std::vector<std::byte> byte(1);
-  EXPECT_THAT(refusal<IoError>([&] { receive_all(*here, byte, later()); }),
+  EXPECT_THAT(error_of<IoError>([&] { receive_all(*here, byte, later()); }),
               HasSubstr("Connection reset by peer"));
 }
 

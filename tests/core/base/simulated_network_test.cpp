@@ -9,11 +9,14 @@
 
 #include <tessera/core/base/error.h>
 
+#include "support/error_of.h"
+
 namespace tessera {
 namespace {
 
 using std::chrono::hours;
 using testing::HasSubstr;
+using testing_support::error_of;
 
 class SimulatedNetworks : public testing::Test {
  protected:
@@ -21,16 +24,6 @@ class SimulatedNetworks : public testing::Test {
     listener_ = b_->listen({"b", 0});
     here_ = a_->connect(listener_->address(), Time::max());
     there_ = listener_->accept(Time::max());
-  }
-  /// What `call` refused with IoError.
-  template <class F>
-  std::string refusal(const F& call) {
-    try {
-      call();
-    } catch (const IoError& error) {
-      return error.what();
-    }
-    return "went through";
   }
 
   SimulatedClock time_;
@@ -58,12 +51,18 @@ TEST_F(SimulatedNetworks, TheDeathOfAProcessReachesItsPeers) {
   connect();
   wires_.kill("b");
   const std::string reset = "receive: 'b:49152': Connection reset by peer";
-  EXPECT_EQ(refusal([&] { static_cast<void>(here_->receive(byte_, Time::max())); }), reset);
-  EXPECT_THAT(refusal([&] { here_->send(byte_, Time::max()); }), HasSubstr("reset by peer"));
-  EXPECT_THAT(refusal([&] { there_->send(byte_, Time::max()); }), HasSubstr("was killed"));
-  EXPECT_THAT(refusal([&] { static_cast<void>(listener_->accept(Time::max())); }),
+  EXPECT_EQ(error_of<IoError>([&] { static_cast<void>(here_->receive(byte_, Time::max())); }),
+            reset);
+  EXPECT_THAT(error_of<IoError>([&] { here_->send(byte_, Time::max()); }),
+              HasSubstr("reset by peer"));
+  EXPECT_THAT(error_of<IoError>([&] { there_->send(byte_, Time::max()); }),
+              HasSubstr("was killed"));
+  EXPECT_THAT(error_of<IoError>([&] { static_cast<void>(listener_->accept(Time::max())); }),
               HasSubstr("accept: 'b:49152': this process was killed"));
-  EXPECT_THAT(refusal([&] { a_->connect({"b", 49152}, Time::max()); }), HasSubstr("refused"));
+  EXPECT_THAT(error_of<IoError>([&] {
+                a_->connect({"b", 49152}, Time::max());
+              }),
+              HasSubstr("refused"));
   const auto again = b_->listen({"b", 49152});  // another process
   EXPECT_NE(a_->connect(again->address(), Time::max()), nullptr);
 }
@@ -77,7 +76,7 @@ TEST_F(SimulatedNetworks, AProcessThatIsKilledConnectsNoMore) {
     }
     wires_.kill("a");
   });
-  EXPECT_THAT(refusal([&] { a_->connect(listener->address(), Time::max()); }),
+  EXPECT_THAT(error_of<IoError>([&] { a_->connect(listener->address(), Time::max()); }),
               HasSubstr("connect: 'b:49152': this process was killed"));
   other.join();
 }

@@ -86,13 +86,13 @@ TEST(Allocator, MoreThanTheMachineHasThrowsBeforeAnythingIsUsed) {
 }
 
 TEST(Allocator, BlocksMoveBetweenThreads) {
-  constexpr int kThreads = 4;
+  constexpr int kTakers = 4;
   const std::size_t before = memory_stats().current;
   std::mutex mutex;
   std::vector<std::pair<Block, unsigned char>> pool;
   std::atomic<int> damaged = 0;
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
+  for (int t = 0; t < kTakers; ++t) {
     threads.emplace_back([&, t] {
       std::mt19937 random(static_cast<unsigned>(t));
       for (int step = 0; step < 3000; ++step) {

@@ -10,6 +10,7 @@
 
 #include "dist/checkpoint/hdf5_version.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::dist {
@@ -17,15 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string error_of(auto&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing_support::error_of;
 
 std::vector<std::string> names_in(const std::string& directory) {
   std::vector<std::string> names;

@@ -23,15 +23,20 @@
 #include <tessera/nn/optim/adafactor.h>
 #include <tessera/nn/optim/adamw.h>
 
+#include "dist/text.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
+#include "support/values_of.h"
 
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kVocab = 32;
+using testing_support::error_of;
+using testing_support::Values;
+using testing_support::values_of;
 
-struct Model : nn::Module {
-  explicit Model(std::int64_t width = 8, bool bias = true)
+struct TokenModel : nn::Module {
+  explicit TokenModel(std::int64_t width = 8, bool bias = true)
       : embed(this, "embed", kVocab, width),
         head(this, "head", width, kVocab, nn::LinearOptions{.bias = bias}) {}
   nn::Child<nn::Embedding> embed;
@@ -41,16 +46,6 @@ struct Model : nn::Module {
   }
 };
 
-data::TokenSequence text() {
-  std::vector<std::uint8_t> bytes;
-  for (int i = 0; i < 400; ++i) {
-    bytes.push_back(static_cast<std::uint8_t>(i * i / 3 % kVocab));
-  }
-  return data::TokenSequence(std::move(bytes));
-}
-
-using Weights = std::vector<std::vector<float>>;
-
 /// Where a run begins and ends.
 struct Part {
   std::int64_t steps = 0;  ///< in all
@@ -59,11 +54,11 @@ struct Part {
 };
 
 template <class Kind>
-Weights train(Communicator& comm, const Part& part) {
+Values train_part(Communicator& comm, const Part& part) {
   set_seed(11);
   Context::current().rank = comm.rank();
   Context::current().world_size = comm.size();
-  const auto model = nn::make<Model>();
+  const auto model = nn::make<TokenModel>();
   data::DataLoader loader(
       data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
       {.batch_size = 8, .shuffle = true, .join_epochs = true, .steps = part.steps, .grain = 4});
@@ -79,18 +74,14 @@ Weights train(Communicator& comm, const Part& part) {
     optimizer.step();
   }
   EXPECT_EQ(save_training(part.folder, part.steps, run, comm), std::nullopt);
-  Weights weights;
-  for (const nn::Parameter& parameter : model->parameters()) {
-    weights.push_back(parameter.value().to_vector<float>());
-  }
-  return weights;
+  return values_of(*model);
 }
 
 template <class Kind>
-Weights train_on(int ranks, const Part& part) {
-  Weights of_last_rank;
+Values train_on(int ranks, const Part& part) {
+  Values of_last_rank;
   run_ranks(ranks, [&](Communicator& comm) {
-    const Weights weights = train<Kind>(comm, part);
+    const Values weights = train_part<Kind>(comm, part);
     if (comm.rank() == ranks - 1) {
       of_last_rank = weights;
     }
@@ -101,7 +92,7 @@ Weights train_on(int ranks, const Part& part) {
 template <class Kind>
 void expect_resumes_on_any_ranks() {
   const testing_support::TemporaryFolder whole;
-  const Weights expected = train_on<Kind>(1, {.steps = 4, .folder = whole.path()});
+  const Values expected = train_on<Kind>(1, {.steps = 4, .folder = whole.path()});
   for (const int before : {1, 2}) {
     for (const int after : {1, 2, 4}) {
       const testing_support::TemporaryFolder folder;
@@ -121,37 +112,27 @@ TEST(TrainingState, goes_on_with_the_same_bits_on_other_ranks) {
 /// Saves `model` as a step of "run", or restores the newest one.
 struct Alone {
   std::shared_ptr<Communicator> comm = make_loopback(1).front();
-  nn::Ptr<Model> model;
+  nn::Ptr<TokenModel> model;
   optim::AdamW optimizer{model->parameters(), {}};
   data::DataLoader<data::TokenWindows> loader{
       data::TokenWindows(text(), {.context = 6, .vocab = kVocab}), {.batch_size = 8}};
   TrainingRun run{*model, optimizer, loader, {}};
 
-  explicit Alone(nn::Ptr<Model> given) : model(std::move(given)) {}
+  explicit Alone(nn::Ptr<TokenModel> given) : model(std::move(given)) {}
   void save(std::int64_t step) { EXPECT_EQ(save_training("run", step, run, *comm), std::nullopt); }
   void restore(std::optional<std::int64_t> step = {}) {
     TrainingCheckpoint("run", step, *comm).restore(run);
   }
 };
 
-template <class E>
-std::string text_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "no such error";
-}
-
 TEST(TrainingState, is_not_saved_between_a_backward_and_its_step) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);
-  Alone alone(nn::make<Model>());
+  Alone alone(nn::make<TokenModel>());
   alone.save(1);
   const nn::Parameter first = alone.model->parameters()[0];
   first.value().set_grad(ones(first.shape()));
-  EXPECT_THAT(text_of<RuntimeError>([&] { alone.save(2); }),
+  EXPECT_THAT(error_of<RuntimeError>([&] { alone.save(2); }),
               testing::HasSubstr("has a gradient that no step has used"));
   alone.optimizer.zero_grad();
   alone.save(3);
@@ -160,41 +141,41 @@ TEST(TrainingState, is_not_saved_between_a_backward_and_its_step) {
 TEST(TrainingState, names_file_and_tensor_of_another_model_and_changes_nothing) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);
-  Alone(nn::make<Model>()).save(3);
-  const auto refused = [](const nn::Ptr<Model>& model) {
+  Alone(nn::make<TokenModel>()).save(3);
+  const auto refused = [](const nn::Ptr<TokenModel>& model) {
     Alone other(model);
     const std::vector<float> before = model->embed->weight.value().to_vector<float>();
-    const std::string error = text_of<InvalidArgument>([&] { other.restore(); });
+    const std::string error = error_of<InvalidArgument>([&] { other.restore(); });
     EXPECT_EQ(model->embed->weight.value().to_vector<float>(), before);
     return error;
   };
-  EXPECT_EQ(refused(nn::make<Model>(12)),
+  EXPECT_EQ(refused(nn::make<TokenModel>(12)),
             "run/step-3/index.h5: model/embed.weight is of another model; got (32, 8), expected "
             "(32, 12)");
-  EXPECT_EQ(refused(nn::make<Model>(8, false)),
+  EXPECT_EQ(refused(nn::make<TokenModel>(8, false)),
             "run/step-3/index.h5: model/head.bias is not in the model");
-  Alone(nn::make<Model>(8, false)).save(4);
-  EXPECT_EQ(refused(nn::make<Model>()),
+  Alone(nn::make<TokenModel>(8, false)).save(4);
+  EXPECT_EQ(refused(nn::make<TokenModel>()),
             "run/step-4/index.h5: no model/head.bias: the checkpoint is of another model");
 }
 
 TEST(TrainingState, restores_into_any_layout_and_no_other_dtype) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);
-  const auto saved = nn::make<Model>();
+  const auto saved = nn::make<TokenModel>();
   Alone(saved).save(3);
-  const auto strided = nn::make<Model>();
+  const auto strided = nn::make<TokenModel>();
   const nn::SlotPtr& weight = strided->head->weight.slot();
   weight->put(transpose(cast(transpose(weight->value.detach()), DType::f32, true)));
   ASSERT_FALSE(weight->value.get().contiguous());
   Alone(strided).restore();
   EXPECT_EQ(weight->value.to_vector<float>(), saved->head->weight.value().to_vector<float>());
   weight->put(expand(zeros({1, 8}), {kVocab, 8}).detach());
-  EXPECT_THAT(text_of<InvalidArgument>([&] { Alone(strided).restore(); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { Alone(strided).restore(); }),
               testing::HasSubstr("\"head.weight\": several of its elements share memory"));
-  const auto other = nn::make<Model>();
+  const auto other = nn::make<TokenModel>();
   other->to(DType::f64);
-  EXPECT_THAT(text_of<InvalidArgument>([&] { Alone(other).restore(); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { Alone(other).restore(); }),
               testing::HasSubstr("model/embed.weight has another dtype in the model; got f32, "
                                  "expected f64"));
 }
@@ -202,12 +183,12 @@ TEST(TrainingState, restores_into_any_layout_and_no_other_dtype) {
 TEST(TrainingState, changes_nothing_where_the_optimizers_state_does_not_fit) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);
-  Alone(nn::make<Model>()).save(3);
-  Alone other(nn::make<Model>());
+  Alone(nn::make<TokenModel>()).save(3);
+  Alone other(nn::make<TokenModel>());
   other.optimizer = optim::AdamW({other.model->head->weight});
   other.optimizer.add_group({other.model->embed->weight}, {});
   const std::vector<float> before = other.model->embed->weight.value().to_vector<float>();
-  EXPECT_THAT(text_of<InvalidArgument>([&] { other.restore(); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { other.restore(); }),
               testing::HasSubstr("no number named group.1.lr"));
   EXPECT_EQ(other.model->embed->weight.value().to_vector<float>(), before);
 }
@@ -215,12 +196,12 @@ TEST(TrainingState, changes_nothing_where_the_optimizers_state_does_not_fit) {
 TEST(TrainingState, names_the_newest_whole_step_wherever_it_is) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);
-  Alone alone(nn::make<Model>());
+  Alone alone(nn::make<TokenModel>());
   for (const std::int64_t step : {1, 2, 3}) {
     alone.save(step);
   }
   const auto refused = [&](std::optional<std::int64_t> step) {
-    return text_of<IoError>([&] { alone.restore(step); });
+    return error_of<IoError>([&] { alone.restore(step); });
   };
   files.damage("run/step-1/index.h5", 8192, 1);
   EXPECT_THAT(refused(1), testing::EndsWith("; the newest whole step is 3"));
@@ -243,7 +224,7 @@ struct Counter : nn::Module, nn::HasExtraState {
   }
 };
 
-struct WithCounters : Model, nn::HasExtraState {
+struct WithCounters : TokenModel, nn::HasExtraState {
   nn::Child<Counter> first{this, "first"};
   nn::Child<Counter> second{this, "second"};
   double own = 0;

@@ -8,25 +8,18 @@
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/loopback.h>
 
+#include "support/error_of.h"
+
 namespace tessera::dist {
 namespace {
 
-/// What the Desync says that `call` throws.
-template <class Call>
-std::string desync_of(const Call& call) {
-  try {
-    call();
-  } catch (const Desync& error) {
-    return error.what();
-  }
-  return "the difference went unnoticed";
-}
+using testing_support::error_of;
 
 TEST(Disagreement, names_the_ranks_and_the_difference) {
   run_ranks(3, [](Communicator& comm) {
     std::vector<float> values(comm.rank() == 1 ? 7 : 5);
     const std::string text =
-        desync_of([&] { all_reduce<float>(comm, values, ReduceOp::sum, "weight").wait(); });
+        error_of<Desync>([&] { all_reduce<float>(comm, values, ReduceOp::sum, "weight").wait(); });
     EXPECT_NE(text.find("rank 1 launched all_reduce (sum) of 7 f32 'weight'"), text.npos) << text;
     EXPECT_NE(text.find("of 5 f32 'weight' as rank 0 did"), text.npos) << text;
   });
@@ -39,7 +32,7 @@ TEST(Disagreement, in_a_group_names_ranks_as_the_world_counts_them) {
     if (comm.rank() < 2) {
       return;
     }
-    const std::string text = desync_of([&] { broadcast<float>(*half, values, 1).wait(); });
+    const std::string text = error_of<Desync>([&] { broadcast<float>(*half, values, 1).wait(); });
     EXPECT_NE(text.find("rank 3 launched broadcast of 7 f32 from rank 3"), text.npos) << text;
     EXPECT_NE(text.find("broadcast of 5 f32 from rank 3 as rank 2 did"), text.npos) << text;
   });
@@ -55,7 +48,7 @@ TEST(Disagreement, about_a_message_names_both_ranks_as_the_world_counts_them) {
     if (comm.rank() != 3) {
       return;
     }
-    EXPECT_EQ(desync_of([&] { receive<float>(*half, values, 0, "activations").wait(); }),
+    EXPECT_EQ(error_of<Desync>([&] { receive<float>(*half, values, 0, "activations").wait(); }),
               "desync: in group 'half' rank 3 receives 5 f32 'activations' from rank 2; got send "
               "of 7 f32 'activations'");
   });

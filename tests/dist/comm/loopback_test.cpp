@@ -28,7 +28,7 @@ T value_at(int rank, std::size_t i) {
 }
 
 template <class T>
-std::vector<T> values_of(int rank, std::size_t n, std::size_t first = 0) {
+std::vector<T> numbers_of(int rank, std::size_t n, std::size_t first = 0) {
   std::vector<T> values(n);
   for (std::size_t i = 0; i < n; ++i) {
     values[i] = value_at<T>(rank, first + i);
@@ -43,7 +43,7 @@ bool same_bits(const T* a, const T* b, std::size_t n) {
 
 template <class T>
 std::vector<T> serial_sum(int ranks, std::size_t n, std::size_t first = 0) {
-  std::vector<T> sum = values_of<T>(0, n, first);
+  std::vector<T> sum = numbers_of<T>(0, n, first);
   for (int rank = 1; rank < ranks; ++rank) {
     for (std::size_t i = 0; i < n; ++i) {
       if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(, Loopback,
 template <class T>
 void check_all_reduce(Communicator& comm, std::size_t n) {
   const std::vector<T> expected = serial_sum<T>(comm.size(), n);
-  std::vector<T> values = values_of<T>(comm.rank(), n);
+  std::vector<T> values = numbers_of<T>(comm.rank(), n);
   all_reduce<T>(comm, values).wait();
   EXPECT_TRUE(same_bits(values.data(), expected.data(), n)) << dtype_of<T> << " " << n;
 }
@@ -106,7 +106,7 @@ TEST_P(Loopback, AllReduceOfEveryDtype) {
 TEST_P(Loopback, AllReduceOutOfPlaceLeavesTheInput) {
   run([](Communicator& comm) {
     for (const std::size_t n : kSizes) {
-      const std::vector<float> mine = values_of<float>(comm.rank(), n);
+      const std::vector<float> mine = numbers_of<float>(comm.rank(), n);
       const std::vector<float> copy = mine;
       const std::vector<float> expected = serial_sum<float>(comm.size(), n);
       std::vector<float> sum(n);
@@ -136,10 +136,10 @@ TEST_P(Loopback, AllGather) {
     for (const std::size_t n : kSizes) {
       std::vector<std::int32_t> expected;
       for (int rank = 0; rank < comm.size(); ++rank) {
-        const auto part = values_of<std::int32_t>(rank, n);
+        const auto part = numbers_of<std::int32_t>(rank, n);
         expected.insert(expected.end(), part.begin(), part.end());
       }
-      const auto mine = values_of<std::int32_t>(comm.rank(), n);
+      const auto mine = numbers_of<std::int32_t>(comm.rank(), n);
       std::vector<std::int32_t> all(expected.size());
       all_gather<std::int32_t>(comm, mine, all).wait();
       EXPECT_EQ(all, expected);
@@ -164,7 +164,7 @@ TEST_P(Loopback, ReduceScatter) {
     for (const std::size_t n : kSizes) {
       const auto begin = n * static_cast<std::size_t>(comm.rank());
       const std::vector<float> expected = serial_sum<float>(comm.size(), n, begin);
-      std::vector<float> all = values_of<float>(comm.rank(), n * ranks);
+      std::vector<float> all = numbers_of<float>(comm.rank(), n * ranks);
       std::vector<float> mine(n);
       reduce_scatter<float>(comm, all, mine).wait();
       EXPECT_EQ(mine, expected);
@@ -172,7 +172,7 @@ TEST_P(Loopback, ReduceScatter) {
       reduce_scatter<float>(comm, all, std::span(all).first(n)).wait();  // equal pointers
       EXPECT_TRUE(same_bits(all.data(), expected.data(), n));
 
-      std::vector<float> own = values_of<float>(comm.rank(), n * ranks);
+      std::vector<float> own = numbers_of<float>(comm.rank(), n * ranks);
       reduce_scatter<float>(comm, own, std::span(own).subspan(begin, n)).wait();
       EXPECT_TRUE(same_bits(own.data() + begin, expected.data(), n));
     }
@@ -185,10 +185,10 @@ TEST_P(Loopback, AllToAll) {
     for (const std::size_t n : kSizes) {
       std::vector<float> expected;
       for (int rank = 0; rank < comm.size(); ++rank) {
-        const auto part = values_of<float>(rank, n, n * static_cast<std::size_t>(comm.rank()));
+        const auto part = numbers_of<float>(rank, n, n * static_cast<std::size_t>(comm.rank()));
         expected.insert(expected.end(), part.begin(), part.end());
       }
-      std::vector<float> parts = values_of<float>(comm.rank(), n * ranks);
+      std::vector<float> parts = numbers_of<float>(comm.rank(), n * ranks);
       std::vector<float> received(n * ranks);
       all_to_all<float>(comm, parts, received).wait();
       EXPECT_EQ(received, expected);
@@ -202,9 +202,9 @@ TEST_P(Loopback, BroadcastFromEveryRoot) {
   run([](Communicator& comm) {
     for (const std::size_t n : kSizes) {
       for (int root = 0; root < comm.size(); ++root) {
-        std::vector<double> values = values_of<double>(comm.rank(), n);
+        std::vector<double> values = numbers_of<double>(comm.rank(), n);
         broadcast<double>(comm, values, root).wait();
-        EXPECT_EQ(values, values_of<double>(root, n));
+        EXPECT_EQ(values, numbers_of<double>(root, n));
       }
     }
   });
@@ -218,14 +218,14 @@ TEST_P(Loopback, NeighboursExchangeInAnyOrder) {
     const int next = (comm.rank() + 1) % comm.size();
     const int previous = (comm.rank() + comm.size() - 1) % comm.size();
     for (const std::size_t n : kSizes) {
-      const auto mine = values_of<float>(comm.rank(), n);
+      const auto mine = numbers_of<float>(comm.rank(), n);
       std::vector<float> theirs(n);
       // Everybody sends first: this must not need a receiver that is already there.
       const Work sent = send<float>(comm, mine, next);
       const Work received = receive<float>(comm, theirs, previous);
       received.wait();
       sent.wait();
-      EXPECT_EQ(theirs, values_of<float>(previous, n));
+      EXPECT_EQ(theirs, numbers_of<float>(previous, n));
     }
   });
 }
@@ -236,7 +236,7 @@ TEST_P(Loopback, ManyUnderWayAtOnce) {
     std::vector<std::vector<float>> buckets;
     std::vector<Work> works;
     for (std::size_t b = 0; b < kBuckets; ++b) {
-      buckets.push_back(values_of<float>(comm.rank(), 1000 * b + 1));
+      buckets.push_back(numbers_of<float>(comm.rank(), 1000 * b + 1));
     }
     for (auto& bucket : buckets) {
       works.push_back(all_reduce<float>(comm, bucket));

@@ -16,13 +16,16 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include "any_number_of_ranks.h"
+#include "support/sizes.h"
+#include "support/values_of.h"
 
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kGrain = 4;
+using testing_support::Values;
+using testing_support::values_of;
 
-struct Model : nn::Module {
+struct Normed : nn::Module {
   nn::Child<nn::Linear> first{this, "first", 5, 6};
   nn::Child<nn::LayerNorm> norm{this, "norm", 6};
   nn::Child<nn::Linear> second{this, "second", 6, 3};
@@ -32,10 +35,8 @@ struct Model : nn::Module {
   }
 };
 
-using Values = std::vector<std::vector<float>>;
-
 /// Of all parameters.
-Values asked(const Model& model, const Tensor& loss) {
+Values asked(const Normed& model, const Tensor& loss) {
   std::vector<Tensor> parameters;
   for (const nn::Parameter& parameter : model.parameters()) {
     parameters.push_back(parameter.value());
@@ -48,12 +49,13 @@ Values asked(const Model& model, const Tensor& loss) {
 }
 
 /// The weights after two steps; compares what `grad` gives in the first with a model's alone.
-Values train(std::int64_t at_once, const auto& wrap) {
+Values train_asking(std::int64_t at_once, const auto& wrap) {
   set_seed(3);
-  const auto model = nn::make<Model>();
+  const auto model = nn::make<Normed>();
   const auto plain = nn::clone(model);
-  data::DataLoader loader(data::TensorDataset{randn({16, 5})},
-                          {.batch_size = 8, .workers = 0, .grain = kGrain, .at_once = at_once});
+  data::DataLoader loader(
+      data::TensorDataset{randn({16, 5})},
+      {.batch_size = 8, .workers = 0, .grain = kSmallGrain, .at_once = at_once});
   [[maybe_unused]] const auto reducer = wrap(*model);
   optim::SGD optimizer(model->parameters(), {.lr = 0.1});
   bool first_step = true;
@@ -65,16 +67,14 @@ Values train(std::int64_t at_once, const auto& wrap) {
     loss.backward();
     first_step = first_step && !optimizer.step().ended;
   }
-  Values weights;
-  for (const nn::Parameter& parameter : model->parameters()) {
-    weights.push_back(parameter.value().to_vector<float>());
-  }
-  return weights;
+  return values_of(*model);
 }
 
 TEST(AskedGradients, are_those_of_a_model_alone_and_leave_the_step_as_it_is) {
-  const auto loop = [](std::int64_t at_once, const auto& wrap) { return train(at_once, wrap); };
-  expect_same_bits_on_ranks(loop, kGrain, {1, 2, 3, 4});
+  const auto loop = [](std::int64_t at_once, const auto& wrap) {
+    return train_asking(at_once, wrap);
+  };
+  expect_same_bits_on_ranks(loop, kSmallGrain, {1, 2, 3, 4});
 }
 
 }  // namespace

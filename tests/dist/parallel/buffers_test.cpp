@@ -15,21 +15,22 @@
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/functional/pure.h>
 
+#include "support/sizes.h"
+
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kGrain = 8;
 constexpr std::int64_t kPer = 2;  // samples in a microbatch
-constexpr std::int64_t kWidth = 3;
+constexpr std::int64_t kColumns = 3;
 
 /// A running mean that is updated twice a call, so that the second update reads the first.
 struct Running : nn::Module {
-  nn::Buffer mean{this, "mean", full({kWidth}, 0.25)};
+  nn::Buffer mean{this, "mean", full({kColumns}, 0.25)};
   nn::Buffer calls{this, "calls", zeros({}, {.dtype = DType::i64})};
   nn::Buffer idle{this, "idle", full({2}, 7)};
   Tensor forward(const Tensor& x) const {
     for (int i = 0; i < 2; ++i) {
-      mean.assign(Tensor(mean) * full({}, 0.9) + sum_to(x, {kWidth}) * full({}, 0.1));
+      mean.assign(Tensor(mean) * full({}, 0.9) + sum_to(x, {kColumns}) * full({}, 0.1));
     }
     calls.assign(Tensor(calls) + full({}, 1, {.dtype = DType::i64}));
     return x;
@@ -41,9 +42,9 @@ float sample(std::int64_t index, std::int64_t column) {
 }
 
 Tensor samples(std::int64_t first, std::int64_t microbatches) {
-  Tensor x = zeros({microbatches * kPer, kWidth});
+  Tensor x = zeros({microbatches * kPer, kColumns});
   for (std::int64_t i = 0; i < x.numel(); ++i) {
-    x.data<float>()[i] = sample(first * kPer + i / kWidth, i % kWidth);
+    x.data<float>()[i] = sample(first * kPer + i / kColumns, i % kColumns);
   }
   if (microbatches > 1) {
     x.get().cut = {.parts = static_cast<std::int32_t>(microbatches), .dim = 0};
@@ -82,12 +83,12 @@ State run_steps(const nn::Ptr<Running>& model, const std::vector<TreeLeaf>& bloc
           Tensor(model->idle).to_vector<float>()};
 }
 
-State alone(std::int64_t at_once) {
+State buffers_alone(std::int64_t at_once) {
   return run_steps(nn::make<Running>(), {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}},
                    at_once);
 }
 
-State parallel(int ranks, std::int64_t at_once) {
+State buffers_on_ranks(int ranks, std::int64_t at_once) {
   State of_last_rank;
   run_ranks(ranks, [&](Communicator& comm) {
     const auto model = nn::make<Running>();
@@ -103,11 +104,11 @@ State parallel(int ranks, std::int64_t at_once) {
 
 /// The mean over microbatches of what each would have made of the buffer alone.
 std::vector<double> expected_mean() {
-  std::vector<double> mean(kWidth, 0.25);
+  std::vector<double> mean(kColumns, 0.25);
   for (std::int64_t step = 0; step < 2; ++step) {
-    std::vector<double> next(kWidth);
+    std::vector<double> next(kColumns);
     for (std::int64_t m = 0; m < kGrain; ++m) {
-      for (std::int64_t c = 0; c < kWidth; ++c) {
+      for (std::int64_t c = 0; c < kColumns; ++c) {
         double sum = 0;
         for (std::int64_t i = 0; i < kPer; ++i) {
           sum += double{sample((step * kGrain + m) * kPer + i, c)};
@@ -124,9 +125,9 @@ std::vector<double> expected_mean() {
 }
 
 TEST(Buffers, hold_the_mean_of_what_the_microbatches_assigned) {
-  const State state = alone(kGrain);
+  const State state = buffers_alone(kGrain);
   const std::vector<double> expected = expected_mean();
-  for (std::size_t c = 0; c < kWidth; ++c) {
+  for (std::size_t c = 0; c < kColumns; ++c) {
     EXPECT_NEAR(double{state.mean[c]}, expected[c], 1e-5);
   }
   EXPECT_EQ(state.calls, 2);
@@ -134,11 +135,12 @@ TEST(Buffers, hold_the_mean_of_what_the_microbatches_assigned) {
 }
 
 TEST(Buffers, hold_the_same_bits_on_any_number_of_ranks_and_however_many_share_a_pass) {
-  const State expected = alone(kGrain);
+  const State expected = buffers_alone(kGrain);
   for (const std::int64_t at_once : {1, 2, 4, 8}) {
-    EXPECT_EQ(alone(at_once), expected) << at_once << " at once";
+    EXPECT_EQ(buffers_alone(at_once), expected) << at_once << " at once";
     for (const int ranks : {1, 2, 3, 4, 8}) {
-      EXPECT_EQ(parallel(ranks, at_once), expected) << ranks << " ranks, " << at_once << " at once";
+      EXPECT_EQ(buffers_on_ranks(ranks, at_once), expected)
+          << ranks << " ranks, " << at_once << " at once";
     }
   }
 }

@@ -11,6 +11,7 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include "support/changing_model.h"
+#include "support/values_of.h"
 
 namespace tessera::dist {
 namespace {
@@ -19,7 +20,7 @@ using changing::Model;
 using changing::Optimizers;
 using changing::Script;
 using changing::Training;
-using changing::Values;
+using testing_support::Values;
 
 void expect_bits_of_one_process(const Script& script, const std::string& what) {
   const Values expected = changing::train_alone(script);

@@ -13,9 +13,8 @@ namespace {
 
 using toy::alone;
 using toy::Gradients;
-using toy::kGrain;
 
-Gradients parallel(int ranks, std::int64_t at_once) {
+Gradients gradients_on_ranks(int ranks, std::int64_t at_once) {
   Gradients of_last_rank;
   run_ranks(ranks, [&](Communicator& comm) {
     set_seed(3);
@@ -37,7 +36,7 @@ TEST(DataParallel, gives_the_bits_of_one_process_on_any_number_of_ranks) {
   ASSERT_FALSE(expected[1].empty());
   EXPECT_TRUE(expected[5].empty());
   for (const int ranks : {1, 2, 3, 4, 5, 8}) {
-    EXPECT_EQ(parallel(ranks, kGrain), expected) << ranks << " ranks";
+    EXPECT_EQ(gradients_on_ranks(ranks, kGrain), expected) << ranks << " ranks";
   }
 }
 
@@ -45,8 +44,8 @@ TEST(DataParallel, gives_the_same_bits_however_many_microbatches_share_a_pass) {
   const Gradients expected = alone(kGrain);
   for (const std::int64_t at_once : {1, 2, 4}) {
     EXPECT_EQ(alone(at_once), expected) << at_once << " at once";
-    EXPECT_EQ(parallel(2, at_once), expected) << "2 ranks, " << at_once << " at once";
-    EXPECT_EQ(parallel(3, at_once), expected) << "3 ranks, " << at_once << " at once";
+    EXPECT_EQ(gradients_on_ranks(2, at_once), expected) << "2 ranks, " << at_once << " at once";
+    EXPECT_EQ(gradients_on_ranks(3, at_once), expected) << "3 ranks, " << at_once << " at once";
   }
 }
 
@@ -87,14 +86,14 @@ TEST(DataParallel, names_the_ranks_and_the_parameter_that_differ) {
   }
 }
 
-thread_local std::string units = "all";
+thread_local std::string units_of_rank = "all";
 
 TEST(DataParallel, refuses_ranks_that_compute_other_bits) {
-  const BitFact fact{"arithmetic units", [] { return units; }};
+  const BitFact fact{"arithmetic units", [] { return units_of_rank; }};
   try {
     run_ranks(2, [](Communicator& comm) {
       set_seed(1);
-      units = comm.rank() == 0 ? "narrow" : "wide";
+      units_of_rank = comm.rank() == 0 ? "narrow" : "wide";
       const auto model = nn::make<toy::Model>();
       data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 2});
     });

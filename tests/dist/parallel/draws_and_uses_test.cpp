@@ -40,17 +40,21 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include "dist/parallel/any_number_of_ranks.h"
+#include "support/sizes.h"
+#include "support/values_of.h"
 
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kWidth = 16;
-constexpr std::int64_t kGrain = 8;
+using testing_support::Values;
+using testing_support::values_of;
+
+constexpr std::int64_t kNumbers = 16;  // in a sample
 
 /// A variational autoencoder whose code is noisy.
 struct Vae : nn::Module {
-  nn::Child<nn::Linear> encoder{this, "encoder", kWidth, 8};
-  nn::Child<nn::Linear> decoder{this, "decoder", 4, kWidth};
+  nn::Child<nn::Linear> encoder{this, "encoder", kNumbers, 8};
+  nn::Child<nn::Linear> decoder{this, "decoder", 4, kNumbers};
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     const Tensor h = encoder(x * bernoulli(full_like(x, 0.9)));
     const Tensor mean_code = slice(h, 1, 0, 4);
@@ -76,8 +80,8 @@ struct Siamese : nn::Module {
 
 /// A bias that is used twice beside weights that are used once.
 struct SharedBias : nn::Module {
-  nn::Child<nn::Linear> first{this, "first", kWidth, kWidth};
-  nn::Child<nn::LayerNorm> norm{this, "norm", kWidth};
+  nn::Child<nn::Linear> first{this, "first", kNumbers, kNumbers};
+  nn::Child<nn::LayerNorm> norm{this, "norm", kNumbers};
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     const Tensor bias = first->bias.value();
     const Tensor y = layer_norm(first(x), norm->weight.value(), bias) + norm(x);
@@ -87,7 +91,7 @@ struct SharedBias : nn::Module {
 
 /// Is trained by the gradient that it gives its input.
 struct Penalty : nn::Module {
-  nn::Child<nn::Linear> first{this, "first", kWidth, 8};
+  nn::Child<nn::Linear> first{this, "first", kNumbers, 8};
   [[nodiscard]] Tensor forward(const Tensor& samples) const {
     Tensor x = samples.detach();
     x.set_requires_grad(true);
@@ -101,12 +105,12 @@ struct Penalty : nn::Module {
 /// Token types of zeros, positions and a first state of its own.
 struct Made : nn::Module {
   nn::Child<nn::Embedding> type{this, "type", 2, 4};
-  nn::Child<nn::Embedding> place{this, "place", kWidth, 4};
+  nn::Child<nn::Embedding> place{this, "place", kNumbers, 4};
   nn::Child<nn::LSTM> lstm{this, "lstm", 4, 4, nn::RecurrentOptions{.batch_first = true}};
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     const Tensor ids = cast(zeros_like(x), DType::i64);
     const Tensor same = zeros(x.shape(), {.dtype = DType::i64});
-    const Tensor in = unsqueeze(x, 2) * (type(ids) + type(same) + place(arange(kWidth)));
+    const Tensor in = unsqueeze(x, 2) * (type(ids) + type(same) + place(arange(kNumbers)));
     const Tensor y = lstm(in).first;
     return mean(y * y);
   }
@@ -114,7 +118,7 @@ struct Made : nn::Module {
 
 /// Rows of parameters that positions out of the samples choose, in all ways of choosing.
 struct Chosen : nn::Module {
-  nn::Child<nn::Linear> first{this, "first", kWidth, kWidth};
+  nn::Child<nn::Linear> first{this, "first", kNumbers, kNumbers};
   nn::Child<nn::Linear> table{this, "table", 4, 6, nn::LinearOptions{.bias = false}};
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     const Tensor rows = table->weight.value();
@@ -128,7 +132,7 @@ struct Chosen : nn::Module {
 
 /// Means over the samples, which exist once a microbatch, brought back to them.
 struct Centered : nn::Module {
-  nn::Child<nn::Linear> first{this, "first", kWidth, 8};
+  nn::Child<nn::Linear> first{this, "first", kNumbers, 8};
   nn::Child<nn::Linear> second{this, "second", 8, 8, nn::LinearOptions{.bias = false}};
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     const Tensor y = first(x);
@@ -141,7 +145,7 @@ struct Centered : nn::Module {
 
 /// Writes to the samples and to what exists once a microbatch, by views of them.
 struct Written : nn::Module {
-  nn::Child<nn::Linear> first{this, "first", kWidth, 8};
+  nn::Child<nn::Linear> first{this, "first", kNumbers, 8};
   nn::Child<nn::Linear> second{this, "second", 8, 8};
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     const Tensor y = first(x);
@@ -159,7 +163,7 @@ struct Written : nn::Module {
 
 /// Weights with noise of their own in each microbatch, below a mean over what counts.
 struct NoisyWeights : nn::Module {
-  nn::Child<nn::Linear> first{this, "first", kWidth, 5};
+  nn::Child<nn::Linear> first{this, "first", kNumbers, 5};
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     const Tensor weight = first->weight.value();
     const Tensor noisy = weight + 0.1 * randn_like(weight.detach());
@@ -169,13 +173,11 @@ struct NoisyWeights : nn::Module {
   }
 };
 
-using Values = std::vector<std::vector<float>>;
-
 template <class Model, class F>
-Values train(std::int64_t at_once, const F& wrap) {
+Values train_drawing(std::int64_t at_once, const F& wrap) {
   set_seed(11);
   const auto model = nn::make<Model>();
-  const Tensor x = randn({64, kWidth});
+  const Tensor x = randn({64, kNumbers});
   data::DataLoader loader(data::TensorDataset{x}, {.batch_size = 16,
                                                    .shuffle = true,
                                                    .join_epochs = true,
@@ -188,55 +190,51 @@ Values train(std::int64_t at_once, const F& wrap) {
     (*model)(batch).backward();
     optimizer.step();
   }
-  Values values;
-  for (const auto& [name, parameter] : model->named_parameters()) {
-    values.push_back(parameter.value().template to_vector<float>());
-  }
-  return values;
+  return values_of(*model);
 }
 
 template <class Model>
-void expect_same_bits() {
+void expect_same_weights() {
   const auto loop = [](std::int64_t at_once, const auto& wrap) {
-    return train<Model>(at_once, wrap);
+    return train_drawing<Model>(at_once, wrap);
   };
   expect_same_bits_on_ranks(loop, kGrain, {1, 2, 3, 4, 8});
 }
 
 TEST(AnyNumberOfRanks, noise_for_each_sample) {
-  expect_same_bits<Vae>();
+  expect_same_weights<Vae>();
 }
 
 TEST(AnyNumberOfRanks, noise_for_weights_of_each_microbatch) {
-  expect_same_bits<NoisyWeights>();
+  expect_same_weights<NoisyWeights>();
 }
 
 TEST(AnyNumberOfRanks, a_model_called_several_times) {
-  expect_same_bits<Siamese>();
+  expect_same_weights<Siamese>();
 }
 
 TEST(AnyNumberOfRanks, a_bias_that_is_used_twice) {
-  expect_same_bits<SharedBias>();
+  expect_same_weights<SharedBias>();
 }
 
 TEST(AnyNumberOfRanks, gradients_of_gradients) {
-  expect_same_bits<Penalty>();
+  expect_same_weights<Penalty>();
 }
 
 TEST(AnyNumberOfRanks, rows_chosen_by_the_samples) {
-  expect_same_bits<Chosen>();
+  expect_same_weights<Chosen>();
 }
 
 TEST(AnyNumberOfRanks, means_over_the_samples) {
-  expect_same_bits<Centered>();
+  expect_same_weights<Centered>();
 }
 
 TEST(AnyNumberOfRanks, writes_through_views) {
-  expect_same_bits<Written>();
+  expect_same_weights<Written>();
 }
 
 TEST(AnyNumberOfRanks, tensors_made_in_a_forward) {
-  expect_same_bits<Made>();
+  expect_same_weights<Made>();
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace tessera::dist {
 namespace {
 
-struct Head : nn::Module {
+struct LossHead : nn::Module {
   nn::Parameter weight{this, "weight", {7, toy::kWidth}, toy::fill_uniform};
   Tensor forward(const Tensor& x, const Tensor& targets) const {
     return linear_cross_entropy(x, weight, targets);
@@ -26,7 +26,7 @@ struct Head : nn::Module {
 struct OneRank {
   explicit OneRank(const std::shared_ptr<Communicator>& comm) {
     set_seed(3);
-    model = nn::make<Head>();
+    model = nn::make<LossHead>();
     if (comm != nullptr) {
       reducer = data_parallel(*model, comm, {.grain = 1});
     }
@@ -43,7 +43,7 @@ struct OneRank {
   [[nodiscard]] std::vector<float> gradient() const {
     return model->weight.grad().to_vector<float>();
   }
-  nn::Ptr<Head> model;
+  nn::Ptr<LossHead> model;
   std::shared_ptr<GradientReducer> reducer;
 };
 

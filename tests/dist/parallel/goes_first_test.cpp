@@ -16,18 +16,15 @@ namespace tessera::dist {
 namespace {
 
 using toy::Gradients;
-using toy::kGrain;
-using toy::kWidth;
 
-constexpr int kSteps = 8;
+constexpr int kTiedSteps = 8;
 constexpr int kHeadless = 5;  // in this step nothing but rows comes to the table
-const std::vector<TreeLeaf> kAll{{.rank = 0, .slot = 0, .first = 0, .size = kGrain}};
 
 /// An embedding whose table is the head, too.
 struct Tied : nn::Module {
-  nn::Parameter table{this, "table", {7, kWidth}, toy::fill_uniform};
-  nn::Parameter first{this, "first", {kWidth}, toy::fill_uniform};
-  nn::Parameter second{this, "second", {kWidth}, toy::fill_uniform};
+  nn::Parameter table{this, "table", {7, toy::kWidth}, toy::fill_uniform};
+  nn::Parameter first{this, "first", {toy::kWidth}, toy::fill_uniform};
+  nn::Parameter second{this, "second", {toy::kWidth}, toy::fill_uniform};
 
   Tensor forward(const Tensor& ids) const {
     const Tensor x = embedding(table, ids) * first.value() * second.value();
@@ -65,8 +62,8 @@ struct Step {
   Names labels;
 };
 
-std::vector<Step> run(const std::vector<TreeLeaf>& blocks,
-                      const std::shared_ptr<Communicator>& comm, Names& seen) {
+std::vector<Step> run_tied(const std::vector<TreeLeaf>& blocks,
+                           const std::shared_ptr<Communicator>& comm, Names& seen) {
   set_seed(3);
   const auto model = nn::make<Tied>();
   // One parameter a bucket; backward completes them from the last to the first.
@@ -74,7 +71,7 @@ std::vector<Step> run(const std::vector<TreeLeaf>& blocks,
                                        : data_parallel(*model, std::make_shared<Hosts>(comm, &seen),
                                                        {.grain = kGrain, .buckets = {.bytes = 1}});
   std::vector<Step> steps;
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < kTiedSteps; ++i) {
     Context::current().step = i;
     seen.clear();
     toy::run_passes(model, blocks, kGrain);
@@ -87,13 +84,13 @@ std::vector<Step> run(const std::vector<TreeLeaf>& blocks,
   return steps;
 }
 
-std::vector<Step> parallel(int ranks) {
+std::vector<Step> tied_on_ranks(int ranks) {
   std::vector<Step> of_last_rank;
   run_ranks(ranks, [&](Communicator& comm) {
     Names seen;
     const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
     const auto steps =
-        run(ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank()), borrowed, seen);
+        run_tied(ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank()), borrowed, seen);
     if (comm.rank() == ranks - 1) {
       of_last_rank = steps;
     }
@@ -103,10 +100,10 @@ std::vector<Step> parallel(int ranks) {
 
 TEST(GoesFirst, with_the_bits_of_one_process) {
   Names none;
-  const std::vector<Step> expected = run(kAll, nullptr, none);
+  const std::vector<Step> expected = run_tied(toy::kAll, nullptr, none);
   for (const int ranks : {1, 2, 3, 4, 8}) {
-    const std::vector<Step> found = parallel(ranks);
-    for (std::size_t i = 0; i < kSteps; ++i) {
+    const std::vector<Step> found = tied_on_ranks(ranks);
+    for (std::size_t i = 0; i < kTiedSteps; ++i) {
       EXPECT_EQ(found[i].gradients, expected[i].gradients) << ranks << " ranks, step " << i;
     }
   }
@@ -115,8 +112,8 @@ TEST(GoesFirst, with_the_bits_of_one_process) {
 TEST(GoesFirst, once_a_few_backwards_had_it_early) {
   const Names in_order{"bucket 0 (second)", "bucket 1 (first)", "bucket 2 (table)"};
   const Names table_first{"table (dense)", "bucket 0 (second)", "bucket 1 (first)"};
-  const std::vector<Step> steps = parallel(2);
-  for (int i = 0; i < kSteps; ++i) {
+  const std::vector<Step> steps = tied_on_ranks(2);
+  for (int i = 0; i < kTiedSteps; ++i) {
     const bool expected = i >= 3 && i <= kHeadless;
     EXPECT_EQ(steps[static_cast<std::size_t>(i)].labels, expected ? table_first : in_order) << i;
   }

@@ -130,7 +130,7 @@ TEST(Layouts, run_hooks_on_the_gradient_of_the_whole_step) {
         square(pair.a(x)).backward();
         pair.of_a.step();
       }
-      return values_of(pair);
+      return values_of_pair(pair);
     };
     expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
   }
@@ -227,7 +227,7 @@ TEST(Layouts, refuse_to_go_on_in_the_middle_of_a_step) {
         }
       }
     }
-    return values_of(pair);
+    return values_of_pair(pair);
   };
   expect_same_bits_or_refusal(train, kGrain, {2, 4}, "was left in pass 0 of");
 }
@@ -258,7 +258,7 @@ TEST(Layouts, begin_a_batch_anew_where_its_step_was_left) {
           loader.load_state(state);
         }
       }
-      return values_of(pair);
+      return values_of_pair(pair);
     };
   };
   const auto expected = train(false)(0, [](nn::Module&) { return 0; });
@@ -286,7 +286,7 @@ TEST(Layouts, refuse_loaders_that_take_turns) {
         ++j;
       }
     }
-    return values_of(pair);
+    return values_of_pair(pair);
   };
   expect_same_bits_or_refusal(train, kGrain, {2, 4}, "the pass under way is another loader's");
 }
@@ -306,7 +306,7 @@ TEST(Layouts, scale_the_gradient_of_an_input_by_what_counts_on_all_ranks) {
       cross_entropy(pair.a(worse), classes).backward();
       pair.of_a.step();
     }
-    return values_of(pair);
+    return values_of_pair(pair);
   };
   const auto expected = train(0, [](nn::Module&) { return 0; });
   for (const int ranks : {2, 4}) {

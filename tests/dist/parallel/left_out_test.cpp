@@ -12,17 +12,15 @@ namespace tessera::dist {
 namespace {
 
 using toy::Gradients;
-using toy::kGrain;
-using toy::kWidth;
 
 constexpr std::int64_t kRows = 7;
 
 /// A table that brings rows alone in most steps. In step 6 the first microbatch, and in step 7
 /// every one, reads it whole; a parameter that nobody else uses is used there, too.
 struct Changing : nn::Module {
-  nn::Parameter table{this, "table", {kRows, kWidth}, toy::fill_uniform};
-  nn::Parameter seldom{this, "seldom", {kWidth}, toy::fill_uniform};
-  nn::Parameter always{this, "always", {kWidth}, toy::fill_uniform};
+  nn::Parameter table{this, "table", {kRows, toy::kWidth}, toy::fill_uniform};
+  nn::Parameter seldom{this, "seldom", {toy::kWidth}, toy::fill_uniform};
+  nn::Parameter always{this, "always", {toy::kWidth}, toy::fill_uniform};
 
   Tensor forward(const Tensor& ids) const {
     const Tensor loss = sum_to(embedding(table, ids) * always.value(), {});
@@ -35,7 +33,7 @@ struct Changing : nn::Module {
 };
 
 /// Counts the elements that a group's all-reduces of buckets bring.
-class Counter final : public CommDecorator {
+class ElementCounter final : public CommDecorator {
  public:
   using CommDecorator::CommDecorator;
   Work launch(Collective c) override {
@@ -50,8 +48,7 @@ class Counter final : public CommDecorator {
   std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override { return part; }
 };
 
-constexpr int kSteps = 9;
-const std::vector<TreeLeaf> kAll{{.rank = 0, .slot = 0, .first = 0, .size = kGrain}};
+constexpr int kChangingSteps = 9;
 
 /// The gradients of every step, and how much buckets brought in it.
 struct Steps {
@@ -59,10 +56,10 @@ struct Steps {
   std::vector<std::size_t> elements;
 };
 
-Steps run(const std::vector<TreeLeaf>& blocks, const nn::Ptr<Changing>& model, Counter* counter,
-          GradientReducer* reducer) {
+Steps run_changing(const std::vector<TreeLeaf>& blocks, const nn::Ptr<Changing>& model,
+                   ElementCounter* counter, GradientReducer* reducer) {
   Steps steps;
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < kChangingSteps; ++i) {
     Context::current().step = i;
     const std::size_t before = counter != nullptr ? counter->elements : 0;
     toy::run_passes(model, blocks, 1);
@@ -76,16 +73,16 @@ Steps run(const std::vector<TreeLeaf>& blocks, const nn::Ptr<Changing>& model, C
   return steps;
 }
 
-Steps parallel(int ranks) {
+Steps changing_on_ranks(int ranks) {
   Steps of_last_rank;
   run_ranks(ranks, [&](Communicator& comm) {
     set_seed(3);
     const auto model = nn::make<Changing>();
-    const auto counter =
-        std::make_shared<Counter>(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}));
+    const auto counter = std::make_shared<ElementCounter>(
+        std::shared_ptr<Communicator>(&comm, [](Communicator*) {}));
     const auto reducer = data_parallel(*model, counter, {.grain = kGrain});
-    const Steps steps = run(ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank()), model,
-                            counter.get(), reducer.get());
+    const Steps steps = run_changing(ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank()),
+                                     model, counter.get(), reducer.get());
     if (comm.rank() == ranks - 1) {
       of_last_rank = steps;
     }
@@ -95,24 +92,24 @@ Steps parallel(int ranks) {
 
 TEST(LeftOut, parameters_come_back_with_the_bits_of_one_process) {
   set_seed(3);
-  const Steps expected = run(kAll, nn::make<Changing>(), nullptr, nullptr);
+  const Steps expected = run_changing(toy::kAll, nn::make<Changing>(), nullptr, nullptr);
   ASSERT_NE(expected.gradients[5], expected.gradients[6]);
   ASSERT_TRUE(expected.gradients[5][1].empty());
   ASSERT_FALSE(expected.gradients[6][1].empty());
   for (const int ranks : {1, 2, 3, 4, 8}) {
-    const Steps found = parallel(ranks);
-    for (std::size_t i = 0; i < kSteps; ++i) {
+    const Steps found = changing_on_ranks(ranks);
+    for (std::size_t i = 0; i < kChangingSteps; ++i) {
       EXPECT_EQ(found.gradients[i], expected.gradients[i]) << ranks << " ranks, step " << i;
     }
   }
 }
 
 TEST(LeftOut, zeros_are_not_reduced) {
-  const std::vector<std::size_t> elements = parallel(2).elements;
+  const std::vector<std::size_t> elements = changing_on_ranks(2).elements;
   constexpr std::size_t kTable = 48, kVector = 16;  // with padding
   const std::size_t all = kTable + 2 * kVector;
   // What is left out comes late, without padding, in step 6, and is expected from then on.
-  const std::size_t late = kVector + kRows * kWidth + kWidth;
+  const std::size_t late = kVector + kRows * toy::kWidth + toy::kWidth;
   EXPECT_EQ(elements,
             (std::vector<std::size_t>{all, all, all, kVector, kVector, kVector, late, all, all}));
 }

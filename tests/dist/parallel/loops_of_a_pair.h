@@ -16,9 +16,13 @@
 #include <tessera/nn/make.h>
 #include <tessera/nn/optim/adamw.h>
 
+#include "support/sizes.h"
+#include "support/values_of.h"
+
 namespace tessera::dist {
 
-inline constexpr std::int64_t kGrain = 8, kSamples = 32, kWidth = 4;
+using testing_support::Values;
+using testing_support::values_of;
 
 /// A network that keeps a running mean.
 struct Net : nn::Module {
@@ -32,22 +36,24 @@ struct Net : nn::Module {
   }
 };
 
-struct Pair {
-  nn::Ptr<Net> a = nn::make<Net>();
-  nn::Ptr<Net> b = nn::make<Net>();
+/// Two networks of a kind, each with an optimizer.
+template <class N>
+struct PairOf {
+  nn::Ptr<N> a = nn::make<N>();
+  nn::Ptr<N> b = nn::make<N>();
   optim::AdamW of_a{a->parameters(), {.lr = 0.01}};
   optim::AdamW of_b{b->parameters(), {.lr = 0.01}};
 };
+using Pair = PairOf<Net>;
 
 inline Tensor square(const Tensor& x) {
   return mean(x * x);
 }
 
-using Values = std::vector<std::vector<float>>;
 /// What the loop's body does with a batch.
 using Body = std::function<void(Pair&, const Tensor& x, const Tensor& classes)>;
 
-inline Values values_of(const Pair& pair) {
+inline Values values_of_pair(const Pair& pair) {
   Values values;
   for (const auto& model : {pair.a, pair.b}) {
     for (const nn::Parameter& parameter : model->parameters()) {
@@ -82,7 +88,7 @@ inline auto loop(const Body& body) {
         body(pair, x, classes);
       }
     }
-    return values_of(pair);
+    return values_of_pair(pair);
   };
 }
 

@@ -30,10 +30,12 @@
 #include <tessera/nn/loss/weighted_mean.h>
 #include <tessera/nn/optim/sgd.h>
 
+#include "support/sizes.h"
+
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kGrain = 8, kSamples = 16, kTokens = 3, kWidth = 5, kClasses = 6;
+constexpr std::int64_t kBatch = 16, kTokens = 3, kInputs = 5, kClassesOfHead = 6;
 constexpr std::int64_t kIgnored = -100;
 constexpr double kLossScale = 128, kLr = 0.25, kMaxNorm = 0.05;
 
@@ -48,8 +50,8 @@ void fill(const Tensor& value, const RandomStream& stream) {
 }
 
 struct Head : nn::Module {
-  nn::Parameter weight{this, "weight", {kClasses, kWidth}, fill};
-  nn::Parameter bias{this, "bias", {kClasses}, fill};
+  nn::Parameter weight{this, "weight", {kClassesOfHead, kInputs}, fill};
+  nn::Parameter bias{this, "bias", {kClassesOfHead}, fill};
 };
 
 /// Which tokens are padding.
@@ -66,13 +68,13 @@ struct Batch {
 };
 
 Batch batch(const Padding& padding, std::int64_t first, std::int64_t count, std::int32_t parts) {
-  Batch b{empty({count, kTokens, kWidth}), empty({count, kTokens}, {.dtype = DType::i64})};
+  Batch b{empty({count, kTokens, kInputs}), empty({count, kTokens}, {.dtype = DType::i64})};
   for (std::int64_t i = 0; i < count * kTokens; ++i) {
     const std::int64_t at = first * kTokens + i;
     const bool padded = padding(at / kTokens, at % kTokens);
-    b.y.data<std::int64_t>()[i] = padded ? kIgnored : at * at % kClasses;
-    for (std::int64_t j = 0; j < kWidth; ++j) {
-      b.x.data<float>()[i * kWidth + j] = static_cast<float>(number(9, at * kWidth + j));
+    b.y.data<std::int64_t>()[i] = padded ? kIgnored : at * at % kClassesOfHead;
+    for (std::int64_t j = 0; j < kInputs; ++j) {
+      b.x.data<float>()[i * kInputs + j] = static_cast<float>(number(9, at * kInputs + j));
     }
   }
   if (parts > 1) {
@@ -153,13 +155,13 @@ std::vector<Loss> losses() {
 /// Value and gradients (weight, then bias), by the formula.
 struct Expected {
   double loss = 0;
-  std::vector<double> gradient = std::vector<double>(kClasses * (kWidth + 1));
+  std::vector<double> gradient = std::vector<double>(kClassesOfHead * (kInputs + 1));
 };
 
 Expected oracle(const Loss& loss, const Padding& padding, const Head& head, bool with_bias) {
   const auto w = head.weight.value().to_vector<double>();
   const auto bias = head.bias.value().to_vector<double>();
-  const Batch b = batch(padding, 0, kSamples, 1);
+  const Batch b = batch(padding, 0, kBatch, 1);
   const auto x = b.x.to_vector<double>();
   const auto y = b.y.to_vector<std::int64_t>();
   Expected e;
@@ -168,26 +170,26 @@ Expected oracle(const Loss& loss, const Padding& padding, const Head& head, bool
     if (y[r] == kIgnored) {
       continue;
     }
-    std::vector<double> z(kClasses), q(kClasses);
+    std::vector<double> z(kClassesOfHead), q(kClassesOfHead);
     double sum = 0, mass = 0;
-    for (std::size_t c = 0; c < kClasses; ++c) {
+    for (std::size_t c = 0; c < kClassesOfHead; ++c) {
       z[c] = with_bias ? bias[c] : 0;
-      for (std::size_t j = 0; j < kWidth; ++j) {
-        z[c] += x[r * kWidth + j] * w[c * kWidth + j];
+      for (std::size_t j = 0; j < kInputs; ++j) {
+        z[c] += x[r * kInputs + j] * w[c * kInputs + j];
       }
       sum += std::exp(z[c]);
-      const double share = loss.smoothing / kClasses +
+      const double share = loss.smoothing / kClassesOfHead +
                            (static_cast<std::int64_t>(c) == y[r] ? 1 - loss.smoothing : 0);
       mass += q[c] = share * weight_of(loss, static_cast<std::int64_t>(c));
     }
     total += weight_of(loss, y[r]);
-    for (std::size_t c = 0; c < kClasses; ++c) {
+    for (std::size_t c = 0; c < kClassesOfHead; ++c) {
       e.loss -= q[c] * (z[c] - std::log(sum));
       const double d = mass * std::exp(z[c]) / sum - q[c];
-      for (std::size_t j = 0; j < kWidth; ++j) {
-        e.gradient[c * kWidth + j] += d * x[r * kWidth + j];
+      for (std::size_t j = 0; j < kInputs; ++j) {
+        e.gradient[c * kInputs + j] += d * x[r * kInputs + j];
       }
-      e.gradient[kClasses * kWidth + c] += with_bias ? d : 0;
+      e.gradient[kClassesOfHead * kInputs + c] += with_bias ? d : 0;
     }
   }
   const double denominator = total > 0 ? total : 1;
@@ -218,7 +220,7 @@ std::vector<float> values(const Head& head, bool gradients) {
 
 Result step(const nn::Ptr<Head>& head, const Loss& loss, const Padding& padding, Communicator& comm,
             std::int64_t at_once) {
-  constexpr std::int64_t per = kSamples / kGrain;
+  constexpr std::int64_t per = kBatch / kGrain;
   optim::SGD optimizer(head->parameters(), {.lr = kLr / kLossScale});
   optimizer.clip_grad_norm(kMaxNorm * kLossScale);
   GlobalMean mean;
@@ -338,9 +340,9 @@ TEST(LossCounts, where_everything_counts_bits_are_those_of_a_plain_mean) {
 
 TEST(LossCounts, losses_that_count_different_elements_do_not_share_a_backward) {
   const auto head = nn::make<Head>();
-  Context::current().pass = {.grain = 2, .count = 2, .samples = kSamples};
-  const Batch padded = batch(random_padding, 0, kSamples, 2);
-  const Batch whole = batch(none, 0, kSamples, 2);
+  Context::current().pass = {.grain = 2, .count = 2, .samples = kBatch};
+  const Batch padded = batch(random_padding, 0, kBatch, 2);
+  const Batch whole = batch(none, 0, kBatch, 2);
   const Tensor a = cross_entropy(logits(*head, padded), padded.y);
   const Tensor b = nn::nll_loss(permute(log_softmax(logits(*head, whole), -1), {0, 2, 1}), whole.y);
   try {

@@ -30,8 +30,8 @@ TEST(Optimizers, have_the_bits_of_one_process) {
         set_seed(3);
         const auto model = nn::make<toy::Model>();
         const auto reducer =
-            data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = toy::kGrain});
-        const auto blocks = ReductionTree::over_grain(toy::kGrain, ranks).of_rank(comm.rank());
+            data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = kGrain});
+        const auto blocks = ReductionTree::over_grain(kGrain, ranks).of_rank(comm.rank());
         weights[static_cast<std::size_t>(comm.rank())] = toy::train(model, blocks, make);
       });
       for (const toy::Weights& of_rank : weights) {

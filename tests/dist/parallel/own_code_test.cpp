@@ -25,9 +25,12 @@
 
 #include "any_number_of_ranks.h"
 #include "loops_of_a_pair.h"
+#include "support/error_of.h"
 
 namespace tessera::dist {
 namespace {
+
+using testing_support::error_of;
 
 /// What a hook may do with statistics over the samples, which are a microbatch's.
 const std::map<std::string, GradientHook> kOfMicrobatches = {
@@ -65,7 +68,7 @@ TEST(OwnCode, hooks_of_modules_see_microbatches) {
         square(pair.a(x)).backward();
         pair.of_a.step();
       }
-      return values_of(pair);
+      return values_of_pair(pair);
     };
     expect_same_bits_on_ranks(train, kGrain, {2, 4});
   }
@@ -263,22 +266,14 @@ TEST(OwnCode, refuses_draws_in_hooks_on_gradients_of_parameters) {
       pair.of_a.step();
     }
   };
-  const auto text_of = [](const auto& action) {
-    try {
-      action();
-    } catch (const Unsupported& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
   const auto on_two = [&](std::int64_t at_once, const auto& wrap) {
     train(at_once, wrap);
     return 0;
   };
   for (const std::int64_t at_once : {0, 1, 2}) {
-    EXPECT_THAT(text_of([&] { train(at_once, [](nn::Module&) { return 0; }); }),
+    EXPECT_THAT(error_of<Unsupported>([&] { train(at_once, [](nn::Module&) { return 0; }); }),
                 testing::HasSubstr("drawn in a hook on a parameter's gradient"));
-    EXPECT_THAT(text_of([&] { train_on_ranks(on_two, kGrain, 2, at_once); }),
+    EXPECT_THAT(error_of<Unsupported>([&] { train_on_ranks(on_two, kGrain, 2, at_once); }),
                 testing::HasSubstr("drawn in a hook on a parameter's gradient"));
   }
 }

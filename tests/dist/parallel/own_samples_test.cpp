@@ -19,13 +19,12 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include "any_number_of_ranks.h"
+#include "support/sizes.h"
 
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kGrain = 8, kWidth = 4;
-
-struct Net : nn::Module {
+struct SeesBatches : nn::Module {
   nn::Child<nn::Linear> first{this, "first", kWidth, kWidth};
   nn::Buffer seen{this, "seen", zeros({})};
   [[nodiscard]] Tensor forward(const Tensor& x) const {
@@ -34,7 +33,8 @@ struct Net : nn::Module {
   }
 };
 
-data::DataLoader<data::TensorDataset<1>> loader_of(std::int64_t at_once, bool counts_steps = true) {
+data::DataLoader<data::TensorDataset<1>> own_loader(std::int64_t at_once,
+                                                    bool counts_steps = true) {
   set_seed(7);
   return data::DataLoader(data::TensorDataset{randn({32, kWidth})}, {.batch_size = 16,
                                                                      .workers = 0,
@@ -57,9 +57,9 @@ void expect_refused_on_ranks(const Train& train, const std::string& text) {
 
 TEST(OwnSamples, do_not_decide_buffers_of_a_model_that_nobody_keeps_equal) {
   const auto train = [](std::int64_t at_once, const auto& wrap) {
-    const auto student = nn::make<Net>(), teacher = nn::make<Net>();
+    const auto student = nn::make<SeesBatches>(), teacher = nn::make<SeesBatches>();
     teacher->requires_grad_(false);
-    auto loader = loader_of(at_once);
+    auto loader = own_loader(at_once);
     [[maybe_unused]] const auto reducer = wrap(*student);
     optim::SGD optimizer(student->parameters(), {.lr = 0.1});
     for (auto& [x] : loader) {
@@ -74,9 +74,9 @@ TEST(OwnSamples, do_not_decide_buffers_of_a_model_that_nobody_keeps_equal) {
 
 TEST(OwnSamples, do_not_decide_buffers_outside_of_steps) {
   const auto train = [](std::int64_t at_once, const auto& wrap) {
-    const auto model = nn::make<Net>();
+    const auto model = nn::make<SeesBatches>();
     [[maybe_unused]] const auto reducer = wrap(*model);
-    for (auto& [x] : loader_of(at_once, false)) {
+    for (auto& [x] : own_loader(at_once, false)) {
       static_cast<void>(model(x));
     }
     return 0;
@@ -87,8 +87,8 @@ TEST(OwnSamples, do_not_decide_buffers_outside_of_steps) {
 /// A hook throws once, in the last pass of step 2; the caller catches that and tries again.
 TEST(OwnSamples, are_not_all_of_a_step_whose_backward_threw) {
   const auto train = [](std::int64_t at_once, const auto& wrap) {
-    const auto model = nn::make<Net>();
-    auto loader = loader_of(at_once);
+    const auto model = nn::make<SeesBatches>();
+    auto loader = own_loader(at_once);
     [[maybe_unused]] const auto reducer = wrap(*model);
     optim::SGD optimizer(model->parameters(), {.lr = 0.1});
     bool thrown = false;

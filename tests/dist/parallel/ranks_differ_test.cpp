@@ -10,6 +10,7 @@
 #include <tessera/core/ops/mul.h>
 
 #include "support/difference.h"
+#include "support/values_of.h"
 
 namespace tessera::dist {
 namespace {
@@ -20,8 +21,9 @@ using changing::in_model;
 using changing::kStep;
 using changing::Model;
 using changing::Training;
-using changing::Values;
 using testing::HasSubstr;
+using testing_support::Values;
+using testing_support::values_of;
 
 Difference in_loader(const std::string& name, std::vector<std::string> words,
                      std::function<void(data::LoaderOptions&)> change) {
@@ -227,7 +229,7 @@ TEST(RanksDiffer, forgotten_data_parallel_is_refused_before_an_update) {
     run_ranks(ranks, [](Communicator&) {
       set_seed(11);
       const auto model = nn::make<Model>();
-      const Values before = changing::values_of(*model);
+      const Values before = values_of(*model);
       data::DataLoader loader(changing::samples(), changing::loader_options());
       optim::AdamW optimizer(model->parameters());
       std::string text;
@@ -242,7 +244,7 @@ TEST(RanksDiffer, forgotten_data_parallel_is_refused_before_an_update) {
       EXPECT_THAT(text, HasSubstr("table.weight"));
       EXPECT_THAT(text, HasSubstr("dist::data_parallel"));
       EXPECT_THAT(text, HasSubstr("independent"));
-      EXPECT_EQ(changing::values_of(*model), before);
+      EXPECT_EQ(values_of(*model), before);
     });
   }
 }

@@ -17,17 +17,22 @@
 #include <tessera/nn/optim/adamw.h>
 
 #include "any_number_of_ranks.h"
+#include "support/sizes.h"
+#include "support/values_of.h"
 
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kGrain = 8, kSamples = 32, kClasses = 5, kWidth = 4;
+using testing_support::Values;
+using testing_support::values_of;
+
+constexpr std::int64_t kClasses = 5;
 
 void one(const Tensor& value, const RandomStream&) {
   *value.data<float>() = 1;
 }
 
-struct Model : nn::Module {
+struct BodyAndHead : nn::Module {
   nn::Child<nn::Linear> body{this, "body", kWidth, kWidth};
   nn::Child<nn::Linear> head{this, "head", kWidth, kClasses};
   nn::Parameter scale{this, "scale", {}, one};
@@ -43,7 +48,8 @@ Tensor classes(std::int64_t every) {
 }
 
 /// p: a plain mean; c and d: means over what counts, of other elements; s: one, times a parameter.
-Tensor loss(char kind, const Model& model, const Tensor& x, const Tensor& c, const Tensor& d) {
+Tensor loss(char kind, const BodyAndHead& model, const Tensor& x, const Tensor& c,
+            const Tensor& d) {
   const Tensor h = model.body(x);
   switch (kind) {
     case 'p':
@@ -57,11 +63,9 @@ Tensor loss(char kind, const Model& model, const Tensor& x, const Tensor& c, con
   }
 }
 
-using Values = std::vector<std::vector<float>>;
-
-Values train(const std::string& kinds, std::int64_t at_once, const auto& wrap) {
+Values train_with_losses(const std::string& kinds, std::int64_t at_once, const auto& wrap) {
   set_seed(11);
-  const auto model = nn::make<Model>();
+  const auto model = nn::make<BodyAndHead>();
   const Tensor x = randn({kSamples, kWidth});
   data::DataLoader loader(
       data::TensorDataset{x, classes(5), classes(3)},
@@ -74,11 +78,7 @@ Values train(const std::string& kinds, std::int64_t at_once, const auto& wrap) {
     }
     optimizer.step();
   }
-  Values values;
-  for (const nn::Parameter& parameter : model->parameters()) {
-    values.push_back(parameter.value().to_vector<float>());
-  }
-  return values;
+  return values_of(*model);
 }
 
 TEST(SeveralLosses, one_backward_each_have_the_bits_of_one_process) {
@@ -89,7 +89,7 @@ TEST(SeveralLosses, one_backward_each_have_the_bits_of_one_process) {
         const std::string all = std::string{first, second} + third;
         SCOPED_TRACE(all);
         const auto loop = [&](std::int64_t at_once, const auto& wrap) {
-          return train(all, at_once, wrap);
+          return train_with_losses(all, at_once, wrap);
         };
         expect_same_bits_on_ranks(loop, kGrain, {2, 3, 4});
       }
@@ -101,7 +101,7 @@ TEST(SeveralLosses, one_backward_each_have_the_bits_of_one_process) {
 TEST(SeveralLosses, one_more_on_one_rank_is_noticed_at_once) {
   const auto extra = [](std::int64_t at_once, const auto& wrap) {
     const bool one_more = Context::current().rank == 1;
-    return train(one_more ? "ccc" : "cc", at_once, wrap);
+    return train_with_losses(one_more ? "ccc" : "cc", at_once, wrap);
   };
   const Time begin = clock().now();
   for (const int ranks : {2, 4}) {

@@ -17,53 +17,43 @@
 #include <tessera/nn/optim/adamw.h>
 
 #include "any_number_of_ranks.h"
+#include "loops_of_a_pair.h"
 
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kGrain = 8, kSamples = 32, kWidth = 4;
-
-struct Net : nn::Module {
+struct Plain : nn::Module {
   nn::Child<nn::Linear> first{this, "first", kWidth, 6};
   nn::Child<nn::Linear> second{this, "second", 6, kWidth};
   [[nodiscard]] Tensor forward(const Tensor& x) const { return second(tanh(first(x))); }
 };
 
-struct Pair {
-  nn::Ptr<Net> a = nn::make<Net>();
-  nn::Ptr<Net> b = nn::make<Net>();
-  optim::AdamW of_a{a->parameters(), {.lr = 0.01}};
-  optim::AdamW of_b{b->parameters(), {.lr = 0.01}};
-};
-
-Tensor square(const Tensor& x) {
-  return mean(x * x);
-}
+using PlainPair = PairOf<Plain>;
 
 /// What the loop's body does with a batch.
-const std::map<std::string, std::function<void(Pair&, const Tensor&)>> kBodies = {
+const std::map<std::string, std::function<void(PlainPair&, const Tensor&)>> kPlainBodies = {
     {"one after the other",
-     [](Pair& p, const Tensor& x) {
+     [](PlainPair& p, const Tensor& x) {
        square(p.a(x)).backward();
        p.of_a.step();
        square(p.b(x) - x).backward();
        p.of_b.step();
      }},
     {"steps at the end",
-     [](Pair& p, const Tensor& x) {
+     [](PlainPair& p, const Tensor& x) {
        square(p.a(x)).backward();
        square(p.b(x) - x).backward();
        p.of_b.step();
        p.of_a.step();
      }},
     {"one loss",
-     [](Pair& p, const Tensor& x) {
+     [](PlainPair& p, const Tensor& x) {
        square(p.a(p.b(x))).backward();
        p.of_a.step();
        p.of_b.step();
      }},
     {"adversaries",
-     [](Pair& p, const Tensor& x) {
+     [](PlainPair& p, const Tensor& x) {
        const Tensor made = p.b(x);
        mean(p.a(made)).backward();
        p.of_a.zero_grad();
@@ -72,7 +62,7 @@ const std::map<std::string, std::function<void(Pair&, const Tensor&)>> kBodies =
        p.of_a.step();
      }},
     {"adversaries, one frozen in turn",
-     [](Pair& p, const Tensor& x) {
+     [](PlainPair& p, const Tensor& x) {
        const Tensor made = p.b(x);
        p.a->requires_grad_(false);
        mean(p.a(made)).backward();
@@ -83,11 +73,9 @@ const std::map<std::string, std::function<void(Pair&, const Tensor&)>> kBodies =
      }},
 };
 
-using Values = std::vector<std::vector<float>>;
-
-Values train(const auto& body, std::int64_t at_once, const auto& wrap) {
+Values train_plain(const auto& body, std::int64_t at_once, const auto& wrap) {
   set_seed(7);
-  Pair pair;
+  PlainPair pair;
   data::DataLoader loader(
       data::TensorDataset{randn({kSamples, kWidth})},
       {.batch_size = 16, .shuffle = true, .workers = 0, .grain = kGrain, .at_once = at_once});
@@ -106,10 +94,10 @@ Values train(const auto& body, std::int64_t at_once, const auto& wrap) {
 }
 
 TEST(SeveralModels, have_the_bits_of_one_process) {
-  for (const auto& [name, body] : kBodies) {
+  for (const auto& [name, body] : kPlainBodies) {
     SCOPED_TRACE(name);
     const auto loop = [&body = body](std::int64_t at_once, const auto& wrap) {
-      return train(body, at_once, wrap);
+      return train_plain(body, at_once, wrap);
     };
     expect_same_bits_on_ranks(loop, kGrain, {2, 3, 4});
   }
@@ -117,7 +105,7 @@ TEST(SeveralModels, have_the_bits_of_one_process) {
 
 TEST(SeveralModels, may_not_share_a_parameter) {
   const auto train = [](std::int64_t at_once, const auto& wrap) {
-    Pair pair;
+    PlainPair pair;
     pair.b->second->weight.tie(pair.a->second->weight);
     [[maybe_unused]] const auto of_a = wrap(*pair.a);
     [[maybe_unused]] const auto of_b = wrap(*pair.b);

@@ -13,45 +13,40 @@
 #include <tessera/nn/layers/layer_norm.h>
 #include <tessera/nn/optim/adamw.h>
 
+#include "dist/text.h"
+#include "support/values_of.h"
+
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kVocab = 32;
-constexpr std::int64_t kSteps = 3;
+using testing_support::Values;
+using testing_support::values_of;
+
+constexpr std::int64_t kFewSteps = 3;
 
 /// A small language model with dropout and a tied head.
-struct Model : nn::Module {
+struct LanguageModel : nn::Module {
   nn::Child<nn::Embedding> wte{this, "wte", kVocab, 8};
   nn::Child<nn::CausalSelfAttention> attn{this, "attn", 8, 2,
                                           nn::AttentionLayerOptions{.dropout = 0.1}};
   nn::Child<nn::LayerNorm> ln_f{this, "ln_f", 8};
   nn::Child<nn::Linear> head{this, "head", 8, kVocab, nn::LinearOptions{.bias = false}};
-  Model() { head->weight.tie(wte->weight); }
+  LanguageModel() { head->weight.tie(wte->weight); }
   [[nodiscard]] Tensor forward(const Tensor& ids, const Tensor& targets) const {
     return cross_entropy(head(ln_f(attn(wte(ids)))), targets);
   }
 };
 
-data::TokenSequence text() {
-  std::vector<std::uint8_t> bytes;
-  for (int i = 0; i < 400; ++i) {
-    bytes.push_back(static_cast<std::uint8_t>(i * i / 3 % kVocab));
-  }
-  return data::TokenSequence(std::move(bytes));
-}
-
-using Values = std::vector<std::vector<float>>;
-
 /// The weights after a few steps, from the loop that users write. `wrap` makes the model parallel.
 template <class F>
-Values train(std::int64_t at_once, const F& wrap) {
+Values train_on_text(std::int64_t at_once, const F& wrap) {
   set_seed(11);
-  const auto model = nn::make<Model>();
+  const auto model = nn::make<LanguageModel>();
   data::DataLoader loader(data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
                           {.batch_size = 16,
                            .shuffle = true,
                            .join_epochs = true,
-                           .steps = kSteps,
+                           .steps = kFewSteps,
                            .grain = 8,
                            .at_once = at_once});
   [[maybe_unused]] const auto reducer = wrap(*model, loader);
@@ -62,28 +57,25 @@ Values train(std::int64_t at_once, const F& wrap) {
     loss.backward();
     optimizer.step();
   }
-  EXPECT_EQ(optimizer.steps(), kSteps);
-  Values values;
-  for (const nn::Parameter& parameter : model->parameters()) {
-    values.push_back(parameter.value().to_vector<float>());
-  }
-  return values;
+  EXPECT_EQ(optimizer.steps(), kFewSteps);
+  return values_of(*model);
 }
 
-Values alone(std::int64_t at_once) {
-  return train(at_once, [](nn::Module&, const data::LoaderBase&) { return 0; });
+Values weights_alone(std::int64_t at_once) {
+  return train_on_text(at_once, [](nn::Module&, const data::LoaderBase&) { return 0; });
 }
 
-Values parallel(int ranks, std::int64_t at_once) {
+Values weights_on_ranks(int ranks, std::int64_t at_once) {
   Values of_last_rank;
   run_ranks(ranks, [&](Communicator& comm) {
     Context& context = Context::current();
     context.rank = comm.rank();
     context.world_size = comm.size();
-    const Values values = train(at_once, [&](nn::Module& model, const data::LoaderBase& loader) {
-      const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
-      return data_parallel(model, borrowed, {.grain = loader.grain()});
-    });
+    const Values values =
+        train_on_text(at_once, [&](nn::Module& model, const data::LoaderBase& loader) {
+          const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
+          return data_parallel(model, borrowed, {.grain = loader.grain()});
+        });
     if (comm.rank() == ranks - 1) {
       of_last_rank = values;
     }
@@ -92,13 +84,13 @@ Values parallel(int ranks, std::int64_t at_once) {
 }
 
 TEST(Training, gives_the_same_weights_on_any_number_of_ranks_and_passes) {
-  const Values expected = alone(0);
+  const Values expected = weights_alone(0);
   for (const std::int64_t at_once : {1, 2, 4}) {
-    EXPECT_EQ(alone(at_once), expected) << at_once << " at once";
+    EXPECT_EQ(weights_alone(at_once), expected) << at_once << " at once";
   }
   for (const int ranks : {1, 2, 3, 4, 8}) {
-    EXPECT_EQ(parallel(ranks, 0), expected) << ranks << " ranks";
-    EXPECT_EQ(parallel(ranks, 1), expected) << ranks << " ranks, one microbatch at once";
+    EXPECT_EQ(weights_on_ranks(ranks, 0), expected) << ranks << " ranks";
+    EXPECT_EQ(weights_on_ranks(ranks, 1), expected) << ranks << " ranks, one microbatch at once";
   }
 }
 

@@ -9,16 +9,18 @@
 #include <tessera/dist/reduce/tree.h>
 #include <tessera/nn/loss/weighted_mean.h>
 
+#include "support/sizes.h"
+
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kGrain = 8, kSteps = 5, kEach = 3;
+constexpr std::int64_t kSteps = 5, kEach = 3;
 
 /// Element j of a microbatch, and whether it counts.
 float value_of(std::int64_t step, std::int64_t m, std::int64_t j) {
   return 0.1F * static_cast<float>((step * 7 + m * 5 + j * 3) % 11);
 }
-float weight_of(std::int64_t step, std::int64_t m, std::int64_t j) {
+float weight_at(std::int64_t step, std::int64_t m, std::int64_t j) {
   return m == step ? 0.0F : static_cast<float>((step + m + j) % 3);
 }
 
@@ -27,7 +29,7 @@ Tensor metric(std::int64_t step, std::int64_t first, std::int64_t count) {
   Tensor w = empty({count, kEach});
   for (std::int64_t i = 0; i < count * kEach; ++i) {
     x.data<float>()[i] = value_of(step, first + i / kEach, i % kEach);
-    w.data<float>()[i] = weight_of(step, first + i / kEach, i % kEach);
+    w.data<float>()[i] = weight_at(step, first + i / kEach, i % kEach);
   }
   if (count > 1) {
     x.get().cut = w.get().cut = {.parts = static_cast<std::int32_t>(count), .dim = 0};
@@ -35,7 +37,7 @@ Tensor metric(std::int64_t step, std::int64_t first, std::int64_t count) {
   return nn::weighted_mean(x, w);
 }
 
-double run(int ranks, std::int64_t at_once) {
+double mean_on_ranks(int ranks, std::int64_t at_once) {
   double result = 0;
   run_ranks(ranks, [&](Communicator& comm) {
     RunningMean mean;
@@ -63,14 +65,15 @@ TEST(RunningMean, is_the_mean_over_what_counted_in_all_steps_on_any_layout) {
   double total = 0;
   for (std::int64_t i = 0; i < kSteps * kGrain * kEach; ++i) {
     const std::int64_t step = i / (kGrain * kEach), m = i / kEach % kGrain, j = i % kEach;
-    sum += static_cast<double>(weight_of(step, m, j)) * static_cast<double>(value_of(step, m, j));
-    total += static_cast<double>(weight_of(step, m, j));
+    sum += static_cast<double>(weight_at(step, m, j)) * static_cast<double>(value_of(step, m, j));
+    total += static_cast<double>(weight_at(step, m, j));
   }
-  const double expected = run(1, kGrain);
+  const double expected = mean_on_ranks(1, kGrain);
   EXPECT_NEAR(expected, sum / total, 1e-6);
   for (const int ranks : {1, 2, 3, 4}) {
     for (const std::int64_t at_once : {1, 2, 8}) {
-      EXPECT_EQ(run(ranks, at_once), expected) << ranks << " ranks, " << at_once << " at once";
+      EXPECT_EQ(mean_on_ranks(ranks, at_once), expected)
+          << ranks << " ranks, " << at_once << " at once";
     }
   }
 }

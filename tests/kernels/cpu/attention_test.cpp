@@ -13,13 +13,13 @@ namespace {
 
 using test::random_values;
 
-struct Case {
+struct AttentionCase {
   std::int64_t batch, heads, key_heads, queries, keys, dim;
   bool causal;
   MaskKind mask = MaskKind::none;
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& c) {
+std::ostream& operator<<(std::ostream& out, const AttentionCase& c) {
   return out << c.batch << " x " << c.heads << "/" << c.key_heads << " heads, " << c.queries
              << " x " << c.keys << ", dim " << c.dim << (c.causal ? ", causal" : "");
 }
@@ -32,7 +32,7 @@ Heads heads_of(const void* data, std::int64_t heads, std::int64_t length, std::i
 /// Inputs, outputs and gradients of one case in T.
 template <class T>
 struct Problem {
-  explicit Problem(const Case& c_in) : c(c_in) {
+  explicit Problem(const AttentionCase& c_in) : c(c_in) {
     const std::int64_t nq = c.batch * c.queries * c.heads * c.dim;
     const std::int64_t nk = c.batch * c.keys * c.key_heads * c.dim;
     q = random_values<T>(nq, 1, 2.0F), k = random_values<T>(nk, 2, 2.0F);
@@ -72,7 +72,7 @@ struct Problem {
     attention_backward(g);
   }
 
-  Case c;
+  AttentionCase c;
   DropoutDraw dropout;
   std::vector<T> q, k, v, dout, out, dq, dk, dv;
   std::vector<ScoreSum<float>> sums;
@@ -152,8 +152,8 @@ struct Truth {
 };
 
 template <class T>
-void expect_near(const std::vector<T>& got, const std::vector<double>& want, double tolerance,
-                 const char* what) {
+void expect_all_near(const std::vector<T>& got, const std::vector<double>& want, double tolerance,
+                     const char* what) {
   for (std::size_t i = 0; i < got.size(); ++i) {
     ASSERT_NEAR(static_cast<float>(got[i]), want[i], tolerance * (1 + std::abs(want[i])))
         << what << " at " << i;
@@ -161,18 +161,18 @@ void expect_near(const std::vector<T>& got, const std::vector<double>& want, dou
 }
 
 template <class T>
-void compare(const Case& c, double tolerance) {
+void compare_with_double(const AttentionCase& c, double tolerance) {
   Problem<T> run(c);
   run.forward();
   run.backward();
   const Truth<T> truth(run);
-  expect_near(run.out, truth.out, tolerance, "out");
-  expect_near(run.dq, truth.dq, tolerance, "dq");
-  expect_near(run.dk, truth.dk, tolerance, "dk");
-  expect_near(run.dv, truth.dv, tolerance, "dv");
+  expect_all_near(run.out, truth.out, tolerance, "out");
+  expect_all_near(run.dq, truth.dq, tolerance, "dq");
+  expect_all_near(run.dk, truth.dk, tolerance, "dk");
+  expect_all_near(run.dv, truth.dv, tolerance, "dv");
 }
 
-const Case kCases[] = {
+const AttentionCase kAttentionCases[] = {
     {2, 3, 3, 64, 64, 64, true},
     {1, 2, 2, 100, 100, 40, true},
     {1, 4, 2, 130, 130, 32, false},
@@ -186,9 +186,9 @@ const Case kCases[] = {
 TEST(Attention, EqualsDouble) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
-    for (const Case& c : kCases) {
+    for (const AttentionCase& c : kAttentionCases) {
       SCOPED_TRACE(c);
-      compare<float>(c, 2e-5);
+      compare_with_double<float>(c, 2e-5);
     }
   });
 }
@@ -196,9 +196,9 @@ TEST(Attention, EqualsDouble) {
 TEST(Attention, EqualsDoubleInHalfPrecision) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
-    for (const Case& c : kCases) {
+    for (const AttentionCase& c : kAttentionCases) {
       SCOPED_TRACE(c);
-      compare<BFloat16>(c, 3e-2);
+      compare_with_double<BFloat16>(c, 3e-2);
     }
   });
 }

@@ -154,9 +154,10 @@ TEST(ConvolutionKernel, a_sample_does_not_depend_on_its_place) {
 }
 
 /// The gradient of the example's weight over samples [first, first + count) in `cuts` parts.
-std::vector<float> weight_gradient(const Example& e, DType compute, const Tensor& y,
-                                   const Tensor& x, std::int64_t first, std::int64_t count,
-                                   std::int64_t cuts, bool stacked) {
+std::vector<float> convolution_weight_gradient(const Example& e, DType compute, const Tensor& y,
+                                               const Tensor& x, std::int64_t first,
+                                               std::int64_t count, std::int64_t cuts,
+                                               bool stacked) {
   ConvolutionTask t;
   t.compute = compute;
   t.result = ConvolutionResult::weight;
@@ -182,10 +183,10 @@ TEST(ConvolutionKernel, a_gradient_of_microbatches_is_the_tree_of_each_alone) {
       e.x[0] = 4;
       const Tensor x = randn(e.x), y = randn(e.y());
       for (const DType compute : {DType::f32, DType::bf16}) {
-        const auto whole = weight_gradient(e, compute, y, x, 0, 4, 2, false);
-        const auto parts = weight_gradient(e, compute, y, x, 0, 4, 2, true);
-        const auto left = weight_gradient(e, compute, y, x, 0, 2, 1, false);
-        const auto right = weight_gradient(e, compute, y, x, 2, 2, 1, false);
+        const auto whole = convolution_weight_gradient(e, compute, y, x, 0, 4, 2, false);
+        const auto parts = convolution_weight_gradient(e, compute, y, x, 0, 4, 2, true);
+        const auto left = convolution_weight_gradient(e, compute, y, x, 0, 2, 1, false);
+        const auto right = convolution_weight_gradient(e, compute, y, x, 2, 2, 1, false);
         std::vector<float> both = left, tree = left;
         both.insert(both.end(), right.begin(), right.end());
         std::transform(left.begin(), left.end(), right.begin(), tree.begin(), std::plus<>());

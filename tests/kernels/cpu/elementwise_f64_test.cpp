@@ -23,12 +23,12 @@ long double logistic(long double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-struct Function {
+struct ExactFunction {
   const char* name;
   Unary f;
   long double (*exact)(long double);
 };
-const Function kFunctions[] = {
+const ExactFunction kFunctions[] = {
     {"exp", Unary::exp, [](long double x) { return std::exp(x); }},
     {"tanh", Unary::tanh, [](long double x) { return std::tanh(x); }},
     {"erf", Unary::erf, [](long double x) { return std::erf(x); }},
@@ -59,7 +59,7 @@ std::vector<double> mapped(Unary f, const std::vector<double>& x) {
 
 /// Off by at most `ulps` units in the last place; below the normal numbers anything as small is
 /// right.
-void expect_near(double got, long double exact, double ulps, const std::string& where) {
+void expect_within_ulps(double got, long double exact, double ulps, const std::string& where) {
   const auto want = static_cast<double>(exact);
   if (std::isnan(want) || std::isinf(want)) {
     EXPECT_TRUE(std::isnan(want) ? std::isnan(got) : got == want) << where << ": " << got;
@@ -73,12 +73,12 @@ void expect_near(double got, long double exact, double ulps, const std::string& 
 TEST(ElementwiseF64, FunctionsOfAllMagnitudes) {
   test::on_every_isa([](Isa isa) {
     const std::vector<double> x = numbers();
-    for (const Function& function : kFunctions) {
+    for (const ExactFunction& function : kFunctions) {
       const std::vector<double> y = mapped(function.f, x);
       for (std::size_t i = 0; i < x.size(); ++i) {
-        expect_near(y[i], function.exact(x[i]), 6,
-                    std::string(function.name) + " of " + std::to_string(x[i]) + " on " +
-                        std::string(to_string(isa)));
+        expect_within_ulps(y[i], function.exact(x[i]), 6,
+                           std::string(function.name) + " of " + std::to_string(x[i]) + " on " +
+                               std::string(to_string(isa)));
       }
     }
   });
@@ -88,12 +88,12 @@ TEST(ElementwiseF64, SpecialNumbers) {
   test::on_every_isa([](Isa isa) {
     const std::vector<double> x{kInfinity, -kInfinity, 0.0, -0.0,
                                 std::numeric_limits<double>::quiet_NaN()};
-    for (const Function& function : kFunctions) {
+    for (const ExactFunction& function : kFunctions) {
       const std::vector<double> y = mapped(function.f, x);
       for (std::size_t i = 0; i < x.size(); ++i) {
-        expect_near(y[i], function.exact(x[i]), 0,
-                    std::string(function.name) + " of " + std::to_string(x[i]) + " on " +
-                        std::string(to_string(isa)));
+        expect_within_ulps(y[i], function.exact(x[i]), 0,
+                           std::string(function.name) + " of " + std::to_string(x[i]) + " on " +
+                               std::string(to_string(isa)));
       }
     }
   });

@@ -12,7 +12,7 @@
 namespace tessera::cpu {
 namespace {
 
-using Function = std::function<double(double)>;
+using RealFunction = std::function<double(double)>;
 
 double gelu_tanh(double x) {
   return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
@@ -28,7 +28,7 @@ double mish(double x) {
   return x * std::tanh(std::log1p(std::exp(x)));
 }
 
-std::vector<float> spread(float from, float to) {
+std::vector<float> evenly_spread(float from, float to) {
   std::vector<float> x;
   constexpr int kCount = 40003;  // no multiple of any vector
   for (int i = 0; i < kCount; ++i) {
@@ -38,8 +38,8 @@ std::vector<float> spread(float from, float to) {
 }
 
 /// Largest distance in units of the last place of the true value (or of `floor`, if larger).
-double worst_ulp(Unary f, const Function& truth, float from, float to, double floor = 1e-37) {
-  const auto x = spread(from, to);
+double worst_ulp(Unary f, const RealFunction& truth, float from, float to, double floor = 1e-37) {
+  const auto x = evenly_spread(from, to);
   std::vector<float> y(x.size());
   map(f, DType::f32, x.data(), y.data(), static_cast<std::int64_t>(x.size()));
   double worst = 0;
@@ -132,11 +132,11 @@ TEST(Elementwise, FunctionsAtTheEdges) {
 TEST(Elementwise, GradientsAreSlopes) {
   const struct {
     UnaryGradient gradient;
-    Function function;
+    RealFunction function;
   } cases[] = {{UnaryGradient::gelu_tanh, gelu_tanh},
                {UnaryGradient::gelu_erf, gelu_erf},
                {UnaryGradient::silu, silu}};
-  const auto x = spread(-8, 8);
+  const auto x = evenly_spread(-8, 8);
   const std::vector<float> g(x.size(), 2.0F);
   std::vector<float> y(x.size());
   test::on_every_isa([&](Isa isa) {
@@ -156,7 +156,7 @@ TEST(Elementwise, FunctionsOfNumbersAreAccurate) {
   const struct {
     Parametric function;
     Parameters numbers;
-    Function truth;
+    RealFunction truth;
   } cases[] = {
       {Parametric::elu, {1.5F, 1, 1}, [](double x) { return x > 0 ? x : 1.5 * std::expm1(x); }},
       {Parametric::softplus, {1, 20, 0}, [](double x) {
@@ -166,7 +166,7 @@ TEST(Elementwise, FunctionsOfNumbersAreAccurate) {
     SCOPED_TRACE(std::string(to_string(isa)));
     for (const auto& c : cases) {
       for (const float range : {30.0F, 1.0F, 1e-3F}) {
-        const auto x = spread(-range, range);
+        const auto x = evenly_spread(-range, range);
         std::vector<float> y(x.size());
         map(c.function, c.numbers, DType::f32, x.data(), y.data(),
             static_cast<std::int64_t>(x.size()));

@@ -12,7 +12,7 @@ namespace {
 
 using test::random_values;
 
-constexpr std::int64_t kRows = 23, kColumns = 21, kTokens = 8 * 31;
+constexpr std::int64_t kTableRows = 23, kTableColumns = 21, kTokens = 8 * 31;
 
 std::vector<std::int64_t> some_ids() {
   std::vector<std::int64_t> ids;
@@ -24,17 +24,19 @@ std::vector<std::int64_t> some_ids() {
 }
 
 TEST(Embedding, TakesRows) {
-  const auto table = random_values(kRows * kColumns, 2);
+  const auto table = random_values(kTableRows * kTableColumns, 2);
   const auto ids = some_ids();
   test::on_every_isa([&](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
-    std::vector<float> y(kTokens * kColumns);
+    std::vector<float> y(kTokens * kTableColumns);
     std::vector<BFloat16> half(y.size());
-    embedding_forward(table.data(), kRows, kColumns, ids.data(), kTokens, DType::f32, y.data());
-    embedding_forward(table.data(), kRows, kColumns, ids.data(), kTokens, DType::bf16, half.data());
+    embedding_forward(table.data(), kTableRows, kTableColumns, ids.data(), kTokens, DType::f32,
+                      y.data());
+    embedding_forward(table.data(), kTableRows, kTableColumns, ids.data(), kTokens, DType::bf16,
+                      half.data());
     for (std::size_t i = 0; i < y.size(); ++i) {
-      const std::size_t row = static_cast<std::size_t>(ids[i / kColumns]);
-      ASSERT_EQ(y[i], table[row * kColumns + i % kColumns]);
+      const std::size_t row = static_cast<std::size_t>(ids[i / kTableColumns]);
+      ASSERT_EQ(y[i], table[row * kTableColumns + i % kTableColumns]);
       ASSERT_EQ(half[i].bits, BFloat16(y[i]).bits);
     }
   });
@@ -42,31 +44,31 @@ TEST(Embedding, TakesRows) {
 
 std::vector<float> gradient(std::int64_t cuts) {
   const auto ids = some_ids();
-  const auto dy = random_values(kTokens * kColumns, 3);
-  std::vector<float> out(kRows * kColumns, 0.25F);
+  const auto dy = random_values(kTokens * kTableColumns, 3);
+  std::vector<float> out(kTableRows * kTableColumns, 0.25F);
   EmbeddingGradient e;
-  e.ids = ids.data(), e.dy = dy.data(), e.count = kTokens, e.columns = kColumns;
-  e.table_rows = kRows, e.cuts = cuts, e.gradient = out.data();
+  e.ids = ids.data(), e.dy = dy.data(), e.count = kTokens, e.columns = kTableColumns;
+  e.table_rows = kTableRows, e.cuts = cuts, e.gradient = out.data();
   embedding_backward(e);
   return out;
 }
 
 TEST(Embedding, GradientIsATreeOverMicrobatches) {
   const auto ids = some_ids();
-  const auto dy = random_values(kTokens * kColumns, 3);
+  const auto dy = random_values(kTokens * kTableColumns, 3);
   test::on_every_isa([&](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
     const auto got = gradient(8);
-    for (std::size_t row = 0; row < kRows; ++row) {
-      for (std::size_t j = 0; j < kColumns; ++j) {
+    for (std::size_t row = 0; row < kTableRows; ++row) {
+      for (std::size_t j = 0; j < kTableColumns; ++j) {
         float p[8] = {};
         for (std::size_t i = 0; i < kTokens; ++i) {
           if (ids[i] == static_cast<std::int64_t>(row)) {
-            p[i / 31] += dy[i * kColumns + j];
+            p[i / 31] += dy[i * kTableColumns + j];
           }
         }
         const float sum = ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]));
-        ASSERT_EQ(got[row * kColumns + j], 0.25F + sum) << row;
+        ASSERT_EQ(got[row * kTableColumns + j], 0.25F + sum) << row;
       }
     }
   });

@@ -6,10 +6,15 @@
 
 #include <tessera/kernels/cpu/gemm.h>
 
+#include "products.h"
 #include "support.h"
 
 namespace tessera::cpu {
 namespace {
+
+using test::element;
+using test::matrix;
+using test::Product;
 
 /// With bits that f32 does not have.
 std::vector<double> random_doubles(std::int64_t count, std::uint64_t seed) {
@@ -22,27 +27,12 @@ std::vector<double> random_doubles(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
-struct Case {
-  std::int64_t m, n, k;
-  bool a_transposed, b_transposed;
-};
+const Product kF64Products[] = {{1, 1, 1, false, false},    {1, 50, 33, false, true},
+                                {13, 31, 7, false, false},  {64, 64, 64, true, false},
+                                {37, 129, 515, true, true}, {530, 140, 300, false, true},
+                                {5, 3, 0, false, false},    {12, 8, 385, true, false}};
 
-const Case kCases[] = {{1, 1, 1, false, false},    {1, 50, 33, false, true},
-                       {13, 31, 7, false, false},  {64, 64, 64, true, false},
-                       {37, 129, 515, true, true}, {530, 140, 300, false, true},
-                       {5, 3, 0, false, false},    {12, 8, 385, true, false}};
-
-Matrix matrix(const std::vector<double>& values, bool transposed, std::int64_t rows,
-              std::int64_t columns) {
-  return transposed ? Matrix{values.data(), DType::f64, 1, rows}
-                    : Matrix{values.data(), DType::f64, columns, 1};
-}
-
-long double at(const Matrix& x, std::int64_t i, std::int64_t j) {
-  return static_cast<const double*>(x.data)[i * x.row_stride + j * x.column_stride];
-}
-
-Gemm product(const Case& c, const std::vector<double>& a, const std::vector<double>& b) {
+Gemm product(const Product& c, const std::vector<double>& a, const std::vector<double>& b) {
   Gemm g;
   g.m = c.m, g.n = c.n, g.k = c.k;
   g.a = matrix(a, c.a_transposed, c.m, c.k);
@@ -52,7 +42,7 @@ Gemm product(const Case& c, const std::vector<double>& a, const std::vector<doub
   return g;
 }
 
-void compare(const Case& c, bool with_bias, bool accumulate) {
+void compare_f64_product(const Product& c, bool with_bias, bool accumulate) {
   const auto a = random_doubles(c.m * c.k, 1), b = random_doubles(c.k * c.n, 2);
   const auto bias = random_doubles(c.n, 3);
   std::vector<double> out(static_cast<std::size_t>(c.m * c.n), 77.0);
@@ -65,7 +55,7 @@ void compare(const Case& c, bool with_bias, bool accumulate) {
     for (std::int64_t j = 0; j < c.n; ++j) {
       long double sum = accumulate ? 77.0L : 0.0L;
       for (std::int64_t k = 0; k < c.k; ++k) {
-        sum += at(g.a, i, k) * at(g.b, k, j);
+        sum += static_cast<long double>(element<double>(g.a, i, k)) * element<double>(g.b, k, j);
       }
       sum += with_bias ? bias[static_cast<std::size_t>(j)] : 0.0;
       ASSERT_NEAR(out[static_cast<std::size_t>(i * c.n + j)], static_cast<double>(sum),
@@ -78,16 +68,16 @@ void compare(const Case& c, bool with_bias, bool accumulate) {
 TEST(GemmF64, EqualsSumInLongDouble) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
-    for (const Case& c : kCases) {
-      compare(c, false, false);
-      compare(c, true, false);
-      compare(c, false, true);
+    for (const Product& c : kF64Products) {
+      compare_f64_product(c, false, false);
+      compare_f64_product(c, true, false);
+      compare_f64_product(c, false, true);
     }
   });
 }
 
-std::vector<double> weight_gradient(std::int64_t first, std::int64_t tokens, std::int64_t cuts,
-                                    bool stacked) {
+std::vector<double> weight_gradient_f64(std::int64_t first, std::int64_t tokens, std::int64_t cuts,
+                                        bool stacked) {
   constexpr std::int64_t kRows = 50, kColumns = 70, kTotal = 8 * 421;
   const auto dy = random_doubles(kTotal * kRows, 6), x = random_doubles(kTotal * kColumns, 7);
   Gemm g;
@@ -107,15 +97,15 @@ TEST(GemmF64, CutsAreAddedAlongTheTree) {
   constexpr std::int64_t kPart = 421;
   test::on_every_isa([&](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
-    const auto whole = weight_gradient(0, 4 * kPart, 4, false);
-    const auto pieces = weight_gradient(0, 4 * kPart, 4, true);
+    const auto whole = weight_gradient_f64(0, 4 * kPart, 4, false);
+    const auto pieces = weight_gradient_f64(0, 4 * kPart, 4, true);
     const std::size_t size = whole.size();
     for (std::size_t at = 0; at < size; ++at) {
       ASSERT_EQ(whole[at],
                 (pieces[at] + pieces[size + at]) + (pieces[2 * size + at] + pieces[3 * size + at]));
     }
     for (std::int64_t i = 0; i < 4; ++i) {
-      const auto alone = weight_gradient(i * kPart, kPart, 1, false);
+      const auto alone = weight_gradient_f64(i * kPart, kPart, 1, false);
       EXPECT_TRUE(std::equal(alone.begin(), alone.end(),
                              pieces.begin() + i * static_cast<std::int64_t>(size)));
     }
@@ -123,7 +113,7 @@ TEST(GemmF64, CutsAreAddedAlongTheTree) {
 }
 
 TEST(GemmF64, SameBitsForAnyNumberOfThreadsAndRows) {
-  const Case c{600, 150, 700, false, true};
+  const Product c{600, 150, 700, false, true};
   const auto a = random_doubles(c.m * c.k, 10), b = random_doubles(c.k * c.n, 11);
   test::on_every_isa([&](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));

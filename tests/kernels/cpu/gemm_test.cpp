@@ -6,38 +6,27 @@
 
 #include <tessera/kernels/cpu/gemm.h>
 
+#include "products.h"
 #include "support.h"
 
 namespace tessera::cpu {
 namespace {
 
+using test::element;
+using test::matrix;
+using test::Product;
 using test::random_values;
 
-struct Case {
-  std::int64_t m, n, k;
-  bool a_transposed, b_transposed;
-};
-
-const Case kCases[] = {{1, 1, 1, false, false},     {1, 50, 33, false, true},
-                       {13, 31, 7, false, false},   {64, 64, 64, true, false},
-                       {37, 129, 515, false, true}, {530, 140, 300, true, true},
-                       {12, 32, 1030, true, false}, {5, 3, 0, false, false}};
-
-Matrix matrix(const std::vector<float>& values, bool transposed, std::int64_t rows,
-              std::int64_t columns) {
-  return transposed ? Matrix{values.data(), DType::f32, 1, rows}
-                    : Matrix{values.data(), DType::f32, columns, 1};
-}
-
-float at(const Matrix& x, std::int64_t i, std::int64_t j) {
-  return static_cast<const float*>(x.data)[i * x.row_stride + j * x.column_stride];
-}
+const Product kProducts[] = {{1, 1, 1, false, false},     {1, 50, 33, false, true},
+                             {13, 31, 7, false, false},   {64, 64, 64, true, false},
+                             {37, 129, 515, false, true}, {530, 140, 300, true, true},
+                             {12, 32, 1030, true, false}, {5, 3, 0, false, false}};
 
 double expected(const Gemm& g, std::int64_t i, std::int64_t j) {
   double sum = 0;
   for (std::int64_t k = 0; k < g.k; ++k) {
-    float a = at(g.a, i, k);
-    float b = at(g.b, k, j);
+    float a = element<float>(g.a, i, k);
+    float b = element<float>(g.b, k, j);
     if (g.compute == DType::bf16) {
       a = test::rounded(a);
       b = test::rounded(b);
@@ -47,7 +36,7 @@ double expected(const Gemm& g, std::int64_t i, std::int64_t j) {
   return sum + (g.bias == nullptr ? 0.0 : static_cast<const float*>(g.bias)[j]);
 }
 
-void compare(const Case& c, DType compute, bool with_bias) {
+void compare_product(const Product& c, DType compute, bool with_bias) {
   const auto a = random_values(c.m * c.k, 1);
   const auto b = random_values(c.k * c.n, 2);
   const auto bias = random_values(c.n, 3);
@@ -73,17 +62,17 @@ void compare(const Case& c, DType compute, bool with_bias) {
 TEST(Gemm, EqualsSumInDouble) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
-    for (const Case& c : kCases) {
+    for (const Product& c : kProducts) {
       for (const DType compute : {DType::f32, DType::bf16}) {
-        compare(c, compute, false);
-        compare(c, compute, true);
+        compare_product(c, compute, false);
+        compare_product(c, compute, true);
       }
     }
   });
 }
 
 /// Every second float is one of `values`.
-std::vector<float> spread(const std::vector<float>& values) {
+std::vector<float> interleaved(const std::vector<float>& values) {
   std::vector<float> wide(2 * values.size(), 77.0F);
   for (std::size_t i = 0; i < values.size(); ++i) {
     wide[2 * i] = values[i];
@@ -94,7 +83,7 @@ std::vector<float> spread(const std::vector<float>& values) {
 TEST(Gemm, FactorsContiguousNeitherWayHaveTheBitsOfDenseOnes) {
   constexpr std::int64_t kM = 530, kN = 140, kK = 65;
   const auto a = random_values(kM * kK, 1), b = random_values(kK * kN, 2);
-  const auto wide_a = spread(a), wide_b = spread(b);
+  const auto wide_a = interleaved(a), wide_b = interleaved(b);
   const auto product = [&](const Matrix& left, const Matrix& right, DType compute) {
     std::vector<float> c(kM * kN);
     Gemm g;

@@ -33,17 +33,17 @@ Data make(std::int64_t rows, std::int64_t columns, bool centered) {
           random_values(columns, 4)};
 }
 
-struct Result {
+struct NormResult {
   test::AlignedFloats y, dx;
   std::vector<float> mean, inverse, dscale, dshift;
 };
 
-Result run(const Data& d, std::int64_t cuts = 1, bool stacked = false) {
+NormResult run_norm(const Data& d, std::int64_t cuts = 1, bool stacked = false) {
   const auto rows = static_cast<std::size_t>(d.rows);
   const auto out = static_cast<std::size_t>(d.columns * (stacked ? cuts : 1));
-  Result r{test::AlignedFloats(d.x.size()), test::AlignedFloats(d.x.size()),
-           std::vector<float>(rows),        std::vector<float>(rows),
-           std::vector<float>(out),         std::vector<float>(out)};
+  NormResult r{test::AlignedFloats(d.x.size()), test::AlignedFloats(d.x.size()),
+               std::vector<float>(rows),        std::vector<float>(rows),
+               std::vector<float>(out),         std::vector<float>(out)};
   NormForward f;
   f.rows = d.rows, f.columns = d.columns, f.epsilon = kEpsilon, f.centered = d.centered;
   f.x = d.x.data(), f.scale = d.scale.data(), f.shift = d.centered ? d.shift.data() : nullptr;
@@ -77,8 +77,8 @@ Row statistics(const Data& d, std::int64_t row) {
   return s;
 }
 
-void compare(const Data& d) {
-  const Result r = run(d);
+void compare_norm(const Data& d) {
+  const NormResult r = run_norm(d);
   std::vector<double> dscale(d.scale.size()), dshift(d.scale.size());
   for (std::int64_t row = 0; row < d.rows; ++row) {
     const Row s = statistics(d, row);
@@ -112,7 +112,7 @@ TEST(Norm, EqualsDouble) {
     SCOPED_TRACE(std::string(to_string(isa)));
     for (const bool centered : {true, false}) {
       for (const std::int64_t columns : {4, 7, 33, 768}) {
-        compare(make(100, columns, centered));
+        compare_norm(make(100, columns, centered));
       }
     }
   });
@@ -123,12 +123,12 @@ TEST(Norm, RowsDoNotDependOnTheirNeighbours) {
     SCOPED_TRACE(std::string(to_string(isa)));
     for (const std::int64_t columns : {5, 48, 700}) {
       const Data d = make(90, columns, true);
-      const Result whole = run(d);
+      const NormResult whole = run_norm(d);
       for (std::int64_t row = 0; row < 90; ++row) {
         Data one = make(1, columns, true);
         std::copy_n(d.x.begin() + row * columns, columns, one.x.begin());
         std::copy_n(d.dy.begin() + row * columns, columns, one.dy.begin());
-        const Result alone = run(one);
+        const NormResult alone = run_norm(one);
         ASSERT_TRUE(std::equal(alone.y.begin(), alone.y.end(), whole.y.begin() + row * columns));
         ASSERT_TRUE(std::equal(alone.dx.begin(), alone.dx.end(), whole.dx.begin() + row * columns));
         ASSERT_EQ(alone.mean[0], whole.mean[static_cast<std::size_t>(row)]);
@@ -149,7 +149,7 @@ TEST(Norm, LargeResultsHaveTheSameBits) {
       large.dy.insert(large.dy.end(), d.dy.begin(), d.dy.end());
     }
     ASSERT_TRUE(outlives_caches(many * columns * std::int64_t{sizeof(float)}));
-    const Result a = run(d), b = run(large);
+    const NormResult a = run_norm(d), b = run_norm(large);
     EXPECT_TRUE(std::equal(a.y.rbegin(), a.y.rend(), b.y.rbegin()));
     EXPECT_TRUE(std::equal(a.dx.rbegin(), a.dx.rend(), b.dx.rbegin()));
   });
@@ -159,7 +159,7 @@ TEST(Norm, GradientsOfParametersFollowTheTree) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
     const Data d = make(8 * 45, 50, true);
-    const Result whole = run(d, 8), pieces = run(d, 8, true);
+    const NormResult whole = run_norm(d, 8), pieces = run_norm(d, 8, true);
     for (std::size_t j = 0; j < 50; ++j) {
       const auto p = [&](std::size_t i) { return pieces.dscale[i * 50 + j]; };
       const float sum = ((p(0) + p(1)) + (p(2) + p(3))) + ((p(4) + p(5)) + (p(6) + p(7)));
@@ -168,7 +168,7 @@ TEST(Norm, GradientsOfParametersFollowTheTree) {
     Data third = make(45, 50, true);
     std::copy_n(d.x.begin() + 2 * 45 * 50, 45 * 50, third.x.begin());
     std::copy_n(d.dy.begin() + 2 * 45 * 50, 45 * 50, third.dy.begin());
-    const Result alone = run(third);
+    const NormResult alone = run_norm(third);
     EXPECT_TRUE(
         std::equal(alone.dshift.begin(), alone.dshift.end(), pieces.dshift.begin() + 2 * 50));
     EXPECT_TRUE(std::equal(alone.dx.begin(), alone.dx.end(), whole.dx.begin() + 2 * 45 * 50));
@@ -178,9 +178,9 @@ TEST(Norm, GradientsOfParametersFollowTheTree) {
 
 TEST(Norm, SameBitsForAnyNumberOfThreads) {
   const Data d = make(4 * 700, 65, true);
-  std::vector<Result> results;
-  test::with_every_thread_count([&](int) { results.push_back(run(d, 4)); });
-  for (const Result& r : results) {
+  std::vector<NormResult> results;
+  test::with_every_thread_count([&](int) { results.push_back(run_norm(d, 4)); });
+  for (const NormResult& r : results) {
     EXPECT_TRUE(test::same_bits(r.dscale, results[0].dscale));
     EXPECT_TRUE(test::same_bits(r.dx, results[0].dx));
   }

@@ -120,9 +120,10 @@ TEST(Softmax, RowsDoNotDependOnTheirNeighbours) {
 }
 
 /// y and dx of `rows` rows that repeat `pattern`.
-std::pair<test::AlignedFloats, test::AlignedFloats> run(const std::vector<float>& pattern,
-                                                        std::int64_t rows, std::int64_t columns,
-                                                        bool logarithm) {
+std::pair<test::AlignedFloats, test::AlignedFloats> run_softmax(const std::vector<float>& pattern,
+                                                                std::int64_t rows,
+                                                                std::int64_t columns,
+                                                                bool logarithm) {
   std::vector<float> x;
   while (static_cast<std::int64_t>(x.size()) < rows * columns) {
     x.insert(x.end(), pattern.begin(), pattern.end());
@@ -140,8 +141,8 @@ TEST(Softmax, LargeResultsHaveTheSameBits) {
     ASSERT_TRUE(outlives_caches(many * columns * std::int64_t{sizeof(float)}));
     const auto pattern = random_values(few * columns, 3, 4.0F);
     for (const bool logarithm : {false, true}) {
-      const auto a = run(pattern, few, columns, logarithm);
-      const auto b = run(pattern, many, columns, logarithm);
+      const auto a = run_softmax(pattern, few, columns, logarithm);
+      const auto b = run_softmax(pattern, many, columns, logarithm);
       EXPECT_TRUE(std::equal(a.first.rbegin(), a.first.rend(), b.first.rbegin()));
       EXPECT_TRUE(std::equal(a.second.rbegin(), a.second.rend(), b.second.rbegin()));
     }

@@ -19,17 +19,19 @@
 #include <tessera/nn/layers/activation/threshold.h>
 
 #include "activations.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::error_of;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(P_12, gelu_refuses_an_unknown_form_when_it_is_made) {
-  EXPECT_THAT(thrown<ValueError>([] { make<GELU>("erf"); }), HasSubstr("got 'erf'"));
+  EXPECT_THAT(error_of<ValueError>([] { make<GELU>("erf"); }), HasSubstr("got 'erf'"));
 }
 
 TEST(P_12, gelu_of_infinities_and_nan) {

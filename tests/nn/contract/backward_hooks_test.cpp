@@ -10,15 +10,19 @@
 #include <tessera/nn/hooks/global_hooks.h>
 
 #include "hook_models.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing_support::error_of;
+using testing_support::values;
 
 /// x * factor and y, with an integer that has no gradient.
-struct Two : Scale {
+struct TwoResults : Scale {
   std::pair<Tensor, Tensor> forward(const Tensor& x, std::int64_t n, const Tensor& y) const {
     return {x * factor, y * static_cast<double>(n)};
   }
@@ -32,8 +36,8 @@ TEST(H3, a_pre_hook_replaces_the_gradients_of_the_outputs) {
   });
   const Tensor x = input3();
   model(x).backward(ones({3}));
-  EXPECT_EQ(floats(x.grad()), (std::vector<float>{20, 20, 20}));
-  EXPECT_EQ(floats(model->factor.grad()), (std::vector<float>{10, 10, 10}));
+  EXPECT_EQ(values(x.grad()), (std::vector<float>{20, 20, 20}));
+  EXPECT_EQ(values(model->factor.grad()), (std::vector<float>{10, 10, 10}));
 }
 
 TEST(P_2, a_scaled_grad_output_changes_all_inner_gradients) {
@@ -46,22 +50,22 @@ TEST(P_2, a_scaled_grad_output_changes_all_inner_gradients) {
   model(x).backward(ones({3}));
   plain(y).backward(ones({3}));
   for (const char* name : {"inner.scale.factor", "last.factor"}) {
-    EXPECT_EQ(floats(model->get_parameter(name).grad() * 2.0),
-              floats(plain->get_parameter(name).grad()));
+    EXPECT_EQ(values(model->get_parameter(name).grad() * 2.0),
+              values(plain->get_parameter(name).grad()));
   }
-  EXPECT_EQ(floats(x.grad()), (std::vector<float>{2, 2, 2}));
+  EXPECT_EQ(values(x.grad()), (std::vector<float>{2, 2, 2}));
 }
 
 TEST(H4, a_full_hook_sees_positional_inputs_and_all_outputs) {
-  const auto model = make<Two>();
+  const auto model = make<TwoResults>();
   int calls = 0;
   model->register_full_backward_hook(
       [&](const Module&, const Grads& grad_input, const Grads& grad_output) {
         ++calls;
         ASSERT_EQ(grad_input.size(), 3U);
-        EXPECT_EQ(floats(grad_input[0]), (std::vector<float>{2, 2, 2}));
+        EXPECT_EQ(values(grad_input[0]), (std::vector<float>{2, 2, 2}));
         EXPECT_FALSE(grad_input[1].defined());
-        EXPECT_EQ(floats(grad_input[2]), (std::vector<float>{5, 5, 5}));
+        EXPECT_EQ(values(grad_input[2]), (std::vector<float>{5, 5, 5}));
         EXPECT_EQ(grad_output.size(), 2U);
       });
   const Tensor x = input3();
@@ -69,7 +73,7 @@ TEST(H4, a_full_hook_sees_positional_inputs_and_all_outputs) {
   const auto [a, b] = model(x, std::int64_t{5}, y);
   sum(a + b).backward();
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(floats(y.grad()), (std::vector<float>{5, 5, 5}));
+  EXPECT_EQ(values(y.grad()), (std::vector<float>{5, 5, 5}));
 }
 
 TEST(H4, a_later_hook_sees_what_the_earlier_one_replaced) {
@@ -90,8 +94,8 @@ TEST(H4, a_later_hook_sees_what_the_earlier_one_replaced) {
   const Tensor x = input3();
   model(x).backward(ones({3}));
   EXPECT_EQ(order, "process first second ");
-  EXPECT_EQ(floats(x.grad()), (std::vector<float>{21, 21, 21}));
-  EXPECT_EQ(floats(model->factor.grad()), (std::vector<float>{1, 1, 1}));
+  EXPECT_EQ(values(x.grad()), (std::vector<float>{21, 21, 21}));
+  EXPECT_EQ(values(model->factor.grad()), (std::vector<float>{1, 1, 1}));
 }
 
 TEST(H4, a_wrong_number_of_gradients_is_an_error) {
@@ -99,7 +103,7 @@ TEST(H4, a_wrong_number_of_gradients_is_an_error) {
   model->register_full_backward_hook(
       [](const Module&, const Grads&, const Grads&) { return Grads(2); });
   const Tensor y = model(input3());
-  EXPECT_EQ(thrown<RuntimeError>([&] { y.backward(ones({3})); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { y.backward(ones({3})); }),
             "backward hook of Scale returned 2 gradients, expected 1");
 }
 
@@ -107,7 +111,7 @@ TEST(H4, inputs_and_outputs_cannot_be_changed_in_place) {
   const auto quiet = [](const Module&, const Grads&, const Grads&) {};
   const auto model = make<Overwriting>();
   model->register_full_backward_hook(quiet);
-  const std::string text = thrown<RuntimeError>([&] { model(input3() * 1.0); });
+  const std::string text = error_of<RuntimeError>([&] { model(input3() * 1.0); });
   EXPECT_THAT(text, HasSubstr("module with backward hooks cannot be changed in place"));
   const auto scale = make<Scale>();
   scale->register_full_backward_hook(quiet);
@@ -126,7 +130,7 @@ TEST(P_3, without_inputs_that_require_a_gradient_it_fires_at_the_outputs_with_a_
       [&](const Module&, const Grads& grad_input, const Grads& grad_output) {
         ++calls;
         EXPECT_FALSE(grad_input.at(0).defined());
-        EXPECT_EQ(floats(grad_output[0]), (std::vector<float>{3, 3, 3}));
+        EXPECT_EQ(values(grad_output[0]), (std::vector<float>{3, 3, 3}));
       });
   model(ones({3})).backward(full({3}, 3));
   EXPECT_EQ(calls, 1);
@@ -138,7 +142,7 @@ TEST(P_3, without_inputs_that_require_a_gradient_a_hook_must_return_none) {
   model->register_full_backward_hook(
       [](const Module&, const Grads&, const Grads&) { return Grads{ones({3})}; });
   const Tensor y = model(ones({3}));
-  EXPECT_EQ(thrown<RuntimeError>([&] { y.backward(ones({3})); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { y.backward(ones({3})); }),
             "backward hook of Scale returned gradients, but no input requires one");
 }
 
@@ -183,7 +187,7 @@ TEST(X2, a_hook_is_skipped_where_the_gradient_does_not_come_through_the_outputs)
   static_cast<void>(model(x));
   sum(escaped).backward();
   EXPECT_EQ(calls, 0);
-  EXPECT_EQ(floats(x.grad()), (std::vector<float>{3, 3, 3}));
+  EXPECT_EQ(values(x.grad()), (std::vector<float>{3, 3, 3}));
 }
 
 TEST(H4, hooks_change_no_bits_when_they_return_nothing) {
@@ -197,9 +201,9 @@ TEST(H4, hooks_change_no_bits_when_they_return_nothing) {
     }
     const Tensor x = input3();
     sum(model(x) * model(x)).backward();
-    auto all = floats(x.grad());
+    auto all = values(x.grad());
     for (const Parameter& p : model->parameters()) {
-      const auto more = floats(p.grad());
+      const auto more = values(p.grad());
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;
@@ -216,18 +220,18 @@ TEST(H5, the_legacy_hook_sees_the_last_op_alone) {
   const RemovableHandle handle = model->register_backward_hook(
       [&](const Module& m, const Grads& grad_input, const Grads& grad_output) {
         EXPECT_EQ(m.class_name(), "Inner");
-        EXPECT_EQ(floats(grad_output[0]), (std::vector<float>{1, 1, 1}));
+        EXPECT_EQ(values(grad_output[0]), (std::vector<float>{1, 1, 1}));
         inputs = grad_input.size();
         return Grads{grad_input[0] * 5.0, grad_input[1]};
       });
   const Tensor x = input3();
   model(x).backward(ones({3}));
   EXPECT_EQ(inputs, 2U);  // the sum's
-  EXPECT_EQ(floats(x.grad()), (std::vector<float>{10, 10, 10}));
+  EXPECT_EQ(values(x.grad()), (std::vector<float>{10, 10, 10}));
   handle.remove();
   x.set_grad({});
   model(x).backward(ones({3}));
-  EXPECT_EQ(floats(x.grad()), (std::vector<float>{2, 2, 2}));
+  EXPECT_EQ(values(x.grad()), (std::vector<float>{2, 2, 2}));
 }
 
 struct GivesMap : Module {
@@ -253,7 +257,7 @@ TEST(H5, legacy_and_full_hooks_exclude_each_other) {
   const auto legacy = [](const Module&, const Grads&, const Grads&) {};
   const auto model = make<Scale>();
   const RemovableHandle first = model->register_backward_hook(legacy);
-  EXPECT_EQ(thrown<RuntimeError>([&] { model->register_full_backward_hook(legacy); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { model->register_full_backward_hook(legacy); }),
             "Scale: legacy and full backward hooks cannot be combined");
   first.remove();
   model->register_full_backward_hook(legacy);
@@ -266,12 +270,12 @@ TEST(H5, a_gradient_of_the_wrong_shape_is_the_hooks_error) {
   const auto model = make<Inner>();
   const ScopedHandle input = model->register_full_backward_hook(
       [](const Module&, const Grads&, const Grads&) { return Grads{ones({4})}; });
-  EXPECT_EQ(thrown<RuntimeError>([&] { model(input3()).backward(ones({3})); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { model(input3()).backward(ones({3})); }),
             "backward hook of Inner returned a gradient of the wrong shape as number 0; got (4,), "
             "expected (3,)");
   const ScopedHandle output = model->register_full_backward_pre_hook(
       [](const Module&, const Grads&) { return Grads{ones({5})}; });
-  EXPECT_EQ(thrown<RuntimeError>([&] { model(input3()).backward(ones({3})); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { model(input3()).backward(ones({3})); }),
             "backward hook of Inner returned a gradient of the wrong shape as number 0; got (5,), "
             "expected (3,)");
 }
@@ -280,7 +284,7 @@ TEST(H5, what_a_hook_does_wrong_names_the_module) {
   const auto model = make<Outer>();
   const auto fails = [](const auto&...) { static_cast<void>(ones({2}) + ones({3})); };
   const auto message = [&](const auto& m) {
-    return thrown<InvalidArgument>([&] { m(input3()).backward(ones({3})); });
+    return error_of<InvalidArgument>([&] { m(input3()).backward(ones({3})); });
   };
   RemovableHandle full = model->last->register_full_backward_hook(
       [&](const Module&, const Grads&, const Grads&) { fails(); });
@@ -309,7 +313,7 @@ TEST(H5, an_input_that_is_changed_after_the_call_is_no_longer_used) {
   mul_(given, 2.0);
   EXPECT_THROW(sum(model->kept * 10).backward(), RuntimeError);
   sum(given).backward();  // the changed one itself is as good as ever
-  EXPECT_EQ(floats(x.grad()), (std::vector<float>{2, 2, 2}));
+  EXPECT_EQ(values(x.grad()), (std::vector<float>{2, 2, 2}));
   model->kept = {};  // its tape holds the module, whose hooks it would run
 }
 
@@ -317,7 +321,7 @@ TEST(H5, a_wrong_number_of_gradients_is_an_error) {
   const auto model = make<Scale>();
   model->register_backward_hook([](const Module&, const Grads&, const Grads&) { return Grads{}; });
   const Tensor y = model(input3());
-  EXPECT_EQ(thrown<RuntimeError>([&] { y.backward(ones({3})); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { y.backward(ones({3})); }),
             "backward hook of Scale returned 0 gradients, expected 2");
 }
 
@@ -329,13 +333,13 @@ TEST(H4, hooks_inside_a_checkpointed_region_fire_once) {
   model->inner->register_full_backward_hook(
       [&](const Module&, const Grads& grad_input, const Grads& grad_output) {
         ++calls;
-        EXPECT_EQ(floats(grad_output[0]), (std::vector<float>{2, 2, 2}));
+        EXPECT_EQ(values(grad_output[0]), (std::vector<float>{2, 2, 2}));
         return Grads{grad_input[0] * 3.0};
       });
   const Tensor x = input3();
   checkpoint([&](const Tensor& in) { return model(in); }, x).backward(ones({3}));
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(floats(x.grad()), (std::vector<float>{12, 12, 12}));
+  EXPECT_EQ(values(x.grad()), (std::vector<float>{12, 12, 12}));
 }
 
 }  // namespace

@@ -7,13 +7,14 @@
 #include <tessera/nn/functional/pure.h>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+using testing_support::error_of;
+using testing_support::values;
 
 /// Two layers; how often `do_build` ran, and with what, is counted.
 struct Mlp : Module {
@@ -65,7 +66,7 @@ TEST(A8, on_init_is_built_by_make) {
 TEST(X31, explicit_waits_for_build_and_says_so) {
   const auto model = make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly});
   EXPECT_FALSE(model->built());
-  EXPECT_EQ(thrown<RuntimeError>([&] {
+  EXPECT_EQ(error_of<RuntimeError>([&] {
               model(ones({2, 3}));
             }),
             "Mlp: is not built; call build() first (build mode \"explicit\")");
@@ -91,7 +92,7 @@ TEST(A17, modes_as_text) {
   for (const auto mode : {BuildMode::on_init, BuildMode::explicitly, BuildMode::on_call}) {
     EXPECT_EQ(parse_build_mode(to_string(mode)), mode);
   }
-  EXPECT_EQ(thrown<ValueError>([] { static_cast<void>(parse_build_mode("later")); }),
+  EXPECT_EQ(error_of<ValueError>([] { static_cast<void>(parse_build_mode("later")); }),
             "build mode: unknown text; got \"later\", expected on_init, explicit or on_call");
 }
 
@@ -199,7 +200,7 @@ TEST(B2, a_build_that_says_partly_is_completed_by_a_call) {
   EXPECT_FALSE(status.complete);
   EXPECT_FALSE(model->built());
   EXPECT_EQ(names_of(status.variables.leaves()), "body.weight body.bias ");
-  EXPECT_EQ(thrown<RuntimeError>([&] {
+  EXPECT_EQ(error_of<RuntimeError>([&] {
               static_cast<void>(call(model, ones({1, 3})));
             }),
             "Unfinished: is not built; a pure call does not build");
@@ -214,7 +215,7 @@ TEST(B2, what_was_given_is_compared_when_the_build_is_complete) {
   given.set("body.weight", ones({2, 4}));
   const auto model = make<Unfinished>(ModuleOptions{.v = given, .with_partial_v = true});
   EXPECT_FALSE(model->built());
-  EXPECT_NE(thrown<StructureError>([&] { model(ones({1, 3})); }).find("body"), std::string::npos);
+  EXPECT_NE(error_of<StructureError>([&] { model(ones({1, 3})); }).find("body"), std::string::npos);
 }
 
 TEST(B3, variables_of_its_own_on_the_device_and_of_the_dtype_of_the_build) {
@@ -247,7 +248,7 @@ TEST(I_4, an_explicit_child_waits_on_its_own) {
   };
   const auto model = make<Parent>();
   EXPECT_FALSE(model->built());
-  EXPECT_EQ(thrown<RuntimeError>([&] {
+  EXPECT_EQ(error_of<RuntimeError>([&] {
               model(ones({2, 3}));
             }),
             "Linear: is not built; call build() first (build mode \"explicit\"), in module body");
@@ -268,7 +269,7 @@ TEST(Building, a_failed_build_leaves_no_names) {
     }
   };
   const auto model = make<Failing>(ModuleOptions{.build_mode = BuildMode::explicitly});
-  EXPECT_EQ(thrown<ValueError>([&] { model->build(); }), "not yet");
+  EXPECT_EQ(error_of<ValueError>([&] { model->build(); }), "not yet");
   EXPECT_TRUE(model->slot_entries().empty());
   model->fails = false;
   EXPECT_TRUE(model->build());
@@ -297,7 +298,7 @@ TEST(Building, a_failed_build_lets_go_of_its_children) {
 
 TEST(F5, pure_calls_do_not_build) {
   const auto model = make<Mlp>(ModuleOptions{.build_mode = BuildMode::on_call});
-  EXPECT_EQ(thrown<RuntimeError>([&] {
+  EXPECT_EQ(error_of<RuntimeError>([&] {
               static_cast<void>(call(model, ones({1, 3})));
             }),
             "Mlp: is not built; a pure call does not build");
@@ -311,12 +312,13 @@ TEST(E1, lists_of_an_unbuilt_tree_name_the_module) {
   };
   const auto model = make<Parent>();
   const std::string expected = "Mlp: is not built, so its state is not known; call it first";
-  EXPECT_EQ(thrown<RuntimeError>([&] { static_cast<void>(model->named_parameters()); }), expected);
-  EXPECT_EQ(thrown<RuntimeError>([&] { static_cast<void>(model->named_modules()); }), expected);
-  EXPECT_EQ(thrown<RuntimeError>([&] { model->state_dict(); }), expected);
-  EXPECT_EQ(thrown<RuntimeError>([&] { model->load_state_dict({}); }), expected);
+  EXPECT_EQ(error_of<RuntimeError>([&] { static_cast<void>(model->named_parameters()); }),
+            expected);
+  EXPECT_EQ(error_of<RuntimeError>([&] { static_cast<void>(model->named_modules()); }), expected);
+  EXPECT_EQ(error_of<RuntimeError>([&] { model->state_dict(); }), expected);
+  EXPECT_EQ(error_of<RuntimeError>([&] { model->load_state_dict({}); }), expected);
   const auto waiting = make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly});
-  EXPECT_EQ(thrown<RuntimeError>([&] { static_cast<void>(waiting->parameters()); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { static_cast<void>(waiting->parameters()); }),
             "Mlp: is not built, so its state is not known; build() it first");
   model->eval();
   EXPECT_FALSE(model->second->training()) << "modes reach what is not built";

@@ -12,26 +12,21 @@
 #include <tessera/nn/functional/frame.h>
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/hooks/global_hooks.h>
-#include <tessera/nn/layers/batch_norm.h>
 #include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/tracking/submod_trace.h>
 
 #include "models.h"
+#include "norm_and_dropout.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+using testing_support::values;
 
-/// A block with batch norm and dropout, checkpointed when told to.
-struct Net : Module {
-  explicit Net(bool checkpointed) : checkpointed_(checkpointed) {}
-  Child<Linear> hidden{this, "hidden", 3, 4};
-  Child<BatchNorm1d> norm{this, "norm", 4};
-  Child<Dropout> dropout{this, "dropout", 0.5};
-  Child<Linear> out{this, "out", 4, 1};
+/// Its block is checkpointed when told to.
+struct Checkpointed : NormAndDropout {
+  explicit Checkpointed(bool checkpointed) : checkpointed_(checkpointed) {}
   Tensor forward(const Tensor& x) const {
     const auto block = [this](const Tensor& t) { return dropout(norm(hidden(t))); };
     return out(checkpointed_ ? checkpoint(block, x) : block(x));
@@ -41,20 +36,16 @@ struct Net : Module {
   bool checkpointed_;
 };
 
-Tensor batch() {
-  return from_values<float>({1, 2, 3, -1, 0.5, 2, 4, -2, 1, 0, 1, -3}, {4, 3});
-}
-
-Ptr<Net> net(bool checkpointed) {
+Ptr<Checkpointed> new_model(bool checkpointed) {
   set_seed(5);
-  return make<Net>(checkpointed);
+  return make<Checkpointed>(checkpointed);
 }
 
 using All = std::vector<std::vector<float>>;
 
 TEST(Checkpoint, value_and_grad_through_batch_norm_and_dropout) {
   const auto run = [](bool checkpointed) {
-    const auto model = net(checkpointed);
+    const auto model = new_model(checkpointed);
     const auto [value, grads, next] = value_and_grad(
         [](const auto& m) {
           const Tensor y = m(batch(), CallOptions{.key = RandomKey{7, 1}});
@@ -74,7 +65,7 @@ TEST(Checkpoint, value_and_grad_through_batch_norm_and_dropout) {
 
 TEST(Checkpoint, variables_given_at_a_call_that_has_ended) {
   const auto run = [](bool checkpointed) {
-    const auto model = net(checkpointed);
+    const auto model = new_model(checkpointed);
     const Variables v = model->v().map(
         [](const Tensor& x) { return (x.detach() * 2.0).detach().set_requires_grad(true); });
     const Tensor y = model(batch(), CallOptions{.v = &v, .key = RandomKey{7, 1}});
@@ -93,7 +84,7 @@ TEST(Checkpoint, variables_given_at_a_call_that_has_ended) {
 
 TEST(Checkpoint, pure_calls_and_their_updates) {
   const auto run = [](bool checkpointed) {
-    const auto model = net(checkpointed);
+    const auto model = new_model(checkpointed);
     const Tensor x = batch().set_requires_grad(true);
     const auto [y, next] = call_and_update(model, x, CallOptions{.key = RandomKey{7, 1}});
     sum(y * y).backward();
@@ -106,7 +97,7 @@ TEST(Checkpoint, pure_calls_and_their_updates) {
 
 TEST(Checkpoint, hooks_of_every_kind_run_once_and_change_the_same_gradients) {
   const auto run = [](bool checkpointed) {
-    const auto model = net(checkpointed);
+    const auto model = new_model(checkpointed);
     std::string order;
     const auto note = [&order](const char* what, const Module& m) {
       order.append(what).append(m.class_name()).append(" ");
@@ -124,16 +115,17 @@ TEST(Checkpoint, hooks_of_every_kind_run_once_and_change_the_same_gradients) {
         });
     const Tensor x = batch().set_requires_grad(true);
     sum(model(x, CallOptions{.key = RandomKey{7, 1}})).backward();
-    EXPECT_EQ(order,
-              "forward-Linear forward-BatchNorm1d forward-Dropout forward-Linear forward-Net "
-              "pre-BatchNorm1d full-Linear ");
+    EXPECT_EQ(
+        order,
+        "forward-Linear forward-BatchNorm1d forward-Dropout forward-Linear forward-Checkpointed "
+        "pre-BatchNorm1d full-Linear ");
     return All{values(x.grad()), values(model->hidden->weight.grad())};
   };
   EXPECT_EQ(run(true), run(false));
 }
 
 TEST(Checkpoint, a_recomputation_is_not_tracked) {
-  const auto model = net(true);
+  const auto model = new_model(true);
   const Tensor y = model(batch().set_requires_grad(true),
                          CallOptions{.key = RandomKey{7, 1}, .track_submod_rets = true});
   const auto before = names_of(last_trace().rets);
@@ -143,7 +135,7 @@ TEST(Checkpoint, a_recomputation_is_not_tracked) {
 }
 
 /// Hooks that read the model, draw, and replace arguments and outputs; until `scope` ends.
-std::vector<ScopedHandle> intrusive_hooks(const Ptr<Net>& model) {
+std::vector<ScopedHandle> intrusive_hooks(const Ptr<Checkpointed>& model) {
   std::vector<ScopedHandle> hooks;
   hooks.emplace_back(
       model->hidden->register_forward_pre_hook([=](const Module& m, const Args& args) {
@@ -162,7 +154,7 @@ std::vector<ScopedHandle> intrusive_hooks(const Ptr<Net>& model) {
 
 TEST(Checkpoint, hooks_that_read_draw_and_replace_values_change_the_same_gradients) {
   const auto run = [](bool checkpointed, bool kept) {
-    const auto model = net(checkpointed);
+    const auto model = new_model(checkpointed);
     std::vector<ScopedHandle> hooks = intrusive_hooks(model);
     const Tensor x = batch().set_requires_grad(true);
     const Tensor y = model(x, CallOptions{.key = RandomKey{7, 1}});
@@ -182,10 +174,10 @@ TEST(Checkpoint, hooks_that_read_draw_and_replace_values_change_the_same_gradien
 }
 
 TEST(Checkpoint, hooks_in_a_region_in_a_region) {
-  struct Nested : Net {
-    using Net::Net;
+  struct Nested : Checkpointed {
+    using Checkpointed::Checkpointed;
     Tensor forward(const Tensor& x) const {
-      const auto whole = [this](const Tensor& t) { return Net::forward(t); };
+      const auto whole = [this](const Tensor& t) { return Checkpointed::forward(t); };
       return nested_ ? checkpoint(whole, x) : whole(x);
     }
     bool nested_ = false;
@@ -195,7 +187,7 @@ TEST(Checkpoint, hooks_in_a_region_in_a_region) {
     const auto model = make<Nested>(nested);
     model->nested_ = nested;
     const std::vector<ScopedHandle> hooks =
-        intrusive_hooks(Ptr<Net>(std::static_pointer_cast<Net>(model)));
+        intrusive_hooks(Ptr<Checkpointed>(std::static_pointer_cast<Checkpointed>(model)));
     const Tensor x = batch().set_requires_grad(true);
     sum(model(x, CallOptions{.key = RandomKey{7, 1}})).backward();
     return All{values(x.grad()), values(model->hidden->weight.grad())};
@@ -204,8 +196,8 @@ TEST(Checkpoint, hooks_in_a_region_in_a_region) {
 }
 
 /// Runs batch norm on another thread, which must know of the checkpoint around it.
-struct Threaded : Net {
-  using Net::Net;
+struct NormOnThread : Checkpointed {
+  using Checkpointed::Checkpointed;
   Tensor forward(const Tensor& x) const {
     const auto part = [this](const Tensor& t) {
       const Tensor before = hidden(t);
@@ -225,7 +217,7 @@ struct Threaded : Net {
 TEST(Checkpoint, a_part_of_the_region_on_another_thread) {
   const auto run = [](bool checkpointed) {
     set_seed(5);
-    const auto model = make<Threaded>(false);
+    const auto model = make<NormOnThread>(false);
     model->checkpointed = checkpointed;
     int hooks = 0;
     model->norm->register_forward_hook([&](const Module&, const Args&, const Value&) { ++hooks; });

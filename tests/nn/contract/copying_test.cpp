@@ -11,13 +11,14 @@
 #include <tessera/nn/tree/sub_mods.h>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+using testing_support::error_of;
+using testing_support::values;
 
 /// Members of every sort: children in a list and in a Sequential, ties, a shared child, settings.
 struct Everything : Module {
@@ -94,9 +95,9 @@ TEST(Clone, keeps_modes_and_no_hooks) {
 
 TEST(Clone, a_class_that_cannot_be_copied_is_named) {
   const auto model = make<HoldsUncopied>();
-  EXPECT_EQ(thrown<Unsupported>([&] { static_cast<void>(model->clone()); }),
+  EXPECT_EQ(error_of<Unsupported>([&] { static_cast<void>(model->clone()); }),
             "Uncopied: cannot be copied; it has no copy constructor");
-  EXPECT_EQ(thrown<RuntimeError>([] {
+  EXPECT_EQ(error_of<RuntimeError>([] {
               const auto scale = make<Scale>();
               const Scale copy(*scale);
             }),
@@ -130,7 +131,7 @@ TEST(M2, placeholders_are_leaves_too) {
   const ModulePtr partly = Module::unflatten(definition, {{Tensor(), ones({3})}});
   EXPECT_FALSE(partly->named_slots()[0].second->value.defined());
   EXPECT_EQ(
-      thrown<StructureError>([&, d = definition] {
+      error_of<StructureError>([&, d = definition] {
         static_cast<void>(Module::unflatten(d, leaves.empty() ? leaves : std::vector<Tensor>{}));
       }),
       "unflatten: got 0 leaves, expected 2");

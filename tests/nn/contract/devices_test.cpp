@@ -13,20 +13,22 @@
 #include <tessera/nn/layers/lazy.h>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/meta.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-const Device kMeta{.type = DeviceType::meta};
+using testing_support::error_of;
+using testing_support::kMeta;
 
 /// A child's slot under a second name, and tensors of several dtypes.
-struct Tied : Outer {
-  Tied() { last->factor.tie(inner->scale->factor); }
+struct TiedWithCount : TiedOuter {
   Buffer count{this, "count", zeros({}, {.dtype = DType::i64})};
 };
 
 TEST(T_4, a_conversion_reaches_the_whole_tree_of_members) {
-  const auto model = make<Tied>();
+  const auto model = make<TiedWithCount>();
   model->to(DType::f64);
   for (const auto& [name, slot] : model->named_slots()) {
     EXPECT_EQ(slot->value.dtype(), name == "count" ? DType::i64 : DType::f64) << name;
@@ -47,8 +49,8 @@ TEST(J1, complex_targets_are_warned_of_once_and_can_be_computed_with) {
 }
 
 TEST(J1, the_dtype_of_a_tensor_of_integers_is_refused) {
-  const auto model = make<Tied>();
-  EXPECT_EQ(thrown<TypeError>([&] { model->to(zeros({1}, {.dtype = DType::i64})); }),
+  const auto model = make<TiedWithCount>();
+  EXPECT_EQ(error_of<TypeError>([&] { model->to(zeros({1}, {.dtype = DType::i64})); }),
             "to(): floating or complex dtype required, got i64");
 }
 
@@ -69,7 +71,7 @@ TEST(J1, non_blocking_is_taken_by_every_form) {
 }
 
 TEST(J3, type_takes_a_dtype_or_its_name_and_reaches_integers) {
-  const auto model = make<Tied>();
+  const auto model = make<TiedWithCount>();
   EXPECT_EQ(&model->type(DType::f64), model.get());
   EXPECT_EQ(model->count.value().dtype(), DType::f64);
   EXPECT_EQ(model->type("bf16").get_buffer("count")->dtype(), DType::bf16);
@@ -80,9 +82,9 @@ TEST(J3, type_takes_a_dtype_or_its_name_and_reaches_integers) {
 /// That `move` is refused for a device called `name`, and changes nothing.
 template <class Move>
 void expect_absent(const std::string& name, const Move& move) {
-  const auto model = make<Tied>();
+  const auto model = make<TiedWithCount>();
   const Tensor before = model->last->factor;
-  EXPECT_EQ(thrown<NotImplementedError>([&] { move(*model); }),
+  EXPECT_EQ(error_of<NotImplementedError>([&] { move(*model); }),
             "device type \"" + name + "\" is not available in this build");
   EXPECT_TRUE(before.is(model->last->factor));
   EXPECT_EQ(Device::parse(name + ":1").index, 1);
@@ -105,7 +107,7 @@ TEST(J8, mtia) {
 
 TEST(A3, devices_that_no_build_has_are_refused) {
   const ModuleOptions options{.devices = {Device::parse("xpu:0")}};
-  EXPECT_EQ(thrown<NotImplementedError>([&] { make<Linear>(options, 2, 2); }),
+  EXPECT_EQ(error_of<NotImplementedError>([&] { make<Linear>(options, 2, 2); }),
             "device type \"xpu\" is not available in this build");
 }
 
@@ -129,7 +131,7 @@ TEST(X29, devices_are_kept_and_hold_the_device) {
   EXPECT_EQ(model->devices(), devices);
   EXPECT_EQ(model->device(), devices[0]);
   EXPECT_EQ(make<Linear>(3, 4)->devices(), std::vector<Device>{Device()});
-  EXPECT_EQ(thrown<ValueError>([&] {
+  EXPECT_EQ(error_of<ValueError>([&] {
               make<Linear>(ModuleOptions{.device = Device::parse("cuda:1"), .devices = devices}, 3,
                            4);
             }),
@@ -137,7 +139,7 @@ TEST(X29, devices_are_kept_and_hold_the_device) {
 }
 
 TEST(J10, shared_memory_keeps_values_ties_and_gradients) {
-  const auto model = make<Tied>();
+  const auto model = make<TiedWithCount>();
   sum(model(ones({3}))).backward();
   const auto value = model->last->factor.value().to_vector<float>();
   const void* before = model->last->factor.value().raw_data();
@@ -147,7 +149,7 @@ TEST(J10, shared_memory_keeps_values_ties_and_gradients) {
   EXPECT_EQ(model->last->factor.slot(), model->inner->scale->factor.slot());
   EXPECT_EQ(model->last->factor.grad().to_vector<float>(), (std::vector<float>{5, 5, 5}));
   EXPECT_TRUE(model->last->factor.value().requires_grad());
-  EXPECT_EQ(thrown<RuntimeError>([] { make<LazyLinear>(2)->share_memory(); }),
+  EXPECT_EQ(error_of<RuntimeError>([] { make<LazyLinear>(2)->share_memory(); }),
             "share_memory: \"weight\" is uninitialised");
 }
 

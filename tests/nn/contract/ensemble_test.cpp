@@ -10,11 +10,12 @@
 #include <tessera/nn/layers/dropout.h>
 
 #include "models.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-using Floats = std::vector<float>;
+using testing_support::Floats;
 
 std::vector<ModulePtr> three_linears() {
   return {make<Linear>(4, 2), make<Linear>(4, 2), make<Linear>(4, 2)};

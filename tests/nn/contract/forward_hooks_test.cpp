@@ -8,23 +8,21 @@
 #include <tessera/core/ops/sub.h>
 #include <tessera/nn/hooks/global_hooks.h>
 
-#include "models.h"
+#include "hook_models.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::error_of;
 
 std::vector<float> ones3() {
   return {1, 1, 1};
 }
 
-struct Failing : Module {
-  Tensor forward(const Tensor&) const { throw std::runtime_error("forward failed"); }
-};
-
 /// Several kinds of arguments and results.
-struct Mixed : Module {
+struct ManyKinds : Module {
   std::pair<Tensor, double> forward(const Tensor& x, std::int64_t n, const std::string& text,
                                     const Kwargs& kwargs) const {
     const double scale = kwargs.empty() ? 1.0 : kwargs.at("scale").get<double>();
@@ -49,7 +47,7 @@ TEST(H1, a_single_tensor_stands_for_the_only_argument) {
 TEST(H1, a_pre_hook_that_leaves_too_few_arguments_is_an_error) {
   const auto model = make<Leaf>();
   model->register_forward_pre_hook([](const Module&, const Args&) { return Args{}; });
-  EXPECT_EQ(thrown<TypeError>([&] { model(ones({3})); }),
+  EXPECT_EQ(error_of<TypeError>([&] { model(ones({3})); }),
             "Leaf: hooks left 0 arguments, expected 1");
 }
 
@@ -86,7 +84,7 @@ TEST(P_1, prepend_puts_a_hook_before_the_others) {
 }
 
 TEST(P_1, kwargs_can_be_edited_by_a_pre_hook) {
-  const auto model = make<Mixed>();
+  const auto model = make<ManyKinds>();
   EXPECT_EQ(model(ones({3}), 2, "text", Kwargs{}).second, 6);
   model->register_forward_pre_hook([](const Module&, const Args& args, const Kwargs& kwargs) {
     Kwargs edited = kwargs;
@@ -104,7 +102,7 @@ TEST(P_1, kwargs_can_be_edited_by_a_pre_hook) {
 }
 
 TEST(P_1, always_call_sees_a_call_that_throws_and_keeps_its_error) {
-  const auto model = make<Failing>();
+  const auto model = make<FailingForward>();
   std::string seen;
   std::string logged;
   const LogSinkScope sink([&](LogLevel, std::string_view line) { logged += line; });
@@ -117,7 +115,7 @@ TEST(P_1, always_call_sees_a_call_that_throws_and_keeps_its_error) {
       {.always_call = true});
   model->register_forward_hook([&](const Module&, const Args&, const Value&) { seen += "second"; },
                                {.always_call = true});
-  EXPECT_EQ(thrown<std::runtime_error>([&] { model(ones({1})); }), "forward failed");
+  EXPECT_EQ(error_of<std::runtime_error>([&] { model(ones({1})); }), "forward failed");
   EXPECT_EQ(seen, "nothing second");
   EXPECT_THAT(logged, HasSubstr("hook failed"));
 }
@@ -167,7 +165,7 @@ TEST(H13, a_later_hook_sees_what_the_earlier_one_replaced) {
 }
 
 TEST(X3, hooks_are_positional_by_default) {
-  const auto model = make<Mixed>();
+  const auto model = make<ManyKinds>();
   model->register_forward_pre_hook([](const Module&, const Args& args) {
     EXPECT_EQ(args.size(), 3U);
     EXPECT_EQ(args[1].get<std::int64_t>(), 2);

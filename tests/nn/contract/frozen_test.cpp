@@ -13,6 +13,7 @@
 #include <tessera/nn/state/tree_def.h>
 
 #include "models.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 using Flags = std::map<std::string, bool>;
 using Freeze = void (*)(Sequential&);
 using Way = ModulePtr (*)(const Ptr<Sequential>&);
+using testing_support::error_of;
 
 Ptr<Sequential> two_layers() {
   auto model = make<Sequential>();
@@ -191,7 +193,7 @@ TEST(Frozen, takes_and_drops_a_gradient) {
   EXPECT_FALSE(x.requires_grad());
   x.set_grad({});
   EXPECT_FALSE(x.grad().defined());
-  EXPECT_NE(thrown<InvalidArgument>([&] {
+  EXPECT_NE(error_of<InvalidArgument>([&] {
               x.set_grad(ones({2}, {.dtype = DType::f64}));
             }).find("wrong dtype or device; got f64"),
             std::string::npos);
@@ -202,11 +204,11 @@ TEST(Frozen, what_cannot_be_trained_is_named_and_nothing_is_switched) {
   model->add<Linear>(2, 2);
   model->register_parameter("ids", zeros({2}, {.dtype = DType::i64}), false);
   model->requires_grad_(false);
-  EXPECT_EQ(thrown<InvalidArgument>([&] { model->requires_grad_(true); }),
+  EXPECT_EQ(error_of<InvalidArgument>([&] { model->requires_grad_(true); }),
             "requires_grad_: \"ids\" has no gradients; got i64, expected a floating or complex "
             "dtype");
   EXPECT_EQ(flags_of(*model), (Flags{{"0.bias", false}, {"0.weight", false}, {"ids", false}}));
-  EXPECT_NE(thrown<InvalidArgument>([&] {
+  EXPECT_NE(error_of<InvalidArgument>([&] {
               model->register_parameter("more", zeros({2}, {.dtype = DType::i64}));
             }).find("\"more\": has no gradient; got i64"),
             std::string::npos);

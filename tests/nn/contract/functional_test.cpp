@@ -14,13 +14,14 @@
 #include <tessera/nn/layers/dropout.h>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+using testing_support::error_of;
+using testing_support::values;
 
 /// Scales by a parameter, keeps a running mean of its input, and counts.
 struct Running : Module {
@@ -101,7 +102,7 @@ TEST(X20, a_pure_call_may_be_told_its_mode) {
 TEST(O_1, random_numbers_of_a_pure_call_need_a_key) {
   const auto model = make<Dropping>();
   const Tensor x = ones({64});
-  EXPECT_EQ(thrown<ValueError>([&] { static_cast<void>(call(model, x)); }),
+  EXPECT_EQ(error_of<ValueError>([&] { static_cast<void>(call(model, x)); }),
             "random numbers: \"dropout\" draws some in a pure call; give the call a key");
   const CallOptions key{.key = RandomKey{1, 2}};
   const CallOptions other{.key = RandomKey{1, 3}};
@@ -121,7 +122,7 @@ TEST(O_6, assigning_to_a_module_outside_is_refused) {
   };
   const auto model = make<Leaking>();
   model->other = outside;
-  EXPECT_EQ(thrown<ValueError>([&] { static_cast<void>(call(model, ones({3}))); }),
+  EXPECT_EQ(error_of<ValueError>([&] { static_cast<void>(call(model, ones({3}))); }),
             "assign: \"count\" is assigned in a pure call of Leaking, which does not hold it");
   EXPECT_NO_THROW(model(ones({3})));
 }
@@ -145,7 +146,7 @@ TEST(F4, v_replaces_the_parameters_for_one_call) {
   part.set("last/factor", zeros({3}));
   const CallOptions partial{.v = &part, .with_partial_v = true};
   EXPECT_EQ(values(model(ones({3}), partial)), (std::vector<float>{0, 0, 0}));
-  EXPECT_EQ(thrown<StructureError>([&] { model(ones({3}), CallOptions{.v = &part}); }),
+  EXPECT_EQ(error_of<StructureError>([&] { model(ones({3}), CallOptions{.v = &part}); }),
             "Outer: called with other variables than it has\nmissing: \"inner.scale.factor\"");
 }
 
@@ -307,9 +308,9 @@ TEST(CallInheritance, random_numbers_and_modes_are_those_of_the_call) {
       const CallInheritance inheritance;
       std::thread([&] {
         const CallInheritanceScope inherited(inheritance);
-        error = thrown<ValueError>([&] { y = dropout(x); });
+        error = error_of<ValueError>([&] { y = dropout(x); });
       }).join();
-      check<ValueError>(error == "no exception", error);
+      check<ValueError>(error == "no error", error);
       return y;
     }
   };
@@ -320,7 +321,7 @@ TEST(CallInheritance, random_numbers_and_modes_are_those_of_the_call) {
   EXPECT_EQ(values(threaded(x, keyed)), values(plain(x, keyed)));
   EXPECT_EQ(values(call(threaded, x, keyed)), values(plain(x, keyed)));
   EXPECT_EQ(values(threaded(x, CallOptions{.training = false})), values(x));
-  EXPECT_EQ(thrown<ValueError>([&] { static_cast<void>(call(threaded, x)); }),
+  EXPECT_EQ(error_of<ValueError>([&] { static_cast<void>(call(threaded, x)); }),
             "random numbers: \"dropout\" draws some in a pure call; give the call a key");
 }
 
@@ -347,13 +348,13 @@ TEST(O_1, a_write_in_place_is_no_pure_call) {
   const auto model = make<Careless>();
   const std::string expected =
       "Careless: \"calls\" was changed in place in a pure call; assign its next value";
-  EXPECT_EQ(thrown<RuntimeError>([&] { static_cast<void>(call(model, ones({1}))); }), expected);
-  EXPECT_EQ(thrown<RuntimeError>([&] { static_cast<void>(model->update(ones({1}))); }), expected);
+  EXPECT_EQ(error_of<RuntimeError>([&] { static_cast<void>(call(model, ones({1}))); }), expected);
+  EXPECT_EQ(error_of<RuntimeError>([&] { static_cast<void>(model->update(ones({1}))); }), expected);
   EXPECT_NO_THROW(model(ones({1})));
 }
 
 TEST(O_1, a_root_that_draws_is_called_by_its_class) {
-  EXPECT_EQ(thrown<ValueError>([] { static_cast<void>(call(make<Dropout>(0.5), ones({4}))); }),
+  EXPECT_EQ(error_of<ValueError>([] { static_cast<void>(call(make<Dropout>(0.5), ones({4}))); }),
             "random numbers: \"Dropout\" draws some in a pure call; give the call a key");
 }
 

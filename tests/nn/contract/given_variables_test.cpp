@@ -7,22 +7,23 @@
 #include <tessera/nn/layers/dropout.h>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+using testing_support::error_of;
+using testing_support::values;
 
-struct Mlp : Module {
+struct PlainMlp : Module {
   Child<Linear> hidden{this, "hidden", 3, 4};
   Child<Linear> last{this, "last", 4, 2};
   Tensor forward(const Tensor& x) const { return last(hidden(x)); }
 };
 
 /// Reads values, so that only a call can tell what it calls.
-struct Reading : Module {
+struct ReadsSum : Module {
   Child<Linear> small{this, "small", 3, 2};
   Child<Linear> large{this, "large", 3, 4};
   Tensor forward(const Tensor& x) const { return sum(x).item<float>() < 100 ? small(x) : large(x); }
@@ -42,7 +43,7 @@ Variables given_for_mlp() {
 TEST(A6, given_variables_are_used_in_place_of_new_ones) {
   const Variables v = given_for_mlp();
   for (const auto mode : {BuildMode::on_init, BuildMode::explicitly, BuildMode::on_call}) {
-    const auto model = make<Mlp>(ModuleOptions{.v = v, .build_mode = mode});
+    const auto model = make<PlainMlp>(ModuleOptions{.v = v, .build_mode = mode});
     model->build();
     EXPECT_EQ(values(model(ones({1, 3}))), (std::vector<float>{64, 64})) << to_string(mode);
     EXPECT_TRUE(model->last->weight.value().requires_grad());
@@ -63,70 +64,69 @@ TEST(I_1, all_differences_in_one_error) {
     }
   }
   const std::string expected =
-      "Mlp: given other variables than it has\n"
+      "PlainMlp: given other variables than it has\n"
       "missing: \"hidden.bias\"\n"
       "shape of \"last.weight\": got (2, 5), expected (2, 4)\n"
       "dtype of \"last.bias\": got f64, expected f32\n"
       "superfluous: \"extra.weight\"";
-  EXPECT_EQ(thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = missing}); }), expected);
-  const auto on_call = make<Mlp>(ModuleOptions{.v = missing, .build_mode = BuildMode::on_call});
-  EXPECT_EQ(thrown<StructureError>([&] {
+  EXPECT_EQ(error_of<StructureError>([&] { make<PlainMlp>(ModuleOptions{.v = missing}); }),
+            expected);
+  const auto on_call =
+      make<PlainMlp>(ModuleOptions{.v = missing, .build_mode = BuildMode::on_call});
+  EXPECT_EQ(error_of<StructureError>([&] {
               on_call(ones({1, 3}));
             }),
             expected)
       << "before anything is computed";
   const auto explicitly =
-      make<Mlp>(ModuleOptions{.v = missing, .build_mode = BuildMode::explicitly});
-  EXPECT_EQ(thrown<StructureError>([&] { explicitly->build(); }), expected);
+      make<PlainMlp>(ModuleOptions{.v = missing, .build_mode = BuildMode::explicitly});
+  EXPECT_EQ(error_of<StructureError>([&] { explicitly->build(); }), expected);
 }
 
 TEST(I_2, part_of_the_variables) {
   set_seed(7);
   Variables v;
   v.set("last.bias", full({2}, 4));
-  const auto whole = make<Mlp>();
+  const auto whole = make<PlainMlp>();
   set_seed(7);
-  const auto model = make<Mlp>(ModuleOptions{.v = v, .with_partial_v = true});
+  const auto model = make<PlainMlp>(ModuleOptions{.v = v, .with_partial_v = true});
   EXPECT_EQ(values(model->last->bias), (std::vector<float>{4, 4}));
   EXPECT_EQ(values(model->hidden->weight), values(whole->hidden->weight));
-  EXPECT_EQ(thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = v}); }),
-            "Mlp: given other variables than it has\nmissing: \"hidden.weight\"\n"
+  EXPECT_EQ(error_of<StructureError>([&] { make<PlainMlp>(ModuleOptions{.v = v}); }),
+            "PlainMlp: given other variables than it has\nmissing: \"hidden.weight\"\n"
             "missing: \"hidden.bias\"\nmissing: \"last.weight\"");
   v.set("last.weights", full({2}, 4));
-  EXPECT_EQ(
-      thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = v, .with_partial_v = true}); }),
-      "Mlp: given other variables than it has\nsuperfluous: \"last.weights\"");
-  EXPECT_NO_THROW(make<Mlp>(ModuleOptions{.v = Variables(), .with_partial_v = true}));
+  EXPECT_EQ(error_of<StructureError>(
+                [&] { make<PlainMlp>(ModuleOptions{.v = v, .with_partial_v = true}); }),
+            "PlainMlp: given other variables than it has\nsuperfluous: \"last.weights\"");
+  EXPECT_NO_THROW(make<PlainMlp>(ModuleOptions{.v = Variables(), .with_partial_v = true}));
 }
 
 TEST(A7, part_of_the_variables_must_have_their_shapes) {
   Variables v;
   v.set("last.bias", full({3}, 4));
   v.set("hidden.weight", full({4, 3}, 1, {.dtype = DType::f64}));
-  EXPECT_EQ(
-      thrown<StructureError>([&] { make<Mlp>(ModuleOptions{.v = v, .with_partial_v = true}); }),
-      "Mlp: given other variables than it has\n"
-      "dtype of \"hidden.weight\": got f64, expected f32\n"
-      "shape of \"last.bias\": got (3,), expected (2,)");
+  EXPECT_EQ(error_of<StructureError>(
+                [&] { make<PlainMlp>(ModuleOptions{.v = v, .with_partial_v = true}); }),
+            "PlainMlp: given other variables than it has\n"
+            "dtype of \"hidden.weight\": got f64, expected f32\n"
+            "shape of \"last.bias\": got (3,), expected (2,)");
 }
 
 TEST(A6, variables_of_a_tied_model_name_what_is_tied_once) {
-  struct Tied : Outer {
-    Tied() { last->factor.tie(inner->scale->factor); }
-  };
   Variables v;
   v.set("inner.scale.factor", full({3}, 5));
-  const auto model = make<Tied>(ModuleOptions{.v = v});
+  const auto model = make<TiedOuter>(ModuleOptions{.v = v});
   EXPECT_EQ(model->last->factor.slot(), model->inner->scale->factor.slot());
   EXPECT_EQ(values(model->last->factor), (std::vector<float>{5, 5, 5}));
   v.set("last.factor", full({3}, 5));
-  EXPECT_THROW(make<Tied>(ModuleOptions{.v = v}), StructureError);
+  EXPECT_THROW(make<TiedOuter>(ModuleOptions{.v = v}), StructureError);
 }
 
 TEST(A6, a_childs_own_variables) {
   struct Parent : Module {
     explicit Parent(const Variables& v) : body(this, "body", ModuleOptions{.v = v}) {}
-    Child<Mlp> body;
+    Child<PlainMlp> body;
   };
   EXPECT_EQ(values(make<Parent>(given_for_mlp())->body->last->bias), (std::vector<float>{4, 4}));
 }
@@ -137,18 +137,18 @@ TEST(A6, the_verdict_of_a_forward_that_reads_values_comes_with_its_call) {
   v.set("small.bias", full({2}, 1));
   v.set("large.weight", full({4, 3}, 1));
   v.set("large.bias", full({4}, 1));
-  const auto model = make<Reading>(ModuleOptions{.v = v, .build_mode = BuildMode::on_call});
+  const auto model = make<ReadsSum>(ModuleOptions{.v = v, .build_mode = BuildMode::on_call});
   EXPECT_EQ(values(model(ones({1, 3}))), (std::vector<float>{4, 4}));
   EXPECT_FALSE(model->built()) << "one branch was not taken";
   EXPECT_EQ(values(model(full({1, 3}, 100))), (std::vector<float>{301, 301, 301, 301}));
   EXPECT_TRUE(model->built());
   v.set("large.bias", full({5}, 1));
-  const auto wrong = make<Reading>(ModuleOptions{.v = v, .build_mode = BuildMode::on_call});
+  const auto wrong = make<ReadsSum>(ModuleOptions{.v = v, .build_mode = BuildMode::on_call});
   wrong(ones({1, 3}));
-  EXPECT_EQ(thrown<StructureError>([&] {
+  EXPECT_EQ(error_of<StructureError>([&] {
               wrong(full({1, 3}, 100));
             }),
-            "Reading: given other variables than it has\n"
+            "ReadsSum: given other variables than it has\n"
             "shape of \"large.bias\": got (5,), expected (4,)");
 }
 
@@ -177,14 +177,14 @@ TEST(A6, trying_out_a_forward_runs_no_hook_and_draws_nothing) {
 
 TEST(I_5, parameters_that_are_not_kept) {
   set_seed(7);
-  const auto stored = make<Mlp>();
+  const auto stored = make<PlainMlp>();
   set_seed(7);
   const auto model =
-      make<Mlp>(ModuleOptions{.build_mode = BuildMode::explicitly, .store_vars = false});
+      make<PlainMlp>(ModuleOptions{.build_mode = BuildMode::explicitly, .store_vars = false});
   const BuildStatus status = model->build();
   EXPECT_EQ(values(status.variables.at("last.weight")), values(stored->last->weight));
   EXPECT_TRUE(
-      thrown<RuntimeError>([&] {
+      error_of<RuntimeError>([&] {
         model(ones({1, 3}));
       })
           .ends_with(
@@ -197,7 +197,7 @@ TEST(I_5, parameters_that_are_not_kept) {
 TEST(A9, in_every_mode) {
   const Variables v = given_for_mlp();
   for (const auto mode : {BuildMode::on_init, BuildMode::explicitly, BuildMode::on_call}) {
-    const auto model = make<Mlp>(ModuleOptions{.build_mode = mode, .store_vars = false});
+    const auto model = make<PlainMlp>(ModuleOptions{.build_mode = mode, .store_vars = false});
     model->build();
     EXPECT_EQ(values(model(ones({1, 3}), CallOptions{.v = &v})), (std::vector<float>{64, 64}));
   }
@@ -206,7 +206,8 @@ TEST(A9, in_every_mode) {
 TEST(A9, given_variables_are_what_build_returns) {
   const Variables v = given_for_mlp();
   for (const auto mode : {BuildMode::on_init, BuildMode::explicitly}) {
-    const auto model = make<Mlp>(ModuleOptions{.v = v, .build_mode = mode, .store_vars = false});
+    const auto model =
+        make<PlainMlp>(ModuleOptions{.v = v, .build_mode = mode, .store_vars = false});
     const Variables built = model->build().variables;
     EXPECT_FALSE(model->last->weight.slot()->value.defined());
     EXPECT_TRUE(built.at("last.weight").shares_storage(v.at("last.weight")));
@@ -246,7 +247,7 @@ TEST(I_5, a_tied_parameter_has_the_values_that_it_would_be_kept_with) {
 
 TEST(I_5, a_state_dict_says_why_it_has_no_values) {
   const auto model = make<Linear>(ModuleOptions{.store_vars = false}, 2, 2);
-  EXPECT_EQ(thrown<RuntimeError>([&] { model->state_dict(); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { model->state_dict(); }),
             "state_dict: Linear has no \"weight\" yet: built with store_vars off; every call needs "
             "CallOptions::v");
 }

@@ -1,7 +1,7 @@
 // What tests of hooks call.
 #pragma once
 
-#include <vector>
+#include <stdexcept>
 
 #include "models.h"
 
@@ -11,9 +11,9 @@ inline Tensor input3() {
   return ones({3}).set_requires_grad(true);
 }
 
-inline std::vector<float> floats(const Tensor& x) {
-  return x.to_vector<float>();
-}
+struct FailingForward : Module {
+  Tensor forward(const Tensor&) const { throw std::runtime_error("forward failed"); }
+};
 
 /// Writes to what it was given.
 struct Overwriting : Module {

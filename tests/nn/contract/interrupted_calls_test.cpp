@@ -9,19 +9,19 @@
 #include <tessera/core/ops/sum.h>
 #include <tessera/nn/functional/call_state.h>
 #include <tessera/nn/functional/pure.h>
-#include <tessera/nn/layers/batch_norm.h>
-#include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/tracking/expected_returns.h>
 #include <tessera/nn/tracking/submod_trace.h>
 
 #include "models.h"
+#include "norm_and_dropout.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+using testing_support::error_of;
+using testing_support::values;
 
 /// Writes a buffer, then throws when told to, from deep inside.
 struct Breaking : Module {
@@ -59,7 +59,7 @@ TEST(F4, given_variables_and_buffers_are_gone_after_an_exception) {
   const std::uint64_t seed = Context::current().seed;
   const CallOptions options{
       .v = &v, .buffers = &buffers, .training = false, .key = RandomKey{seed + 1, 9}};
-  EXPECT_EQ(thrown<RuntimeError>([&] { model(ones({3}), options); }), "boom, in module bomb");
+  EXPECT_EQ(error_of<RuntimeError>([&] { model(ones({3}), options); }), "boom, in module bomb");
   expect_as_before(model, 0);
   EXPECT_EQ(Context::current().seed, seed);
   EXPECT_EQ(buffers.at("count").item(), 40) << "what was given is not written to";
@@ -96,7 +96,7 @@ TEST(F4, every_difference_is_said_before_forward_runs) {
   const auto model = make<Breaking>();
   const Variables wrong{{"scale", Variables{{"factor", ones({4})}, {"more", ones({1})}}},
                         {"odd", ones({1})}};
-  EXPECT_EQ(thrown<StructureError>([&] { model(ones({3}), CallOptions{.v = &wrong}); }),
+  EXPECT_EQ(error_of<StructureError>([&] { model(ones({3}), CallOptions{.v = &wrong}); }),
             "Breaking: called with other variables than it has\n"
             "shape of \"scale.factor\": got (4,), expected (3,)\n"
             "superfluous: \"scale.more\"\nsuperfluous: \"odd\"");
@@ -130,7 +130,7 @@ TEST(F4, hooks_that_throw_end_given_variables_too) {
   const Variables v = model->v() * 5;
   const RemovableHandle handle = model->scale->register_forward_hook(
       [](const Module&, const Args&, const Value&) { fail<RuntimeError>("hook"); });
-  EXPECT_EQ(thrown<RuntimeError>([&] { model(ones({3}), CallOptions{.v = &v}); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { model(ones({3}), CallOptions{.v = &v}); }),
             "hook, in module scale");
   expect_as_before(model, 1);
   handle.remove();
@@ -151,17 +151,9 @@ TEST(G1, a_tracked_call_that_throws_leaves_the_last_trace) {
   expect_as_before(model, 3);
 }
 
-/// Batch norm and dropout.
-struct Net : Module {
-  Child<Linear> hidden{this, "hidden", 3, 8};
-  Child<BatchNorm1d> norm{this, "norm", 8};
-  Child<Dropout> dropout{this, "dropout", 0.1};
-  Child<Linear> out{this, "out", 8, 1};
-  Tensor forward(const Tensor& x) const { return out(dropout(norm(hidden(x)))); }
-};
-
 /// One step of v - lr * g on variables given at the call.
-Variables descended(const Ptr<Net>& model, const Variables& v, const Tensor& x, float* loss) {
+Variables descended(const Ptr<NormAndDropout>& model, const Variables& v, const Tensor& x,
+                    float* loss) {
   const Variables leaves =
       v.map([](const Tensor& leaf) { return leaf.detach().set_requires_grad(true); });
   const Tensor y = model(x, CallOptions{.v = &leaves, .key = RandomKey{1, 1}});
@@ -173,7 +165,7 @@ Variables descended(const Ptr<Net>& model, const Variables& v, const Tensor& x, 
 
 TEST(I_3, descent_on_given_variables_lowers_the_loss_ten_times_in_a_row) {
   set_seed(3);
-  const auto model = make<Net>();
+  const auto model = make<NormAndDropout>(8, 0.1);
   const Tensor x = randn({16, 3});
   Variables v = model->v();
   const auto own = values(model->out->weight);
@@ -190,7 +182,7 @@ TEST(I_3, descent_on_given_variables_lowers_the_loss_ten_times_in_a_row) {
 
 TEST(I_3, memory_is_flat_over_a_thousand_steps) {
   set_seed(3);
-  const auto model = make<Net>();
+  const auto model = make<NormAndDropout>(8, 0.1);
   const Tensor x = randn({16, 3});
   Variables v = model->v();
   float loss = 0;

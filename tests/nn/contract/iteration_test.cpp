@@ -6,13 +6,16 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include "models.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
 
+using testing_support::error_of;
+
 /// One Scale as "a" and as "b", and its factor once more as "own".
-struct Tied : Module {
-  Tied() {
+struct SharedScale : Module {
+  SharedScale() {
     auto scale = register_module("a", make<Scale>());
     register_module("b", scale);
     Parameter(this, "own", {3}, init::ones()).tie(scale->factor);
@@ -20,7 +23,7 @@ struct Tied : Module {
 };
 
 TEST(E1, named_parameters_lists_parents_first_and_slots_once) {
-  const auto model = make<Tied>();
+  const auto model = make<SharedScale>();
   EXPECT_EQ(names_of(model->named_parameters()), "own ");
   EXPECT_EQ(names_of(model->named_parameters({.remove_duplicate = false})),
             "own a.factor b.factor ");
@@ -38,7 +41,7 @@ TEST(E2, parameters_are_the_values) {
 }
 
 TEST(E2, an_optimizer_takes_no_empty_list) {
-  EXPECT_EQ(thrown<ValueError>([] { optim::SGD(make<Leaf>()->parameters(), {}); }),
+  EXPECT_EQ(error_of<ValueError>([] { optim::SGD(make<Leaf>()->parameters(), {}); }),
             "optimizer: got an empty list of parameters");
 }
 
@@ -51,7 +54,7 @@ TEST(E3, named_buffers_lists_those_that_are_not_persistent_too) {
 }
 
 TEST(E4, named_children_lists_a_shared_child_once) {
-  const auto model = make<Tied>();
+  const auto model = make<SharedScale>();
   EXPECT_EQ(names_of(model->named_children()), "a ");
   EXPECT_EQ(model->children().size(), 1U);
 }
@@ -81,7 +84,7 @@ TEST(E6, modules_are_the_values) {
 }
 
 TEST(P_7, tied_weights_are_listed_once_or_twice) {
-  const auto model = make<Tied>();
+  const auto model = make<SharedScale>();
   EXPECT_EQ(model->named_parameters().size(), 1U);
   EXPECT_EQ(model->named_parameters({.remove_duplicate = false}).size(), 3U);
   const auto shared = make<Inner>();
@@ -234,7 +237,7 @@ TEST(L1, several_extra_lines_stand_below_each_other) {
 
 TEST(F1, a_module_without_forward_says_so) {
   const auto model = make<Wordy>();
-  EXPECT_EQ(thrown<NotImplementedError>([&] { static_cast<void>((*model)(ones({1}))); }),
+  EXPECT_EQ(error_of<NotImplementedError>([&] { static_cast<void>((*model)(ones({1}))); }),
             "Wordy does not implement forward");
 }
 

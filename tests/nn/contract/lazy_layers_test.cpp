@@ -7,29 +7,30 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+using testing_support::error_of;
+using testing_support::values;
 
 TEST(B4, lazy_linear_takes_its_features_from_its_first_input) {
   const auto lazy = make<LazyLinear>(4);
   EXPECT_EQ(lazy->repr(), "LazyLinear(in_features=0, out_features=4, bias=True)");
   EXPECT_TRUE(lazy->weight.is_uninitialized());
-  EXPECT_EQ(thrown<RuntimeError>([&] { static_cast<void>(lazy->weight.shape()); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { static_cast<void>(lazy->weight.shape()); }),
             "\"weight\": uninitialised; the first call of its module tells its shape");
-  EXPECT_EQ(thrown<RuntimeError>([&] { lazy->share_memory(); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { lazy->share_memory(); }),
             "share_memory: \"weight\" is uninitialised");
-  EXPECT_EQ(thrown<RuntimeError>([&] { lazy->state_dict(); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { lazy->state_dict(); }),
             "state_dict: LazyLinear has no \"weight\" yet: uninitialised; the first call of its "
             "module tells its shape");
   EXPECT_EQ(names_of(lazy->named_parameters()), "weight bias ");
   EXPECT_EQ(lazy(ones({2, 3})).shape(), (Shape{2, 4}));
   EXPECT_EQ(lazy->repr(), "Linear(in_features=3, out_features=4, bias=True)");
-  EXPECT_TRUE(thrown<InvalidArgument>([&] { lazy(ones({2, 5})); }).starts_with("linear: "));
+  EXPECT_TRUE(error_of<InvalidArgument>([&] { lazy(ones({2, 5})); }).starts_with("linear: "));
 }
 
 TEST(B4, the_same_values_as_with_known_features) {
@@ -68,7 +69,7 @@ TEST(B4, an_optimizer_made_before_trains_it) {
 TEST(B4, loaded_state_tells_shapes_too) {
   const auto known = make<Linear>(3, 4);
   const auto lazy = make<LazyLinear>(4);
-  EXPECT_EQ(thrown<RuntimeError>([&] {
+  EXPECT_EQ(error_of<RuntimeError>([&] {
               lazy->load_state_dict({{"weight", ones({5, 3})}, {"bias", ones({4})}});
             }),
             "load_state_dict(LazyLinear): 1 problem\n\tshape of \"weight\": file (5, 3), module "

@@ -12,21 +12,17 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/meta.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using testing::HasSubstr;
-
-const Device kMeta{.type = DeviceType::meta};
-
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
-
-struct Tied : Outer {
-  Tied() { last->factor.tie(inner->scale->factor); }
-};
+using testing_support::error_of;
+using testing_support::kMeta;
+using testing_support::values;
 
 struct Counter : Module, HasExtraState {
   Parameter weight{this, "weight", {1}, init::ones()};
@@ -47,7 +43,7 @@ TEST(X7, a_state_dict_holds_detached_handles_on_the_modules_memory) {
 }
 
 TEST(P_6, assigned_tensors_keep_ties_hooks_and_optimizers) {
-  const auto model = make<Tied>();
+  const auto model = make<TiedOuter>();
   optim::SGD optimizer(model->parameters(), {.lr = 1});
   int seen = 0;
   register_ready_hook(model->last->factor, [&](LeafNode&) { ++seen; });
@@ -64,14 +60,14 @@ TEST(P_6, assigned_tensors_keep_ties_hooks_and_optimizers) {
 }
 
 TEST(K2, a_copy_into_tied_names_keeps_them_tied) {
-  const auto model = make<Tied>();
+  const auto model = make<TiedOuter>();
   const Tensor before = model->last->factor;
-  model->load_state_dict(make<Tied>()->state_dict());
+  model->load_state_dict(make<TiedOuter>()->state_dict());
   EXPECT_TRUE(before.is(model->inner->scale->factor));
 }
 
 TEST(K2, two_values_for_one_tensor_are_refused) {
-  const auto model = make<Tied>();
+  const auto model = make<TiedOuter>();
   const StateDict before = model->state_dict();
   StateDict state = make<Outer>()->state_dict();
   state.set("last.factor", full({3}, 7));
@@ -134,7 +130,7 @@ TEST(K2, slots_that_overlap_take_what_both_can_hold) {
       {.assign = true});
   model->load_state_dict(state({1, 2, 3}, {3, 4, 5}));
   EXPECT_EQ(values(both), (std::vector<float>{1, 2, 3, 4, 5}));
-  EXPECT_THAT(thrown<RuntimeError>([&] {
+  EXPECT_THAT(error_of<RuntimeError>([&] {
                 model->load_state_dict(state({1, 2, 3}, {7, 8, 9}));
               }),
               testing::HasSubstr("\"inner.scale.factor\": lies in memory that others"));
@@ -143,7 +139,7 @@ TEST(K2, slots_that_overlap_take_what_both_can_hold) {
 
 TEST(X36, what_is_no_tensor_fails_even_when_not_strict) {
   const auto model = make<Scale>();
-  EXPECT_EQ(thrown<RuntimeError>([&] {
+  EXPECT_EQ(error_of<RuntimeError>([&] {
               model->load_state_dict({{"factor", "text"}, {"more", 1}}, {.strict = false});
             }),
             "load_state_dict(Scale): 1 problem\n\t\"factor\": not a tensor");
@@ -183,7 +179,7 @@ TEST(H8, edits_of_every_list_count_and_strict_is_always_told) {
   const LoadResult result = model->load_state_dict(model->state_dict(), {.strict = false});
   EXPECT_EQ(result.missing_keys, std::vector<std::string>{"lost"});
   EXPECT_EQ(result.unexpected_keys, std::vector<std::string>{"found"});
-  EXPECT_EQ(thrown<RuntimeError>([&] { model->load_state_dict(model->state_dict()); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { model->load_state_dict(model->state_dict()); }),
             "load_state_dict(Outer): 2 problems\n\tmissing: \"lost\"\n\tunexpected: \"found\"");
 }
 
@@ -213,7 +209,7 @@ TEST(H9, a_later_failure_puts_extra_state_ties_and_lazy_layers_back) {
                         {"lazy.weight", ones({2, 3})},
                         {"lazy.bias", ones({2})}};
   for (const bool assign : {false, true}) {
-    EXPECT_EQ(thrown<RuntimeError>([&] { model->load_state_dict(state, {.assign = assign}); }),
+    EXPECT_EQ(error_of<RuntimeError>([&] { model->load_state_dict(state, {.assign = assign}); }),
               "too late");
     EXPECT_EQ(model->counter->count, 0);
     EXPECT_EQ(values(model->counter->weight), std::vector<float>{1});
@@ -240,7 +236,7 @@ TEST(K5, extra_state_that_throws_half_way_puts_the_rest_back) {
                         {"first._extra_state", 41},
                         {"second.weight", full({1}, 5)},
                         {"second._extra_state", 410}};
-  EXPECT_EQ(thrown<ValueError>([&] { model->load_state_dict(state); }), "too large");
+  EXPECT_EQ(error_of<ValueError>([&] { model->load_state_dict(state); }), "too large");
   EXPECT_EQ(model->first->count, 0);
   EXPECT_EQ(values(model->first->weight), std::vector<float>{1});
 }

@@ -2,25 +2,23 @@
 #include <gtest/gtest.h>
 
 #include "models.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
+
+using testing_support::error_of;
 
 TEST(D1, get_submodule_walks_the_path) {
   const auto model = make<Outer>();
   EXPECT_EQ(&model->get_submodule("inner.scale"), &*model->inner->scale);
   EXPECT_EQ(&model->get_submodule(""), model.get());
-  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(model->get_submodule("inner.x.y")); }),
+  EXPECT_EQ(error_of<AttributeError>([&] { static_cast<void>(model->get_submodule("inner.x.y")); }),
             "Inner has no module \"x\" (in path \"inner.x.y\")");
   EXPECT_EQ(
-      thrown<AttributeError>([&] { static_cast<void>(model->get_submodule("inner.offset")); }),
+      error_of<AttributeError>([&] { static_cast<void>(model->get_submodule("inner.offset")); }),
       "\"offset\" in Inner is a buffer, not a module");
 }
-
-/// Takes the place of a Scale, with a forward of its own.
-struct Negative : Scale {
-  Tensor forward(const Tensor& x) const { return x * -1.0; }
-};
 
 TEST(D2, set_submodule_replaces_a_member_with_its_own_forward) {
   const auto model = make<Outer>();
@@ -35,7 +33,7 @@ TEST(D2, set_submodule_checks_the_type_of_a_member) {
     Tensor forward(const Tensor& x, const Tensor& y) const { return x + y; }
   };
   const auto model = make<Outer>();
-  EXPECT_EQ(thrown<TypeError>([&] { model->set_submodule("inner.scale", make<Leaf>()); }),
+  EXPECT_EQ(error_of<TypeError>([&] { model->set_submodule("inner.scale", make<Leaf>()); }),
             "module name \"scale\": Inner holds a Scale there, and a Leaf cannot take its place");
   EXPECT_THROW(model->set_submodule("last", make<TwoArguments>()), TypeError);
   EXPECT_EQ(model->last->class_name(), "Scale");
@@ -46,11 +44,12 @@ TEST(D2, set_submodule_creates_only_the_last_step) {
   model->set_submodule("inner.extra", make<Leaf>());
   EXPECT_EQ(names_of(model->inner->named_children()), "scale extra ");
   EXPECT_THROW(model->set_submodule("none.extra", make<Leaf>()), AttributeError);
-  EXPECT_EQ(thrown<AttributeError>([&] { model->set_submodule("inner.more", make<Leaf>(), true); }),
-            "Inner has no module \"more\" (in path \"inner.more\")");
+  EXPECT_EQ(
+      error_of<AttributeError>([&] { model->set_submodule("inner.more", make<Leaf>(), true); }),
+      "Inner has no module \"more\" (in path \"inner.more\")");
   EXPECT_THROW(model->set_submodule("", make<Leaf>()), ValueError);
   EXPECT_THROW(model->set_submodule("inner", nullptr), ValueError);
-  EXPECT_EQ(thrown<AttributeError>([&] { model->set_submodule("inner.offset", make<Leaf>()); }),
+  EXPECT_EQ(error_of<AttributeError>([&] { model->set_submodule("inner.offset", make<Leaf>()); }),
             "\"offset\" in Inner is a buffer, not a module");
   EXPECT_THROW(model->set_submodule("inner.a/b", make<Leaf>()), KeyError);
 }
@@ -70,10 +69,10 @@ TEST(D3, get_parameter_splits_at_the_last_dot) {
   EXPECT_EQ(model->get_parameter("inner.scale.factor").slot(), model->inner->scale->factor.slot());
   EXPECT_THROW(static_cast<void>(model->get_parameter("inner.scale.none")), AttributeError);
   EXPECT_EQ(
-      thrown<AttributeError>([&] { static_cast<void>(model->get_parameter("inner.offset")); }),
+      error_of<AttributeError>([&] { static_cast<void>(model->get_parameter("inner.offset")); }),
       "\"offset\" in Inner is a buffer, not a parameter");
   model->register_parameter("reserved", nullptr);
-  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(model->get_parameter("reserved")); }),
+  EXPECT_EQ(error_of<AttributeError>([&] { static_cast<void>(model->get_parameter("reserved")); }),
             "\"reserved\" in Outer is a reserved name, not a parameter");
 }
 
@@ -124,7 +123,7 @@ TEST(D2, a_replacement_whose_own_forward_is_not_known_is_refused) {
   };
   const auto holder = make<Holder>();
   EXPECT_EQ(holder->exact(ones({3})).to_vector<float>(), (std::vector<float>{2, 2, 2}));
-  EXPECT_EQ(thrown<TypeError>([&] { holder->derived(ones({3})); }),
+  EXPECT_EQ(error_of<TypeError>([&] { holder->derived(ones({3})); }),
             "Negative: is called as Scale, and its own forward is not known; construct it with "
             "nn::make or as a Child, in module derived");
 }

@@ -37,6 +37,16 @@ struct Outer : Module {
   Tensor forward(const Tensor& x) const { return last(inner(x)); }
 };
 
+/// One slot as inner.scale.factor and as last.factor.
+struct TiedOuter : Outer {
+  TiedOuter() { last->factor.tie(inner->scale->factor); }
+};
+
+/// May take a Scale's place, with a forward of its own.
+struct Negative : Scale {
+  Tensor forward(const Tensor& x) const { return x * -1.0; }
+};
+
 template <class List>
 std::string names_of(const List& list) {
   std::string text;
@@ -44,19 +54,6 @@ std::string names_of(const List& list) {
     text += name + " ";
   }
   return text;
-}
-
-/// What `action` throws as an E, or a text that says that it did not.
-template <class E, class F>
-std::string thrown(const F& action) {
-  try {
-    action();
-  } catch (const E& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another exception: ") + error.what();
-  }
-  return "no exception";
 }
 
 }  // namespace tessera::nn::contract

@@ -8,15 +8,16 @@
 #include <tessera/nn/state/tree_def.h>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-const RandomKey kKey{1, 0};
+using testing_support::error_of;
+using testing_support::values;
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+const RandomKey kKey{1, 0};
 
 /// Scales by a variable and counts its calls.
 Tensor counting(State& s, const Tensor& x) {
@@ -69,7 +70,7 @@ TEST(C7, names_are_declared_once_unless_told) {
       return x + a * 10.0 + b;
     });
   };
-  EXPECT_EQ(thrown<ValueError>([&] { twice(DeclareMode::strict)(kKey, zeros({1})); }),
+  EXPECT_EQ(error_of<ValueError>([&] { twice(DeclareMode::strict)(kKey, zeros({1})); }),
             "variable: \"w\" is declared twice in one call of module");
   EXPECT_EQ(values(twice(DeclareMode::append)(kKey, zeros({1}))(zeros({1}))),
             std::vector<float>{12});
@@ -84,7 +85,7 @@ TEST(C8, assigning_what_was_never_declared) {
     s.assign("w", x);
     return x;
   });
-  EXPECT_EQ(thrown<ValueError>([&] { wrong(kKey, ones({1})); }),
+  EXPECT_EQ(error_of<ValueError>([&] { wrong(kKey, ones({1})); }),
             "assign: \"w\" is no variable of module");
 }
 
@@ -111,7 +112,7 @@ TEST(O_5, clashes_are_errors) {
   const auto b = module_of(counting)(kKey, ones({3}));
   const auto both =
       module_of([=](State& s, const Tensor& x) { return s.call(b, s.call(a, x)); }, "both");
-  EXPECT_EQ(thrown<ValueError>([&] { both(kKey, ones({3})); }),
+  EXPECT_EQ(error_of<ValueError>([&] { both(kKey, ones({3})); }),
             "both: two of the modules that it calls have a \"w\"; the second is a module, and "
             "neither has a name");
 }
@@ -138,9 +139,9 @@ TEST(O_8, tuples_fan_out_and_lists_compose) {
   const auto composed = chain(kKey, ones({3}));
   EXPECT_EQ(values(composed(ones({3}))), (std::vector<float>{12, 12, 12}));
   EXPECT_EQ(names_of(composed->v().leaves()), "chain_0.w chain_2.w ");
-  EXPECT_EQ(thrown<ValueError>([] { module_of(std::tuple<>()); }),
+  EXPECT_EQ(error_of<ValueError>([] { module_of(std::tuple<>()); }),
             "module_of: an empty tuple makes no module");
-  EXPECT_EQ(thrown<ValueError>([] { static_cast<void>(module_of(std::vector<Function>{})); }),
+  EXPECT_EQ(error_of<ValueError>([] { static_cast<void>(module_of(std::vector<Function>{})); }),
             "module_of: an empty list makes no module");
 }
 

@@ -9,11 +9,14 @@
 #include <tessera/nn/optim/adamw.h>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/meta.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-const Device kMeta{.type = DeviceType::meta};
+using testing_support::error_of;
+using testing_support::kMeta;
 
 /// One tensor of each sort.
 struct Sorts : Module {
@@ -41,9 +44,9 @@ TEST(J1, a_cast_reaches_the_whole_tree_but_not_integers) {
 
 TEST(J1, integers_are_no_target) {
   const auto model = make<Sorts>();
-  EXPECT_EQ(thrown<TypeError>([&] { model->to(DType::i32); }),
+  EXPECT_EQ(error_of<TypeError>([&] { model->to(DType::i32); }),
             "to(): floating or complex dtype required, got i32");
-  EXPECT_EQ(thrown<TypeError>([&] { model->to(Device{}, DType::boolean); }),
+  EXPECT_EQ(error_of<TypeError>([&] { model->to(Device{}, DType::boolean); }),
             "to(): floating or complex dtype required, got bool");
 }
 
@@ -81,10 +84,7 @@ TEST(J1, gradients_and_hooks_of_frozen_parameters_follow) {
 }
 
 TEST(J1, ties_and_hooks_stay) {
-  struct Tied : Outer {
-    Tied() { last->factor.tie(inner->scale->factor); }
-  };
-  const auto model = make<Tied>();
+  const auto model = make<TiedOuter>();
   int seen = 0;
   register_ready_hook(model->last->factor, [&](LeafNode&) { ++seen; });
   const RemovableHandle doubling =
@@ -135,7 +135,7 @@ TEST(J2, casts_of_floating_tensors_alone) {
 TEST(X38, type_casts_integers_too) {
   const auto model = make<Sorts>();
   EXPECT_EQ(dtypes_of(model->type("f64")), "f64 f64 f64 f64 ");
-  EXPECT_EQ(thrown<TypeError>([&] { model->type(DType::i32); }),
+  EXPECT_EQ(error_of<TypeError>([&] { model->type(DType::i32); }),
             "type(): \"weight\" is trained and cannot be i32");
   EXPECT_THROW(model->type("float128"), InvalidArgument);
   model->requires_grad_(false);
@@ -147,11 +147,11 @@ TEST(T_1, devices_that_no_build_has) {
   const Tensor before = model->factor;
   EXPECT_EQ(Device::parse("xpu:1").type, DeviceType::xpu);
   EXPECT_EQ(Device::parse("ipu").type, DeviceType::ipu);
-  EXPECT_EQ(thrown<NotImplementedError>([&] { model->xpu(); }),
+  EXPECT_EQ(error_of<NotImplementedError>([&] { model->xpu(); }),
             "device type \"xpu\" is not available in this build");
-  EXPECT_EQ(thrown<NotImplementedError>([&] { model->ipu(0); }),
+  EXPECT_EQ(error_of<NotImplementedError>([&] { model->ipu(0); }),
             "device type \"ipu\" is not available in this build");
-  EXPECT_EQ(thrown<NotImplementedError>([&] { model->mtia(); }),
+  EXPECT_EQ(error_of<NotImplementedError>([&] { model->mtia(); }),
             "device type \"mtia\" is not available in this build");
   EXPECT_THROW(model->to(Device::parse("xpu")), NotImplementedError);
   EXPECT_TRUE(before.is(model->factor));
@@ -170,7 +170,7 @@ TEST(J9, to_empty_gives_memory_to_what_has_none) {
   EXPECT_EQ(model->last->factor.value().device(), kMeta);
   EXPECT_TRUE(model->last->factor.value().requires_grad());
   EXPECT_EQ(model(zeros({3}, {.device = kMeta})).shape(), Shape{3});
-  EXPECT_EQ(thrown<NotImplementedError>([&] { model->cpu(); }),
+  EXPECT_EQ(error_of<NotImplementedError>([&] { model->cpu(); }),
             "tensor has no data (meta); use to_empty()");
   model->to_empty(Device{});
   EXPECT_EQ(model->last->factor.value().device(), Device{});

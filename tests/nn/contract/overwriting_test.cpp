@@ -5,11 +5,13 @@
 #include <tessera/core/ops/expand.h>
 
 #include "models.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::error_of;
 
 /// One parameter or buffer that may be an obstacle, between two that are none.
 struct Between : Module {
@@ -73,7 +75,7 @@ TEST(Overwriting, a_problem_anywhere_is_found_before_the_first_write) {
           }
         }
         const std::string text =
-            thrown<RuntimeError>([&] { model->load_state_dict(state, {.strict = strict}); });
+            error_of<RuntimeError>([&] { model->load_state_dict(state, {.strict = strict}); });
         EXPECT_THAT(text, HasSubstr(obstacle.says)) << name;
         EXPECT_THAT(text, HasSubstr(std::string("\"") + name + "\"")) << obstacle.says;
         expect_ones(*model, obstacle.says);
@@ -100,7 +102,7 @@ TEST(Overwriting, what_fails_later_is_undone_beside_a_repeated_tensor) {
   const auto model = make<Late>();
   StateDict state = twos();
   state.set("_extra_state", 2.0);
-  EXPECT_EQ(thrown<ValueError>([&] { model->load_state_dict(state); }), "extra state: not 1");
+  EXPECT_EQ(error_of<ValueError>([&] { model->load_state_dict(state); }), "extra state: not 1");
   expect_ones(*model, " after extra state");
 }
 
@@ -108,12 +110,12 @@ TEST(Overwriting, variables_are_checked_as_states_are) {
   const auto model = make<Between>();
   Variables values = model->v().map([](const Tensor& x) { return full(x.shape(), 2); });
   model->weight.slot()->put(repeated());
-  EXPECT_THAT(thrown<StructureError>([&] { model->set_v(values); }),
+  EXPECT_THAT(error_of<StructureError>([&] { model->set_v(values); }),
               HasSubstr("\"weight\": several of its elements share memory"));
   expect_ones(*model, " after set_v");
   model->weight.slot()->put(ones({2, 3}));
   values.at("weight") = zeros({2, 3}, {.dtype = DType::c64});
-  EXPECT_THAT(thrown<StructureError>([&] { model->set_v(values); }),
+  EXPECT_THAT(error_of<StructureError>([&] { model->set_v(values); }),
               HasSubstr("\"weight\": cannot take complex numbers"));
   expect_ones(*model, " after set_v");
 }

@@ -10,11 +10,13 @@
 
 #include "activations.h"
 #include "ops/gradients.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using ::testing::HasSubstr;
+using testing_support::error_of;
 
 TEST(P_12, prelu_has_one_slope_for_all_or_one_a_channel) {
   const auto one = make<PReLU>();
@@ -58,7 +60,7 @@ TEST(P_12, prelu_refuses_what_does_not_fit) {
   EXPECT_THROW(make<PReLU>(0), ValueError);
   EXPECT_THROW(make<PReLU>(-1), ValueError);
   const auto three = make<PReLU>(3);
-  const std::string text = thrown<ValueError>([&] { three(ones({2, 4})); });
+  const std::string text = error_of<ValueError>([&] { three(ones({2, 4})); });
   EXPECT_THAT(text, HasSubstr("got 3 numbers, expected 1 or 4"));
   EXPECT_THROW(three(ones({3})), ValueError);
   EXPECT_THROW(three(scalar(1)), ValueError);
@@ -93,12 +95,12 @@ TEST(P_12, reset_parameters_fills_the_slopes_again) {
 
 TEST(P_12, the_slopes_gradient_has_the_same_bits_for_all_passes) {
   for (const std::int64_t count : {1, 3}) {
-    tessera::testing::expect_same_bits_for_all_passes(
+    tessera::testing_support::expect_same_bits_for_all_passes(
         [](const auto& p, const auto& x) {
-          return tessera::testing::loss_of_samples(prelu(x[0], p[0]));
+          return tessera::testing_support::loss_of_samples(prelu(x[0], p[0]));
         },
-        {tessera::testing::numbers({count}, 1, DType::f32)},
-        {tessera::testing::numbers({8, 3, 5}, 2, DType::f32)});
+        {tessera::testing_support::numbers({count}, 1, DType::f32)},
+        {tessera::testing_support::numbers({8, 3, 5}, 2, DType::f32)});
   }
 }
 

@@ -7,18 +7,18 @@
 #include <tessera/nn/hooks/global_hooks.h>
 
 #include "hook_models.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using testing::HasSubstr;
-
-struct Failing : Module {
-  Tensor forward(const Tensor&) const { throw std::runtime_error("forward failed"); }
-};
+using testing_support::error_of;
+using testing_support::values;
 
 /// A tensor and a number.
-struct Mixed : Scale {
+struct WithNumber : Scale {
   std::pair<Tensor, double> forward(const Tensor& x) const { return {x * factor, 1.5}; }
 };
 
@@ -67,7 +67,7 @@ TEST(H10, they_come_before_own_backward_hooks) {
   const Tensor x = input3();
   model(x).backward(ones({3}));
   EXPECT_EQ(order, "process-pre own-pre process own ");
-  EXPECT_EQ(floats(x.grad()), (std::vector<float>{20, 20, 20}));
+  EXPECT_EQ(values(x.grad()), (std::vector<float>{20, 20, 20}));
 }
 
 TEST(H2, hooks_that_are_always_called_run_globals_first_with_the_output_so_far) {
@@ -81,18 +81,18 @@ TEST(H2, hooks_that_are_always_called_run_globals_first_with_the_output_so_far) 
   };
   const ScopedHandle process =
       global_hooks::register_forward(note("process"), {.always_call = true});
-  EXPECT_THROW(make<Failing>()(ones({1})), std::runtime_error);
+  EXPECT_THROW(make<FailingForward>()(ones({1})), std::runtime_error);
   EXPECT_EQ(order, "process(nothing) ");
   order.clear();
   model->register_forward_hook([](const Module&, const Args&, const Value&) -> Tensor {
     throw std::runtime_error("a hook failed");
   });
   model->register_forward_hook(note("own"), {.always_call = true});
-  EXPECT_EQ(thrown<std::runtime_error>([&] { model(ones({1})); }), "a hook failed");
+  EXPECT_EQ(error_of<std::runtime_error>([&] { model(ones({1})); }), "a hook failed");
   EXPECT_EQ(order, "process(output) own(output) ");
   order.clear();
   model->register_forward_pre_hook([](const Module&, const Args&) { fail<ValueError>("early"); });
-  EXPECT_EQ(thrown<ValueError>([&] { model(ones({1})); }), "early");
+  EXPECT_EQ(error_of<ValueError>([&] { model(ones({1})); }), "early");
   EXPECT_EQ(order, "process(nothing) own(nothing) ");
 }
 
@@ -101,25 +101,25 @@ TEST(H1, a_hook_with_kwargs_must_return_both) {
   const std::string expected = "forward pre-hook with kwargs must return (args, kwargs)";
   RemovableHandle handle = model->register_forward_pre_hook(
       [](const Module&, const Args& args, const Kwargs&) { return args[0].tensor(); });
-  EXPECT_EQ(thrown<RuntimeError>([&] { model(ones({3})); }), expected);
+  EXPECT_EQ(error_of<RuntimeError>([&] { model(ones({3})); }), expected);
   handle.remove();
   handle = model->register_forward_pre_hook(
       [](const Module&, const Args& args, const Kwargs&) { return Value(args); });
-  EXPECT_EQ(thrown<RuntimeError>([&] { model(ones({3})); }), expected);
+  EXPECT_EQ(error_of<RuntimeError>([&] { model(ones({3})); }), expected);
   handle.remove();
   model->register_forward_pre_hook([](const Module&, const Args&, const Kwargs& kwargs) {
     return Value(Value::List{Args{full({3}, 4)}, kwargs});
   });
-  EXPECT_EQ(floats(model(ones({3}))), (std::vector<float>{8, 8, 8}));
+  EXPECT_EQ(values(model(ones({3}))), (std::vector<float>{8, 8, 8}));
 }
 
 TEST(H3, a_pre_hook_sees_nothing_for_outputs_that_are_no_tensors) {
-  const auto model = make<Mixed>();
+  const auto model = make<WithNumber>();
   int calls = 0;
   model->register_full_backward_pre_hook([&](const Module&, const Grads& grad_output) {
     ++calls;
     ASSERT_EQ(grad_output.size(), 2U);
-    EXPECT_EQ(floats(grad_output[0]), (std::vector<float>{1, 1, 1}));
+    EXPECT_EQ(values(grad_output[0]), (std::vector<float>{1, 1, 1}));
     EXPECT_FALSE(grad_output[1].defined());
   });
   sum(model(input3()).first).backward();
@@ -130,14 +130,14 @@ TEST(H3, a_wrong_number_of_gradients_is_an_error) {
   const auto model = make<Scale>();
   model->register_full_backward_pre_hook([](const Module&, const Grads&) { return Grads(3); });
   const Tensor y = model(input3());
-  EXPECT_EQ(thrown<RuntimeError>([&] { y.backward(ones({3})); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { y.backward(ones({3})); }),
             "backward hook of Scale returned 3 gradients, expected 1");
 }
 
 TEST(H3, inputs_cannot_be_changed_in_place) {
   const auto model = make<Overwriting>();
   model->register_full_backward_pre_hook([](const Module&, const Grads&) {});
-  EXPECT_THAT(thrown<RuntimeError>([&] { model(input3() * 1.0); }),
+  EXPECT_THAT(error_of<RuntimeError>([&] { model(input3() * 1.0); }),
               HasSubstr("module with backward hooks cannot be changed in place"));
 }
 
@@ -174,7 +174,7 @@ TEST(H4, named_arguments_are_none_of_the_inputs) {
   const Tensor bias = input3();
   model(input3(), Kwargs{{"bias", bias}}).backward(ones({3}));
   EXPECT_EQ(inputs, 1U);
-  EXPECT_EQ(floats(bias.grad()), (std::vector<float>{1, 1, 1}));
+  EXPECT_EQ(values(bias.grad()), (std::vector<float>{1, 1, 1}));
 }
 
 TEST(H4, an_output_that_is_neither_tensor_nor_list_is_warned_of) {
@@ -227,13 +227,13 @@ TEST(X43, legacy_hooks_still_run_for_one_module_or_all) {
 TEST(H5, several_outputs_are_warned_of) {
   std::string logged;
   const LogSinkScope sink([&](LogLevel, std::string_view line) { logged += line; });
-  const auto model = make<Mixed>();
+  const auto model = make<WithNumber>();
   int calls = 0;
   model->register_backward_hook([&](const Module&, const Grads&, const Grads&) { ++calls; });
   sum(model(input3()).first).backward();
   EXPECT_EQ(calls, 1);
   EXPECT_THAT(logged,
-              HasSubstr("Mixed: legacy backward hooks see the first tensor of a list alone"));
+              HasSubstr("WithNumber: legacy backward hooks see the first tensor of a list alone"));
 }
 
 #pragma GCC diagnostic pop
@@ -265,14 +265,14 @@ TEST(X34, always_call_is_for_forward_hooks) {
   const auto pre = [](const Module&, const Args&) {};
   const auto backward_pre = [](const Module&, const Grads&) {};
   const auto backward = [](const Module&, const Grads&, const Grads&) {};
-  EXPECT_EQ(thrown<ValueError>([&] { model->register_forward_pre_hook(pre, always); }),
+  EXPECT_EQ(error_of<ValueError>([&] { model->register_forward_pre_hook(pre, always); }),
             "hooks: always_call is for forward hooks; got it for another kind");
   EXPECT_THROW(model->register_full_backward_pre_hook(backward_pre, always), ValueError);
   EXPECT_THROW(model->register_full_backward_hook(backward, always), ValueError);
   EXPECT_THROW(global_hooks::register_forward_pre(pre, always), ValueError);
   EXPECT_THROW(global_hooks::register_full_backward_pre(backward_pre, always), ValueError);
   EXPECT_THROW(global_hooks::register_full_backward(backward, always), ValueError);
-  EXPECT_EQ(floats(model(ones({3}))), (std::vector<float>{2, 2, 2}));
+  EXPECT_EQ(values(model(ones({3}))), (std::vector<float>{2, 2, 2}));
 }
 
 }  // namespace

@@ -7,44 +7,31 @@
 #include <tessera/nn/functional/module_of.h>
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/hooks/global_hooks.h>
-#include <tessera/nn/layers/batch_norm.h>
-#include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/state/tree_def.h>
 #include <tessera/nn/tracking/submod_trace.h>
 
 #include "models.h"
+#include "norm_and_dropout.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
-
-/// Batch norm, dropout and a layer with weights.
-struct Net : Module {
-  Child<Linear> hidden{this, "hidden", 3, 4};
-  Child<BatchNorm1d> norm{this, "norm", 4};
-  Child<Dropout> dropout{this, "dropout", 0.5};
-  Child<Linear> out{this, "out", 4, 1};
-  Tensor forward(const Tensor& x) const { return out(dropout(norm(hidden(x)))); }
-};
+using testing_support::error_of;
+using testing_support::values;
 
 const CallOptions kKeyed{.key = RandomKey{3, 4}};
 
-Tensor batch() {
-  return from_values<float>({1, 2, 3, -1, 0.5, 2, 4, -2, 1, 0, 1, -3}, {4, 3});
-}
-
 /// What all slots of a module hold, and how often that was written.
-struct State {
+struct Contents {
   std::vector<std::vector<float>> values;
   std::vector<std::uint32_t> versions;
   std::vector<const void*> memory;
-  friend bool operator==(const State&, const State&) = default;
+  friend bool operator==(const Contents&, const Contents&) = default;
 };
-State state_of(const Module& module) {
-  State state;
+Contents contents_of(const Module& module) {
+  Contents state;
   for (const auto& [name, slot] : module.named_slots()) {
     state.values.push_back(slot->value.to_vector<float>());
     state.versions.push_back(slot->value.version());
@@ -54,25 +41,25 @@ State state_of(const Module& module) {
 }
 
 /// Counts its uses.
-Tensor counting(nn::State& s, const Tensor& x) {
+Tensor counting_uses(nn::State& s, const Tensor& x) {
   const Tensor n = s.variable("n", [] { return zeros({}); }, {.trainable = false});
   s.assign("n", n + 1.0);
   return x;
 }
 
 TEST(O_1, call_leaves_a_model_with_batch_norm_and_dropout_as_it_was) {
-  const auto model = make<Net>();
-  const State before = state_of(*model);
+  const auto model = make<NormAndDropout>();
+  const Contents before = contents_of(*model);
   const Tensor first = call(model, batch(), kKeyed);
   EXPECT_EQ(values(call(model, batch(), kKeyed)), values(first));
-  EXPECT_EQ(state_of(*model), before);
+  EXPECT_EQ(contents_of(*model), before);
 }
 
 TEST(F6, update_gives_a_new_module_and_leaves_the_receiver) {
-  const auto model = make<Net>();
-  const State before = state_of(*model);
-  const Ptr<Net> next = update(model, batch(), kKeyed);
-  EXPECT_EQ(state_of(*model), before);
+  const auto model = make<NormAndDropout>();
+  const Contents before = contents_of(*model);
+  const Ptr<NormAndDropout> next = update(model, batch(), kKeyed);
+  EXPECT_EQ(contents_of(*model), before);
   EXPECT_NE(next.get(), model.get());
   EXPECT_EQ(next->norm->num_batches_tracked.value().item<std::int64_t>(), 1);
   EXPECT_NE(values(next->norm->running_mean), values(model->norm->running_mean));
@@ -80,10 +67,10 @@ TEST(F6, update_gives_a_new_module_and_leaves_the_receiver) {
 }
 
 TEST(F7, call_and_update_gives_both_and_calls_what_a_class_overrides) {
-  const auto model = make<Net>();
+  const auto model = make<NormAndDropout>();
   const auto [y, next] = call_and_update(model, batch(), kKeyed);
   EXPECT_EQ(values(y), values(call(model, batch(), kKeyed)));
-  EXPECT_EQ(state_of(*next).values, state_of(*update(model, batch(), kKeyed)).values);
+  EXPECT_EQ(contents_of(*next).values, contents_of(*update(model, batch(), kKeyed)).values);
 
   struct Cheaper : Leaf {
     [[nodiscard]] std::pair<Tensor, ModulePtr> call_and_update(const Tensor& x) const override {
@@ -104,10 +91,10 @@ TEST(F7, assigning_what_was_never_declared_is_an_error_of_the_call) {
     if (stray) {
       s.assign("w", x);
     }
-    return counting(s, x);
+    return counting_uses(s, x);
   })(RandomKey{1, 0}, ones({1}));
   stray = true;
-  EXPECT_EQ(thrown<ValueError>([&] { static_cast<void>(call_and_update(module, ones({1}))); }),
+  EXPECT_EQ(error_of<ValueError>([&] { static_cast<void>(call_and_update(module, ones({1}))); }),
             "assign: \"w\" is no variable of module");
   stray = false;
   EXPECT_EQ(update(module, ones({1}))->get_buffer("n")->item(), 1);
@@ -134,8 +121,8 @@ TEST(C7, a_bound_value_is_returned_in_place_of_the_variables) {
 
 TEST(F8, an_instance_call_announces_the_inner_state_nested_or_flat) {
   const RandomKey key{1, 0};
-  const auto named = module_of(counting, "inner")(key, ones({1}));
-  const auto unnamed = module_of(counting)(key, ones({1}));
+  const auto named = module_of(counting_uses, "inner")(key, ones({1}));
+  const auto unnamed = module_of(counting_uses)(key, ones({1}));
   const auto outer = module_of([=](nn::State& s, const Tensor& x) {
     return s.call(unnamed, s.call(named, x));
   })(key, ones({1}));
@@ -156,8 +143,8 @@ TEST(F8, a_named_module_without_variables_declares_nothing) {
 
 TEST(O_4, variables_of_named_modules_are_nested_and_those_of_others_flat) {
   const RandomKey key{1, 0};
-  const auto named = module_of(counting, "inner")(key, ones({1}));
-  const auto unnamed = module_of(counting)(key, ones({1}));
+  const auto named = module_of(counting_uses, "inner")(key, ones({1}));
+  const auto unnamed = module_of(counting_uses)(key, ones({1}));
   const auto outer = module_of(
       [=](nn::State& s, const Tensor& x) {
         const Tensor w = s.variable("w", [] { return ones({1}); });
@@ -170,7 +157,7 @@ TEST(O_4, variables_of_named_modules_are_nested_and_those_of_others_flat) {
 }
 
 TEST(O_7, a_step_of_gradient_descent_as_arithmetic_on_modules) {
-  const auto model = make<Net>();
+  const auto model = make<NormAndDropout>();
   const auto [value, grads, next] = value_and_grad(
       [](const auto& m) { return sum(m(batch(), CallOptions{.training = false})); }, model);
   std::vector<Tensor> leaves;
@@ -178,21 +165,22 @@ TEST(O_7, a_step_of_gradient_descent_as_arithmetic_on_modules) {
     leaves.push_back(leaf);
   }
   const TreeDef definition = model->flatten().second;
-  const auto stepped = std::static_pointer_cast<Net>(Module::unflatten(definition, leaves));
+  const auto stepped =
+      std::static_pointer_cast<NormAndDropout>(Module::unflatten(definition, leaves));
   EXPECT_TRUE(stepped->flatten().second == definition);
   EXPECT_EQ(values(stepped->out->bias), values(model->out->bias.value() - 2.0));
   EXPECT_EQ(values(stepped->norm->running_var), values(model->norm->running_var));
 }
 
 TEST(X13, update_is_a_new_module_of_the_same_class) {
-  const auto model = make<Net>();
-  static_assert(std::is_same_v<decltype(update(model, batch())), Ptr<Net>>);
+  const auto model = make<NormAndDropout>();
+  static_assert(std::is_same_v<decltype(update(model, batch())), Ptr<NormAndDropout>>);
   const ModulePtr next = make<Scale>()->update(ones({3}));
   EXPECT_EQ(next->class_name(), "Scale");
 }
 
 TEST(X40, only_the_instance_call_runs_hooks) {
-  const auto model = make<Net>();
+  const auto model = make<NormAndDropout>();
   int calls = 0;
   const auto count = [&](const Module&, const Args&, const Value&) { ++calls; };
   const auto count_gradients = [&](const Module&, const Grads&, const Grads&) { ++calls; };

@@ -4,21 +4,19 @@
 #include <tessera/nn/tree/registration_hooks.h>
 
 #include "models.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-/// Takes a Scale's place, with a forward of its own.
-struct Negative : Scale {
-  Tensor forward(const Tensor& x) const { return x * -1.0; }
-};
+using testing_support::error_of;
 
 TEST(H11, a_hook_that_gives_a_buffer_for_a_parameter_is_refused) {
   const ScopedHandle hook =
       register_parameter_registration_hook([](Module&, std::string_view, const Parameter&) {
         return std::optional(Parameter(make_buffer_slot("", ones({3}), true)));
       });
-  EXPECT_EQ(thrown<TypeError>([] { make<Scale>(); }),
+  EXPECT_EQ(error_of<TypeError>([] { make<Scale>(); }),
             "parameter name \"factor\": a registration hook gave a buffer");
 }
 
@@ -69,7 +67,7 @@ TEST(C1, a_refused_parameter_leaves_its_name_free) {
   EXPECT_THROW(model->register_parameter("weight", leaf * 2.0), ValueError);
   EXPECT_THROW(model->register_parameter("weight", zeros({2}, {.dtype = DType::i64})),
                InvalidArgument);
-  EXPECT_EQ(thrown<TypeError>([&] { model->register_parameter("weight", Tensor()); }),
+  EXPECT_EQ(error_of<TypeError>([&] { model->register_parameter("weight", Tensor()); }),
             "parameter \"weight\": not a tensor; nullptr reserves the name");
   model->register_buffer("weight", ones({2}));
   EXPECT_EQ(names_of(model->named_buffers()), "weight ");
@@ -85,7 +83,7 @@ TEST(C1, a_refused_parameter_leaves_the_one_that_was_there) {
 
 TEST(C2, an_undefined_tensor_is_no_buffer) {
   const auto model = make<Leaf>();
-  EXPECT_EQ(thrown<TypeError>([&] { model->register_buffer("mean", Tensor()); }),
+  EXPECT_EQ(error_of<TypeError>([&] { model->register_buffer("mean", Tensor()); }),
             "buffer \"mean\": not a tensor; nullptr reserves the name");
   EXPECT_NO_THROW(model->register_parameter("mean", ones({1})));
 }
@@ -112,7 +110,7 @@ TEST(C9, a_hook_that_throws_leaves_the_name_free) {
 
 TEST(D1, a_path_that_ends_in_a_dot_misses_its_last_step) {
   const auto model = make<Outer>();
-  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(model->get_submodule("inner.")); }),
+  EXPECT_EQ(error_of<AttributeError>([&] { static_cast<void>(model->get_submodule("inner.")); }),
             "Inner has no module \"\" (in path \"inner.\")");
   EXPECT_THROW(static_cast<void>(model->get_submodule(".inner")), AttributeError);
   EXPECT_THROW(static_cast<void>(model->get_submodule("inner..scale")), AttributeError);
@@ -122,7 +120,7 @@ TEST(D1, a_path_that_ends_in_a_dot_misses_its_last_step) {
 TEST(D1, a_reserved_name_is_no_module) {
   const auto model = make<Outer>();
   model->set("last", nullptr);
-  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(model->get_submodule("last")); }),
+  EXPECT_EQ(error_of<AttributeError>([&] { static_cast<void>(model->get_submodule("last")); }),
             "\"last\" in Outer is a reserved name, not a module");
 }
 
@@ -130,8 +128,9 @@ TEST(D2, a_reserved_name_is_nothing_to_replace) {
   const auto model = make<Outer>();
   model->set("last", nullptr);
   for (const bool strict : {false, true}) {
-    EXPECT_EQ(thrown<AttributeError>([&] { model->set_submodule("last", make<Scale>(), strict); }),
-              "\"last\" in Outer is a reserved name, not a module");
+    EXPECT_EQ(
+        error_of<AttributeError>([&] { model->set_submodule("last", make<Scale>(), strict); }),
+        "\"last\" in Outer is a reserved name, not a module");
   }
   model->register_module("last", make<Negative>());
   EXPECT_EQ(model(ones({3})).to_vector<float>(), (std::vector<float>{-3, -3, -3}));

@@ -5,11 +5,13 @@
 #include <tessera/nn/tree/registration_hooks.h>
 
 #include "models.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::error_of;
 
 TEST(C1, register_parameter_adds_in_order_and_replaces_in_place) {
   const auto model = make<Outer>();
@@ -42,7 +44,7 @@ TEST(C1, null_reserves_the_name) {
 TEST(C1, a_tensor_with_history_is_refused) {
   const auto model = make<Leaf>();
   const Tensor leaf = ones({2}).set_requires_grad(true);
-  const auto text = thrown<ValueError>([&] { model->register_parameter("weight", leaf * 2.0); });
+  const auto text = error_of<ValueError>([&] { model->register_parameter("weight", leaf * 2.0); });
   EXPECT_EQ(text, "parameter \"weight\": has autograd history; register a leaf");
 }
 
@@ -50,7 +52,7 @@ TEST(C1, of_several_errors_the_first_is_said) {
   const auto model = make<Inner>();
   const Tensor history = ones({2}).set_requires_grad(true) * 2.0;
   const auto text = [&](const std::string& name, const Tensor& value) {
-    return thrown<Error>([&] { model->register_parameter(name, value); });
+    return error_of<Error>([&] { model->register_parameter(name, value); });
   };
   EXPECT_EQ(text("", history), "parameter name \"\": must not be empty");
   EXPECT_EQ(text("a.b/c", Tensor()), "parameter name \"a.b/c\": must not contain '.'");
@@ -92,7 +94,7 @@ TEST(C3, add_module_under_a_name_or_reserve_it) {
 
 TEST(C3, a_cycle_is_refused) {
   const auto model = make<Outer>();
-  const auto text = thrown<ValueError>([&] { model->inner->add_module("back", model); });
+  const auto text = error_of<ValueError>([&] { model->inner->add_module("back", model); });
   EXPECT_EQ(text, "module name \"back\": the Outer holds this Inner itself");
 }
 
@@ -104,7 +106,7 @@ TEST(C4, members_register_themselves_in_the_order_of_declaration) {
 
 TEST(C4, a_name_does_not_change_its_kind_unless_erased) {
   const auto model = make<Inner>();
-  EXPECT_EQ(thrown<KeyError>([&] { model->register_parameter("offset", ones({3})); }),
+  EXPECT_EQ(error_of<KeyError>([&] { model->register_parameter("offset", ones({3})); }),
             "parameter name \"offset\": already used by a buffer of Inner");
   model->erase("offset");
   model->register_parameter("offset", ones({3}));
@@ -115,9 +117,9 @@ TEST(C4, null_empties_a_registered_name) {
   const auto model = make<Outer>();
   model->set("last", nullptr);
   EXPECT_EQ(names_of(model->named_children()), "inner ");
-  EXPECT_EQ(thrown<AttributeError>([&] { model(ones({3})); }),
+  EXPECT_EQ(error_of<AttributeError>([&] { model(ones({3})); }),
             "module \"last\": the name holds no module");
-  EXPECT_EQ(thrown<AttributeError>([&] { model->set("other", nullptr); }),
+  EXPECT_EQ(error_of<AttributeError>([&] { model->set("other", nullptr); }),
             "Outer has no parameter, buffer or module \"other\"");
 }
 
@@ -126,17 +128,17 @@ TEST(C4, handles_on_an_emptied_name_say_so) {
   const auto scale = model->scale.ptr();
   scale->set("factor", nullptr);
   const std::string expected = "parameter \"factor\": the name holds no parameter";
-  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.shape()); }), expected);
-  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.grad()); }), expected);
-  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.name()); }), expected);
-  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(scale->factor.value()); }), expected);
+  EXPECT_EQ(error_of<AttributeError>([&] { static_cast<void>(scale->factor.shape()); }), expected);
+  EXPECT_EQ(error_of<AttributeError>([&] { static_cast<void>(scale->factor.grad()); }), expected);
+  EXPECT_EQ(error_of<AttributeError>([&] { static_cast<void>(scale->factor.name()); }), expected);
+  EXPECT_EQ(error_of<AttributeError>([&] { static_cast<void>(scale->factor.value()); }), expected);
   EXPECT_FALSE(scale->factor.defined());
   model->set("offset", nullptr);
-  EXPECT_EQ(thrown<AttributeError>([&] { model->offset.assign(ones({3})); }),
+  EXPECT_EQ(error_of<AttributeError>([&] { model->offset.assign(ones({3})); }),
             "buffer \"offset\": the name holds no buffer");
-  EXPECT_EQ(thrown<AttributeError>([&] { static_cast<void>(model->offset.value()); }),
+  EXPECT_EQ(error_of<AttributeError>([&] { static_cast<void>(model->offset.value()); }),
             "buffer \"offset\": the name holds no buffer");
-  EXPECT_EQ(thrown<AttributeError>([] { static_cast<void>(Parameter().shape()); }),
+  EXPECT_EQ(error_of<AttributeError>([] { static_cast<void>(Parameter().shape()); }),
             "parameter: no module has declared it");
 }
 
@@ -183,7 +185,7 @@ TEST(C9, registration_hooks_may_replace_what_is_registered) {
 TEST(C10, bad_names_are_said_with_their_reason) {
   const auto model = make<Leaf>();
   const auto text = [&](const std::string& name) {
-    return thrown<KeyError>([&] { model->register_buffer(name, ones({1})); });
+    return error_of<KeyError>([&] { model->register_buffer(name, ones({1})); });
   };
   EXPECT_EQ(text(""), "buffer name \"\": must not be empty");
   EXPECT_EQ(text("a.b"), "buffer name \"a.b\": must not contain '.'");
@@ -197,13 +199,13 @@ TEST(C10, a_member_declared_twice_is_refused) {
     Child<Scale> a{this, "a", 1};
     Child<Scale> b{this, "a", 1};
   };
-  EXPECT_EQ(thrown<KeyError>([] { make<Twice>(); }),
+  EXPECT_EQ(error_of<KeyError>([] { make<Twice>(); }),
             "module name \"a\": already used by a module of Twice");
   struct Both : Module {
     Parameter a{this, "a", {1}, init::ones()};
     Parameter b{this, "a", {2}, init::ones()};
   };
-  EXPECT_EQ(thrown<KeyError>([] { make<Both>(); }),
+  EXPECT_EQ(error_of<KeyError>([] { make<Both>(); }),
             "parameter name \"a\": already used by a parameter of Both");
 }
 

@@ -11,19 +11,18 @@
 #include <tessera/nn/state/tree_def.h>
 
 #include "models.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+using testing_support::values;
 
 /// One factor under two names, in two children.
-struct Tied : Module {
+struct TiedChain : Module {
   Child<Scale> b{this, "b"};
   Child<Scale> a{this, "a"};
-  Tied() { a->factor.tie(b->factor); }
+  TiedChain() { a->factor.tie(b->factor); }
   Tensor forward(const Tensor& x) const { return a(b(x)); }
 };
 
@@ -87,7 +86,7 @@ TEST(X1, zero_grad_drops_gradients_unless_asked_for_zeros) {
 }
 
 TEST(X6, duplicates_are_left_out_of_every_list_by_default) {
-  const auto model = make<Tied>();
+  const auto model = make<TiedChain>();
   model->register_module("again", model->a.ptr());
   EXPECT_EQ(names_of(model->named_parameters()), "b.factor ");
   EXPECT_EQ(names_of(model->named_parameters({.remove_duplicate = false})),
@@ -111,7 +110,7 @@ TEST(X9, extra_repr_returns_the_text) {
 }
 
 TEST(X18, of_tied_names_the_first_in_traversal_stays) {
-  const auto model = make<Tied>();
+  const auto model = make<TiedChain>();
   EXPECT_EQ(names_of(model->v().leaves()), "b.factor ");
   EXPECT_EQ(model->v().aliases().at("a.factor"), "b.factor");
   EXPECT_EQ(names_of(model->state_dict()), "b.factor a.factor ");

@@ -14,13 +14,14 @@
 #include <tessera/nn/state/serialize.h>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+using testing_support::error_of;
+using testing_support::values;
 
 /// What its bytes give, which must be a module of the same form and of the same bytes.
 ModulePtr remade(const Module& module) {
@@ -80,16 +81,19 @@ TEST(K8, built_lazy_layers_keep_their_sizes) {
   const ModulePtr copy = remade(*model);
   EXPECT_TRUE(copy->built());
   EXPECT_EQ(values((*copy)(x)), values(model(x)));
-  EXPECT_EQ(thrown<InvalidArgument>([&] { (*copy)(ones({2, 3})); }).substr(0, 6), "Conv2d");
+  EXPECT_EQ(error_of<InvalidArgument>([&] { (*copy)(ones({2, 3})); }).substr(0, 6), "Conv2d");
 }
 
 // --- classes of one's own ------------------------------------------------------------------------
 
+namespace shades {
 enum class Shade : std::uint8_t { light, dark };
-enum class Hue : std::int8_t { red = -3, blue = 7 };
 [[nodiscard]] constexpr auto names_of(Shade /*of_this_type*/) {
   return std::array<std::string_view, 2>{"light", "dark"};
 }
+}  // namespace shades
+using shades::Shade;
+enum class Hue : std::int8_t { red = -3, blue = 7 };
 
 struct PaintOptions {
   Shade shade = Shade::light;
@@ -173,9 +177,9 @@ TEST(K8, weights_of_losses_come_back) {
 }
 
 TEST(K8, names_of_own_layers_are_taken) {
-  EXPECT_EQ(thrown<KeyError>([] { register_class<Leaf>("Linear"); }),
+  EXPECT_EQ(error_of<KeyError>([] { register_class<Leaf>("Linear"); }),
             "register_class: \"Linear\" is registered already");
-  EXPECT_EQ(thrown<KeyError>([] { register_class<Linear>("MyLinear"); }),
+  EXPECT_EQ(error_of<KeyError>([] { register_class<Linear>("MyLinear"); }),
             "register_class: the class of \"MyLinear\" is registered already, as \"Linear\"");
 }
 
@@ -190,7 +194,7 @@ std::string complaint(const Module& module, const Value& config) {
   all.set("module", root);
   const std::string begin = "deserialize: the bytes hold no module: config of ";
   const std::string text =
-      thrown<IoError>([&] { static_cast<void>(deserialize(seal(to_bytes(all)))); });
+      error_of<IoError>([&] { static_cast<void>(deserialize(seal(to_bytes(all)))); });
   return text.starts_with(begin) ? text.substr(begin.size()) : text;
 }
 

@@ -6,9 +6,12 @@
 #include <tessera/nn/state/tree_def.h>
 
 #include "models.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
+
+using testing_support::error_of;
 
 /// Settings, ties, a child that is there or not, a buffer that is not saved, extra state.
 struct Saved : Module, HasExtraState {
@@ -36,7 +39,7 @@ void register_once() {
   static_cast<void>(once);
 }
 
-Ptr<Saved> example() {
+Ptr<Saved> saved_example() {
   register_once();
   auto model = make<Saved>(4);
   model->epoch = 9;
@@ -47,7 +50,7 @@ Ptr<Saved> example() {
 }
 
 TEST(K8, gives_back_the_module) {
-  const auto model = example();
+  const auto model = saved_example();
   const ModulePtr copy = deserialize(serialize(*model));
   ASSERT_NE(dynamic_cast<Saved*>(copy.get()), nullptr);
   const auto& saved = static_cast<const Saved&>(*copy);
@@ -64,7 +67,7 @@ TEST(K8, gives_back_the_module) {
 }
 
 TEST(K8, counts_as_no_model_made) {
-  const auto bytes = serialize(*example());
+  const auto bytes = serialize(*saved_example());
   const std::uint64_t made = Context::current().models_made;
   static_cast<void>(deserialize(bytes));
   EXPECT_EQ(Context::current().models_made, made);
@@ -85,7 +88,7 @@ TEST(K8, children_and_ties_of_later_are_made_again) {
 }
 
 TEST(K8, ties_that_were_untied_stay_apart) {
-  const auto model = example();
+  const auto model = saved_example();
   model->second->register_parameter("factor", full({4}, 5));
   const ModulePtr copy = deserialize(serialize(*model));
   EXPECT_EQ(copy->get_parameter("second.factor").value().to_vector<float>(),
@@ -96,7 +99,7 @@ TEST(K8, ties_that_were_untied_stay_apart) {
 
 TEST(K8, unregistered_classes_are_named) {
   register_once();
-  const auto text = thrown<Unsupported>([] { static_cast<void>(serialize(*make<Leaf>())); });
+  const auto text = error_of<Unsupported>([] { static_cast<void>(serialize(*make<Leaf>())); });
   EXPECT_TRUE(text.starts_with("serialize: class \"Leaf\" is not registered; registered: "));
   EXPECT_NE(text.find("Saved, Scale"), std::string::npos);
   EXPECT_NE(text.find(" and Tessera's own layers and losses; see register_class"),
@@ -104,7 +107,7 @@ TEST(K8, unregistered_classes_are_named) {
   const auto stack = make<Sequential>();
   stack->add<Leaf>();
   const auto bytes = serialize(*stack);
-  EXPECT_NE(thrown<Unsupported>([&] {
+  EXPECT_NE(error_of<Unsupported>([&] {
               static_cast<void>(deserialize(bytes));
             }).find("deserialize: class \"Leaf\" is not registered"),
             std::string::npos);
@@ -118,7 +121,7 @@ TEST(K8, names_and_classes_are_registered_once) {
 }
 
 TEST(K8, damaged_bytes_are_refused) {
-  auto bytes = serialize(*example());
+  auto bytes = serialize(*saved_example());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_THROW(static_cast<void>(deserialize(std::span(bytes).first(size))), IoError) << size;
   }

@@ -4,16 +4,17 @@
 #include <sstream>
 
 #include "models.h"
+#include "support/error_of.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
 
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
-}
+using testing_support::error_of;
+using testing_support::values;
 
 /// A buffer before a parameter, one that is not saved, and a reserved name.
-struct Mixed : Module {
+struct Assorted : Module {
   Buffer mean{this, "mean", zeros({2})};
   Parameter weight{this, "weight", {2}, init::ones()};
   Buffer scratch{this, "scratch", zeros({1}), false};
@@ -22,13 +23,13 @@ struct Mixed : Module {
 };
 
 /// One slot under two names.
-struct Tied : Module {
+struct TwoNames : Module {
   Child<Scale> a{this, "a"};
   Child<Scale> b{this, "b"};
-  Tied() { b->factor.tie(a->factor); }
+  TwoNames() { b->factor.tie(a->factor); }
 };
 
-struct Counter : Module, HasExtraState {
+struct BreakableCounter : Module, HasExtraState {
   Parameter weight{this, "weight", {1}, init::ones()};
   std::int64_t count = 0;
   bool broken = false;
@@ -41,12 +42,12 @@ struct Counter : Module, HasExtraState {
 };
 
 struct Holder : Module {
-  Child<Counter> counter{this, "counter"};
+  Child<BreakableCounter> counter{this, "counter"};
   Child<Scale> scale{this, "scale"};
 };
 
 TEST(K1, parameters_before_buffers_before_children) {
-  EXPECT_EQ(names_of(make<Mixed>()->state_dict()), "weight mean scale.factor ");
+  EXPECT_EQ(names_of(make<Assorted>()->state_dict()), "weight mean scale.factor ");
 }
 
 TEST(K1, values_are_detached_and_share_memory) {
@@ -58,7 +59,7 @@ TEST(K1, values_are_detached_and_share_memory) {
 }
 
 TEST(K1, ties_appear_under_every_name) {
-  EXPECT_EQ(names_of(make<Tied>()->state_dict()), "a.factor b.factor ");
+  EXPECT_EQ(names_of(make<TwoNames>()->state_dict()), "a.factor b.factor ");
 }
 
 TEST(K1, fills_a_destination) {
@@ -87,7 +88,7 @@ TEST(K2, copies_into_the_tensors_that_are_there) {
 }
 
 TEST(P_6, assign_takes_the_given_tensors) {
-  const auto model = make<Tied>();
+  const auto model = make<TwoNames>();
   model->a->factor.requires_grad_(false);
   const Tensor given = full({3}, 5, {.dtype = DType::f64});
   model->load_state_dict({{"a.factor", given}, {"b.factor", given}}, {.assign = true});
@@ -107,14 +108,14 @@ TEST(X4, assign_and_strict_are_options) {
 }
 
 TEST(K3, all_problems_at_once_and_nothing_changed) {
-  const auto model = make<Mixed>();
+  const auto model = make<Assorted>();
   const StateDict bad{{"weight", ones({3})},
                       {"scale.factor", 3},
                       {"scale.more", ones({1})},
                       {"odd.weight", ones({1})}};
   EXPECT_EQ(
-      thrown<RuntimeError>([&] { model->load_state_dict(bad); }),
-      "load_state_dict(Mixed): 5 problems\n\tmissing: \"mean\"\n\tunexpected: \"odd.weight\", "
+      error_of<RuntimeError>([&] { model->load_state_dict(bad); }),
+      "load_state_dict(Assorted): 5 problems\n\tmissing: \"mean\"\n\tunexpected: \"odd.weight\", "
       "\"scale.more\"\n\tshape of \"weight\": file (3,), module (2,)\n\t\"scale.factor\": not "
       "a tensor");
   EXPECT_EQ(values(model->weight), (std::vector<float>{1, 1}));
@@ -124,9 +125,9 @@ TEST(K3, dtypes_that_would_lose_something_are_refused) {
   const auto model = make<Scale>();
   const StateDict complex{{"factor", zeros({3}, {.dtype = DType::c64})}};
   const StateDict whole{{"factor", zeros({3}, {.dtype = DType::i64})}};
-  EXPECT_EQ(thrown<RuntimeError>([&] { model->load_state_dict(complex); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { model->load_state_dict(complex); }),
             "load_state_dict(Scale): 1 problem\n\tdtype of \"factor\": file c64, module f32");
-  EXPECT_EQ(thrown<RuntimeError>([&] { model->load_state_dict(whole, {.assign = true}); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { model->load_state_dict(whole, {.assign = true}); }),
             "load_state_dict(Scale): 1 problem\n\tdtype of \"factor\": file i64, module f32");
   model->load_state_dict(whole);
   EXPECT_EQ(values(model->factor), (std::vector<float>{0, 0, 0}));
@@ -138,7 +139,7 @@ TEST(X36, wrong_sizes_fail_even_when_not_strict) {
 }
 
 TEST(X35, keys_of_reserved_names_are_unexpected) {
-  const auto model = make<Mixed>();
+  const auto model = make<Assorted>();
   StateDict state = model->state_dict();
   state.set("bias", ones({2}));
   EXPECT_THROW(model->load_state_dict(state), RuntimeError);
@@ -172,9 +173,10 @@ TEST(K5, extra_state_is_saved_and_set) {
 }
 
 TEST(K5, missing_and_unexpected_extra_state) {
-  EXPECT_EQ(
-      make<Counter>()->load_state_dict({{"weight", ones({1})}}, {.strict = false}).missing_keys,
-      std::vector<std::string>{"_extra_state"});
+  EXPECT_EQ(make<BreakableCounter>()
+                ->load_state_dict({{"weight", ones({1})}}, {.strict = false})
+                .missing_keys,
+            std::vector<std::string>{"_extra_state"});
   const StateDict state{{"factor", ones({3})}, {"_extra_state", 1}};
   EXPECT_EQ(make<Scale>()->load_state_dict(state, {.strict = false}).unexpected_keys,
             std::vector<std::string>{"_extra_state"});
@@ -185,7 +187,7 @@ TEST(K5, a_set_extra_state_that_throws_changes_nothing) {
   StateDict state = model->state_dict();
   state.set("scale.factor", full({3}, 9));
   model->counter->broken = true;
-  EXPECT_EQ(thrown<ValueError>([&] { model->load_state_dict(state); }), "Counter: broken");
+  EXPECT_EQ(error_of<ValueError>([&] { model->load_state_dict(state); }), "Counter: broken");
   EXPECT_EQ(values(model->scale->factor), (std::vector<float>{2, 2, 2}));
 }
 
@@ -250,7 +252,7 @@ TEST(H8, may_report_problems) {
     EXPECT_EQ(load.metadata.at("version").get<std::int64_t>(), 1);
     load.errors.push_back("inner is too old");
   });
-  EXPECT_EQ(thrown<RuntimeError>([&] { model->load_state_dict(model->state_dict()); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { model->load_state_dict(model->state_dict()); }),
             "load_state_dict(Outer): 1 problem\n\tinner is too old");
 }
 
@@ -272,7 +274,7 @@ TEST(H9, adding_to_the_lists_fails_and_puts_everything_back) {
   });
   StateDict state = model->state_dict();
   state.set("last.factor", full({3}, 6));
-  EXPECT_EQ(thrown<RuntimeError>([&] { model->load_state_dict(state); }),
+  EXPECT_EQ(error_of<RuntimeError>([&] { model->load_state_dict(state); }),
             "load_state_dict(Outer): 1 problem\n\tmissing: \"something\"");
   EXPECT_EQ(order, (std::vector<std::string>{"inner", "outer"}));
   EXPECT_EQ(values(model->last->factor), (std::vector<float>{2, 2, 2}));
@@ -283,7 +285,7 @@ TEST(H9, a_hook_that_throws_after_assign_puts_everything_back) {
   const Tensor before = model->factor;
   model->register_load_state_dict_post_hook([](Module&, LoadResult&) { fail<RuntimeError>("no"); });
   const StateDict state{{"factor", full({3}, 6, {.dtype = DType::f64})}};
-  EXPECT_EQ(thrown<RuntimeError>([&] { model->load_state_dict(state, {.assign = true}); }), "no");
+  EXPECT_EQ(error_of<RuntimeError>([&] { model->load_state_dict(state, {.assign = true}); }), "no");
   EXPECT_TRUE(before.is(model->factor));
   EXPECT_EQ(model->factor.slot()->dtype, DType::f32);
   EXPECT_TRUE(model->factor.value().requires_grad());
@@ -297,7 +299,7 @@ TEST(StateDict, keeps_order_through_changes) {
   state.set("a", 5);
   EXPECT_EQ(names_of(state), "b c a ");
   EXPECT_EQ(state.at("c").get<std::int64_t>(), 4);
-  EXPECT_EQ(thrown<KeyError>([&] { static_cast<void>(state.at("x")); }),
+  EXPECT_EQ(error_of<KeyError>([&] { static_cast<void>(state.at("x")); }),
             "state dict: no \"x\" among 3 names");
   EXPECT_THROW(static_cast<void>(state.tensor("a")), TypeError);
 }

@@ -20,9 +20,12 @@
 #include <tessera/nn/layers/multihead_attention.h>
 
 #include "models.h"
+#include "support/values.h"
 
 namespace tessera::nn::contract {
 namespace {
+
+using testing_support::values;
 
 constexpr int kThreads = 4;
 constexpr int kCalls = 8;
@@ -63,10 +66,6 @@ void at_once(const F& work) {
   for (std::thread& thread : threads) {
     thread.join();
   }
-}
-
-std::vector<float> values(const Tensor& x) {
-  return x.to_vector<float>();
 }
 
 Tensor input(int thread) {

@@ -7,9 +7,12 @@
 #include <tessera/nn/tracking/submod_trace.h>
 
 #include "models.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
+
+using testing_support::error_of;
 
 /// Calls `shared` twice.
 struct Twice : Module {
@@ -174,12 +177,12 @@ ExpectedReturns expected(std::vector<double> shared) {
 
 std::string failure(const ExpectedReturns& returns) {
   const auto model = make<Twice>();
-  return thrown<CheckFailure>(
+  return error_of<CheckFailure>(
       [&] { model(ones({3}), CallOptions{.expected_submod_rets = &returns}); });
 }
 
 TEST(I_9, recorded_values_pass_and_others_fail) {
-  EXPECT_EQ(failure(expected({6, 12})), "no exception");
+  EXPECT_EQ(failure(expected({6, 12})), "no error");
   EXPECT_EQ(failure(expected({6, 12.5})),
             "return 1 of \"Scale_1\": not as expected; the largest difference is 0.5, relative "
             "0.04, in module shared");
@@ -197,7 +200,7 @@ TEST(G5, checked_returns_are_recorded_too) {
 TEST(G5, tolerances_and_values_that_may_be_anything) {
   ExpectedReturns returns{
       {" Scale_1", {.values = {Value(), full({3}, 12.5)}, .atol = {0, 1}, .rtol = {0}}}};
-  EXPECT_EQ(failure(returns), "no exception");
+  EXPECT_EQ(failure(returns), "no error");
   returns.set("Scale_7", {.values = {ones({3})}});
   EXPECT_EQ(failure(returns), "\"Scale_7\" was called 0 times, expected 1");
 }
@@ -219,7 +222,7 @@ struct Asking : Module {
 std::string comparison(const Value& got, const Value& wanted) {
   const ExpectedReturns returns{{"Giving_0", {.values = {wanted}}}};
   const auto model = make<Asking>(got);
-  const std::string text = thrown<CheckFailure>(
+  const std::string text = error_of<CheckFailure>(
       [&] { static_cast<void>(model(CallOptions{.expected_submod_rets = &returns})); });
   const std::size_t colon = text.find(": ");
   const std::size_t where = text.rfind(", in module child");
@@ -232,7 +235,7 @@ TEST(I_9, values_of_every_kind_are_compared) {
   const Value::Map map{{"a", 1}, {"b", ones({1})}};
   const std::vector<Value> kinds{true, 3, 1.5, "text", Value::Bytes{std::byte{1}}, wave, map};
   for (const Value& value : kinds) {
-    EXPECT_EQ(comparison(value, value), "no exception");
+    EXPECT_EQ(comparison(value, value), "no error");
   }
   EXPECT_EQ(comparison(true, false), "got 1, expected 0");
   EXPECT_EQ(comparison("text", "word"), "got text, expected word");

@@ -10,21 +10,14 @@
 #include <tessera/nn/layers/sequential.h>
 #include <tessera/nn/module.h>
 
+#include "support/error_of.h"
+
 namespace tessera::nn {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-template <class E>
-std::string thrown(const auto& action) {
-  try {
-    action();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "no such exception";
-}
+using testing_support::error_of;
 
 /// Adds `y` where there is one.
 struct MayAdd : Module {
@@ -55,21 +48,21 @@ struct Deep : Module {
 
 TEST(UndefinedArgument, is_told_with_its_module) {
   const auto linear = make<Linear>(2, 3);
-  EXPECT_THAT(thrown<InvalidArgument>([&] { linear(Tensor()); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { linear(Tensor()); }),
               StartsWith("Linear: argument 1 of forward is an undefined tensor; "));
-  EXPECT_THAT(thrown<InvalidArgument>([&] { make<BatchNorm1d>(2)(Tensor()); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { make<BatchNorm1d>(2)(Tensor()); }),
               StartsWith("BatchNorm1d: argument 1 of forward is an undefined tensor; "));
 }
 
 TEST(UndefinedArgument, of_a_child_is_told_with_its_path) {
-  EXPECT_THAT(thrown<InvalidArgument>([] { make<Outer>()(Tensor()); }),
+  EXPECT_THAT(error_of<InvalidArgument>([] { make<Outer>()(Tensor()); }),
               testing::AllOf(HasSubstr("Outer: argument 1 of forward"),
                              HasSubstr("Linear \"dense\": argument 1 of forward")));
 }
 
 TEST(UndefinedArgument, that_is_meant_is_none_of_an_error) {
   EXPECT_EQ(make<Outer>()(ones({1, 2})).shape(), (Shape{1, 3}));
-  EXPECT_THAT(thrown<InvalidArgument>([] {
+  EXPECT_THAT(error_of<InvalidArgument>([] {
                 make<Outer>()(ones({1, 5}));
               }),
               testing::Not(HasSubstr("undefined")));
@@ -77,31 +70,31 @@ TEST(UndefinedArgument, that_is_meant_is_none_of_an_error) {
 
 TEST(Errors, inside_a_forward_name_the_module) {
   const auto model = make<Outer>();
-  EXPECT_THAT(thrown<InvalidArgument>([&] {
+  EXPECT_THAT(error_of<InvalidArgument>([&] {
                 model(ones({1, 5}));
               }),
               testing::EndsWith(", in module dense"));
-  EXPECT_EQ(thrown<IoError>([] { make<Deep>()(ones({1})); }), "no disk, in module middle.inner");
-  EXPECT_EQ(thrown<IoError>([] { make<Refuses>()(ones({1})); }), "no disk");
+  EXPECT_EQ(error_of<IoError>([] { make<Deep>()(ones({1})); }), "no disk, in module middle.inner");
+  EXPECT_EQ(error_of<IoError>([] { make<Refuses>()(ones({1})); }), "no disk");
 }
 
 TEST(UndefinedArgument, is_found_behind_hooks_and_while_sizes_are_unknown) {
   const auto linear = make<Linear>(2, 3);
   linear->register_forward_pre_hook([](const Module&, const Args&) {});
-  EXPECT_THAT(thrown<InvalidArgument>([&] { linear(Tensor()); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { linear(Tensor()); }),
               HasSubstr("argument 1 of forward is an undefined tensor"));
-  EXPECT_THAT(thrown<InvalidArgument>([] { make<Linear>(kInferred, 3)(Tensor()); }),
+  EXPECT_THAT(error_of<InvalidArgument>([] { make<Linear>(kInferred, 3)(Tensor()); }),
               HasSubstr("argument 1 of forward is an undefined tensor"));
 }
 
 TEST(UndefinedArgument, cannot_be_assigned) {
   const auto norm = make<BatchNorm1d>(2);
-  EXPECT_EQ(thrown<InvalidArgument>([&] { norm->running_mean.assign(Tensor()); }),
+  EXPECT_EQ(error_of<InvalidArgument>([&] { norm->running_mean.assign(Tensor()); }),
             "assign: \"running_mean\": the value is an undefined tensor");
 }
 
 TEST(UndefinedArgument, leaves_errors_of_other_kinds_as_they_are) {
-  EXPECT_EQ(thrown<IoError>([] { make<Refuses>()(Tensor()); }), "no disk");
+  EXPECT_EQ(error_of<IoError>([] { make<Refuses>()(Tensor()); }), "no disk");
 }
 
 }  // namespace

@@ -7,11 +7,13 @@
 #include <tessera/nn/module.h>
 
 #include "models.h"
+#include "support/error_of.h"
 
 namespace tessera::nn::contract {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::error_of;
 
 struct Keeps : Module {
   Ptr<Linear> kept = make<Linear>(2, 2);
@@ -27,7 +29,7 @@ struct Registers : Module {
 
 TEST(Unmade, a_module_in_a_plain_member_is_to_be_a_child) {
   const auto model = make<Keeps>();
-  EXPECT_THAT(thrown<RuntimeError>([&] {
+  EXPECT_THAT(error_of<RuntimeError>([&] {
                 static_cast<void>(model(ones({1, 2})));
               }),
               HasSubstr("Linear: was made in the constructor of another module and is no part of "
@@ -42,10 +44,10 @@ TEST(Unmade, a_module_that_was_registered_is_built) {
 
 TEST(Unmade, a_module_of_its_own_constructor_is_to_be_made) {
   const auto layer = std::make_shared<Linear>(2, 2);
-  const auto text = thrown<RuntimeError>([&] { static_cast<void>((*layer)(ones({1, 2}))); });
+  const auto text = error_of<RuntimeError>([&] { static_cast<void>((*layer)(ones({1, 2}))); });
   EXPECT_THAT(text, HasSubstr("Linear: was not made by nn::make"));
   EXPECT_THAT(text, HasSubstr("nn::make<Linear>(...)"));
-  EXPECT_THAT(thrown<RuntimeError>([&] {
+  EXPECT_THAT(error_of<RuntimeError>([&] {
                 static_cast<void>(Ptr<Linear>(layer)(ones({1, 2})));
               }),
               HasSubstr("Linear: was not made by nn::make, so it has no values"));

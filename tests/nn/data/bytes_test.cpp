@@ -7,25 +7,17 @@
 #include <tessera/core/base/file.h>
 #include <tessera/nn/data/bytes.h>
 
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::error_of;
 
 void write(const std::string& path, const std::string& text) {
   write_file(path, std::as_bytes(std::span(text)));
-}
-
-template <class E>
-std::string error_of(auto&& call) {
-  try {
-    call();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "another error or none";
 }
 
 TEST(Bytes, AFolderIsItsFilesInTheOrderOfTheirPaths) {

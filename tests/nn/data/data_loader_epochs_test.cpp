@@ -14,12 +14,15 @@
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/data/transforms/transformed.h>
 
+#include "support/error_of.h"
+
 namespace tessera::data {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Numbers = std::vector<std::vector<std::int64_t>>;
+using testing_support::error_of;
 
 TensorDataset<1> numbers(std::int64_t n) {
   return TensorDataset(arange(n));
@@ -33,16 +36,6 @@ Numbers loop(L& loader) {
     batches.push_back(x.template to_vector<std::int64_t>());
   }
   return batches;
-}
-
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "nothing thrown";
 }
 
 TEST(DataLoaderEpochs, a_loop_is_an_epoch_and_the_last_batch_may_be_short) {
@@ -102,11 +95,11 @@ TEST(DataLoaderEpochs, a_short_batch_that_ranks_cannot_share_is_refused) {
     return [options] { const DataLoader loader(numbers(37), options); };
   };
   LoaderOptions options{.batch_size = 32, .rank = 0, .ranks = 2};
-  EXPECT_THAT(message_of(making(options)),
+  EXPECT_THAT(error_of<InvalidArgument>(making(options)),
               HasSubstr("does not divide an epoch's last batch; got 5 samples and grain 8, "
                         "expected grain 1, drop_last or join_epochs"));
   options.drop_last = true;
-  EXPECT_EQ(message_of(making(options)), "nothing thrown");
+  EXPECT_EQ(error_of<InvalidArgument>(making(options)), "no error");
 }
 
 TEST(DataLoaderEpochs, a_state_taken_inside_an_epoch_resumes_there) {
@@ -174,7 +167,7 @@ TEST(DataLoaderWorkers, an_error_comes_out_at_its_batch_and_names_the_sample) {
         for (auto& [x, y] : loader) {
           seen += x.numel();
         }
-        FAIL() << "nothing thrown";
+        FAIL() << "no error";
       } catch (const IoError& error) {
         EXPECT_STREQ(error.what(), "disk: cannot read (sample 22 of the data set)");
         EXPECT_THROW(std::rethrow_if_nested(error), IoError);
@@ -274,7 +267,7 @@ TEST(DataLoaderCollate, parts_are_brought_together_by_their_kind) {
 }
 
 /// Sequences of unequal length.
-struct Ragged : Dataset<Tensor> {
+struct Growing : Dataset<Tensor> {
   [[nodiscard]] std::int64_t size() const override { return 4; }
   [[nodiscard]] Sample get(std::int64_t index) const override { return arange(index + 1); }
 };
@@ -287,7 +280,7 @@ TEST(DataLoaderCollate, a_function_of_ones_own_makes_the_batch) {
     }
     return padded;
   };
-  DataLoader loader(Ragged(), {.batch_size = 4}, mask);
+  DataLoader loader(Growing(), {.batch_size = 4}, mask);
   for (auto& x : loader) {
     EXPECT_EQ(x.cut().parts, 4);
     EXPECT_THAT(x.to_vector<int>(), ElementsAre(1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1));
@@ -299,7 +292,7 @@ TEST(DataLoaderCollate, maps_and_lists_get_their_borders_too) {
     const Tensor first = zeros({std::ssize(samples)});
     return std::map<std::string, std::vector<Tensor>>{{"x", {first, ones({4, 2})}}, {"none", {}}};
   };
-  DataLoader loader(Ragged(), {.batch_size = 4}, by_name);
+  DataLoader loader(Growing(), {.batch_size = 4}, by_name);
   for (auto& batch : loader) {
     ASSERT_EQ(batch.at("x").size(), 2U);
     EXPECT_EQ(batch.at("x")[0].cut().parts, 4);
@@ -308,16 +301,17 @@ TEST(DataLoaderCollate, maps_and_lists_get_their_borders_too) {
 }
 
 TEST(DataLoaderCollate, says_what_does_not_fit) {
-  DataLoader ragged(Ragged(), {.batch_size = 4});
+  DataLoader ragged(Growing(), {.batch_size = 4});
   EXPECT_THAT(
-      message_of([&] { static_cast<void>(ragged.begin()); }),
+      error_of<InvalidArgument>([&] { static_cast<void>(ragged.begin()); }),
       HasSubstr("samples of a batch differ; got i64 (2,) as number 1 and i64 (1,) as number 0, "
                 "expected one dtype and shape (samples 1 and 0 of the data set)"));
   const auto sum = [](const std::vector<Tensor>&) { return zeros({3}); };
-  DataLoader odd(Ragged(), {.batch_size = 4}, sum);
-  EXPECT_THAT(message_of([&] { static_cast<void>(odd.begin()); }),
+  DataLoader odd(Growing(), {.batch_size = 4}, sum);
+  EXPECT_THAT(error_of<InvalidArgument>([&] { static_cast<void>(odd.begin()); }),
               HasSubstr("does not hold the samples along dim 0; got shape (3,), expected 4"));
-  EXPECT_THAT(message_of([] { DataLoader(numbers(0)); }), HasSubstr("the data set is empty"));
+  EXPECT_THAT(error_of<InvalidArgument>([] { DataLoader(numbers(0)); }),
+              HasSubstr("the data set is empty"));
 }
 
 TEST(DataLoaderEpochs, takes_a_data_set_known_by_its_interface_alone) {

@@ -9,12 +9,15 @@
 #include <tessera/core/base/random_scope.h>
 #include <tessera/nn/data/token_windows.h>
 
+#include "support/error_of.h"
+
 namespace tessera::data {
 namespace {
 
 using ::testing::HasSubstr;
+using testing_support::error_of;
 
-using Loader = DataLoader<TokenWindows>;
+using WindowLoader = DataLoader<TokenWindows>;
 
 /// Windows of tokens 0, 1, 2, ...: a token names its own position.
 TokenWindows counting(std::int64_t n, TokenWindowsOptions options = {.context = 3}) {
@@ -41,7 +44,7 @@ struct Seen {
 };
 
 /// What one rank sees; also checks that samples are whole windows.
-std::vector<Seen> run(Loader& loader) {
+std::vector<Seen> run(WindowLoader& loader) {
   std::vector<Seen> seen;
   for (auto& [x, y] : loader) {
     const Context& context = Context::current();
@@ -73,7 +76,7 @@ std::vector<Seen> run_ranks(LoaderOptions options, int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     options.rank = rank;
     options.ranks = ranks;
-    Loader loader(counting(100), options);
+    WindowLoader loader(counting(100), options);
     const auto seen = run(loader);
     all.insert(all.end(), seen.begin(), seen.end());
   }
@@ -122,7 +125,7 @@ TEST(DataLoader, each_epoch_has_every_window_in_an_order_of_its_own) {
 }
 
 TEST(DataLoader, passes_are_aligned_and_the_last_is_marked) {
-  Loader loader(
+  WindowLoader loader(
       counting(100),
       shuffled({.batch_size = 8, .steps = 2, .grain = 8, .at_once = 2, .rank = 0, .ranks = 1}));
   std::vector<bool> last;
@@ -141,13 +144,13 @@ TEST(DataLoader, resumes_exactly_on_other_ranks) {
   LoaderOptions options = shuffled({.batch_size = 16, .steps = 9, .grain = 8});
   const auto whole = run_ranks(options, 1);
   options.steps = 4;
-  Loader before(counting(100), options);
+  WindowLoader before(counting(100), options);
   auto joined = run(before);
   options.steps = 9;
   for (int rank = 0; rank < 3; ++rank) {
     options.rank = rank;
     options.ranks = 3;
-    Loader after(counting(100), options);
+    WindowLoader after(counting(100), options);
     after.load_state(before.state());
     const auto rest = run(after);
     joined.insert(joined.end(), rest.begin(), rest.end());
@@ -157,7 +160,7 @@ TEST(DataLoader, resumes_exactly_on_other_ranks) {
 }
 
 TEST(DataLoader, goes_back_inside_a_run) {
-  Loader loader(counting(100), shuffled({.batch_size = 4, .steps = 5}));
+  WindowLoader loader(counting(100), shuffled({.batch_size = 4, .steps = 5}));
   const LoaderState start = loader.state();
   for ([[maybe_unused]] auto& batch : loader) {
     if (loader.position() == 2) {
@@ -171,28 +174,19 @@ TEST(DataLoader, goes_back_inside_a_run) {
 
 TEST(DataLoader, evaluation_leaves_the_step_alone) {
   Context::current().step = 17;
-  Loader loader(counting(100), {.batch_size = 4, .steps = 2, .counts_steps = false});
+  WindowLoader loader(counting(100), {.batch_size = 4, .steps = 2, .counts_steps = false});
   for ([[maybe_unused]] auto& batch : loader) {
     EXPECT_EQ(Context::current().step, 17U);
   }
 }
 
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "nothing thrown";
-}
-
 TEST(DataLoader, refuses_what_cannot_be_meant) {
   const auto making = [](std::int64_t tokens, const TokenWindowsOptions& windows,
                          const LoaderOptions& options = {}) {
-    return message_of([&] { const Loader loader(counting(tokens, windows), options); });
+    return error_of<InvalidArgument>(
+        [&] { const WindowLoader loader(counting(tokens, windows), options); });
   };
-  EXPECT_EQ(making(9, {.context = 8}), "nothing thrown");
+  EXPECT_EQ(making(9, {.context = 8}), "no error");
   EXPECT_THAT(
       making(8, {.context = 8}),
       HasSubstr("got 8 tokens, expected more than the context of 8, or a context of at most "
@@ -215,9 +209,10 @@ TEST(DataLoader, refuses_what_cannot_be_meant) {
 }
 
 TEST(DataLoader, refuses_the_state_of_another_run) {
-  Loader loader(counting(100), {.batch_size = 8, .drop_last = true});
+  WindowLoader loader(counting(100), {.batch_size = 8, .drop_last = true});
   const auto loading = [&](const TokenWindows& windows, const LoaderOptions& options) {
-    return message_of([&] { loader.load_state(Loader(windows, options).state()); });
+    return error_of<InvalidArgument>(
+        [&] { loader.load_state(WindowLoader(windows, options).state()); });
   };
   EXPECT_THAT(loading(counting(100), {.batch_size = 4, .drop_last = true}),
               HasSubstr("batch size differs from the saved one; got 8, expected 4"));
@@ -232,7 +227,7 @@ TEST(DataLoader, refuses_the_state_of_another_run) {
 TEST(DataLoader, hands_out_one_microbatch_a_pass_once_a_module_mixes_samples) {
   const auto context = std::make_shared<Context>();
   const ContextScope scope(context);
-  Loader loader(counting(100), shuffled({.batch_size = 4, .steps = 2, .grain = 4}));
+  WindowLoader loader(counting(100), shuffled({.batch_size = 4, .steps = 2, .grain = 4}));
   context->mixes_samples = true;  // after the loader was made
   int passes = 0;
   for (auto& [x, y] : loader) {
@@ -244,7 +239,7 @@ TEST(DataLoader, hands_out_one_microbatch_a_pass_once_a_module_mixes_samples) {
 }
 
 TEST(DataLoader, every_pass_begins_its_random_numbers_anew) {
-  Loader loader(counting(100), {.batch_size = 2, .steps = 2, .counts_steps = false});
+  WindowLoader loader(counting(100), {.batch_size = 2, .steps = 2, .counts_steps = false});
   std::vector<std::pair<std::uint64_t, std::uint64_t>> keys;
   for ([[maybe_unused]] auto& batch : loader) {
     const std::uint64_t first = next_random_key();

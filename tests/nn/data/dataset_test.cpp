@@ -11,11 +11,14 @@
 #include <tessera/nn/data/subset.h>
 #include <tessera/nn/data/tensor_dataset.h>
 
+#include "support/error_of.h"
+
 namespace tessera::data {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing_support::error_of;
 
 /// Rows (10 i, 10 i + 1) with label i.
 TensorDataset<2> rows(std::int64_t n) {
@@ -27,16 +30,6 @@ TensorDataset<2> rows(std::int64_t n) {
   return TensorDataset(from_values(std::span<const float>(values), {n, 2}), arange(n));
 }
 
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "nothing thrown";
-}
-
 TEST(TensorDataset, samples_are_rows) {
   const auto dataset = rows(4);
   EXPECT_EQ(dataset.size(), 4);
@@ -45,7 +38,7 @@ TEST(TensorDataset, samples_are_rows) {
   EXPECT_THAT(x.to_vector<float>(), ElementsAre(30, 31));
   EXPECT_EQ(label.shape(), Shape({}));
   EXPECT_EQ(label.item<std::int64_t>(), 3);
-  EXPECT_THAT(message_of([&] { static_cast<void>(dataset.get(4)); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { static_cast<void>(dataset.get(4)); }),
               HasSubstr("no such sample; got 4, expected 0 to 3"));
 }
 
@@ -63,9 +56,10 @@ TEST(TensorDataset, takes_strided_tensors_and_refuses_unequal_ones) {
   const Tensor column = select(x, 1, 1);
   const std::vector<std::int64_t> indices{2, 1};
   EXPECT_THAT(TensorDataset(column).get_batch(indices)[0].to_vector<int>(), ElementsAre(5, 3));
-  EXPECT_THAT(message_of([&] { TensorDataset(x, arange(4)); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { TensorDataset(x, arange(4)); }),
               HasSubstr("unequal first dims; got 4, expected 3"));
-  EXPECT_THAT(message_of([&] { TensorDataset(scalar(1)); }), HasSubstr("without dims"));
+  EXPECT_THAT(error_of<InvalidArgument>([&] { TensorDataset(scalar(1)); }),
+              HasSubstr("without dims"));
 }
 
 TEST(Subset, renames_samples) {
@@ -75,8 +69,10 @@ TEST(Subset, renames_samples) {
   const std::vector<std::int64_t> indices{1, 0};
   EXPECT_THAT(subset.get_batch(indices)[1].to_vector<std::int64_t>(), ElementsAre(1, 4));
   EXPECT_NE(subset.facts(), Subset(rows(5), {4, 2}).facts());
-  EXPECT_THAT(message_of([] { Subset(rows(5), {5}); }), HasSubstr("got 5, expected 0 to 4"));
-  EXPECT_THAT(message_of([&] { static_cast<void>(subset.get(2)); }), HasSubstr("got 2"));
+  EXPECT_THAT(error_of<InvalidArgument>([] { Subset(rows(5), {5}); }),
+              HasSubstr("got 5, expected 0 to 4"));
+  EXPECT_THAT(error_of<InvalidArgument>([&] { static_cast<void>(subset.get(2)); }),
+              HasSubstr("got 2"));
 }
 
 TEST(Subset, random_split_deals_every_sample_once) {
@@ -89,7 +85,7 @@ TEST(Subset, random_split_deals_every_sample_once) {
   EXPECT_EQ(seen.size(), 20U);
   EXPECT_EQ(random_split(rows(20), {15, 5}, 7)[1].indices(), parts[1].indices());
   EXPECT_NE(random_split(rows(20), {15, 5}, 8)[1].indices(), parts[1].indices());
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(error_of<InvalidArgument>([] {
                 static_cast<void>(random_split(rows(20), {15, 4}, 7));
               }),
               HasSubstr("got 19, expected 20"));
@@ -103,7 +99,8 @@ TEST(ConcatDataset, goes_from_one_part_to_the_next) {
     labels.push_back(all.get(i)[1].item<std::int64_t>());
   }
   EXPECT_THAT(labels, ElementsAre(0, 1, 0, 1, 2));
-  EXPECT_THAT(message_of([&] { static_cast<void>(all.get(5)); }), HasSubstr("got 5"));
+  EXPECT_THAT(error_of<InvalidArgument>([&] { static_cast<void>(all.get(5)); }),
+              HasSubstr("got 5"));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ Drawn draw(int ranks, const MakeLoader& make_loader) {
   return drawn;
 }
 
-LoaderOptions options(int rank, int ranks, int workers, std::int64_t at_once) {
+LoaderOptions options_of_rank(int rank, int ranks, int workers, std::int64_t at_once) {
   LoaderOptions o{.batch_size = 8, .shuffle = true};
   o.seed = 5;
   o.grain = 4;
@@ -73,7 +73,7 @@ void expect_all_differ(const Drawn& drawn) {
 TEST(DataDraws, follow_from_seed_epoch_and_sample) {
   const auto run = [](int ranks, int workers, std::int64_t at_once) {
     return draw(ranks, [=](int rank) {
-      return DataLoader(Noise(), options(rank, ranks, workers, at_once));
+      return DataLoader(Noise(), options_of_rank(rank, ranks, workers, at_once));
     });
   };
   const Drawn expected = run(1, 0, 0);
@@ -120,7 +120,7 @@ struct Collate {
 TEST(DataDraws, of_a_batch_are_by_sample) {
   const auto run = [](int ranks, int workers, std::int64_t at_once) {
     return draw(ranks, [=](int rank) {
-      return DataLoader(Noise(), options(rank, ranks, workers, at_once), Collate{});
+      return DataLoader(Noise(), options_of_rank(rank, ranks, workers, at_once), Collate{});
     });
   };
   const Drawn expected = run(1, 0, 0);
@@ -130,7 +130,7 @@ TEST(DataDraws, of_a_batch_are_by_sample) {
 }
 
 TEST(DataDraws, of_a_batch_for_all_samples_are_refused) {
-  DataLoader loader(Noise(), options(0, 1, 0, 0), Collate{.by_sample = false});
+  DataLoader loader(Noise(), options_of_rank(0, 1, 0, 0), Collate{.by_sample = false});
   EXPECT_THROW(static_cast<void>(loader.begin()), Unsupported);
 }
 

@@ -9,6 +9,7 @@
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/image_folder.h>
 
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::data {
@@ -17,21 +18,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+using testing_support::error_of;
 
 /// A picture of one colour.
 void paint(const std::string& path, int value, std::int64_t channels = 1, std::int64_t side = 2) {
   make_directories(parent_path(path));
   nn::write_netpbm(path, full({channels, side, side}, value, {.dtype = DType::u8}));
-}
-
-template <class E, class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "nothing thrown";
 }
 
 TEST(ImageFolder, a_folder_is_a_class_and_files_are_sorted) {
@@ -90,18 +82,18 @@ TEST(ImageFolder, says_what_is_missing_or_damaged) {
   const auto opening = [&](const std::string& name) {
     return [path = folder / name] { const ImageFolder images(path); };
   };
-  EXPECT_THAT(message_of<IoError>(opening("nowhere")), HasSubstr("there is no folder"));
+  EXPECT_THAT(error_of<IoError>(opening("nowhere")), HasSubstr("there is no folder"));
   make_directories(folder / "bare");
-  EXPECT_THAT(message_of<InvalidArgument>(opening("bare")), HasSubstr("holds no folders"));
+  EXPECT_THAT(error_of<InvalidArgument>(opening("bare")), HasSubstr("holds no folders"));
   make_directories(folder / "bare/hollow");
-  EXPECT_THAT(message_of<InvalidArgument>(opening("bare")),
+  EXPECT_THAT(error_of<InvalidArgument>(opening("bare")),
               HasSubstr("hollow' holds no file that ends in .png"));
   paint(folder / "good/a/1.pgm", 1);
   write_file(folder / "good/a/2.pgm", {});
   DataLoader loader(ImageFolder(folder / "good"), {.batch_size = 1});
   auto batch = loader.begin();
   EXPECT_EQ((*batch).second.item(), 0);
-  const std::string message = message_of<IoError>([&] { ++batch; });
+  const std::string message = error_of<IoError>([&] { ++batch; });
   EXPECT_THAT(message, HasSubstr("2.pgm' is no picture of a known format"));
   EXPECT_THAT(message, HasSubstr("(sample 1 of the data set)"));
 }

@@ -19,10 +19,13 @@
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/data/data_loader.h>
 
+#include "support/error_of.h"
+
 namespace tessera::data {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::error_of;
 
 Tensor rows_of(const std::vector<Tensor>& samples) {
   return stack(std::vector<TensorRef>(samples.begin(), samples.end()));
@@ -50,17 +53,14 @@ struct Sorted : Counting {
 };
 
 template <class D, class Collate = DefaultCollate>
-std::string error_of(std::int64_t at_once, int workers, D data, Collate collate = {}) {
+std::string error_of_epoch(std::int64_t at_once, int workers, D data, Collate collate = {}) {
   DataLoader loader(std::move(data),
                     {.batch_size = 8, .workers = workers, .grain = 4, .at_once = at_once},
                     std::move(collate));
-  try {
+  return error_of<InvalidArgument>([&] {
     for ([[maybe_unused]] auto& batch : loader) {
     }
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "no error";
+  });
 }
 
 struct MixedUp {
@@ -88,25 +88,25 @@ struct Noisy {
 TEST(Mixing, of_samples_of_several_microbatches_is_refused) {
   for (const int workers : {0, 1}) {
     for (const std::int64_t at_once : {0, 2}) {
-      EXPECT_THAT(error_of(at_once, workers, Counting(), MixedUp()),
+      EXPECT_THAT(error_of_epoch(at_once, workers, Counting(), MixedUp()),
                   HasSubstr("depends on others of its pass"));
-      EXPECT_THAT(error_of(at_once, workers, Counting(), Centered()),
+      EXPECT_THAT(error_of_epoch(at_once, workers, Counting(), Centered()),
                   HasSubstr("LoaderOptions::at_once = 1"));
-      EXPECT_THAT(error_of(at_once, workers, Sorted()), HasSubstr("in microbatch 0"));
+      EXPECT_THAT(error_of_epoch(at_once, workers, Sorted()), HasSubstr("in microbatch 0"));
     }
   }
 }
 
 TEST(Mixing, inside_a_microbatch_is_fine) {
-  EXPECT_EQ(error_of(1, 0, Counting(), MixedUp()), "no error");
-  EXPECT_EQ(error_of(1, 0, Counting(), Centered()), "no error");
-  EXPECT_EQ(error_of(1, 0, Sorted()), "no error");
+  EXPECT_EQ(error_of_epoch(1, 0, Counting(), MixedUp()), "no error");
+  EXPECT_EQ(error_of_epoch(1, 0, Counting(), Centered()), "no error");
+  EXPECT_EQ(error_of_epoch(1, 0, Sorted()), "no error");
 }
 
 TEST(Mixing, what_each_sample_gets_by_itself_is_fine) {
   for (const std::int64_t at_once : {0, 1, 2}) {
-    EXPECT_EQ(error_of(at_once, 0, Counting(), Noisy()), "no error");
-    EXPECT_EQ(error_of(at_once, 0, Counting()), "no error");
+    EXPECT_EQ(error_of_epoch(at_once, 0, Counting(), Noisy()), "no error");
+    EXPECT_EQ(error_of_epoch(at_once, 0, Counting()), "no error");
   }
 }
 

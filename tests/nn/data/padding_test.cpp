@@ -11,8 +11,12 @@
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/data/data_loader.h>
 
+#include "support/error_of.h"
+
 namespace tessera::data {
 namespace {
+
+using testing_support::error_of;
 
 /// Sample i is `lengths[i]` ones.
 struct Ragged : Dataset<Tensor> {
@@ -53,17 +57,8 @@ std::vector<std::int64_t> sizes_seen(std::vector<std::int64_t> lengths, LoaderOp
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Padding, another_length_in_another_pass_of_the_batch_is_an_error) {
-  const std::string text = error_of([] {
+  const std::string text = error_of<InvalidArgument>([] {
     (void)sizes_seen({1, 2, 3, 4, 5, 5, 5, 7}, {.at_once = 2});
   });
   EXPECT_THAT(text, HasSubstr("got (7,) in pass 1, expected (4,) as in pass 0"));
@@ -75,7 +70,7 @@ TEST(Padding, a_pass_that_was_refused_comes_again) {
                     {.batch_size = 8, .workers = 2, .prefetch = 4, .grain = 4, .at_once = 2},
                     PadToLongest());
   for (int attempt = 0; attempt < 2; ++attempt) {
-    const std::string text = error_of([&] {
+    const std::string text = error_of<InvalidArgument>([&] {
       for (const Tensor& batch : loader) {
         EXPECT_EQ(batch.size(1), 4);
       }

@@ -13,11 +13,14 @@
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/linear.h>
 
+#include "support/error_of.h"
+
 namespace tessera::data {
 namespace {
 
 using testing::HasSubstr;
 using Loader = DataLoader<TensorDataset<1>>;
+using testing_support::error_of;
 
 LoaderOptions options(std::int64_t grain, std::int64_t at_once, bool counts_steps = true) {
   return {.batch_size = 8,
@@ -31,14 +34,10 @@ Loader loader(const LoaderOptions& o) {
   return Loader(TensorDataset{ones({16, 3})}, o);
 }
 
-std::string error_of(const auto& action) {
+/// In a context of its own.
+std::string error_on_its_own(const auto& action) {
   const ContextScope scope(std::make_shared<Context>());
-  try {
-    action();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of<InvalidArgument>(action);
 }
 
 /// Takes a batch of each in turn and calls `body` with the first one's.
@@ -55,7 +54,7 @@ TEST(SideBySide, loaders_of_the_same_passes_go_in_step) {
   const auto model = nn::make<nn::Linear>(3, 2);
   const auto train = [&](const Tensor& x) { mean(model(x)).backward(); };
   for (const std::int64_t at_once : {0, 1, 2}) {
-    EXPECT_EQ(error_of([&] { in_step(options(4, at_once), options(4, at_once), train); }),
+    EXPECT_EQ(error_on_its_own([&] { in_step(options(4, at_once), options(4, at_once), train); }),
               "no error");
   }
 }
@@ -64,12 +63,12 @@ TEST(SideBySide, loaders_of_other_passes_do_not) {
   const auto model = nn::make<nn::Linear>(3, 2);
   const auto train = [&](const Tensor& x) { mean(model(x)).backward(); };
   for (const std::int64_t at_once : {1, 2}) {
-    EXPECT_THAT(error_of([&] { in_step(options(8, at_once), options(4, at_once), train); }),
+    EXPECT_THAT(error_on_its_own([&] { in_step(options(8, at_once), options(4, at_once), train); }),
                 HasSubstr("two loaders in one training step have other passes"));
   }
-  EXPECT_THAT(error_of([&] { in_step(options(4, 1), options(4, 2), train); }),
+  EXPECT_THAT(error_on_its_own([&] { in_step(options(4, 1), options(4, 2), train); }),
               HasSubstr("got microbatches 0 to 2 of 4, expected 0 to 1 of 4"));
-  EXPECT_THAT(error_of([&] { in_step(options(8, 0), options(4, 0), train); }),
+  EXPECT_THAT(error_on_its_own([&] { in_step(options(8, 0), options(4, 0), train); }),
               HasSubstr("microbatches 0 to 4 of 4; got the batch of 0 to 8 of 8"));
 }
 
@@ -81,13 +80,13 @@ void inside(const LoaderOptions& outer, const LoaderOptions& inner) {
 }
 
 TEST(SideBySide, training_steps_inside_a_part_of_a_step_are_refused) {
-  EXPECT_EQ(error_of([] { inside(options(4, 0), options(4, 0)); }), "no error");
-  EXPECT_EQ(error_of([] { inside(options(4, 0), options(2, 1)); }), "no error");
-  EXPECT_EQ(error_of([] { inside(options(4, 1), options(2, 0, false)); }), "no error");
-  EXPECT_EQ(error_of([] { inside(options(4, 1, false), options(2, 0)); }), "no error");
-  EXPECT_THAT(error_of([] { inside(options(4, 1), options(4, 1)); }),
+  EXPECT_EQ(error_on_its_own([] { inside(options(4, 0), options(4, 0)); }), "no error");
+  EXPECT_EQ(error_on_its_own([] { inside(options(4, 0), options(2, 1)); }), "no error");
+  EXPECT_EQ(error_on_its_own([] { inside(options(4, 1), options(2, 0, false)); }), "no error");
+  EXPECT_EQ(error_on_its_own([] { inside(options(4, 1, false), options(2, 0)); }), "no error");
+  EXPECT_THAT(error_on_its_own([] { inside(options(4, 1), options(4, 1)); }),
               HasSubstr("training steps inside a pass of another loader"));
-  EXPECT_NE(error_of([] { inside(options(4, 2), options(4, 0)); }), "no error");
+  EXPECT_NE(error_on_its_own([] { inside(options(4, 2), options(4, 0)); }), "no error");
 }
 
 }  // namespace

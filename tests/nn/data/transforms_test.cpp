@@ -20,25 +20,18 @@
 #include <tessera/nn/data/transforms/to_float.h>
 #include <tessera/nn/data/transforms/transformed.h>
 
+#include "support/error_of.h"
+
 namespace tessera::data {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing_support::error_of;
 
 /// 0, 1, 2, ... as u8 (channels, height, width).
-Tensor counting(std::int64_t channels, std::int64_t height, std::int64_t width) {
+Tensor counting_image(std::int64_t channels, std::int64_t height, std::int64_t width) {
   return cast(reshape(arange(channels * height * width), {channels, height, width}), DType::u8);
-}
-
-template <class E = InvalidArgument, class F>
-std::string message_of(const F& f) {
-  try {
-    static_cast<void>(f());
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "nothing thrown";
 }
 
 TEST(Transforms, to_float_maps_bytes_to_fractions) {
@@ -47,18 +40,18 @@ TEST(Transforms, to_float_maps_bytes_to_fractions) {
   EXPECT_EQ(y.dtype(), DType::f32);
   EXPECT_THAT(y.to_vector<float>(), ElementsAre(0.F, 51.F / 255.F, 1.F));
   EXPECT_TRUE(ToFloat()(y).is(y));
-  EXPECT_THAT(message_of<TypeError>([] { return ToFloat()(arange(2)); }), HasSubstr("got i64"));
+  EXPECT_THAT(error_of<TypeError>([] { return ToFloat()(arange(2)); }), HasSubstr("got i64"));
 }
 
 TEST(Transforms, normalize_takes_numbers_for_each_channel_or_for_all) {
   const Tensor x = from_values({1.F, 2.F, 3.F, 4.F}, {2, 1, 2});
   EXPECT_THAT(Normalize({1, 3}, {0.5, 2})(x).to_vector<float>(), ElementsAre(0, 2, 0, 0.5));
   EXPECT_THAT(Normalize({1}, {2})(x).to_vector<float>(), ElementsAre(0, 0.5, 1, 1.5));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of<InvalidArgument>([&] {
                 return Normalize({1, 2, 3}, {1, 1, 1})(x);
               }),
               HasSubstr("got 2, expected 3"));
-  EXPECT_THAT(message_of<TypeError>([] { return Normalize({1}, {2})(counting(1, 2, 2)); }),
+  EXPECT_THAT(error_of<TypeError>([] { return Normalize({1}, {2})(counting_image(1, 2, 2)); }),
               HasSubstr("got u8"));
   EXPECT_THROW(Normalize({1}, {1, 2}), ValueError);
   EXPECT_THROW(Normalize({}, {}), ValueError);
@@ -67,7 +60,7 @@ TEST(Transforms, normalize_takes_numbers_for_each_channel_or_for_all) {
 
 /// Results of torch.nn.functional.interpolate(x, size, mode="bilinear"), x = (0, 1, ..., 11)^2 / 4.
 TEST(Transforms, resize_is_pytorchs_bilinear_interpolation) {
-  const Tensor n = cast(counting(1, 3, 4), DType::f32);
+  const Tensor n = cast(counting_image(1, 3, 4), DType::f32);
   const Tensor x = n * n * 0.25;
   const std::vector<double> smaller{0.125,  1.625,  2.125,  5.225,  5.125,
                                     10.625, 12.925, 20.825, 18.125, 27.625};
@@ -80,30 +73,30 @@ TEST(Transforms, resize_is_pytorchs_bilinear_interpolation) {
 }
 
 TEST(Transforms, resize_keeps_proportions_and_rounds_bytes) {
-  EXPECT_EQ(Resize(4)(counting(3, 5, 8)).shape(), Shape({3, 4, 6}));  // 8 * 4 / 5 = 6.4
-  EXPECT_EQ(Resize(4)(counting(1, 8, 5)).shape(), Shape({1, 6, 4}));
+  EXPECT_EQ(Resize(4)(counting_image(3, 5, 8)).shape(), Shape({3, 4, 6}));  // 8 * 4 / 5 = 6.4
+  EXPECT_EQ(Resize(4)(counting_image(1, 8, 5)).shape(), Shape({1, 6, 4}));
   const Tensor y = Resize(1, 4)(cast(from_values({0, 255}, {1, 1, 2}), DType::u8));
   EXPECT_EQ(y.dtype(), DType::u8);
   EXPECT_THAT(y.to_vector<int>(), ElementsAre(0, 64, 191, 255));  // 63.75 and 191.25
   EXPECT_THROW(Resize(0), InvalidArgument);
   EXPECT_THROW(Resize(3, -1), InvalidArgument);
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(error_of<InvalidArgument>([] {
                 return Resize(4)(zeros({2, 3}));
               }),
               HasSubstr("got shape (2, 3), expected (channels, height, width)"));
 }
 
 TEST(Transforms, center_crop_takes_the_middle) {
-  const Tensor x = counting(2, 4, 5);
+  const Tensor x = counting_image(2, 4, 5);
   EXPECT_THAT(CenterCrop(2)(x).to_vector<int>(), ElementsAre(7, 8, 12, 13, 27, 28, 32, 33));
-  EXPECT_THAT(CenterCrop({1, 2})(counting(1, 4, 5)).to_vector<int>(), ElementsAre(12, 13));
+  EXPECT_THAT(CenterCrop({1, 2})(counting_image(1, 4, 5)).to_vector<int>(), ElementsAre(12, 13));
   EXPECT_EQ(CenterCrop({4, 5})(x).to_vector<int>(), x.to_vector<int>());
-  EXPECT_THAT(message_of([&] { return CenterCrop(5)(x); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { return CenterCrop(5)(x); }),
               HasSubstr("got 4 x 5, expected at least 5 x 5"));
 }
 
 TEST(Transforms, random_crop_takes_every_place_about_equally_often) {
-  const Tensor x = counting(1, 3, 4);
+  const Tensor x = counting_image(1, 3, 4);
   std::array<int, 6> count{};
   Random random(3);
   for (int i = 0; i < 6000; ++i) {
@@ -126,13 +119,13 @@ TEST(Transforms, random_crop_pads_with_zeros) {
     sums.insert(values[0] + values[1] + values[2] + values[3]);
   }
   EXPECT_THAT(sums, ElementsAre(1, 2, 4));  // corners, edges, the middle
-  EXPECT_THAT(message_of([&] { return RandomCrop(5, {.padding = 1})(x, random); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { return RandomCrop(5, {.padding = 1})(x, random); }),
               HasSubstr("got 4 x 4, expected at least 5 x 5"));
   EXPECT_THROW(RandomCrop(2, {.padding = -1}), InvalidArgument);
 }
 
 TEST(Transforms, random_horizontal_flip_mirrors_with_its_probability) {
-  const Tensor x = counting(2, 1, 3);
+  const Tensor x = counting_image(2, 1, 3);
   Random random(1);
   int flipped = 0;
   for (int i = 0; i < 2000; ++i) {

@@ -16,15 +16,10 @@
 #include <tessera/nn/init/uniform.h>
 #include <tessera/nn/init/xavier.h>
 
+#include "filled.h"
+
 namespace tessera::nn {
 namespace {
-
-std::vector<float> filled(const Initializer& initializer, const Shape& shape,
-                          std::uint64_t key = 1) {
-  const Tensor value = empty(shape);
-  initializer(value, {.key = key});
-  return value.to_vector<float>();
-}
 
 /// Mean of f(x) over all numbers.
 double mean_of(const std::vector<float>& numbers, const std::function<double(double)>& f) {

@@ -10,16 +10,13 @@
 #include <tessera/nn/init/orthogonal.h>
 #include <tessera/nn/init/sparse.h>
 
+#include "filled.h"
+#include "support/values.h"
+
 namespace tessera::nn {
 namespace {
 
-using Floats = std::vector<float>;
-
-Floats filled(const Initializer& initializer, const Shape& shape, std::uint64_t key = 1) {
-  const Tensor value = full(shape, 7);
-  initializer(value, {.key = key});
-  return value.to_vector<float>();
-}
+using testing_support::Floats;
 
 TEST(Init, eye_is_the_identity) {
   EXPECT_EQ(filled(init::eye(), {2, 3}), (Floats{1, 0, 0, 0, 1, 0}));

@@ -8,12 +8,14 @@
 
 #include "nn/io/said_of.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::error_of;
 
 /// What loading the file that the Python code writes to `path` says.
 std::string said_of_python(const std::string& code, const std::string& name) {
@@ -22,12 +24,7 @@ std::string said_of_python(const std::string& code, const std::string& name) {
   const auto made =
       testing_support::run_command("/usr/bin/python3 -c \"path = '" + path + "'\n" + code + "\"");
   EXPECT_EQ(made.exit_code, 0) << made.output;
-  try {
-    load_weights(*make<Linear>(2, 3), path);
-  } catch (const IoError& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of<IoError>([&] { load_weights(*make<Linear>(2, 3), path); });
 }
 
 const std::string kAdvice =

@@ -8,6 +8,7 @@
 #include <tessera/nn/layers/linear.h>
 
 #include "nn/io/safetensors_by_hand.h"
+#include "support/error_of.h"
 
 namespace tessera::nn {
 namespace {
@@ -27,12 +28,7 @@ class FileNames : public testing::Test {
     return import_weights(module, "a.safetensors", Format::safetensors, map_, options);
   }
   std::string error_of(Module& module) {
-    try {
-      load(module);
-    } catch (const RuntimeError& error) {
-      return error.what();
-    }
-    return "no error";
+    return testing_support::error_of<RuntimeError>([&] { load(module); });
   }
 
   SimulatedFileSystem files_;

@@ -9,23 +9,16 @@
 
 #include "nn/io/hdf5_example.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::error_of;
 using testing_support::run_command;
 using testing_support::TemporaryFolder;
-
-std::string error_of(auto&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 void expect_equal(const ArraySource& source, ArrayFileReader& reader) {
   const ArrayInfo* info = reader.find(source.path);

@@ -9,6 +9,7 @@
 
 #include "nn/io/weights_example.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {
@@ -16,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing_support::error_of;
 
 struct Kind {
   const char* name;
@@ -58,15 +60,6 @@ class Hdf5Foreign : public testing::Test {
   std::string file(const Kind& kind, const std::string& where) {
     return folder_ / (kind.name + ("_" + where) + ".h5");
   }
-  template <class E>
-  static std::string thrown(const auto& action) {
-    try {
-      action();
-    } catch (const E& error) {
-      return error.what();
-    }
-    return "no such exception";
-  }
 
   testing_support::TemporaryFolder folder_;
 };
@@ -85,7 +78,7 @@ TEST_F(Hdf5Foreign, what_is_wanted_beside_it_is_loaded) {
 TEST_F(Hdf5Foreign, a_strict_load_finds_its_name_unexpected) {
   for (const Kind& kind : kKinds) {
     const auto linear = make<Linear>(2, 3);
-    EXPECT_EQ(thrown<RuntimeError>([&] { load_weights(*linear, file(kind, "beside")); }),
+    EXPECT_EQ(error_of<RuntimeError>([&] { load_weights(*linear, file(kind, "beside")); }),
               "load_state_dict(Linear) of '" + file(kind, "beside") +
                   "': 2 problems\n\tunexpected: \"a\", \"z\"")
         << kind.name;
@@ -100,7 +93,7 @@ TEST_F(Hdf5Foreign, is_listed_and_refused_when_it_is_read) {
     EXPECT_THAT(refusal, HasSubstr("_beside.h5': 'z' ")) << kind.name;
     EXPECT_THAT(refusal, HasSubstr(kind.why)) << kind.name;
     std::array<std::byte, 4> bytes{};
-    EXPECT_EQ(thrown<IoError>([&] { reader->read("z", bytes); }), refusal) << kind.name;
+    EXPECT_EQ(error_of<IoError>([&] { reader->read("z", bytes); }), refusal) << kind.name;
   }
 }
 
@@ -109,7 +102,7 @@ TEST_F(Hdf5Foreign, is_refused_by_name_where_it_is_wanted_and_changes_nothing) {
     const auto linear = make<Linear>(2, 3);
     const StateDict before = linear->clone()->state_dict();
     const std::string message =
-        thrown<IoError>([&] { load_weights(*linear, file(kind, "wanted")); });
+        error_of<IoError>([&] { load_weights(*linear, file(kind, "wanted")); });
     EXPECT_THAT(message, HasSubstr("_wanted.h5': 'weight' ")) << kind.name;
     EXPECT_THAT(message, HasSubstr(kind.why)) << kind.name;
     EXPECT_TRUE(same_tensors(before, linear->state_dict())) << kind.name;

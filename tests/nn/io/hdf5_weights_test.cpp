@@ -17,6 +17,7 @@
 
 #include "nn/io/weights_example.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {
@@ -24,30 +25,12 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing_support::error_of;
 using testing_support::run_command;
 using testing_support::TemporaryFolder;
 
 std::string script(const std::string& name) {
   return "/usr/bin/python3 " + std::string(TESSERA_TEST_FOLDER) + "/nn/io/" + name + " ";
-}
-
-template <class E>
-std::string thrown(const auto& action) {
-  try {
-    action();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "no such exception";
-}
-
-std::vector<std::string> names_in(const std::string& path) {
-  std::vector<std::string> names;
-  const auto reader = open_array_file(path);
-  for (const ArrayInfo& info : reader->arrays()) {
-    names.push_back(info.path);
-  }
-  return names;
 }
 
 TEST(K6, gives_back_everything) {
@@ -86,7 +69,7 @@ TEST(K6, keeps_the_order_of_the_state_dict) {
     expected.push_back(name);
     std::ranges::replace(expected.back(), '.', '/');
   }
-  EXPECT_EQ(names_in(folder / "a.h5"), expected);
+  EXPECT_EQ(names_in(*open_array_file(folder / "a.h5")), expected);
 }
 
 TEST(X17, a_tied_tensor_is_stored_once) {
@@ -101,7 +84,8 @@ TEST(X42, trainable_leaves_buffers_and_extra_state_out) {
   const TemporaryFolder folder;
   const auto model = make<Everything>();
   save_weights(*model, folder / "a.h5", {.scope = WeightsScope::trainable});
-  EXPECT_THAT(names_in(folder / "a.h5"), testing::Not(testing::Contains("shapes/steps")));
+  EXPECT_THAT(names_in(*open_array_file(folder / "a.h5")),
+              testing::Not(testing::Contains("shapes/steps")));
   const auto other = make<Everything>();
   zero(*other);
   const LoadResult result = load_weights(*other, folder / "a.h5", {.strict = false});
@@ -202,11 +186,11 @@ TEST(K6, refuses_what_files_cannot_hold) {
   const FileSystemScope scope(files);
   const auto model = make<Everything>();
   model->extra->state = Value(Value::Object{3});
-  EXPECT_THAT(thrown<Unsupported>([&] { save_weights(*model, "a.h5"); }),
+  EXPECT_THAT(error_of<Unsupported>([&] { save_weights(*model, "a.h5"); }),
               HasSubstr("save: \"extra._extra_state\""));
   model->extra->state = Value();
   model->to_empty(Device{DeviceType::meta});
-  EXPECT_THAT(thrown<NotImplementedError>([&] { save_weights(*model, "a.h5"); }),
+  EXPECT_THAT(error_of<NotImplementedError>([&] { save_weights(*model, "a.h5"); }),
               HasSubstr("tensor has no data (meta); use to_empty()"));
   EXPECT_EQ(files.kind("a.h5"), FileKind::missing);
 }
@@ -215,7 +199,7 @@ TEST(K7, our_own_file_under_a_name_of_safetensors_is_told) {
   const TemporaryFolder folder;
   const auto model = make<Linear>(2, 3);
   export_weights(*model, folder / "a.safetensors", Format::hdf5);
-  EXPECT_THAT(thrown<IoError>([&] { load_weights(*model, folder / "a.safetensors"); }),
+  EXPECT_THAT(error_of<IoError>([&] { load_weights(*model, folder / "a.safetensors"); }),
               HasSubstr("is read as safetensors, but its bytes look like HDF5"));
   import_weights(*model, folder / "a.safetensors", Format::hdf5);
 }
@@ -271,7 +255,8 @@ TEST(K7, problems_are_those_of_load_state_dict) {
   save_weights(*make<Linear>(2, 3), folder / "a.h5");
   const auto wider = make<Linear>(4, 3, LinearOptions{.bias = false});
   const StateDict before = wider->clone()->state_dict();
-  const std::string message = thrown<RuntimeError>([&] { load_weights(*wider, folder / "a.h5"); });
+  const std::string message =
+      error_of<RuntimeError>([&] { load_weights(*wider, folder / "a.h5"); });
   EXPECT_EQ(message, "load_state_dict(Linear) of '" + (folder / "a.h5") +
                          "': 2 problems\n\tunexpected: \"bias\"\n\tshape of \"weight\": "
                          "file (3, 2), module (3, 4)");
@@ -309,7 +294,7 @@ TEST(K7, bad_files_change_nothing_and_name_file_and_field) {
   const auto model = make<Linear>(2, 3);
   const StateDict before = model->clone()->state_dict();
   const auto message = [&](const std::string& name) {
-    return thrown<IoError>([&] { load_weights(*model, folder / name); });
+    return error_of<IoError>([&] { load_weights(*model, folder / name); });
   };
   for (const auto& [name, part] :
        {std::pair{"extra.h5", "extra.h5': '_extra_state': the bytes are no value"},
@@ -328,7 +313,7 @@ TEST(K7, a_name_that_is_there_twice_is_an_error_where_it_is_wanted) {
   ASSERT_EQ(run_command(script("weights_write_foreign.py") + folder.path()).exit_code, 0);
   const auto wants = make<Sequential>();
   wants->add<Linear>(2, 3);
-  EXPECT_THAT(thrown<IoError>([&] { load_weights(*wants, folder / "twice.h5"); }),
+  EXPECT_THAT(error_of<IoError>([&] { load_weights(*wants, folder / "twice.h5"); }),
               HasSubstr("twice.h5': '0.weight' is there twice, as '0.weight'"));
   const auto linear = make<Linear>(2, 3);
   const LoadResult result = load_weights(*linear, folder / "twice_unwanted.h5", {.strict = false});

@@ -6,6 +6,7 @@
 #include <tessera/nn/io/image.h>
 
 #include "nn/io/pictures.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {

@@ -7,8 +7,12 @@
 #include <tessera/nn/io/outgoing_arrays.h>
 #include <tessera/nn/layers/linear.h>
 
+#include "support/error_of.h"
+
 namespace tessera::nn {
 namespace {
+
+using testing_support::error_of;
 
 TEST(OutgoingArrays, write_a_slot_once_each_way) {
   const auto linear = make<Linear>(2, 3);
@@ -37,12 +41,7 @@ TEST(OutgoingArrays, keep_their_memory_when_they_are_moved) {
 TEST(OutgoingArrays, name_what_has_no_value) {
   const auto lazy = make<Linear>(kInferred, 3);
   const auto add = [](const Slot& slot) {
-    try {
-      OutgoingArrays().add("model/weight", slot.value, slot);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    return error_of([&] { OutgoingArrays().add("model/weight", slot.value, slot); });
   };
   EXPECT_EQ(add(*lazy->weight.slot()),
             "save: \"model/weight\": uninitialised; the first call of its module tells its shape");

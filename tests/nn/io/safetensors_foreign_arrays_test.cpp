@@ -11,6 +11,7 @@
 
 #include "nn/io/safetensors_by_hand.h"
 #include "nn/io/weights_example.h"
+#include "support/error_of.h"
 
 namespace tessera::nn {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 using tessera::detail::concat;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing_support::error_of;
 
 struct Foreign {
   const char* dtype;
@@ -44,15 +46,6 @@ class SafetensorsForeign : public testing::Test {
     file.add("z", foreign.dtype, "[8]", bytes_of(foreign));
     return file;
   }
-  template <class E>
-  static std::string thrown(const auto& action) {
-    try {
-      action();
-    } catch (const E& error) {
-      return error.what();
-    }
-    return "no such exception";
-  }
 
   SimulatedFileSystem files_;
   FileSystemScope scope_{files_};
@@ -66,7 +59,7 @@ TEST_F(SafetensorsForeign, what_is_wanted_beside_it_is_loaded) {
     EXPECT_THAT(linear->weight.value().to_vector<float>(), ElementsAre(0, 1, 2, 3, 4, 5));
     EXPECT_THAT(linear->bias.value().to_vector<float>(), ElementsAre(7, 8, 9));
     EXPECT_THAT(result.unexpected_keys, ElementsAre("a", "z")) << foreign.dtype;
-    EXPECT_EQ(thrown<RuntimeError>([&] { load_weights(*linear, "a.safetensors"); }),
+    EXPECT_EQ(error_of<RuntimeError>([&] { load_weights(*linear, "a.safetensors"); }),
               "load_state_dict(Linear) of 'a.safetensors': 2 problems\n\tunexpected: \"a\", \"z\"");
   }
 }
@@ -90,7 +83,7 @@ TEST_F(SafetensorsForeign, is_listed_and_refused_when_it_is_read) {
         concat("load: 'a.safetensors': 'z' has a dtype that no tensor has; got '", foreign.dtype,
                "', expected BOOL, U8, I8, I16, I32, I64, F16, BF16, F32, F64 or C64"));
     std::array<std::byte, 4> bytes{};
-    EXPECT_EQ(thrown<IoError>([&] { reader->read("z", bytes); }), refusal);
+    EXPECT_EQ(error_of<IoError>([&] { reader->read("z", bytes); }), refusal);
   }
 }
 
@@ -102,7 +95,7 @@ TEST_F(SafetensorsForeign, is_refused_by_name_where_it_is_wanted_and_changes_not
     file.write("a.safetensors");
     const auto linear = make<Linear>(2, 3);
     const StateDict before = linear->clone()->state_dict();
-    EXPECT_THAT(thrown<IoError>([&] { load_weights(*linear, "a.safetensors"); }),
+    EXPECT_THAT(error_of<IoError>([&] { load_weights(*linear, "a.safetensors"); }),
                 HasSubstr(concat("'a.safetensors': 'weight' has a dtype that no tensor has; got '",
                                  foreign.dtype, "'")));
     EXPECT_TRUE(same_tensors(before, linear->state_dict()));
@@ -116,7 +109,7 @@ TEST_F(SafetensorsForeign, is_refused_where_another_name_of_it_is_wanted) {
   file.add("z", "U16", "[3]", "123456");
   file.write("a.safetensors");
   const auto linear = make<Linear>(2, 3);
-  EXPECT_THAT(thrown<IoError>([&] { load_weights(*linear, "a.safetensors"); }),
+  EXPECT_THAT(error_of<IoError>([&] { load_weights(*linear, "a.safetensors"); }),
               HasSubstr("'z' has a dtype that no tensor has; got 'U16'"));
 }
 

@@ -7,6 +7,8 @@
 #include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/safetensors.h>
 
+#include "support/error_of.h"
+
 namespace tessera::nn {
 namespace {
 
@@ -26,12 +28,7 @@ class Safetensors : public testing::Test {
     return open_error();
   }
   static std::string open_error() {
-    try {
-      (void)open_safetensors("a");
-    } catch (const IoError& error) {
-      return error.what();
-    }
-    return "no error";
+    return testing_support::error_of<IoError>([] { return open_safetensors("a"); });
   }
   static std::string entry(const std::string& name, const std::string& dtype,
                            const std::string& shape, const std::string& offsets) {

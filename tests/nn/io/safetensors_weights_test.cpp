@@ -15,6 +15,7 @@
 
 #include "nn/io/weights_example.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {
@@ -22,6 +23,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing_support::error_of;
 using testing_support::run_command;
 using testing_support::TemporaryFolder;
 
@@ -36,25 +38,6 @@ testing_support::CommandResult run_script(const std::string& name, const std::st
 
 constexpr int kNoPackage = 77;
 constexpr const char* kSkipped = "Python has no safetensors package here";
-
-template <class E>
-std::string thrown(const auto& action) {
-  try {
-    action();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "no such exception";
-}
-
-std::vector<std::string> names_in(const std::string& path) {
-  std::vector<std::string> names;
-  const auto reader = open_safetensors(path);
-  for (const ArrayInfo& info : reader->arrays()) {
-    names.push_back(info.path);
-  }
-  return names;
-}
 
 TEST(I14, safetensors_give_back_everything) {
   const TemporaryFolder folder;
@@ -100,7 +83,7 @@ void expect_other_format(const std::string& name, const std::string& read_as,
                          const std::string& looks_like) {
   const auto model = make<Linear>(2, 3);
   const StateDict before = model->clone()->state_dict();
-  EXPECT_EQ(thrown<IoError>([&] { load_weights(*model, name); }),
+  EXPECT_EQ(error_of<IoError>([&] { load_weights(*model, name); }),
             tessera::detail::concat(
                 "load: '", name, "' is read as ", read_as, ", but its bytes look like ", looks_like,
                 "; load_weights goes by the name's ending (.safetensors, or any other for HDF5), "
@@ -122,7 +105,7 @@ TEST(K7, a_file_of_another_format_than_its_name_says_is_refused) {
   const std::string text = "neither of the two";
   write_file("c.safetensors", std::as_bytes(std::span(text)));
   const auto model = make<Linear>(2, 3);
-  EXPECT_THAT(thrown<IoError>([&] { load_weights(*model, "c.safetensors"); }),
+  EXPECT_THAT(error_of<IoError>([&] { load_weights(*model, "c.safetensors"); }),
               HasSubstr("no safetensors file"));
 }
 
@@ -136,7 +119,7 @@ TEST(N2, names_are_in_order_and_a_tied_tensor_is_written_once) {
       expected.push_back(name);
     }
   }
-  EXPECT_EQ(names_in(folder / "a.safetensors"), expected);
+  EXPECT_EQ(names_in(*open_safetensors(folder / "a.safetensors")), expected);
   const auto attributes = open_safetensors(folder / "a.safetensors")->attributes();
   EXPECT_EQ(*find_attribute<std::string>(attributes, "", "head.weight"), "zebra.weight");
 }
@@ -198,7 +181,7 @@ TEST(N2, complex128_is_refused_by_name) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);
   const auto model = make<Everything>(true);
-  EXPECT_THAT(thrown<Unsupported>([&] { export_weights(*model, "a", kFormat); }),
+  EXPECT_THAT(error_of<Unsupported>([&] { export_weights(*model, "a", kFormat); }),
               HasSubstr("safetensors cannot hold 'dtypes.p_c128' of dtype c128"));
   EXPECT_EQ(files.list(".").size(), 0U);
 }
@@ -212,7 +195,7 @@ TEST(N1, bad_files_change_nothing) {
   const std::string whole = read_file("a");
   for (std::size_t size = 0; size < whole.size(); size += 1 + size / 4) {
     write_file("a", std::as_bytes(std::span(whole).first(size)));
-    EXPECT_THAT(thrown<IoError>([&] { import_weights(*model, "a", kFormat); }), HasSubstr("'a'"))
+    EXPECT_THAT(error_of<IoError>([&] { import_weights(*model, "a", kFormat); }), HasSubstr("'a'"))
         << size;
     EXPECT_TRUE(same_tensors(before, model->state_dict())) << size;
   }
@@ -266,7 +249,8 @@ TEST(N2, writes_gpt2_back) {
   const TemporaryFolder folder;
   const auto model = make<SmallGpt>();
   export_weights(*model, folder / "a.safetensors", kFormat, name_maps::to_gpt2());
-  EXPECT_THAT(names_in(folder / "a.safetensors"), testing::Contains("h.0.mlp.c_fc.weight"));
+  EXPECT_THAT(names_in(*open_safetensors(folder / "a.safetensors")),
+              testing::Contains("h.0.mlp.c_fc.weight"));
   const auto reader = open_safetensors(folder / "a.safetensors");
   EXPECT_EQ(reader->find("h.0.mlp.c_fc.weight")->shape, (Shape{4, 16}));
   const auto other = make<SmallGpt>();
@@ -302,8 +286,8 @@ TEST(N1, names_too_long_to_map_are_refused_with_the_file) {
   write_safetensors("a", {.arrays = {{name, DType::f32, {}, &value, ""}}});
   const auto model = make<Linear>(2, 3);
   const auto import = [&] { import_weights(*model, "a", kFormat, name_maps::from_flax()); };
-  EXPECT_THAT(thrown<IoError>(import), HasSubstr("load: 'a': 'nnn"));
-  EXPECT_THAT(thrown<IoError>(import), HasSubstr("got 2000 bytes, expected at most 1000"));
+  EXPECT_THAT(error_of<IoError>(import), HasSubstr("load: 'a': 'nnn"));
+  EXPECT_THAT(error_of<IoError>(import), HasSubstr("got 2000 bytes, expected at most 1000"));
 }
 
 TEST(N1, transposing_takes_two_dims) {
@@ -311,10 +295,10 @@ TEST(N1, transposing_takes_two_dims) {
   const FileSystemScope scope(files);
   const auto model = make<Linear>(2, 3);
   const NameMap all{{{"^", "", true}}};
-  EXPECT_THAT(thrown<ValueError>([&] { export_weights(*model, "a", kFormat, all); }),
+  EXPECT_THAT(error_of<ValueError>([&] { export_weights(*model, "a", kFormat, all); }),
               HasSubstr("\"bias\" is to be transposed; got shape (3,)"));
   export_weights(*model, "a", kFormat);
-  EXPECT_THAT(thrown<IoError>([&] { import_weights(*model, "a", kFormat, all); }),
+  EXPECT_THAT(error_of<IoError>([&] { import_weights(*model, "a", kFormat, all); }),
               HasSubstr("load: 'a': 'bias' is to be transposed"));
 }
 

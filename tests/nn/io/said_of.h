@@ -9,6 +9,8 @@
 #include <tessera/nn/io/weights.h>
 #include <tessera/nn/layers/linear.h>
 
+#include "support/error_of.h"
+
 namespace tessera::nn {
 
 /// The error of a load of weights from `path`, which holds `bytes`; "no error" without one.
@@ -16,12 +18,7 @@ inline std::string said_of(const std::string& bytes, const std::string& path) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);
   write_file(path, std::as_bytes(std::span(bytes)));
-  try {
-    load_weights(*make<Linear>(2, 3), path);
-  } catch (const IoError& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing_support::error_of<IoError>([&] { load_weights(*make<Linear>(2, 3), path); });
 }
 
 }  // namespace tessera::nn

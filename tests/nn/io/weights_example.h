@@ -8,6 +8,7 @@
 
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/io/array_file.h>
 #include <tessera/nn/layers/activation/relu.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/module.h>
@@ -90,6 +91,15 @@ inline bool same_tensors(const StateDict& a, const StateDict& b) {
     }
   }
   return true;
+}
+
+/// The names of a file's arrays, in its order.
+inline std::vector<std::string> names_in(const ArrayFileReader& reader) {
+  std::vector<std::string> names;
+  for (const ArrayInfo& info : reader.arrays()) {
+    names.push_back(info.path);
+  }
+  return names;
 }
 
 /// Sets all tensors of `module` to zero.

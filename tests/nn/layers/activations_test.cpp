@@ -50,7 +50,8 @@ TEST(Activations, print_as_in_pytorch) {
 
 /// Value and gradient of `module` at points on both sides of all kinks.
 template <class M>
-std::pair<std::vector<float>, std::vector<float>> run(const M& module, bool inplace) {
+std::pair<std::vector<float>, std::vector<float>> value_and_gradient(const M& module,
+                                                                     bool inplace) {
   const Tensor leaf = tensor<float>({-4, -3, -1, 0, 0.5F, 3, 7}).set_requires_grad(true);
   const Tensor x = leaf * 1.0;
   const Tensor y = module(x);
@@ -62,7 +63,8 @@ std::pair<std::vector<float>, std::vector<float>> run(const M& module, bool inpl
 /// The module in place gives what it gives otherwise, in the tensor that it was given.
 template <class M, class... A>
 void expect_same_in_place(const A&... arguments) {
-  EXPECT_EQ(run(make<M>(arguments..., true), true), run(make<M>(arguments..., false), false))
+  EXPECT_EQ(value_and_gradient(make<M>(arguments..., true), true),
+            value_and_gradient(make<M>(arguments..., false), false))
       << typeid(M).name();
 }
 

@@ -19,16 +19,14 @@
 #include <tessera/nn/layers/instance_norm.h>
 #include <tessera/nn/layers/layer_norm.h>
 
+#include "layers.h"
+#include "support/expect_numbers.h"
+
 namespace tessera::nn {
 namespace {
 
-using Doubles = std::vector<double>;
-
-std::string text_of(const Module& module) {
-  std::ostringstream text;
-  text << module;
-  return text.str();
-}
+using testing_support::Doubles;
+using testing_support::expect_numbers;
 
 TEST(Norms, print_numbers_as_python_does) {
   const auto batch = make<BatchNorm1d>(2, BatchNormOptions{.eps = 1, .momentum = 1});
@@ -46,12 +44,9 @@ Tensor two_channels() {
   return from_values<float>({1, 3, 10, 10, 5, 7, 20, 20}, {2, 2, 2});
 }
 
-void expect_near(const Tensor& actual, const Doubles& expected) {
-  const auto values = actual.to_vector<double>();
-  ASSERT_EQ(values.size(), expected.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    EXPECT_NEAR(values[i], expected[i], 1e-5) << i;
-  }
+/// In f32.
+void expect_rounded(const Tensor& actual, const Doubles& expected) {
+  expect_numbers(actual, expected, 1e-5);
 }
 
 TEST(BatchNorm, prints_and_names_its_state_as_pytorch_does) {
@@ -76,9 +71,9 @@ TEST(BatchNorm, normalises_by_the_batch_in_training_and_by_running_statistics_af
   const auto layer = make<BatchNorm1d>(2, BatchNormOptions{.eps = 0});
   const double a = 3 / std::sqrt(5.0);
   const double b = 1 / std::sqrt(5.0);
-  expect_near(layer(two_channels()), {-a, -b, -1, -1, b, a, 1, 1});
-  expect_near(layer->running_mean, {0.4, 1.5});
-  expect_near(layer->running_var, {0.9 + 0.1 * 20 / 3, 0.9 + 0.1 * 100 / 3});
+  expect_rounded(layer(two_channels()), {-a, -b, -1, -1, b, a, 1, 1});
+  expect_rounded(layer->running_mean, {0.4, 1.5});
+  expect_rounded(layer->running_var, {0.9 + 0.1 * 20 / 3, 0.9 + 0.1 * 100 / 3});
   EXPECT_EQ(layer->num_batches_tracked.value().item<int>(), 1);
   layer->eval();
   const double root = std::sqrt(0.9 + 2.0 / 3);
@@ -92,7 +87,7 @@ TEST(BatchNorm, without_momentum_averages_all_batches_alike) {
   const auto layer = make<BatchNorm1d>(2, BatchNormOptions{.momentum = {}});
   static_cast<void>(layer(two_channels()));
   static_cast<void>(layer(two_channels() * 4.0));
-  expect_near(layer->running_mean, {10, 37.5});
+  expect_rounded(layer->running_mean, {10, 37.5});
 }
 
 TEST(BatchNorm, without_running_statistics_uses_those_of_the_batch_in_evaluation_too) {
@@ -182,16 +177,16 @@ TEST(InstanceNorm, normalises_every_channel_of_every_sample) {
             "InstanceNorm1d(2, eps=0.75, momentum=0.1, affine=False, bias=False, "
             "track_running_stats=False)");
   const double b = 1 / std::sqrt(1.75);
-  expect_near(layer(two_channels()), {-b, b, 0, 0, -b, b, 0, 0});
-  expect_near(layer(from_values<float>({1, 3, 10, 10}, {2, 2})), {-b, b, 0, 0});
+  expect_rounded(layer(two_channels()), {-b, b, 0, 0, -b, b, 0, 0});
+  expect_rounded(layer(from_values<float>({1, 3, 10, 10}, {2, 2})), {-b, b, 0, 0});
 }
 
 TEST(InstanceNorm, averages_the_statistics_of_samples_if_asked_to) {
   const auto layer =
       make<InstanceNorm1d>(2, InstanceNormOptions{.affine = true, .track_running_stats = true});
   static_cast<void>(layer(two_channels()));
-  expect_near(layer->running_mean, {0.4, 1.5});
-  expect_near(layer->running_var, {0.9 + 0.1 * 2, 0.9});
+  expect_rounded(layer->running_mean, {0.4, 1.5});
+  expect_rounded(layer->running_var, {0.9 + 0.1 * 2, 0.9});
   layer->eval();
   const auto y = layer(two_channels()).to_vector<double>();
   EXPECT_NEAR(y[0], (1 - 0.4) / std::sqrt(1.1 + 1e-5), 1e-5);

@@ -11,8 +11,8 @@
 namespace tessera::nn {
 namespace {
 
-using testing::Inputs;
-using testing::numbers;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 TEST(Bilinear, is_the_sum_of_all_products_of_features) {
   const Tensor x1 = numbers({4, 2}, 1);
@@ -35,15 +35,15 @@ TEST(Bilinear, is_the_sum_of_all_products_of_features) {
 }
 
 TEST(Bilinear, has_the_gradients_of_finite_differences) {
-  testing::expect_gradients(
+  testing_support::expect_gradients(
       [](const Inputs& x) { return bilinear(x[0], x[1], x[2], x[3]); },
       {numbers({2, 2, 2}, 1), numbers({2, 2, 3}, 2), numbers({4, 2, 3}, 3), numbers({4}, 4)});
 }
 
 TEST(Bilinear, has_the_same_bits_for_all_passes) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& x) {
-        return testing::loss_of_samples(bilinear(x[0], x[1], p[0], p[1]));
+        return testing_support::loss_of_samples(bilinear(x[0], x[1], p[0], p[1]));
       },
       {numbers({5, 2, 3}, 1, DType::f32), numbers({5}, 2, DType::f32)},
       {numbers({8, 2}, 3, DType::f32), numbers({8, 3}, 4, DType::f32)});

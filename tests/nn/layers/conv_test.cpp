@@ -8,31 +8,29 @@
 #include <tessera/nn/layers/conv.h>
 #include <tessera/nn/layers/conv_transpose.h>
 
+#include "layers.h"
+#include "support/values.h"
+
 namespace tessera::nn {
 namespace {
 
-using Floats = std::vector<float>;
-
-template <class M, class... A>
-std::string text_of(A&&... arguments) {
-  return make<M>(std::forward<A>(arguments)...)->repr();
-}
+using testing_support::Floats;
 
 TEST(Conv, prints_as_in_pytorch) {
-  EXPECT_EQ(text_of<Conv2d>(3, 64, 3), "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1))");
-  EXPECT_EQ(text_of<Conv2d>(3, 64, Dims{3, 5},
+  EXPECT_EQ(repr_of<Conv2d>(3, 64, 3), "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1))");
+  EXPECT_EQ(repr_of<Conv2d>(3, 64, Dims{3, 5},
                             ConvOptions{.stride = 2, .padding = {1, 2}, .bias = false}),
             "Conv2d(3, 64, kernel_size=(3, 5), stride=(2, 2), padding=(1, 2), bias=False)");
-  EXPECT_EQ(text_of<Conv1d>(4, 8, 3,
+  EXPECT_EQ(repr_of<Conv1d>(4, 8, 3,
                             ConvOptions{.padding = "same",
                                         .dilation = 2,
                                         .groups = 4,
                                         .padding_mode = PaddingMode::circular}),
             "Conv1d(4, 8, kernel_size=(3,), stride=(1,), padding=same, dilation=(2,), groups=4, "
             "padding_mode=circular)");
-  EXPECT_EQ(text_of<Conv3d>(1, 2, 3, ConvOptions{.padding = "valid"}),
+  EXPECT_EQ(repr_of<Conv3d>(1, 2, 3, ConvOptions{.padding = "valid"}),
             "Conv3d(1, 2, kernel_size=(3, 3, 3), stride=(1, 1, 1), padding=valid)");
-  EXPECT_EQ(text_of<ConvTranspose2d>(16, 33, 3,
+  EXPECT_EQ(repr_of<ConvTranspose2d>(16, 33, 3,
                                      ConvTransposeOptions{.stride = 2, .output_padding = {1, 0}}),
             "ConvTranspose2d(16, 33, kernel_size=(3, 3), stride=(2, 2), output_padding=(1, 0))");
 }

@@ -11,14 +11,14 @@
 #include <tessera/core/ops/elu.h>
 
 #include "ops/gradients.h"
+#include "support/values.h"
 
 namespace tessera::nn {
 namespace {
 
-using testing::Inputs;
-using testing::numbers;
-using Floats = std::vector<float>;
-
+using testing_support::Floats;
+using testing_support::Inputs;
+using testing_support::numbers;
 TEST(Dropout, prints_and_defaults_as_in_pytorch) {
   EXPECT_EQ(make<Dropout>()->repr(), "Dropout(p=0.5, inplace=False)");
   EXPECT_EQ(make<Dropout>(0.25, true)->repr(), "Dropout(p=0.25, inplace=True)");
@@ -104,9 +104,9 @@ TEST(AlphaDropout, replaces_elements_by_the_limit_of_selu) {
 
 TEST(Dropout2d, has_the_same_bits_for_all_passes) {
   for (const auto& drop : {channel_dropout, alpha_dropout}) {
-    testing::expect_same_bits_for_all_passes(
+    testing_support::expect_same_bits_for_all_passes(
         [&](const Inputs& p, const Inputs& x) {
-          return testing::loss_of_samples(drop(x[0] * p[0], 0.5));
+          return testing_support::loss_of_samples(drop(x[0] * p[0], 0.5));
         },
         {numbers({6}, 2, DType::f32)}, {numbers({8, 3, 6}, 1, DType::f32)});
   }

@@ -8,10 +8,12 @@
 #include <tessera/nn/init/constant.h>
 #include <tessera/nn/layers/embedding_bag.h>
 
+#include "support/values.h"
+
 namespace tessera::nn {
 namespace {
 
-using Floats = std::vector<float>;
+using testing_support::Floats;
 
 TEST(Embedding, a_padding_row_begins_as_0_and_gets_no_gradient) {
   const auto layer = make<Embedding>(3, 2, EmbeddingOptions{.padding_idx = -1});

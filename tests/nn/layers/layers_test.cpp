@@ -16,18 +16,15 @@
 #include <tessera/nn/layers/sequential.h>
 #include <tessera/nn/loss/cross_entropy_loss.h>
 
+#include "layers.h"
+#include "support/values.h"
+
 namespace tessera::nn {
 namespace {
 
-using Floats = std::vector<float>;
+using testing_support::Floats;
 
-std::string text_of(const Module& module) {
-  std::ostringstream text;
-  text << module;
-  return text.str();
-}
-
-std::string names_of(const Module& module) {
+std::string names_and_shapes_of(const Module& module) {
   std::ostringstream text;
   for (const auto& [name, parameter] : module.named_parameters()) {
     text << name << parameter.shape() << ' ';
@@ -37,7 +34,7 @@ std::string names_of(const Module& module) {
 
 TEST(Linear, multiplies_by_the_transposed_weight_and_adds_the_bias) {
   const auto layer = make<Linear>(3, 2);
-  EXPECT_EQ(names_of(*layer), "weight(2, 3) bias(2,) ");
+  EXPECT_EQ(names_and_shapes_of(*layer), "weight(2, 3) bias(2,) ");
   EXPECT_EQ(text_of(*layer), "Linear(in_features=3, out_features=2, bias=True)");
   layer->load_state_dict({{"weight", from_values<float>({1, 2, 3, 4, 5, 6}, {2, 3})},
                           {"bias", tensor<float>({10, 20})}});
@@ -57,7 +54,7 @@ TEST(Linear, begins_as_in_pytorch) {
     EXPECT_LT(*std::min_element(values.begin(), values.end()), -0.049F);
   }
   const auto plain = make<Linear>(4, 3, LinearOptions{.bias = false});
-  EXPECT_EQ(names_of(*plain), "weight(3, 4) ");
+  EXPECT_EQ(names_and_shapes_of(*plain), "weight(3, 4) ");
   EXPECT_THROW(make<Linear>(0, 3), InvalidArgument);
 }
 
@@ -71,7 +68,7 @@ TEST(Embedding, looks_up_rows) {
 
 TEST(LayerNorm, brings_rows_to_mean_0_and_variance_1) {
   const auto layer = make<LayerNorm>(4, LayerNormOptions{.eps = 0.25});
-  EXPECT_EQ(names_of(*layer), "weight(4,) bias(4,) ");
+  EXPECT_EQ(names_and_shapes_of(*layer), "weight(4,) bias(4,) ");
   layer->load_state_dict(
       {{"weight", tensor<float>({1, 2, 3, 4})}, {"bias", tensor<float>({0, 0, 0, 1})}});
   const auto y = layer(from_values<float>({1, 2, 3, 6}, {1, 4})).to_vector<float>();
@@ -81,8 +78,9 @@ TEST(LayerNorm, brings_rows_to_mean_0_and_variance_1) {
   EXPECT_NEAR(y[2], 0, 1e-6);
   EXPECT_NEAR(y[3], 1 + 12 / root, 1e-6);
   EXPECT_THROW(layer(ones({1, 3})), InvalidArgument);
-  EXPECT_EQ(names_of(*make<LayerNorm>(4, LayerNormOptions{.bias = false})), "weight(4,) ");
-  EXPECT_EQ(names_of(*make<LayerNorm>(4, LayerNormOptions{.affine = false})), "");
+  EXPECT_EQ(names_and_shapes_of(*make<LayerNorm>(4, LayerNormOptions{.bias = false})),
+            "weight(4,) ");
+  EXPECT_EQ(names_and_shapes_of(*make<LayerNorm>(4, LayerNormOptions{.affine = false})), "");
 }
 
 TEST(RMSNorm, divides_rows_by_their_root_mean_square) {
@@ -131,7 +129,7 @@ TEST(Sequential, hands_outputs_on) {
     [[nodiscard]] Tensor forward(const Tensor& x) const { return layers(x); }
   };
   const auto stack = make<Stack>();
-  EXPECT_EQ(names_of(*stack),
+  EXPECT_EQ(names_and_shapes_of(*stack),
             "layers.0.weight(3, 2) layers.0.bias(3,) layers.1.weight(3,) layers.1.bias(3,) "
             "layers.2.weight(1, 3) ");
   const Tensor x = from_values<float>({1, 2, 3, 4}, {2, 2});

@@ -16,21 +16,18 @@
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/layers/attention_mask.h>
 
+#include "layers.h"
 #include "ops/gradients.h"
 #include "support/expect_close.h"
 
 namespace tessera::nn {
 namespace {
 
-using testing::expect_close;
-using testing::Inputs;
-using testing::numbers;
+using testing_support::expect_close;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-Tensor doubles(const Shape& shape) {
-  return randn(shape, {.dtype = DType::f64});
-}
 
 Ptr<MultiheadAttention> attention_in_f64(const MultiheadAttentionOptions& options = {}) {
   const auto layer = make<MultiheadAttention>(8, 2, options);
@@ -39,8 +36,8 @@ Ptr<MultiheadAttention> attention_in_f64(const MultiheadAttentionOptions& option
 }
 
 TEST(MultiheadAttention, gives_the_same_with_weights_and_without) {
-  const Tensor query = doubles({5, 3, 8});
-  const Tensor memory = doubles({6, 3, 8});
+  const Tensor query = randn_f64({5, 3, 8});
+  const Tensor memory = randn_f64({6, 3, 8});
   const Tensor hidden = causal_mask(5, 6);
   for (const bool more_keys : {false, true}) {
     const auto layer = attention_in_f64({.add_bias_kv = more_keys, .add_zero_attn = more_keys});
@@ -56,7 +53,7 @@ TEST(MultiheadAttention, gives_the_same_with_weights_and_without) {
 }
 
 TEST(MultiheadAttention, is_causal_hides_later_keys_but_not_added_ones) {
-  const Tensor x = doubles({5, 3, 8});
+  const Tensor x = randn_f64({5, 3, 8});
   for (const bool more_keys : {false, true}) {
     const auto layer = attention_in_f64({.add_bias_kv = more_keys});
     for (const bool weighted : {false, true}) {
@@ -69,7 +66,7 @@ TEST(MultiheadAttention, is_causal_hides_later_keys_but_not_added_ones) {
 
 TEST(MultiheadAttention, masks_of_bools_and_of_numbers_mean_the_same) {
   const auto layer = attention_in_f64({.batch_first = true});
-  const Tensor x = doubles({2, 3, 8});
+  const Tensor x = randn_f64({2, 3, 8});
   const Tensor hidden = from_values<bool>({false, true, false, false, false, true}, {2, 3});
   const Tensor added = from_values<double>({0, kNever, 0, 0, 0, kNever}, {2, 3});
   const auto [y, weights] = layer(x, x, x, AttendOptions{.key_padding_mask = hidden});
@@ -82,7 +79,7 @@ TEST(MultiheadAttention, masks_of_bools_and_of_numbers_mean_the_same) {
 
 TEST(MultiheadAttention, weights_of_heads_sum_to_1_and_their_mean_is_the_average) {
   const auto layer = attention_in_f64();
-  const Tensor x = doubles({4, 2, 8});
+  const Tensor x = randn_f64({4, 2, 8});
   const auto [y, each] = layer(x, x, x, AttendOptions{.average_attn_weights = false});
   EXPECT_EQ(each.shape(), (Shape{2, 2, 4, 4}));
   expect_close(sum(each, {3}), ones({2, 2, 4}, {.dtype = DType::f64}));
@@ -91,10 +88,10 @@ TEST(MultiheadAttention, weights_of_heads_sum_to_1_and_their_mean_is_the_average
 
 TEST(MultiheadAttention, a_mask_that_is_trained_gets_a_gradient) {
   const auto layer = attention_in_f64();
-  const Tensor x = doubles({4, 2, 8});
+  const Tensor x = randn_f64({4, 2, 8});
   const Tensor mask = zeros({4, 4}, {.dtype = DType::f64}).set_requires_grad(true);
   const auto y = layer(x, x, x, AttendOptions{.need_weights = false, .attn_mask = mask}).first;
-  sum(y * doubles(y.shape())).backward();
+  sum(y * randn_f64(y.shape())).backward();
   double moved = 0;
   for (const double g : mask.grad().to_vector<double>()) {
     moved += std::abs(g);
@@ -124,7 +121,8 @@ TEST(MultiheadAttention, drops_weights_in_training_alone) {
 }
 
 /// The layer as a function of its parameters, to itself and to a memory.
-void expect_same_bits(const MultiheadAttentionOptions& options, const AttendOptions& asked) {
+void expect_same_bits_of_attention(const MultiheadAttentionOptions& options,
+                                   const AttendOptions& asked) {
   const auto layer = make<MultiheadAttention>(6, 2, options);
   Inputs parameters;
   for (const Parameter& parameter : layer->parameters()) {
@@ -135,20 +133,21 @@ void expect_same_bits(const MultiheadAttentionOptions& options, const AttendOpti
     const Variables v = layer->v().map([&](const Tensor&) { return p[next++]; });
     const CallOptions own{.v = &v};
     const Tensor memory = in.size() > 1 ? in[1] : in[0];
-    return testing::loss_of_samples(layer(in[0], memory, memory, asked, own).first);
+    return testing_support::loss_of_samples(layer(in[0], memory, memory, asked, own).first);
   };
-  testing::expect_same_bits_for_all_passes(run, parameters, {numbers({8, 3, 6}, 1, DType::f32)});
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(run, parameters,
+                                                   {numbers({8, 3, 6}, 1, DType::f32)});
+  testing_support::expect_same_bits_for_all_passes(
       run, parameters, {numbers({8, 3, 6}, 1, DType::f32), numbers({8, 4, 6}, 3, DType::f32)});
 }
 
 TEST(MultiheadAttention, has_the_same_bits_for_all_passes) {
   const MultiheadAttentionOptions first{.batch_first = true};
-  expect_same_bits(first, {.need_weights = false, .is_causal = true});
-  expect_same_bits(first, {.need_weights = true});
+  expect_same_bits_of_attention(first, {.need_weights = false, .is_causal = true});
+  expect_same_bits_of_attention(first, {.need_weights = true});
   MultiheadAttentionOptions more = first;
   more.add_bias_kv = more.add_zero_attn = true;
-  expect_same_bits(more, {.need_weights = false});
+  expect_same_bits_of_attention(more, {.need_weights = false});
 }
 
 TEST(MultiheadAttention, has_pytorchs_names) {

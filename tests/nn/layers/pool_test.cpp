@@ -7,31 +7,28 @@
 #include <tessera/nn/layers/pixel_shuffle.h>
 #include <tessera/nn/layers/upsample.h>
 
+#include "layers.h"
+
 namespace tessera::nn {
 namespace {
 
-template <class M, class... A>
-std::string text_of(A&&... arguments) {
-  return make<M>(std::forward<A>(arguments)...)->repr();
-}
-
 TEST(Pools, print_as_in_pytorch) {
-  EXPECT_EQ(text_of<MaxPool2d>(2),
+  EXPECT_EQ(repr_of<MaxPool2d>(2),
             "MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)");
   EXPECT_EQ(
-      text_of<MaxPool3d>(
+      repr_of<MaxPool3d>(
           Dims{2, 3, 3},
           MaxPoolOptions{.stride = 2, .padding = 1, .dilation = {2, 1, 1}, .ceil_mode = true}),
       "MaxPool3d(kernel_size=(2, 3, 3), stride=2, padding=1, dilation=(2, 1, 1), "
       "ceil_mode=True)");
-  EXPECT_EQ(text_of<AvgPool1d>(3, AvgPoolOptions{.stride = 2, .padding = 1}),
+  EXPECT_EQ(repr_of<AvgPool1d>(3, AvgPoolOptions{.stride = 2, .padding = 1}),
             "AvgPool1d(kernel_size=(3,), stride=(2,), padding=(1,))");
-  EXPECT_EQ(text_of<AvgPool2d>(2), "AvgPool2d(kernel_size=2, stride=2, padding=0)");
-  EXPECT_EQ(text_of<AdaptiveAvgPool1d>(5), "AdaptiveAvgPool1d(output_size=5)");
-  EXPECT_EQ(text_of<AdaptiveAvgPool2d>(Dims{5, 7}), "AdaptiveAvgPool2d(output_size=(5, 7))");
-  EXPECT_EQ(text_of<AdaptiveAvgPool2d>(Dims{5, -1}), "AdaptiveAvgPool2d(output_size=(5, None))");
-  EXPECT_EQ(text_of<PixelShuffle>(3), "PixelShuffle(upscale_factor=3)");
-  EXPECT_EQ(text_of<PixelUnshuffle>(2), "PixelUnshuffle(downscale_factor=2)");
+  EXPECT_EQ(repr_of<AvgPool2d>(2), "AvgPool2d(kernel_size=2, stride=2, padding=0)");
+  EXPECT_EQ(repr_of<AdaptiveAvgPool1d>(5), "AdaptiveAvgPool1d(output_size=5)");
+  EXPECT_EQ(repr_of<AdaptiveAvgPool2d>(Dims{5, 7}), "AdaptiveAvgPool2d(output_size=(5, 7))");
+  EXPECT_EQ(repr_of<AdaptiveAvgPool2d>(Dims{5, -1}), "AdaptiveAvgPool2d(output_size=(5, None))");
+  EXPECT_EQ(repr_of<PixelShuffle>(3), "PixelShuffle(upscale_factor=3)");
+  EXPECT_EQ(repr_of<PixelUnshuffle>(2), "PixelUnshuffle(downscale_factor=2)");
 }
 
 TEST(Pools, take_samples_and_one_sample_alone) {
@@ -59,11 +56,11 @@ TEST(Pools, refuse_numbers_that_cannot_be_meant) {
 }
 
 TEST(Upsample, prints_as_in_pytorch) {
-  EXPECT_EQ(text_of<Upsample>(UpsampleOptions{.scale_factor = 2}),
+  EXPECT_EQ(repr_of<Upsample>(UpsampleOptions{.scale_factor = 2}),
             "Upsample(scale_factor=2.0, mode='nearest')");
-  EXPECT_EQ(text_of<Upsample>(UpsampleOptions{.scale_factor = {{2.0, 1.5}}, .mode = "bilinear"}),
+  EXPECT_EQ(repr_of<Upsample>(UpsampleOptions{.scale_factor = {{2.0, 1.5}}, .mode = "bilinear"}),
             "Upsample(scale_factor=(2.0, 1.5), mode='bilinear')");
-  EXPECT_EQ(text_of<Upsample>(UpsampleOptions{.size = {{4, 5}}, .mode = "bicubic"}),
+  EXPECT_EQ(repr_of<Upsample>(UpsampleOptions{.size = {{4, 5}}, .mode = "bicubic"}),
             "Upsample(size=(4, 5), mode='bicubic')");
 }
 

@@ -12,24 +12,23 @@
 #include <tessera/nn/layers/recurrent_cells.h>
 #include <tessera/nn/layers/rnn.h>
 
+#include "layers.h"
+#include "support/error_of.h"
 #include "support/expect_close.h"
 
 namespace tessera::nn {
 namespace {
 
-using testing::expect_close;
 using ::testing::HasSubstr;
+using testing_support::error_of;
+using testing_support::expect_close;
 
-Tensor doubles(const Shape& shape) {
-  return randn(shape, {.dtype = DType::f64});
-}
-
-RecurrentWeights weights_of(std::int64_t gates, std::int64_t input, std::int64_t hidden) {
+RecurrentWeights random_weights(std::int64_t gates, std::int64_t input, std::int64_t hidden) {
   const std::int64_t lines = gates * hidden;
-  return {.weight_ih = doubles({lines, input}),
-          .weight_hh = doubles({lines, hidden}),
-          .bias_ih = doubles({lines}),
-          .bias_hh = doubles({lines})};
+  return {.weight_ih = randn_f64({lines, input}),
+          .weight_hh = randn_f64({lines, hidden}),
+          .bias_ih = randn_f64({lines}),
+          .bias_hh = randn_f64({lines})};
 }
 
 using Cell = std::function<Tensor(const Tensor&, const Tensor&, const RecurrentWeights&)>;
@@ -45,10 +44,10 @@ Tensor stepped(const Cell& cell, const Tensor& x, Tensor hidden, const Recurrent
 }
 
 TEST(RecurrentFunction, walks_sequences_as_the_cells_step) {
-  const Tensor x = doubles({5, 2, 3});
-  const Tensor first = doubles({1, 2, 4});
-  const auto one = weights_of(1, 3, 4);
-  const auto three = weights_of(3, 3, 4);
+  const Tensor x = randn_f64({5, 2, 3});
+  const Tensor first = randn_f64({1, 2, 4});
+  const auto one = random_weights(1, 3, 4);
+  const auto three = random_weights(3, 3, 4);
   const Tensor start = select(first, 0, 0);
   expect_close(rnn_tanh(x, first, {one}).first, stepped(rnn_tanh_cell, x, start, one));
   expect_close(rnn_relu(x, first, {one}).first, stepped(rnn_relu_cell, x, start, one));
@@ -56,8 +55,8 @@ TEST(RecurrentFunction, walks_sequences_as_the_cells_step) {
 }
 
 TEST(RecurrentFunction, an_lstm_ends_in_the_states_of_its_cells) {
-  const Tensor x = doubles({5, 2, 3});
-  const auto weights = weights_of(4, 3, 4);
+  const Tensor x = randn_f64({5, 2, 3});
+  const auto weights = random_weights(4, 3, 4);
   LstmState state;
   for (std::int64_t t = 0; t < 5; ++t) {
     state = lstm_cell(select(x, 0, t), state, weights);
@@ -91,56 +90,46 @@ TEST(RecurrentFunction, gives_the_bits_of_the_layer_that_holds_the_weights) {
   EXPECT_EQ(last.second.to_vector<float>(), state.second.to_vector<float>());
 }
 
-/// What `call` says when it throws E.
-template <class E, class F>
-std::string refusal(const F& call) {
-  try {
-    static_cast<void>(call());
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST(RecurrentFunction, names_the_weight_that_does_not_fit) {
-  const Tensor x = doubles({5, 2, 3});
-  const auto good = weights_of(3, 3, 4);
-  const auto second = weights_of(3, 4, 4);
+  const Tensor x = randn_f64({5, 2, 3});
+  const auto good = random_weights(3, 3, 4);
+  const auto second = random_weights(3, 4, 4);
   EXPECT_NO_THROW(static_cast<void>(gru(x, {}, {good, second})));
-  EXPECT_THAT(refusal<InvalidArgument>([&] { return gru(x, {}, {}); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { return gru(x, {}, {}); }),
               HasSubstr("wrong number of weights"));
-  EXPECT_THAT(refusal<InvalidArgument>([&] { return gru(x, {}, {good}, {.bidirectional = true}); }),
-              HasSubstr("got 1, expected 2 a layer"));
-  EXPECT_THAT(refusal<InvalidArgument>([&] {
+  EXPECT_THAT(
+      error_of<InvalidArgument>([&] { return gru(x, {}, {good}, {.bidirectional = true}); }),
+      HasSubstr("got 1, expected 2 a layer"));
+  EXPECT_THAT(error_of<InvalidArgument>([&] {
                 return gru(x, {}, {good, good});
               }),
               HasSubstr("gru: wrong weight_ih of weights 1; got (12, 3), expected (12, 4)"));
   auto projected = good;
-  projected.weight_hr = doubles({2, 4});
-  EXPECT_THAT(refusal<InvalidArgument>([&] { return gru(x, {}, {projected}); }),
+  projected.weight_hr = randn_f64({2, 4});
+  EXPECT_THAT(error_of<InvalidArgument>([&] { return gru(x, {}, {projected}); }),
               HasSubstr("weight_hr"));
-  EXPECT_THAT(refusal<InvalidArgument>([&] { return gru(x, {}, {RecurrentWeights{}}); }),
+  EXPECT_THAT(error_of<InvalidArgument>([&] { return gru(x, {}, {RecurrentWeights{}}); }),
               HasSubstr("need 2 dims"));
-  EXPECT_THAT(refusal<InvalidArgument>([&] {
-                return lstm_cell(doubles({2, 3}), {}, good);
+  EXPECT_THAT(error_of<InvalidArgument>([&] {
+                return lstm_cell(randn_f64({2, 3}), {}, good);
               }),
               HasSubstr("weights do not fit each other"));
   auto biased = good;
-  biased.bias_hh = doubles({4});
-  EXPECT_THAT(refusal<InvalidArgument>([&] {
-                return gru_cell(doubles({2, 3}), {}, biased);
+  biased.bias_hh = randn_f64({4});
+  EXPECT_THAT(error_of<InvalidArgument>([&] {
+                return gru_cell(randn_f64({2, 3}), {}, biased);
               }),
               HasSubstr("gru_cell: wrong bias; got (4,), expected (12,)"));
-  EXPECT_THAT(refusal<RuntimeError>([&] {
-                return gru(doubles({5, 2, 4}), {}, {good});
+  EXPECT_THAT(error_of<RuntimeError>([&] {
+                return gru(randn_f64({5, 2, 4}), {}, {good});
               }),
               HasSubstr("wrong input"));
-  EXPECT_THAT(refusal<RuntimeError>([&] {
-                return gru(x, doubles({1, 2, 5}), {good});
+  EXPECT_THAT(error_of<RuntimeError>([&] {
+                return gru(x, randn_f64({1, 2, 5}), {good});
               }),
               HasSubstr("wrong first state"));
-  EXPECT_THAT(refusal<RuntimeError>([&] {
-                return gru_cell(doubles({2, 3}), doubles({2, 5}), good);
+  EXPECT_THAT(error_of<RuntimeError>([&] {
+                return gru_cell(randn_f64({2, 3}), randn_f64({2, 5}), good);
               }),
               HasSubstr("gru_cell: wrong state"));
 }

@@ -15,8 +15,8 @@
 namespace tessera::nn {
 namespace {
 
-using testing::Inputs;
-using testing::numbers;
+using testing_support::Inputs;
+using testing_support::numbers;
 
 /// Of 4 steps, 3 cells and 2 projected numbers: inputs, weights and bias.
 Inputs weights() {
@@ -30,7 +30,7 @@ Tensor loss_of(const RecurrentResult& result) {
 
 TEST(RecurrentPasses, projected_lstm_from_nothing) {
   for (const bool reverse : {false, true}) {
-    testing::expect_same_bits_for_all_passes(
+    testing_support::expect_same_bits_for_all_passes(
         [&](const Inputs& p, const Inputs& in) {
           return loss_of(projected_lstm(linear(in[0], p[0]), p[1], p[2], p[3], {}, reverse));
         },
@@ -39,7 +39,7 @@ TEST(RecurrentPasses, projected_lstm_from_nothing) {
 }
 
 TEST(RecurrentPasses, projected_lstm_from_states_with_lengths) {
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [](const Inputs& p, const Inputs& in) {
         const RecurrentStart start{in[1], in[2], in[3]};
         return loss_of(projected_lstm(linear(in[0], p[0]), p[1], p[2], p[3], start, true));
@@ -52,7 +52,7 @@ TEST(RecurrentPasses, projected_lstm_from_states_with_lengths) {
 TEST(RecurrentPasses, cells_from_nothing) {
   const auto lstm = make<LSTMCell>(3, 2);
   const auto gru = make<GRUCell>(3, 2);
-  testing::expect_same_bits_for_all_passes(
+  testing_support::expect_same_bits_for_all_passes(
       [&](const Inputs& p, const Inputs& in) {
         const Tensor x = linear(in[0], p[0]);
         return mean(lstm(x).first * gru(x));

@@ -17,16 +17,14 @@
 #include <tessera/nn/layers/recurrent_cells.h>
 #include <tessera/nn/layers/rnn.h>
 
+#include "layers.h"
+#include "support/expect_numbers.h"
+
 namespace tessera::nn {
 namespace {
 
-using Doubles = std::vector<double>;
-
-std::string text_of(const Module& module) {
-  std::ostringstream text;
-  text << module;
-  return text.str();
-}
+using testing_support::Doubles;
+using testing_support::expect_numbers;
 
 /// sin(3 i + seed) as element i.
 Tensor waves(const Shape& shape, double seed) {
@@ -53,11 +51,9 @@ Ptr<M> with_waves(const Ptr<M>& module) {
   return module;
 }
 
-void expect_near(const Doubles& actual, const Doubles& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    EXPECT_NEAR(actual[i], expected[i], 1e-12) << i;
-  }
+/// In f64.
+void expect_exact(const Doubles& actual, const Doubles& expected) {
+  expect_numbers(actual, expected, 1e-12);
 }
 
 /// Every `step`-th element.
@@ -91,17 +87,17 @@ void expect_packed(const Ptr<M>& module, const Tensor& x, const Tensor& output,
   for (const std::size_t first : {0U, 12U, 40U}) {
     chosen.insert(chosen.end(), y.begin() + first, y.begin() + first + 4);
   }
-  expect_near(chosen, expected.output);
-  expect_near(some(hidden, 5), expected.hidden);
+  expect_exact(chosen, expected.output);
+  expect_exact(some(hidden, 5), expected.hidden);
   EXPECT_NEAR(loss.item(), expected.loss, 1e-12);
   EXPECT_EQ(select(select(output, 0, 1), 0, 2).to_vector<double>(), Doubles(4));
   loss.backward();
-  expect_near(some(x.grad(), 7), expected.to_x);
+  expect_exact(some(x.grad(), 7), expected.to_x);
   Doubles sums;
   for (const Parameter& parameter : module->parameters()) {
     sums.push_back(dot(parameter.grad(), 0.4).item());
   }
-  expect_near(sums, expected.to_parameters);
+  expect_exact(sums, expected.to_parameters);
 }
 
 TEST(RNN, equals_pytorch_on_packed_sequences) {
@@ -142,7 +138,7 @@ TEST(LSTM, equals_pytorch_on_packed_sequences) {
        0.40381066208539, 0.67364711479444, 0.67364711479444, -0.77297953105582, 1.4438954630721,
        1.5745228319652, 1.5745228319652, 0.23693494712621, 0.70077518922238, -0.029416107664753,
        -0.029416107664753}};
-  expect_near(some(c, 5), expected.cell);
+  expect_exact(some(c, 5), expected.cell);
   expect_packed(lstm, x, y, h, dot(y, 0.1) + dot(h, 0.2) + dot(c, 0.3), expected);
 }
 
@@ -319,13 +315,13 @@ TEST(RecurrentCells, are_steps_of_the_layers) {
   const auto row = [](const Tensor& t) { return select(t, 0, 0); };
   const auto values = [](const Tensor& t) { return t.to_vector<double>(); };
   const auto [rnn_cell, rnn] = cell_and_layer<RNNCell, RNN>();
-  expect_near(values(rnn_cell(row(x), row(h))), values(rnn(x, h).first));
+  expect_exact(values(rnn_cell(row(x), row(h))), values(rnn(x, h).first));
   const auto [gru_cell, gru] = cell_and_layer<GRUCell, GRU>();
-  expect_near(values(gru_cell(row(x), row(h))), values(gru(x, h).first));
+  expect_exact(values(gru_cell(row(x), row(h))), values(gru(x, h).first));
   const auto [lstm_cell, lstm] = cell_and_layer<LSTMCell, LSTM>();
   const auto [h_next, c_next] = lstm_cell(row(x), LstmState{row(h), row(c)});
-  expect_near(values(h_next), values(lstm(x, LstmState{h, c}).first));
-  expect_near(values(c_next), values(lstm(x, LstmState{h, c}).second.second));
+  expect_exact(values(h_next), values(lstm(x, LstmState{h, c}).first));
+  expect_exact(values(c_next), values(lstm(x, LstmState{h, c}).second.second));
 }
 
 TEST(RecurrentCells, print_and_check_as_pytorch_does) {

@@ -13,10 +13,12 @@
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/tensor/factories.h>
 
+#include "support/meta.h"
+
 namespace tessera::nn {
 namespace {
 
-const Device kMeta{.type = DeviceType::meta};
+using testing_support::kMeta;
 
 /// Places of the two numbers of pair i in a row of `dim`.
 std::pair<std::size_t, std::size_t> places(std::size_t i, std::size_t dim, bool pairs) {

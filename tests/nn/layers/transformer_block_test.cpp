@@ -132,7 +132,7 @@ Matrix sample_of(const Tensor& x, std::size_t sample) {
   return rows;
 }
 
-void expect_near(const Tensor& got, std::size_t sample, const Matrix& expected) {
+void expect_sample(const Tensor& got, std::size_t sample, const Matrix& expected) {
   const Matrix rows = sample_of(got, sample);
   for (std::size_t t = 0; t < expected.size(); ++t) {
     for (std::size_t i = 0; i < expected[t].size(); ++i) {
@@ -148,7 +148,7 @@ TEST(TransformerBlock, computes_what_its_formulas_say) {
   const Tensor x = random_input(2, 8);
   const Tensor y = block(x);
   for (const std::size_t sample : {0U, 1U}) {
-    expect_near(y, sample, block_of(Weights(*block), sample_of(x, sample), 2));
+    expect_sample(y, sample, block_of(Weights(*block), sample_of(x, sample), 2));
   }
 }
 
@@ -194,7 +194,7 @@ TEST(CausalSelfAttention, shares_keys_and_values_among_heads) {
   };
   const auto holder = make<Holder>();
   const Tensor x = random_input(1, 8);
-  expect_near(holder(x), 0, attention_of(Weights(*holder), "attn.", sample_of(x, 0), 4, 2));
+  expect_sample(holder(x), 0, attention_of(Weights(*holder), "attn.", sample_of(x, 0), 4, 2));
 }
 
 TEST(CausalSelfAttention, names_widths_and_heads_that_work) {

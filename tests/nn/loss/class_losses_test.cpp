@@ -16,9 +16,9 @@
 namespace tessera::nn {
 namespace {
 
-using testing::expect_gradients;
+using testing_support::expect_gradients;
 
-Tensor class_weights() {
+Tensor weights_of_three() {
   return tensor<double>({0.5, 2, 1.25});
 }
 Tensor two_classes() {
@@ -37,10 +37,11 @@ Tensor classes() {
 
 TEST(NllLoss, weighs_classes_and_ignores_one) {
   const Tensor logs = log_softmax(x23(), 1);
-  expect_numbers(nll_loss(logs, two_classes(), {.weight = class_weights()}), {0.5161030531232561});
+  expect_numbers(nll_loss(logs, two_classes(), {.weight = weights_of_three()}),
+                 {0.5161030531232561});
   expect_numbers(
       nll_loss(logs, two_classes(),
-               {.weight = class_weights(), .ignore_index = 0, .reduction = Reduction::none}),
+               {.weight = weights_of_three(), .ignore_index = 0, .reduction = Reduction::none}),
       {0.29077747887754085, 0});
   const auto f = [](const auto& in) { return nll_loss(in[0], two_classes()); };
   expect_gradients(f, {logs});
@@ -96,7 +97,7 @@ TEST(CrossEntropyLoss, is_that_of_pytorch_for_all_options) {
   const auto loss = [](const CrossEntropyLossOptions& options) {
     return cross_entropy_loss(logits(), classes(), options);
   };
-  const Tensor w = class_weights();
+  const Tensor w = weights_of_three();
   expect_numbers(loss({}), {1.4352878176632564});
   expect_numbers(loss({.weight = w}), {1.412878416104607});
   expect_numbers(loss({.weight = w, .label_smoothing = 0.25}), {1.4871921911456525});
@@ -131,7 +132,7 @@ TEST(CrossEntropyLoss, smooths_targets_of_a_class_that_weighs_nothing_in_any_mic
 
 TEST(CrossEntropyLoss, takes_distributions_as_targets) {
   const Tensor target = from_values<double>({0.5, 0.25, 0.25, 0, 0.125, 0.875}, {2, 3});
-  const CrossEntropyLossOptions weighted{.weight = class_weights(), .label_smoothing = 0.25};
+  const CrossEntropyLossOptions weighted{.weight = weights_of_three(), .label_smoothing = 0.25};
   expect_numbers(cross_entropy_loss(x23(), target, weighted), {1.8643534752433035});
   expect_numbers(cross_entropy_loss(x23(), target, {.reduction = Reduction::sum}),
                  {2.5199277112783474});
@@ -140,7 +141,7 @@ TEST(CrossEntropyLoss, takes_distributions_as_targets) {
 }
 
 TEST(CrossEntropyLoss, has_gradients_for_all_options) {
-  for (const Tensor& weight : {Tensor(), class_weights()}) {
+  for (const Tensor& weight : {Tensor(), weights_of_three()}) {
     for (const double smoothing : {0.0, 0.25}) {
       const CrossEntropyLossOptions options{.weight = weight, .label_smoothing = smoothing};
       const auto f = [&](const auto& in) { return cross_entropy_loss(in[0], classes(), options); };
@@ -151,7 +152,7 @@ TEST(CrossEntropyLoss, has_gradients_for_all_options) {
 
 TEST(CrossEntropyLoss, finds_classes_in_the_dim_that_it_is_told) {
   const Tensor last = permute(logits(), {0, 2, 1});
-  for (const Tensor& weight : {Tensor(), class_weights()}) {
+  for (const Tensor& weight : {Tensor(), weights_of_three()}) {
     const Tensor loss = cross_entropy_loss(last, classes(), {.weight = weight, .class_dim = -1});
     expect_numbers(loss,
                    cross_entropy_loss(logits(), classes(), {.weight = weight}).to_vector<double>());
@@ -161,7 +162,7 @@ TEST(CrossEntropyLoss, finds_classes_in_the_dim_that_it_is_told) {
 }
 
 TEST(MultiMarginLoss, is_that_of_pytorch) {
-  const MultiMarginLossOptions weighted{.margin = 1.5, .weight = class_weights()};
+  const MultiMarginLossOptions weighted{.margin = 1.5, .weight = weights_of_three()};
   expect_numbers(multi_margin_loss(x23(), two_classes(), weighted), {0.20833333333333334});
   const MultiMarginLossOptions squares{.p = 2, .reduction = Reduction::none};
   expect_numbers(multi_margin_loss(x23(), two_classes(), squares), {0, 1.0208333333333333});

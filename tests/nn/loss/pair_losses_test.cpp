@@ -10,7 +10,7 @@
 namespace tessera::nn {
 namespace {
 
-using testing::expect_gradients;
+using testing_support::expect_gradients;
 
 TEST(CosineEmbeddingLoss, is_that_of_pytorch) {
   const Tensor alike = tensor<double>({1, -1});
@@ -18,7 +18,8 @@ TEST(CosineEmbeddingLoss, is_that_of_pytorch) {
   const auto f = [&](const auto& in) {
     return cosine_embedding_loss(in[0], in[1], alike, options);
   };
-  expect_numbers(f(testing::Inputs{x23(), y23()}), {1.9151333141294844, 0.19387755102050813});
+  expect_numbers(f(testing_support::Inputs{x23(), y23()}),
+                 {1.9151333141294844, 0.19387755102050813});
   expect_gradients(f, {x23(), y23()});
   const Tensor one = cosine_embedding_loss(tensor<float>({1, 0}), tensor<float>({0, 2}), scalar(1));
   EXPECT_EQ(one.shape(), Shape{});
@@ -47,7 +48,7 @@ TEST(TripletMarginLoss, is_that_of_pytorch) {
   const auto loss = [](const TripletMarginLossOptions& options) {
     return [options](const auto& in) { return triplet_margin_loss(in[0], in[1], in[2], options); };
   };
-  const testing::Inputs inputs{x23(), y23(), z23()};
+  const testing_support::Inputs inputs{x23(), y23(), z23()};
   const auto each = loss({.reduction = Reduction::none});
   expect_numbers(each(inputs), {1.5934470916799133, 1.7820880765919433});
   const auto swapped = loss({.margin = 2, .p = 1, .swap = true, .reduction = Reduction::sum});
@@ -55,11 +56,15 @@ TEST(TripletMarginLoss, is_that_of_pytorch) {
   const auto cubes = loss({.margin = 2, .p = 3});
   expect_numbers(cubes(inputs), {2.6727218250051887});
   // PyTorch's gradients: differences as small as eps are kinks to finite differences.
-  const auto of_anchor = [&](const Tensor& x) { return each(testing::Inputs{x, y23(), z23()}); };
+  const auto of_anchor = [&](const Tensor& x) {
+    return each(testing_support::Inputs{x, y23(), z23()});
+  };
   expect_numbers(gradient_of_sum(of_anchor, x23()),
                  {0.40021375899091016, 0.025952581270151542, 0.085211882295812, -0.8551858882270266,
                   -0.3405987364093787, 0.3405984661610135});
-  const auto of_positive = [&](const Tensor& y) { return cubes(testing::Inputs{x23(), y, z23()}); };
+  const auto of_positive = [&](const Tensor& y) {
+    return cubes(testing_support::Inputs{x23(), y, z23()});
+  };
   expect_numbers(gradient_of_sum(of_positive, y23()),
                  {-0.0029197485319661445, 0.1868622242811899, -0.42044070536666067,
                   -7.874506561839021e-14, 0.31497994749337715, -0.3149805774539021});

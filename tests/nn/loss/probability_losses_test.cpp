@@ -14,7 +14,7 @@
 namespace tessera::nn {
 namespace {
 
-using testing::expect_gradients;
+using testing_support::expect_gradients;
 
 Tensor probabilities() {
   return from_values<double>({0.5, 0.125, 0.875, 0.25, 1, 0}, {2, 3});

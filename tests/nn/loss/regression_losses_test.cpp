@@ -14,7 +14,8 @@ TEST(MseLoss, squares_errors) {
   expect_numbers(mse_loss(x23(), y23(), Reduction::none), {0.0625, 4, 9, 0, 4, 4});
   EXPECT_DOUBLE_EQ(mse_loss(x23(), y23(), Reduction::sum).item(), 21.0625);
   EXPECT_DOUBLE_EQ(mse_loss(x23(), y23()).item(), 21.0625 / 6);
-  testing::expect_gradients([](const auto& in) { return mse_loss(in[0], in[1]); }, {x23(), y23()});
+  testing_support::expect_gradients([](const auto& in) { return mse_loss(in[0], in[1]); },
+                                    {x23(), y23()});
 }
 
 TEST(L1Loss, has_no_slope_where_there_is_no_error) {
@@ -31,8 +32,8 @@ TEST(HuberLoss, is_a_line_from_delta_on) {
   const Tensor x = tensor<double>({1.5, -1.5, 0.2, 4});
   expect_numbers(f(x), {1.125, 1.125, 0.02, 4.875});
   expect_numbers(gradient_of_sum(f, x), {1.5, -1.5, 0.2, 1.5});
-  testing::expect_gradients([](const auto& in) { return huber_loss(in[0], in[1]); },
-                            {x23(), y23()});
+  testing_support::expect_gradients([](const auto& in) { return huber_loss(in[0], in[1]); },
+                                    {x23(), y23()});
 }
 
 TEST(SmoothL1Loss, is_a_line_from_beta_on) {

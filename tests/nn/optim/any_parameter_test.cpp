@@ -24,12 +24,14 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include "nn/optim/model.h"
+#include "support/error_of.h"
 
 namespace tessera::optim {
 namespace {
 
 using nn::Parameter;
 using testing::HasSubstr;
+using testing_support::error_of;
 
 using Made = std::unique_ptr<Optimizer>;
 using Maker = Made (*)(const std::vector<Parameter>&);
@@ -76,15 +78,6 @@ void take_steps(const nn::Module& model, Optimizer& optimizer, std::uint64_t fir
     give_gradients(model, step);
     optimizer.step();
   }
-}
-
-std::string refused(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const ValueError& error) {
-    return error.what();
-  }
-  return "nothing thrown";
 }
 
 TEST(AnyParameter, frozen_ones_are_skipped_with_their_state) {
@@ -244,7 +237,8 @@ TEST(AnyParameter, one_that_cannot_be_updated_is_named_before_any_is_changed) {
         give_gradients(*model, 1);
       }
       model->a.value().set_grad(ones({4, 6}));
-      EXPECT_THAT(refused([&] { optimizer->step(); }), HasSubstr(obstacle.says)) << name;
+      EXPECT_THAT(error_of<ValueError>([&] { optimizer->step(); }), HasSubstr(obstacle.says))
+          << name;
       const Values after{model->a.value().to_vector<float>(), model->b.value().to_vector<float>()};
       EXPECT_EQ(after, before) << name;
       EXPECT_EQ(optimizer->state().numbers, numbers) << name;
@@ -257,7 +251,7 @@ TEST(AnyParameter, complex_ones_are_refused_when_they_are_added) {
   for (const auto& [name, make] : kMakers) {
     const auto model = three();
     model->to(DType::c64);
-    EXPECT_THAT(refused([&] { make(model->parameters()); }),
+    EXPECT_THAT(error_of<ValueError>([&] { make(model->parameters()); }),
                 HasSubstr("optimizer: the parameter a is complex; got c64"))
         << name;
   }
@@ -267,7 +261,8 @@ TEST(AnyParameter, options_that_do_not_fit_one_group_change_none) {
   const auto model = three();
   SGD optimizer({model->a}, {.momentum = 0.9});
   optimizer.add_group({model->b}, {.momentum = 0.5, .nesterov = true});
-  EXPECT_THAT(refused([&] { optimizer.set_momentum(0); }), HasSubstr("nesterov needs momentum"));
+  EXPECT_THAT(error_of<ValueError>([&] { optimizer.set_momentum(0); }),
+              HasSubstr("nesterov needs momentum"));
   EXPECT_EQ(optimizer.options(0).momentum, 0.9);
   EXPECT_EQ(optimizer.options(1).momentum, 0.5);
 }

@@ -11,12 +11,14 @@
 #include <tessera/nn/optim/adamw.h>
 
 #include "nn/optim/model.h"
+#include "support/error_of.h"
 
 namespace tessera::optim {
 namespace {
 
 using nn::Parameter;
 using testing::HasSubstr;
+using testing_support::error_of;
 
 struct Four : nn::Module {
   Parameter a{this, "a", {2}, nn::init::normal(0, 1)};
@@ -48,13 +50,8 @@ void step(const Four& model, AdamW& optimizer) {
   optimizer.step();
 }
 
-std::string refused(AdamW& optimizer, const OptimizerState& state) {
-  try {
-    optimizer.load_state(state);
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "nothing thrown";
+std::string error_of_load(AdamW& optimizer, const OptimizerState& state) {
+  return error_of<InvalidArgument>([&] { optimizer.load_state(state); });
 }
 
 TEST(Groups, any_order_of_groups_goes_on_as_the_saved_one) {
@@ -118,16 +115,17 @@ TEST(Groups, other_groups_are_refused_and_nothing_is_changed) {
   const auto model = nn::make<Four>();
   const OptimizerState state = optimizer_of(*model, {{0, 1}, {2, 3}}, {0.5, 0.25}).state();
   AdamW mixed = optimizer_of(*model, {{0, 2}, {1, 3}}, {1, 2});
-  EXPECT_THAT(refused(mixed, state),
+  EXPECT_THAT(error_of_load(mixed, state),
               HasSubstr("got c in group 0, where the state has it in its group 1 and others in its "
                         "group 0"));
   EXPECT_EQ(mixed.lr(0), 1);
   EXPECT_EQ(mixed.lr(1), 2);
   AdamW cut = optimizer_of(*model, {{0}, {1}}, {1, 2});
-  EXPECT_THAT(refused(cut, state), HasSubstr("got b in group 1, where the state has it in its "
-                                             "group 0, which is also another's here"));
+  EXPECT_THAT(error_of_load(cut, state),
+              HasSubstr("got b in group 1, where the state has it in its "
+                        "group 0, which is also another's here"));
   AdamW fewer = optimizer_of(*model, {{0, 1, 2, 3}}, {1});
-  EXPECT_THAT(refused(fewer, state),
+  EXPECT_THAT(error_of_load(fewer, state),
               HasSubstr("wrong number of groups in the state; got 2, expected the optimizer's 1"));
 }
 

@@ -1,13 +1,16 @@
 // What the tests of optimizers train.
 #pragma once
 
-#include <vector>
-
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/init/normal.h>
 #include <tessera/nn/module.h>
 
+#include "support/values_of.h"
+
 namespace tessera::optim {
+
+using testing_support::Values;
+using testing_support::values_of;
 
 /// Three parameters: of several blocks and a part of one, of less than a block, and an unused one.
 struct Model : nn::Module {
@@ -25,16 +28,6 @@ inline Tensor gradient(const Shape& shape, std::uint64_t key) {
 inline void set_gradients(const Model& model, std::uint64_t step) {
   model.large.value().set_grad(gradient(model.large.shape(), 2 * step));
   model.small.value().set_grad(gradient(model.small.shape(), 2 * step + 1));
-}
-
-using Values = std::vector<std::vector<float>>;
-
-inline Values values_of(const nn::Module& model) {
-  Values values;
-  for (const nn::Parameter& parameter : model.parameters()) {
-    values.push_back(parameter.value().to_vector<float>());
-  }
-  return values;
 }
 
 }  // namespace tessera::optim

@@ -19,10 +19,13 @@
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/optim/sgd.h>
 
+#include "support/error_of.h"
+
 namespace tessera::optim {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::error_of;
 
 struct Two : nn::Module {
   nn::Child<nn::Linear> a{this, "a", 4, 4};
@@ -50,13 +53,8 @@ Tensor loss(const nn::Linear& layer, const Tensor& x) {
   return mean(y * y);
 }
 
-std::string error_of(std::int64_t at_once, const auto& body) {
-  try {
-    run(at_once, body);
-    return "no error";
-  } catch (const Error& error) {
-    return error.what();
-  }
+std::string error_of_passes(std::int64_t at_once, const auto& body) {
+  return error_of([&] { run(at_once, body); });
 }
 
 TEST(Passes, weights_that_the_last_pass_updates_are_not_read_after_step) {
@@ -66,34 +64,35 @@ TEST(Passes, weights_that_the_last_pass_updates_are_not_read_after_step) {
     loss(*m.a, m.b(x)).backward();  // with the new weights of a
     of_b.step();
   };
-  EXPECT_THAT(error_of(2, adversaries), HasSubstr("\"a.weight\" is used after optimizer.step()"));
-  EXPECT_EQ(error_of(0, adversaries), "no error");
+  EXPECT_THAT(error_of_passes(2, adversaries),
+              HasSubstr("\"a.weight\" is used after optimizer.step()"));
+  EXPECT_EQ(error_of_passes(0, adversaries), "no error");
   const auto averaged = [](Two& m, SGD& of_a, SGD&, const Tensor& x) {
     loss(*m.a, x).backward();
     of_a.step();
     const NoGradGuard no_grad;
     m.b->weight.value().copy_(m.a->weight.value());
   };
-  EXPECT_THAT(error_of(1, averaged), HasSubstr("`if (optimizer.step().ended)`"));
+  EXPECT_THAT(error_of_passes(1, averaged), HasSubstr("`if (optimizer.step().ended)`"));
 }
 
 TEST(Passes, what_another_optimizer_updates_or_the_last_pass_reads_is_fine) {
-  EXPECT_EQ(error_of(1,
-                     [](Two& m, SGD& of_a, SGD& of_b, const Tensor& x) {
-                       loss(*m.a, x).backward();
-                       of_a.step();
-                       loss(*m.b, x).backward();
-                       of_b.step();
-                     }),
+  EXPECT_EQ(error_of_passes(1,
+                            [](Two& m, SGD& of_a, SGD& of_b, const Tensor& x) {
+                              loss(*m.a, x).backward();
+                              of_a.step();
+                              loss(*m.b, x).backward();
+                              of_b.step();
+                            }),
             "no error");
-  EXPECT_EQ(error_of(2,
-                     [](Two& m, SGD& of_a, SGD&, const Tensor& x) {
-                       loss(*m.a, x).backward();
-                       if (of_a.step().ended) {
-                         const NoGradGuard no_grad;
-                         m.b->weight.value().copy_(m.a->weight.value());
-                       }
-                     }),
+  EXPECT_EQ(error_of_passes(2,
+                            [](Two& m, SGD& of_a, SGD&, const Tensor& x) {
+                              loss(*m.a, x).backward();
+                              if (of_a.step().ended) {
+                                const NoGradGuard no_grad;
+                                m.b->weight.value().copy_(m.a->weight.value());
+                              }
+                            }),
             "no error");
 }
 
@@ -136,8 +135,8 @@ TEST(Passes, no_way_to_weights_that_the_last_pass_updates_gives_old_ones) {
         use(m, before);
       }
     };
-    EXPECT_THAT(error_of(2, body), HasSubstr("`if (optimizer.step().ended)`")) << name;
-    EXPECT_EQ(error_of(0, body), "no error") << name;
+    EXPECT_THAT(error_of_passes(2, body), HasSubstr("`if (optimizer.step().ended)`")) << name;
+    EXPECT_EQ(error_of_passes(0, body), "no error") << name;
   }
 }
 
@@ -150,9 +149,9 @@ TEST(Passes, run_the_same_number_of_backwards) {
       of_a.step();
     };
   };
-  EXPECT_EQ(error_of(1, skipping(0, true)), "no error");
+  EXPECT_EQ(error_of_passes(1, skipping(0, true)), "no error");
   for (const std::int64_t pass : {0, 1, 2, 3}) {
-    EXPECT_THAT(error_of(1, skipping(pass, false)),
+    EXPECT_THAT(error_of_passes(1, skipping(pass, false)),
                 HasSubstr(pass == 0 ? "got 1 in pass 1, expected 0 as in pass 0"
                                     : "expected 1 as in pass 0"));
   }
@@ -163,8 +162,8 @@ TEST(Passes, run_the_same_number_of_backwards) {
     }
     of_a.step();
   };
-  EXPECT_THAT(error_of(1, penalized), HasSubstr("got 2 in pass 3, expected 1"));
-  EXPECT_EQ(error_of(0, penalized), "no error");
+  EXPECT_THAT(error_of_passes(1, penalized), HasSubstr("got 2 in pass 3, expected 1"));
+  EXPECT_EQ(error_of_passes(0, penalized), "no error");
 }
 
 /// A loop that was left in a step's first pass, then another loader from the beginning.

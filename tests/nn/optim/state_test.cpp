@@ -13,12 +13,14 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include "nn/optim/model.h"
+#include "support/error_of.h"
 
 namespace tessera::optim {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing_support::error_of;
 
 TEST(OptimizerState, goes_on_from_its_state_bit_for_bit) {
   const auto run = [](std::uint64_t from, std::uint64_t to, const Model& model, AdamW& optimizer) {
@@ -152,14 +154,9 @@ TEST(OptimizerState, refuses_state_that_does_not_fit) {
   const auto refused = [&](const std::function<void(OptimizerState&)>& spoil) {
     OptimizerState state = optimizer.state();
     spoil(state);
-    try {
-      optimizer.load_state(state);
-    } catch (const InvalidArgument& error) {
-      return std::string(error.what());
-    }
-    return std::string("nothing thrown");
+    return error_of<InvalidArgument>([&] { optimizer.load_state(state); });
   };
-  EXPECT_EQ(refused([](OptimizerState&) {}), "nothing thrown");
+  EXPECT_EQ(refused([](OptimizerState&) {}), "no error");
   EXPECT_THAT(refused([](OptimizerState& s) { s.tensors.pop_back(); }),
               HasSubstr("no tensor named exp_avg_sq/small"));
   EXPECT_THAT(refused([](OptimizerState& s) { s.tensors.erase(s.tensors.begin()); }),

@@ -7,14 +7,14 @@
 namespace tessera::oracle {
 namespace {
 
-nn::CTCLossOptions options_of(const Attributes& a) {
+nn::CTCLossOptions ctc_options_of(const Attributes& a) {
   return {.blank = a.integer("blank", 0),
           .reduction = reduction_of(a),
           .zero_infinity = a.flag("zero_infinity", false)};
 }
 
 BuiltLayer ctc_loss_layer(const Attributes& a) {
-  auto module = nn::make<nn::CTCLoss>(options_of(a));
+  auto module = nn::make<nn::CTCLoss>(ctc_options_of(a));
   return {module, [module](const NamedTensors& in) -> std::vector<Tensor> {
             const Tensor log_probs = log_softmax(in["logits"], -1);
             return {module(log_probs, in["targets"], in["input_lengths"], in["target_lengths"])};
@@ -23,7 +23,7 @@ BuiltLayer ctc_loss_layer(const Attributes& a) {
 
 Tensor ctc_loss_function(const NamedTensors& in, const Attributes& a) {
   return nn::ctc_loss(log_softmax(in["logits"], -1), in["targets"], in["input_lengths"],
-                      in["target_lengths"], options_of(a));
+                      in["target_lengths"], ctc_options_of(a));
 }
 
 const Counterparts<Layer> kCtcLoss{{"CTCLoss", {ctc_loss_layer, ctc_loss_function}}};

@@ -6,7 +6,7 @@
 namespace tessera::oracle {
 namespace {
 
-nn::UpsampleOptions options_of(const Attributes& a) {
+nn::UpsampleOptions upsample_options_of(const Attributes& a) {
   nn::UpsampleOptions options{.mode = a.text("mode", "nearest")};
   if (a.has("size")) {
     options.size = nn::PerDim(a.integer("size"));
@@ -21,11 +21,11 @@ nn::UpsampleOptions options_of(const Attributes& a) {
 }
 
 BuiltLayer upsample_layer(const Attributes& a) {
-  return layer<nn::Upsample>(options_of(a));
+  return layer<nn::Upsample>(upsample_options_of(a));
 }
 
 Tensor interpolate_function(const NamedTensors& in, const Attributes& a) {
-  return nn::interpolate(in["x"], options_of(a));
+  return nn::interpolate(in["x"], upsample_options_of(a));
 }
 
 template <class M, const char* kFactor>

@@ -53,8 +53,8 @@ Tensor wide(const Shape& shape) {
 }
 
 template <OpStruct Op>
-void compare(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs = {},
-             double tolerance = kDigits) {
+void compare_f64(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs = {},
+                 double tolerance = kDigits) {
   test::compare<Op>(inputs, attrs, tolerance);
 }
 
@@ -70,34 +70,34 @@ class FastF64 : public testing::TestWithParam<Isa> {
 
 TEST_P(FastF64, Elementwise) {
   const Tensor x = wide({3, 4, 17}), y = wide({3, 4, 17}), row = wide({17});
-  compare<Add>({x, y}, {}, 0);
-  compare<Add>({row, x}, {}, 0);
-  compare<Mul>({x, scalar(0.1, {.dtype = DType::f64})}, {}, 0);
-  compare<Mul>({x, wide({3, 1, 1})}, {}, 0);
-  compare<Div>({x, y}, {}, 0);
-  compare<Maximum>({x, y}, {}, 0);
-  compare<Clamp>({x}, {-0.1, 0.3}, 0);
-  compare<Elu>({x}, {.alpha = 1.3});
-  compare<Softplus>({x}, {.beta = 1.7, .threshold = 20});
-  compare<Lt>({x, y}, {}, 0);
-  compare<Lt>({x, scalar(0.1, {.dtype = DType::f64})}, {}, 0);
-  compare<Where>({cast(cast(rand({3, 4, 17}) * 2, DType::i64), DType::boolean), x, y}, {}, 0);
+  compare_f64<Add>({x, y}, {}, 0);
+  compare_f64<Add>({row, x}, {}, 0);
+  compare_f64<Mul>({x, scalar(0.1, {.dtype = DType::f64})}, {}, 0);
+  compare_f64<Mul>({x, wide({3, 1, 1})}, {}, 0);
+  compare_f64<Div>({x, y}, {}, 0);
+  compare_f64<Maximum>({x, y}, {}, 0);
+  compare_f64<Clamp>({x}, {-0.1, 0.3}, 0);
+  compare_f64<Elu>({x}, {.alpha = 1.3});
+  compare_f64<Softplus>({x}, {.beta = 1.7, .threshold = 20});
+  compare_f64<Lt>({x, y}, {}, 0);
+  compare_f64<Lt>({x, scalar(0.1, {.dtype = DType::f64})}, {}, 0);
+  compare_f64<Where>({cast(cast(rand({3, 4, 17}) * 2, DType::i64), DType::boolean), x, y}, {}, 0);
 }
 
 TEST_P(FastF64, RowsAndSums) {
   const Tensor x = wide({3, 4, 21}), up = wide({3, 4, 21});
   const Tensor weight = wide({21}), bias = wide({21});
-  compare<Softmax>({x}, {2});
-  compare<SoftmaxBackward>({up, softmax(x, 2)}, {2});
-  compare<LogSoftmax>({x}, {2});
-  compare<LogSoftmaxBackward>({up, log_softmax(x, 2)}, {2});
-  compare<LayerNorm>({x, weight, bias}, {1e-5, DType::f64});
-  compare<RmsNorm>({x, weight}, {1e-5, DType::f64});
+  compare_f64<Softmax>({x}, {2});
+  compare_f64<SoftmaxBackward>({up, softmax(x, 2)}, {2});
+  compare_f64<LogSoftmax>({x}, {2});
+  compare_f64<LogSoftmaxBackward>({up, log_softmax(x, 2)}, {2});
+  compare_f64<LayerNorm>({x, weight, bias}, {1e-5, DType::f64});
+  compare_f64<RmsNorm>({x, weight}, {1e-5, DType::f64});
   const Outputs saved = call_all<LayerNorm>({x, weight, bias});
-  compare<LayerNormBackward>({up, x, saved[1], weight, saved[2]}, {true, true, DType::f64});
-  compare<Sum>({x}, {.dims = {0, 2}});
-  compare<Mean>({wide({7, 5000})}, {.dims = {1}});
-  compare<LinearGradBias>({up}, {DType::f64});
+  compare_f64<LayerNormBackward>({up, x, saved[1], weight, saved[2]}, {true, true, DType::f64});
+  compare_f64<Sum>({x}, {.dims = {0, 2}});
+  compare_f64<Mean>({wide({7, 5000})}, {.dims = {1}});
+  compare_f64<LinearGradBias>({up}, {DType::f64});
 }
 
 TEST_P(FastF64, SumsInMicrobatches) {
@@ -106,9 +106,9 @@ TEST_P(FastF64, SumsInMicrobatches) {
   for (const Tensor& t : {x, up, inverse, targets}) {
     t.get().cut = {.parts = 4, .dim = 0};
   }
-  compare<LayerNormBackward>({up, x, inverse, wide({20}), inverse}, {true, true, DType::f64});
-  compare<CrossEntropy>({x, targets});
-  compare<LinearGradBias>({up}, {DType::f64});
+  compare_f64<LayerNormBackward>({up, x, inverse, wide({20}), inverse}, {true, true, DType::f64});
+  compare_f64<CrossEntropy>({x, targets});
+  compare_f64<LinearGradBias>({up}, {DType::f64});
 }
 
 TEST_P(FastF64, Losses) {
@@ -116,33 +116,33 @@ TEST_P(FastF64, Losses) {
   const Tensor targets =
       from_values<std::int64_t>({0, 1, 20, -100, 4, 5, 6, 7, 8, 9, 10, 11}, {3, 4});
   for (const auto reduction : {LossReduction::mean, LossReduction::sum, LossReduction::none}) {
-    compare<CrossEntropy>({x, targets}, {.label_smoothing = 0.1, .reduction = reduction});
+    compare_f64<CrossEntropy>({x, targets}, {.label_smoothing = 0.1, .reduction = reduction});
   }
   const Tensor log_sums = call_all<CrossEntropy>({x, targets})[1];
-  compare<CrossEntropyBackward>({wide({3, 4, 1}), x, targets, log_sums}, {0.1});
+  compare_f64<CrossEntropyBackward>({wide({3, 4, 1}), x, targets, log_sums}, {0.1});
 }
 
 TEST_P(FastF64, BatchNorms) {
   for (const Shape& shape : {Shape{5, 6, 7, 3}, Shape{9, 13}}) {
     const Tensor x = wide(shape), up = wide(shape), weight = wide({shape[1]});
-    compare<BatchNorm>({x, weight, wide({shape[1]})}, {1e-5, DType::f64});
+    compare_f64<BatchNorm>({x, weight, wide({shape[1]})}, {1e-5, DType::f64});
     const Outputs saved = call_all<BatchNorm>({x, weight, weight});
-    compare<BatchNormBackward>({up, x, saved[1], saved[2], weight},
-                               {.weight = true, .bias = true, .parameters = DType::f64});
+    compare_f64<BatchNormBackward>({up, x, saved[1], saved[2], weight},
+                                   {.weight = true, .bias = true, .parameters = DType::f64});
   }
 }
 
 TEST_P(FastF64, TablesOfRows) {
   const Tensor weight = wide({11, 7}), values = wide({2, 4, 7});
   const Tensor ids = from_values<std::int64_t>({1, 10, 3, 1, 0, 1, 3, 3}, {2, 4});
-  compare<Embedding>({weight, ids}, {}, 0);
-  compare<AddRows>({values, ids, weight}, {.rows = 11, .parts = 4});
-  compare<AddRows>({values, ids}, {.rows = 11});
+  compare_f64<Embedding>({weight, ids}, {}, 0);
+  compare_f64<AddRows>({values, ids, weight}, {.rows = 11, .parts = 4});
+  compare_f64<AddRows>({values, ids}, {.rows = 11});
 }
 
 TEST_P(FastF64, Dropouts) {
   const Tensor x = wide({6, 3, 13});
-  compare<tessera::Dropout>(
+  compare_f64<tessera::Dropout>(
       {x}, {.p = 0.3, .key = 77, .first_sample = 5, .samples = 6, .per_sample = 39}, 0);
 }
 
@@ -152,10 +152,10 @@ TEST_P(FastF64, Attentions) {
   AttentionAttrs attrs{.dropout = 0.25, .key = 99, .dtype = DType::f64};
   for (const bool causal : {false, true}) {
     attrs.causal = causal;
-    compare<tessera::Attention>({q, k, v}, attrs);
-    compare<tessera::Attention>({q, k, v, mask}, attrs);
+    compare_f64<tessera::Attention>({q, k, v}, attrs);
+    compare_f64<tessera::Attention>({q, k, v, mask}, attrs);
     const Outputs saved = call_all<tessera::Attention>({q, k, v, mask}, attrs);
-    compare<AttentionBackward>({up, q, k, v, saved[0], saved[1], mask}, attrs, 1e-12);
+    compare_f64<AttentionBackward>({up, q, k, v, saved[0], saved[1], mask}, attrs, 1e-12);
   }
 }
 
@@ -163,9 +163,9 @@ TEST_P(FastF64, PackedAttentions) {
   const Tensor qkv = wide({2, 70, 8 * 16}), up = wide({2, 70, 4 * 16});
   PackedAttentionAttrs attrs{.heads = 4, .kv_heads = 2};
   attrs.attention = {.causal = true, .dtype = DType::f64};
-  compare<PackedAttention>({qkv}, attrs);
+  compare_f64<PackedAttention>({qkv}, attrs);
   const Outputs saved = call_all<PackedAttention>({qkv}, attrs);
-  compare<PackedAttentionBackward>({up, qkv, saved[0], saved[1]}, attrs, 1e-12);
+  compare_f64<PackedAttentionBackward>({up, qkv, saved[0], saved[1]}, attrs, 1e-12);
 }
 
 TEST_P(FastF64, Convolutions) {
@@ -173,9 +173,10 @@ TEST_P(FastF64, Convolutions) {
                         const ConvolutionOptions& options) {
     const Tensor image = wide(x), weight = wide(w), gradient = wide(y), bias = wide({w[0]});
     const Dims in{x[2], x[3]}, kernel{w[2], w[3]};
-    compare<Convolution>({image, weight, bias}, {options, DType::f64});
-    compare<ConvolutionGradInput>({gradient, weight}, {options, in, DType::f64, DType::f64});
-    compare<ConvolutionGradWeight>({gradient, image}, {options, kernel, DType::f64, DType::f64});
+    compare_f64<Convolution>({image, weight, bias}, {options, DType::f64});
+    compare_f64<ConvolutionGradInput>({gradient, weight}, {options, in, DType::f64, DType::f64});
+    compare_f64<ConvolutionGradWeight>({gradient, image},
+                                       {options, kernel, DType::f64, DType::f64});
   };
   check({3, 8, 16, 16}, {10, 8, 3, 3}, {3, 10, 16, 16}, {.padding = {1}});
   check({2, 6, 11, 9}, {4, 3, 3, 2}, {2, 4, 6, 5}, {.stride = {2}, .padding = {1}, .groups = 2});
@@ -191,18 +192,18 @@ TEST_P(FastF64, RecurrentLayers) {
     const Tensor x = wide({5, 6, gates * 13}), weight = wide({gates * 13, 13});
     const Tensor state = wide({5, 13}), first_cell = lstm ? state : Tensor();
     const RecurrentAttrs attrs{cell, true, DType::f64};
-    compare<Recurrent>({x, weight, wide({gates * 13}), state, first_cell}, attrs, 1e-12);
+    compare_f64<Recurrent>({x, weight, wide({gates * 13}), state, first_cell}, attrs, 1e-12);
     const Outputs kept = call_all<Recurrent>({x, weight, Tensor(), state, first_cell}, attrs);
     const std::size_t first = lstm ? 3 : 2;
     const Tensor cells = lstm ? kept[5] : Tensor();
-    compare<tessera::RecurrentBackward>({wide({5, 6, 13}), state, first_cell, weight, Tensor(),
-                                         kept[first], kept[first + 1], cells},
-                                        attrs, 1e-11);
+    compare_f64<tessera::RecurrentBackward>({wide({5, 6, 13}), state, first_cell, weight, Tensor(),
+                                             kept[first], kept[first + 1], cells},
+                                            attrs, 1e-11);
   }
 }
 
 TEST_P(FastF64, SumsOfSquares) {
-  compare<BlockSquares>({wide({70000}), wide({3, 5})});
+  compare_f64<BlockSquares>({wide({70000}), wide({3, 5})});
 }
 
 /// A sample's results do not depend on the others, nor on threads.
