@@ -16,7 +16,7 @@ namespace tessera {
 namespace {
 
 Tensor leaf(std::initializer_list<float> values) {
-  return tensor<double>(values).set_requires_grad(true);
+  return tensor(values).set_requires_grad(true);
 }
 
 TEST(Backward, adds_the_gradients_of_all_uses) {

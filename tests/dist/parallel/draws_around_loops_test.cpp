@@ -1,0 +1,155 @@
+// Random numbers around training loops: behind them, behind an evaluation inside a step, and of
+// models that a loop's body makes. The bits of one process on any number of ranks.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include <tessera/core/autograd/modes.h>
+#include <tessera/core/base/random_scope.h>
+#include <tessera/core/ops/dropout.h>
+#include <tessera/core/ops/multinomial.h>
+#include <tessera/core/ops/random_like.h>
+#include <tessera/core/ops/softmax.h>
+#include <tessera/core/ops/sub.h>
+
+#include "any_number_of_ranks.h"
+#include "loops_of_a_pair.h"
+
+namespace tessera::dist {
+namespace {
+
+/// What a program does once, with a parameter.
+using Once = std::function<void(const Tensor& bias)>;
+
+const std::map<std::string, Once> kDrawing = {
+    {"noise", [](const Tensor& b) { b.detach().copy_(b.detach() + 0.1 * randn_like(b)); }},
+    {"dropout", [](const Tensor& b) { b.detach().copy_(dropout(b.detach(), 0.5)); }},
+    {"a choice",
+     [](const Tensor& b) {
+       b.detach().copy_(b.detach() + 0.1 * multinomial(softmax(b.detach(), 0), 1));
+     }},
+    {"noise of the step",
+     [](const Tensor& b) {
+       const StepDraws scope;
+       b.detach().copy_(b.detach() + 0.1 * randn({kWidth}));
+     }},
+};
+
+/// An evaluation that draws, as of Monte Carlo dropout.
+void evaluate(Pair& pair) {
+  const NoGradGuard no_grad;
+  data::DataLoader loader(data::TensorDataset{ones({8, kWidth}), zeros({8, 1})},
+                          {.batch_size = 4, .grain = 4, .counts_steps = false});
+  for (auto& [x, y] : loader) {
+    static_cast<void>(dropout(pair.b->first(x), 0.5));
+    const StepDraws scope;
+    static_cast<void>(randn_like(y));
+  }
+}
+
+TEST(DrawsBehindLoops, are_no_pass_s) {
+  for (const auto& [name, once] : kDrawing) {
+    SCOPED_TRACE(name);
+    const auto train = [&once = once](std::int64_t at_once, const auto& wrap) {
+      set_seed(7);
+      Pair pair;
+      auto loader = loader_of(at_once);
+      [[maybe_unused]] const auto of_a = wrap(*pair.a);
+      for (int epoch = 0; epoch < 2; ++epoch) {
+        for (auto& [x, classes] : loader) {
+          square(pair.a(dropout(x, 0.3))).backward();
+          pair.of_a.step();
+          const StepDraws scope;
+          static_cast<void>(randn({1}));
+        }
+        once(pair.a->second->bias.value());
+        evaluate(pair);
+        once(pair.a->second->bias.value());
+      }
+      return values_of_pair(pair);
+    };
+    expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
+  }
+}
+
+TEST(DrawsBehindLoops, go_on_and_are_not_those_of_the_last_step) {
+  set_seed(7);
+  Pair pair;
+  auto loader = loader_of(1);
+  const Tensor like = zeros({kWidth});
+  Values drawn;
+  for (auto& [x, classes] : loader) {
+    square(pair.a(x)).backward();
+    if (pair.of_a.step().ended) {
+      const StepDraws scope;
+      drawn.push_back(testing_support::values(randn_like(like)));
+    }
+  }
+  for (int i = 0; i < 2; ++i) {
+    const StepDraws scope;
+    drawn.push_back(testing_support::values(randn_like(like)));
+    evaluate(pair);
+  }
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_NE(drawn[i], drawn[j]) << i << " and " << j;
+    }
+  }
+}
+
+const std::map<std::string, Body> kInside = {
+    {"an evaluation between two draws of a pass",
+     [](Pair& p, const Tensor& x, const Tensor&) {
+       const Tensor once = dropout(x, 0.3);
+       evaluate(p);
+       square(p.a(dropout(once, 0.3))).backward();
+       p.of_a.step();
+     }},
+    {"an evaluation behind the step and noise behind that",
+     [](Pair& p, const Tensor& x, const Tensor&) {
+       square(p.a(x)).backward();
+       if (p.of_a.step().ended) {
+         evaluate(p);
+         const StepDraws scope;
+         const Tensor bias = p.a->second->bias.value().detach();
+         bias.copy_(bias + 0.1 * randn_like(bias));
+       }
+     }},
+    {"a projection that is made anew in every step",
+     [](Pair& p, const Tensor& x, const Tensor&) {
+       const auto projection = nn::make<nn::Linear>(kWidth, kWidth);
+       const NoGradGuard fixed;
+       const Tensor projected = projection(x);
+       const ModeGuard<&Modes::record> on(true);
+       square(p.a(projected)).backward();
+       p.of_a.step();
+     }},
+};
+
+TEST(DrawsInLoops, are_the_pass_s_around_an_evaluation_and_the_step_s_in_models) {
+  for (const auto& [name, body] : kInside) {
+    SCOPED_TRACE(name);
+    expect_same_bits_on_ranks(loop(body), kGrain, {2, 3, 4});
+  }
+}
+
+/// Models that are made behind a loop are the same, however many its body made.
+TEST(DrawsInLoops, leave_models_made_later_as_they_are) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    set_seed(7);
+    Pair pair;
+    auto loader = loader_of(at_once);
+    [[maybe_unused]] const auto of_a = wrap(*pair.a);
+    for (auto& [x, classes] : loader) {
+      static_cast<void>(nn::make<nn::Linear>(2, 2));
+      square(pair.a(x)).backward();
+      pair.of_a.step();
+    }
+    return values_of(*nn::make<nn::Linear>(3, 3));
+  };
+  expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
+}
+
+}  // namespace
+}  // namespace tessera::dist
