@@ -14,7 +14,6 @@
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/linear.h>
-#include <tessera/nn/optim/adamw.h>
 
 #include "any_number_of_ranks.h"
 #include "loops_of_a_pair.h"

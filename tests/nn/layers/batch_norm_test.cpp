@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <sstream>
 
 #include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/base/context.h>
