@@ -9,6 +9,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/anonymous_memory.h>
 #include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/counted.h>
 #include <tessera/dist/comm/group_base.h>
 #include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/shared/shared_group.h>
@@ -23,7 +24,12 @@ class Meeting {
  public:
   explicit Meeting(int size)
       : memory_(anonymous_memory(ControlBlock::bytes(size, size))),
-        block_(memory_.data, size, size) {}
+        block_(memory_.data, size, size) {
+    if (size > 1) {  // a lone rank stages nothing, so that it takes no pages
+      memory_.owner =
+          counted(std::move(memory_.owner), memory_.nbytes, MemoryCategory::communication);
+    }
+  }
 
   [[nodiscard]] const ControlBlock& block() const { return block_; }
 
