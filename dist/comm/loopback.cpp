@@ -180,8 +180,7 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& body, Loopba
   const auto run = [&](int rank) {
     const ContextScope scope(context_of(rank, ranks, seed));
     const auto& own = world[static_cast<std::size_t>(rank)];
-    const auto comm =
-        options.deadline.count() > 0 ? with_watchdog(own, {.deadline = options.deadline}) : own;
+    const auto comm = options.watched ? with_watchdog(own, {.deadline = options.deadline}) : own;
     try {
       body(*comm);
     } catch (...) {
