@@ -40,10 +40,10 @@ TEST(ProductDtypes, SayWhichFactorsDiffer) {
   const Tensor x = randn({2, 3}), weight = randn({4, 3});
   EXPECT_EQ(refusal([&] { return linear(wide(x), weight); }),
             "linear: weight and x have different dtypes; got f32 and f64, expected one: bring x to "
-            "f32 by .to(DType::f32), or weight to f64");
+            "f32 by cast(x, DType::f32), or weight to f64");
   EXPECT_EQ(refusal([&] { return matmul(x, wide(x), false, true); }),
             "matmul: a and b have different dtypes; got f32 and f64, expected one: bring b to f32 "
-            "by .to(DType::f32), or a to f64");
+            "by cast(b, DType::f32), or a to f64");
 }
 
 TEST(ProductDtypes, AreOneInAllProducts) {
@@ -63,9 +63,10 @@ TEST(ProductDtypes, AreOneInAllProducts) {
 
 TEST(ProductDtypes, NarrowNoParameterThatIsAdded) {
   const Tensor x = randn({2, 3}), square = randn({3, 3}), bias = wide(randn({3}));
-  EXPECT_EQ(refusal([&] { return linear(x, square, bias); }),
-            "linear: wrong dtype of bias; got f64 beside f32, expected f32, as .to(DType::f32) "
-            "makes it");
+  EXPECT_EQ(
+      refusal([&] { return linear(x, square, bias); }),
+      "linear: wrong dtype of bias; got f64 beside f32, expected f32, as cast(bias, DType::f32) "
+      "makes it");
   const Tensor image = randn({2, 3, 4, 4}), window = randn({3, 3, 3, 3});
   const Tensor units = randn({1, 2, 3}), heads = randn({1, 1, 4, 2});
   EXPECT_NE(refusal([&] { return convolution(image, window, bias); }), "");

@@ -17,8 +17,8 @@ void check_one_width(const char* op, const Factor& a, const Factor& b) {
   check<TypeError>(
       wide != DType::f64 || narrow == wide || !is_differentiable(narrow) || is_complex(narrow), op,
       ": ", a.name, " and ", b.name, " have different dtypes; got ", narrow, " and ", wide,
-      ", expected one: bring ", b.name, " to ", narrow, " by .to(DType::", narrow, "), or ", a.name,
-      " to ", wide);
+      ", expected one: bring ", b.name, " to ", narrow, " by cast(", b.name, ", DType::", narrow,
+      "), or ", a.name, " to ", wide);
 }
 
 }  // namespace
