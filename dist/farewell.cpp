@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/launcher.h>
 #include <tessera/core/base/log.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/membership.h>
@@ -13,7 +14,6 @@
 #include <tessera/dist/comm/signature.h>
 #include <tessera/dist/comm/watch.h>
 #include <tessera/dist/last_resort.h>
-#include <tessera/dist/launcher.h>
 #include <tessera/dist/stopped_ranks.h>
 
 namespace tessera::dist {

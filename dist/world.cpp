@@ -10,6 +10,7 @@
 #include <tessera/core/base/clock.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/launcher.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/settings.h>
 #include <tessera/core/base/settings_check.h>
@@ -26,7 +27,6 @@
 #include <tessera/dist/farewell.h>
 #include <tessera/dist/fatal_signals.h>
 #include <tessera/dist/last_resort.h>
-#include <tessera/dist/launcher.h>
 #include <tessera/dist/transports.h>
 #include <tessera/dist/unexpected_end.h>
 
@@ -64,13 +64,17 @@ Backend* choose_backend(const std::string& wanted) {
   return nullptr;
 }
 
-/// OpenMP's own variable counts for oneDNN's threads alone.
-void say_ignored_threads(int asked) {
-  const char* text = std::getenv("OMP_NUM_THREADS");
-  if (text != nullptr && asked == 0 && threads_asked() == 0) {
-    log_info("OMP_NUM_THREADS=", text, " is not read: TESSERA_THREADS, or WorldOptions::threads, ",
-             "says how many threads a rank has");
-  }
+/// Throws InvalidArgument, naming both numbers and the right command, when more ranks were
+/// announced than `delivered`. `has_transport`: this build could have formed a larger world.
+void require_delivered(const Announcement& announced, int delivered, bool has_transport) {
+  const bool by_srun = announced.launcher.find("srun") != std::string::npos;
+  check(announced.ranks <= delivered, "world: ", announced.launcher, " announces ", announced.ranks,
+        " ranks (", announced.variable, "=", announced.ranks, ") but ", delivered,
+        delivered == 1 ? " was" : " were", " formed; ",
+        has_transport ? "start it with the mpirun of the MPI that Tessera was built with"
+                      : "build Tessera with -DTESSERA_WITH_MPI=ON and start it with MPI's mpirun",
+        ": mpirun -n ", announced.ranks, " --bind-to none PROGRAM",
+        by_srun ? " (or srun --mpi=pmix PROGRAM)" : "");
 }
 
 std::chrono::milliseconds round_seconds(Duration time) {
@@ -187,7 +191,6 @@ struct World::State {
       introduce(*comm, options.independent);
       if (comm->rank() == 0) {
         check_settings();
-        say_ignored_threads(options.threads);
       }
       choose_common_bits(*comm);
       pinned = take_cores(*comm, options.threads, launched);
@@ -269,6 +272,7 @@ int exit_code_of(const std::exception_ptr& error) {
 }
 
 World World::start(const WorldOptions& options) {
+  say_idle_variables(options.threads > 0);
   auto state = std::make_shared<State>();
   const Announcement announced = announced_world();
   state->backend = choose_backend(options.backend);

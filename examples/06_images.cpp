@@ -4,6 +4,7 @@
 //   06_images                     draws squares, discs and crosses, and learns those
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -38,15 +39,10 @@ struct Network : nn::Module {
 
 /// Whether the shape `kind` covers a point, seen from its middle.
 bool covers(int kind, double x, double y, double radius) {
-  switch (kind) {
-    case 0:
-      return std::max(std::abs(x), std::abs(y)) < radius;
-    case 1:
-      return std::hypot(x, y) < radius;
-    default:
-      return std::min(std::abs(x), std::abs(y)) < radius / 3 &&
-             std::max(std::abs(x), std::abs(y)) < radius;
-  }
+  const bool square = std::max(std::abs(x), std::abs(y)) < radius;
+  const bool disc = std::hypot(x, y) < radius;
+  const bool cross = square && std::min(std::abs(x), std::abs(y)) < radius / 3;
+  return kind == 0 ? square : kind == 1 ? disc : cross;
 }
 
 /// A new folder of drawn pictures.

@@ -63,16 +63,27 @@ auto run_forward(const Module& module, A&&... arguments) {
   return static_cast<const M&>(module).forward(std::forward<A>(arguments)...);
 }
 
+/// A T, as `hooks` of this kind left it. Throws TypeError naming them for any other value.
+template <class T>
+T unpack_from(const Module& module, const char* hooks, const Value& value) {
+  try {
+    return unpack<T>(value);
+  } catch (const TypeError& error) {
+    fail_after_hooks(module, hooks, error);
+  }
+}
+
 /// An argument of type T, as hooks left it; what cannot be copied travels as a pointer.
 template <class T>
-decltype(auto) take_argument(const Args& args, const Kwargs& kwargs, std::size_t& next) {
+decltype(auto) take_argument(const Module& module, const Args& args, const Kwargs& kwargs,
+                             std::size_t& next) {
   if constexpr (std::same_as<T, Kwargs>) {
     static_cast<void>(args);
     return (kwargs);
   } else if constexpr (std::copy_constructible<T>) {
-    return unpack<T>(args[next++]);
+    return unpack_from<T>(module, "forward pre-hooks", args[next++]);
   } else {
-    return *unpack<const T*>(args[next++]);
+    return *unpack_from<const T*>(module, "forward pre-hooks", args[next++]);
   }
 }
 
@@ -96,12 +107,12 @@ void put_argument(CallInputs& inputs, const T& argument) {
 template <class M, class... A>
 auto run_on_values(const Module& module, const Args& args, const Kwargs& kwargs) {
   constexpr std::size_t kPositional = (std::size_t{!std::same_as<A, Kwargs>} + ... + 0);
-  check<TypeError>(args.size() == kPositional, module.class_name(), ": hooks left ", args.size(),
-                   " arguments, expected ", kPositional);
+  check<TypeError>(args.size() == kPositional, module.class_name(), ": forward pre-hooks left ",
+                   args.size(), " arguments, expected ", kPositional);
   std::size_t next = 0;
   // Braces fix the order in which arguments are taken.
-  std::tuple<decltype(take_argument<A>(args, kwargs, next))...> taken{
-      take_argument<A>(args, kwargs, next)...};
+  std::tuple<decltype(take_argument<A>(module, args, kwargs, next))...> taken{
+      take_argument<A>(module, args, kwargs, next)...};
   return std::apply([&](auto&&... given) { return run_forward<M>(module, given...); },
                     std::move(taken));
 }
@@ -111,10 +122,11 @@ auto call_with_hooks(const Module& module, const A&... arguments) {
   using R = decltype(run_on_values<M, Carried<A>...>(module, Args(), Kwargs()));
   CallInputs inputs;
   (put_argument(inputs, arguments), ...);
-  return unpack<R>(
+  const Value output =
       run_with_hooks(module, std::move(inputs), [&](const Args& args, const Kwargs& kwargs) {
         return pack<R>(run_on_values<M, Carried<A>...>(module, args, kwargs));
-      }));
+      });
+  return unpack_from<R>(module, "forward hooks", output);
 }
 
 inline bool has_hooks(const Module& module) {

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include <tessera/core/autograd/hooks.h>
+#include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
@@ -89,8 +90,15 @@ void Slot::set_requires_grad(bool on) {
   check_can_require(on);
   if (value.defined()) {
     value.set_requires_grad(on);
+    name_leaf();
   } else {
     declared_requires_grad_ = on;
+  }
+}
+
+void Slot::name_leaf() const {
+  if (value.defined() && value.is_leaf() && value.requires_grad()) {
+    leaf_of(value).name = std::shared_ptr<const std::string>(weak_from_this().lock(), &name);
   }
 }
 
@@ -133,6 +141,7 @@ void Slot::put(Tensor fresh) {
     dtype = fresh.dtype();
   }
   std::swap(value, fresh);
+  name_leaf();
 }
 
 Tensor read_slot(const Slot& slot) {

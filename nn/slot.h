@@ -24,7 +24,7 @@ using Initializer = std::function<void(const Tensor& value, const RandomStream& 
 /// A size that a layer takes from its first input.
 inline constexpr std::int64_t kInferred = -1;
 
-struct Slot {
+struct Slot : std::enable_shared_from_this<Slot> {
   enum class Kind : std::uint8_t { parameter, buffer };
 
   Kind kind = Kind::parameter;
@@ -62,6 +62,9 @@ struct Slot {
   void put(Tensor fresh);
 
  private:
+  /// Tells the value's leaf whose it is, so that errors about its gradient name the slot.
+  void name_leaf() const;
+
   bool declared_requires_grad_ = true;
 };
 

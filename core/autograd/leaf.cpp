@@ -76,7 +76,9 @@ Tensor LeafNode::run_hooks(Tensor gradient) const {
     return gradient;
   }
   const NoDrawsInHooks scope;
-  return run_gradient_hooks(hooks.get(), std::move(gradient));
+  const std::shared_ptr<const std::string> of = name.lock();
+  return run_gradient_hooks(hooks.get(), std::move(gradient),
+                            of == nullptr ? std::string_view() : *of);
 }
 
 void LeafNode::run_ready_hooks() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include <tessera/core/autograd/gradient_scale.h>
 #include <tessera/core/autograd/node.h>
@@ -74,13 +75,14 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   [[nodiscard]] bool grad_is_given() const;
   /// True when `grad` is defined and nothing counted in any backward that it comes from.
   [[nodiscard]] bool counted_nothing() const;
-  /// `gradient` as the hooks on it leave it.
+  /// `gradient` as the hooks on it leave it. Errors name the parameter.
   [[nodiscard]] Tensor run_hooks(Tensor gradient) const;
   void run_ready_hooks();
 
   TensorMeta meta;
-  std::shared_ptr<GradientSink> sink;                ///< null: add to `grad`
-  std::shared_ptr<GradientHooks> hooks;              ///< see the step's sum, may replace it
+  std::weak_ptr<const std::string> name;  ///< of the parameter, for errors; expired: it has none
+  std::shared_ptr<GradientSink> sink;     ///< null: add to `grad`
+  std::shared_ptr<GradientHooks> hooks;   ///< see the step's sum, may replace it
   std::shared_ptr<HookList<ReadyHook>> ready_hooks;  ///< run after `grad` has the pass's gradient
   LossMemory losses;
 

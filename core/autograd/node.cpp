@@ -7,6 +7,21 @@
 #include <tessera/core/ops/microbatches.h>
 
 namespace tessera {
+namespace {
+
+void check_replacement(const Tensor& got, const Tensor& expected, std::string_view of) {
+  if (got.shape() == expected.shape() && got.dtype() == expected.dtype()) {
+    return;
+  }
+  const std::string hook =
+      of.empty() ? "gradient hook" : detail::concat("gradient hook on \"", of, '"');
+  check(got.shape() == expected.shape(), hook, ": wrong shape; got ", got.shape(), ", expected ",
+        expected.shape());
+  check(got.dtype() == expected.dtype(), hook, ": wrong dtype; got ", got.dtype(), ", expected ",
+        expected.dtype());
+}
+
+}  // namespace
 
 void TapeNode::release(TapeNode* node) noexcept {
   struct Waiting {
@@ -37,17 +52,14 @@ const TensorMeta& OpNode::input_meta(std::size_t i) const {
   return constants[static_cast<std::size_t>(before)];
 }
 
-Tensor run_gradient_hooks(const GradientHooks* hooks, Tensor gradient) {
+Tensor run_gradient_hooks(const GradientHooks* hooks, Tensor gradient, std::string_view of) {
   if (hooks == nullptr || hooks->empty()) {
     return gradient;
   }
   hooks->walk([&](const auto& entry) {
     if (Tensor replacement = entry.hook(gradient); replacement.defined()) {
       replacement = lay_as(std::move(replacement), gradient);
-      check(replacement.shape() == gradient.shape(), "gradient hook: wrong shape; got ",
-            replacement.shape(), ", expected ", gradient.shape());
-      check(replacement.dtype() == gradient.dtype(), "gradient hook: wrong dtype; got ",
-            replacement.dtype(), ", expected ", gradient.dtype());
+      check_replacement(replacement, gradient, of);
       gradient = std::move(replacement);
     }
   });

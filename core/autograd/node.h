@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <tessera/core/autograd/saved_tensor.h>
@@ -64,8 +65,9 @@ using GradientHook = std::function<Tensor(const Tensor& gradient)>;
 /// Hooks on one tensor's gradient.
 using GradientHooks = HookList<GradientHook>;
 
-/// The gradient as `hooks`, null for none, leave it.
-[[nodiscard]] Tensor run_gradient_hooks(const GradientHooks* hooks, Tensor gradient);
+/// The gradient as `hooks`, null for none, leave it. `of`: the parameter that errors name.
+[[nodiscard]] Tensor run_gradient_hooks(const GradientHooks* hooks, Tensor gradient,
+                                        std::string_view of = {});
 
 /// Gets the gradients of a recorded op's inputs, undefined where there are none or only rows, and
 /// of its outputs, and may return others for the inputs.

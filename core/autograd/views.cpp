@@ -35,7 +35,7 @@ void link_view(TensorImpl& view, const Ref<TensorImpl>& shown) {
 void refresh_view(const Tensor& view) {
   check<RuntimeError>(!view.get().boundary, "backward hooks: an input or output of a module with ",
                       "backward hooks was changed in place after the call; got shape ",
-                      view.shape(), ", expected a clone() to be changed");
+                      view.shape(), ", expected a clone(x) to be changed");
   const StridedView attrs = geometry_of(view.get());
   const Tensor base(view.get().base);
   Outputs outputs{view};
@@ -54,7 +54,7 @@ void check_writable(const char* op, const Tensor& x, bool recording) {
                       "cannot be changed in place");
   check<RuntimeError>(!recording || !impl.inference, op,
                       ": a tensor made under InferenceGuard cannot go on a tape; got shape ",
-                      impl.shape, ", expected a clone() made after the guard");
+                      impl.shape, ", expected a clone(x) made after the guard");
   const TensorImpl& owner = impl.base ? *impl.base : impl;
   check<RuntimeError>(!is_leaf_with_gradient(owner) && !is_leaf_with_gradient(impl), op,
                       ": a leaf that requires a gradient cannot be changed ",

@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include <tessera/core/base/settings_check.h>
+
 namespace tessera {
 namespace {
 
@@ -53,6 +55,10 @@ SettingEntry::SettingEntry(const char* name, const char* doc) : name_(name), doc
 SettingEntry::~SettingEntry() {
   const std::lock_guard lock(settings().mutex);
   std::erase(settings().entries, this);
+}
+
+void SettingEntry::note_use() {
+  say_idle_variables();
 }
 
 std::optional<std::string> SettingEntry::environment_text() const {

@@ -66,6 +66,8 @@ class SettingEntry {
   SettingEntry(const char* name, const char* doc);
   ~SettingEntry();
   [[nodiscard]] std::optional<std::string> environment_text() const;
+  /// Somebody asks for a value: the first time, the log says which variables do nothing.
+  static void note_use();
 
  private:
   const char* name_;
@@ -86,6 +88,7 @@ class Setting final : public SettingEntry {
 
   /// Throws InvalidArgument naming the variable when its text cannot be read as a T.
   [[nodiscard]] T get() const {
+    note_use();  // before the lock: the log reads a setting
     const std::lock_guard lock(mutex_);
     if (!value_) {
       value_ = read();

@@ -70,14 +70,14 @@ Block allocate(std::size_t nbytes, MemoryCategory category) {
   Block block{nullptr, nbytes, nullptr, category};
   if (nbytes > 0) {
     provide(block);
-    count_memory(category, static_cast<std::ptrdiff_t>(nbytes));
+    detail::count_block(category, static_cast<std::ptrdiff_t>(nbytes));
   }
   return block;
 }
 
 void deallocate(const Block& block) noexcept {
   if (block.nbytes > 0) {
-    count_memory(block.category, -static_cast<std::ptrdiff_t>(block.nbytes));
+    detail::count_block(block.category, -static_cast<std::ptrdiff_t>(block.nbytes));
     give_back(block);
   }
 }

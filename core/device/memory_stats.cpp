@@ -165,7 +165,7 @@ CategoryScope::~CategoryScope() {
 
 namespace {
 
-/// Of a thread that counts for the first time, or ends: apart, so that `count_memory`, of which
+/// Of a thread that counts for the first time, or ends: apart, so that `count_block`, of which
 /// every tensor needs two calls, saves no registers for it. False where all is counted.
 [[gnu::noinline, gnu::cold]] bool open_counts(MemoryCategory category, std::ptrdiff_t nbytes) {
   if (thread_counts.state == State::closed) {
@@ -179,7 +179,7 @@ namespace {
 
 }  // namespace
 
-void count_memory(MemoryCategory category, std::ptrdiff_t nbytes) {
+void detail::count_block(MemoryCategory category, std::ptrdiff_t nbytes) {
   ThreadCounts& counts = thread_counts;
   if (counts.state != State::open && !open_counts(category, nbytes)) [[unlikely]] {
     return;
@@ -192,10 +192,13 @@ void count_memory(MemoryCategory category, std::ptrdiff_t nbytes) {
   }
 }
 
-namespace detail {
-void count_reserved(std::ptrdiff_t nbytes) noexcept {
+void detail::count_reserved(std::ptrdiff_t nbytes) noexcept {
   totals().add_reserved(nbytes);
 }
-}  // namespace detail
+
+void count_memory(MemoryCategory category, std::ptrdiff_t nbytes) {
+  detail::count_reserved(nbytes);
+  detail::count_block(category, nbytes);
+}
 
 }  // namespace tessera

@@ -16,7 +16,7 @@ enum class MemoryCategory : std::uint8_t {
   activation,     ///< results of ops, outside backward
   optimizer,      ///< moments and the like
   workspace,      ///< of kernels, while they run
-  communication,  ///< rooms of collectives
+  communication,  ///< rooms of collectives, what they gather included
   data,           ///< samples and batches
   other           ///< what a program makes itself (`zeros`, `tensor`, ...)
 };
@@ -29,7 +29,8 @@ inline constexpr std::size_t kMemoryCategoryCount = 8;
 struct MemoryStats {
   std::size_t current = 0;   ///< in blocks that are allocated now, as they were asked for
   std::size_t peak = 0;      ///< largest `current` since `reset_peak`, exact to 64 KiB a thread
-  std::size_t reserved = 0;  ///< taken from the system by the cache; at least what blocks occupy
+  std::size_t reserved = 0;  ///< taken from the system, by the cache or beside it; at least
+                             ///< `current` where there is a cache (core/device/allocator.h)
   std::array<std::size_t, kMemoryCategoryCount> by_category{};  ///< parts of `current`
 
   [[nodiscard]] std::size_t operator[](MemoryCategory category) const {
@@ -64,11 +65,13 @@ class CategoryScope {
 };
 
 /// Counts `nbytes` (negative: gives back) of memory that did not come from `allocate`, such as a
-/// mapping shared between processes.
+/// mapping shared between processes, as in use and as reserved.
 void count_memory(MemoryCategory category, std::ptrdiff_t nbytes);
 
 namespace detail {
-/// The same for memory that the cache took from the system.
+/// Counts what came from `allocate`, as in use.
+void count_block(MemoryCategory category, std::ptrdiff_t nbytes);
+/// Counts what was taken from the system, for whatever use.
 void count_reserved(std::ptrdiff_t nbytes) noexcept;
 }  // namespace detail
 

@@ -8,6 +8,30 @@
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
+namespace {
+
+/// Throws InvalidArgument, naming the parameter whose value `x` is, unless `gradient` can be that
+/// of `x`.
+void check_given(const Tensor& x, const Tensor& gradient) {
+  const Cut cut = gradient.cut();
+  const bool shape_fits = gradient.shape() == x.shape() && cut.parts == 1;
+  const bool fits = gradient.dtype() == x.dtype() && gradient.device() == x.device();
+  if (shape_fits && fits) {
+    return;
+  }
+  const LeafNode* leaf = known_leaf_of(x);
+  const auto name = leaf != nullptr ? leaf->name.lock() : nullptr;
+  const std::string op =
+      name == nullptr ? "set_grad" : detail::concat("set_grad of \"", *name, '"');
+  const bool several = cut.parts > 1;
+  check(shape_fits, op, ": wrong shape; got ", gradient.shape(),
+        several ? detail::concat(", which holds ", cut.parts, " microbatches") : "", ", expected ",
+        x.shape(), several ? " for all of them together" : "");
+  check(fits, op, ": wrong dtype or device; got ", gradient.dtype(), " on ", gradient.device(),
+        ", expected ", x.dtype(), " on ", x.device());
+}
+
+}  // namespace
 
 TensorImpl::TensorImpl(Ref<Storage> memory, const Shape& dims, DType element, Device where)
     : storage(std::move(memory)),
@@ -86,7 +110,7 @@ Tensor& Tensor::set_requires_grad(bool on) {
   check(is_leaf(), "set_requires_grad: the tensor was computed; call detach() first");
   check(!on || !x.inference || Modes::current().inference,
         "set_requires_grad: a tensor made under InferenceGuard cannot go on a tape; got shape ",
-        x.shape, ", expected a clone() made after the guard");
+        x.shape, ", expected a clone(x) made after the guard");
   check(!on || is_differentiable(x.dtype), "set_requires_grad: wrong dtype; got ", x.dtype,
         ", expected a floating or complex dtype");
   x.inference = x.inference && !on;
@@ -118,13 +142,9 @@ void Tensor::set_grad(Tensor gradient) const {
     }
     return;
   }
-  const TensorImpl& x = get();
-  check(is_leaf(), "set_grad: the tensor was computed, and keeps no gradient; got shape ", x.shape,
+  check(is_leaf(), "set_grad: the tensor was computed, and keeps no gradient; got shape ", shape(),
         ", expected a leaf");
-  const TensorImpl& g = gradient.get();
-  check(g.shape == x.shape, "set_grad: wrong shape; got ", g.shape, ", expected ", x.shape);
-  check(g.dtype == x.dtype && g.device == x.device, "set_grad: wrong dtype or device; got ",
-        g.dtype, " on ", g.device, ", expected ", x.dtype, " on ", x.device);
+  check_given(*this, gradient);
   leaf_of(*this).give_grad(std::move(gradient));
 }
 

@@ -9,6 +9,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/anonymous_memory.h>
 #include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/counted.h>
 #include <tessera/dist/comm/group_base.h>
 #include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/shared/shared_group.h>
@@ -23,7 +24,12 @@ class Meeting {
  public:
   explicit Meeting(int size)
       : memory_(anonymous_memory(ControlBlock::bytes(size, size))),
-        block_(memory_.data, size, size) {}
+        block_(memory_.data, size, size) {
+    if (size > 1) {  // a lone rank stages nothing, so that it takes no pages
+      memory_.owner =
+          counted(std::move(memory_.owner), memory_.nbytes, MemoryCategory::communication);
+    }
+  }
 
   [[nodiscard]] const ControlBlock& block() const { return block_; }
 
@@ -174,8 +180,7 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& body, Loopba
   const auto run = [&](int rank) {
     const ContextScope scope(context_of(rank, ranks, seed));
     const auto& own = world[static_cast<std::size_t>(rank)];
-    const auto comm =
-        options.deadline.count() > 0 ? with_watchdog(own, {.deadline = options.deadline}) : own;
+    const auto comm = options.watched ? with_watchdog(own, {.deadline = options.deadline}) : own;
     try {
       body(*comm);
     } catch (...) {

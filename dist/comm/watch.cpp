@@ -169,7 +169,7 @@ std::string Watch::describe(const std::vector<int>& ranks, Time now) const {
 std::string Watch::complaint(const Entry& oldest, const std::vector<int>& ranks, Time now) const {
   const std::string text = describe(ranks, now);
   return detail::concat(
-      "timeout: group '", comm_->name(), "' waited ", seconds(deadline_), " s in ",
+      "timeout: group '", comm_->name(), "' waited ", seconds(now - arrived_), " s in ",
       to_string(oldest), "; ",
       text.empty() ? "all ranks launched it, none of them ended it" : "missing: " + text);
 }

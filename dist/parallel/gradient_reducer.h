@@ -14,6 +14,7 @@
 #include <tessera/core/base/hook_list.h>
 #include <tessera/core/base/pass_sequence.h>
 #include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/comm/counted.h>
 #include <tessera/dist/parallel/bucket_layout.h>
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/fingerprint_exchange.h>
@@ -208,7 +209,8 @@ class GradientReducer final : public nn::Synchronizer,
   std::vector<std::byte*> peers_;  ///< see host_addresses
   CommBuffer gradients_;
   OptimizerMemory states_;
-  std::vector<float> previous_;  ///< sums of earlier backwards of the step, by flat offset
+  /// Sums of earlier backwards of the step, by flat offset.
+  std::vector<float, CountedAllocator<float, MemoryCategory::gradient>> previous_;
   std::vector<Progress> progress_;
   LossCountTable loss_counts_;
   std::vector<std::size_t> pending_;  ///< by stage: parameters still to complete

@@ -123,8 +123,8 @@ void GradientReducer::lay_out(const std::vector<nn::Parameter>& parameters) {
   const std::size_t nbytes = flat_bytes(buckets_);
   parameters_ = allocate_whole(*comm_, nbytes, MemoryCategory::parameter);
   peers_ = host_addresses();
-  gradients_ = allocate_whole(*comm_, nbytes * static_cast<std::size_t>(tree_->max_blocks()),
-                              MemoryCategory::gradient);
+  const auto more_blocks = static_cast<std::size_t>(tree_->max_blocks() - 1);
+  gradients_ = allocate_whole(*comm_, nbytes, MemoryCategory::gradient, nbytes * more_blocks);
   move_parameters(buckets_, parameters_);
   const std::vector<Place> left = std::exchange(places_, {});
   make_places();

@@ -1,10 +1,12 @@
 #include <tessera/dist/parallel/parameter_memory.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <tessera/core/device/huge_pages.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/dist/comm/counted.h>
 #include <tessera/nn/synchronizer.h>
 
 namespace tessera::dist {
@@ -21,20 +23,18 @@ std::int64_t move_border(std::int64_t border, const BucketEntry& entry) {
 
 }  // namespace
 
-CommBuffer allocate_counted(Communicator& comm, std::size_t nbytes, MemoryCategory category) {
-  CommBuffer buffer = comm.allocate(nbytes);
-  const auto counted = static_cast<std::ptrdiff_t>(nbytes);
-  count_memory(category, counted);
-  const void* memory = buffer.data;
-  buffer.owner =
-      std::shared_ptr<const void>(memory, [owner = std::move(buffer.owner), category, counted](
-                                              const void*) { count_memory(category, -counted); });
+CommBuffer allocate_counted(Communicator& comm, std::size_t nbytes, MemoryCategory category,
+                            std::size_t rooms) {
+  CommBuffer buffer = comm.allocate(nbytes + rooms);
+  buffer.owner = counted(std::move(buffer.owner), nbytes, category);
+  buffer.owner = counted(std::move(buffer.owner), rooms, MemoryCategory::communication);
   return buffer;
 }
 
-CommBuffer allocate_whole(Communicator& comm, std::size_t nbytes, MemoryCategory category) {
-  CommBuffer buffer = allocate_counted(comm, nbytes, category);
-  take_pages({buffer.data, nbytes});
+CommBuffer allocate_whole(Communicator& comm, std::size_t nbytes, MemoryCategory category,
+                          std::size_t rooms) {
+  CommBuffer buffer = allocate_counted(comm, nbytes, category, rooms);
+  take_pages({buffer.data, buffer.nbytes});
   return buffer;
 }
 

@@ -9,13 +9,14 @@
 
 namespace tessera::dist {
 
-/// Memory from `comm` (collective) that counts in the process's memory statistics.
+/// Memory from `comm` (collective) that counts in the process's memory statistics: `nbytes` as
+/// `category`, and behind them `rooms` bytes for communication.
 [[nodiscard]] CommBuffer allocate_counted(Communicator& comm, std::size_t nbytes,
-                                          MemoryCategory category);
+                                          MemoryCategory category, std::size_t rooms = 0);
 
 /// The same, for memory that this rank will use all of: its pages are taken at once.
 [[nodiscard]] CommBuffer allocate_whole(Communicator& comm, std::size_t nbytes,
-                                        MemoryCategory category);
+                                        MemoryCategory category, std::size_t rooms = 0);
 
 /// A tensor of `slot`'s shape on f32 memory of `buffer`, `offset` elements from its start.
 [[nodiscard]] Tensor tensor_at(const CommBuffer& buffer, std::int64_t offset, const Shape& shape);

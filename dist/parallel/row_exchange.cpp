@@ -12,15 +12,22 @@
 namespace tessera::dist {
 namespace {
 
+template <class T>
+Room<T> room_of(const Tensor& x) {
+  const Tensor dense = contiguous(x);
+  const T* data = dense.data<T>();
+  return {data, data + dense.numel()};
+}
+
 /// Gathers `width` numbers an id from every rank; ranks with fewer ids pad.
 template <class T>
-std::vector<T> gather_uneven(Communicator& comm, std::vector<T> mine, const Counts& counts,
-                             std::int64_t width, const std::string& label) {
+Room<T> gather_uneven(Communicator& comm, Room<T> mine, const Counts& counts, std::int64_t width,
+                      const std::string& label) {
   const auto most = static_cast<std::size_t>(std::ranges::max(counts) * width);
   mine.resize(most);
-  std::vector<T> padded(most * counts.size());
+  Room<T> padded(most * counts.size());
   all_gather<T>(comm, mine, padded, label).wait();
-  std::vector<T> all;
+  Room<T> all;
   for (std::size_t r = 0; r < counts.size(); ++r) {
     const auto begin = padded.begin() + static_cast<std::ptrdiff_t>(r * most);
     all.insert(all.end(), begin, begin + counts[r] * width);
@@ -47,17 +54,17 @@ RowGradient part_of(const RankRows& rows, std::int64_t begin, std::span<const st
 
 RankRows flatten_rows(const RowGradient& rows, MicrobatchRange microbatches) {
   if (!rows.defined()) {
-    return {.lengths = Counts(static_cast<std::size_t>(microbatches.count))};
+    return {.lengths = Room<std::int64_t>(static_cast<std::size_t>(microbatches.count))};
   }
-  const Tensor values = contiguous(cast(rows.values, DType::f32));
-  const float* data = values.data<float>();
-  return {.ids = rows.ids.to_vector<std::int64_t>(),
-          .values = std::vector<float>(data, data + values.numel()),
-          .lengths = rows.within(microbatches.first, microbatches.count).lengths};
+  const auto& lengths = rows.within(microbatches.first, microbatches.count).lengths;
+  return {.ids = room_of<std::int64_t>(rows.ids),
+          .values = room_of<float>(cast(rows.values, DType::f32)),
+          .lengths = {lengths.begin(), lengths.end()}};
 }
 
 RowGradient gather_rows(Communicator& comm, const RankRows& mine, const Counts& ids,
                         const Counts& microbatches, std::int64_t width, const std::string& label) {
+  const CategoryScope category(MemoryCategory::communication);
   const RankRows all{.ids = gather_uneven(comm, mine.ids, ids, 1, label),
                      .values = gather_uneven(comm, mine.values, ids, width, label),
                      .lengths = gather_uneven(comm, mine.lengths, microbatches, 1, label)};
@@ -72,6 +79,7 @@ bool is_better_as_table(const Counts& ids, std::int64_t table_rows) {
 Tensor reduce_rows(Communicator& comm, const RankRows& mine, const std::vector<TreeLeaf>& blocks,
                    const std::shared_ptr<const ReductionTree>& tree, const TensorMeta& parameter,
                    const std::string& label) {
+  const CategoryScope category(MemoryCategory::communication);
   const auto held = static_cast<std::int64_t>(blocks.size());
   const std::int64_t rows = parameter.shape[0];
   const std::int64_t width = parameter.shape.back();

@@ -8,15 +8,16 @@
 #include <tessera/core/autograd/leaf.h>
 #include <tessera/core/base/grain.h>
 #include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/comm/counted.h>
 #include <tessera/dist/reduce/tree.h>
 
 namespace tessera::dist {
 
 /// One rank's rows of one parameter: those of its microbatches, in order.
 struct RankRows {
-  std::vector<std::int64_t> ids;
-  std::vector<float> values;          ///< (ids, width)
-  std::vector<std::int64_t> lengths;  ///< rows of each of its microbatches
+  Room<std::int64_t> ids;
+  Room<float> values;          ///< (ids, width)
+  Room<std::int64_t> lengths;  ///< rows of each of its microbatches
 };
 
 /// The rows of a rank's passes as plain numbers; `microbatches` are all that the rank runs.
@@ -25,8 +26,8 @@ struct RankRows {
 /// How many there are of something on every rank.
 using Counts = std::vector<std::int64_t>;
 
-/// Gathers the rows of all ranks, in rank order, which is microbatch order. `ids` and
-/// `microbatches` count those of every rank. Collective.
+/// Gathers the rows of all ranks, in rank order, which is microbatch order; they count as memory of
+/// communication. `ids` and `microbatches` count those of every rank. Collective.
 [[nodiscard]] RowGradient gather_rows(Communicator& comm, const RankRows& mine, const Counts& ids,
                                       const Counts& microbatches, std::int64_t width,
                                       const std::string& label);

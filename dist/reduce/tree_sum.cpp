@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include <tessera/core/base/inline_vector.h>
+#include <tessera/core/device/allocator.h>
 #include <tessera/dist/reduce/combine.h>
 
 namespace tessera::dist {
@@ -28,16 +28,11 @@ struct AccumulatorOf<BFloat16> {
 
 /// Room for one tile a source, kept by the thread between calls.
 std::byte* scratch(std::size_t nbytes) {
-  struct Release {
-    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{64}); }
-  };
-  thread_local std::unique_ptr<std::byte, Release> memory;
-  thread_local std::size_t capacity = 0;
-  if (capacity < nbytes) {
-    memory.reset(static_cast<std::byte*>(::operator new (nbytes, std::align_val_t{64})));
-    capacity = nbytes;
+  thread_local HeldBlock memory;
+  if (memory.nbytes() < nbytes) {
+    memory = HeldBlock(nbytes, MemoryCategory::communication);
   }
-  return memory.get();
+  return memory.data();
 }
 
 template <class T, class Op>

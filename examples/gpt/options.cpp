@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <tessera/core/base/error.h>
-#include <tessera/dist/launcher.h>
+#include <tessera/core/base/launcher.h>
 
 namespace {
 
@@ -165,7 +165,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    if (tessera::dist::announced_world().rank == 0) {
+    if (tessera::announced_world().rank == 0) {
       std::cout << app.help();
     }
     return std::nullopt;

@@ -161,6 +161,12 @@ std::optional<CallInputs> detail::both_of(const Value& returned) {
   return CallInputs{both[0].get<Args>(), both[1].get<Kwargs>()};
 }
 
+void detail::fail_after_hooks(const Module& module, const char* hooks, const TypeError& error) {
+  fail<TypeError>(module.class_name(), ": ", hooks, " left what forward does not ",
+                  std::string_view(hooks) == "forward hooks" ? "return" : "take", "; ",
+                  error.what());
+}
+
 ForwardHooks::ForwardHooks()
     : pre(std::make_shared<HookList<ForwardPreHook>>()),
       post(std::make_shared<HookList<ForwardHook>>()) {}

@@ -73,4 +73,10 @@ struct CallHooks {
     const Module& module, CallInputs inputs,
     const std::function<Value(const Args& args, const Kwargs& kwargs)>& forward);
 
+namespace detail {
+/// Throws TypeError: `hooks`, of this kind, left what `forward` does not take or return.
+[[noreturn, gnu::cold]] void fail_after_hooks(const Module& module, const char* hooks,
+                                              const TypeError& error);
+}  // namespace detail
+
 }  // namespace tessera::nn

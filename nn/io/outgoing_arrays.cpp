@@ -8,6 +8,19 @@
 #include <tessera/nn/io/value_bytes.h>
 
 namespace tessera::nn {
+namespace {
+
+std::vector<std::byte> bytes_of(const std::string& path, const Value& value) {
+  try {
+    return to_bytes(value);
+  } catch (const NotImplementedError& error) {
+    fail<NotImplementedError>("save: \"", path, "\": ", error.what());
+  } catch (const Unsupported& error) {
+    fail<Unsupported>("save: \"", path, "\": ", error.what());
+  }
+}
+
+}  // namespace
 
 void OutgoingArrays::add(const std::string& path, const Tensor& value) {
   check<NotImplementedError>(value.device().type != DeviceType::meta, "save: \"", path,
@@ -33,7 +46,7 @@ bool OutgoingArrays::add(const std::string& path, const Tensor& value, const Slo
 }
 
 void OutgoingArrays::add_value(const std::string& path, const Value& value) {
-  const auto& bytes = bytes_.emplace_back(to_bytes(value));
+  const auto& bytes = bytes_.emplace_back(bytes_of(path, value));
   contents_.arrays.push_back(
       {path, DType::u8, {static_cast<std::int64_t>(bytes.size())}, bytes.data(), ""});
 }

@@ -21,7 +21,7 @@ class OutgoingArrays {
   /// `value` of `slot`, `transposed` or not; false where it is one more name. Throws RuntimeError
   /// saying why there is no value.
   bool add(const std::string& path, const Tensor& value, const Slot& slot, bool transposed = false);
-  /// `value` as bytes. Throws Unsupported for what has none, see to_bytes.
+  /// `value` as bytes. Throws as to_bytes does, naming `path`.
   void add_value(const std::string& path, const Value& value);
 
   [[nodiscard]] ArrayFileContents& contents() { return contents_; }

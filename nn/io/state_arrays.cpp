@@ -85,14 +85,8 @@ void StateArrays::add_tensor(const std::string& name, const Tensor& value, const
 }
 
 void StateArrays::add_extra_state(const std::string& name, const Value& value) {
-  const std::string path = path_of(names_(name).name);
-  if (path.empty()) {
-    return;
-  }
-  try {
+  if (const std::string path = path_of(names_(name).name); !path.empty()) {
     arrays_.add_value(path, value);
-  } catch (const Unsupported& error) {
-    fail<Unsupported>("save: \"", name, "\": ", error.what());
   }
 }
 

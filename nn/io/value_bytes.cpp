@@ -52,11 +52,26 @@ class ValueWriter {
   void tensor(const Tensor& value);
   void value(const Value& value, int depth);
   void container(const Value& value, int depth);
+
+ private:
+  /// The value at `step` below the one that is being written.
+  void part(const std::string& step, const Value& value, int depth) {
+    const std::size_t before = place_.size();
+    place_ += step;
+    this->value(value, depth);
+    place_.resize(before);
+  }
+  [[nodiscard]] std::string op() const {
+    return place_.empty() ? "to_bytes" : "to_bytes: \"" + place_ + '"';
+  }
+
+  std::string place_;  ///< of the value that is being written, for errors: "seen.counts[3]"
 };
 
 void ValueWriter::tensor(const Tensor& value) {
-  check<NotImplementedError>(value.device().type != DeviceType::meta,
-                             "tensor has no data (meta); use to_empty()");
+  if (value.device().type == DeviceType::meta) {
+    fail<NotImplementedError>(op(), ": tensor has no data (meta); use to_empty()");
+  }
   const Tensor dense = contiguous(value.detach());
   text(to_string(dense.dtype()));
   number<std::uint64_t>(dense.shape().size());
@@ -69,19 +84,22 @@ void ValueWriter::tensor(const Tensor& value) {
 void ValueWriter::container(const Value& value, int depth) {
   check<Unsupported>(depth < kDeepest, "to_bytes: values lie more than ", kDeepest, " deep");
   if (value.is<Value::List>()) {
+    const auto& items = value.get<Value::List>();
     number(kList);
-    number<std::uint64_t>(value.get<Value::List>().size());
-    for (const Value& item : value.get<Value::List>()) {
-      this->value(item, depth + 1);
+    number<std::uint64_t>(items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      part(tessera::detail::concat('[', i, ']'), items[i], depth + 1);
     }
     return;
   }
-  check<Unsupported>(value.is<Value::Map>(), "to_bytes: ", value.kind(), " cannot be written");
+  if (!value.is<Value::Map>()) {
+    fail<Unsupported>(op(), ": ", value.kind(), " cannot be written");
+  }
   number(kMap);
   number<std::uint64_t>(value.get<Value::Map>().size());
   for (const auto& [name, item] : value.get<Value::Map>()) {
     text(name);
-    this->value(item, depth + 1);
+    part(tessera::detail::concat(place_.empty() ? "" : ".", name), item, depth + 1);
   }
 }
 

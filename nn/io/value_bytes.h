@@ -12,7 +12,7 @@ namespace tessera::nn {
 
 /// `value` with everything in it, tensors included; the bytes are the same on every machine. Throws
 /// Unsupported for a value of the caller's own type and for nesting of more than 200,
-/// NotImplementedError for a tensor without elements.
+/// NotImplementedError for a tensor without elements; both name its place in `value`.
 [[nodiscard]] std::vector<std::byte> to_bytes(const Value& value);
 
 /// The inverse. Throws IoError that begins with `what` for anything that `to_bytes` does not give;

@@ -54,7 +54,7 @@ void check_gradient(const nn::Slot& slot, const Tensor& gradient) {
                     " has no data (meta); use to_empty() and load or initialise it");
   check<ValueError>(!repeats_elements(value), "optimizer: several elements of the parameter ",
                     slot.name, " share memory; got ", value.shape, " with strides ", value.strides,
-                    ", expected a clone() of the expanded tensor");
+                    ", expected clone(x) of the expanded tensor x");
   check<ValueError>(gradient.shape() == value.shape && gradient.dtype() == value.dtype,
                     "optimizer: the gradient of ", slot.name, " does not fit it; got ",
                     gradient.shape(), " ", gradient.dtype(), ", expected ", value.shape, " ",

@@ -13,7 +13,7 @@ std::string why_not_written(const Tensor& into, const Tensor& from) {
   using tessera::detail::concat;
   if (repeats_elements(into.get())) {
     return concat("several of its elements share memory; got strides ", into.get().strides,
-                  ", expected a clone() of the expanded tensor");
+                  ", expected clone(x) of the expanded tensor x");
   }
   if (is_complex(from.dtype()) && !is_complex(into.dtype())) {
     return concat("cannot take complex numbers; got ", from.dtype(), ", expected ", into.dtype());

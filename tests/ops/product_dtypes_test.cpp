@@ -34,10 +34,10 @@ TEST(ProductDtypes, SayWhichFactorsDiffer) {
   const Tensor x = randn({2, 3}), weight = randn({4, 3});
   EXPECT_EQ(error_of<TypeError>([&] { return linear(wide(x), weight); }),
             "linear: x and weight have different dtypes; got f64 and f32, expected one: "
-            "cast(..., DType::f64) brings weight to that of x");
+            "cast(weight, DType::f64) has that of x");
   EXPECT_EQ(error_of<TypeError>([&] { return matmul(x, wide(x), false, true); }),
             "matmul: a and b have different dtypes; got f32 and f64, expected one: "
-            "cast(..., DType::f32) brings b to that of a");
+            "cast(b, DType::f32) has that of a");
 }
 
 TEST(ProductDtypes, AreOneInAllProducts) {
@@ -61,9 +61,10 @@ TEST(ProductDtypes, AreOneInAllProducts) {
 
 TEST(ProductDtypes, NarrowNoParameterThatIsAdded) {
   const Tensor x = randn({2, 3}), square = randn({3, 3}), bias = wide(randn({3}));
-  EXPECT_EQ(error_of<TypeError>([&] { return linear(x, square, bias); }),
-            "linear: wrong dtype of bias; got f64 beside f32, expected f32, as .to(DType::f32) "
-            "makes it");
+  EXPECT_EQ(
+      error_of<TypeError>([&] { return linear(x, square, bias); }),
+      "linear: wrong dtype of bias; got f64 beside f32, expected f32, as cast(bias, DType::f32) "
+      "makes it");
   const Tensor image = randn({2, 3, 4, 4}), window = randn({3, 3, 3, 3});
   const Tensor units = randn({1, 2, 3}), heads = randn({1, 1, 4, 2});
   EXPECT_NE(error_of<TypeError>([&] { return convolution(image, window, bias); }), "no error");

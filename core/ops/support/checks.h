@@ -35,7 +35,7 @@ inline void check_i64(const char* op, const char* what, DType dtype) {
 inline void check_not_narrowed(const char* op, const char* what, DType got, DType beside) {
   check<TypeError>(got != DType::f64 || beside == DType::f64 || !is_floating(beside), op,
                    ": wrong dtype of ", what, "; got f64 beside ", beside, ", expected ", beside,
-                   ", as .to(DType::", beside, ") makes it");
+                   ", as cast(", what, ", DType::", beside, ") makes it");
 }
 
 /// Bools are welcome.

@@ -21,9 +21,8 @@ bool rounds_both(DType a, DType b) {
 void check_one_dtype(const char* op, const Factor& a, const Factor& b) {
   const DType got = b.tensor.dtype(), expected = a.tensor.dtype();
   check<TypeError>(got == expected || rounds_both(got, expected), op, ": ", a.name, " and ", b.name,
-                   " have different dtypes; got ", expected, " and ", got,
-                   ", expected one: cast(..., DType::", expected, ") brings ", b.name,
-                   " to that of ", a.name);
+                   " have different dtypes; got ", expected, " and ", got, ", expected one: cast(",
+                   b.name, ", DType::", expected, ") has that of ", a.name);
 }
 
 }  // namespace

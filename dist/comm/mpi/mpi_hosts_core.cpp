@@ -90,7 +90,7 @@ Task HostsCore::reduce_scatter(const Collective& c) {
   gathered.count = c.count * blocks;
   gathered.tree = nullptr;
   // [part][block][element]: a part's blocks lie together, absent ones are left as zeros.
-  std::vector<std::byte> parts(ranks * gathered.count * element);
+  Room<std::byte> parts(ranks * gathered.count * element);
   for (std::size_t part = 0; part < ranks; ++part) {
     for (std::size_t b = 0; b < held; ++b) {
       std::memcpy(parts.data() + (part * blocks + b) * c.count * element,
@@ -98,7 +98,7 @@ Task HostsCore::reduce_scatter(const Collective& c) {
                   c.count * element);
     }
   }
-  std::vector<std::byte> received(parts.size());
+  Room<std::byte> received(parts.size());
   gathered.send = parts.data();
   gathered.receive = received.data();
   Task moving = move_bytes(gathered);

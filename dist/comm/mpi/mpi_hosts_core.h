@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <tessera/dist/comm/counted.h>
 #include <tessera/dist/comm/group_base.h>
 #include <tessera/dist/comm/mpi/mpi_call.h>
 #include <tessera/dist/comm/mpi/mpi_host_plan.h>
@@ -29,9 +30,9 @@ struct Header {
 struct Flight {
   std::size_t first = 0;  ///< element of the collective
   std::size_t count = 0;
-  std::vector<std::byte> out;                ///< this host's partial sums, for each owner
-  std::vector<std::byte> in;                 ///< other hosts' partial sums of the part owned here
-  std::vector<std::byte> sums;               ///< finished parts, of every owner
+  Room<std::byte> out;                       ///< this host's partial sums, for each owner
+  Room<std::byte> in;                        ///< other hosts' partial sums of the part owned here
+  Room<std::byte> sums;                      ///< finished parts, of every owner
   std::vector<MPI_Request> gather_receives;  ///< by turn
   std::size_t scattered = 0;                 ///< turns after which `in` is here
   std::size_t gathered = 0;                  ///< turns after which `sums` is here
@@ -67,7 +68,7 @@ class HostsCore final : public GroupCore {
 
   [[nodiscard]] Header header_of(const Collective&) const;
   void require_agreement(const std::vector<Header>&) const;
-  [[nodiscard]] MPI_Request start_moving(const Collective&, const std::vector<std::byte>& sent,
+  [[nodiscard]] MPI_Request start_moving(const Collective&, const Room<std::byte>& sent,
                                          ByteRange piece) const;
 
   void post(const Collective&);

@@ -46,7 +46,7 @@ std::size_t part_bytes(const Collective& c) {
 
 }  // namespace
 
-MPI_Request HostsCore::start_moving(const Collective& c, const std::vector<std::byte>& sent,
+MPI_Request HostsCore::start_moving(const Collective& c, const Room<std::byte>& sent,
                                     ByteRange piece) const {
   const int size = static_cast<int>(piece.size);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -74,7 +74,7 @@ MPI_Request HostsCore::start_moving(const Collective& c, const std::vector<std::
 
 Task HostsCore::move_bytes(const Collective& c) {
   const std::size_t nbytes = part_bytes(c);
-  std::vector<std::byte> sent;
+  Room<std::byte> sent;
   if (c.send != nullptr && c.kind != CollectiveKind::broadcast) {  // MPI forbids overlaps
     const auto ranks = static_cast<int>(topology_.host_of.size());
     const auto* const send = static_cast<const std::byte*>(c.send);

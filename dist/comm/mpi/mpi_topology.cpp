@@ -6,6 +6,7 @@
 #include <map>
 
 #include <tessera/core/base/error.h>
+#include <tessera/dist/comm/counted.h>
 #include <tessera/dist/comm/membership.h>
 
 namespace tessera::dist::mpi {
@@ -102,6 +103,12 @@ LocalSetup set_up_local(MPI_Comm world) {
   } catch (const DeviceError&) {  // on all its ranks alike: the host falls apart into hosts of one
     setup.local = Group::split(setup.local.get(), rank, 0);
     make_control();
+  }
+  if (ranks > 1) {  // every process counts its share of what all of its host map
+    const auto local = static_cast<std::size_t>(setup.local.size());
+    const auto counting =
+        counted(setup.control, setup.control->nbytes() / local, MemoryCategory::communication);
+    setup.control = std::shared_ptr<SharedSegment>(counting, setup.control.get());
   }
   setup.block = ControlBlock(setup.control->data(), setup.local.size(), ranks);
   setup.topology = survey(world, setup.local.get());

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,6 +118,40 @@ TEST_F(SettingsTest, AMisspeltNameIsSaidOnceWithTheNearestOne) {
     };
     ASSERT_EQ(std::ranges::count_if(said, names), 1) << misspelt;
     EXPECT_TRUE(std::ranges::find_if(said, names)->ends_with(nearest)) << said.back();
+  }
+}
+
+/// Reads settings more than once and exits with the number of lines about TESSERA_THREAD and
+/// OMP_NUM_THREADS in the log.
+[[noreturn]] void read_and_exit() {
+  int said = 0;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) {
+    said += line.find("TESSERA_THREAD is set and does nothing") != line.npos &&
+                    line.ends_with("; the nearest is TESSERA_THREADS")
+                ? 1
+                : 0;
+    said += line.starts_with("OMP_NUM_THREADS=3 is not read") ? 1 : 0;
+  });
+  static_cast<void>(log_level());
+  std::ostringstream table;
+  print_settings(table);
+  std::_Exit(said);
+}
+
+TEST(SettingsDeathTest, AProgramThatReadsAnySettingIsToldOnceWhatDoesNothing) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process in which nobody has read one
+  setenv("TESSERA_THREAD", "2", 1);
+  setenv("OMP_NUM_THREADS", "3", 1);
+  unsetenv("TESSERA_THREADS");
+  EXPECT_EXIT(read_and_exit(), testing::ExitedWithCode(2), "");
+  setenv("TESSERA_THREADS", "1", 1);
+  EXPECT_EXIT(read_and_exit(), testing::ExitedWithCode(1), "");
+  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+  EXPECT_EXIT(read_and_exit(), testing::ExitedWithCode(0), "");  // the first rank says it
+  for (const char* name : {"TESSERA_THREAD", "TESSERA_THREADS", "OMP_NUM_THREADS",
+                           "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}) {
+    unsetenv(name);
   }
 }
 

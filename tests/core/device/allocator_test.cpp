@@ -219,6 +219,16 @@ TEST(Allocator, RepeatedStepsCauseNoPageFaultsAndReserveNoMore) {
   EXPECT_LE(page_faults() - faults, 20);  // the test's own vectors
 }
 
+TEST(Allocator, MemoryBesideTheCacheIsInUseAndReserved) {
+  const MemoryStats before = memory_stats();
+  count_memory(MemoryCategory::communication, 5 * kMiB);
+  const MemoryStats now = memory_stats();
+  count_memory(MemoryCategory::communication, -static_cast<std::ptrdiff_t>(5 * kMiB));
+  EXPECT_EQ(now[MemoryCategory::communication], before[MemoryCategory::communication] + 5 * kMiB);
+  EXPECT_EQ(now.reserved, before.reserved + 5 * kMiB);
+  EXPECT_EQ(memory_stats().reserved, before.reserved);
+}
+
 TEST(Allocator, TrimGivesBackWhatIsFreeOnly) {
   if (!kCaches) {
     EXPECT_EQ(trim_memory(), 0U);

@@ -257,5 +257,30 @@ TEST(TrainingState, extra_state_of_every_module_is_saved_and_restored_on_all_ran
   }
 }
 
+struct OfItsOwnKind : Model, nn::HasExtraState {
+  [[nodiscard]] nn::Value get_extra_state() const override {
+    return nn::Value::Map{{"notes", nn::Value(nn::Value::Object{7})}};
+  }
+  void set_extra_state(const nn::Value&) override {}
+};
+
+TEST(TrainingState, extra_state_that_cannot_be_saved_is_named) {
+  const testing_support::TemporaryFolder folder;
+  run_ranks(1, [&](Communicator& comm) {
+    const auto model = nn::make<OfItsOwnKind>();
+    optim::AdamW optimizer(model->parameters(), {});
+    data::DataLoader loader(data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
+                            {.batch_size = 8, .join_epochs = true, .grain = 4});
+    try {
+      (void)save_training(folder.path(), 1, {*model, optimizer, loader, {}}, comm);
+      ADD_FAILURE() << "saved";
+    } catch (const Unsupported& error) {
+      EXPECT_STREQ(
+          error.what(),
+          "save: \"model/_extra_state\": to_bytes: \"notes\": an object cannot be written");
+    }
+  });
+}
+
 }  // namespace
 }  // namespace tessera::dist

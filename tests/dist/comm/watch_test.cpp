@@ -58,7 +58,7 @@ TEST(Watch, never_blames_collectives_that_follow_each_other) {
               worker.join();
               EXPECT_FALSE(comm.board()->failure().written()) << comm.board()->failure().text;
             },
-            {.deadline = 0ms});
+            {.watched = false});
 }
 
 /// A watch of rank 0 among four, in its second collective; rank 1 is there too, and what the others
@@ -136,7 +136,7 @@ void with_four(const std::function<void(WatchOfFour&)>& body,
                 body(four);
               }
             },
-            {.deadline = 0ms});
+            {.watched = false});
 }
 
 TEST(Watch, ARankThatWaitsForTheSilentOneInAnEarlierCollectiveIsNotBlamed) {
@@ -214,6 +214,19 @@ TEST(Watch, NamesTheBusinessOfABusyRankAndItsDeadline) {
   ASSERT_EQ(said.size(), 1U);
   EXPECT_NE(said[0].find(", busy: saves)"), said[0].npos) << said[0];
   EXPECT_NE(said[0].find("the run ends after 600 s"), said[0].npos) << said[0];
+}
+
+TEST(Watch, SaysHowLongABusyRankWasWaitedForInTheEnd) {
+  std::vector<std::string> said;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { said.emplace_back(line); });
+  with_four([](WatchOfFour& four) {
+    four.at(2, 2, 1);
+    four.at(3, 1, 1);
+    four.busy(3);
+    const std::string text = four.look({1, 2, 3}, 45s);
+    expect_missing(text, {3});
+    EXPECT_NE(text.find(" waited 40"), text.npos) << text;  // ten times the deadline
+  });
 }
 
 TEST(Watch, ARankThatWaitsInAnotherGroupIsNotBlamedUntilThatGroupHadTheWord) {

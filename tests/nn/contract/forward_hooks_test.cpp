@@ -48,7 +48,25 @@ TEST(H1, a_pre_hook_that_leaves_too_few_arguments_is_an_error) {
   const auto model = make<Leaf>();
   model->register_forward_pre_hook([](const Module&, const Args&) { return Args{}; });
   EXPECT_EQ(error_of<TypeError>([&] { model(ones({3})); }),
-            "Leaf: hooks left 0 arguments, expected 1");
+            "Leaf: forward pre-hooks left 0 arguments, expected 1");
+}
+
+TEST(H1, a_pre_hook_that_leaves_an_argument_of_another_kind_is_named) {
+  const auto model = make<Outer>();
+  model->inner->register_forward_pre_hook(
+      [](const Module&, const Args&) { return Value(std::string("x")); });
+  EXPECT_EQ(error_of<TypeError>([&] { model(ones({3})); }),
+            "Inner: forward pre-hooks left what forward does not take; value: wrong kind; got a "
+            "text, expected a tensor, in module inner");
+}
+
+TEST(H2, a_hook_that_returns_an_output_of_another_kind_is_named) {
+  const auto model = make<Outer>();
+  model->inner->register_forward_hook(
+      [](const Module&, const Args&, const Value&) { return Value(std::string("x")); });
+  EXPECT_EQ(error_of<TypeError>([&] { model(ones({3})); }),
+            "Inner: forward hooks left what forward does not return; value: wrong kind; got a "
+            "text, expected a tensor, in module inner");
 }
 
 TEST(H2, a_forward_hook_replaces_the_output) {

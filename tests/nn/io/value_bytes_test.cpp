@@ -66,6 +66,14 @@ TEST(ValueBytes, refuse_deep_nesting) {
 
 TEST(ValueBytes, refuse_objects) {
   EXPECT_THROW((void)to_bytes(Value(Value::Object{1})), Unsupported);
+  const Value inside =
+      Value::Map{{"seen", Value::List{7, Value::Map{{"last", Value(Value::Object{1})}}}}};
+  try {
+    (void)to_bytes(inside);
+    ADD_FAILURE() << "written";
+  } catch (const Unsupported& error) {
+    EXPECT_STREQ(error.what(), "to_bytes: \"seen[1].last\": an object cannot be written");
+  }
 }
 
 }  // namespace

@@ -1,13 +1,11 @@
-#include <tessera/dist/launcher.h>
+#include <tessera/core/base/launcher.h>
 
 #include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 
-#include <tessera/core/base/error.h>
-
-namespace tessera::dist {
+namespace tessera {
 namespace {
 
 struct Launcher {
@@ -46,15 +44,4 @@ Announcement announced_world() {
   return {};
 }
 
-void require_delivered(const Announcement& announced, int delivered, bool has_transport) {
-  const bool by_srun = announced.launcher.find("srun") != std::string::npos;
-  check(announced.ranks <= delivered, "world: ", announced.launcher, " announces ", announced.ranks,
-        " ranks (", announced.variable, "=", announced.ranks, ") but ", delivered,
-        delivered == 1 ? " was" : " were", " formed; ",
-        has_transport ? "start it with the mpirun of the MPI that Tessera was built with"
-                      : "build Tessera with -DTESSERA_WITH_MPI=ON and start it with MPI's mpirun",
-        ": mpirun -n ", announced.ranks, " --bind-to none PROGRAM",
-        by_srun ? " (or srun --mpi=pmix PROGRAM)" : "");
-}
-
-}  // namespace tessera::dist
+}  // namespace tessera

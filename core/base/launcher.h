@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace tessera::dist {
+namespace tessera {
 
 struct Announcement {
   int ranks = 1;
@@ -16,8 +16,4 @@ struct Announcement {
 /// speaks counts. Without any: one rank.
 [[nodiscard]] Announcement announced_world();
 
-/// Throws InvalidArgument, naming both numbers and the right command, when more ranks were
-/// announced than `delivered`. `has_transport`: this build could have formed a larger world.
-void require_delivered(const Announcement& announced, int delivered, bool has_transport);
-
-}  // namespace tessera::dist
+}  // namespace tessera
