@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <memory>
+#include <ostream>
 #include <string_view>
 #include <utility>
 
@@ -92,3 +93,13 @@ class Child {
 };
 
 }  // namespace tessera::nn
+/// Prints the module, not its address; "None" where there is none.
+template <std::derived_from<Module> M>
+std::ostream& operator<<(std::ostream& out, const std::shared_ptr<M>& module) {
+  return module == nullptr ? out << "None" : out << *module;
+}
+template <class M>
+std::ostream& operator<<(std::ostream& out, const Child<M>& child) {
+  return out << child.ptr();
+}
+

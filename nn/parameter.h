@@ -7,6 +7,7 @@
 #include <optional>
 #include <ostream>
 #include <string_view>
+#include <vector>
 
 #include <tessera/nn/slot.h>
 #include <tessera/nn/tree/entry_handle.h>
@@ -102,4 +103,7 @@ std::ostream& operator<<(std::ostream& out, const Buffer& x);
 /// A slot that holds `value` itself.
 [[nodiscard]] SlotPtr make_buffer_slot(std::string_view name, const Tensor& value, bool persistent);
 
+/// As Python prints a list of tensors.
+std::ostream& operator<<(std::ostream& out, const std::vector<Parameter>& list);
+std::ostream& operator<<(std::ostream& out, const std::vector<Buffer>& list);
 }  // namespace tessera::nn
