@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include <vector>
 #include <tessera/nn/build/construction.h>
 #include <tessera/nn/call.h>
 
@@ -74,7 +75,8 @@ class Child {
   auto operator()(A&&... arguments) const {
     return detail::invoke_with_options<M>(get(), entry_->name, std::forward<A>(arguments)...);
   }
-  explicit operator bool() const = delete;  // no condition: write child.defined()
+  explicit operator bool() const = delete;           // no condition: write child.defined()
+  operator std::vector<Parameter>() const = delete;  // for an optimizer: child->parameters()
   M* operator->() const { return &get(); }
   M& operator*() const { return get(); }
   /// False when the name was emptied.
