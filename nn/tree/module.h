@@ -62,6 +62,8 @@ class Module : public std::enable_shared_from_this<Module> {
     return child;
   }
   void register_module(const std::string& name, std::nullptr_t) { put_child(name, nullptr); }
+  template <std::derived_from<Module> M>
+  void register_module(const std::string&, const M&) = delete;  // write nn::make<M>(...)
   template <class M>
   auto add_module(const std::string& name, M&& child) {
     return register_module(name, std::forward<M>(child));
@@ -127,9 +129,9 @@ class Module : public std::enable_shared_from_this<Module> {
 
   [[nodiscard]] Named<Parameter> named_parameters(const IterOptions& options = {}) const;
   [[nodiscard]] std::vector<Parameter> parameters(bool recurse = true) const;
+  operator std::vector<Parameter>() const = delete;  // for an optimizer: model.parameters()
   /// Persistent or not.
   [[nodiscard]] Named<Buffer> named_buffers(const IterOptions& options = {}) const;
-  operator std::vector<Parameter>() const = delete;  // for an optimizer: model.parameters()
   [[nodiscard]] std::vector<Buffer> buffers(bool recurse = true) const;
   /// Direct children, each once.
   [[nodiscard]] Named<ModulePtr> named_children() const;
