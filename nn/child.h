@@ -3,8 +3,11 @@
 
 #include <concepts>
 #include <memory>
+#include <ostream>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <tessera/nn/build/construction.h>
 #include <tessera/nn/call.h>
@@ -28,7 +31,7 @@ inline constexpr bool kBeginsWithName<First, Rest...> =
 template <class M>
 class Child {
  public:
-  static_assert(std::derived_from<M, Module>, "no class of modules: write `struct M : nn::Module`");
+  static_assert(std::is_base_of_v<Module, M>, "no class of modules: write `struct M : nn::Module`");
 
   template <class... A>
   Child(Module* owner, std::string_view name, const ModuleOptions& options, A&&... arguments)
@@ -57,6 +60,13 @@ class Child {
     static_assert(detail::kNever<M, A...>,
                   "the child has no name: write `nn::Child<M> member{this, \"member\", ...}`");
   }
+  /// Without `this`: says what to write.
+  template <class First, class... Rest>
+  requires(detail::kBeginsWithName<First> || std::is_arithmetic_v<First>)  //
+      explicit Child(const First&, const Rest&...) {
+    static_assert(detail::kNever<M, First, Rest...>,
+                  "the child has no owner: write `nn::Child<M> member{this, \"member\", ...}`");
+  }
   /// On a name that is there. Throws TypeError when it holds something else than an M.
   explicit Child(ChildEntryPtr entry) : entry_(std::move(entry)) {
     entry_->declared = &detail::class_info<M>();
@@ -64,6 +74,7 @@ class Child {
                      "module name \"", entry_->name, "\": the module there is no ",
                      entry_->declared->name);
   }
+  Child(const std::shared_ptr<M>&) = delete;  // write {this, "member", arguments of the module}
   Child(const Child& other) : entry_(detail::counterpart(other.entry_)) {}
   Child(Child&&) noexcept = default;
   Child& operator=(const Child&) = delete;  // to share a module: set_submodule(name, other.ptr())
@@ -71,9 +82,14 @@ class Child {
 
   template <class... A>
   auto operator()(A&&... arguments) const {
-    return detail::invoke_with_options<M>(get(), entry_->name, std::forward<A>(arguments)...);
+    if constexpr (std::is_base_of_v<Module, M>) {
+      return detail::invoke_with_options<M>(get(), entry_->name, std::forward<A>(arguments)...);
+    } else {
+      return detail::AnyResult();  // the assertion above said what is wrong
+    }
   }
-  explicit operator bool() const = delete;  // no condition: write child.defined()
+  explicit operator bool() const = delete;           // no condition: write child.defined()
+  operator std::vector<Parameter>() const = delete;  // for an optimizer: child->parameters()
   M* operator->() const { return &get(); }
   M& operator*() const { return get(); }
   /// False when the name was emptied.
@@ -90,5 +106,15 @@ class Child {
 
   ChildEntryPtr entry_;
 };
+
+/// Prints the module, not its address; "None" where there is none.
+template <std::derived_from<Module> M>
+std::ostream& operator<<(std::ostream& out, const std::shared_ptr<M>& module) {
+  return module == nullptr ? out << "None" : out << *module;
+}
+template <class M>
+std::ostream& operator<<(std::ostream& out, const Child<M>& child) {
+  return out << child.ptr();
+}
 
 }  // namespace tessera::nn

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <tessera/nn/build/builder.h>
 #include <tessera/nn/build/construction.h>
@@ -20,6 +21,7 @@ class Ptr : public std::shared_ptr<M> {
   using std::shared_ptr<M>::shared_ptr;
   Ptr(std::shared_ptr<M> module) : std::shared_ptr<M>(std::move(module)) {}
 
+  operator std::vector<Parameter>() const = delete;  // for an optimizer: model->parameters()
   template <class... A>
   auto operator()(A&&... arguments) const {
     if constexpr (std::derived_from<M, Module>) {

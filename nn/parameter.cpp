@@ -1,6 +1,7 @@
 #include <tessera/nn/parameter.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <tessera/nn/tree/module.h>
 
@@ -46,6 +47,15 @@ void give_shape(Slot& slot, const Shape& shape) {
   check<RuntimeError>(fits, '"', slot.name, "\": cannot take the shape ", shape, "; it has ",
                       slot.shape);
   slot.shape = shape;
+}
+
+template <class List>
+std::ostream& print_list(std::ostream& out, const List& list) {
+  const char* before = "[";
+  for (const auto& x : list) {
+    out << std::exchange(before, ", ") << x;
+  }
+  return out << (list.empty() ? "[]" : "]");
 }
 
 }  // namespace
@@ -134,6 +144,14 @@ std::ostream& operator<<(std::ostream& out, const Parameter& x) {
 
 std::ostream& operator<<(std::ostream& out, const Buffer& x) {
   return out << x.value();
+}
+
+std::ostream& operator<<(std::ostream& out, const std::vector<Parameter>& list) {
+  return print_list(out, list);
+}
+
+std::ostream& operator<<(std::ostream& out, const std::vector<Buffer>& list) {
+  return print_list(out, list);
 }
 
 }  // namespace tessera::nn

@@ -7,6 +7,7 @@
 #include <optional>
 #include <ostream>
 #include <string_view>
+#include <vector>
 
 #include <tessera/nn/slot.h>
 #include <tessera/nn/tree/entry_handle.h>
@@ -21,6 +22,7 @@ class Module;
 class Parameter : public StandsForTensor {
  public:
   Parameter() = default;
+  explicit Parameter(const Tensor&) = delete;    // register_parameter(name, value)
   Parameter& operator=(const Tensor&) = delete;  // off the tape: weight.value().copy_(other)
   explicit Parameter(SlotPtr slot);
   explicit Parameter(SlotEntryPtr entry) : entry_(std::move(entry)) {}
@@ -30,6 +32,8 @@ class Parameter : public StandsForTensor {
   Parameter(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
             std::optional<DType> dtype = {});
   Parameter(Module*, const Shape&, Initializer, std::optional<DType> = {}) = delete;  // has no name
+  Parameter(Module*, std::string_view, const Shape&) = delete;   // no values: init::constant(0)
+  Parameter(Module*, std::string_view, const Tensor&) = delete;  // register_parameter(name, value)
 
   operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
   explicit operator bool() const = delete;  // no condition: item<bool>(), any, all or defined()
@@ -75,7 +79,8 @@ class Buffer : public StandsForTensor {
   /// The same with a value that is made when `owner` is built, as a parameter's is.
   Buffer(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
          bool persistent = true);
-  Buffer(Module*, const Tensor&, bool = true) = delete;  // has no name
+  Buffer(Module*, const Tensor&, bool = true) = delete;      // has no name
+  Buffer(Module*, std::string_view, const Shape&) = delete;  // no value: zeros(shape)
 
   explicit operator bool() const = delete;  // no condition: item<bool>(), any, all or defined()
   operator Tensor() const { return defined() ? read_slot(*slot()) : Tensor(); }
@@ -98,6 +103,9 @@ class Buffer : public StandsForTensor {
 /// Prints the value as that of a tensor.
 std::ostream& operator<<(std::ostream& out, const Parameter& x);
 std::ostream& operator<<(std::ostream& out, const Buffer& x);
+/// As Python prints a list of tensors.
+std::ostream& operator<<(std::ostream& out, const std::vector<Parameter>& list);
+std::ostream& operator<<(std::ostream& out, const std::vector<Buffer>& list);
 
 /// A slot that holds `value` itself.
 [[nodiscard]] SlotPtr make_buffer_slot(std::string_view name, const Tensor& value, bool persistent);

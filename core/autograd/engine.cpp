@@ -76,11 +76,11 @@ class BackwardRun {
 
  private:
   void prune();
-  [[nodiscard]] bool leads_to_capture(const Edge& edge, Target target);
+  [[nodiscard]] bool leads_to_capture(const TapeEdge& edge, RunTarget target);
   void execute(OpRun& at);
   [[nodiscard]] BatchSum batch_sum_of(const OpRun& at);
   void compute(OpRun& at, Vjp& vjp);
-  void deliver(Target target, std::uint32_t output, Tensor&& gradient, bool rows);
+  void deliver(RunTarget target, std::uint32_t output, Tensor&& gradient, bool rows);
   void deliver(LeafRun& leaf, Tensor&& gradient, bool rows);
   void complete(LeafRun& leaf);
   void capture(const TapeNode& node, std::uint32_t output, const Tensor& gradient);
@@ -90,8 +90,8 @@ class BackwardRun {
   std::vector<Capture>* captures_;  ///< null in an ordinary backward
   BackwardRun* previous_;
   std::uint64_t run_;
-  std::vector<Edge> roots_;  ///< keep every node alive that is reached
-  std::vector<Target> root_targets_;
+  std::vector<TapeEdge> roots_;  ///< keep every node alive that is reached
+  std::vector<RunTarget> root_targets_;
   std::vector<Tensor> seeds_;
   RunState state_;
   std::size_t bytes_apart_ = 0;  ///< of leaves' gradients that came whole for each microbatch
@@ -114,7 +114,7 @@ void BackwardRun::start(std::span<const Tensor> roots) {
   root_targets_ = state_.discover(roots_);
 }
 
-bool BackwardRun::leads_to_capture(const Edge& edge, Target target) {
+bool BackwardRun::leads_to_capture(const TapeEdge& edge, RunTarget target) {
   const bool reaches = !target.is_nowhere() && !target.is_leaf() && state_.op(target).reaches;
   return reaches || std::ranges::any_of(*captures_, [&](const Capture& c) {
            return c.node == edge.node.get() && c.output == edge.output;
@@ -130,11 +130,11 @@ void BackwardRun::prune() {
   }
   std::ranges::sort(oldest_first, {}, [](const OpRun* op) { return op->node->sequence; });
   for (OpRun* op : oldest_first) {
-    const std::span<Target> targets = state_.targets(*op);
+    const std::span<RunTarget> targets = state_.targets(*op);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const bool leads = leads_to_capture(op->node->edges[i], targets[i]);
       op->reaches |= leads;
-      targets[i] = targets[i].is_leaf() && !leads ? Target() : targets[i];
+      targets[i] = targets[i].is_leaf() && !leads ? RunTarget() : targets[i];
     }
   }
 }
@@ -157,7 +157,7 @@ void BackwardRun::run() {
 /// A sum over the batch may be taken at once only where nothing is added to it afterwards but whole
 /// sums: directly at a leaf with one use. See docs/determinism.md.
 BatchSum BackwardRun::batch_sum_of(const OpRun& at) {
-  const std::span<const Target> targets = state_.targets(at);
+  const std::span<const RunTarget> targets = state_.targets(at);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (targets[i].is_nowhere()) {
       continue;
@@ -206,7 +206,7 @@ void BackwardRun::execute(OpRun& at) {
   for (Tensor& gradient : gradients) {
     gradient = Tensor();
   }
-  const std::span<const Target> targets = state_.targets(at);
+  const std::span<const RunTarget> targets = state_.targets(at);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     deliver(targets[i], node.edges[i].output, std::move(vjp.results()[i]), brings_rows(node, i));
   }
@@ -221,7 +221,7 @@ void BackwardRun::capture(const TapeNode& node, std::uint32_t output, const Tens
 }
 
 /// Adds a contribution, undefined for none, and lets the target run when it was the last one.
-void BackwardRun::deliver(Target target, std::uint32_t output, Tensor&& gradient, bool rows) {
+void BackwardRun::deliver(RunTarget target, std::uint32_t output, Tensor&& gradient, bool rows) {
   if (target.is_nowhere()) {
     return;
   }
@@ -348,7 +348,7 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
   std::vector<Capture> captures;
   for (const Tensor& x : inputs) {
     check(x.requires_grad(), "grad: an input requires no gradient");
-    const Edge edge = edge_of(x);
+    const TapeEdge edge = edge_of(x);
     captures.push_back({edge.node.get(), edge.output, {}});
   }
   const ModeGuard<&Modes::record> recording(options.create_graph);

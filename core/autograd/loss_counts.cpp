@@ -62,7 +62,7 @@ bool is_made_of_data(const Tensor& x) {
   std::vector<const OpNode*> found;
   std::unordered_set<const OpNode*> seen;
   bool data = false;
-  const auto find = [&](const Edge& edge) {
+  const auto find = [&](const TapeEdge& edge) {
     const OpNode* node = edge.node ? edge.node->as_op() : nullptr;
     if (node != nullptr && seen.insert(node).second) {
       found.push_back(node);

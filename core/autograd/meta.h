@@ -39,7 +39,7 @@ struct AutogradMeta : Pooled<AutogradMeta> {
 };
 
 /// Where gradients with respect to `x` go; null when it requires none.
-[[nodiscard]] Edge edge_of(const Tensor& x);
+[[nodiscard]] TapeEdge edge_of(const Tensor& x);
 
 /// The leaf node of `x` where somebody asked for it, else null.
 [[nodiscard]] LeafNode* known_leaf_of(const Tensor& x) noexcept;

@@ -43,12 +43,12 @@ void TapeNode::release(TapeNode* node) noexcept {
 }
 
 const TensorMeta& OpNode::input_meta(std::size_t i) const {
-  if (const Edge& edge = edges[i]; edge.node) {
+  if (const TapeEdge& edge = edges[i]; edge.node) {
     OpNode* producer = edge.node->as_op();
     return producer != nullptr ? producer->outputs[edge.output] : edge.node->as_leaf()->meta;
   }
-  const auto before =
-      std::count_if(edges.begin(), edges.begin() + i, [](const Edge& edge) { return !edge.node; });
+  const auto before = std::count_if(edges.begin(), edges.begin() + i,
+                                    [](const TapeEdge& edge) { return !edge.node; });
   return constants[static_cast<std::size_t>(before)];
 }
 

@@ -36,12 +36,12 @@ class TapeNode : public RefCounted {
  private:
   friend class RunState;
   std::uint64_t run_ = 0;                ///< of backward, that discovered it last
-  Target place_;                         ///< in that run
+  RunTarget place_;                      ///< in that run
   TapeNode* released_before_ = nullptr;  ///< in the list of nodes to delete
 };
 
 /// Where the gradient of one input goes: output `output` of `node`. Null: nowhere.
-struct Edge {
+struct TapeEdge {
   Ref<TapeNode> node;
   std::uint32_t output = 0;
 };
@@ -97,9 +97,9 @@ class OpNode final : public TapeNode, public Pooled<OpNode> {
   [[nodiscard]] const TensorMeta& input_meta(std::size_t i) const;
 
   const OpDef* op;
-  bool of_one_microbatch = false;  ///< see Note [Second gradients of one microbatch]
-  std::unique_ptr<OpHooks> hooks;  ///< null for none
-  InlineVector<Edge, 3> edges;     ///< one an input
+  bool of_one_microbatch = false;   ///< see Note [Second gradients of one microbatch]
+  std::unique_ptr<OpHooks> hooks;   ///< null for none
+  InlineVector<TapeEdge, 3> edges;  ///< one an input
   InlineVector<TensorMeta, 1> outputs;
   InlineVector<TensorMeta, 1> constants;  ///< of the inputs without an edge, in their order
   AttrsBox attrs;

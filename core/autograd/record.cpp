@@ -14,7 +14,7 @@ namespace {
 
 /// Where the gradient of an input goes or, if nowhere, what it is.
 void add_input(OpNode& node, const Tensor& x) {
-  const Edge& edge = node.edges.emplace_back(x.defined() ? edge_of(x) : Edge{});
+  const TapeEdge& edge = node.edges.emplace_back(x.defined() ? edge_of(x) : TapeEdge{});
   if (edge.node) {
     next_sequence = std::max(next_sequence, edge.node->sequence + 1);
     return;
@@ -76,7 +76,7 @@ void record(const OpDef& op, std::span<const TensorRef> inputs, const void* attr
   }
 }
 
-Edge edge_of(const Tensor& x) {
+TapeEdge edge_of(const Tensor& x) {
   settle_view(x);
   const TensorImpl& impl = x.get();
   if (impl.autograd == nullptr) {
@@ -86,7 +86,7 @@ Edge edge_of(const Tensor& x) {
   if (meta.producer) {
     return {Ref<TapeNode>(meta.producer.get()), meta.output};
   }
-  return meta.requires_grad ? Edge{Ref<TapeNode>(&leaf_of(x)), 0} : Edge{};
+  return meta.requires_grad ? TapeEdge{Ref<TapeNode>(&leaf_of(x)), 0} : TapeEdge{};
 }
 
 LeafNode* known_leaf_of(const Tensor& x) noexcept {

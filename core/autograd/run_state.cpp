@@ -66,11 +66,11 @@ void RunState::clear_saved(const OpRun& op) const {
   }
 }
 
-Target RunState::add(TapeNode& node) {
+RunTarget RunState::add(TapeNode& node) {
   OpNode* op = node.as_op();
   if (op == nullptr) {
     leaves_.emplace_back(*node.as_leaf());
-    return Target::leaf(leaves_.size() - 1);
+    return RunTarget::leaf(leaves_.size() - 1);
   }
   const bool shared = take(*op);
   OpRun& run = ops_.emplace_back();
@@ -80,10 +80,10 @@ Target RunState::add(TapeNode& node) {
   run.shared = shared;
   outputs_ += static_cast<std::uint32_t>(op->outputs.size());
   inputs_ += static_cast<std::uint32_t>(op->edges.size());
-  return Target::op(ops_.size() - 1);
+  return RunTarget::op(ops_.size() - 1);
 }
 
-Target RunState::expect(const Edge& edge, bool rows) {
+RunTarget RunState::expect(const TapeEdge& edge, bool rows) {
   if (!edge.node) {
     return {};
   }
@@ -111,13 +111,13 @@ void RunState::follow_edges(std::size_t place) {
   }
 }
 
-std::vector<Target> RunState::discover(std::span<const Edge> roots) {
+std::vector<RunTarget> RunState::discover(std::span<const TapeEdge> roots) {
   const std::lock_guard lock(turn);
   ops_.reserve(16);  // as many as the allocator's fastest blocks hold
   leaves_.reserve(8);
-  std::vector<Target> found;
+  std::vector<RunTarget> found;
   found.reserve(roots.size());
-  for (const Edge& root : roots) {
+  for (const TapeEdge& root : roots) {
     found.push_back(expect(root, false));
   }
   for (std::size_t next = 0; next < ops_.size(); ++next) {
@@ -128,7 +128,7 @@ std::vector<Target> RunState::discover(std::span<const Edge> roots) {
 }
 
 LeafRun* RunState::leaf_behind(const OpRun& op, std::size_t i) {
-  const Target target = targets(op)[i];
+  const RunTarget target = targets(op)[i];
   return target.is_leaf() ? &leaf(target) : nullptr;
 }
 

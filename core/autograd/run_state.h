@@ -39,7 +39,7 @@ class RunState {
 
   /// Counts, for every node below `roots`, the contributions that will arrive; gives the roots'
   /// targets. Throws InvalidArgument where a backward ran before that did not keep the graph.
-  [[nodiscard]] std::vector<Target> discover(std::span<const Edge> roots);
+  [[nodiscard]] std::vector<RunTarget> discover(std::span<const TapeEdge> roots);
 
   /// Throws InvalidArgument when a run inside this one cleared what `op` saved.
   void check_saved(const OpRun& op) const;
@@ -50,10 +50,10 @@ class RunState {
 
   [[nodiscard]] std::vector<OpRun>& ops() { return ops_; }
   [[nodiscard]] const std::vector<LeafRun>& leaves() const { return leaves_; }
-  [[nodiscard]] OpRun& op(Target target) { return ops_[target.place()]; }
-  [[nodiscard]] LeafRun& leaf(Target target) { return leaves_[target.place()]; }
+  [[nodiscard]] OpRun& op(RunTarget target) { return ops_[target.place()]; }
+  [[nodiscard]] LeafRun& leaf(RunTarget target) { return leaves_[target.place()]; }
   /// Where the gradients of an op's inputs go; nowhere for those that nobody wants.
-  [[nodiscard]] std::span<Target> targets(const OpRun& op) {
+  [[nodiscard]] std::span<RunTarget> targets(const OpRun& op) {
     return {targets_.data() + op.targets, op.node->edges.size()};
   }
   /// The gradients of an op's outputs so far.
@@ -66,8 +66,8 @@ class RunState {
   [[nodiscard]] LeafRun* leaf_behind(const OpRun& op, std::size_t i);
 
  private:
-  Target expect(const Edge& edge, bool rows);
-  Target add(TapeNode& node);
+  RunTarget expect(const TapeEdge& edge, bool rows);
+  RunTarget add(TapeNode& node);
   /// True when others read what the node saved.
   [[nodiscard]] bool take(OpNode& node) const;
   [[nodiscard]] bool is_under_way_here(std::uint64_t run) const;
@@ -79,7 +79,7 @@ class RunState {
   const RunState* outer_;
   std::vector<OpRun> ops_;
   std::vector<LeafRun> leaves_;
-  std::vector<Target> targets_;
+  std::vector<RunTarget> targets_;
   std::vector<Tensor> gradients_;
   std::uint32_t inputs_ = 0;   ///< of the ops so far
   std::uint32_t outputs_ = 0;  ///< of the ops so far

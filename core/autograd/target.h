@@ -7,19 +7,19 @@
 namespace tessera {
 
 /// Where a contribution goes: an op or a leaf of a run, or nowhere.
-class Target {
+class RunTarget {
  public:
-  Target() = default;
-  static Target op(std::size_t place) { return Target(static_cast<std::uint32_t>(place)); }
-  static Target leaf(std::size_t place) {
-    return Target(static_cast<std::uint32_t>(place) | kLeaf);
+  RunTarget() = default;
+  static RunTarget op(std::size_t place) { return RunTarget(static_cast<std::uint32_t>(place)); }
+  static RunTarget leaf(std::size_t place) {
+    return RunTarget(static_cast<std::uint32_t>(place) | kLeaf);
   }
   [[nodiscard]] bool is_nowhere() const { return bits_ == kNowhere; }
   [[nodiscard]] bool is_leaf() const { return !is_nowhere() && (bits_ & kLeaf) != 0; }
   [[nodiscard]] std::size_t place() const { return bits_ & ~kLeaf; }
 
  private:
-  explicit Target(std::uint32_t bits) : bits_(bits) {}
+  explicit RunTarget(std::uint32_t bits) : bits_(bits) {}
   static constexpr std::uint32_t kNowhere = ~0U;
   static constexpr std::uint32_t kLeaf = 1U << 31U;
   std::uint32_t bits_ = kNowhere;

@@ -77,7 +77,7 @@ std::vector<Tensor> marked_alike(std::span<const TensorRef> inputs) {
 
 /// The leaf of which input `i` is one microbatch's copy; null for none.
 LeafRun* repeated_leaf(RunState& run, const OpRun& op, std::size_t i) {
-  Target at = run.targets(op)[i];
+  RunTarget at = run.targets(op)[i];
   for (const std::string_view step :
        {UnbindMicrobatches::info.name, RepeatMicrobatches::info.name}) {
     if (at.is_nowhere() || at.is_leaf() || run.op(at).node->op->info.name != step) {

@@ -7,8 +7,8 @@
 namespace tessera {
 namespace {
 
-Network*& current_network() {
-  thread_local Network* current = &real_network();
+HostNetwork*& current_network() {
+  thread_local HostNetwork* current = &real_network();
   return current;
 }
 
@@ -20,11 +20,11 @@ std::string to_string(const Address& address) {
   return host + ":" + std::to_string(address.port);
 }
 
-Network& network() {
+HostNetwork& network() {
   return *current_network();
 }
 
-NetworkScope::NetworkScope(Network& network)
+NetworkScope::NetworkScope(HostNetwork& network)
     : previous_(std::exchange(current_network(), &network)) {}
 
 NetworkScope::~NetworkScope() {

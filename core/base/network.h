@@ -1,4 +1,4 @@
-// The seam to sockets: what processes say to each other outside MPI goes through a Network.
+// The seam to sockets: what processes say to each other outside MPI goes through a HostNetwork.
 //
 // The real one speaks TCP; the simulated one (simulated_network.h) carries bytes between the hosts
 // of a test: late, in pieces and, when told so, not at all.
@@ -48,31 +48,31 @@ class Listener {
 };
 
 /// What Tessera asks of a network. All members throw IoError naming the address.
-class Network {
+class HostNetwork {
  public:
-  virtual ~Network() = default;
+  virtual ~HostNetwork() = default;
   [[nodiscard]] virtual std::unique_ptr<Listener> listen(const Address&) = 0;
   /// Tries all addresses that the name has. Throws Timeout when `deadline` comes first.
   [[nodiscard]] virtual std::unique_ptr<Connection> connect(const Address&, Time deadline) = 0;
 };
 
 /// The operating system's TCP.
-[[nodiscard]] Network& real_network();
+[[nodiscard]] HostNetwork& real_network();
 
 /// The calling thread's network: the real one unless a NetworkScope says otherwise. A thread that
 /// works for another takes the other's along.
-[[nodiscard]] Network& network();
+[[nodiscard]] HostNetwork& network();
 
 /// Makes `network` the calling thread's until the scope ends.
 class NetworkScope {
  public:
-  explicit NetworkScope(Network& network);
+  explicit NetworkScope(HostNetwork& network);
   ~NetworkScope();
   NetworkScope(const NetworkScope&) = delete;
   NetworkScope& operator=(const NetworkScope&) = delete;
 
  private:
-  Network* previous_;
+  HostNetwork* previous_;
 };
 
 /// Fills `bytes`. Throws IoError naming the peer when it ends before.

@@ -237,7 +237,7 @@ Time share_of(Time deadline, std::size_t left) {
   return left == 1 ? deadline : now + (deadline - now) / static_cast<Duration::rep>(left);
 }
 
-class RealNetwork final : public Network {
+class RealNetwork final : public HostNetwork {
  public:
   std::unique_ptr<Listener> listen(const Address& address) override {
     const Addresses places = resolve("listen", address, AI_PASSIVE);
@@ -265,7 +265,7 @@ class RealNetwork final : public Network {
 
 }  // namespace
 
-Network& real_network() {
+HostNetwork& real_network() {
   static auto* const real = new RealNetwork;  // never destroyed: threads may outlive statics
   return *real;
 }

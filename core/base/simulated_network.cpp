@@ -215,7 +215,7 @@ class SimulatedListener final : public Listener {
   std::shared_ptr<Door> door_;
 };
 
-class SimulatedHost final : public Network {
+class SimulatedHost final : public HostNetwork {
  public:
   SimulatedHost(Wires wires, std::string name) : wires_(std::move(wires)), name_(std::move(name)) {}
 
@@ -282,7 +282,7 @@ SimulatedNetwork::SimulatedNetwork(std::uint64_t seed, Delays delays)
 
 SimulatedNetwork::~SimulatedNetwork() = default;
 
-std::shared_ptr<Network> SimulatedNetwork::host(const std::string& name) {
+std::shared_ptr<HostNetwork> SimulatedNetwork::host(const std::string& name) {
   const std::lock_guard lock(wires_->mutex);
   wires_->hosts.insert(name);
   return std::make_shared<SimulatedHost>(wires_, name);

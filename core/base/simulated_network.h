@@ -28,7 +28,7 @@ class SimulatedNetwork {
   ~SimulatedNetwork();
 
   /// The network as the host `name` sees it, made by the first call.
-  [[nodiscard]] std::shared_ptr<Network> host(const std::string& name);
+  [[nodiscard]] std::shared_ptr<HostNetwork> host(const std::string& name);
   /// Nothing passes between two hosts until they are joined: connecting waits, bytes wait.
   void cut(const std::string& a, const std::string& b);
   void join(const std::string& a, const std::string& b);

@@ -34,7 +34,7 @@ Arena& arena_of(std::size_t nbytes) {
   return nbytes < kLargeBlock ? medium_arena() : large_arena();
 }
 
-void provide_uncached(Block& block) {
+void provide_uncached(MemoryBlock& block) {
   constexpr std::size_t kLargest = std::size_t{1} << 38;  // more would end the sanitizer's process
   if (block.nbytes <= kLargest && is_available(block.nbytes)) {
     block.data = static_cast<std::byte*>(operator new(block.nbytes, kAlignment, std::nothrow));
@@ -43,7 +43,7 @@ void provide_uncached(Block& block) {
                      block.nbytes, " bytes");
 }
 
-void provide(Block& block) {
+void provide(MemoryBlock& block) {
   if constexpr (kBypassCache) {
     provide_uncached(block);
   } else if (block.nbytes <= SizeClass::kLargest) {
@@ -54,7 +54,7 @@ void provide(Block& block) {
   }
 }
 
-void give_back(const Block& block) noexcept {
+void give_back(const MemoryBlock& block) noexcept {
   if constexpr (kBypassCache) {
     operator delete(block.data, kAlignment);
   } else if (block.chunk == nullptr) {
@@ -66,8 +66,8 @@ void give_back(const Block& block) noexcept {
 
 }  // namespace
 
-Block allocate(std::size_t nbytes, MemoryCategory category) {
-  Block block{nullptr, nbytes, nullptr, category};
+MemoryBlock allocate(std::size_t nbytes, MemoryCategory category) {
+  MemoryBlock block{nullptr, nbytes, nullptr, category};
   if (nbytes > 0) {
     provide(block);
     detail::count_block(category, static_cast<std::ptrdiff_t>(nbytes));
@@ -75,7 +75,7 @@ Block allocate(std::size_t nbytes, MemoryCategory category) {
   return block;
 }
 
-void deallocate(const Block& block) noexcept {
+void deallocate(const MemoryBlock& block) noexcept {
   if (block.nbytes > 0) {
     detail::count_block(block.category, -static_cast<std::ptrdiff_t>(block.nbytes));
     give_back(block);

@@ -14,7 +14,7 @@
 namespace tessera {
 
 /// Memory from `allocate`. A plain value: whoever holds it passes it to `deallocate` once.
-struct Block {
+struct MemoryBlock {
   std::byte* data = nullptr;      ///< aligned to 64 bytes; contents undefined; null for 0 bytes
   std::size_t nbytes = 0;         ///< as asked for
   Arena::Chunk* chunk = nullptr;  ///< the allocator's own
@@ -23,9 +23,10 @@ struct Block {
 
 /// A block of `nbytes`, counted under `category`. Thread-safe. Throws DeviceError when the system
 /// or its control group has not so much memory left.
-[[nodiscard]] Block allocate(std::size_t nbytes, MemoryCategory category = current_category());
+[[nodiscard]] MemoryBlock allocate(std::size_t nbytes,
+                                   MemoryCategory category = current_category());
 /// Takes it back, on any thread.
-void deallocate(const Block& block) noexcept;
+void deallocate(const MemoryBlock& block) noexcept;
 
 /// Gives cached memory back to the system, as far as it makes up whole huge pages; returns the
 /// bytes. Not needed in normal running: the next use pays for page faults again.
@@ -52,7 +53,7 @@ class HeldBlock {
   }
 
  private:
-  Block block_;
+  MemoryBlock block_;
 };
 
 }  // namespace tessera

@@ -43,8 +43,7 @@ struct Ge : RealOnly<Predicate<2>> {
 };
 
 /// Compare with broadcasting, in the promoted dtype; the results are bools. Complex numbers are
-/// equal or not, and have no order. Equality has no operator, so that tensors cannot be compared by
-/// accident where a bool is meant.
+/// equal or not, and have no order.
 [[nodiscard]] Tensor eq(const Tensor& x, const Tensor& y);
 [[nodiscard]] Tensor eq(const Tensor& x, Number y);
 [[nodiscard]] Tensor ne(const Tensor& x, const Tensor& y);
@@ -57,5 +56,8 @@ struct Ge : RealOnly<Predicate<2>> {
 [[nodiscard]] Tensor operator>(const Tensor& x, Number y);
 [[nodiscard]] Tensor operator>=(const Tensor& x, const Tensor& y);
 [[nodiscard]] Tensor operator>=(const Tensor& x, Number y);
+/// Equality has no operator, nor has !=, which is made of it: a bool may be meant, or one tensor.
+bool operator==(const Tensor&, const Tensor&) = delete;  // write eq, ne, all(eq(x, y)) or x.is(y)
+bool operator==(const Tensor&, Number) = delete;         // write eq, ne or all(eq(x, y))
 
 }  // namespace tessera

@@ -110,7 +110,7 @@ std::vector<std::string> properties(const Tensor& x) {
     add("dtype=", t);
   }
   if (!x.is_leaf()) {
-    const Edge edge = edge_of(x);
+    const TapeEdge edge = edge_of(x);
     add("from=", edge.node->as_op()->op->info.name);
   } else if (x.requires_grad()) {
     add("requires_grad=true");

@@ -24,7 +24,7 @@ void Storage::leave_owner() {
   if (owned_) {
     return;
   }
-  const Block own = allocate(block_.nbytes);
+  const MemoryBlock own = allocate(block_.nbytes);
   std::memcpy(own.data, block_.data, block_.nbytes);
   block_ = own;
   owned_ = true;

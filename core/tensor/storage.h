@@ -41,7 +41,7 @@ class Storage : public RefCounted, public Pooled<Storage> {
   StorageSync& ensure_sync();
 
  private:
-  Block block_;
+  MemoryBlock block_;
   Device device_;
   bool owned_ = true;  ///< else the memory is `owner_`'s
   std::uint32_t version_ = 0;

@@ -33,5 +33,7 @@ struct DataParallelOptions {
 std::shared_ptr<class GradientReducer> data_parallel(nn::Module& model,
                                                      const std::shared_ptr<Communicator>& comm,
                                                      const DataParallelOptions& options);
+void data_parallel(nn::Module&, const class World&,  // give it world.communicator()
+                   const DataParallelOptions&) = delete;
 
 }  // namespace tessera::dist

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <deque>
 #include <iterator>
@@ -99,6 +100,8 @@ class DataLoader final : public LoaderBase {
         dataset_(std::move(dataset)),
         collate_(std::move(collate)),
         workers_(options.workers) {}
+  template <std::integral N, class... Rest>
+  DataLoader(D, N, Rest...) = delete;  // by name: {.batch_size = 2}
 
   /// Goes on at the current position. One iteration at a time.
   [[nodiscard]] Iterator begin() {

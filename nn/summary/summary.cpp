@@ -85,7 +85,7 @@ class Follower {
       kept_.push_back(node);
       if (const OpNode* op = node->as_op()) {
         rows_[running_.back()].multiply_adds += multiply_adds_of(*op);
-        for (const Edge& edge : op->edges) {
+        for (const TapeEdge& edge : op->edges) {
           open.push_back(edge.node);
         }
       }

@@ -62,6 +62,8 @@ class Module : public std::enable_shared_from_this<Module> {
     return child;
   }
   void register_module(const std::string& name, std::nullptr_t) { put_child(name, nullptr); }
+  template <std::derived_from<Module> M>
+  void register_module(const std::string&, const M&) = delete;  // write nn::make<M>(...)
   template <class M>
   auto add_module(const std::string& name, M&& child) {
     return register_module(name, std::forward<M>(child));
@@ -110,10 +112,8 @@ class Module : public std::enable_shared_from_this<Module> {
   // --- place in the tree: nn/tree/position.cpp -------------------------------------------------
   // Of several parents the one counts through which the call under way came, else the first.
 
-  /// Steps from the root, which has 0.
-  [[nodiscard]] int mod_depth() const;
-  /// Steps to the deepest module below; a leaf has 0.
-  [[nodiscard]] int mod_height() const;
+  [[nodiscard]] int mod_depth() const;   ///< steps from the root, which has 0
+  [[nodiscard]] int mod_height() const;  ///< steps to the deepest module below; a leaf has 0
   /// The root, or the module `levels` above, at most the root.
   [[nodiscard]] const Module& top_mod(std::optional<int> levels = {}) const;
   /// The parameters of that module.
@@ -129,6 +129,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
   [[nodiscard]] Named<Parameter> named_parameters(const IterOptions& options = {}) const;
   [[nodiscard]] std::vector<Parameter> parameters(bool recurse = true) const;
+  operator std::vector<Parameter>() const = delete;  // for an optimizer: model.parameters()
   /// Persistent or not.
   [[nodiscard]] Named<Buffer> named_buffers(const IterOptions& options = {}) const;
   [[nodiscard]] std::vector<Buffer> buffers(bool recurse = true) const;
@@ -143,8 +144,7 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] std::vector<Module*> modules() const;
   /// Every name of every slot, ties included.
   [[nodiscard]] Named<SlotPtr> named_slots() const;
-  /// Number of elements of all parameters.
-  [[nodiscard]] std::int64_t parameter_count() const;
+  [[nodiscard]] std::int64_t parameter_count() const;  ///< elements of all parameters
 
   // --- modes: nn/modes.cpp ---------------------------------------------------------------------
 

@@ -3,24 +3,30 @@
 
 #include <tessera/tessera.h>
 
-namespace nn = tessera::nn;  // NOLINT: as users do
-using tessera::Tensor;
+using namespace tessera;  // NOLINT: as users do
 
 namespace {
 
-struct Net : nn::Module {
+struct Block : nn::Module {
+  nn::Child<nn::Linear> inner{this, "inner", 8, 8};
+  Tensor forward(const Tensor& x) const { return x + inner(x); }
+};
+
+struct Network : nn::Module {
+  nn::Child<Block> block{this, "block"};
   nn::Child<nn::Linear> hidden{this, "hidden", 4, 8};
   nn::Child<nn::Linear> out{this, "out", nn::ModuleOptions{.dtype = tessera::DType::f64}, 8, 2};
   nn::Parameter scale{this, "scale", {2}, nn::init::constant(1)};
   nn::Buffer seen{this, "seen", tessera::zeros({2})};
-  Tensor forward(const Tensor& x) const { return out(relu(hidden(x))) * scale + seen; }
+  Tensor forward(const Tensor& x) const { return out(block(relu(hidden(x)))) * scale + seen; }
 };
 
-void print(const Net& net) {
+void print(const Network& net) {
+  std::cout << net << net.block << net.parameters() << net.buffers();
   std::cout << net.scale << net.seen << 2 * net.scale << net.scale + net.seen << sum(net.scale);
 }
 
-void watch(Net& net) {
+void watch(Network& net) {
   net.register_forward_pre_hook([](const nn::Module&, const nn::Args& args) { return args; });
   net.register_forward_hook([](const nn::Module&, const nn::Args&, const nn::Value&) {});
   net.register_forward_hook(
@@ -32,7 +38,7 @@ void watch(Net& net) {
 }
 
 void train(const Tensor& images, const Tensor& labels) {
-  const auto net = nn::make<Net>();
+  const auto net = nn::make<Network>();
   watch(*net);
   tessera::optim::SGD sgd(net->parameters(), {.momentum = 0.9});
   tessera::data::DataLoader loader(tessera::data::TensorDataset(images, labels), {.batch_size = 2});
@@ -44,7 +50,7 @@ void train(const Tensor& images, const Tensor& labels) {
       print(*net);
     }
   }
-  std::cout << nn::summary(net, images) << nn::spec(net, nn::ArraySpec{{8, 4}}).shape;
+  std::cout << net << nn::summary(net, images) << nn::spec(net, nn::ArraySpec{{8, 4}}).shape;
 }
 
 }  // namespace

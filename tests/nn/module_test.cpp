@@ -97,11 +97,18 @@ TEST(Module, lists_name_their_items_by_number) {
   EXPECT_THROW(static_cast<void>(model->get_submodule("h.2")), InvalidArgument);
 }
 
-TEST(Module, prints_as_a_tree) {
+TEST(Module, prints_as_a_tree_whatever_holds_it) {
   const auto model = make<Pair>();
   std::ostringstream text;
   text << *model;
   EXPECT_EQ(text.str(), "Pair(\n  (a): Scale(3)\n  (b): Scale(3)\n)");
+  std::ostringstream held;
+  held << model << model->a << *model->a << model->a.ptr();
+  EXPECT_EQ(held.str(), text.str() + "Scale(3)Scale(3)Scale(3)");
+  model->set("a", nullptr);
+  std::ostringstream none;
+  none << model->a << Ptr<Pair>();
+  EXPECT_EQ(none.str(), "NoneNone");
 }
 
 TEST(StateDict, loads_into_the_same_tensors) {

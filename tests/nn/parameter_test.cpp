@@ -21,6 +21,11 @@ struct Pair : tessera::nn::Module {
   tessera::nn::Buffer b{this, "b", tessera::ones({2})};
 };
 
+struct Two : tessera::nn::Module {
+  tessera::nn::Parameter first{this, "first", {2}, tessera::nn::init::constant(3)};
+  tessera::nn::Parameter second{this, "second", {2}, tessera::nn::init::constant(4)};
+};
+
 // Outside of Tessera's namespaces, as a user writes it.
 TEST(Parameter, stands_in_arithmetic_and_print_as_its_tensor) {
   const auto pair = tessera::nn::make<Pair>();
@@ -34,17 +39,20 @@ TEST(Parameter, stands_in_arithmetic_and_print_as_its_tensor) {
   EXPECT_EQ(printed.str(), expected.str());
 }
 
+TEST(Parameter, prints_in_lists_as_tensors_do_in_those_of_python) {
+  const auto two = tessera::nn::make<Two>();
+  std::ostringstream printed;
+  printed << two->parameters() << two->buffers();
+  EXPECT_EQ(printed.str(),
+            "[tensor([3., 3.], requires_grad=true), tensor([4., 4.], requires_grad=true)][]");
+}
+
 TEST(Parameter, is_no_condition_and_neither_is_a_tensor) {
   EXPECT_FALSE((std::is_constructible_v<bool, tessera::Tensor>));
   EXPECT_FALSE((std::is_convertible_v<tessera::Tensor, bool>));
   EXPECT_FALSE((std::is_constructible_v<bool, tessera::nn::Parameter>));
   EXPECT_FALSE((std::is_constructible_v<bool, tessera::nn::Buffer>));
 }
-
-struct Two : tessera::nn::Module {
-  tessera::nn::Parameter first{this, "first", {2}, tessera::nn::init::constant(3)};
-  tessera::nn::Parameter second{this, "second", {2}, tessera::nn::init::constant(4)};
-};
 
 // In the way of PyTorch, where it ties: here it would part the member from its name.
 TEST(Parameter, of_a_member_is_assigned_no_other_name) {

@@ -1,4 +1,4 @@
-// What every Network promises, of the real one over loopback and of the simulated one.
+// What every HostNetwork promises, of the real one over loopback and of the simulated one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,9 +38,9 @@ std::vector<std::byte> random_bytes(std::size_t n, unsigned seed) {
 /// Two hosts, or one twice.
 struct Hosts {
   SimulatedNetwork wires{7, {.least = Duration{0}, .most = std::chrono::microseconds(200)}};
-  std::shared_ptr<Network> kept[2];
-  Network* here = nullptr;
-  Network* there = nullptr;
+  std::shared_ptr<HostNetwork> kept[2];
+  HostNetwork* here = nullptr;
+  HostNetwork* there = nullptr;
   std::string name;  ///< of `there`
 };
 

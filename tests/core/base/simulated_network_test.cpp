@@ -29,8 +29,8 @@ class SimulatedNetworks : public testing::Test {
   SimulatedClock time_;
   ClockScope scope_{time_};
   SimulatedNetwork wires_{3};
-  std::shared_ptr<Network> a_ = wires_.host("a");
-  std::shared_ptr<Network> b_ = wires_.host("b");
+  std::shared_ptr<HostNetwork> a_ = wires_.host("a");
+  std::shared_ptr<HostNetwork> b_ = wires_.host("b");
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<Connection> here_;
   std::unique_ptr<Connection> there_;

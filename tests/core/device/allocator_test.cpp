@@ -26,11 +26,11 @@ constexpr bool kCaches = true;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-void fill(const Block& block, unsigned char seed) {
+void fill(const MemoryBlock& block, unsigned char seed) {
   std::memset(block.data, seed, block.nbytes);
 }
 
-bool holds(const Block& block, unsigned char seed) {
+bool holds(const MemoryBlock& block, unsigned char seed) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(block.data);
   return std::all_of(bytes, bytes + block.nbytes, [&](unsigned char b) { return b == seed; });
 }
@@ -42,7 +42,7 @@ std::size_t random_size(std::mt19937& random) {
 
 TEST(Allocator, BlocksAreAlignedAndKeepTheirBytes) {
   std::mt19937 random(1);
-  std::vector<std::pair<Block, unsigned char>> live;
+  std::vector<std::pair<MemoryBlock, unsigned char>> live;
   for (int step = 0; step < 4000; ++step) {
     if (live.size() > 40 || (!live.empty() && random() % 3 == 0)) {
       std::swap(live[random() % live.size()], live.back());
@@ -51,7 +51,7 @@ TEST(Allocator, BlocksAreAlignedAndKeepTheirBytes) {
       live.pop_back();
       continue;
     }
-    const Block block = allocate(random_size(random));
+    const MemoryBlock block = allocate(random_size(random));
     ASSERT_EQ(reinterpret_cast<std::uintptr_t>(block.data) % 64, 0U);
     const auto seed = static_cast<unsigned char>(random());
     fill(block, seed);
@@ -64,10 +64,10 @@ TEST(Allocator, BlocksAreAlignedAndKeepTheirBytes) {
 }
 
 TEST(Allocator, NoBytesNoMemory) {
-  const Block block = allocate(0);
+  const MemoryBlock block = allocate(0);
   EXPECT_EQ(block.data, nullptr);
   deallocate(block);
-  deallocate(Block{});
+  deallocate(MemoryBlock{});
 }
 
 TEST(Allocator, ImpossibleRequestThrows) {
@@ -89,17 +89,17 @@ TEST(Allocator, BlocksMoveBetweenThreads) {
   constexpr int kTakers = 4;
   const std::size_t before = memory_stats().current;
   std::mutex mutex;
-  std::vector<std::pair<Block, unsigned char>> pool;
+  std::vector<std::pair<MemoryBlock, unsigned char>> pool;
   std::atomic<int> damaged = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < kTakers; ++t) {
     threads.emplace_back([&, t] {
       std::mt19937 random(static_cast<unsigned>(t));
       for (int step = 0; step < 3000; ++step) {
-        const Block block = allocate(1 + random() % 9000);
+        const MemoryBlock block = allocate(1 + random() % 9000);
         const auto seed = static_cast<unsigned char>(random());
         fill(block, seed);
-        std::pair<Block, unsigned char> victim{block, seed};
+        std::pair<MemoryBlock, unsigned char> victim{block, seed};
         {
           const std::lock_guard lock(mutex);
           pool.push_back(victim);
@@ -128,8 +128,8 @@ TEST(Allocator, BlocksMoveBetweenThreads) {
 
 TEST(Allocator, CountsByCategory) {
   const MemoryStats before = memory_stats();
-  const Block small = allocate(100, MemoryCategory::gradient);
-  Block large;
+  const MemoryBlock small = allocate(100, MemoryCategory::gradient);
+  MemoryBlock large;
   {
     const CategoryScope outer(MemoryCategory::parameter);
     {
@@ -181,8 +181,8 @@ long page_faults() {
 
 // What a step does: activations pile up, gradients appear while they go.
 void step_once(const std::vector<std::size_t>& sizes) {
-  std::vector<Block> activations;
-  std::vector<Block> gradients;
+  std::vector<MemoryBlock> activations;
+  std::vector<MemoryBlock> gradients;
   for (const std::size_t size : sizes) {
     activations.push_back(allocate(size, MemoryCategory::activation));
     fill(activations.back(), 1);
@@ -193,7 +193,7 @@ void step_once(const std::vector<std::size_t>& sizes) {
     deallocate(activations.back());
     activations.pop_back();
   }
-  for (const Block& block : gradients) {
+  for (const MemoryBlock& block : gradients) {
     deallocate(block);
   }
 }
@@ -234,8 +234,8 @@ TEST(Allocator, TrimGivesBackWhatIsFreeOnly) {
     EXPECT_EQ(trim_memory(), 0U);
     return;
   }
-  const Block kept = allocate(8 * kMiB);
-  const Block freed = allocate(64 * kMiB);
+  const MemoryBlock kept = allocate(8 * kMiB);
+  const MemoryBlock freed = allocate(64 * kMiB);
   fill(kept, 7);
   fill(freed, 8);
   deallocate(freed);
