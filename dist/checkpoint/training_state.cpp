@@ -98,7 +98,7 @@ nn::OutgoingArrays arrays_of(std::int64_t step, const TrainingRun& run) {
     }
   }
   for (const auto& [path, extra] : extra_states_of(run.model)) {
-    arrays.add_value(path, extra->get_extra_state());
+    arrays.add_value(path, extra->get_extra_state(), path);
   }
   for (const auto& [name, tensor] : run.optimizer.own_state().tensors) {
     arrays.add("optimizer/" + name, tensor);

@@ -10,13 +10,13 @@
 namespace tessera::nn {
 namespace {
 
-std::vector<std::byte> bytes_of(const std::string& path, const Value& value) {
+std::vector<std::byte> bytes_of(const Value& value, const std::string& name) {
   try {
     return to_bytes(value);
   } catch (const NotImplementedError& error) {
-    fail<NotImplementedError>("save: \"", path, "\": ", error.what());
+    fail<NotImplementedError>("save: \"", name, "\": ", error.what());
   } catch (const Unsupported& error) {
-    fail<Unsupported>("save: \"", path, "\": ", error.what());
+    fail<Unsupported>("save: \"", name, "\": ", error.what());
   }
 }
 
@@ -45,8 +45,9 @@ bool OutgoingArrays::add(const std::string& path, const Tensor& value, const Slo
   return true;
 }
 
-void OutgoingArrays::add_value(const std::string& path, const Value& value) {
-  const auto& bytes = bytes_.emplace_back(bytes_of(path, value));
+void OutgoingArrays::add_value(const std::string& path, const Value& value,
+                               const std::string& name) {
+  const auto& bytes = bytes_.emplace_back(bytes_of(value, name));
   contents_.arrays.push_back(
       {path, DType::u8, {static_cast<std::int64_t>(bytes.size())}, bytes.data(), ""});
 }

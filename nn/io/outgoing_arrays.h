@@ -21,8 +21,8 @@ class OutgoingArrays {
   /// `value` of `slot`, `transposed` or not; false where it is one more name. Throws RuntimeError
   /// saying why there is no value.
   bool add(const std::string& path, const Tensor& value, const Slot& slot, bool transposed = false);
-  /// `value` as bytes. Throws as to_bytes does, naming `path`.
-  void add_value(const std::string& path, const Value& value);
+  /// `value` as bytes. Throws as to_bytes does, naming it as users know it.
+  void add_value(const std::string& path, const Value& value, const std::string& name);
 
   [[nodiscard]] ArrayFileContents& contents() { return contents_; }
   [[nodiscard]] const ArrayFileContents& contents() const { return contents_; }

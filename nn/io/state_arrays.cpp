@@ -86,7 +86,7 @@ void StateArrays::add_tensor(const std::string& name, const Tensor& value, const
 
 void StateArrays::add_extra_state(const std::string& name, const Value& value) {
   if (const std::string path = path_of(names_(name).name); !path.empty()) {
-    arrays_.add_value(path, value);
+    arrays_.add_value(path, value, name);
   }
 }
 

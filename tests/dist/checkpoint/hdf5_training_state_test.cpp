@@ -271,14 +271,8 @@ TEST(TrainingState, extra_state_that_cannot_be_saved_is_named) {
     optim::AdamW optimizer(model->parameters(), {});
     data::DataLoader loader(data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
                             {.batch_size = 8, .join_epochs = true, .grain = 4});
-    try {
-      (void)save_training(folder.path(), 1, {*model, optimizer, loader, {}}, comm);
-      ADD_FAILURE() << "saved";
-    } catch (const Unsupported& error) {
-      EXPECT_STREQ(
-          error.what(),
-          "save: \"model/_extra_state\": to_bytes: \"notes\": an object cannot be written");
-    }
+    EXPECT_EQ(save_training(folder.path(), 1, {*model, optimizer, loader, {}}, comm),
+              "save: \"model/_extra_state\": to_bytes: \"notes\": an object cannot be written");
   });
 }
 

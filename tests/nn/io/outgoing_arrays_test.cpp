@@ -32,7 +32,7 @@ TEST(OutgoingArrays, write_a_slot_once_each_way) {
 TEST(OutgoingArrays, keep_their_memory_when_they_are_moved) {
   OutgoingArrays arrays;
   arrays.add("a", full({2}, 5));
-  arrays.add_value("b", "text");
+  arrays.add_value("b", "text", "b");
   const OutgoingArrays moved = std::move(arrays);
   EXPECT_EQ(static_cast<const float*>(moved.contents().arrays[0].data)[1], 5);
   EXPECT_EQ(moved.contents().arrays[1].dtype, DType::u8);
