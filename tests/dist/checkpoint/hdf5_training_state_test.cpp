@@ -257,7 +257,7 @@ TEST(TrainingState, extra_state_of_every_module_is_saved_and_restored_on_all_ran
   }
 }
 
-struct OfItsOwnKind : Model, nn::HasExtraState {
+struct OfItsOwnKind : TokenModel, nn::HasExtraState {
   [[nodiscard]] nn::Value get_extra_state() const override {
     return nn::Value::Map{{"notes", nn::Value(nn::Value::Object{7})}};
   }

@@ -9,6 +9,7 @@
 #include <tessera/dist/parallel/row_exchange.h>
 #include <tessera/nn/layers/linear.h>
 
+#include "support/sizes.h"
 #include "support/toy_model.h"
 
 namespace tessera::dist {
@@ -29,7 +30,7 @@ Taken taken_by(int ranks) {
   run_ranks(ranks, [&](Communicator& comm) {
     const auto model = nn::make<nn::Linear>(256, 256);
     const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
-    const auto reducer = data_parallel(*model, borrowed, {.grain = toy::kGrain});
+    const auto reducer = data_parallel(*model, borrowed, {.grain = kGrain});
     barrier(comm).wait();
     if (comm.rank() == 0) {
       const MemoryStats now = memory_stats();
@@ -61,7 +62,7 @@ TEST(MemoryOfDataParallel, IsReservedTooAndGivenBack) {
   run_ranks(2, [&](Communicator& comm) {
     const auto model = nn::make<nn::Linear>(512, 512);
     const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
-    const auto reducer = data_parallel(*model, borrowed, {.grain = toy::kGrain});
+    const auto reducer = data_parallel(*model, borrowed, {.grain = kGrain});
     barrier(comm).wait();
     const MemoryStats now = memory_stats();
     EXPECT_GE(now.reserved - before.reserved, 2 * (512 * 512 * sizeof(float)) * 2);
