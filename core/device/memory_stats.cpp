@@ -8,6 +8,8 @@
 #include <sstream>
 #include <vector>
 
+#include <tessera/core/base/settings_check.h>
+
 namespace tessera {
 namespace {
 
@@ -174,6 +176,7 @@ namespace {
     return false;
   }
   totals().enter(&thread_counts);
+  say_idle_variables();  // no program computes without memory, few read a setting
   return true;
 }
 
