@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/philox.h>
 
 namespace tessera {
 namespace {
@@ -57,6 +58,16 @@ void set_random_state(const RandomState& state) {
     }
   }
   context.draws = std::move(draws);
+}
+
+std::uint64_t next_model_key() {
+  Context& context = Context::current();
+  if (context.pass.samples == 0) {
+    return mix(context.seed, context.models_made++);
+  }
+  const StepDraws of_step;
+  const RandomPermission allowed(true);
+  return next_random_key();
 }
 
 }  // namespace tessera

@@ -5,7 +5,7 @@
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
-#include <tessera/core/base/random_scope.h>
+#include <tessera/core/base/random_state.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/build/construction.h>
@@ -267,25 +267,8 @@ void Builder::settle(Module& root) {
 
 // --- the three ways in --------------------------------------------------------------------------
 
-namespace {
-
-/// The key of the next root model's initial values. What a loop's body makes is the training
-/// step's: the same in each of its passes, on all ranks, and no other model's key depends on how
-/// many those are.
-std::uint64_t key_of_next_model() {
-  Context& context = Context::current();
-  if (context.pass.samples == 0) {
-    return mix(context.seed, context.models_made++);
-  }
-  const StepDraws of_step;
-  const RandomPermission allowed(true);
-  return next_random_key();
-}
-
-}  // namespace
-
 void Builder::finish(Module& root) {
-  place(root, key_of_next_model(), "");
+  place(root, next_model_key(), "");
   root.name_slots();
   declare_tree(root, {}, {}, root.build_mode() == BuildMode::on_init);
   settle(root);
