@@ -80,9 +80,8 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   void run_ready_hooks();
 
   TensorMeta meta;
-  std::weak_ptr<const std::string> name;  ///< of the parameter, for errors; expired: it has none
-  std::shared_ptr<GradientSink> sink;     ///< null: add to `grad`
-  std::shared_ptr<GradientHooks> hooks;   ///< see the step's sum, may replace it
+  std::shared_ptr<GradientSink> sink;                ///< null: add to `grad`
+  std::shared_ptr<GradientHooks> hooks;              ///< see the step's sum, may replace it
   std::shared_ptr<HookList<ReadyHook>> ready_hooks;  ///< run after `grad` has the pass's gradient
   LossMemory losses;
 
@@ -92,6 +91,9 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   bool counted_nothing_ = false;  ///< of `grad_`, where that is defined
   bool given_ = false;            ///< of `grad_`, where that is defined
   std::uint64_t changes_ = 0;     ///< to `grad_`
+
+ public:                                  // last, as no backward reads it
+  std::weak_ptr<const std::string> name;  ///< of the parameter, for errors; expired: it has none
 };
 
 }  // namespace tessera

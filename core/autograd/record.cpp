@@ -33,12 +33,12 @@ void save(OpNode& node, std::span<const TensorRef> inputs, const Outputs& output
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     // Detached: an output that knew its producer would keep the node alive in a cycle.
-    const OpInfo& info = node.op->info;
-    SavedTensor& saved = node.saved_outputs.emplace_back();
-    if ((info.kept_outputs >> i & 1U) != 0) {
-      saved = SavedTensor::as_it_is(outputs[i].detach());
-    } else if ((info.saved_outputs >> i & 1U) != 0) {
-      saved = SavedTensor(outputs[i].detach());
+    if (const OpInfo& info = node.op->info; (info.saved_outputs >> i & 1U) == 0) {
+      node.saved_outputs.emplace_back();
+    } else if ((info.kept_outputs >> i & 1U) == 0) [[likely]] {
+      node.saved_outputs.emplace_back(outputs[i].detach());
+    } else {
+      node.saved_outputs.emplace_back(SavedTensor::as_it_is(outputs[i].detach()));
     }
   }
 }
