@@ -44,9 +44,9 @@ struct Offloading final : SavedTensorHooks {
   DType kept;
 };
 
-using Loss = std::function<Tensor(Pair& pair, const Tensor& x, const Tensor& classes)>;
+using LossOf = std::function<Tensor(Pair& pair, const Tensor& x, const Tensor& classes)>;
 
-const std::map<std::string, Loss> kLosses = {
+const std::map<std::string, LossOf> kLosses = {
     {"a square of a mean",
      [](Pair& p, const Tensor& x, const Tensor&) {
        const Tensor loss = square(p.a(x));
@@ -81,7 +81,7 @@ const std::map<std::string, Loss> kLosses = {
 };
 
 /// A run whose tensors are kept in dtype `kept`; none: as they are.
-auto training(const Loss& loss, std::optional<DType> kept) {
+auto training(const LossOf& loss, std::optional<DType> kept) {
   return loop([loss, kept](Pair& p, const Tensor& x, const Tensor& classes) {
     Offloading hooks(kept.value_or(DType::f32));
     Tensor result;
