@@ -49,26 +49,19 @@ void evaluate(Pair& pair) {
 }
 
 TEST(DrawsBehindLoops, are_no_pass_s) {
+  const Body body = [](Pair& p, const Tensor& x, const Tensor&) {
+    square(p.a(dropout(x, 0.3))).backward();
+    p.of_a.step();
+    const StepDraws scope;
+    static_cast<void>(randn({1}));
+  };
   for (const auto& [name, once] : kDrawing) {
     SCOPED_TRACE(name);
-    const auto train = [&once = once](std::int64_t at_once, const auto& wrap) {
-      set_seed(7);
-      Pair pair;
-      auto loader = loader_of(at_once);
-      [[maybe_unused]] const auto of_a = wrap(*pair.a);
-      for (int epoch = 0; epoch < 2; ++epoch) {
-        for (auto& [x, classes] : loader) {
-          square(pair.a(dropout(x, 0.3))).backward();
-          pair.of_a.step();
-          const StepDraws scope;
-          static_cast<void>(randn({1}));
-        }
-        once(pair.a->second->bias.value());
-        evaluate(pair);
-        once(pair.a->second->bias.value());
-      }
-      return values_of_pair(pair);
-    };
+    const auto train = loop(body, [&once = once](Pair& p) {
+      once(p.a->second->bias.value());
+      evaluate(p);
+      once(p.a->second->bias.value());
+    });
     expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
   }
 }

@@ -75,9 +75,10 @@ inline data::DataLoader<data::TensorDataset<2>> loader_of(std::int64_t at_once) 
       {.batch_size = 16, .shuffle = true, .workers = 0, .grain = kGrain, .at_once = at_once});
 }
 
-/// A training loop of two epochs.
-inline auto loop(const Body& body) {
-  return [body](std::int64_t at_once, const auto& wrap) {
+/// A training loop of two epochs, and what the program does behind each.
+inline auto loop(
+    const Body& body, const std::function<void(Pair&)>& behind = [](Pair&) {}) {
+  return [body, behind](std::int64_t at_once, const auto& wrap) {
     set_seed(7);
     Pair pair;
     auto loader = loader_of(at_once);
@@ -87,6 +88,7 @@ inline auto loop(const Body& body) {
       for (auto& [x, classes] : loader) {
         body(pair, x, classes);
       }
+      behind(pair);
     }
     return values_of_pair(pair);
   };
