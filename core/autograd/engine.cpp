@@ -143,6 +143,8 @@ void BackwardRun::run() {
   const CategoryScope category(MemoryCategory::gradient);
   if (captures_ != nullptr) {
     prune();
+  } else {
+    reached_.expect(state_.leaves().size());
   }
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     deliver(root_targets_[i], roots_[i].output, std::move(seeds_[i]), false);

@@ -58,7 +58,7 @@ struct GradChange {
 /// after the last contribution, tied uses included; see LeafRun.
 class LeafNode final : public TapeNode, public Pooled<LeafNode> {
  public:
-  explicit LeafNode(TensorMeta of) : meta(std::move(of)) {}
+  explicit LeafNode(const TensorImpl& of) : meta(of) {}
   [[nodiscard]] LeafNode* as_leaf() noexcept override { return this; }
 
   /// Adds a finished sum to `grad`, of a backward in which nothing counted if `counted_nothing`.

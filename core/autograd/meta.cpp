@@ -20,7 +20,7 @@ LeafNode& LeafHolder::get_or_make(const TensorImpl& of) {
   if (LeafNode* known = get(); known != nullptr) {
     return *known;
   }
-  auto fresh = std::make_unique<LeafNode>(TensorMeta::of(of));
+  auto fresh = std::make_unique<LeafNode>(of);
   fresh->retain();
   LeafNode* winner = nullptr;
   if (leaf_.compare_exchange_strong(winner, fresh.get(), std::memory_order_acq_rel)) {

@@ -48,12 +48,14 @@ struct TapeEdge {
 
 /// Everything about a tensor but its elements.
 struct TensorMeta {
+  TensorMeta() = default;
+  explicit TensorMeta(const TensorImpl& x)
+      : shape(x.shape), dtype(x.dtype), device(x.device), cut(x.cut) {}
+
   Shape shape;
   DType dtype = DType::f32;
   Device device{};
   Cut cut;
-
-  static TensorMeta of(const TensorImpl& x) { return {x.shape, x.dtype, x.device, x.cut}; }
 };
 
 /// In place of an input that was not given.

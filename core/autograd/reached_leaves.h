@@ -17,6 +17,8 @@ class ReachedLeaves {
   ReachedLeaves(const ReachedLeaves&) = delete;
   ReachedLeaves& operator=(const ReachedLeaves&) = delete;
 
+  /// Up to `count` leaves will be reached.
+  void expect(std::size_t count) { changes_.reserve(count); }
   /// Adds a finished sum to the `grad` of `leaf`, scaled.
   void add(LeafNode& leaf, Contribution total, GradientScale scale);
   void keep() { changes_.clear(); }

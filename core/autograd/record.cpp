@@ -20,7 +20,7 @@ void add_input(OpNode& node, const Tensor& x) {
     return;
   }
   if (x.defined()) {
-    node.constants.emplace_back(TensorMeta::of(x.get()));
+    node.constants.emplace_back(x.get());
   } else {
     node.constants.emplace_back().device.index = kNotGiven;
   }
@@ -68,7 +68,7 @@ void record(const OpDef& op, std::span<const TensorRef> inputs, const void* attr
   }
   node->sequence = next_sequence++;  // after the edges: they may record stale views anew
   for (const Tensor& y : outputs) {
-    node->outputs.emplace_back(TensorMeta::of(y.get()));
+    node->outputs.emplace_back(y.get());
   }
   save(*node, inputs, outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -16,6 +16,9 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  /// Retains an object that no other thread knows yet: an op makes three of them, and an atomic
+  /// addition costs a tenth of a small op.
+  void retain_fresh() const noexcept { count_.store(1, std::memory_order_relaxed); }
   /// True when the caller dropped the last reference.
   [[nodiscard]] bool drop() const noexcept {
     if (count_.load(std::memory_order_acquire) == 1) {
@@ -43,6 +46,13 @@ class Ref {
   explicit Ref(T* object) noexcept : object_(object) { acquire(); }
   Ref(const Ref& other) noexcept : object_(other.object_) { acquire(); }
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  /// The first handle of an object that was made just now.
+  [[nodiscard]] static Ref fresh(T* object) noexcept {
+    Ref ref;
+    object->retain_fresh();
+    ref.object_ = object;
+    return ref;
+  }
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
     return *this;
@@ -83,7 +93,7 @@ class Ref {
 
 template <class T, class... Args>
 Ref<T> make_ref(Args&&... args) {
-  return Ref<T>(new T(std::forward<Args>(args)...));
+  return Ref<T>::fresh(new T(std::forward<Args>(args)...));
 }
 
 }  // namespace tessera

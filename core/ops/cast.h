@@ -1,6 +1,8 @@
 // Conversion between dtypes.
 #pragma once
 
+#include <utility>
+
 #include <tessera/core/dispatch/call.h>
 
 namespace tessera {
@@ -26,8 +28,8 @@ struct Cast {
   return cast(x, x.dtype(), true);
 }
 /// x itself when it is dense and row-major, else a dense copy.
-[[nodiscard]] inline Tensor contiguous(const Tensor& x) {
-  return x.is_contiguous() ? x : clone(x);
+[[nodiscard]] inline Tensor contiguous(Tensor x) {
+  return x.is_contiguous() ? std::move(x) : clone(x);
 }
 
 }  // namespace tessera

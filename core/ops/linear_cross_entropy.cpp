@@ -74,7 +74,7 @@ void differentiable_vjp(Vjp& v, const LinearCrossEntropyAttrs& attrs) {
   const Outputs loss =
       call_all<CrossEntropy>({logits, v.input(2)}, {attrs.ignore_index, attrs.label_smoothing});
   const Tensor factors = loss[2].detach();
-  const Tensor rows = expand_like(v.gradient(), TensorMeta::of(factors.get())) * factors;
+  const Tensor rows = expand_like(v.gradient(), TensorMeta(factors.get())) * factors;
   const Tensor to_logits = call<CrossEntropyBackward>({rows, logits, v.input(2), loss[1].detach()},
                                                       {attrs.label_smoothing});
   if (v.needs(0)) {

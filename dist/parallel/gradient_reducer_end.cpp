@@ -110,7 +110,7 @@ void GradientReducer::add_rows_of_all(const std::vector<std::int64_t>& table) {
 /// Adds all ranks' rows of a parameter, of which `counts` has the numbers, to its reduced gradient.
 void GradientReducer::add_rows_of(std::size_t index, const std::vector<std::int64_t>& counts) {
   const Place& place = places_[index];
-  const TensorMeta meta = TensorMeta::of(place.value.get());
+  const TensorMeta meta(place.value.get());
   Counts microbatches;
   for (int r = 0; r < comm_->size(); ++r) {
     microbatches.push_back(share_of_rank(grain_, comm_->size(), r).count);

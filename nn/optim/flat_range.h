@@ -8,7 +8,7 @@ namespace tessera::optim {
 
 /// The elements `range` of `x`, which is dense, in row-major order: `x` itself if they are all of
 /// it, else a flat tensor on its memory, off the tape.
-[[nodiscard]] inline Tensor flat_range(const Tensor& x, nn::ElementRange range) {
+[[nodiscard]] inline Tensor flat_range(Tensor x, nn::ElementRange range) {
   const TensorImpl& whole = x.get();
   check<InternalError>(whole.contiguous(), "flat_range: the tensor is not dense");
   if (range.first == 0 && range.count == whole.numel()) {

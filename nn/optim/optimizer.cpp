@@ -164,12 +164,15 @@ std::vector<Optimizer::Work> Optimizer::collect() {
   work.reserve(items_.size());
   for (Item& item : items_) {
     const nn::Slot& slot = *item.slot;
-    const Tensor gradient = gradient_of(slot);
+    Tensor gradient = gradient_of(slot);
     if (gradient.defined()) {
       check_known(slot);
       check_gradient(slot, gradient);
-      work.push_back(
-          {&item, contiguous(slot.value), contiguous(gradient), slot.synchronizer.get(), {}});
+      work.push_back({&item,
+                      contiguous(slot.value),
+                      contiguous(std::move(gradient)),
+                      slot.synchronizer.get(),
+                      {}});
     }
   }
   for (const Work& w : work) {
@@ -232,12 +235,14 @@ void Optimizer::ensure_state(Item& item) const {
   }
 }
 
-StepTensors Optimizer::part_of(const Work& work) const {
+/// What `work` is updated by and of; takes the gradient out of it.
+StepTensors Optimizer::part_of(Work& work) const {
   const Item& item = *work.item;
   if (!elementwise()) {
-    return {work.value.detach(), work.gradient, item.state};
+    return {work.value.detach(), std::move(work.gradient), item.state};
   }
-  StepTensors part{flat_range(work.value, work.own), flat_range(work.gradient, work.own), {}};
+  StepTensors part{
+      flat_range(work.value, work.own), flat_range(std::move(work.gradient), work.own), {}};
   for (const Tensor& state : item.state) {
     part.states.push_back(flat_range(state, work.own));
   }
@@ -261,13 +266,15 @@ void Optimizer::update_batch(const Batch& batch, const std::vector<StepTensors>&
   }
 }
 
-void Optimizer::update_all(const std::vector<Work>& work) {
+void Optimizer::update_all(std::vector<Work>& work) {
   const TraceRange trace("update", "optimizer");
   std::map<Batch, std::vector<StepTensors>> batches;
-  for (const Work& w : work) {
+  for (Work& w : work) {
     ensure_state(*w.item);
     if (w.own.count > 0) {
-      batches[{w.item->group, w.item->steps + 1, w.synchronizer}].push_back(part_of(w));
+      std::vector<StepTensors>& batch = batches[{w.item->group, w.item->steps + 1, w.synchronizer}];
+      batch.reserve(work.size());  // mostly all are in one
+      batch.push_back(part_of(w));
     }
   }
   const double scale = clip_factor(gradient_norm_, clip_);
@@ -323,7 +330,7 @@ StepResult Optimizer::step() {
     synchronizer->finish_gradients();
   }
   nn::end_step_of_buffers(this);
-  const std::vector<Work> work = collect();
+  std::vector<Work> work = collect();
   const std::uint64_t fingerprint = sharing.empty() ? 0 : step_fingerprint(work);
   for (nn::Synchronizer* synchronizer : sharing) {
     synchronizer->begin_comparison(fingerprint);

@@ -151,13 +151,13 @@ class Optimizer {
   void check_alike_in_passes();
   [[nodiscard]] std::uint64_t step_fingerprint(const std::vector<Work>& work) const;
   [[nodiscard]] nn::Facts step_facts(const std::vector<Work>& work) const;
-  void update_all(const std::vector<Work>& work);
+  void update_all(std::vector<Work>& work);
   void update_batch(const Batch& batch, const std::vector<StepTensors>& parameters, double scale);
   [[nodiscard]] static bool nothing_counted(const std::vector<Work>& work);
   StepResult end_step(const std::vector<nn::Synchronizer*>& synchronizers, StepResult result);
   void consume(const std::vector<nn::Synchronizer*>& synchronizers);
   void ensure_state(Item& item) const;
-  [[nodiscard]] StepTensors part_of(const Work& work) const;
+  [[nodiscard]] StepTensors part_of(Work& work) const;
   using Matched = std::vector<std::pair<Item*, std::vector<Tensor>>>;
   using Numbers = std::map<std::string, double>;
   [[nodiscard]] Matched match_tensors(const OptimizerState& state);

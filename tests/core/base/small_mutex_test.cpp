@@ -19,7 +19,7 @@ TEST(SmallMutex, lets_one_thread_in_at_a_time) {
         const std::lock_guard lock(mutex);
         count = count + 1;
         if (i % 1000 == 0) {
-          std::this_thread::yield();  // the others come, and sleep
+          std::this_thread::yield();  // the others come, and wait
         }
       }
     });
