@@ -12,6 +12,7 @@
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/base/loop.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/support/microbatch_sum.h>
 
@@ -35,31 +36,8 @@ PassCounts counts_of_roots(std::span<const Tensor> roots, std::span<const Tensor
                : PassCounts{};
 }
 
-std::optional<double> known_elements(LossMemory& losses, std::size_t number) {
-  const std::lock_guard lock(losses.mutex);
-  const auto known = losses.elements.find(number);
-  return known != losses.elements.end() ? std::optional(known->second) : std::nullopt;
-}
-
-/// n of an earlier step, kept at the leaves; else `mine`, which they keep from now on.
-double elements_of(std::span<const LeafRun> leaves, double mine) {
-  const std::size_t number = backward_in_pass();
-  for (const LeafRun& run : leaves) {
-    if (const auto known = known_elements(run.leaf().losses, number)) {
-      mine = *known;
-      break;
-    }
-  }
-  for (const LeafRun& run : leaves) {
-    LossMemory& losses = run.leaf().losses;
-    const std::lock_guard lock(losses.mutex);
-    losses.elements.emplace(number, mine);
-  }
-  return mine;
-}
-
-/// Gives `counts` the n of all ranks, which the sinks' sums know. Returns one of the sinks; null
-/// where none sums over ranks.
+/// Gives `counts` the n of the run, which is that of all ranks where the sinks sum over some.
+/// Returns one of these sinks, null for none.
 std::shared_ptr<GradientSink> tell_sinks(std::span<const LeafRun> leaves, PassCounts& counts) {
   std::map<std::uint64_t, std::shared_ptr<GradientSink>> sinks;
   for (const LeafRun& run : leaves) {
@@ -67,8 +45,11 @@ std::shared_ptr<GradientSink> tell_sinks(std::span<const LeafRun> leaves, PassCo
       sinks.try_emplace(sink->sum_number(), run.leaf().sink);
     }
   }
+  ElementsOfRun& run = *Context::current().elements;
+  counts.elements = run.keep_first(place_of_loss(), counts.elements);
   for (const auto& [number, sink] : sinks) {
     counts.elements = dynamic_cast<CountedSink&>(*sink).take_counts(counts);
+    run.keep(place_of_loss(), counts.elements);
   }
   return sinks.empty() ? nullptr : sinks.begin()->second;
 }
@@ -111,9 +92,6 @@ void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor
     return;
   }
   const bool whole = pass.count == pass.grain;
-  if (told_ == nullptr) {
-    counts.elements = elements_of(leaves, counts.elements);
-  }
   const bool open = !whole && std::ranges::any_of(leaves, [](const LeafRun& run) {
     return run.leaf().sink == nullptr;  // of a model that is data parallel in part, some are
   });
@@ -141,10 +119,9 @@ GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale 
   return leaf.add_to_grad(std::move(total), scale.nothing);
 }
 
-ElementsOfRun& elements_of_run(const Tensor& parameter) {
-  LeafNode& leaf = leaf_of(parameter);
-  auto* sink = dynamic_cast<CountedSink*>(leaf.sink.get());
-  return sink != nullptr ? sink->elements_of_run() : leaf.losses.elements;
+LossPlace place_of_loss() {
+  const Loop* loop = Context::current().loop.get();
+  return {loop != nullptr ? loop->source : 0, backward_in_pass()};
 }
 
 bool counted_nothing(const Tensor& parameter) {

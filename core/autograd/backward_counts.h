@@ -9,6 +9,7 @@
 
 #include <tessera/core/autograd/gradient_scale.h>
 #include <tessera/core/autograd/leaf_run.h>
+#include <tessera/core/base/elements_of_run.h>
 
 namespace tessera {
 
@@ -28,10 +29,9 @@ class CountedSink {
   /// pass.
   [[nodiscard]] virtual std::uint64_t sum_number() const = 0;
   /// Takes the counts of the pass whose backward begins, before anything else of it and once for
-  /// each sum, in that order. Returns the n of all ranks: that of the first microbatch in the run's
-  /// first step with such a loss.
+  /// each sum, in that order. Returns the n of all ranks, that of rank 0: the first time others
+  /// wait for it.
   [[nodiscard]] virtual double take_counts(const PassCounts& counts) = 0;
-  [[nodiscard]] virtual ElementsOfRun& elements_of_run() = 0;
   /// Of gradients of the step's k-th backward, from all ranks' counts; when its last pass has
   /// ended.
   [[nodiscard]] virtual GradientScale scale_of_step() const = 0;
@@ -65,9 +65,8 @@ class BackwardCounts {
 /// Adds a finished sum to the leaf's `grad`, scaled and as the leaf's hooks leave it.
 GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale scale);
 
-/// The n that backwards of `parameter`, a leaf that collects gradients, use; for checkpoints, while
-/// no backward runs.
-[[nodiscard]] ElementsOfRun& elements_of_run(const Tensor& parameter);
+/// The loss at which the current backward begins, as ElementsOfRun knows it.
+[[nodiscard]] LossPlace place_of_loss();
 
 /// True when `parameter` has a gradient and nothing counted in any backward that brought it.
 [[nodiscard]] bool counted_nothing(const Tensor& parameter);

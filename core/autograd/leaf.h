@@ -83,7 +83,6 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   std::shared_ptr<GradientSink> sink;                ///< null: add to `grad`
   std::shared_ptr<GradientHooks> hooks;              ///< see the step's sum, may replace it
   std::shared_ptr<HookList<ReadyHook>> ready_hooks;  ///< run after `grad` has the pass's gradient
-  LossMemory losses;
 
  private:
   mutable SmallMutex mutex_;

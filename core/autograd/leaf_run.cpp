@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/loop.h>
 #include <tessera/core/ops/microbatches.h>
 
 namespace tessera {
@@ -59,7 +60,26 @@ Tensor LeafRun::take_sum() {
   return leaf_->run_hooks(std::move(total));
 }
 
+/// A loop inside a pass of a step that has more runs once in each, and what it adds to a
+/// parameter's gradient is there as often as the step has passes.
+void LeafRun::check_not_repeated() const {
+  const Loop* loop = Context::current().loop.get();
+  if (loop == nullptr || !loop->repeated) [[likely]] {
+    return;
+  }
+  const std::shared_ptr<const std::string> name = leaf_->name.lock();
+  check<Unsupported>(name == nullptr,
+                     "backward: an evaluation inside a training step's pass adds to the "
+                     "gradient of \"",
+                     name == nullptr ? "" : *name,
+                     "\", once in each of the step's passes; got a pass of ",
+                     loop->outer->pass.count, " of ", loop->outer->pass.grain,
+                     " microbatches: take gradients by grad(), or evaluate in "
+                     "`if (optimizer.step().ended)`");
+}
+
 void LeafRun::complete(ReachedLeaves& reached, GradientScale scale) {
+  check_not_repeated();
   add_up_microbatches(leaf_->sink.get());
   Contribution total{.dense = std::exchange(sum_, Tensor()),
                      .rows = merge_uses(std::exchange(rows_, {}))};

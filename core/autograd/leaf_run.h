@@ -45,6 +45,7 @@ class LeafRun {
 
  private:
   void add_up_microbatches(GradientSink* into);
+  void check_not_repeated() const;
 
   LeafNode* leaf_;
   Tensor sum_;  ///< dense contributions so far

@@ -38,9 +38,10 @@ struct OpenStep {
   std::map<std::size_t, OpenRound> waiting;  ///< by number of the backward in its pass
 };
 
+/// The training step's, and that of an evaluation, which may lie in one of its passes.
 OpenStep& open_step() {
-  thread_local OpenStep step;
-  return step;
+  thread_local OpenStep of_training, of_evaluation;
+  return Context::current().pass.training ? of_training : of_evaluation;
 }
 
 /// The step that the current pass belongs to.

@@ -19,7 +19,11 @@ struct Round {
   std::size_t number = 0;
 };
 
-thread_local Round round;
+/// The training step's, and that of an evaluation, which may lie in one of its passes.
+Round& latest_round() {
+  thread_local Round of_training, of_evaluation;
+  return Context::current().pass.training ? of_training : of_evaluation;
+}
 
 bool is_current(const Round& latest) {
   const Context& context = Context::current();
@@ -30,19 +34,21 @@ bool is_current(const Round& latest) {
 }  // namespace
 
 std::size_t backward_in_pass() {
-  return round.number;
+  return latest_round().number;
 }
 
 void count_backward_in_pass() {
   const Context& context = Context::current();
-  round = {&context, context.step, context.pass, context.pass_mark, backwards_in_pass()};
+  latest_round() = {&context, context.step, context.pass, context.pass_mark, backwards_in_pass()};
 }
 
 std::size_t backwards_in_pass() {
+  const Round& round = latest_round();
   return is_current(round) ? round.number + 1 : 0;
 }
 
 void uncount_backward_in_pass() {
+  Round& round = latest_round();
   if (round.number > 0) {
     --round.number;
   } else {

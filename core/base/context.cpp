@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <tessera/core/base/elements_of_run.h>
 #include <tessera/core/base/random_scope.h>
 
 namespace tessera {
@@ -25,6 +26,8 @@ std::shared_ptr<Context> exchange_context(std::shared_ptr<Context> context) {
 }
 
 }  // namespace
+
+Context::Context() : elements(std::make_shared<ElementsOfRun>()) {}
 
 Context& Context::current() {
   if (of_thread == nullptr) [[unlikely]] {

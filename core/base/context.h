@@ -14,7 +14,9 @@
 
 namespace tessera {
 
-struct BatchSource;  // core/base/batch_source.h
+struct BatchSource;   // core/base/batch_source.h
+struct Loop;          // core/base/loop.h
+class ElementsOfRun;  // core/base/elements_of_run.h
 template <class Hook>
 class HookList;  // core/base/hook_list.h
 
@@ -33,18 +35,22 @@ struct Pass {
 
 /// State of one rank.
 struct Context {
+  Context();
+
   int rank = 0;
   int world_size = 1;
   std::uint64_t seed = 0;
   std::uint64_t models_made = 0;  ///< root models made since the seed was set
   std::uint64_t step = 0;         ///< global batches begun
   Pass pass;
+  std::shared_ptr<const Loop> loop;       ///< whose pass it is; null: no loader's
   std::shared_ptr<const void> pass_mark;  ///< lives while the loop's body runs; null: no loader's
   bool mixes_samples = false;             ///< some module does: passes hold one microbatch
   RandomDraws draws;                      ///< see random_scope.h
   std::uint64_t factory_draws = 0;        ///< of `rand` and `randn` since the seed was set
   std::string log_prefix;                 ///< "[rank 1] ", empty when alone
   std::shared_ptr<const BatchSource> source;  ///< of the pass; null where nobody compares it
+  std::shared_ptr<ElementsOfRun> elements;    ///< of losses; never null
   /// See at_begin_of_backward in core/autograd/engine.h; null while there are none.
   std::shared_ptr<HookList<std::function<void()>>> backward_listeners;
 

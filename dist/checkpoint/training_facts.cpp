@@ -79,10 +79,15 @@ bool read_line(const Words& words, TrainingFacts& facts,
     return true;
   }
   double value = 0;
-  std::size_t backward = 0;
-  if (words.size() == 3 && words[0] == "elements" && read_number(words[1], backward) &&
-      read_number(words[2], value)) {
-    facts.elements.emplace(backward, value);
+  LossPlace place;
+  if (words.size() == 4 && words[0] == "elements" && read_number(words[1], place.source) &&
+      read_number(words[2], place.backward) && read_number(words[3], value)) {
+    facts.elements.emplace(place, value);
+    return true;
+  }
+  if (words.size() == 3 && words[0] == "elements" && read_number(words[1], place.backward) &&
+      read_number(words[2], value)) {  // of a version that knew one loader
+    facts.elements.emplace(place, value);
     return true;
   }
   const bool optimizer = words.size() == 3 && words[0] == "optimizer";
@@ -117,8 +122,9 @@ std::string to_text(const TrainingFacts& facts) {
   for (const auto& [name, value] : facts.bits) {
     line("bits", name + '\t' + value);
   }
-  for (const auto& [backward, value] : facts.elements) {
-    line("elements", write_number(backward) + '\t' + write_number(value));
+  for (const auto& [place, value] : facts.elements) {
+    line("elements", write_number(place.source) + '\t' + write_number(place.backward) + '\t' +
+                         write_number(value));
   }
   for (const auto& [name, value] : facts.random) {
     line("random", name + '\t' + write_number(value));

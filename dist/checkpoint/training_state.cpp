@@ -39,27 +39,6 @@ std::string on_rank_0(Communicator& comm, const F& work) {
   return share_text(comm, error, 0, "checkpoint");
 }
 
-/// Parameters of the model whose backwards keep the n of losses.
-std::vector<Tensor> trained_parameters(const nn::Module& model) {
-  std::vector<Tensor> trained;
-  for (const nn::Parameter& parameter : model.parameters()) {
-    const Tensor& value = parameter.slot()->value;
-    if (value.defined() && value.is_leaf() && value.requires_grad()) {
-      trained.push_back(value);
-    }
-  }
-  return trained;
-}
-
-ElementsOfRun elements_of_model(const nn::Module& model) {
-  for (const Tensor& parameter : trained_parameters(model)) {
-    if (const ElementsOfRun& elements = elements_of_run(parameter); !elements.empty()) {
-      return elements;
-    }
-  }
-  return {};
-}
-
 TrainingFacts training_facts_of(std::int64_t step, const TrainingRun& run) {
   const Context& context = Context::current();
   optim::OptimizerState optimizer = run.optimizer.own_state();
@@ -70,7 +49,7 @@ TrainingFacts training_facts_of(std::int64_t step, const TrainingRun& run) {
                       .seed = context.seed,
                       .batches = context.step,
                       .bits = bit_facts(),
-                      .elements = elements_of_model(run.model),
+                      .elements = context.elements->all(),
                       .random = random_state()};
   for (const auto& [name, tensor] : optimizer.tensors) {
     facts.optimizer_tensors.push_back(name);
@@ -266,8 +245,10 @@ void TrainingCheckpoint::restore(const TrainingRun& run) {
         {static_cast<const std::byte*>(bytes.raw_data()), bytes.nbytes()}, file_ + ": " + path));
   }
   run.loader.load_state(facts_.loader);
-  for (const Tensor& parameter : trained_parameters(run.model)) {
-    elements_of_run(parameter) = facts_.elements;
+  for (const auto& [place, elements] : facts_.elements) {
+    const bool of_loader = place.source == 0;  // as older files have it
+    Context::current().elements->keep(
+        {of_loader ? run.loader.source_key() : place.source, place.backward}, elements);
   }
   Context::current().step = facts_.batches;
   set_random_state(facts_.random);

@@ -31,7 +31,7 @@ struct TrainingFacts {
   std::uint64_t seed = 0;
   std::uint64_t batches = 0;                              ///< Context::step: global batches begun
   std::vector<std::pair<std::string, std::string>> bits;  ///< bit_facts() of rank 0
-  ElementsOfRun elements;                                 ///< of losses, see backward_counts.h
+  std::map<LossPlace, double> elements;                   ///< of losses, see ElementsOfRun
   RandomState random;                                     ///< empty in files of before it was kept
 };
 

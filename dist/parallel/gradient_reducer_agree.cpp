@@ -108,7 +108,7 @@ void GradientReducer::abandon() {
 /// A rank that waits for what another should tell first finds out whether that one goes on.
 double GradientReducer::take_counts(const PassCounts& counts) {
   begin_backward();
-  if (!loss_counts_.knows_elements() && step_.under_way() && !step_.all_equal()) {
+  if (!loss_counts_.has_agreed() && step_.under_way() && !step_.all_equal()) {
     abandon();
   }
   return loss_counts_.add(counts);

@@ -25,20 +25,16 @@ double LossCountTable::agreed(double elements) {
   return elements;
 }
 
-bool LossCountTable::knows_elements() const {
-  return elements_.contains(backward_in_pass());
-}
-
 double LossCountTable::add(const PassCounts& counts) {
   const std::size_t number = backward_in_pass();
-  if (!knows_elements()) {
-    elements_[number] = agreed(counts.elements);
-  }
+  const double elements = has_agreed() ? counts.elements : agreed(counts.elements);
+  agreed_.insert(place_of_loss());
   Values& values = step_.try_emplace(number, none()).first->second;
   if (const Pass& pass = Context::current().pass; pass.grain == grain_) {  // or the reducer refuses
     std::ranges::copy(counts.values, values.begin() + pass.first);
   }
-  return elements_[number];
+  values.back() = elements;
+  return elements;
 }
 
 void LossCountTable::append_to(std::vector<std::int64_t>& table) const {
@@ -55,18 +51,20 @@ GradientScale LossCountTable::take_from(std::vector<std::int64_t>& tables) {
   }
   const auto own = static_cast<std::ptrdiff_t>(tables.size()) / comm_.size();
   Values all = none();
+  const std::ptrdiff_t numbers = std::ssize(all);
   for (int rank = comm_.size() - 1; rank >= 0; --rank) {
     const auto end = tables.begin() + (rank + 1) * own;
-    for (std::int64_t i = 0; i < grain_; ++i) {
-      const auto value = std::bit_cast<double>(*(end - grain_ + i));
+    for (std::ptrdiff_t i = 0; i < numbers; ++i) {
+      const auto value = std::bit_cast<double>(*(end - numbers + i));
       all[static_cast<std::size_t>(i)] = std::max(all[static_cast<std::size_t>(i)], value);
     }
-    tables.erase(end - grain_, end);
+    tables.erase(end - numbers, end);
   }
   step_.erase(backward_in_pass());
-  const auto elements = elements_.find(backward_in_pass());
+  const double elements = all.back();
+  all.pop_back();
   const bool plain = std::ranges::all_of(all, [](double value) { return value < 0; });
-  latest_ = plain ? GradientScale{} : scale_of(std::move(all), elements->second);
+  latest_ = plain ? GradientScale{} : scale_of(std::move(all), elements);
   return latest_;
 }
 

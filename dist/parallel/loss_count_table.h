@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include <tessera/core/autograd/backward_counts.h>
@@ -17,13 +18,12 @@ class LossCountTable {
  public:
   LossCountTable(Communicator& comm, std::int64_t grain) : comm_(comm), grain_(grain) {}
 
-  /// Takes what the current pass counted, see CountedSink. The first time rank 0 tells its n, which
-  /// the others wait for. No collective: ranks of several passes come to a step's second loss
-  /// before the first one's buckets, ranks of one pass after them.
+  /// Takes what the current pass counted, see CountedSink. The first time at this loss rank 0 tells
+  /// its n, which the others wait for. No collective: ranks of several passes come to a step's
+  /// second loss before the first one's buckets, ranks of one pass after them.
   [[nodiscard]] double add(const PassCounts& counts);
   /// Whether `add` in this backward need not wait.
-  [[nodiscard]] bool knows_elements() const;
-  [[nodiscard]] ElementsOfRun& elements_of_run() { return elements_; }
+  [[nodiscard]] bool has_agreed() const { return agreed_.contains(place_of_loss()); }
   /// Appends this rank's numbers for the current backward to `table`.
   void append_to(std::vector<std::int64_t>& table) const;
   /// Takes all ranks' numbers out of their parts in `tables` again; begins the current backward of
@@ -40,13 +40,13 @@ class LossCountTable {
     double elements;
     std::vector<Work> sent;
   };
-  using Values = std::vector<double>;  ///< by microbatch of the global batch; -1: no counts
+  using Values = std::vector<double>;  ///< by microbatch of the global batch, then n; -1: none
   [[nodiscard]] double agreed(double elements);
-  [[nodiscard]] Values none() const { return Values(static_cast<std::size_t>(grain_), -1.0); }
+  [[nodiscard]] Values none() const { return Values(static_cast<std::size_t>(grain_ + 1), -1.0); }
 
   Communicator& comm_;
   std::int64_t grain_;
-  ElementsOfRun elements_;            ///< from the run's first step
+  std::set<LossPlace> agreed_;        ///< where all ranks have one n
   std::map<std::size_t, Told> told_;  ///< by number, until all ranks have it
   std::map<std::size_t, Values> step_;
   GradientScale latest_;

@@ -49,7 +49,6 @@ class ReducerSink final : public GradientSink, public CountedSink {
   [[nodiscard]] GradientScale scale_of_step() const override {
     return reducer_.loss_counts().latest();
   }
-  ElementsOfRun& elements_of_run() override { return reducer_.loss_counts().elements_of_run(); }
 
  private:
   /// With the first gradient of a step the reducer may follow changes of the model.

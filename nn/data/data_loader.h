@@ -104,10 +104,7 @@ class DataLoader final : public LoaderBase {
   DataLoader(D, N, Rest...) = delete;  // by name: {.batch_size = 2}
 
   /// Goes on at the current position. One iteration at a time.
-  [[nodiscard]] Iterator begin() {
-    begin_loop();
-    return Iterator(*this);
-  }
+  [[nodiscard]] Iterator begin() { return Iterator(*this); }
   [[nodiscard]] static End end() { return {}; }
 
   [[nodiscard]] const D& dataset() const { return *dataset_; }
@@ -250,37 +247,16 @@ class DataLoader final : public LoaderBase {
       "no data set: write `struct D : data::Dataset<Sample>` with size and get");
 };
 
-/// Walks a loader; the context's pass and its source are what they were before when it is gone, and
-/// inside another loader's pass, as an evaluation in a training step is, so is the step. So are the
-/// counts of draws, unless the loop trained.
+/// Walks a loader. When it ends, at the loop's end or when it is gone, the context has the pass of
+/// the loop around it again, with its step, or none. So it has the counts of draws, unless the loop
+/// trained.
 template <class D, class Collate>
 class DataLoader<D, Collate>::Iterator {
  public:
-  explicit Iterator(DataLoader& loader)
-      : loader_(loader),
-        before_(Context::current().pass),
-        mark_(Context::current().pass_mark),
-        step_(Context::current().step),
-        draws_(Context::current().draws),
-        source_(Context::current().source) {
-    ++*this;
-  }
+  explicit Iterator(DataLoader& loader) : Iterator(loader, loader.begin_loop()) { ++*this; }
   /// Throws as check_step_is_done: nobody else would notice that the step is missing. Holders whose
   /// destructors may not throw, unique_ptr for one, end the program with its text.
-  ~Iterator() noexcept(false) {
-    loader_.end_loop();
-    Context& context = Context::current();
-    context.pass = before_;
-    context.pass_mark = mark_.lock();
-    context.source = source_;
-    context.step = before_.samples > 0 ? step_ : context.step;
-    if (context.step == step_) {
-      context.draws = std::move(draws_);
-    } else {
-      begin_draws_behind_loop();
-    }
-    loader_.check_step_is_done();
-  }
+  ~Iterator() noexcept(false) { end(); }
   Iterator(const Iterator&) = delete;
   Iterator& operator=(const Iterator&) = delete;
 
@@ -290,20 +266,28 @@ class DataLoader<D, Collate>::Iterator {
   }
   Iterator& operator++() {
     batch_ = {};
-    ended_ = !loader_.next(batch_);
+    if (!loader_.next(batch_)) {
+      end();
+    }
     return *this;
   }
-  bool operator==(End) const { return ended_; }
+  bool operator==(End) const { return loop_ == nullptr; }
 
  private:
+  Iterator(DataLoader& loader, std::shared_ptr<Loop> loop)
+      : loader_(loader), loop_(std::move(loop)) {}
+
+  void end() {
+    if (const auto loop = std::exchange(loop_, nullptr); loop != nullptr) {
+      loader_.end_loop();
+      leave_loop(*loop);
+      loader_.check_step_is_done();
+    }
+  }
+
   DataLoader& loader_;
-  Pass before_;
-  std::weak_ptr<const void> mark_;
-  std::uint64_t step_;
-  RandomDraws draws_;
-  std::shared_ptr<const BatchSource> source_;
+  std::shared_ptr<Loop> loop_;  ///< null when it has ended
   Batch batch_;
-  bool ended_ = false;
 };
 
 }  // namespace tessera::data

@@ -122,15 +122,20 @@ void LoaderBase::respect_mixing() {
   deal_passes();
 }
 
-void LoaderBase::begin_loop() {
+std::shared_ptr<Loop> LoaderBase::begin_loop() {
+  check<RuntimeError>(loop_ == nullptr || loop_->over,
+                      "data loader: a loop over it is under way; got another one, expected one at "
+                      "a time: end the first, or make two loaders of the data set");
   check<RuntimeError>(
       !left_, "data loader: the loop before was left in pass ", latest_, " of ", passes_.size(),
       " of a training step, and what is left of the batch would be a part of it; "
       "leave loops by `if (optimizer.step().ended)`, or go on from a state that was "
       "taken before, by load_state");
   respect_mixing();
-  outer_ = Context::current().pass;
-  outer_mark_ = Context::current().pass_mark;
+  loop_ = tessera::begin_loop(source_key());
+  loop_->whole = passes_.size() == 1;
+  loop_->repeated = !options_.counts_steps && loop_->outer != nullptr && !loop_->outer->whole &&
+                    loop_->outer->pass.training && !loop_->outer->pass.last;
   begun_ = next_.position;
   const std::int64_t batches = batches_per_epoch();
   end_ = options_.join_epochs ? std::numeric_limits<std::int64_t>::max()
@@ -138,6 +143,19 @@ void LoaderBase::begin_loop() {
   if (options_.steps > 0) {
     end_ = std::min(end_, options_.steps);
   }
+  return loop_;
+}
+
+std::uint64_t LoaderBase::source_key() const {
+  std::uint64_t key = hash_name(order());
+  for (const auto number : {options_.batch_size, options_.grain}) {
+    key = mix(key, static_cast<std::uint64_t>(number));
+  }
+  key = mix(key, *options_.seed);
+  for (const auto& [name, value] : facts()) {
+    key = mix(mix(key, hash_name(name)), value);
+  }
+  return key;
 }
 
 LoaderBase::Cursor LoaderBase::cursor(std::int64_t ahead) const {
@@ -195,16 +213,13 @@ void LoaderBase::advance(std::vector<Shape> sizes) {
                   .last = now.index + 1 == passes_.size(),
                   .training = options_.counts_steps};
   check_beside(pass);
-  context.pass = pass;
-  context.pass_mark = std::make_shared<char>();
-  mark_ = context.pass_mark;
-  latest_ = now.index;
-  backwards_ = latest_ == 0 ? std::nullopt : backwards_;
-  announce_source(now.position);
-  begin_random_pass();
   if (options_.counts_steps) {
     context.step = static_cast<std::uint64_t>(now.position) + 1;
   }
+  enter_pass(loop_, pass, announced_source(now.position));
+  begin_random_pass();
+  latest_ = now.index;
+  backwards_ = latest_ == 0 ? std::nullopt : backwards_;
   next_ = cursor(1);
   in_body_ = true;
 }
@@ -277,11 +292,9 @@ std::string LoaderBase::hash_samples() const {
 }
 
 /// Ranks that train together compare where their batches come from.
-void LoaderBase::announce_source(std::int64_t position) {
-  Context& context = Context::current();
-  if (context.world_size == 1 || !options_.counts_steps) {
-    context.source = nullptr;
-    return;
+std::shared_ptr<const BatchSource> LoaderBase::announced_source(std::int64_t position) {
+  if (Context::current().world_size == 1 || !options_.counts_steps) {
+    return nullptr;
   }
   if (source_ == nullptr) {
     source_ = std::make_shared<BatchSource>(describe_source(*this, next_state(), hash_samples()));
@@ -291,7 +304,7 @@ void LoaderBase::announce_source(std::int64_t position) {
   for (const Shape& size : sizes_) {
     source_->sizes += tessera::detail::concat(source_->sizes.empty() ? "" : ", ", size);
   }
-  context.source = source_;
+  return source_;
 }
 
 LoaderState LoaderBase::state() const {

@@ -11,6 +11,7 @@
 #include <tessera/core/base/batch_source.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/grain.h>
+#include <tessera/core/base/loop.h>
 #include <tessera/core/tensor/tensor.h>
 #include <tessera/nn/data/dataset.h>
 
@@ -80,6 +81,10 @@ class LoaderBase {
   /// This rank's share of a batch, pass by pass.
   [[nodiscard]] const std::vector<MicrobatchRange>& passes() const { return passes_; }
 
+  /// What tells its batches from those of other loaders, the same on all ranks and in a run that
+  /// goes on: a hash of options and data.
+  [[nodiscard]] std::uint64_t source_key() const;
+
   /// Throws RuntimeError in the middle of a training step.
   [[nodiscard]] LoaderState state() const;
   /// Goes on where `state` was taken, on any number of ranks. Throws InvalidArgument naming both
@@ -98,8 +103,8 @@ class LoaderBase {
   virtual void drop_pending() = 0;
 
   /// A loop begins: says where it will end. Throws RuntimeError where the one before was left in
-  /// the middle of a step of several passes.
-  void begin_loop();
+  /// the middle of a step of several passes, or is under way.
+  [[nodiscard]] std::shared_ptr<Loop> begin_loop();
   /// A loop ends or is left, while the context still has its pass.
   void end_loop() noexcept;
   /// Throws RuntimeError where that left a training step undone.
@@ -151,10 +156,10 @@ class LoaderBase {
   [[nodiscard]] std::int64_t samples_in_batch(std::int64_t position) const;
   [[nodiscard]] std::string order() const;
   [[nodiscard]] std::string hash_samples() const;
-  void announce_source(std::int64_t position);
+  [[nodiscard]] std::shared_ptr<const BatchSource> announced_source(std::int64_t position);
   void check_sizes(const PassPlan& now, std::vector<Shape> sizes);
-  [[nodiscard]] bool is_whole_step(const Pass& pass) const;
   void check_beside(const Pass& pass) const;
+  void check_turns_with(const Loop& other) const;
   void check_backwards();
   [[nodiscard]] bool runs_now() const;
   [[nodiscard]] bool leaves_step() const;
@@ -163,13 +168,11 @@ class LoaderBase {
   std::int64_t size_;
   LoaderOptions options_;
   std::vector<MicrobatchRange> passes_;
-  std::shared_ptr<BatchSource> source_;  ///< null until ranks may want to compare it
-  Cursor next_;                          ///< not yet handed out
-  std::vector<Shape> sizes_;             ///< of a sample, in the latest batch's first pass
-  std::int64_t end_ = 0;                 ///< position where the loop ends
-  Pass outer_;                           ///< in which the loop began
-  std::weak_ptr<const void> outer_mark_;
-  std::shared_ptr<const void> mark_;      ///< of this loader's pass, while that is under way
+  std::shared_ptr<BatchSource> source_;   ///< null until ranks may want to compare it
+  Cursor next_;                           ///< not yet handed out
+  std::vector<Shape> sizes_;              ///< of a sample, in the latest batch's first pass
+  std::int64_t end_ = 0;                  ///< position where the loop ends
+  std::shared_ptr<Loop> loop_;            ///< the latest; null before the first
   std::size_t latest_ = 0;                ///< that pass's number in its step
   std::optional<std::size_t> backwards_;  ///< in the step's first pass, where they were counted
   bool in_body_ = false;                  ///< of the loop, with the latest pass

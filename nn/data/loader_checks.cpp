@@ -19,40 +19,51 @@ constexpr const char* kPadAlike =
 
 }  // namespace
 
-bool LoaderBase::is_whole_step(const Pass& pass) const {
-  return share_of_rank(pass.grain, *options_.ranks, *options_.rank).count == pass.count;
-}
-
 /// Two loaders may go in step. A loop of training steps inside another loader's pass runs as often
 /// as the rank has passes.
 void LoaderBase::check_beside(const Pass& pass) const {
   const Context& context = Context::current();
-  if (!options_.counts_steps || outer_mark_.expired() || context.pass_mark == nullptr) {
+  if (!options_.counts_steps || context.loop == nullptr) {
     return;
   }
-  const bool again = context.pass_mark == mark_;
-  const Pass& other = again ? outer_ : context.pass;
-  if (!other.training || is_whole_step(other)) {
+  const Loop& other = runs_now() && loop_->lies_in_outer() ? *loop_->outer : *context.loop;
+  if (&other == loop_.get() || !other.pass.training || other.whole) {
     return;
   }
   check(
-      !again,
+      !runs_now(),
       "data loader: training steps inside a pass of another loader depend on the number of "
       "ranks; got a pass of ",
-      other.count, " of ", other.grain,
+      other.pass.count, " of ", other.pass.grain,
       " microbatches, expected all that the rank has: LoaderOptions::at_once = 0, and a number of "
       "ranks that divides the grain");
-  check(other.grain == pass.grain && other.first == pass.first && other.count == pass.count,
+  check_turns_with(other);
+  const Pass& theirs = other.pass;
+  check(!loop_->lies_in_outer() || (theirs.grain == pass.grain && theirs.first == pass.first &&
+                                    theirs.count == pass.count),
         "data loader: two loaders in one training step have other passes; got microbatches ",
-        pass.first, " to ", pass.first + pass.count, " of ", pass.grain, ", expected ", other.first,
-        " to ", other.first + other.count, " of ", other.grain,
+        pass.first, " to ", pass.first + pass.count, " of ", pass.grain, ", expected ",
+        theirs.first, " to ", theirs.first + theirs.count, " of ", theirs.grain,
         " as of the other: give both one LoaderOptions::grain and at_once");
+}
+
+/// Loaders in one step move on together, each before the first backward of the pass: where one does
+/// behind a backward of the other's pass, the passes of two steps alternate.
+void LoaderBase::check_turns_with(const Loop& other) const {
+  const bool together = loop_->mark != nullptr && loop_->pass.first == other.pass.first &&
+                        loop_->pass.count == other.pass.count;
+  check(together || backwards_in_pass() == 0,
+        "data loader: moved on behind a backward in a pass of another loader, which depends on the "
+        "number of ranks; got a pass of ",
+        other.pass.count, " of ", other.pass.grain,
+        " microbatches, expected all that the rank has, by LoaderOptions::at_once = 0 and a number "
+        "of ranks that divides the grain, or both loaders moved on before the first backward");
 }
 
 /// True while the pass under way is this loader's latest.
 bool LoaderBase::runs_now() const {
   const auto& mark = Context::current().pass_mark;
-  return mark != nullptr && mark == mark_;
+  return mark != nullptr && loop_ != nullptr && mark == loop_->mark;
 }
 
 void LoaderBase::check_turn() const {
@@ -73,7 +84,6 @@ void LoaderBase::end_pass() {
   in_body_ = false;
   if (!has_pass()) {
     check_backwards();
-    mark_.reset();
   }
 }
 
@@ -90,7 +100,6 @@ void LoaderBase::end_loop() noexcept {
   if (trains && latest_ == 0) {
     backwards_ = backwards_in_pass();
   }
-  mark_.reset();
 }
 
 /// One that nothing was trained in yet may be left, to look at a batch say, but not be gone on

@@ -16,7 +16,7 @@ TEST(TrainingFacts, come_back_from_text) {
                       .seed = 3,
                       .batches = 8,
                       .bits = {{"instruction set", "avx2"}, {"matrix products", "own"}},
-                      .elements = {{0, 384}, {2, 0.5}}};
+                      .elements = {{{~std::uint64_t{0}, 0}, 384}, {{3, 2}, 0.5}}};
   facts.loader = {.batch_size = 5, .order = "shuffled", .data = {{"hash", ~std::uint64_t{0}}}};
   const TrainingFacts read = facts_from_text(to_text(facts), "file");
   EXPECT_EQ(to_text(read), to_text(facts));

@@ -1,0 +1,26 @@
+#include <tessera/core/base/elements_of_run.h>
+
+namespace tessera {
+
+std::optional<double> ElementsOfRun::find(const LossPlace& place) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = known_.find(place);
+  return known != known_.end() ? std::optional(known->second) : std::nullopt;
+}
+
+void ElementsOfRun::keep(const LossPlace& place, double elements) {
+  const std::lock_guard lock(mutex_);
+  known_[place] = elements;
+}
+
+double ElementsOfRun::keep_first(const LossPlace& place, double elements) {
+  const std::lock_guard lock(mutex_);
+  return known_.emplace(place, elements).first->second;
+}
+
+std::map<LossPlace, double> ElementsOfRun::all() const {
+  const std::lock_guard lock(mutex_);
+  return known_;
+}
+
+}  // namespace tessera

@@ -1,0 +1,65 @@
+#include <tessera/core/base/loop.h>
+
+#include <utility>
+
+namespace tessera {
+namespace {
+
+bool is_inside(const Loop* inner, const Loop& loop) {
+  while (inner != nullptr && inner != &loop) {
+    inner = inner->outer.get();
+  }
+  return inner != nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<Loop> begin_loop(std::uint64_t source) {
+  const Context& context = Context::current();
+  auto loop = std::make_shared<Loop>();
+  loop->source = source;
+  loop->outer = context.loop;
+  loop->began_in = context.pass_mark;
+  loop->before = loop->outer == nullptr ? context.pass : Pass{};
+  loop->step_before = context.step;
+  loop->draws_before = context.draws;
+  return loop;
+}
+
+void enter_pass(const std::shared_ptr<Loop>& loop, const Pass& pass,
+                std::shared_ptr<const BatchSource> batches) {
+  Context& context = Context::current();
+  loop->pass = pass;
+  loop->mark = std::make_shared<char>();
+  loop->batches = std::move(batches);
+  loop->step = context.step;
+  context.loop = loop;
+  context.pass = pass;
+  context.pass_mark = loop->mark;
+  context.source = loop->batches;
+}
+
+void leave_loop(Loop& loop) {
+  loop.over = true;
+  loop.mark = nullptr;
+  Context& context = Context::current();
+  if (!is_inside(context.loop.get(), loop)) {
+    return;
+  }
+  std::shared_ptr<const Loop> around = loop.outer;
+  while (around != nullptr && around->over) {
+    around = around->outer;
+  }
+  context.loop = around;
+  context.pass = around != nullptr ? around->pass : loop.before;
+  context.pass_mark = around != nullptr ? around->mark : nullptr;
+  context.source = around != nullptr ? around->batches : nullptr;
+  context.step = around != nullptr ? around->step : context.step;
+  if (context.step == loop.step_before && context.pass_mark == loop.began_in.lock()) {
+    context.draws = std::move(loop.draws_before);
+  } else if (around == nullptr) {
+    begin_draws_behind_loop();
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,49 @@
+// A walk over the batches of a data loader, as the context knows it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <tessera/core/base/context.h>
+
+namespace tessera {
+
+/// One loop over a loader. Loops may lie inside the passes of others, go in step with them, and end
+/// in any order; the context's pass is that of the loop which moved on last.
+struct Loop {
+  std::uint64_t source = 0;            ///< a hash of what tells the loader's batches from others
+  std::shared_ptr<const Loop> outer;   ///< in whose pass it began; null for none
+  std::weak_ptr<const void> began_in;  ///< that pass
+  Pass before;                         ///< the context's pass where it began without an outer loop
+  std::uint64_t step_before = 0;
+  RandomDraws draws_before;
+  bool repeated = false;  ///< lies in a pass of a step that has more, and runs in each of them
+  bool whole = true;      ///< its passes are all that the rank has of a step
+  bool over = false;
+  /// What the context had when it moved on last.
+  Pass pass;
+  std::shared_ptr<const void> mark;
+  std::shared_ptr<const BatchSource> batches;
+  std::uint64_t step = 0;
+
+  /// True while the pass in which it began is under way.
+  [[nodiscard]] bool lies_in_outer() const {
+    return outer != nullptr && !outer->over && outer->mark == began_in.lock();
+  }
+};
+
+/// A loop that begins in the context's pass.
+[[nodiscard]] std::shared_ptr<Loop> begin_loop(std::uint64_t source);
+
+/// Makes the context's pass the loop's: the loop moved on. `batches` is null where nobody compares
+/// them.
+void enter_pass(const std::shared_ptr<Loop>& loop, const Pass& pass,
+                std::shared_ptr<const BatchSource> batches);
+
+/// Ends the loop. Where the context's pass is its, or that of a loop which began inside it, the
+/// context gets the latest pass of the loop around it again, with its step, or the one from before.
+/// The counts of draws are those from before, too, unless the loop trained. Where the context's
+/// pass is another loop's, it stays.
+void leave_loop(Loop& loop);
+
+}  // namespace tessera
