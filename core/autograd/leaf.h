@@ -80,6 +80,7 @@ class LeafNode final : public TapeNode, public Pooled<LeafNode> {
   void run_ready_hooks();
 
   TensorMeta meta;
+  bool frozen = false;  ///< by set_requires_grad: what earlier forwards bring is dropped
   std::shared_ptr<GradientSink> sink;                ///< null: add to `grad`
   std::shared_ptr<GradientHooks> hooks;              ///< see the step's sum, may replace it
   std::shared_ptr<HookList<ReadyHook>> ready_hooks;  ///< run after `grad` has the pass's gradient

@@ -79,6 +79,11 @@ void LeafRun::check_not_repeated() const {
 }
 
 void LeafRun::complete(ReachedLeaves& reached, GradientScale scale) {
+  if (leaf_->frozen && leaf_->sink == nullptr) {  // a sink looks for itself
+    sum_ = Tensor();
+    rows_.clear();
+    return;
+  }
   check_not_repeated();
   add_up_microbatches(leaf_->sink.get());
   Contribution total{.dense = std::exchange(sum_, Tensor()),

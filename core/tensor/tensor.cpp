@@ -119,6 +119,9 @@ Tensor& Tensor::set_requires_grad(bool on) {
   }
   if (x.autograd != nullptr) {
     x.autograd->requires_grad = on;
+    if (LeafNode* leaf = x.autograd->leaf.get(); leaf != nullptr) {
+      leaf->frozen = !on;
+    }
   }
   return *this;
 }

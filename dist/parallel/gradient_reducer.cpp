@@ -146,6 +146,7 @@ void GradientReducer::forget_step() {
     std::ranges::fill(progress.filled, 0);
   }
   loss_counts_.forget_step();
+  trained_.clear();
 }
 
 /// A second backward before the optimizer's step overwrites the buckets: what they hold is set

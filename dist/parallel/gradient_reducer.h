@@ -146,6 +146,7 @@ class GradientReducer final : public nn::Synchronizer,
   [[nodiscard]] bool has_newcomers() const;
   void follow_trained();
   void set_trained(std::size_t index, bool trained);
+  void check_trained_alike();
   [[nodiscard]] std::uint64_t step_fingerprint() const;
   [[nodiscard]] Facts step_facts() const;
   void check_between_steps() const;
@@ -213,8 +214,9 @@ class GradientReducer final : public nn::Synchronizer,
   std::vector<float, CountedAllocator<float, MemoryCategory::gradient>> previous_;
   std::vector<Progress> progress_;
   LossCountTable loss_counts_;
-  std::vector<std::size_t> pending_;  ///< by stage: parameters still to complete
-  std::size_t next_stage_ = 0;        ///< 0: what goes first; b + 1: bucket b
+  std::map<std::size_t, std::uint64_t> trained_;  ///< a hash by backward of the step's passes
+  std::vector<std::size_t> pending_;              ///< by stage: parameters still to complete
+  std::size_t next_stage_ = 0;                    ///< 0: what goes first; b + 1: bucket b
   std::vector<Work> works_;
   std::vector<Tensor> newcomers_;                       ///< see notice_new_parameters
   std::vector<std::shared_ptr<GradientSink>> retired_;  ///< until nobody runs in them

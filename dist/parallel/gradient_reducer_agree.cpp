@@ -11,6 +11,10 @@ namespace {
 
 using Change = WatchedModel::Change;
 
+constexpr const char* kChangedInStep =
+    "data_parallel: the model was changed between two passes of a step; freeze, unfreeze and "
+    "replace parts of it between steps, or alike in each pass";
+
 }  // namespace
 
 /// See Note [What may change]. Before the last pass a rank asks only where it cannot go on without
@@ -24,6 +28,7 @@ void GradientReducer::agree() {
   } else {
     follow_trained();
   }
+  check_trained_alike();
   const Pass& pass = Context::current().pass;
   const bool at_once = moves || find_block(pass) == blocks_.size();
   if (!step_.under_way() && comm_->size() > 1 && (at_once || pass.last)) {
@@ -47,24 +52,35 @@ bool GradientReducer::has_newcomers() const {
 }
 
 /// To freeze a parameter and to train it again moves nothing: this rank goes on as if the others
-/// did the same, and asks them in the last pass.
+/// did the same, and asks them in the last pass. A part may be frozen for one backward of a pass.
 void GradientReducer::follow_trained() {
-  for (std::size_t i = 0; watch_.change() == Change::trained && i < places_.size(); ++i) {
+  const auto differs = [](const Place& place) { return place.trained != place.agreed; };
+  if (watch_.change() != Change::trained && std::ranges::none_of(places_, differs)) {
+    return;
+  }
+  for (std::size_t i = 0; i < places_.size(); ++i) {
     const nn::SlotPtr slot = places_[i].entry.alive.lock();
     if (slot != nullptr && keeps(*slot) && places_[i].trained != is_trained(*slot)) {
-      check_between_steps();
       set_trained(i, is_trained(*slot));
     }
   }
+}
+
+/// A sum over the step's passes is one of the same parameters in each.
+void GradientReducer::check_trained_alike() {
+  std::uint64_t trained = 0;
+  for (const Place& place : places_) {
+    trained = mix(trained, place.trained ? 1 : 0);
+  }
+  const auto [before, first] = trained_.try_emplace(backward_in_pass(), trained);
+  check(first || before->second == trained, kChangedInStep);
 }
 
 void GradientReducer::check_between_steps() const {
   const bool begun = std::ranges::any_of(progress_, [](const Progress& progress) {
     return !progress.rounds.empty() || std::ranges::any_of(progress.filled, std::identity{});
   });
-  check(!step_.under_way() && !begun,
-        "data_parallel: the model was changed between two passes of a step; freeze, unfreeze and "
-        "replace parts of it between steps");
+  check(!step_.under_way() && !begun, kChangedInStep);
 }
 
 std::uint64_t GradientReducer::step_fingerprint() const {

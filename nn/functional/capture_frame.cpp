@@ -41,7 +41,7 @@ ModulePtr CaptureFrame::updated(bool detached) const {
   return module_.copy_with([&](const Slot& slot) {
     const auto found = written_.find(&slot);
     const Tensor now =
-        found == written_.end() ? read_slot(slot) : mean_of_pass(slot, found->second);
+        mean_of_pass(slot, found == written_.end() ? read_slot(slot) : found->second);
     return detached ? now.detach() : now;
   });
 }

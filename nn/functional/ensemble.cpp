@@ -36,10 +36,11 @@ std::vector<SlotPtr> buffers_of(const Module& module) {
   return buffers;
 }
 
+/// As the module reads them: in a step of several microbatches, what the pass assigned.
 std::vector<Tensor> values_of(const std::vector<SlotPtr>& slots) {
   std::vector<Tensor> values;
   for (const SlotPtr& slot : slots) {
-    values.push_back(slot->value);
+    values.push_back(read_slot(*slot));
   }
   return values;
 }
