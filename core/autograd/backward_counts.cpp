@@ -63,7 +63,7 @@ Tensor times(Tensor dense, double factor) {
 GradientScale scale_of(std::vector<double> counts, double elements) {
   const auto grain = static_cast<double>(counts.size());
   for (double& count : counts) {
-    count = count < 0 ? elements : count;
+    count = count == kPlainLoss ? elements : count;
   }
   tree_sum(counts, std::ssize(counts), 1);
   const bool nothing = counts[0] == 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,10 @@
 #include <tessera/core/base/elements_of_run.h>
 
 namespace tessera {
+
+/// In place of a count, of a microbatch with a plain loss: all of it counts. Counts that are added
+/// up of signed weights may be below 0.
+inline constexpr double kPlainLoss = -std::numeric_limits<double>::infinity();
 
 /// What the losses of a pass counted.
 struct PassCounts {
@@ -38,8 +43,8 @@ class CountedSink {
 };
 
 /// The scale of gradients from the denominators of all microbatches of the global batch, added
-/// along the tree. A number below 0 stands for a microbatch with a plain loss: all of it counts. A
-/// batch of one microbatch was seeded with 1 and is left alone.
+/// along the tree; kPlainLoss stands for n. A batch of one microbatch was seeded with 1 and is left
+/// alone.
 [[nodiscard]] GradientScale scale_of(std::vector<double> counts, double elements);
 
 /// The weights of one backward.

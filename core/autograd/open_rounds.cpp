@@ -87,7 +87,7 @@ double count_in_open_round(const PassCounts& counts) {
   const Pass& pass = Context::current().pass;
   PassCounts& step = step_of_pass().waiting[backward_in_pass()].counts;
   if (step.values.empty()) {
-    step = {counts.loss, std::vector<double>(static_cast<std::size_t>(pass.grain), -1),
+    step = {counts.loss, std::vector<double>(static_cast<std::size_t>(pass.grain), kPlainLoss),
             counts.elements};
   }
   std::ranges::copy(counts.values, step.values.begin() + pass.first);

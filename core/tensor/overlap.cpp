@@ -37,7 +37,7 @@ Overlap overlap_of(const Tensor& a, const Tensor& b) {
 }
 
 bool repeats_elements(const TensorImpl& x) {
-  for (int d = 0; d < x.shape.size(); ++d) {
+  for (int d = 0; d < x.shape.size() && x.numel() > 0; ++d) {
     if (x.strides[d] == 0 && x.shape[d] > 1) {
       return true;
     }

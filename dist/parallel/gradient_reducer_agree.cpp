@@ -28,7 +28,6 @@ void GradientReducer::agree() {
   } else {
     follow_trained();
   }
-  check_trained_alike();
   const Pass& pass = Context::current().pass;
   const bool at_once = moves || find_block(pass) == blocks_.size();
   if (!step_.under_way() && comm_->size() > 1 && (at_once || pass.last)) {
@@ -40,6 +39,7 @@ void GradientReducer::agree() {
   if (moves) {
     follow_model(*watch_.model());
   }
+  check_trained_alike();
 }
 
 /// Whether parameters have to be laid out anew, which all ranks do together.

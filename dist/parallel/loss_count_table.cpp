@@ -63,7 +63,7 @@ GradientScale LossCountTable::take_from(std::vector<std::int64_t>& tables) {
   step_.erase(backward_in_pass());
   const double elements = all.back();
   all.pop_back();
-  const bool plain = std::ranges::all_of(all, [](double value) { return value < 0; });
+  const bool plain = std::ranges::all_of(all, [](double value) { return value == kPlainLoss; });
   latest_ = plain ? GradientScale{} : scale_of(std::move(all), elements);
   return latest_;
 }

@@ -40,9 +40,11 @@ class LossCountTable {
     double elements;
     std::vector<Work> sent;
   };
-  using Values = std::vector<double>;  ///< by microbatch of the global batch, then n; -1: none
+  using Values = std::vector<double>;  ///< by microbatch of the global batch, then n
   [[nodiscard]] double agreed(double elements);
-  [[nodiscard]] Values none() const { return Values(static_cast<std::size_t>(grain_ + 1), -1.0); }
+  [[nodiscard]] Values none() const {
+    return Values(static_cast<std::size_t>(grain_ + 1), kPlainLoss);
+  }
 
   Communicator& comm_;
   std::int64_t grain_;

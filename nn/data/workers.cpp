@@ -15,6 +15,9 @@ namespace {
 std::shared_ptr<Context> context_for_worker() {
   auto context = std::make_shared<Context>(Context::current());
   context->pass = {};
+  context->loop = nullptr;
+  context->pass_mark = nullptr;  // or the pass in which the workers began would never end
+  context->source = nullptr;
   return context;
 }
 

@@ -7,6 +7,7 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
 
@@ -96,6 +97,25 @@ TEST(Leaf, offers_again_in_the_next_backward) {
   tied.loss().backward();
   EXPECT_EQ(tied.sink->offered.size(), 2U);
   EXPECT_EQ(tied.sink->completed, 2);
+}
+
+TEST(Leaf, without_elements_may_be_used_twice) {
+  const Tensor x = zeros({0, 4}).set_requires_grad(true);
+  sum(x + x * 2.0).backward();
+  EXPECT_EQ(x.grad().shape(), (Shape{0, 4}));
+}
+
+TEST(Leaf, that_was_frozen_after_its_forward_gets_nothing) {
+  Tensor x = ones({2}).set_requires_grad(true);
+  const Tensor y = ones({2}).set_requires_grad(true);
+  const Tensor loss = sum(x * y);
+  x.set_requires_grad(false);
+  loss.backward();
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_TRUE(y.grad().defined());
+  x.set_requires_grad(true);
+  sum(x * y).backward();
+  EXPECT_TRUE(x.grad().defined());
 }
 
 }  // namespace

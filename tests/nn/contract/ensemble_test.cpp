@@ -5,9 +5,12 @@
 
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/layers/batch_norm.h>
 #include <tessera/nn/layers/dropout.h>
+#include <tessera/nn/optim/sgd.h>
 
 #include "models.h"
 #include "support/values.h"
@@ -92,6 +95,31 @@ TEST(M5, statistics_of_batch_norm_are_put_back_together) {
           << name;
     }
   }
+}
+
+/// The running mean that `call(model, x)` leaves in `model` after steps of several microbatches.
+template <class Call>
+Tensor running_mean_of(const ModulePtr& model, const Tensor& rows, const Call& call) {
+  optim::SGD optimizer(model->parameters(), {.lr = 0.1});
+  data::DataLoader loader(data::TensorDataset{rows}, {.batch_size = 8, .grain = 4});
+  for (auto& [x] : loader) {
+    sum(call(x)).backward();
+    optimizer.step();
+  }
+  return model->get_buffer("running_mean").value();
+}
+
+TEST(M5, buffers_follow_in_steps_of_several_microbatches) {
+  const std::vector<ModulePtr> members{make<BatchNorm1d>(3), make<BatchNorm1d>(3)};
+  const ModulePtr stacked = stack_modules(members);
+  const Tensor rows = randn({16, 3});
+  const Tensor alone =
+      running_mean_of(members[0], rows, [&](const Tensor& x) { return (*members[0])(x); });
+  const Tensor both =
+      running_mean_of(stacked, rows, [&](const Tensor& x) { return ensemble_call(*stacked, x); });
+  EXPECT_EQ(row(both, 0), alone.to_vector<float>());
+  EXPECT_EQ(row(both, 1), alone.to_vector<float>());
+  EXPECT_NE(row(both, 0), Floats(3, 0));
 }
 
 TEST(M5, members_draw_different_numbers) {

@@ -8,6 +8,7 @@
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/functional/pure.h>
+#include <tessera/nn/layers/batch_norm.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/loss/cross_entropy_loss.h>
 
@@ -47,6 +48,16 @@ Tensor labels() {
     labels.push_back(i * 7 % 5);
   }
   return from_values<std::int64_t>(labels, {kBatch});
+}
+
+TEST(F11, a_pass_leaves_buffers_in_their_shape) {
+  const auto norm = make<BatchNorm1d>(3);
+  data::DataLoader loader(data::TensorDataset{randn({16, 3})}, {.batch_size = 16, .grain = 4});
+  for (auto& [x] : loader) {
+    static_cast<void>(norm(x));
+    const auto pass = value_and_grad([&](const auto& m) { return mean(m->weight * 1.0); }, norm);
+    EXPECT_EQ(pass.updated->running_mean.value().shape(), Shape{3});
+  }
 }
 
 TEST(F11, a_pass_gives_the_mean_of_its_microbatches) {
