@@ -9,6 +9,7 @@
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/module_path.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/nn/buffer_step.h>
@@ -32,6 +33,13 @@ Tensor stored_value(const Slot& slot) {
   return slot.value;
 }
 
+/// For a forward in a step of several microbatches: a count in place would count passes.
+Tensor read_only(const Tensor& value) {
+  Tensor shown = value.detach();
+  shown.get().read_only = true;
+  return shown;
+}
+
 Tensor read_now(const Slot& slot) {
   for (const auto* link = CallState::current().frames; link != nullptr; link = link->outer) {
     if (std::optional<Tensor> value = link->frame->read(slot)) {
@@ -47,7 +55,8 @@ Tensor read_now(const Slot& slot) {
   if (!value.defined()) [[unlikely]] {
     fail<RuntimeError>('"', slot.name, "\": ", why_without_value(slot));
   }
-  return value;
+  const bool shared = slot.kind == Slot::Kind::buffer && in_step_of_several();
+  return shared && module_is_running() ? read_only(value) : value;
 }
 
 /// Ranks that evaluate see samples of their own, and nobody brings together what they assign.

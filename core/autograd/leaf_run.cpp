@@ -64,7 +64,7 @@ Tensor LeafRun::take_sum() {
 /// parameter's gradient is there as often as the step has passes.
 void LeafRun::check_not_repeated() const {
   const Loop* loop = Context::current().loop.get();
-  if (loop == nullptr || !loop->repeated) [[likely]] {
+  if (loop == nullptr || !loop->is_repeated()) [[likely]] {
     return;
   }
   const std::shared_ptr<const std::string> name = leaf_->name.lock();

@@ -47,6 +47,9 @@ void check_writable(const char* op, const Tensor& x, bool recording) {
   check<RuntimeError>(!repeats_elements(impl), op,
                       ": several elements of the destination share memory; got ", impl.shape,
                       " with strides ", impl.strides);
+  check<RuntimeError>(!impl.read_only, op,
+                      ": a forward writes to a buffer in place in a step of several microbatches, "
+                      "each of which reads the value from before the step; assign its next value");
   if (!Modes::current().record) {
     return;
   }

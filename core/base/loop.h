@@ -17,7 +17,6 @@ struct Loop {
   Pass before;                         ///< the context's pass where it began without an outer loop
   std::uint64_t step_before = 0;
   RandomDraws draws_before;
-  bool repeated = false;  ///< lies in a pass of a step that has more, and runs in each of them
   bool whole = true;      ///< its passes are all that the rank has of a step
   bool over = false;
   /// What the context had when it moved on last.
@@ -29,6 +28,14 @@ struct Loop {
   /// True while the pass in which it began is under way.
   [[nodiscard]] bool lies_in_outer() const {
     return outer != nullptr && !outer->over && outer->mark == began_in.lock();
+  }
+  /// True for an evaluation in a pass of a training step that has more: it runs in each of them.
+  /// One that goes in step with the outer loop has the same microbatches.
+  [[nodiscard]] bool is_repeated() const {
+    const bool in_step = outer != nullptr && pass.first == outer->pass.first &&
+                         pass.count == outer->pass.count;
+    return !pass.training && lies_in_outer() && outer->pass.training && !outer->whole &&
+           !outer->pass.last && !in_step;
   }
 };
 

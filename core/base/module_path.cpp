@@ -28,6 +28,10 @@ ModulePathOverride::~ModulePathOverride() {
   path() = std::move(previous_);
 }
 
+bool module_is_running() noexcept {
+  return !path().empty();
+}
+
 std::string current_module_path() {
   std::string text;
   for (const std::string_view name : path()) {

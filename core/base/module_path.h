@@ -31,6 +31,8 @@ class ModulePathOverride {
   std::vector<std::string_view> previous_;
 };
 
+/// True while some module's forward runs on this thread.
+[[nodiscard]] bool module_is_running() noexcept;
 /// The dotted path of the running module, empty outside any.
 [[nodiscard]] std::string current_module_path();
 

@@ -28,6 +28,7 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   bool inference = false;                  ///< made under InferenceGuard: never on a tape
   bool untracked_view = false;             ///< a view made while nothing was recorded
   bool boundary = false;                   ///< shows what core/autograd/boundary.h watches
+  bool read_only = false;                  ///< a buffer's value that only `assign` changes
   bool number = false;                     ///< stands for a C++ number: has a kind but no width
   Ref<TensorImpl> base;                    ///< of a view: the tensor, no view itself, it shows
   std::unique_ptr<AutogradMeta> autograd;  ///< null for plain tensors

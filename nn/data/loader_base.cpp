@@ -134,8 +134,6 @@ std::shared_ptr<Loop> LoaderBase::begin_loop() {
   respect_mixing();
   loop_ = tessera::begin_loop(source_key());
   loop_->whole = passes_.size() == 1;
-  loop_->repeated = !options_.counts_steps && loop_->outer != nullptr && !loop_->outer->whole &&
-                    loop_->outer->pass.training && !loop_->outer->pass.last;
   begun_ = next_.position;
   const std::int64_t batches = batches_per_epoch();
   end_ = options_.join_epochs ? std::numeric_limits<std::int64_t>::max()
