@@ -117,11 +117,13 @@ Tensor ones(const Shape& shape, const TensorOptions& options) {
 }
 
 Tensor full(const Shape& shape, Number value, const TensorOptions& options) {
+  value.check_fits(options.dtype, "full");
   return value.visit(
       [&](auto x) { return generate(shape, options, [x](std::int64_t) { return x; }); });
 }
 
 Tensor scalar(std::complex<double> value, DType dtype) {
+  Number(value).check_fits(dtype, "scalar");
   return generate({}, {.dtype = dtype}, [value](std::int64_t) { return value; });
 }
 
