@@ -2,8 +2,8 @@
 //
 // A view shares memory with its base, so a write to one is a write to the other, and to every other
 // view of the base. On the tape a write to view v of base b becomes two nodes: the op itself, which
-// gives v a new producer, and b = view_scatter(b, v), which gives b one. Other views notice by the
-// base's epoch that they are stale, and when they are next used their producer becomes
+// gives v a new producer, and b = view_scatter(b, v), which gives b one. All views, v too, notice by
+// the base's epoch that they are stale, and when they are next used their producer becomes
 // as_strided(b).
 #pragma once
 
