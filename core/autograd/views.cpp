@@ -27,7 +27,7 @@ void link_view(TensorImpl& view, const Ref<TensorImpl>& shown) {
     view.base = shown->base ? shown->base : shown;
   } else {
     view.untracked_view = true;
-    view.untracked_gradient = shown->untracked_gradient || Tensor(shown).requires_grad();
+    view.untracked_gradient = shown->untracked_gradient || is_on_tape(*shown);
   }
   view.boundary = shown->boundary;
   view.inference = view.inference || shown->inference;

@@ -111,14 +111,7 @@ template std::vector<std::int64_t> Tensor::to_vector() const;
 template std::vector<std::complex<double>> Tensor::to_vector() const;
 
 bool Tensor::requires_grad() const noexcept {
-  if (!defined()) {
-    return false;
-  }
-  if (impl_->autograd == nullptr) {
-    return is_stale(*impl_);
-  }
-  return is_stale(*impl_) || impl_->autograd->requires_grad ||
-         static_cast<bool>(impl_->autograd->producer);
+  return defined() && is_on_tape(*impl_);
 }
 
 Tensor& Tensor::set_requires_grad(bool on) {
