@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/max.h>
 #include <tessera/core/ops/maximum.h>
 #include <tessera/core/ops/min.h>
@@ -40,6 +41,12 @@ TEST(NanGradients, beside_a_nan_both_sides_have_the_gradient) {
     expect_numbers(x.grad(), {1, 1, 0.5, 1, first ? 1.0 : 0.0});
     expect_numbers(y.grad(), {1, 1, 0.5, 1, first ? 0.0 : 1.0});
   }
+}
+
+TEST(NanGradients, clamp_has_none) {
+  const Tensor x = tensor<double>({NAN, -1, 0, 1, 2, 3}).set_requires_grad(true);
+  sum(clamp(x, 0, 2)).backward();
+  expect_numbers(x.grad(), {0, 0, 0, 1, 0, 0});
 }
 
 TEST(Extremes, share_a_gradient_among_more_than_16_bits_count) {
