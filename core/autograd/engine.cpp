@@ -347,6 +347,8 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> given,
 
 std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                          std::span<const Tensor> seeds, const BackwardOptions& options) {
+  check(seeds.empty() || seeds.size() == outputs.size(), "grad: wrong number of seeds; got ",
+        seeds.size(), ", expected none or ", outputs.size());
   std::vector<Capture> captures;
   for (const Tensor& x : inputs) {
     check(x.requires_grad(), "grad: an input requires no gradient");

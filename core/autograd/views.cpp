@@ -27,6 +27,7 @@ void link_view(TensorImpl& view, const Ref<TensorImpl>& shown) {
     view.base = shown->base ? shown->base : shown;
   } else {
     view.untracked_view = true;
+    view.untracked_gradient = shown->untracked_gradient || is_on_tape(*shown);
   }
   view.boundary = shown->boundary;
   view.inference = view.inference || shown->inference;
@@ -62,7 +63,8 @@ void check_writable(const char* op, const Tensor& x, bool recording) {
   check<RuntimeError>(!is_leaf_with_gradient(owner) && !is_leaf_with_gradient(impl), op,
                       ": a leaf that requires a gradient cannot be changed ",
                       "in place; use NoGradGuard to change it off the tape");
-  check(!recording || !impl.untracked_view, op, ": the destination is a view that was made while ",
+  const bool on_tape = recording || impl.untracked_gradient;
+  check(!on_tape || !impl.untracked_view, op, ": the destination is a view that was made while ",
         "nothing was recorded; make it again");
   check<Unsupported>(!recording || !impl.base || owner.contiguous(), op,
                      ": cannot record writes to a view of a strided tensor; got strides ",
@@ -81,7 +83,7 @@ void spread_write(Tensor& x) {
   const StridedView attrs = geometry_of(impl);
   Outputs base{Tensor(impl.base)};
   record(op_def<ViewScatter>(), std::array{TensorRef(base[0]), TensorRef(x)}, &attrs, base);
-  impl.autograd->epoch = ++impl.base->autograd->epoch;
+  ++impl.base->autograd->epoch;  // `x`, stale itself now, will be a view of the new base
 }
 
 Tensor with_its_place(const Tensor& x) {

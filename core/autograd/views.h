@@ -2,9 +2,9 @@
 //
 // A view shares memory with its base, so a write to one is a write to the other, and to every other
 // view of the base. On the tape a write to view v of base b becomes two nodes: the op itself, which
-// gives v a new producer, and b = view_scatter(b, v), which gives b one. Other views notice by the
-// base's epoch that they are stale, and when they are next used their producer becomes
-// as_strided(b).
+// gives v a new producer, and b = view_scatter(b, v), which gives b one. All views, v among them,
+// notice by the base's epoch that they are stale, and when they are next used their producer
+// becomes as_strided(b).
 #pragma once
 
 #include <tessera/core/autograd/meta.h>
@@ -19,6 +19,12 @@ namespace tessera {
   }
   const std::uint32_t known = x.autograd != nullptr ? x.autograd->epoch : 0;
   return x.base->autograd->epoch != known;
+}
+
+/// Whether gradients flow to or through `x`.
+[[nodiscard]] inline bool is_on_tape(const TensorImpl& x) noexcept {
+  const AutogradMeta* meta = x.autograd.get();
+  return is_stale(x) || (meta != nullptr && (meta->requires_grad || meta->producer));
 }
 
 /// Makes `view`, fresh from an op on `shown`, remember what it is a view of.

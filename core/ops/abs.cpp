@@ -30,7 +30,8 @@ void Abs::vjp(Vjp& v, const Attrs&) {
   const Tensor x = v.input();
   if (is_complex(x.dtype())) {
     const Tensor size = abs(x);
-    v.set(0, v.gradient() * where(eq(size, 0), 0, x / size));
+    const Tensor zero = eq(size, 0);
+    v.set(0, v.gradient() * where(zero, 0, x / where(zero, 1, size)));
   } else {
     v.set(0, v.gradient() * sign(x));
   }

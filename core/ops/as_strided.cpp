@@ -8,6 +8,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>
+#include <tessera/core/ops/support/overflow.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
@@ -34,8 +35,8 @@ void check_view_inside(const char* op, const StridedView& view, const Shape& sha
   std::int64_t last = view.offset;
   bool natural = view.offset >= 0;
   for (int d = 0; d < view.shape.size(); ++d) {
-    natural = natural && view.shape[d] >= 0 && view.strides[d] >= 0;
-    last += (view.shape[d] - 1) * view.strides[d];
+    natural = natural && view.shape[d] >= 0 && view.strides[d] >= 0 &&
+              add_product(last, view.shape[d] - 1, view.strides[d]);
   }
   check(natural && (numel_of(view.shape) == 0 || last < numel_of(shape)), op,
         ": view reaches outside of the tensor; got shape ", view.shape, ", strides ", view.strides,

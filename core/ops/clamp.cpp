@@ -1,5 +1,8 @@
 #include <tessera/core/ops/clamp.h>
 
+#include <concepts>
+#include <limits>
+
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/logical.h>
@@ -33,12 +36,27 @@ bool is_in_order(const Number& low, const Number& high) {
                                                : low.real() <= high.real();
 }
 
+/// Throws ValueError where all elements would become a bound that an integer dtype cannot hold.
+void check_reachable(const Number& low, const Number& high, DType dtype) {
+  const bool reachable = visit_dtype(dtype, [&]<class T>() {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+      return low.real() <= static_cast<double>(Limits::max()) &&
+             high.real() >= static_cast<double>(Limits::min());
+    }
+    return true;
+  });
+  check<ValueError>(reachable, "clamp: the range lies outside of the dtype; got ", low.real(),
+                    " to ", high.real(), ", expected one with numbers that ", dtype, " holds");
+}
+
 }  // namespace
 
 void Clamp::infer(Infer& c, const Attrs& attrs) {
   check(is_in_order(attrs.low, attrs.high), "clamp: empty range; got ", attrs.low.real(), " to ",
         attrs.high.real(), ", expected the lower bound first");
   check_real("clamp", "x", c.input().dtype());
+  check_reachable(attrs.low, attrs.high, c.input().dtype());
   infer_elementwise(c, 1, c.input().dtype());
 }
 

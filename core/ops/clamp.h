@@ -26,7 +26,8 @@ struct Clamp {
 };
 
 /// min(max(x, low), high), in the dtype of x; nan stays nan. The gradient is that of x inside the
-/// range, and 0 on its borders and outside. No complex numbers.
+/// range, and 0 on its borders and outside. No complex numbers. Throws
+/// ValueError for a range in which no integer of the dtype of x lies.
 [[nodiscard]] Tensor clamp(const Tensor& x, Number low, Number high);
 const Tensor& clamp_(const Tensor& x, Number low, Number high);
 

@@ -40,6 +40,7 @@ const Tensor& Tensor::copy_(const Tensor& source) const {
 }
 
 const Tensor& fill_(const Tensor& x, Number value) {
+  value.check_fits(x.dtype(), "fill");
   return x.copy_(value.tensor());
 }
 

@@ -16,7 +16,8 @@ struct Copy : Elementwise<2> {
   static void vjp(Vjp& v, const Attrs&);
 };
 
-/// Writes `value` into every element of x.
+/// Writes `value` into every element of x. Throws ValueError for what its dtype cannot hold, as
+/// Number::check_fits says.
 const Tensor& fill_(const Tensor& x, Number value);
 const Tensor& zero_(const Tensor& x);
 

@@ -5,7 +5,6 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/exp.h>
-#include <tessera/core/ops/minimum.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/support/in_place.h>
 #include <tessera/core/ops/where.h>
@@ -36,7 +35,8 @@ void Elu::reference(Kernel& k, const Attrs& attrs) {
 void Elu::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
     const Tensor x = v.input();
-    const Tensor power = exp(minimum(x, 0) * attrs.input_scale);  // finite right of 0 too
+    const Tensor below = where(x >= 0, 0, x);  // at 0, too, its own gradient is 0
+    const Tensor power = exp(below * attrs.input_scale);
     const Tensor left = power * (attrs.alpha * attrs.scale * attrs.input_scale);
     v.set(0, v.gradient() * where(x > 0, attrs.scale, left));
   }

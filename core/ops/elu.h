@@ -25,7 +25,8 @@ struct Elu {
 };
 
 /// x where x > 0, alpha (e^x - 1) elsewhere (Clevert et al., arXiv:1511.07289); integers become
-/// f32. No complex numbers. The gradient at 0 is that of the left side, here and below.
+/// f32. No complex numbers. The gradient at 0 is that of the left side, the second
+/// derivative there 0, here and below.
 [[nodiscard]] Tensor elu(const Tensor& x, double alpha = 1);
 const Tensor& elu_(const Tensor& x, double alpha = 1);
 

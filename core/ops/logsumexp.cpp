@@ -21,6 +21,9 @@ namespace {
 /// e^(x - y), but not from y: where x is large, that has lost the digits of the logarithm. 0 where
 /// all is -inf. The shift by the largest changes nothing, so it needs no gradient.
 Tensor softmax_over(const Tensor& x, const Dims& dims, const TensorMeta& meta) {
+  if (x.numel() == 0) {
+    return x;  // max over nothing is an error
+  }
   const Tensor top = max(x, dims, true).detach();
   const Tensor terms = exp(x - expand_like(where(eq(top, -INFINITY), 0, top), meta));
   const Tensor total = sum(terms, dims, true);

@@ -14,7 +14,8 @@ struct Maximum : RealOnly<Elementwise<2>> {
   static void vjp(Vjp& v, const Attrs&);
 };
 
-/// The larger of x and y; nan when either is. Where they are equal, each gets half the gradient.
+/// The larger of x and y; nan when either is, and then both get the gradient. Where they
+/// are equal, each gets half of it.
 [[nodiscard]] Tensor maximum(const Tensor& x, const Tensor& y);
 [[nodiscard]] Tensor maximum(const Tensor& x, Number y);
 [[nodiscard]] Tensor maximum(Number x, const Tensor& y);

@@ -17,11 +17,11 @@ void Minimum::reference(Kernel& k, const Attrs&) {
 void Minimum::vjp(Vjp& v, const Attrs&) {
   const Tensor x = v.input(0);
   const Tensor y = v.input(1);
-  const Tensor shared = where(eq(x, y), v.gradient() * 0.5, 0);  // ties share the gradient
+  const Tensor shared = where(eq(x, y), v.gradient() * 0.5, v.gradient());  // by ties
   for (int i = 0; i < 2; ++i) {
     if (v.needs(i)) {
-      const Tensor wins = i == 0 ? x < y : y < x;
-      v.set(i, gradient_like(where(wins, v.gradient(), shared), v.input_meta(i)));
+      const Tensor loses = i == 0 ? x > y : y > x;  // beside a nan nobody does
+      v.set(i, gradient_like(where(loses, 0, shared), v.input_meta(i)));
     }
   }
 }
@@ -30,10 +30,10 @@ Tensor minimum(const Tensor& x, const Tensor& y) {
   return call<Minimum>({x, y});
 }
 Tensor minimum(const Tensor& x, Number y) {
-  return call<Minimum>({x, y.tensor()});
+  return call<Minimum>({x, y.tensor_beside(x.dtype(), "minimum")});
 }
 Tensor minimum(Number x, const Tensor& y) {
-  return call<Minimum>({x.tensor(), y});
+  return call<Minimum>({x.tensor_beside(y.dtype(), "minimum"), y});
 }
 
 namespace {

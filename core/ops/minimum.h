@@ -14,7 +14,8 @@ struct Minimum : RealOnly<Elementwise<2>> {
   static void vjp(Vjp& v, const Attrs&);
 };
 
-/// The smaller of x and y; nan when either is. Where they are equal, each gets half the gradient.
+/// The smaller of x and y; nan when either is, and then both get the gradient. Where they
+/// are equal, each gets half of it.
 [[nodiscard]] Tensor minimum(const Tensor& x, const Tensor& y);
 [[nodiscard]] Tensor minimum(const Tensor& x, Number y);
 [[nodiscard]] Tensor minimum(Number x, const Tensor& y);

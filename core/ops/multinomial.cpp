@@ -1,6 +1,7 @@
 #include <tessera/core/ops/multinomial.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <tessera/core/base/context.h>
@@ -33,8 +34,8 @@ std::int64_t class_at(const double* row, std::int64_t classes, double total, dou
 double total_of(const double* row, std::int64_t classes, std::int64_t number) {
   double total = 0;
   for (std::int64_t j = 0; j < classes; ++j) {
-    check(row[j] >= 0, "multinomial: wrong probability; got ", row[j], " for class ", j, " in row ",
-          number, ", expected one of at least 0");
+    check(row[j] >= 0 && std::isfinite(row[j]), "multinomial: wrong probability; got ", row[j],
+          " for class ", j, " in row ", number, ", expected a finite one of at least 0");
     total += row[j];
   }
   check(total > 0, "multinomial: row ", number, " has no probability above 0; got the sum ", total,

@@ -22,7 +22,8 @@ struct Multinomial {
 
 /// `count` classes, drawn with replacement, for every row of `probabilities` (..., V), which need
 /// not add up to 1: (..., count) i64. Keyed as dropout is (random_scope.h).
-/// Throws InvalidArgument for a row with a negative or NaN probability, or with none above 0.
+/// Throws InvalidArgument for a row with a negative, infinite or NaN probability, or with none
+/// above 0.
 [[nodiscard]] Tensor multinomial(const Tensor& probabilities, std::int64_t count = 1);
 
 }  // namespace tessera

@@ -40,27 +40,41 @@ double finish(double sum, double p) {
   return p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
 }
 
-/// x / |x|, and 0 at 0.
-Tensor direction(const Tensor& x, const Tensor& size) {
-  return is_complex(x.dtype()) ? where(eq(size, 0), 0, x / size) : sign(x);
+/// With 1 in place of 0, for what is left out there: a nan would live on in its own gradient.
+Tensor without_zeros(const Tensor& x) {
+  return where(eq(x, 0), 1, x);
 }
 
-/// d norm / d |x|, where `norm` has been repeated to the shape of x.
+/// x / |x|, and 0 at 0.
+Tensor direction(const Tensor& x, const Tensor& size) {
+  return is_complex(x.dtype()) ? where(eq(size, 0), 0, x / without_zeros(size)) : sign(x);
+}
+
+/// d norm / d |x|, where `norm` has been repeated to the shape of x, but not for p = 2.
 Tensor slope(const Tensor& size, const Tensor& norm, const Norm::Attrs& attrs) {
   if (attrs.p == 0) {
     return size * 0;
   }
   if (attrs.p == kInfinity) {
-    const Tensor largest = cast(eq(size, norm), size.dtype());
+    const DType counting = promote(size.dtype(), DType::f32);  // f16 ends at 65504
+    const Tensor largest = cast(eq(size, norm), counting);
     const Dims all = attrs.reduce.dims;
     return largest / sum(largest, all, true);
   }
-  const Tensor safe = where(eq(norm, 0), 1, norm);
-  Tensor ratio = where(eq(size, 0), 0, size / safe);
-  if (attrs.p == 2) {
-    return ratio;
+  if (attrs.p == 1) {
+    return cast(ne(size, 0), size.dtype());
   }
-  return attrs.p == 1 ? cast(ne(size, 0), size.dtype()) : pow(ratio, attrs.p - 1);
+  const Tensor ratio = without_zeros(size) / without_zeros(norm);
+  return where(eq(size, 0), 0, pow(ratio, attrs.p - 1));
+}
+
+/// d norm / d x. For p = 2 it is smooth where some element is not 0, so 0 is no special case.
+Tensor norm_gradient(const Tensor& x, const Tensor& norm, const Norm::Attrs& attrs) {
+  if (attrs.p == 2) {
+    return where(eq(norm, 0), 0, x / without_zeros(norm));
+  }
+  const Tensor size = abs(x);
+  return direction(x, size) * slope(size, norm, attrs);
 }
 
 }  // namespace
@@ -70,6 +84,9 @@ void Norm::infer(Infer& c, const Attrs& attrs) {
   check_differentiable("norm", "x", dtype);
   check_at_least("norm", "p", attrs.p, 0);
   infer_reduction(c, attrs.reduce, real_of(dtype));
+  if (attrs.p == kInfinity) {
+    check_not_empty(c);
+  }
 }
 
 void Norm::reference(Kernel& k, const Attrs& attrs) {
@@ -84,12 +101,10 @@ void Norm::reference(Kernel& k, const Attrs& attrs) {
 
 void Norm::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
-    const Tensor x = v.input();
     const TensorMeta& meta = v.input_meta();
-    const Tensor size = abs(x);
     const Tensor y = expand_reduced(v.output(), attrs.reduce, meta);
     const Tensor g = expand_reduced(v.gradient(), attrs.reduce, meta);
-    v.set(0, gradient_like(g * direction(x, size) * slope(size, y, attrs), meta));
+    v.set(0, gradient_like(g * norm_gradient(v.input(), y, attrs), meta));
   }
 }
 

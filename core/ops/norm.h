@@ -20,7 +20,8 @@ struct Norm {
 };
 
 /// (sum of |x|^p)^(1/p) over `dims`, all when empty; for p = 0 the number of elements that are not
-/// zero, for infinity the largest size. The gradient is 0 where the norm has none. No integers.
+/// zero, for infinity the largest size. The gradient is 0 where the norm has none, and so is the
+/// second derivative. No integers.
 [[nodiscard]] Tensor norm(const Tensor& x, double p = 2, const Dims& dims = {},
                           bool keepdim = false);
 

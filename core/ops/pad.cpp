@@ -1,7 +1,10 @@
 #include <tessera/core/ops/pad.h>
 
+#include <algorithm>
+
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/slice.h>
+#include <tessera/core/ops/support/overflow.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
@@ -31,9 +34,14 @@ void Pad::infer(Infer& c, const Attrs& attrs) {
   check(fits && all_natural(attrs.before) && all_natural(attrs.after) && all_natural(attrs.between),
         "pad: wrong padding; got ", attrs.before, ", ", attrs.after, ", ", attrs.between,
         ", expected a number of at least 0 for each dim of ", shape);
+  attrs.value.check_fits(c.input().dtype(), "pad");
   for (int d = 0; d < ndim; ++d) {
-    const std::int64_t gaps = shape[d] > 0 ? (shape[d] - 1) * gap(attrs, d) : 0;
-    shape[d] += attrs.before[d] + attrs.after[d] + gaps;
+    const std::int64_t gaps = std::max<std::int64_t>(shape[d] - 1, 0);
+    const bool counts = add_product(shape[d], attrs.before[d], 1) &&
+                        add_product(shape[d], attrs.after[d], 1) &&
+                        add_product(shape[d], gaps, gap(attrs, d));
+    check(counts, "pad: padding too large; got ", attrs.before, ", ", attrs.after, ", ",
+          attrs.between, ", expected sizes of less than 2^63");
   }
   c.add_output(shape, c.input().dtype());
 }

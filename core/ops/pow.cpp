@@ -4,9 +4,11 @@
 #include <type_traits>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/log.h>
+#include <tessera/core/ops/logical.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum_to.h>
@@ -28,6 +30,26 @@ std::int64_t integer_power(std::int64_t x, std::int64_t y) {
   return static_cast<std::int64_t>(result);
 }
 
+/// y - 1 with all the digits of y: two numbers alone would take part in f32.
+Tensor less_one(const Tensor& y) {
+  const bool number = y.get().number;
+  Tensor result = cast(y, y.dtype(), number) - 1;
+  result.get().number = number;
+  return result;
+}
+
+/// The logarithm of a base, in the dtype of its power or a wider one: a number has no width.
+Tensor log_of_base(const Tensor& x, DType power) {
+  const bool number = x.get().number;
+  const bool widthless = number || is_integral(x.dtype());
+  return log(cast(x, promote(power, widthless ? DType::f32 : x.dtype()), number));
+}
+
+/// Where 0^y does not depend on y.
+Tensor is_flat(const Tensor& x, const Tensor& y) {
+  return is_complex(y.dtype()) ? eq(x, 0) : logical_and(eq(x, 0), y >= 0);
+}
+
 }  // namespace
 
 void Pow::reference(Kernel& k, const Attrs&) {
@@ -35,7 +57,8 @@ void Pow::reference(Kernel& k, const Attrs&) {
     if constexpr (std::is_same_v<decltype(x), std::int64_t>) {
       return integer_power(x, y);
     } else {
-      return std::pow(x, y);
+      using T = decltype(x);  // std::pow of complex zeros is nan
+      return x == T(0) && y == T(0) ? T(1) : std::pow(x, y);
     }
   });
 }
@@ -44,11 +67,12 @@ void Pow::vjp(Vjp& v, const Attrs&) {
   const Tensor x = v.input(0);
   const Tensor y = v.input(1);
   if (v.needs(0)) {
-    const Tensor slope = where(eq(y, 0), 0, y * pow(x, y - 1));
+    const Tensor slope = where(eq(y, 0), 0, y * pow(x, less_one(y)));
     v.set(0, gradient_like(v.gradient() * conj(slope), v.input_meta(0)));
   }
   if (v.needs(1)) {
-    const Tensor slope = where(eq(x, 0), 0, v.output() * log(x));  // flat at 0, for y > 0
+    const Tensor output = v.output();
+    const Tensor slope = where(is_flat(x, y), 0, output * log_of_base(x, output.dtype()));
     v.set(1, gradient_like(v.gradient() * conj(slope), v.input_meta(1)));
   }
 }
@@ -57,7 +81,7 @@ Tensor pow(const Tensor& x, const Tensor& y) {
   return call<Pow>({x, y});
 }
 Tensor pow(const Tensor& x, Number y) {
-  return call<Pow>({x, y.tensor()});
+  return call<Pow>({x, y.tensor_beside(x.dtype(), "pow")});
 }
 Tensor pow(Number x, const Tensor& y) {
   return call<Pow>({x.tensor(), y});

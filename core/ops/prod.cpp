@@ -49,6 +49,9 @@ Dims reduced_last(const DimSet& reduced, int ndim) {
 
 Tensor product_of_others(const Tensor& x, const ReduceAttrs& attrs) {
   const int ndim = x.ndim();
+  if (ndim == 0) {
+    return ones({}, {.dtype = x.dtype(), .device = x.device()});  // there are none
+  }
   const Dims order = reduced_last(reduced_dims("prod", attrs, ndim), ndim);
   Dims back = order;
   for (int d = 0; d < ndim; ++d) {

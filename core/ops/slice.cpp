@@ -20,6 +20,11 @@ std::pair<std::int64_t, std::int64_t> range_of(const Slice::Attrs& attrs, std::i
   return {start, std::max(start, position(attrs.end))};
 }
 
+/// Along a dim of `size`: a larger step chooses as little, and could overflow.
+std::int64_t step_of(const Slice::Attrs& attrs, std::int64_t size) {
+  return std::min(attrs.step, std::max<std::int64_t>(size, 1));
+}
+
 /// The padding that puts the slice's elements back to where they came from.
 Pad::Attrs spread(const Slice::Attrs& attrs, const Shape& from, const Shape& sliced) {
   const Dims none = Dims::filled(from.size(), 0);
@@ -40,14 +45,15 @@ void Slice::infer(Infer& c, const Attrs& attrs) {
   check_has_dims("slice", shape);
   check_at_least("slice", "step", attrs.step, 1);
   const auto [start, end] = range_of(attrs, shape[dim]);
-  shape[dim] = (end - start + attrs.step - 1) / attrs.step;
+  const std::int64_t step = step_of(attrs, shape[dim]);
+  shape[dim] = (end - start + step - 1) / step;
   c.add_output(shape, c.input().dtype());
 }
 
 void Slice::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
   const int dim = normalize_dim("slice", attrs.dim, in.shape.size());
   out.strides = in.strides;
-  out.strides[dim] *= attrs.step;
+  out.strides[dim] *= step_of(attrs, in.shape[dim]);
   out.offset = in.offset + range_of(attrs, in.shape[dim]).first * in.strides[dim];
 }
 

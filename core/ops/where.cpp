@@ -32,10 +32,10 @@ Tensor where(const Tensor& condition, const Tensor& x, const Tensor& y) {
   return call<Where>({condition, x, y});
 }
 Tensor where(const Tensor& condition, const Tensor& x, Number y) {
-  return call<Where>({condition, x, y.tensor()});
+  return call<Where>({condition, x, y.tensor_beside(x.dtype(), "where")});
 }
 Tensor where(const Tensor& condition, Number x, const Tensor& y) {
-  return call<Where>({condition, x.tensor(), y});
+  return call<Where>({condition, x.tensor_beside(y.dtype(), "where"), y});
 }
 
 namespace {

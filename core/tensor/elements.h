@@ -78,6 +78,8 @@ template <class To, class From>
     if constexpr (std::is_same_v<To, std::complex<float>> ||
                   std::is_same_v<To, std::complex<double>>) {
       return To(value);
+    } else if constexpr (std::is_same_v<To, bool>) {
+      return value != From(0);
     } else {
       return convert<To>(value.real());
     }

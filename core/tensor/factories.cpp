@@ -38,8 +38,10 @@ void check_leads_to_end(bool leads, T start, T end, T step) {
 
 Tensor arange_reals(double start, double end, double step, const TensorOptions& options) {
   check_leads_to_end(step != 0 && (end - start) / step >= 0, start, end, step);
-  const auto n = static_cast<std::int64_t>(std::ceil((end - start) / step));
-  return generate({n}, options,
+  const double count = std::ceil((end - start) / step);
+  check(count < 0x1p63, "arange: too many elements; got ", count, " from start ", start, " to end ",
+        end, " by step ", step, ", expected fewer than 2^63");
+  return generate({static_cast<std::int64_t>(count)}, options,
                   [=](std::int64_t i) { return start + static_cast<double>(i) * step; });
 }
 
@@ -117,11 +119,13 @@ Tensor ones(const Shape& shape, const TensorOptions& options) {
 }
 
 Tensor full(const Shape& shape, Number value, const TensorOptions& options) {
+  value.check_fits(options.dtype, "full");
   return value.visit(
       [&](auto x) { return generate(shape, options, [x](std::int64_t) { return x; }); });
 }
 
 Tensor scalar(std::complex<double> value, DType dtype) {
+  Number(value).check_fits(dtype, "scalar");
   return generate({}, {.dtype = dtype}, [value](std::int64_t) { return value; });
 }
 

@@ -16,7 +16,8 @@ namespace tessera {
 [[nodiscard]] Tensor empty(const Shape& shape, const TensorOptions& options = {});
 [[nodiscard]] Tensor zeros(const Shape& shape, const TensorOptions& options = {});
 [[nodiscard]] Tensor ones(const Shape& shape, const TensorOptions& options = {});
-/// `value` everywhere, converted as `cast` does; integers are exact.
+/// `value` everywhere; integers are exact. Throws ValueError for what the dtype cannot hold, as
+/// Number::check_fits says.
 [[nodiscard]] Tensor full(const Shape& shape, Number value, const TensorOptions& options = {});
 /// A 0-d tensor.
 template <PlainNumber T>

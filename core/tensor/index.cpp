@@ -88,6 +88,11 @@ class Resolver {
     if (mask.cut()) {  // each microbatch would give another number of positions
       fail_on_microbatches("index", "chooses by a mask that depends on the samples");
     }
+    if (mask.ndim() == 0) {  // all or nothing
+      apply(kNewDim);
+      result_.lists.push_back(nonzero(unsqueeze(mask, 0))[0]);
+      return;
+    }
     for (int d = 0; d < mask.ndim(); ++d) {
       check(mask.shape()[d] == unstacked_shape(result_.view)[dim_],
             "index: the mask does not fit; got ", mask.shape(), " from dim ", dim_ - d,
@@ -153,6 +158,7 @@ void assign(const Tensor& x, std::initializer_list<Index> indices, const Tensor&
 }
 
 void assign(const Tensor& x, std::initializer_list<Index> indices, Number value) {
+  value.check_fits(x.dtype(), "assign");
   assign(x, indices, value.tensor());
 }
 

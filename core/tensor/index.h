@@ -28,8 +28,9 @@ struct Rest {};
 inline constexpr NewDim kNewDim{};  ///< a new dim of size 1
 inline constexpr Rest kRest{};      ///< as many whole dims as are left
 
-/// What stands between the commas of x[...]. A tensor is a mask (bool, over as many dims as it has)
-/// or a list of positions (i64, any shape).
+/// What stands between the commas of x[...]. A tensor is a mask (bool, over as many dims as it has;
+/// one of none gives a new dim, of size 1 where it holds and 0 elsewhere) or a list of positions
+/// (i64, any shape).
 using Index = std::variant<std::int64_t, Range, NewDim, Rest, Tensor>;
 
 /// The part of x that `indices` name. A view when they hold no tensors; else a copy, in which the
@@ -39,6 +40,7 @@ using Index = std::variant<std::int64_t, Range, NewDim, Rest, Tensor>;
 [[nodiscard]] Tensor index(const Tensor& x, std::initializer_list<Index> indices);
 
 /// Writes `value`, broadcast and converted, to that part of x; on the tape when gradients are on.
+/// Throws ValueError for a number that the dtype of x cannot hold, as Number::check_fits says.
 void assign(const Tensor& x, std::initializer_list<Index> indices, const Tensor& value);
 void assign(const Tensor& x, std::initializer_list<Index> indices, Number value);
 

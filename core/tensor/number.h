@@ -30,6 +30,13 @@ class Number {
 
   /// A 0-d tensor on the CPU: bool, i64, f64 or c128.
   [[nodiscard]] Tensor tensor() const;
+  /// The same for an op whose result holds the number as it is: where promotion beside a tensor of
+  /// `other` leaves it an integer of that width, it must fit as `check_fits` says.
+  [[nodiscard]] Tensor tensor_beside(DType other, const char* op) const;
+  /// Throws ValueError, naming `op`, where elements of `dtype` cannot hold the number: those
+  /// of integers no nan and nothing out of range, those of reals no imaginary part. As in PyTorch,
+  /// fractions are cut off, bools hold anything, and u8 holds integers from -255 on, modulo 256.
+  void check_fits(DType dtype, const char* op) const;
   [[nodiscard]] double real() const { return value_.real(); }
   [[nodiscard]] bool is_integer() const { return dtype_ == DType::i64; }
   [[nodiscard]] std::int64_t integer() const { return integer_; }  ///< of an integer

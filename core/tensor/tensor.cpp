@@ -1,5 +1,7 @@
 #include <tessera/core/tensor/tensor.h>
 
+#include <cmath>
+
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
@@ -71,10 +73,24 @@ double Tensor::item_as_double() const {
                         counts != nullptr ? read_counts("item", *counts) : std::vector<double>());
 }
 
-std::int64_t Tensor::item_as_integer() const {
-  const TensorImpl& x = get();
-  return x.numel() == 1 ? to_vector<std::int64_t>()[0]
-                        : static_cast<std::int64_t>(item_as_double());
+bool Tensor::item_as_bool() const {
+  return numel() == 1 ? to_vector<bool>()[0] : item_as_double() != 0;
+}
+
+std::int64_t Tensor::item_between(std::int64_t least, std::int64_t most) const {
+  if (is_integral(dtype()) && numel() == 1) {
+    const std::int64_t value = to_vector<std::int64_t>()[0];
+    check(value >= least && value <= most, "item: the value does not fit; got ", value,
+          ", expected one in [", least, ", ", most, "]");
+    return value;
+  }
+  const double value = item_as_double();
+  const double whole = std::trunc(value);
+  const bool fits =  // as doubles: 1 more than the largest i64 is 2^63 then, too
+      whole >= static_cast<double>(least) && whole < static_cast<double>(most) + 1;
+  check(fits, "item: the value does not fit; got ", value, ", expected one in [", least, ", ", most,
+        "]");
+  return static_cast<std::int64_t>(whole);
 }
 
 template <class T>
@@ -95,14 +111,7 @@ template std::vector<std::int64_t> Tensor::to_vector() const;
 template std::vector<std::complex<double>> Tensor::to_vector() const;
 
 bool Tensor::requires_grad() const noexcept {
-  if (!defined()) {
-    return false;
-  }
-  if (impl_->autograd == nullptr) {
-    return is_stale(*impl_);
-  }
-  return is_stale(*impl_) || impl_->autograd->requires_grad ||
-         static_cast<bool>(impl_->autograd->producer);
+  return defined() && is_on_tape(*impl_);
 }
 
 Tensor& Tensor::set_requires_grad(bool on) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <ostream>
 #include <vector>
 
@@ -67,15 +68,21 @@ class Tensor {
 
   /// The only element as a C++ number, converted. A value that exists once a microbatch gives the
   /// mean over the microbatches of the pass, weighted by what a loss counted in each. Throws
-  /// InvalidArgument for several elements, and for a sum of losses with different counts.
+  /// InvalidArgument for several elements, for a sum of losses with different counts, and for a
+  /// value whose whole part an integer T cannot hold, nan among them.
   template <class T = double>
   [[nodiscard]] T item() const {
-    if constexpr (std::integral<T>) {
-      if (is_integral(dtype())) {
-        return static_cast<T>(item_as_integer());
-      }
+    if constexpr (std::same_as<T, bool>) {
+      return item_as_bool();
+    } else if constexpr (std::integral<T>) {
+      using Limits = std::numeric_limits<T>;
+      constexpr bool kUnsigned64 = sizeof(T) == 8 && std::unsigned_integral<T>;
+      constexpr auto kMost =
+          static_cast<std::int64_t>(kUnsigned64 ? Limits::max() / 2 : Limits::max());
+      return static_cast<T>(item_between(static_cast<std::int64_t>(Limits::min()), kMost));
+    } else {
+      return static_cast<T>(item_as_double());
     }
-    return static_cast<T>(item_as_double());
   }
   /// All elements in row-major order, converted.
   template <class T>
@@ -119,7 +126,8 @@ class Tensor {
 
  private:
   [[nodiscard]] double item_as_double() const;
-  [[nodiscard]] std::int64_t item_as_integer() const;
+  [[nodiscard]] bool item_as_bool() const;
+  [[nodiscard]] std::int64_t item_between(std::int64_t least, std::int64_t most) const;
 
   Ref<TensorImpl> impl_;
 };

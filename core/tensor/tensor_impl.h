@@ -27,6 +27,7 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   Cut cut;
   bool inference = false;                  ///< made under InferenceGuard: never on a tape
   bool untracked_view = false;             ///< a view made while nothing was recorded
+  bool untracked_gradient = false;         ///< such a view of what required a gradient
   bool boundary = false;                   ///< shows what core/autograd/boundary.h watches
   bool read_only = false;                  ///< a buffer's value that only `assign` changes
   bool number = false;                     ///< stands for a C++ number: has a kind but no width

@@ -53,7 +53,7 @@ void rest_on(const Tensor& x, const CommBuffer& buffer, std::int64_t offset) {
   impl.strides = place.get().strides;
   impl.offset = place.get().offset;
   impl.base = nullptr;  // it is no view any more
-  impl.untracked_view = false;
+  impl.untracked_view = impl.untracked_gradient = false;
 }
 
 void move_parameters(const std::vector<Bucket>& buckets, const CommBuffer& buffer) {

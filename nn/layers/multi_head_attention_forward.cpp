@@ -96,8 +96,8 @@ void MultiHeadAttention::check_inputs(const Tensor& query, const Tensor& key,
         ": wrong widths; got ", q, ", ", k, " and ", v, ", expected ", widths_.embed, ", ",
         widths_.key, " and ", widths_.value);
   const int batch = call_.batch_first ? 0 : 1;
-  check(k[0] == v[0] && k[1] == v[1] && (ndim == 2 || q[batch] == k[batch]), kName,
-        ": shapes do not fit; got ", q, ", ", k, " and ", v);
+  const bool batches_fit = ndim == 2 || (k[1] == v[1] && q[batch] == k[batch]);
+  check(k[0] == v[0] && batches_fit, kName, ": shapes do not fit; got ", q, ", ", k, " and ", v);
 }
 
 // Batch first: a microbatch is a run of rows, and dropout finds samples in dim 0.

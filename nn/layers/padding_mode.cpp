@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include <tessera/core/ops/index_select.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/pad.h>
+#include <tessera/core/ops/support/overflow.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera::nn {
@@ -38,12 +38,15 @@ Tensor pad_dim(PaddingMode mode, const Tensor& x, int dim, std::int64_t before,
   const std::int64_t limit = limit_of(mode, size);
   check(limit < 0 || std::max(before, after) <= limit, "padding: too much for ", to_string(mode),
         "; got ", before, " and ", after, " for a dim of ", size);
-  std::vector<std::int64_t> sources;
-  for (std::int64_t i = -before; i < size + after; ++i) {
-    sources.push_back(source_of(mode, i, size));
+  std::int64_t count = size;
+  check(add_product(count, before, 1) && add_product(count, after, 1), "padding: too much; got ",
+        before, " and ", after, " for a dim of ", size, ", expected fewer than 2^63 in all");
+  const Tensor sources = empty({std::max<std::int64_t>(count, 0)}, {.dtype = DType::i64});
+  auto* source = sources.data<std::int64_t>();
+  for (std::int64_t i = 0; i < count; ++i) {
+    source[i] = source_of(mode, i - before, size);
   }
-  const Shape shape{static_cast<std::int64_t>(sources.size())};
-  return index_select(x, dim, from_values(std::span<const std::int64_t>(sources), shape));
+  return index_select(x, dim, sources);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                             const BCELossOptions& options) {
   const auto [x, y] = stacked_alike(input, target);
   check_same_shape("binary_cross_entropy", x, y);
+  check_weight("binary_cross_entropy", "weight", options.weight, x);
   const Tensor losses = call<BinaryCrossEntropy>({widened(x), widened(y)});
   return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
 }

@@ -9,8 +9,11 @@ namespace tessera::nn {
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         const BCEWithLogitsLossOptions& options) {
   using Op = BinaryCrossEntropyWithLogits;
+  constexpr const char* kName = Op::info.name;
   const auto [logits, shares] = stacked_alike(input, target);
-  check_same_shape("binary_cross_entropy_with_logits", logits, shares);
+  check_same_shape(kName, logits, shares);
+  check_weight(kName, "weight", options.weight, logits);
+  check_weight(kName, "pos_weight", options.pos_weight, logits);
   const Tensor x = widened(logits);
   const Tensor y = widened(shares);
   const Tensor losses =

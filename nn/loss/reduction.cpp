@@ -25,4 +25,14 @@ void check_same_shape(const char* op, const Tensor& input, const Tensor& target)
                     expected);
 }
 
+void check_weight(const char* op, const char* name, const Tensor& weight, const Tensor& input) {
+  if (weight.defined()) {
+    const Shape expected = unstacked_shape(input);
+    const Shape given = unstacked_shape(weight);
+    check<ValueError>(broadcast_shapes(op, given, expected) == expected, op, ": ", name,
+                      " does not fit; got ", given, ", expected a shape that broadcasts to ",
+                      expected);
+  }
+}
+
 }  // namespace tessera::nn

@@ -32,4 +32,8 @@ using Reduction = LossReduction;
 /// train on 64 pairs.
 void check_same_shape(const char* op, const Tensor& input, const Tensor& target);
 
+/// Throws ValueError naming `op` unless `weight`, where it is there, broadcasts to the shape of
+/// `input`: a larger one would repeat the losses.
+void check_weight(const char* op, const char* name, const Tensor& weight, const Tensor& input);
+
 }  // namespace tessera::nn

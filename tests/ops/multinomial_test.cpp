@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <tessera/core/base/context.h>
 #include <tessera/core/tensor/factories.h>
 
@@ -49,7 +51,9 @@ TEST(Multinomial, draws_follow_from_the_seed) {
 
 TEST(Multinomial, names_a_row_that_is_no_distribution) {
   EXPECT_THROW(static_cast<void>(multinomial(zeros({2, 3}))), InvalidArgument);
-  EXPECT_THROW(static_cast<void>(multinomial(tensor({1.F, -1.F}))), InvalidArgument);
+  for (const float wrong : {-1.F, INFINITY, -INFINITY, NAN}) {
+    EXPECT_THROW(static_cast<void>(multinomial(tensor({1.F, wrong}))), InvalidArgument) << wrong;
+  }
 }
 
 }  // namespace

@@ -1,16 +1,26 @@
 // A number beside a tensor: it takes part in f32, or in f64 beside f64, whatever kernel runs.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
+#include <tessera/core/autograd/engine.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/div.h>
+#include <tessera/core/ops/maximum.h>
+#include <tessera/core/ops/minimum.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/neg.h>
+#include <tessera/core/ops/pow.h>
 #include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/where.h>
 #include <tessera/core/tensor/factories.h>
 
+#include "support/expect_numbers.h"
 #include "support/op_tools.h"
 
 namespace tessera {
@@ -88,6 +98,40 @@ TEST(Numbers, compare_as_what_the_tensor_holds_of_them) {
     EXPECT_EQ((x >= scalar(0.3, {.dtype = DType::f64})).to_vector<bool>(),
               (std::vector<bool>{true, false}));
   }
+}
+
+/// f(x, c) and its first and second derivatives by x.
+template <class C>
+std::array<std::vector<double>, 3> derivatives(const auto& f, const C& c) {
+  const Tensor x = tensor<double>({0.75, 1.7, 0.3, 2}).set_requires_grad(true);
+  const Tensor y = f(x, c);
+  const Tensor first = grad(std::array{sum(y)}, std::array{x}, {}, {.create_graph = true})[0];
+  const Tensor second = grad(std::array{sum(first * x)}, std::array{x})[0];
+  return {y.to_vector<double>(), first.to_vector<double>(), second.to_vector<double>()};
+}
+
+// Numbers alone among themselves would be f32.
+TEST(Numbers, give_derivatives_in_f64_that_tensors_of_them_give) {
+  const auto expect_same = [](const char* name, const auto& f) {
+    for (const double c : {0.3, 2.3, -1.7}) {
+      const auto got = derivatives(f, c);
+      const auto want = derivatives(f, full({4}, c, {.dtype = DType::f64}));
+      for (std::size_t order = 0; order < 3; ++order) {
+        SCOPED_TRACE(testing::Message() << name << " " << c << ", derivative " << order);
+        testing_support::expect_numbers(got[order], want[order], 1e-14);
+      }
+    }
+  };
+  expect_same("x + c", [](const auto& x, const auto& c) { return (x + c) * x; });
+  expect_same("c - x", [](const auto& x, const auto& c) { return (c - x) * x; });
+  expect_same("x * c", [](const auto& x, const auto& c) { return x * c * x; });
+  expect_same("x / c", [](const auto& x, const auto& c) { return x / c * x; });
+  expect_same("c / x", [](const auto& x, const auto& c) { return c / x; });
+  expect_same("x^c", [](const auto& x, const auto& c) { return pow(x, c); });
+  expect_same("c^x", [](const auto& x, const auto& c) { return pow(c * c, x); });
+  expect_same("max", [](const auto& x, const auto& c) { return maximum(x * x, c); });
+  expect_same("min", [](const auto& x, const auto& c) { return minimum(c, x * x); });
+  expect_same("where", [](const auto& x, const auto& c) { return where(x > c, x * x, c); });
 }
 
 }  // namespace

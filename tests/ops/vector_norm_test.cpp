@@ -13,6 +13,8 @@ const RegisterOpCase<Norm> kNormCase{{
     .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.reduce = {.dims = {1}}}},
                 {.inputs = {real({4, 6})}, .attrs = {.reduce = {.dims = {-1, 0}, .keepdim = true}}},
                 {.inputs = {complex({4, 3})}},
+                {.inputs = {given({2, 4}, {0, 2, 0, -1, 0.5, 0, 0, 0})},
+                 .attrs = {.reduce = {.dims = {1}}}},
                 {.inputs = {real({4, 6}).away_from_zero()},
                  .attrs = {.reduce = {.dims = {1}}, .p = 3}},
                 {.inputs = {real({4, 6}).away_from_zero()},

@@ -3,8 +3,10 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/div.h>
+#include <tessera/core/ops/logical.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
@@ -26,9 +28,12 @@ void extreme_vjp(Vjp& v, const ReduceAttrs& attrs) {
   if (v.needs(0)) {
     const TensorMeta& meta = v.input_meta();
     const Tensor best = expand_reduced(v.output(), attrs, meta);
-    const Tensor chosen = cast(eq(v.input(), best), meta.dtype);
+    const Tensor x = v.input();
+    const Tensor chosen =  // a nan is the best where there is one; f16 could not count the ties
+        cast(logical_or(eq(x, best), ne(x, x)), promote(meta.dtype, DType::f32));
     const Tensor ties = sum(chosen, attrs.dims, attrs.keepdim);
-    v.set(0, chosen * expand_reduced(v.gradient() / ties, attrs, meta));
+    const Tensor shares = expand_reduced(v.gradient() / ties, attrs, meta);
+    v.set(0, gradient_like(chosen * shares, meta));
   }
 }
 

@@ -12,8 +12,12 @@
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
 
+#include "support/error_of.h"
+
 namespace tessera {
 namespace {
+
+using testing_support::error_of;
 
 Tensor leaf(std::initializer_list<float> values) {
   return tensor(values).set_requires_grad(true);
@@ -83,6 +87,21 @@ TEST(Grad, gives_second_derivatives) {
   EXPECT_EQ(first[0].item(), 27);
   EXPECT_EQ(second[0].item(), 18);
   EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(Grad, takes_no_seeds_or_one_for_each_output) {
+  const Tensor x = leaf({3});
+  const Tensor y = x * 2.0, z = x * 5.0;
+  const auto with = [&](const std::vector<Tensor>& seeds) {
+    return grad(std::array{y, z}, std::array{x}, seeds, {.keep_graph = true})[0].item();
+  };
+  EXPECT_EQ(with({}), 7);
+  EXPECT_EQ(with({tensor({10.F}), tensor({1.F})}), 25);
+  EXPECT_EQ(with({tensor({10.F}), Tensor()}), 25);
+  for (const std::size_t count : {1, 3}) {
+    EXPECT_EQ(error_of([&] { return with(std::vector<Tensor>(count)); }),
+              "grad: wrong number of seeds; got " + std::to_string(count) + ", expected none or 2");
+  }
 }
 
 TEST(Microbatches, gradients_do_not_depend_on_how_many_share_a_pass) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/autograd/engine.h>
+#include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/copy.h>
@@ -84,6 +85,37 @@ TEST(ViewWrites, give_second_gradients) {
   EXPECT_EQ(second[0].to_vector<double>(), (Values{0, 18}));
 }
 
+// As in PyTorch: what was written to is a view of its base again, not what the base was made of.
+TEST(ViewWrites, leave_the_view_behind_its_base) {
+  const Tensor x = leaf_of({1, 2});
+  const Tensor base = x * 1;
+  const Tensor part = select(base, 0, 0);
+  mul_(part, 3);
+  const auto gradient = [](const Tensor& y, const Tensor& of) {
+    return grad(std::array{y}, std::array{of}, {}, {.keep_graph = true})[0];
+  };
+  EXPECT_EQ(gradient(part * 5, base).to_vector<double>(), (Values{5, 0}));
+  EXPECT_FALSE(gradient(sum(base), part).defined());
+  EXPECT_EQ(gradient(sum(base) + part * 5, base).to_vector<double>(), (Values{6, 1}));
+  EXPECT_EQ(gradient(sum(base) + part * 5, part).to_vector<double>(), (Values{5}));
+  EXPECT_EQ(gradient(sum(base) + part * 5, x).to_vector<double>(), (Values{18, 1}));
+}
+
+TEST(ViewWrites, hooks_on_the_view_see_the_gradient_of_its_own_uses) {
+  const Tensor x = leaf_of({1, 2});
+  const Tensor base = x * 1;
+  const Tensor part = select(base, 0, 0);
+  mul_(part, 3);
+  Values seen;
+  const auto hook = register_gradient_hook(part, [&](const Tensor& g) {
+    seen.push_back(g.item());
+    return g * 100;
+  });
+  sum(base).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (Values{3, 1}));
+  EXPECT_EQ(seen, Values{});
+}
+
 TEST(InPlace, keeps_what_the_gradient_needs) {
   const Tensor x = leaf_of({3});
   const Tensor y = x * 1;
@@ -112,6 +144,35 @@ TEST(InPlace, of_an_untracked_view_is_an_error) {
     return slice(base, 0, 1);
   }();
   EXPECT_THROW(part.copy_(leaf_of({1})), InvalidArgument);
+}
+
+// A write by a number: only what the view shows is on the tape.
+TEST(InPlace, of_an_untracked_view_of_what_requires_a_gradient_is_an_error) {
+  const Tensor x = leaf_of({1, 2});
+  for (const Tensor& base : {x, x * 1, slice(x * 1, 0, 0)}) {
+    const Tensor part = [&] {
+      const NoGradGuard off_the_tape;
+      return slice(base, 0, 1);
+    }();
+    EXPECT_THROW(mul_(part, 2), Error);
+    EXPECT_THROW(mul_(slice(part, 0, 0), 2), Error);
+    EXPECT_EQ(base.to_vector<double>(), (Values{1, 2}));
+    const NoGradGuard off_the_tape;
+    mul_(part, 1);
+  }
+}
+
+TEST(InPlace, of_an_untracked_view_off_the_tape_is_allowed) {
+  const Tensor plain = tensor<double>({1, 2});
+  const Tensor detached = (leaf_of({1, 2}) * 1).detach();
+  for (const Tensor& base : {plain, detached}) {
+    const Tensor part = [&] {
+      const NoGradGuard off_the_tape;
+      return slice(base, 0, 1);
+    }();
+    mul_(part, 2);
+    EXPECT_EQ(base.to_vector<double>(), (Values{1, 4}));
+  }
 }
 
 TEST(InPlace, reads_overlapping_inputs_before_it_writes) {

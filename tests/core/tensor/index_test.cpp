@@ -49,6 +49,61 @@ TEST(Index, gradients_add_up_where_positions_repeat) {
   EXPECT_EQ(index(x.grad(), {1, 0}).item(), 2);
 }
 
+struct ZeroDimMask {
+  std::initializer_list<Index> indices;
+  Shape shape;
+  Values values;
+};
+
+// As PyTorch gives them for x[...].
+TEST(Index, by_a_mask_without_dims_gives_a_new_dim_of_size_1_or_0) {
+  const Tensor x = reshape(arange(6, {.dtype = DType::f64}), {2, 3});
+  const Tensor yes = scalar(true, {.dtype = DType::boolean});
+  const Tensor no = scalar(false, {.dtype = DType::boolean});
+  const Values all{0, 1, 2, 3, 4, 5};
+  const ZeroDimMask cases[] = {
+      {{yes}, {1, 2, 3}, all},
+      {{no}, {0, 2, 3}, {}},
+      {{Range{}, yes}, {2, 1, 3}, all},
+      {{Range{}, no}, {2, 0, 3}, {}},
+      {{kRest, yes}, {2, 3, 1}, all},
+      {{kRest, no}, {2, 3, 0}, {}},
+      {{yes, yes}, {1, 2, 3}, all},
+      {{yes, no}, {0, 2, 3}, {}},
+      {{yes, x > 2}, {3}, {3, 4, 5}},
+      {{list({0, 1}), yes}, {2, 3}, all},
+      {{Range{}, list({0, 2}), yes}, {2, 2}, {0, 2, 3, 5}},
+      {{kNewDim, yes}, {1, 1, 2, 3}, all},
+      {{yes, 0}, {1, 3}, {0, 1, 2}},
+      {{0, no}, {0, 3}, {}},
+      {{yes, Range{0, 1}}, {1, 1, 3}, {0, 1, 2}},
+  };
+  for (const ZeroDimMask& c : cases) {
+    const Tensor y = index(x, c.indices);
+    EXPECT_EQ(y.shape(), c.shape);
+    EXPECT_EQ(y.to_vector<double>(), c.values) << c.shape;
+    EXPECT_FALSE(y.shares_storage(x)) << c.shape;
+  }
+  EXPECT_THROW(static_cast<void>(index(x, {no, list({0, 1})})), InvalidArgument);
+  EXPECT_EQ(index(scalar(5), {yes}).shape(), (Shape{1}));
+  EXPECT_EQ(index(scalar(5), {no}).shape(), (Shape{0}));
+}
+
+TEST(Assign, by_a_mask_without_dims_writes_all_or_nothing) {
+  for (const bool holds : {false, true}) {
+    const Tensor x = tensor<double>({1, 2, 3});
+    assign(x, {eq(sum(x), holds ? 6 : 100)}, 7);
+    EXPECT_EQ(x.to_vector<double>(), holds ? (Values{7, 7, 7}) : (Values{1, 2, 3}));
+    assign(x, {eq(sum(x), holds ? 21 : 100)}, tensor<double>({4, 5, 6}));
+    EXPECT_EQ(x.to_vector<double>(), holds ? (Values{4, 5, 6}) : (Values{1, 2, 3}));
+    const Tensor w = tensor<double>({1, 2, 3}).set_requires_grad(true);
+    const Tensor y = w * 2;
+    assign(y, {scalar(holds, {.dtype = DType::boolean})}, w * 10);
+    sum(y).backward();
+    EXPECT_EQ(w.grad().to_vector<double>(), holds ? (Values{10, 10, 10}) : (Values{2, 2, 2}));
+  }
+}
+
 TEST(Assign, writes_through_views_lists_and_masks) {
   const Tensor x = matrix();
   assign(x, {0}, 5);

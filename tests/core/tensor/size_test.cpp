@@ -1,6 +1,7 @@
 // Sizes that no memory has.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include <tessera/core/base/error.h>
@@ -32,6 +33,17 @@ TEST(Sizes, MoreThanAddressesCountIsRefused) {
             "expand" + expected);
   const Tensor column = expand(ones({1, 1}), {kMany, 1}), row = expand(ones({1, 1}), {1, kMany});
   EXPECT_EQ(error_of<InvalidArgument>([&] { return column + row; }), "add" + expected);
+}
+
+TEST(Sizes, RangesOfMoreThanIntegersCountAreRefused) {
+  for (const double end : {1e30, 0x1p63, static_cast<double>(INFINITY)}) {
+    EXPECT_EQ(error_of<InvalidArgument>([&] {
+                return arange(0.0, end, 1.0);
+              }).find("arange: too many elements; got "),
+              0)
+        << end;
+  }
+  EXPECT_EQ(arange(0.0, -1e30, -1e30).numel(), 1);
 }
 
 TEST(Sizes, NothingOfManyIsNothing) {

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/layers/conv.h>
 #include <tessera/nn/layers/conv_transpose.h>
+#include <tessera/nn/layers/padding_mode.h>
 
 #include "layers.h"
 #include "support/values.h"
@@ -76,6 +79,16 @@ TEST(Conv, keeps_the_size_and_continues_the_input) {
   EXPECT_EQ(padded(PaddingMode::reflect), (Floats{3212, 4321, 3432, 2343}));
   EXPECT_EQ(padded(PaddingMode::replicate), (Floats{3211, 4321, 4432, 4443}));
   EXPECT_EQ(padded(PaddingMode::circular), (Floats{3214, 4321, 1432, 2143}));
+}
+
+TEST(Conv, refuses_more_padding_than_can_be_counted) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for (const PaddingMode mode : {PaddingMode::zeros, PaddingMode::replicate}) {
+    for (const auto& [before, after] : {std::pair{kMost, kMost}, std::pair{kMost, std::int64_t{0}},
+                                        std::pair{std::int64_t{0}, kMost}}) {
+      EXPECT_THROW(pad_by(mode, ones({1, 1, 3}), {before}, {after}), InvalidArgument);
+    }
+  }
 }
 
 TEST(Conv, transposed_reaches_the_size_that_is_asked_for) {

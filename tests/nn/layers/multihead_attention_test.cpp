@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/layers/attention_mask.h>
@@ -184,6 +187,23 @@ TEST(MultiheadAttention, as_a_function_of_its_weights_gives_the_same_bits) {
       multi_head_attention_forward(query, key, value, weights_of(*layer), {.num_heads = 2});
   EXPECT_EQ(same.to_vector<float>(), y.to_vector<float>());
   EXPECT_EQ(also.to_vector<float>(), shown.to_vector<float>());
+}
+
+TEST(MultiheadAttention, without_a_batch_gives_what_a_batch_of_one_gives) {
+  const Tensor query = randn_f64({5, 8});
+  for (const auto& [kdim, vdim] : {std::pair{6, 4}, std::pair{4, 6}, std::pair{8, 8}}) {
+    const Tensor key = randn_f64({6, kdim}), value = randn_f64({6, vdim});
+    for (const bool batch_first : {false, true}) {
+      const auto layer = attention_in_f64({.kdim = kdim, .vdim = vdim, .batch_first = batch_first});
+      const int n = batch_first ? 0 : 1;
+      const auto [y, shown] = layer(query, key, value);
+      const auto [one, shown_of_one] =
+          layer(unsqueeze(query, n), unsqueeze(key, n), unsqueeze(value, n));
+      expect_close(y, squeeze(one, n));
+      expect_close(shown, squeeze(shown_of_one, 0));
+      EXPECT_THROW(layer(query, key, randn_f64({5, vdim})), InvalidArgument);
+    }
+  }
 }
 
 TEST(MultiheadAttention, refuses_weights_that_do_not_fit_each_other) {

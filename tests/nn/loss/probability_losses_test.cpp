@@ -40,6 +40,24 @@ TEST(KlDiv, is_that_of_pytorch) {
                    {logs, log_target});
 }
 
+TEST(BinaryCrossEntropy, refuses_weights_that_would_repeat_the_losses) {
+  const Tensor p = full({3, 2}, 0.5), target = ones({3, 2});
+  for (const Shape& shape : {Shape{}, Shape{1}, Shape{2}, Shape{3, 1}, Shape{3, 2}}) {
+    const Tensor w = ones(shape);
+    EXPECT_NEAR(binary_cross_entropy(p, target, {.weight = w}).item(), std::log(2), 1e-6);
+    const double expected = binary_cross_entropy_with_logits(p, target).item();
+    EXPECT_NEAR(binary_cross_entropy_with_logits(p, target, {.weight = w}).item(), expected, 1e-6);
+    EXPECT_NEAR(binary_cross_entropy_with_logits(p, target, {.pos_weight = w}).item(), expected,
+                1e-6);
+  }
+  for (const Shape& shape : {Shape{1, 3, 2}, Shape{4, 3, 2}, Shape{3}, Shape{2, 3}}) {
+    const Tensor w = ones(shape);
+    EXPECT_THROW(binary_cross_entropy(p, target, {.weight = w}), InvalidArgument) << shape;
+    EXPECT_THROW(binary_cross_entropy_with_logits(p, target, {.weight = w}), InvalidArgument);
+    EXPECT_THROW(binary_cross_entropy_with_logits(p, target, {.pos_weight = w}), InvalidArgument);
+  }
+}
+
 TEST(KlDiv, of_an_impossible_event_is_0_with_a_gradient_of_0) {
   const Tensor target = tensor<double>({0, 1}).set_requires_grad(true);
   const Tensor loss = kl_div(tensor<double>({-1, -2}), target, {.reduction = KLDivReduction::sum});
