@@ -14,7 +14,7 @@ bool is_inside(const Loop* inner, const Loop& loop) {
 
 }  // namespace
 
-std::shared_ptr<Loop> begin_loop(std::uint64_t source) {
+std::shared_ptr<Loop> begin_loop(std::uint64_t source, bool trains) {
   const Context& context = Context::current();
   auto loop = std::make_shared<Loop>();
   loop->source = source;
@@ -22,6 +22,7 @@ std::shared_ptr<Loop> begin_loop(std::uint64_t source) {
   loop->began_in = context.pass_mark;
   loop->before = loop->outer == nullptr ? context.pass : Pass{};
   loop->step_before = context.step;
+  loop->evaluation = trains ? 0 : next_evaluation();
   loop->draws_before = context.draws;
   return loop;
 }

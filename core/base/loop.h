@@ -16,8 +16,9 @@ struct Loop {
   std::weak_ptr<const void> began_in;  ///< that pass
   Pass before;                         ///< the context's pass where it began without an outer loop
   std::uint64_t step_before = 0;
+  std::uint64_t evaluation = 0;  ///< its number among evaluations; 0: it trains
   RandomDraws draws_before;
-  bool whole = true;      ///< its passes are all that the rank has of a step
+  bool whole = true;  ///< its passes are all that the rank has of a step
   bool over = false;
   /// What the context had when it moved on last.
   Pass pass;
@@ -32,15 +33,15 @@ struct Loop {
   /// True for an evaluation in a pass of a training step that has more: it runs in each of them.
   /// One that goes in step with the outer loop has the same microbatches.
   [[nodiscard]] bool is_repeated() const {
-    const bool in_step = outer != nullptr && pass.first == outer->pass.first &&
-                         pass.count == outer->pass.count;
+    const bool in_step =
+        outer != nullptr && pass.first == outer->pass.first && pass.count == outer->pass.count;
     return !pass.training && lies_in_outer() && outer->pass.training && !outer->whole &&
            !outer->pass.last && !in_step;
   }
 };
 
-/// A loop that begins in the context's pass.
-[[nodiscard]] std::shared_ptr<Loop> begin_loop(std::uint64_t source);
+/// A loop that begins in the context's pass, to train or to evaluate.
+[[nodiscard]] std::shared_ptr<Loop> begin_loop(std::uint64_t source, bool trains);
 
 /// Makes the context's pass the loop's: the loop moved on. `batches` is null where nobody compares
 /// them.

@@ -25,6 +25,17 @@ std::uint64_t drawing_path() {
   return of_step ? mix(path, hash_name("step")) : path;
 }
 
+/// The context's, begun anew where they are another pass's.
+RandomDraws& draws_of_pass() {
+  Context& context = Context::current();
+  RandomDraws& draws = context.draws;
+  if (draws.seed != context.seed || draws.step != context.step ||
+      draws.first != context.pass.first) {
+    draws = RandomDraws(context);
+  }
+  return draws;
+}
+
 std::string name_of_running_module() {
   std::string path = current_module_path();
   return path.empty() && root_of_call != nullptr ? *root_of_call : path;
@@ -42,6 +53,8 @@ RandomDraws::RandomDraws(const RandomDraws& other) {
   step = other.step;
   first = other.first;
   behind_loop = other.behind_loop;
+  evaluations = other.evaluations;
+  evaluation = other.evaluation;
 }
 
 RandomDraws& RandomDraws::operator=(const RandomDraws& other) {
@@ -58,22 +71,25 @@ std::uint64_t next_random_key() {
       "in another order on other ranks and passes; behind backward, in the step's "
       "last pass, set_grad takes noise that is drawn in a StepDraws");
   const std::scoped_lock lock(counting);
-  RandomDraws& draws = Context::current().draws;
-  if (draws.seed != context.seed || draws.step != context.step ||
-      draws.first != context.pass.first) {
-    draws = RandomDraws(context);
-  }
+  RandomDraws& draws = draws_of_pass();
   const std::uint64_t running = drawing_path();
-  const std::uint64_t path = draws.behind_loop ? mix(running, hash_name("behind a loop")) : running;
+  const std::uint64_t behind =
+      draws.behind_loop ? mix(running, hash_name("behind a loop")) : running;
+  const std::uint64_t path = draws.evaluation != 0 ? mix(behind, draws.evaluation) : behind;
   const std::uint64_t draw = draws.counts[path]++;
   return mix(mix(mix(context.seed, context.step), path), draw);
 }
 
-void begin_random_pass() {
+void begin_random_pass(std::uint64_t evaluation) {
   const std::scoped_lock lock(counting);
   RandomDraws& draws = Context::current().draws;
-  draws.counts.clear();
-  draws.behind_loop = false;
+  draws = RandomDraws(Context::current());
+  draws.evaluation = evaluation;
+}
+
+std::uint64_t next_evaluation() {
+  const std::scoped_lock lock(counting);
+  return ++draws_of_pass().evaluations;
 }
 
 void begin_draws_behind_loop() {

@@ -31,15 +31,22 @@ struct RandomDraws {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
   std::int64_t first = 0;
-  bool behind_loop = false;  ///< they follow the passes of a training loop and are not theirs
+  bool behind_loop = false;       ///< they follow the passes of a training loop and are not theirs
+  std::uint64_t evaluations = 0;  ///< loops of evaluation begun so far
+  std::uint64_t evaluation = 0;   ///< of a pass of one: which loop and batch; 0 for others
 };
 
 /// The key of the running module's next draw in this pass. Counts it.
 [[nodiscard]] std::uint64_t next_random_key();
 
 /// A new pass begins: every path's draws count from zero again. Loaders call it; without it a pass
-/// begins where the context's seed, step or first microbatch changes.
-void begin_random_pass();
+/// begins where the context's seed, step or first microbatch changes. Batches of evaluations, for
+/// which the step stands still, draw by numbers of their own, `evaluation`.
+void begin_random_pass(std::uint64_t evaluation = 0);
+
+/// A loop of evaluation begins: its number among those of the pass, or of the time between loops,
+/// from 1.
+[[nodiscard]] std::uint64_t next_evaluation();
 
 /// A training loop ended: what is drawn behind it does not depend on what its last pass drew, which
 /// is another one on other ranks. Loaders call it.

@@ -11,7 +11,8 @@ namespace tessera {
 namespace {
 
 constexpr std::string_view kModels = "models", kFactories = "factories",
-                           kBehindLoop = "behind a loop", kPath = "path ";
+                           kBehindLoop = "behind a loop", kEvaluations = "evaluations",
+                           kPath = "path ";
 
 /// The path of which `name` says how often it drew.
 bool read_path(std::string_view name, std::uint64_t& path) {
@@ -35,10 +36,11 @@ RandomState random_state() {
     return state;  // a pass begins anew
   }
   state.emplace_back(kBehindLoop, draws.behind_loop ? 1 : 0);
+  state.emplace_back(kEvaluations, draws.evaluations);
   for (const auto& [path, count] : draws.counts) {
     state.emplace_back(std::string(kPath) + std::to_string(path), count);
   }
-  std::sort(state.begin() + 3, state.end());  // equal states are equal texts
+  std::sort(state.begin() + 4, state.end());  // equal states are equal texts
   return state;
 }
 
@@ -53,6 +55,8 @@ void set_random_state(const RandomState& state) {
       context.factory_draws = count;
     } else if (name == kBehindLoop) {
       draws.behind_loop = count != 0;
+    } else if (name == kEvaluations) {
+      draws.evaluations = count;
     } else if (read_path(name, path)) {
       draws.counts[path] = count;
     }

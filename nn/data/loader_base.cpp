@@ -132,7 +132,7 @@ std::shared_ptr<Loop> LoaderBase::begin_loop() {
       "leave loops by `if (optimizer.step().ended)`, or go on from a state that was "
       "taken before, by load_state");
   respect_mixing();
-  loop_ = tessera::begin_loop(source_key());
+  loop_ = tessera::begin_loop(source_key(), options_.counts_steps);
   loop_->whole = passes_.size() == 1;
   begun_ = next_.position;
   const std::int64_t batches = batches_per_epoch();
@@ -215,7 +215,8 @@ void LoaderBase::advance(std::vector<Shape> sizes) {
     context.step = static_cast<std::uint64_t>(now.position) + 1;
   }
   enter_pass(loop_, pass, announced_source(now.position));
-  begin_random_pass();
+  const auto batch = static_cast<std::uint64_t>(now.position - begun_);
+  begin_random_pass(loop_->evaluation == 0 ? 0 : mix(loop_->evaluation, batch));
   latest_ = now.index;
   backwards_ = latest_ == 0 ? std::nullopt : backwards_;
   next_ = cursor(1);

@@ -73,11 +73,11 @@ double norm_by_hand(const Doubles& x, double p) {
 Doubles slopes_by_hand(const Doubles& x, double p) {
   const double n = norm_by_hand(x, p);
   const auto largest = [n](double value) { return std::abs(value) == n; };
+  const auto ties = static_cast<double>(std::ranges::count_if(x, largest));
   Doubles slopes;
   for (const double value : x) {
     const double size =
-        p == kInfinity ? (largest(value) ? 1.0 / std::count_if(x.begin(), x.end(), largest) : 0)
-                       : std::pow(std::abs(value) / n, p - 1);
+        p == kInfinity ? (largest(value) ? 1 / ties : 0) : std::pow(std::abs(value) / n, p - 1);
     slopes.push_back(value == 0 ? 0 : std::copysign(size, value));
   }
   return slopes;

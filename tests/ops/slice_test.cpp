@@ -35,7 +35,8 @@ TEST(Slice, takes_every_step_up_to_the_largest) {
     for (std::int64_t start = 0; start <= 5; ++start) {
       std::vector<double> rows, gradient(15);
       for (std::int64_t i = start; i < 5; i += std::min<std::int64_t>(step, 5)) {
-        rows.insert(rows.end(), {i * 3.0, i * 3.0 + 1, i * 3.0 + 2});
+        const auto first = static_cast<double>(i * 3);
+        rows.insert(rows.end(), {first, first + 1, first + 2});
         std::fill_n(gradient.begin() + i * 3, 3, 1);
       }
       SCOPED_TRACE(testing::Message() << "from " << start << " by " << step);

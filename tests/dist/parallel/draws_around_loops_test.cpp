@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 
 #include <tessera/core/autograd/modes.h>
@@ -64,6 +65,19 @@ TEST(DrawsBehindLoops, are_no_pass_s) {
     });
     expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
   }
+}
+
+TEST(DrawsInEvaluations, differ_by_batch_and_by_loop) {
+  set_seed(7);
+  data::DataLoader loader(data::TensorDataset{ones({16, kWidth})},
+                          {.batch_size = 8, .grain = 4, .counts_steps = false});
+  std::set<std::vector<float>> drawn;
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    for (auto& [x] : loader) {
+      drawn.insert(randn_like(x).to_vector<float>());
+    }
+  }
+  EXPECT_EQ(drawn.size(), 6U);
 }
 
 TEST(DrawsBehindLoops, go_on_and_are_not_those_of_the_last_step) {

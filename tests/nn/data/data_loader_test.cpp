@@ -239,15 +239,21 @@ TEST(DataLoader, hands_out_one_microbatch_a_pass_once_a_module_mixes_samples) {
 }
 
 TEST(DataLoader, every_pass_begins_its_random_numbers_anew) {
-  WindowLoader loader(counting(100), {.batch_size = 2, .steps = 2, .counts_steps = false});
+  WindowLoader loader(counting(100), {.batch_size = 2,
+                                      .drop_last = true,
+                                      .steps = 2,
+                                      .grain = 2,
+                                      .at_once = 1,
+                                      .counts_steps = false});
   std::vector<std::pair<std::uint64_t, std::uint64_t>> keys;
   for ([[maybe_unused]] auto& batch : loader) {
     const std::uint64_t first = next_random_key();
     keys.emplace_back(first, next_random_key());
   }
-  ASSERT_GE(keys.size(), 2U);
+  ASSERT_EQ(keys.size(), 4U);
   EXPECT_NE(keys[0].first, keys[0].second);
-  EXPECT_EQ(keys[0], keys[1]);  // the same step and microbatches, so the same draws
+  EXPECT_EQ(keys[0], keys[1]);  // the same batch, so the same draws
+  EXPECT_NE(keys[0], keys[2]);
 }
 
 }  // namespace
