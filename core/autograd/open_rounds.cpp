@@ -1,6 +1,7 @@
 #include <tessera/core/autograd/open_rounds.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -38,10 +39,11 @@ struct OpenStep {
   std::map<std::size_t, OpenRound> waiting;  ///< by number of the backward in its pass
 };
 
-/// The training step's, and that of an evaluation, which may lie in one of its passes.
+/// The training step's, and that of an evaluation, which may lie in one of its passes. On the heap:
+/// a library that Python loads has little room for what threads keep.
 OpenStep& open_step() {
-  thread_local OpenStep of_training, of_evaluation;
-  return Context::current().pass.training ? of_training : of_evaluation;
+  thread_local const auto steps = std::make_unique<std::array<OpenStep, 2>>();
+  return (*steps)[Context::current().pass.training ? 0 : 1];
 }
 
 /// The step that the current pass belongs to.

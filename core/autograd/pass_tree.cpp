@@ -1,5 +1,6 @@
 #include <tessera/core/autograd/pass_tree.h>
 
+#include <array>
 #include <memory>
 
 #include <tessera/core/autograd/modes.h>
@@ -19,10 +20,11 @@ struct Round {
   std::size_t number = 0;
 };
 
-/// The training step's, and that of an evaluation, which may lie in one of its passes.
+/// The training step's, and that of an evaluation, which may lie in one of its passes. On the heap:
+/// a library that Python loads has little room for what threads keep.
 Round& latest_round() {
-  thread_local Round of_training, of_evaluation;
-  return Context::current().pass.training ? of_training : of_evaluation;
+  thread_local const auto rounds = std::make_unique<std::array<Round, 2>>();
+  return (*rounds)[Context::current().pass.training ? 0 : 1];
 }
 
 bool is_current(const Round& latest) {
