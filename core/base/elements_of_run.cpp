@@ -2,12 +2,6 @@
 
 namespace tessera {
 
-std::optional<double> ElementsOfRun::find(const LossPlace& place) const {
-  const std::lock_guard lock(mutex_);
-  const auto known = known_.find(place);
-  return known != known_.end() ? std::optional(known->second) : std::nullopt;
-}
-
 void ElementsOfRun::keep(const LossPlace& place, double elements) {
   const std::lock_guard lock(mutex_);
   known_[place] = elements;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <optional>
 
 namespace tessera {
 
@@ -25,7 +24,6 @@ struct LossPlace {
 /// the Context; threads that share one may use it at once.
 class ElementsOfRun {
  public:
-  [[nodiscard]] std::optional<double> find(const LossPlace& place) const;
   /// Keeps `elements`, in place of what was known.
   void keep(const LossPlace& place, double elements);
   /// Keeps `elements` unless another thread was first; returns what is kept.

@@ -13,8 +13,12 @@
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
 #include <tessera/nn/buffer_step.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/functional/pure.h>
+#include <tessera/nn/layers/linear.h>
 
+#include "support/error_of.h"
 #include "support/sizes.h"
 
 namespace tessera::dist {
@@ -243,6 +247,34 @@ TEST(Buffers, a_module_that_mixes_samples_is_said_once_and_limits_passes) {
   });
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_NE(lines[0].find("Mixing"), std::string::npos) << lines[0];
+}
+
+/// A network that counts its calls in place.
+struct CountsInPlace : nn::Module {
+  nn::Child<nn::Linear> body{this, "body", kWidth, kWidth};
+  nn::Buffer calls{this, "calls", zeros({})};
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    add_(calls.value(), 1.0);
+    return body(x);
+  }
+};
+
+/// The calls that it has counted behind steps of `grain` microbatches.
+float calls_counted(std::int64_t grain) {
+  const auto model = nn::make<CountsInPlace>();
+  data::DataLoader loader(data::TensorDataset{ones({kSamples, kWidth})},
+                          {.batch_size = 16, .workers = 0, .grain = grain});
+  for (auto& [x] : loader) {
+    static_cast<void>(model(x));
+  }
+  add_(model->calls.value(), 10.0);  // no forward's
+  return model->calls.value().item<float>();
+}
+
+TEST(Buffers, are_written_in_place_by_no_forward_in_a_step_of_several_microbatches) {
+  EXPECT_EQ(calls_counted(1), 12);
+  const std::string error = testing_support::error_of([] { return calls_counted(4); });
+  EXPECT_NE(error.find("add: a forward writes to a buffer in place"), std::string::npos) << error;
 }
 
 }  // namespace
