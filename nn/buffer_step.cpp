@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tessera/core/base/log.h>
+#include <tessera/core/base/module_path.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
@@ -23,6 +24,21 @@ namespace {
 std::vector<std::weak_ptr<Slot>>& open_slots() {
   thread_local std::vector<std::weak_ptr<Slot>> slots;
   return slots;
+}
+
+/// The mark of the pass in which an optimizer's step of this thread ended steps of buffers.
+std::weak_ptr<const void>& ended_in() {
+  thread_local std::weak_ptr<const void> mark;
+  return mark;
+}
+
+/// True for what the loop's body assigns behind a step of an optimizer that ended, once a step: no
+/// microbatch has a part in it, and no earlier pass assigned.
+bool is_behind_step(const Slot& slot, const Tensor& value) {
+  const Context& context = Context::current();
+  const bool behind = context.pass.last && context.pass_mark != nullptr &&
+                      ended_in().lock() == context.pass_mark && !module_is_running();
+  return behind && !value.cut() && !slot.step->open();
 }
 
 /// One step's values of one buffer, by microbatch.
@@ -166,7 +182,9 @@ void BufferStep::assign(const Slot& slot, const Tensor& value) {
 void BufferStep::forget(const Slot& slot) {
   if (!pieces_.empty()) {
     log_once("buffers of a step", LogLevel::warning, "assign: what a training step assigned to ",
-             slot.name, " is dropped: no optimizer.step() ended it in the step's last pass");
+             slot.name,
+             " is dropped: no optimizer.step() ended it in the step's last pass; a loop that only "
+             "estimates statistics takes LoaderOptions::grain = 1");
   }
   pieces_.clear();
   put_off_by_.clear();
@@ -241,6 +259,11 @@ void write_in_step(const SlotPtr& slot, const Tensor& value) {
   if (slot->step == nullptr) {
     slot->step = std::make_shared<BufferStep>();
   }
+  if (is_behind_step(*slot, value)) {
+    check_assigned(*slot, value);
+    slot->put(cast(value.detach(), slot->value.dtype()));
+    return;
+  }
   const bool listed = slot->step->open();
   slot->step->assign(*slot, value);
   if (!listed) {
@@ -273,6 +296,7 @@ void end_step_of_buffers(const void* by) {
       }
     }
   }
+  ended_in() = Context::current().pass_mark;
   std::erase_if(open_slots(), [](const std::weak_ptr<Slot>& open) {
     const SlotPtr slot = open.lock();
     return slot == nullptr || slot->step == nullptr || !slot->step->open();

@@ -4,7 +4,9 @@
 // reads a buffer's value from before the step and what it assigned itself; when the step ends, the
 // new value is the mean of the microbatches' last ones. What ends it is the first optimizer's step
 // after the assignment, of whatever model, in the last pass; in the passes before, a buffer is not
-// to be used between that optimizer's step and the next pass, as its parameters are not.
+// to be used between that optimizer's step and the next pass, as its parameters are not. What the
+// loop's body assigns behind an optimizer's step in the last pass, equal for all microbatches, is
+// the buffer's value at once.
 #pragma once
 
 #include <cstdint>

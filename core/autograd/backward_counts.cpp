@@ -79,7 +79,9 @@ void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor
                            std::span<const LeafRun> leaves) {
   PassCounts counts = counts_of_roots(roots, seeds);
   const Pass& pass = Context::current().pass;
-  const auto parts = static_cast<std::size_t>(pass.count);
+  const bool alone = pass.grain == 1;  // behind a loop what it left is a batch of its own
+  const std::size_t parts = alone ? counts.values.size() : static_cast<std::size_t>(pass.count);
+  const std::size_t grain = alone ? parts : static_cast<std::size_t>(pass.grain);
   if (counts.values.size() == 1) {  // one loss for all of the pass
     counts.values.resize(parts, counts.values[0]);
   }
@@ -87,7 +89,7 @@ void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor
     return;
   }
   told_ = tell_sinks(leaves, counts);
-  if (pass.grain == 1) {
+  if (grain == 1) {
     scale_ = scale_of(counts.values, counts.elements);
     return;
   }
@@ -97,7 +99,7 @@ void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor
   });
   const double elements = open ? count_in_open_round(counts) : counts.elements;
   for (const double count : counts.values) {
-    weights_.push_back(count / elements / static_cast<double>(pass.grain));
+    weights_.push_back(count / elements / static_cast<double>(grain));
   }
   scale_ = whole ? scale_of(counts.values, elements) : GradientScale{};
 }

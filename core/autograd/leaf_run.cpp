@@ -36,8 +36,9 @@ void LeafRun::add_put_off(bool for_sink) {
   }
 }
 
+/// What the leaf has once a microbatch, a mean over its samples say, has a gradient for each.
 void LeafRun::add_up_microbatches(GradientSink* into) {
-  if (sum_.defined() && sum_.cut().stacked) {
+  if (sum_.defined() && sum_.cut().stacked && !leaf_->meta.cut.stacked) {
     sum_ = sum_microbatches(sum_, into != nullptr ? into->destination(*leaf_) : Tensor());
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <unordered_set>
 
 #include <tessera/core/autograd/meta.h>
@@ -191,7 +192,10 @@ void forget_counts(const Tensor& gradient) {
 
 std::vector<double> read_counts(const char* op, const LossCounts& counts) {
   check(counts.other == nullptr, op, ": losses that count different elements were combined; got ",
-        counts.loss, " and ", counts.other, ", expected one of them: call ", op, " on each");
+        counts.loss, " and ", counts.other, ", expected one of them: call ", op, " on each",
+        std::string_view(op) == "backward"
+            ? ", and give all but the last {.keep_graph = true} where they share a forward"
+            : "");
   return counts.values.to_vector<double>();
 }
 

@@ -63,8 +63,9 @@ Tensor SavedTensor::unpack(const char* op) const {
     return packed_->unpack();
   }
   if (tensor_.defined()) {
-    check(tensor_.version() == version_, op, ": a tensor needed for the gradient was changed in ",
-          "place; got version ", tensor_.version(), ", expected ", version_);
+    check(tensor_.version() == version_ || tensor_.numel() == 0, op,
+          ": a tensor needed for the gradient was changed in ", "place; got version ",
+          tensor_.version(), ", expected ", version_);
   }
   return tensor_;
 }

@@ -12,15 +12,18 @@
 namespace tessera {
 namespace {
 
-Tensor constant_for(const Tensor& root, double value) {
-  return full(root.shape(), value, {.dtype = root.dtype(), .device = root.device()});
+Tensor constant_for(const Tensor& root, double value, const Cut& cut = {}) {
+  Tensor constant = full(root.shape(), value, {.dtype = root.dtype(), .device = root.device()});
+  constant.get().cut = cut;
+  return constant;
 }
 
-/// 1/G a microbatch. A root that exists once stands for all of the pass.
-double share_of_step(bool per_microbatch) {
+/// 1/G a microbatch. A root that exists once stands for all of the pass. Behind a loop what it left
+/// is a batch of its own.
+double share_of_step(bool per_microbatch, std::int32_t parts) {
   const Pass& pass = Context::current().pass;
   const double microbatches = per_microbatch ? 1 : static_cast<double>(pass.count);
-  return microbatches / static_cast<double>(pass.grain);
+  return microbatches / static_cast<double>(per_microbatch && pass.grain == 1 ? parts : pass.grain);
 }
 
 Tensor weighted(const Tensor& root, std::span<const double> weights, bool per_microbatch) {
@@ -57,8 +60,9 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
         ": loaders in one step need one LoaderOptions::grain, and what a loop keeps from one pass "
         "to another is kept for each Context::current().pass.first");
   Tensor gradient = scale == SeedScale::one ? constant_for(root, 1)
-                    : weights.empty()       ? constant_for(root, share_of_step(per_microbatch))
-                                            : weighted(root, weights, per_microbatch);
+                    : weights.empty()
+                        ? constant_for(root, share_of_step(per_microbatch, root.cut().parts))
+                        : weighted(root, weights, per_microbatch);
   gradient.get().cut = root.cut();
   return gradient;
 }
@@ -74,6 +78,9 @@ Tensor seed_of_item(const Tensor& loss) {
   }
   if (std::ssize(weights) != loss.numel()) {
     weights.assign(static_cast<std::size_t>(loss.numel()), 1);
+  }
+  if (loss.cut().total) {
+    return constant_for(loss, 1, loss.cut());
   }
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) {

@@ -1,5 +1,7 @@
 #include <tessera/core/autograd/vjp.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -48,9 +50,23 @@ Tensor Vjp::output(int i) const {
   return saved;
 }
 
+namespace {
+
+/// Where no sample had a part in the op's outputs, each microbatch has a gradient of its own.
+bool brings_apart(std::span<const Tensor> gradients) {
+  return std::ranges::any_of(gradients, [](const Tensor& gradient) {
+    return gradient.defined() && gradient.cut().stacked;
+  });
+}
+
+}  // namespace
+
 Tensor Vjp::destination(int i) const {
   // The gradients of several microbatches, which another input wants apart, would not fit.
   if (Modes::current().batch_sum == BatchSum::stack && Context::current().pass.count > 1) {
+    return {};
+  }
+  if (brings_apart(run_.gradients(op_))) {
     return {};
   }
   const LeafRun* target = run_.into_leaves() ? run_.leaf_behind(op_, index(i)) : nullptr;

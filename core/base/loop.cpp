@@ -14,6 +14,17 @@ bool is_inside(const Loop* inner, const Loop& loop) {
 
 }  // namespace
 
+bool is_begun_by_another(const Loop& loop, const Pass& pass) {
+  const Context& context = Context::current();
+  const Loop* other = context.loop.get();
+  if (other == nullptr || other == &loop || other->over || other->step != context.step) {
+    return false;
+  }
+  const Pass& begun = other->pass;
+  return begun.training && pass.training && begun.grain == pass.grain &&
+         begun.first == pass.first && begun.count == pass.count;
+}
+
 std::shared_ptr<Loop> begin_loop(std::uint64_t source, bool trains) {
   const Context& context = Context::current();
   auto loop = std::make_shared<Loop>();
@@ -30,6 +41,9 @@ std::shared_ptr<Loop> begin_loop(std::uint64_t source, bool trains) {
 void enter_pass(const std::shared_ptr<Loop>& loop, const Pass& pass,
                 std::shared_ptr<const BatchSource> batches) {
   Context& context = Context::current();
+  const bool goes_on =
+      loop->mark != nullptr && loop->step == context.step && pass.first > loop->pass.first;
+  loop->first = goes_on ? loop->first : pass.first;
   loop->pass = pass;
   loop->mark = std::make_shared<char>();
   loop->batches = std::move(batches);

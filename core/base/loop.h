@@ -18,6 +18,8 @@ struct Loop {
   std::uint64_t step_before = 0;
   std::uint64_t evaluation = 0;  ///< its number among evaluations; 0: it trains
   RandomDraws draws_before;
+  std::uint64_t order =
+      0;              ///< a hash of what its shuffled order follows from; 0: it is in sequence
   bool whole = true;  ///< its passes are all that the rank has of a step
   bool over = false;
   /// What the context had when it moved on last.
@@ -25,6 +27,7 @@ struct Loop {
   std::shared_ptr<const void> mark;
   std::shared_ptr<const BatchSource> batches;
   std::uint64_t step = 0;
+  std::int64_t first = 0;  ///< the microbatch at which its first pass of the step begins
 
   /// True while the pass in which it began is under way.
   [[nodiscard]] bool lies_in_outer() const {
@@ -39,6 +42,10 @@ struct Loop {
            !outer->pass.last && !in_step;
   }
 };
+
+/// True where another training loop has begun the context's step with the microbatches of `pass`,
+/// which `loop` is about to enter: the two go in step, and what was drawn in the pass counts on.
+[[nodiscard]] bool is_begun_by_another(const Loop& loop, const Pass& pass);
 
 /// A loop that begins in the context's pass, to train or to evaluate.
 [[nodiscard]] std::shared_ptr<Loop> begin_loop(std::uint64_t source, bool trains);

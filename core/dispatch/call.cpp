@@ -226,6 +226,36 @@ void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* att
   }
 }
 
+/// True when `op` gives sums over samples for these inputs.
+bool gives_totals(const OpDef& op, std::span<const TensorRef> inputs) {
+  const auto is_total = [](const Tensor& x) { return x.defined() && x.cut().total; };
+  const auto is_shared = [](const Tensor& x) { return !x.defined() || !x.cut(); };
+  switch (op.info.view ? Totals::keeps : op.info.totals) {
+    case Totals::none:
+      return false;
+    case Totals::makes:
+      return is_total(inputs[0]) || inputs[0]->cut().sample_dim() >= 0;
+    case Totals::keeps:
+      return is_total(inputs[0]) && std::ranges::all_of(inputs.subspan(1), is_shared);
+    case Totals::scales:
+      return std::ranges::count_if(inputs, is_total) == 1 &&
+             std::ranges::count_if(inputs, is_shared) == 1;
+    case Totals::adds:
+      return std::ranges::all_of(inputs, is_total);
+  }
+  return false;
+}
+
+void mark_totals(const OpDef& op, std::span<const TensorRef> inputs, const Outputs& outputs) {
+  const bool totals = gives_totals(op, inputs);
+  for (const Tensor& y : outputs) {
+    if (y.defined()) {
+      Cut& cut = y.get().cut;
+      cut.total = totals && cut.stacked && cut.samples < 0;
+    }
+  }
+}
+
 }  // namespace
 
 void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs, Outputs& outputs) {
@@ -241,6 +271,9 @@ void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
     call_by_microbatch(op, inputs, attrs, outputs, plan);
   } else {
     compute(op, inputs, attrs, outputs, plan, traits);
+  }
+  if (traits.any_cut) {
+    mark_totals(op, inputs, outputs);
   }
   if (traits.any_counts) [[unlikely]] {
     carry_counts(inputs, outputs, beside_plain);

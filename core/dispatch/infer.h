@@ -17,6 +17,9 @@ struct OutputSpec {
   Cut cut;
 };
 
+/// Throws InvalidArgument: input `i` of `op` is an undefined tensor, or not there.
+[[noreturn]] void fail_missing(const char* op, int i);
+
 /// Inputs of a call and the specs of its outputs. A shape rule checks everything that can be wrong
 /// with a call and throws InvalidArgument before anything is computed.
 class Infer {
@@ -27,7 +30,9 @@ class Infer {
   [[nodiscard]] int input_count() const { return static_cast<int>(inputs_.size()); }
   /// Throws InvalidArgument when the call lacks this input.
   [[nodiscard]] const Tensor& input(int i = 0) const {
-    check(has_input(i), op_, ": input ", i, " is missing; got no tensor, expected one");
+    if (!has_input(i)) [[unlikely]] {
+      fail_missing(op_, i);
+    }
     return inputs_[static_cast<std::size_t>(i)];
   }
   [[nodiscard]] bool has_input(int i) const {

@@ -31,6 +31,15 @@ namespace tessera {
 
 class Vjp;  // core/autograd/vjp.h
 
+/// What an op gives of sums over samples (Cut::total), which `item` adds up over a pass.
+enum class Totals : std::uint8_t {
+  none,    ///< other numbers
+  makes,   ///< sums over samples
+  keeps,   ///< a sum for one in its first input, and in the others what all samples share
+  scales,  ///< a sum for one in either input, and in the other what all samples share
+  adds,    ///< a sum for sums in all inputs
+};
+
 /// Properties of an op. Passes and the pipeline ask these; nobody keeps lists of ops.
 struct OpInfo {
   const char* name;
@@ -47,6 +56,7 @@ struct OpInfo {
   /// Bit i: of those, output i is no activation but a sum over the samples of a pass. Hooks that
   /// pack what is saved do not get it, or what they lose would depend on the number of passes.
   std::uint32_t kept_outputs = 0;
+  Totals totals = Totals::none;
 };
 
 struct OpDef {

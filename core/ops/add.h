@@ -10,7 +10,8 @@ struct Add {
   static constexpr OpInfo info{.name = "add",
                                .doc = "x + y, broadcast; bools are combined with or",
                                .elementwise = true,
-                               .in_place = true};
+                               .in_place = true,
+                               .totals = Totals::adds};
   struct Attrs {
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };

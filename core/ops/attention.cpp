@@ -6,6 +6,7 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/support/attention_options.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
@@ -51,7 +52,8 @@ AttentionProblem problem_of(const TensorImpl& q, const TensorImpl& k, const Tens
                      .k = HeadLayout::dense(k.shape),
                      .v = HeadLayout::dense(k.shape),
                      .y = HeadLayout::dense(q.shape),
-                     .mask = {}};
+                     .mask = {},
+                     .in_f32 = q.dtype != DType::f64};
   if (mask != nullptr) {
     p.mask = mask_values(*mask, score_shape(q.shape, k.shape));
   }
@@ -213,7 +215,9 @@ ShardRule AttentionBackward::shard(const Infer& c, const Attrs& attrs) {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                  const Tensor& mask) {
   static_cast<void>(product_dtype("attention", {{"q", q}, {"k", k}, {"v", v}}));
-  return call_all<Attention>({q, k, v, mask}, attention_attrs(q, options))[0];
+  const bool narrow = mask.defined() && is_floating(mask.dtype()) && size_of(mask.dtype()) == 2;
+  const Tensor added = narrow ? cast(mask, DType::f32) : mask;  // what fast kernels read
+  return call_all<Attention>({q, k, v, added}, attention_attrs(q, options))[0];
 }
 
 namespace {

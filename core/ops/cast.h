@@ -8,8 +8,10 @@
 namespace tessera {
 
 struct Cast {
-  static constexpr OpInfo info{
-      .name = "cast", .doc = "the elements of x in another dtype", .elementwise = true};
+  static constexpr OpInfo info{.name = "cast",
+                               .doc = "the elements of x in another dtype",
+                               .elementwise = true,
+                               .totals = Totals::keeps};
   struct Attrs {
     DType dtype = DType::f32;
     friend bool operator==(const Attrs&, const Attrs&) = default;

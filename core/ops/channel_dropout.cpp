@@ -1,5 +1,6 @@
 #include <tessera/core/ops/channel_dropout.h>
 
+#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/dropout.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/support/checks.h>
@@ -10,6 +11,9 @@ Tensor channel_dropout(const Tensor& x, double p) {
   const int first = x.cut().stacked ? 1 : 0;  // behind it lie samples and channels
   check_layout(x.ndim() >= first + 2, "channel_dropout", "x", x.shape(),
                "(samples, channels, ...)");
+  if (x.cut().sample_dim() > 1) {  // one mask for all samples of a microbatch
+    fail_on_microbatches("channel_dropout", "mixes samples");
+  }
   Shape channels = x.shape();
   for (int d = first + 2; d < x.ndim(); ++d) {
     channels[d] = 1;

@@ -34,7 +34,7 @@ void set_bias_gradient(Vjp& v) {
   }
   const Tensor gradient = cast(v.gradient(), v.input_meta(2).dtype);
   ReduceAttrs over{.dims = {0}};
-  for (int d = 2; d < gradient.ndim(); ++d) {
+  for (int d = 2; d < unstacked_ndim(gradient); ++d) {
     over.dims.push_back(d);
   }
   v.set(2, call_into<Sum>(v.destination(2), {gradient}, over));

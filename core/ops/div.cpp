@@ -1,6 +1,7 @@
 #include <tessera/core/ops/div.h>
 
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/base/context.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/neg.h>
@@ -24,10 +25,31 @@ void Div::vjp(Vjp& v, const Attrs&) {
   }
 }
 
+namespace {
+
+/// A sum over a microbatch's samples that is divided by how many the pass has: `sum(loss) /
+/// x.size(0)` would depend on how many microbatches share the pass.
+void check_not_by_samples_of_pass(const Tensor& x, Number y) {
+  const TensorImpl& impl = x.get();
+  if (!impl.cut.stacked || impl.cut.parts <= 1) [[likely]] {
+    return;
+  }
+  const auto samples = static_cast<double>(Context::current().pass.samples);
+  check<Unsupported>(
+      y.real() != samples, "div: what exists once a microbatch is divided by ", samples,
+      ", the samples of its pass, of which a microbatch has ", samples / impl.cut.parts,
+      "; take a mean over the samples by mean(), divide before the sum, or run one microbatch at a "
+      "time (LoaderOptions::at_once = 1); another number that is the same only here can be "
+      "multiplied by, as its inverse");
+}
+
+}  // namespace
+
 Tensor operator/(const Tensor& x, const Tensor& y) {
   return call<Div>({x, y});
 }
 Tensor operator/(const Tensor& x, Number y) {
+  check_not_by_samples_of_pass(x, y);
   return call<Div>({x, y.tensor()});
 }
 Tensor operator/(Number x, const Tensor& y) {
@@ -37,6 +59,7 @@ const Tensor& div_(const Tensor& x, const Tensor& y) {
   return call_in_place<Div>(x, {x, y});
 }
 const Tensor& div_(const Tensor& x, Number y) {
+  check_not_by_samples_of_pass(x, y);
   return div_(x, y.tensor());
 }
 

@@ -10,7 +10,8 @@ struct Div : FloatElementwise<2> {
                                .doc = "x / y, broadcast",
                                .elementwise = true,
                                .in_place = true,
-                               .saved_inputs = 0b11};
+                               .saved_inputs = 0b11,
+                               .totals = Totals::keeps};
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);
 };

@@ -17,7 +17,8 @@ void Flip::reference(Kernel& k, const Attrs& attrs) {
   TensorImpl& y = k.output();
   Strides to = y.strides;
   std::int64_t first = 0;
-  for (const std::int64_t dim : attrs.dims) {
+  const bool has_dims = !x.shape.empty();  // a tensor of no dims takes dim 0, as one of one would
+  for (const std::int64_t dim : has_dims ? attrs.dims : Dims()) {
     const int d = normalize_dim("flip", dim, x.shape.size());
     first += (x.shape[d] - 1) * to[d];
     to[d] = -to[d];
@@ -42,7 +43,7 @@ ShardRule Flip::shard(const Infer& c, const Attrs& attrs) {
   for (int d = 0; d < labels.size; ++d) {
     labels[d] = static_cast<std::int8_t>(d);
   }
-  for (const std::int64_t dim : attrs.dims) {
+  for (const std::int64_t dim : labels.size > 0 ? attrs.dims : Dims()) {
     labels[normalize_dim("flip", dim, labels.size)] = DimLabels::kWhole;
   }
   rule.inputs.push_back(labels);

@@ -1,5 +1,6 @@
 #include <tessera/core/ops/group_norm.h>
 
+#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/layer_norm.h>
@@ -16,8 +17,9 @@ void check_groups(const Shape& x, std::int64_t groups) {
   check_layout(x.size() >= 2, "group_norm", "x", x, "(samples, channels, ...)");
   check<ValueError>(groups >= 1 && x[1] % groups == 0, "group_norm: wrong number of groups; got ",
                     groups, ", expected a divisor of ", x[1], " channels");
-  check<ValueError>(numel_of(x) == 0 || numel_of(x) > groups, "group_norm: too few values; got ", x,
-                    " in ", groups, " groups, expected more than 1 in each");
+  check<ValueError>(numel_of(x) == 0 || numel_of(x) > x[0] * groups,
+                    "group_norm: too few values; got ", x, " in ", groups,
+                    " groups, expected more than 1 in each");
 }
 
 /// Every group of every sample brought to mean 0 and variance 1, in `dtype`.
@@ -34,6 +36,9 @@ Tensor normalized(const Tensor& x, std::int64_t groups, double epsilon, DType dt
 
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias,
                   double epsilon) {
+  if (x.cut().sample_dim() > 0) {  // a reshape by numbers, below, could take groups of samples
+    fail_on_microbatches("group_norm", "mixes samples");
+  }
   check_groups(unstacked_shape(x), groups);
   const DType dtype = x.dtype();
   // Rounded to 16 bits once, at the end.

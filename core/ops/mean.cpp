@@ -23,7 +23,7 @@ void Mean::reference(Kernel& k, const Attrs& attrs) {
 void Mean::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
     const auto count = static_cast<double>(group_size(v.input_meta(), v.output_meta()));
-    v.set(0, expand_reduced(v.gradient() / count, attrs, v.input_meta()));
+    v.set(0, expand_reduced(v.gradient() / Number(count).tensor(), attrs, v.input_meta()));
   }
 }
 

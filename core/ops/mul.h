@@ -11,7 +11,8 @@ struct Mul {
                                .doc = "x * y, broadcast; bools are combined with and",
                                .elementwise = true,
                                .in_place = true,
-                               .saved_inputs = 0b11};
+                               .saved_inputs = 0b11,
+                               .totals = Totals::scales};
   struct Attrs {
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };

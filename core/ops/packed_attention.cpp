@@ -26,7 +26,8 @@ AttentionProblem problem_of(const TensorImpl& qkv, const PackedAttentionAttrs& a
                      .k = packed,
                      .v = packed,
                      .y = {},
-                     .mask = {}};
+                     .mask = {},
+                     .in_f32 = qkv.dtype != DType::f64};
   p.k.offset = attrs.heads * size;
   p.v.offset = (attrs.heads + attrs.kv_heads) * size;
   p.y = {.offset = 0, .batch = time * attrs.heads * size, .head = size, .row = attrs.heads * size};

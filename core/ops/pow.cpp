@@ -67,7 +67,8 @@ void Pow::vjp(Vjp& v, const Attrs&) {
   const Tensor x = v.input(0);
   const Tensor y = v.input(1);
   if (v.needs(0)) {
-    const Tensor slope = where(eq(y, 0), 0, y * pow(x, less_one(y)));
+    // 0 by 0, in the slope's own gradient, too: x^-1 would make that nan.
+    const Tensor slope = y * pow(where(eq(y, 0), 1, x), less_one(y));
     v.set(0, gradient_like(v.gradient() * conj(slope), v.input_meta(0)));
   }
   if (v.needs(1)) {

@@ -39,8 +39,8 @@ std::int64_t size_along(const Tensor& x, int dim) {
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, int dim) {
   check_at_least("split", "size of pieces", size, 1);
   const std::int64_t all = size_along(x, dim);
-  std::vector<Tensor> pieces;
-  for (std::int64_t start = 0; start < all; start += size) {
+  std::vector<Tensor> pieces{slice(x, dim, 0, std::min(size, all))};  // one of an empty dim, too
+  for (std::int64_t start = size; start < all; start += size) {
     pieces.push_back(slice(x, dim, start, std::min(start + size, all)));
   }
   return pieces;

@@ -6,8 +6,11 @@
 namespace tessera {
 
 struct Sub : Elementwise<2> {
-  static constexpr OpInfo info{
-      .name = "sub", .doc = "x - y, broadcast", .elementwise = true, .in_place = true};
+  static constexpr OpInfo info{.name = "sub",
+                               .doc = "x - y, broadcast",
+                               .elementwise = true,
+                               .in_place = true,
+                               .totals = Totals::adds};
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);

@@ -6,7 +6,8 @@
 namespace tessera {
 
 struct Sum {
-  static constexpr OpInfo info{.name = "sum", .doc = "sum over some dims", .cuts_sums = true};
+  static constexpr OpInfo info{
+      .name = "sum", .doc = "sum over some dims", .cuts_sums = true, .totals = Totals::makes};
   using Attrs = ReduceAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);

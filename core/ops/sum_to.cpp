@@ -81,8 +81,9 @@ Tensor gradient_like(const Tensor& given, const TensorMeta& like, const Tensor& 
   if (like.cut.stacked) {
     want.erase(0);
   }
-  Tensor result = have == want ? gradient : sum_to(gradient, want, destination);
-  return result.dtype() == like.dtype ? result : cast(result, like.dtype);
+  // In the leaf's dtype before anything is added: passes and ranks add to the sum in it, too.
+  const Tensor own = gradient.dtype() == like.dtype ? gradient : cast(gradient, like.dtype);
+  return have == want ? own : sum_to(own, want, destination);
 }
 
 namespace {

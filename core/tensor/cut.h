@@ -17,11 +17,12 @@ struct Cut {
   std::int8_t dim = -1;
   bool stacked = false;
   std::int8_t samples = -1;  ///< of a stacked value alone; -1: it exists once a microbatch
+  bool total = false;        ///< of a stacked value: a sum over samples, which adds up over a pass
 
   explicit operator bool() const noexcept { return dim >= 0; }
   /// The dim of one microbatch that holds its samples, or -1.
   [[nodiscard]] std::int8_t sample_dim() const noexcept { return stacked ? samples : dim; }
-  /// The same borders; `samples` tells more of what lies between them.
+  /// The same borders; `samples` and `total` tell more of what lies between them.
   friend bool operator==(const Cut& a, const Cut& b) noexcept {
     return a.parts == b.parts && a.dim == b.dim && a.stacked == b.stacked;
   }

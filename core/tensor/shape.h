@@ -39,9 +39,11 @@ class Dims {
   [[nodiscard]] constexpr int size() const noexcept { return size_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
   constexpr std::int64_t& operator[](int i) noexcept {
+    require_in_sanitizer(i);
     return values_[static_cast<std::size_t>(i)];
   }
   constexpr std::int64_t operator[](int i) const noexcept {
+    require_in_sanitizer(i);
     return values_[static_cast<std::size_t>(i)];
   }
   [[nodiscard]] constexpr std::int64_t back() const noexcept { return (*this)[size_ - 1]; }
@@ -80,6 +82,15 @@ class Dims {
   }
 
  private:
+  /// Behind the dims lies what an earlier shape left there: builds with a sanitizer stop instead.
+  constexpr void require_in_sanitizer([[maybe_unused]] int i) const noexcept {
+#if defined(__SANITIZE_ADDRESS__)
+    if (i < 0 || i >= size_) {
+      __builtin_trap();
+    }
+#endif
+  }
+
   std::array<std::int64_t, kMaxDims> values_{};
   std::int32_t size_ = 0;
 };

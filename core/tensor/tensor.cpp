@@ -1,12 +1,14 @@
 #include <tessera/core/tensor/tensor.h>
 
 #include <cmath>
+#include <utility>
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/views.h>
 #include <tessera/core/device/hazards.h>
+#include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
@@ -45,6 +47,7 @@ TensorImpl::TensorImpl(Ref<Storage> memory, const Shape& dims, DType element, De
 TensorImpl::~TensorImpl() = default;
 
 std::int64_t Tensor::size(int dim) const {
+  check(ndim() > 0, "size: a tensor of no dims has no size ", dim);
   return shape()[normalize_dim("size", dim, ndim())];
 }
 
@@ -68,8 +71,13 @@ double Tensor::item_as_double() const {
   const std::int64_t values = x.cut.stacked ? x.cut.parts : 1;
   check(x.numel() == values, "item: wrong number of elements; got shape ", x.shape,
         ", expected one element");
+  std::vector<double> numbers = to_vector<double>();
+  if (x.cut.total) {
+    tree_sum(numbers, values, 1);
+    return numbers[0];
+  }
   const LossCounts* counts = values > 1 ? counts_of(*this) : nullptr;
-  return mean_by_counts(to_vector<double>(),
+  return mean_by_counts(std::move(numbers),
                         counts != nullptr ? read_counts("item", *counts) : std::vector<double>());
 }
 
@@ -162,6 +170,10 @@ void Tensor::set_grad(Tensor gradient) const {
 
 void Tensor::backward(const Tensor& gradient) const {
   tessera::backward(std::span(this, 1), std::span(&gradient, 1));
+}
+
+void Tensor::backward(const Tensor& gradient, const BackwardOptions& options) const {
+  tessera::backward(std::span(this, 1), std::span(&gradient, 1), options);
 }
 
 Tensor Tensor::detach() const {

@@ -18,6 +18,8 @@
 
 namespace tessera {
 
+struct BackwardOptions;  // core/autograd/engine.h
+
 struct TensorOptions {
   DType dtype = DType::f32;
   Device device{};
@@ -67,7 +69,8 @@ class Tensor {
   [[nodiscard]] void* raw_data() const;
 
   /// The only element as a C++ number, converted. A value that exists once a microbatch gives the
-  /// mean over the microbatches of the pass, weighted by what a loss counted in each. Throws
+  /// mean over the microbatches of the pass, weighted by what a loss counted in each; sums over
+  /// samples (also times a number, or added to others) give the sum over the pass. Throws
   /// InvalidArgument for several elements, for a sum of losses with different counts, and for a
   /// value whose whole part an integer T cannot hold, nan among them.
   template <class T = double>
@@ -108,6 +111,8 @@ class Tensor {
   /// mean over counted elements, over those of the global batch (docs/determinism.md). Throws
   /// InvalidArgument for a sum of losses with different counts.
   void backward(const Tensor& gradient = {}) const;
+  /// The same as `options` say (core/autograd/engine.h): `backward({}, {.keep_graph = true})`.
+  void backward(const Tensor& gradient, const BackwardOptions& options) const;
   /// The same elements, off the tape.
   [[nodiscard]] Tensor detach() const;
   /// Counts writes to the storage that autograd must notice.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <tessera/core/autograd/hooks.h>
+#include <tessera/core/autograd/meta.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/hash.h>
 #include <tessera/core/ops/cast.h>
@@ -93,7 +95,10 @@ Facts facts_of(const nn::Module& model) {
     const bool trained = slot->value.defined() && slot->value.requires_grad();
     const char* kind = trained ? ", trained" : ", frozen";
     kind = slot->kind == nn::Slot::Kind::parameter ? kind : "";
+    const LeafNode* leaf = known_leaf_of(slot->value);
+    const bool hooked = leaf != nullptr && leaf->hooks != nullptr && !leaf->hooks->empty();
     facts.emplace_back(name, tessera::detail::concat(slot->shape, ' ', slot->dtype, kind,
+                                                     hooked ? ", with gradient hooks" : "",
                                                      ", value hash ", hash_of(slot->value)));
   }
   return facts;

@@ -22,7 +22,8 @@ struct DataParallelOptions {
 /// one host share; slots and tensors stay the same. Collective.
 ///
 /// Between steps parts of the model may be frozen, unfrozen, replaced and added, on every rank
-/// alike: the next backward carries it through. Gradient hooks and `grad` see the mean over the
+/// alike: the next backward carries it through. The parts keep what is returned; where all of them
+/// may be replaced, keep it yourself. Gradient hooks and `grad` see the mean over the
 /// global batch; `grad` lies in memory that the next backward writes to, so copy what you keep.
 ///
 /// Throws Disagreement naming ranks and parameter when the ranks' models differ, InvalidArgument

@@ -31,7 +31,7 @@ void GradientReducer::agree() {
   const Pass& pass = Context::current().pass;
   const bool at_once = moves || find_block(pass) == blocks_.size();
   if (!step_.under_way() && comm_->size() > 1 && (at_once || pass.last)) {
-    step_.begin(*comm_, step_fingerprint(), "what is trained on which data");
+    step_.begin(*comm_, step_fingerprint(), "backward: what is trained on which data");
     if ((at_once || watch_.change() == Change::trained) && !step_.all_equal()) {
       abandon();
     }
@@ -150,7 +150,7 @@ void GradientReducer::require_equal() {
 
 void GradientReducer::begin_comparison(std::uint64_t fingerprint) {
   if (comm_->size() > 1) {
-    update_.begin(*comm_, fingerprint, "what the optimizer does");
+    update_.begin(*comm_, fingerprint, "optimizer.step(): what it does");
   }
 }
 

@@ -58,7 +58,7 @@ void GradientReducer::end_backward() {
   launch_ready();
   loss_counts_.append_to(mine);
   std::vector<std::int64_t> table(mine.size() * static_cast<std::size_t>(comm_->size()));
-  const Work exchanged = all_gather<std::int64_t>(*comm_, mine, table, "used parameters");
+  const Work exchanged = all_gather<std::int64_t>(*comm_, mine, table, "backward: used parameters");
   for (const Work& work : works_) {
     wait(work);
   }

@@ -49,7 +49,7 @@ Tensor GradientReducer::make_state(const nn::Slot& slot, const Shape& shape) {
 }
 
 void GradientReducer::share(std::span<double> values) {
-  wait(all_reduce<double>(*host_, values, ReduceOp::sum, "gradient norm"));
+  wait(all_reduce<double>(*host_, values, ReduceOp::sum, "optimizer.step(): gradient norm"));
 }
 
 std::vector<nn::SlotPtr> GradientReducer::buffers() const {
@@ -63,7 +63,7 @@ std::vector<nn::SlotPtr> GradientReducer::buffers() const {
 }
 
 void GradientReducer::share_bytes(std::span<std::uint8_t> bytes) {
-  wait(all_reduce<std::uint8_t>(*comm_, bytes, ReduceOp::sum, "buffers"));
+  wait(all_reduce<std::uint8_t>(*comm_, bytes, ReduceOp::sum, "optimizer.step(): buffers"));
 }
 
 void GradientReducer::gather_states() {
@@ -87,7 +87,7 @@ void GradientReducer::finish_parameters() {
   if (peers_.empty()) {
     broadcast_parameters();
   } else {
-    wait(barrier(*host_, "weights"));
+    wait(barrier(*host_, "optimizer.step(): weights"));
   }
   for (const Place& place : places_) {
     if (place.trained) {
@@ -117,7 +117,7 @@ std::vector<std::byte*> GradientReducer::host_addresses() const {
 void GradientReducer::broadcast_parameters() {
   for (int r = 0; r < host_->size(); ++r) {
     if (const std::span<float> part = space().part_of_rank(parameters_, r); !part.empty()) {
-      wait(broadcast<float>(*host_, part, r, "weights"));
+      wait(broadcast<float>(*host_, part, r, "optimizer.step(): weights"));
     }
   }
 }

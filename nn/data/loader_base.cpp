@@ -7,6 +7,7 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/log.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/nn/data/order.h>
@@ -43,9 +44,12 @@ void check_short_batch(std::int64_t size, const LoaderOptions& o) {
   check(!o.drop_last || size >= o.batch_size, "data loader: drop_last leaves no batch; got ", size,
         " samples, expected at least ", o.batch_size, ", the batch size");
   const std::int64_t rest = short_batch(size, o);
+  const std::int64_t fits = std::min(o.grain, rest & -rest);
+  const bool enough = fits >= *o.ranks;
   check(rest % o.grain == 0, "data loader: the grain does not divide an epoch's last batch; got ",
-        rest, " samples and grain ", o.grain, ", expected grain ", std::min(o.grain, rest & -rest),
-        ", drop_last or join_epochs");
+        rest, " samples and grain ", o.grain, ", expected ",
+        enough ? "grain " + std::to_string(fits) + ", " : "", "drop_last or join_epochs",
+        !enough && !o.counts_steps ? ", or .rank = 0 and .ranks = 1: every rank takes all" : "");
 }
 
 /// The most microbatches up to 8 into which every batch can be cut. Where that is too few for the
@@ -134,6 +138,8 @@ std::shared_ptr<Loop> LoaderBase::begin_loop() {
   respect_mixing();
   loop_ = tessera::begin_loop(source_key(), options_.counts_steps);
   loop_->whole = passes_.size() == 1;
+  loop_->order = options_.shuffle ? mix(*options_.seed, static_cast<std::uint64_t>(size_)) : 0;
+  say_same_order();
   begun_ = next_.position;
   const std::int64_t batches = batches_per_epoch();
   end_ = options_.join_epochs ? std::numeric_limits<std::int64_t>::max()
@@ -142,6 +148,17 @@ std::shared_ptr<Loop> LoaderBase::begin_loop() {
     end_ = std::min(end_, options_.steps);
   }
   return loop_;
+}
+
+/// Pairs of two shuffled loaders would be pairs of a sample with itself.
+void LoaderBase::say_same_order() const {
+  const bool same = loop_->order != 0 && loop_->outer != nullptr && !loop_->outer->over &&
+                    loop_->outer->order == loop_->order;
+  if (same && Context::current().rank == 0) {
+    log_once("order of loaders", LogLevel::warning,
+             "data loader: walks in the same order as the loader around it, which has as many "
+             "samples and the same seed; LoaderOptions::seed gives it another");
+  }
 }
 
 std::uint64_t LoaderBase::source_key() const {
@@ -214,9 +231,12 @@ void LoaderBase::advance(std::vector<Shape> sizes) {
   if (options_.counts_steps) {
     context.step = static_cast<std::uint64_t>(now.position) + 1;
   }
+  const bool draws_go_on = is_begun_by_another(*loop_, pass);
   enter_pass(loop_, pass, announced_source(now.position));
-  const auto batch = static_cast<std::uint64_t>(now.position - begun_);
-  begin_random_pass(loop_->evaluation == 0 ? 0 : mix(loop_->evaluation, batch));
+  if (!draws_go_on) {
+    const auto batch = static_cast<std::uint64_t>(now.position - begun_);
+    begin_random_pass(loop_->evaluation == 0 ? 0 : mix(loop_->evaluation, batch));
+  }
   latest_ = now.index;
   backwards_ = latest_ == 0 ? std::nullopt : backwards_;
   next_ = cursor(1);

@@ -83,6 +83,7 @@ class LoaderBase {
 
   /// What tells its batches from those of other loaders, the same on all ranks and in a run that
   /// goes on: a hash of options and data.
+  void say_same_order() const;
   [[nodiscard]] std::uint64_t source_key() const;
 
   /// Throws RuntimeError in the middle of a training step.

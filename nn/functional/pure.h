@@ -154,8 +154,8 @@ struct ValueAndGrad {
 
 /// `loss(model)`, a number, and its gradient with respect to every parameter of `model`. In a pass
 /// of several microbatches the value exists once for each, and the gradient is that of its
-/// `item()`, the mean of the pass by what counts. Hooks run; nothing of the module is changed,
-/// gradients of its parameters included.
+/// `item()`, the mean of the pass by what counts, or its sum. Hooks run; nothing of the module is
+/// changed, gradients of its parameters included.
 ///
 ///   auto [value, grads, next] = nn::value_and_grad([&](const auto& m) { return f(m(x)); }, model);
 template <class M, class F>

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include <tessera/core/dispatch/cut_stage.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/concat.h>
@@ -30,6 +31,9 @@ void check_options(std::int64_t dim, const RotaryOptions& options) {
 /// Rows `first` on of a table, in `dtype`, where x lies.
 Tensor rows_for(const Tensor& x, const Tensor& table, std::int64_t first, DType dtype) {
   const std::int64_t count = x.size(-2);
+  if (x.cut() && x.cut().sample_dim() == unstacked_ndim(x) - 2) {  // a sample has no number here
+    fail_on_microbatches("RotaryEmbedding", "mixes samples");
+  }
   if (x.device() != table.device()) {
     return empty({count, table.size(1)}, {.dtype = dtype, .device = x.device()});
   }

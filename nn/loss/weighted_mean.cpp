@@ -1,9 +1,14 @@
 #include <tessera/nn/loss/weighted_mean.h>
 
+#include <algorithm>
+#include <functional>
+
 #include <tessera/core/autograd/loss_counts.h>
+#include <tessera/core/ops/abs.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/div.h>
+#include <tessera/core/ops/logical.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum.h>
@@ -11,6 +16,20 @@
 #include <tessera/nn/loss/reduction.h>
 
 namespace tessera::nn {
+namespace {
+
+/// A microbatch whose weights add up to nothing has no mean by which it could enter the batch's.
+void check_not_cancelled(const Tensor& weights) {
+  if (weights.device().type == DeviceType::meta || !is_differentiable(weights.dtype())) {
+    return;
+  }
+  const Tensor cancelled = logical_and(eq(sum(weights), 0), sum(abs(weights)) > 0.0);
+  check<ValueError>(std::ranges::none_of(cancelled.to_vector<bool>(), std::identity()),
+                    "weighted_mean: the weights of a microbatch add up to 0, and not all of them "
+                    "are 0; weights below 0 need a sum that is not 0 in each microbatch");
+}
+
+}  // namespace
 
 Tensor weighted_mean(const Tensor& values, const Tensor& weights) {
   const auto [numbers, shares] = stacked_alike(values, weights);
@@ -18,6 +37,7 @@ Tensor weighted_mean(const Tensor& values, const Tensor& weights) {
   const Tensor wide = widened(numbers);
   const Tensor x = cast(wide, promote(wide.dtype(), shares.dtype()));
   const Tensor w = cast(shares.detach(), x.dtype());
+  check_not_cancelled(w);
   return counted_mean("weighted_mean", x * w, w);
 }
 

@@ -55,6 +55,9 @@ using AdamOptions = BasicAdamOptions<false>;
 
 /// Adam (Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015), with the formulas
 /// of torch.optim.Adam: weight decay is added to the gradient.
-using Adam = BasicAdam<false>;
+class Adam : public BasicAdam<false> {
+ public:
+  using BasicAdam::BasicAdam;
+};
 
 }  // namespace tessera::optim

@@ -9,6 +9,9 @@ using AdamWOptions = BasicAdamOptions<true>;
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter, "Decoupled Weight Decay
 /// Regularization", ICLR 2019), with the formulas of torch.optim.AdamW.
-using AdamW = BasicAdam<true>;
+class AdamW : public BasicAdam<true> {
+ public:
+  using BasicAdam::BasicAdam;
+};
 
 }  // namespace tessera::optim

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include <tessera/core/base/loop.h>
 #include <tessera/core/base/pass_sequence.h>
 #include <tessera/core/ops/support/step_tensors.h>
 #include <tessera/nn/optim/non_finite.h>
@@ -136,6 +137,9 @@ class Optimizer {
   struct CallsInPasses {
     PassSequence passes;
     std::size_t in_pass = 0;             ///< calls in the latest
+    std::weak_ptr<const Loop> loop;      ///< whose pass the latest is
+    std::int64_t next = 0;               ///< the microbatch behind the latest
+    bool open = false;                   ///< the latest was not the step's last
     std::vector<std::uint64_t> options;  ///< a hash at each call of the first pass
   };
   /// What is updated in one go: a group, the number of the update, and whose ranks share it.
@@ -149,6 +153,7 @@ class Optimizer {
   void require_kept_equal() const;
   [[nodiscard]] std::uint64_t options_hash() const;
   void check_alike_in_passes();
+  void check_called_in_passes(PassSequence::Entered entered);
   [[nodiscard]] std::uint64_t step_fingerprint(const std::vector<Work>& work) const;
   [[nodiscard]] nn::Facts step_facts(const std::vector<Work>& work) const;
   void update_all(std::vector<Work>& work);

@@ -65,7 +65,8 @@ void Optimizer::require_kept_equal() const {
           item.slot->name,
           " by its own samples alone, and ranks would train different models; call "
           "dist::data_parallel(model, world.communicator(), {.grain = loader.grain()}) before the "
-          "first step, or start the world with WorldOptions{.independent = true} where every rank "
+          "first step and keep what it returns where all of a model may be replaced, or start the "
+          "world with WorldOptions{.independent = true} where every rank "
           "trains a model of its own");
   }
 }
@@ -83,10 +84,33 @@ std::uint64_t Optimizer::options_hash() const {
   return hash;
 }
 
+/// A count of the program's own that decides when to call `step` counts passes.
+void Optimizer::check_called_in_passes(PassSequence::Entered entered) {
+  const Context& context = Context::current();
+  const Pass& pass = context.pass;
+  const bool same = entered == PassSequence::Entered::same;
+  if (context.loop != nullptr && !same) {
+    const bool first = entered == PassSequence::Entered::first;
+    const bool left = first && calls_.open && calls_.loop.lock() == context.loop;
+    check<RuntimeError>(
+        !left && pass.first == (first ? context.loop->first : calls_.next),
+        "optimizer: step() is called in some passes of a training step and not in the others; got ",
+        left ? "no call in the last pass of the step before" : "none in a pass before this one",
+        ", in step ", context.step, " with microbatches ", pass.first, " to ",
+        pass.first + pass.count - 1,
+        "; decide by Context::current().step, which is the same in all of them, or count in "
+        "`if (optimizer.step().ended)`");
+  }
+  calls_.loop = context.loop;
+  calls_.next = pass.first + pass.count;
+  calls_.open = !pass.last;
+}
+
 /// What is changed after a step that is put off would be in the update that is still to come, and
 /// is not where a step has one pass.
 void Optimizer::check_alike_in_passes() {
   const PassSequence::Entered entered = calls_.passes.enter();
+  check_called_in_passes(entered);
   if (entered == PassSequence::Entered::first) {
     calls_.options.clear();
   }

@@ -124,7 +124,13 @@ Variables Variables::map(const std::function<Tensor(const Tensor&)>& f) const {
 
 Variables Variables::zip_map(const std::function<Tensor(const Tensor&, const Tensor&)>& f,
                              const Variables& other) const {
-  const std::string difference = diff(other, {.shapes = false});
+  Variables given;
+  other.visit_leaves("", [&](const std::string& path, const Tensor& leaf) {
+    if (leaf.defined() || find(path) != nullptr) {
+      given.set(path, leaf);
+    }
+  });
+  const std::string difference = diff(given, {.shapes = false});
   check<StructureError>(difference.empty(), "variables: the trees differ\n", difference);
   Variables result = *this;
   visit_leaves("", [&](const std::string& path, const Tensor& a) {

@@ -72,7 +72,7 @@ class Variables {
   /// `f` of every leaf that is defined.
   [[nodiscard]] Variables map(const std::function<Tensor(const Tensor&)>& f) const;
   /// `f` of every leaf and its counterpart; where one of them is undefined, the other. Throws
-  /// StructureError for a tree of other names.
+  /// StructureError for a tree of other names, where those of `other` without a value do not count.
   [[nodiscard]] Variables zip_map(const std::function<Tensor(const Tensor&, const Tensor&)>& f,
                                   const Variables& other) const;
 

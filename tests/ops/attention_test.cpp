@@ -188,23 +188,28 @@ std::vector<Tensor> attention_to_mask(DType dtype, std::int64_t keys, const Tens
   return {y.detach(), in[0].grad(), in[1].grad(), in[2].grad()};
 }
 
+void expect_mask_changes_nothing(DType dtype, DType of_mask, std::int64_t keys, double size) {
+  SCOPED_TRACE(::testing::Message() << dtype << ", mask " << of_mask << " " << size);
+  const bool causal = keys % 2 == 0;
+  const auto want = attention_to_mask(DType::f64, keys, {}, causal);
+  const Tensor mask = full({5, keys}, size, {.dtype = of_mask});
+  const auto got = attention_to_mask(dtype, keys, mask, causal);
+  const double tolerance = dtype == DType::f64 ? 1e-12 : dtype == DType::f32 ? 1e-5 : 0.05;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    SCOPED_TRACE(i);
+    expect_near(cast(got[i], DType::f64), want[i], tolerance);
+  }
+}
+
 TEST(Attention, a_mask_of_one_number_changes_nothing) {
-  const std::vector<double> sizes{-1e3, -3e4, -1e9, -1e20, 1e30, -3.3e38};
   on_every_isa([&](cpu::Isa) {
-    for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::bf16, DType::f16}) {
       for (const std::int64_t keys : {1, 5, 17, 64, 65, 200}) {
-        for (const double size : sizes) {
-          const bool causal = keys % 2 == 0;
-          const auto want = attention_to_mask(DType::f64, keys, {}, causal);
-          const DType of_mask = keys > 64 ? dtype : DType::f32;
-          const Tensor mask = full({5, keys}, size, {.dtype = of_mask});
-          const auto got = attention_to_mask(dtype, keys, mask, causal);
-          const double tolerance = dtype == DType::f64 ? 1e-12 : dtype == DType::f32 ? 1e-5 : 0.05;
-          for (std::size_t i = 0; i < want.size(); ++i) {
-            SCOPED_TRACE(::testing::Message() << dtype << " " << size << " result " << i);
-            expect_near(cast(got[i], DType::f64), want[i], tolerance);
-          }
+        for (const double size : {-1e3, -3e4, -1e9, -1e20, 1e30, -3.3e38}) {
+          expect_mask_changes_nothing(dtype, DType::f32, keys, size);
+          expect_mask_changes_nothing(dtype, DType::bf16, keys, size);
         }
+        expect_mask_changes_nothing(dtype, dtype, keys, -3e4);
       }
     }
   });

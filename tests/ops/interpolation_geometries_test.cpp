@@ -27,14 +27,19 @@ double keys(double x) {
                  : 0;
 }
 
-/// Of interpolation along a dim; `step`: input positions for each output position.
-Line line_of(Interpolation mode, bool align, double step, std::int64_t in, std::int64_t out) {
+/// Of interpolation along one of `ndim` dims; `step`: input positions for each output position.
+Line line_of(Interpolation mode, bool align, double step, std::int64_t in, std::int64_t out,
+             int ndim) {
   Line line;
   for (std::int64_t o = 0; o < out; ++o) {
     std::vector<double>& weights = line.emplace_back(static_cast<std::size_t>(in));
     const auto clipped = [&](std::int64_t i) {
       return static_cast<std::size_t>(std::clamp<std::int64_t>(i, 0, in - 1));
     };
+    if (mode == Interpolation::nearest && ndim == 2 && (out == in || out == 2 * in)) {
+      weights[clipped(o * in / out)] = 1;  // PyTorch's upsample_nearest2d, unlike 1d and 3d
+      continue;
+    }
     if (mode == Interpolation::nearest || mode == Interpolation::nearest_exact) {
       const float half = mode == Interpolation::nearest ? 0.0F : 0.5F;
       const float at = (static_cast<float>(o) + half) * static_cast<float>(step);
@@ -76,7 +81,7 @@ TEST(InterpolationGeometries, interpolation_weighs_neighbours) {
         if (options.align_corners) {
           step = out[d] > 1 ? (size - 1) / static_cast<double>(out[d] - 1) : 0;
         }
-        lines.push_back(line_of(mode, options.align_corners, step, in[d], out[d]));
+        lines.push_back(line_of(mode, options.align_corners, step, in[d], out[d], ndim));
         options.scale.push_back(scale);
       }
       if (!scales) {
@@ -89,6 +94,22 @@ TEST(InterpolationGeometries, interpolation_weighs_neighbours) {
                           options.align_corners, scales));
     }
   }
+}
+
+/// What PyTorch 2.15 gives for 0, 1, 2 by the factors 1.3 and 2.3.
+TEST(InterpolationGeometries, nearest_in_two_dims_does_not_look_at_scales_that_keep_or_double) {
+  const auto of_three = [](Dims shape, const std::vector<double>& scale) {
+    shape.push_back(3);
+    const Tensor x = reshape(arange(0, 3, 1, {.dtype = DType::f32}), shape);
+    return upsample(x, {.scale = scale}).to_vector<float>();
+  };
+  using Floats = std::vector<float>;
+  EXPECT_EQ(of_three({1, 1}, {1.3}), (Floats{0, 0, 1}));
+  EXPECT_EQ(of_three({1, 1, 1}, {1, 1.3}), (Floats{0, 1, 2}));
+  EXPECT_EQ(of_three({1, 1, 1, 1}, {1, 1, 1.3}), (Floats{0, 0, 1}));
+  EXPECT_EQ(of_three({1, 1}, {2.3}), (Floats{0, 0, 0, 1, 1, 2}));
+  EXPECT_EQ(of_three({1, 1, 1}, {1, 2.3}), (Floats{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(of_three({1, 1, 1, 1}, {1, 1, 2.3}), (Floats{0, 0, 0, 1, 1, 2}));
 }
 
 TEST(PadGeometries, padding_surrounds_and_separates) {

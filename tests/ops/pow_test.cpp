@@ -7,6 +7,7 @@
 #include <complex>
 
 #include <tessera/core/autograd/engine.h>
+#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum.h>
@@ -81,6 +82,14 @@ TEST(Pow, of_0_by_the_exponent_is_that_of_pytorch) {
   expect_numbers({slopes[1], slopes[2], slopes[3]}, Doubles{0, 0, 0});
   EXPECT_EQ(slopes[0], -INFINITY);
   EXPECT_TRUE(std::isnan(slopes[4]));
+}
+
+TEST(Pow, by_0_has_a_second_derivative_of_0) {
+  Tensor x = tensor<double>({0, 1, -2}).set_requires_grad(true);
+  const Tensor y = sum(pow(x, 0));
+  const Tensor slope = grad(std::array{y}, std::array{x}, {}, {.create_graph = true})[0];
+  sum(slope * slope + x * 0.0).backward();
+  expect_numbers(x.grad().to_vector<double>(), Doubles{0, 0, 0});
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class ScoreRow {
       if (!p.mask.empty()) {
         score += p.mask[static_cast<std::size_t>(p.score_at(b, h, i) + j)];
       }
-      scores_.push_back(score);
+      scores_.push_back(p.in_f32 ? static_cast<float>(score) : score);
     }
   }
 

@@ -67,6 +67,8 @@ struct AttentionProblem {
   std::int64_t batch = 0, heads = 0, kv_heads = 0, queries = 0, keys = 0, size = 0;
   HeadLayout q, k, v, y;
   std::vector<double> mask;  ///< added to scores (batch, heads, queries, keys), or empty
+  /// Scores are rounded to f32, in which their sums are kept: a weight is one of the rounded score.
+  bool in_f32 = false;
 
   [[nodiscard]] double scale() const;
   /// Index of a score, which is also its place in its sample's draw plus `batch` samples before.

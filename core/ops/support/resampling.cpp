@@ -58,8 +58,13 @@ void adapt(Taps& taps, const Line& line, std::int64_t o) {
   add_window(taps, begin, end, 1 / static_cast<double>(end - begin));
 }
 
-// In f32, as PyTorch computes it: elsewhere the whole part could be another.
+// In f32, as PyTorch computes it: elsewhere the whole part could be another. In two dims, and in no
+// other number, it does not look at the scale where the size is kept or doubled.
 void pick(Taps& taps, const Line& line, std::int64_t o) {
+  const std::int64_t times = line.out % line.in == 0 ? line.out / line.in : 0;
+  if (line.r.kind == Kind::nearest && line.r.in.size() == 2 && (times == 1 || times == 2)) {
+    return add(taps, o / times, 1);
+  }
   const auto step = static_cast<float>(line.step());
   const float half = line.r.kind == Kind::nearest_exact ? 0.5F : 0.0F;
   const float at = std::floor((static_cast<float>(o) + half) * step);

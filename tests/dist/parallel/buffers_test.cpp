@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
@@ -17,7 +19,9 @@
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/layers/linear.h>
+#include <tessera/nn/optim/sgd.h>
 
+#include "any_number_of_ranks.h"
 #include "support/error_of.h"
 #include "support/sizes.h"
 
@@ -275,6 +279,56 @@ TEST(Buffers, are_written_in_place_by_no_forward_in_a_step_of_several_microbatch
   EXPECT_EQ(calls_counted(1), 12);
   const std::string error = testing_support::error_of([] { return calls_counted(4); });
   EXPECT_NE(error.find("add: a forward writes to a buffer in place"), std::string::npos) << error;
+}
+
+/// A network that follows the middle of what it sees.
+struct Follows : nn::Module {
+  nn::Child<nn::Linear> body{this, "body", kWidth, kWidth};
+  nn::Buffer middle{this, "middle", zeros({kWidth})};
+  nn::Buffer heat{this, "heat", ones({})};
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    middle.assign(middle.value() * 0.9 + mean(x, {0}) * 0.1);
+    return body(x) + middle.value();
+  }
+};
+
+/// What a program keeps of buffers once a step: a mean over time in a twin that nobody trains, and
+/// a temperature of its own.
+std::vector<float> kept_once_a_step(std::int64_t at_once,
+                                    const std::function<void(nn::Module&)>& wrap) {
+  set_seed(7);
+  const auto model = nn::make<Follows>(), twin = nn::make<Follows>();
+  data::DataLoader loader(data::TensorDataset{randn({kSamples, kWidth})},
+                          {.batch_size = 16, .workers = 0, .grain = kGrain, .at_once = at_once});
+  wrap(*model);
+  optim::SGD optimizer(model->parameters(), {.lr = 0.1});
+  for (auto& [x] : loader) {
+    mean(model(x) * model->heat.value()).backward();
+    if (optimizer.step().ended) {
+      twin->middle.assign(twin->middle.value() * 0.9 + model->middle.value() * 0.1);
+      model->heat.assign(model->heat.value() * 0.5);
+      model->heat.assign(model->heat.value() + 0.125);
+    }
+  }
+  auto values = model->body->weight.value().to_vector<float>();
+  const auto middle = twin->middle.value().to_vector<float>();
+  values.insert(values.end(), middle.begin(), middle.end());
+  values.push_back(model->heat.value().item<float>());
+  return values;
+}
+
+TEST(Buffers, take_what_is_assigned_behind_the_step_at_once) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    return kept_once_a_step(at_once, [&](nn::Module& model) { static_cast<void>(wrap(model)); });
+  };
+  expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
+  const auto values = train(0, [](nn::Module&) { return 0; });
+  float heat = 1;
+  for (std::int64_t step = 0; step < kSamples / 16; ++step) {
+    heat = heat * 0.5F + 0.125F;
+  }
+  EXPECT_EQ(values.back(), heat);
+  EXPECT_NE(values[values.size() - 2], 0);
 }
 
 }  // namespace

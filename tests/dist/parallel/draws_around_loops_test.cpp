@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include <tessera/core/ops/random_like.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/ops/sub.h>
+#include <tessera/nn/optim/sgd.h>
 
 #include "any_number_of_ranks.h"
 #include "loops_of_a_pair.h"
@@ -65,6 +67,39 @@ TEST(DrawsBehindLoops, are_no_pass_s) {
     });
     expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
   }
+}
+
+/// Two loaders go in step, the second moves on in the middle of the body.
+std::vector<float> drawn_around_a_move(std::int64_t at_once, const auto& wrap) {
+  set_seed(7);
+  const auto model = nn::make<nn::Linear>(kWidth, kWidth);
+  const data::LoaderOptions options{.batch_size = 16, .grain = kGrain, .at_once = at_once};
+  using Rows = data::DataLoader<data::TensorDataset<1>>;
+  Rows first(data::TensorDataset{randn({32, kWidth})}, options);
+  Rows second(data::TensorDataset{randn({32, kWidth})}, options);
+  [[maybe_unused]] const auto handle = wrap(*model);
+  optim::SGD optimizer(model->parameters(), {.lr = 0.1});
+  std::unique_ptr<Rows::Iterator> other;
+  for (auto& [x] : first) {
+    const Tensor before = randn_like(x);
+    if (other) {
+      ++*other;
+    } else {
+      other = std::make_unique<Rows::Iterator>(second);
+    }
+    const Tensor behind = randn_like(x);
+    EXPECT_NE(before.to_vector<float>(), behind.to_vector<float>());
+    square(model(x + before * behind)).backward();
+    optimizer.step();
+  }
+  return model->weight.value().to_vector<float>();
+}
+
+TEST(DrawsInLoops, count_on_where_a_loader_beside_moves_on) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    return drawn_around_a_move(at_once, wrap);
+  };
+  expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
 }
 
 TEST(DrawsInEvaluations, differ_by_batch_and_by_loop) {

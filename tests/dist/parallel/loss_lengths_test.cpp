@@ -16,6 +16,7 @@
 
 #include "any_number_of_ranks.h"
 #include "loops_of_a_pair.h"
+#include "support/error_of.h"
 
 namespace tessera::dist {
 namespace {
@@ -128,6 +129,15 @@ TEST(LossLengths, weights_may_be_signed) {
       EXPECT_NEAR(cut[i][j], whole[i][j], 1e-4 * (1 + std::abs(whole[i][j])));
     }
   }
+}
+
+TEST(LossLengths, weights_that_cancel_are_refused) {
+  const Tensor values = tensor<float>({1, 2, 3, 4});
+  EXPECT_EQ(nn::weighted_mean(values, zeros({4})).item<float>(), 0);
+  const std::string error = testing_support::error_of([&] {
+    return nn::weighted_mean(values, tensor<float>({1, -1, 2, -2})).item<float>();
+  });
+  EXPECT_NE(error.find("weights of a microbatch add up to 0"), std::string::npos) << error;
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ Difference in_optimizer(const std::string& name, std::vector<std::string> words,
 }
 
 TEST(OptimizersDiffer, in_what_the_optimizer_does) {
-  Difference other_class{.name = "class", .words = {"BasicAdam<true>", "Lion"}};
+  Difference other_class{.name = "class", .words = {"AdamW", "Lion"}};
   other_class.optimizers = [](const Model& model) {
     Optimizers made;
     made.push_back(std::make_unique<optim::Lion>(model.parameters()));

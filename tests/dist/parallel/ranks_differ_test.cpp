@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mean.h>
@@ -247,6 +248,22 @@ TEST(RanksDiffer, forgotten_data_parallel_is_refused_before_an_update) {
       EXPECT_EQ(values_of(*model), before);
     });
   }
+}
+
+TEST(RanksDiffer, a_gradient_hook_that_one_rank_set_before_is_refused) {
+  run_ranks(2, [](Communicator& comm) {
+    set_seed(11);
+    const auto model = nn::make<Model>();
+    if (comm.rank() == 1) {
+      register_gradient_hook(model->parameters()[0].value(), [](const Tensor& g) { return g; });
+    }
+    try {
+      data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
+      ADD_FAILURE() << "no exception";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("with gradient hooks"));
+    }
+  });
 }
 
 TEST(RanksDiffer, a_gradient_from_before_is_refused) {

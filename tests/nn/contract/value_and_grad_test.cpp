@@ -67,6 +67,22 @@ TEST(F11, a_pass_gives_the_mean_of_its_microbatches) {
   expect_those_of_one_piece(loss, randn({kBatch, 6}), labels());
 }
 
+TEST(F11, a_pass_gives_the_sum_over_its_samples) {
+  const auto loss = [](const auto& m, const Tensor& x, const Tensor& y) {
+    return cross_entropy_loss(m(x), y, {.reduction = Reduction::sum}) * 0.5;
+  };
+  expect_those_of_one_piece(loss, randn({kBatch, 6}), labels());
+}
+
+TEST(F11, gradients_are_subtracted_from_the_variables_of_a_model_with_buffers) {
+  const auto norm = make<BatchNorm1d>(3);
+  const auto [value, grads, next] =
+      value_and_grad([](const auto& m) { return mean(m->weight * 6.0); }, norm);
+  const Variables v = norm->v() - 0.5 * grads;
+  EXPECT_EQ(v.at("weight").to_vector<float>(), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(norm(ones({4, 3}), CallOptions{.v = &v}).shape(), (Shape{4, 3}));
+}
+
 TEST(F11, a_pass_gives_the_mean_of_what_counts) {
   const auto loss = [](const auto& m, const Tensor& x, const Tensor& y) {
     return cross_entropy_loss(m(x), y, {.ignore_index = 2}) * 3.0;

@@ -3,12 +3,16 @@
 #include <algorithm>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/ops/mean.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/comm/loopback.h>
-#include <tessera/dist/reduce/running_mean.h>
+#include <tessera/dist/reduce/global_mean.h>
 #include <tessera/dist/reduce/tree.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/loss/weighted_mean.h>
 
+#include "support/error_of.h"
 #include "support/sizes.h"
 
 namespace tessera::dist {
@@ -40,7 +44,7 @@ Tensor metric(std::int64_t step, std::int64_t first, std::int64_t count) {
 double mean_on_ranks(int ranks, std::int64_t at_once) {
   double result = 0;
   run_ranks(ranks, [&](Communicator& comm) {
-    RunningMean mean;
+    GlobalMean mean;
     for (std::int64_t step = 0; step < kSteps; ++step) {
       for (const TreeLeaf& block :
            ReductionTree::over_grain(kGrain, comm.size()).of_rank(comm.rank())) {
@@ -60,7 +64,7 @@ double mean_on_ranks(int ranks, std::int64_t at_once) {
   return result;
 }
 
-TEST(RunningMean, is_the_mean_over_what_counted_in_all_steps_on_any_layout) {
+TEST(GlobalMean, is_the_mean_over_what_counted_in_all_steps_on_any_layout) {
   double sum = 0;
   double total = 0;
   for (std::int64_t i = 0; i < kSteps * kGrain * kEach; ++i) {
@@ -76,6 +80,48 @@ TEST(RunningMean, is_the_mean_over_what_counted_in_all_steps_on_any_layout) {
           << ranks << " ranks, " << at_once << " at once";
     }
   }
+}
+
+/// What a walk over ten samples of 0 to 9, the last batch of two, gives as their mean.
+double mean_of_numbers(int ranks, std::int64_t at_once) {
+  double result = 0;
+  run_ranks(ranks, [&](Communicator& comm) {
+    Context& context = Context::current();
+    context.rank = comm.rank();
+    context.world_size = comm.size();
+    GlobalMean all;
+    data::DataLoader loader(
+        data::TensorDataset{arange(0, 10, 1, {.dtype = DType::f32})},
+        {.batch_size = 4, .workers = 0, .grain = 2, .at_once = at_once, .counts_steps = false});
+    for (auto& [x] : loader) {
+      all.add(mean(x));
+    }
+    const double taken = all.take(comm);
+    result = comm.rank() == 0 ? taken : result;
+  });
+  return result;
+}
+
+TEST(GlobalMean, weighs_batches_by_their_samples) {
+  EXPECT_EQ(mean_of_numbers(1, 0), 4.5);
+  EXPECT_EQ(mean_of_numbers(1, 1), 4.5);
+  EXPECT_EQ(mean_of_numbers(2, 0), 4.5);
+}
+
+TEST(GlobalMean, refuses_two_values_of_a_pass_and_passes_without_one) {
+  run_ranks(1, [](Communicator& comm) {
+    data::DataLoader loader(data::TensorDataset{ones({8})},
+                            {.batch_size = 8, .workers = 0, .grain = 4, .at_once = 2});
+    for (auto& [x] : loader) {
+      GlobalMean inside;
+      inside.add(mean(x));
+      const std::string twice = testing_support::error_of([&] { inside.add(mean(x)); });
+      EXPECT_NE(twice.find("a second value of one pass"), std::string::npos) << twice;
+      const std::string few =
+          testing_support::error_of([&] { static_cast<void>(inside.take(comm)); });
+      EXPECT_NE(few.find("make the GlobalMean outside of the loop"), std::string::npos) << few;
+    }
+  });
 }
 
 }  // namespace

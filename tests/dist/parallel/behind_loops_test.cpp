@@ -1,0 +1,112 @@
+// What a loop leaves: a batch that is used behind it, and what is counted over its passes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tessera/core/base/log.h>
+#include <tessera/core/ops/argmax.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/cross_entropy.h>
+#include <tessera/core/ops/div.h>
+#include <tessera/core/ops/neg.h>
+#include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
+#include <tessera/nn/layers/linear.h>
+#include <tessera/nn/loss/weighted_mean.h>
+
+#include "support/sizes.h"
+
+namespace tessera::dist {
+namespace {
+
+using Floats = std::vector<float>;
+
+/// The gradient of a layer's weight by `loss` of the first batch, behind its loop.
+template <class Loss>
+Floats gradient_behind_loop(std::int64_t grain, const Loss& loss) {
+  set_seed(7);
+  const auto model = nn::make<nn::Linear>(kWidth, 3);
+  data::DataLoader loader(
+      data::TensorDataset{randn({16, kWidth}), cast(randn({16}) > 0.3, DType::i64)},
+      {.batch_size = 16, .workers = 0, .grain = grain});
+  Tensor x, y;
+  for (auto& [batch, classes] : loader) {
+    x = batch;
+    y = classes;
+  }
+  loss(model(x), y).backward();
+  return model->weight.value().grad().to_vector<float>();
+}
+
+template <class Loss>
+void expect_batch_of_its_own(const Loss& loss) {
+  const Floats cut = gradient_behind_loop(8, loss), whole = gradient_behind_loop(1, loss);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_NEAR(cut[i], whole[i], 1e-6) << i;
+  }
+}
+
+TEST(BehindLoops, a_batch_is_one_of_its_own) {
+  expect_batch_of_its_own([](const Tensor& z, const Tensor& y) { return cross_entropy(z, y); });
+  expect_batch_of_its_own(
+      [](const Tensor& z, const Tensor& y) { return cross_entropy(z, y, {.ignore_index = 1}); });
+  expect_batch_of_its_own([](const Tensor& z, const Tensor&) { return mean(z * z) * 3.0; });
+}
+
+/// Right answers and errors as PyTorch's tutorials count them, pass by pass.
+TEST(BehindLoops, sums_over_samples_add_up_over_passes) {
+  set_seed(7);
+  const Tensor x = randn({48, kWidth}), y = cast(randn({48}) > 0.3, DType::i64);
+  const auto model = nn::make<nn::Linear>(kWidth, 3);
+  const Tensor right = eq(argmax(model(x), 1), y);
+  const Tensor far = model(x) - 1.0;
+  for (const std::int64_t at_once : {0, 1, 2}) {
+    data::DataLoader loader(data::TensorDataset{x, y},
+                            {.batch_size = 16, .workers = 0, .grain = 8, .at_once = at_once});
+    double found = 0, wrong = 0, squares = 0;
+    std::int64_t exact = 0;
+    for (auto& [a, b] : loader) {
+      const Tensor hits = eq(argmax(model(a), 1), b);
+      found += sum(cast(hits, DType::f32)).item();
+      exact += sum(hits).item<std::int64_t>();
+      wrong += (-(sum(cast(hits, DType::f32)) - sum(ones_like(cast(b, DType::f32))))).item();
+      const Tensor d = model(a) - 1.0;
+      squares += reshape(0.5 * sum(sum(d * d, {0})) / 2.0, {1}).detach().item();
+    }
+    EXPECT_EQ(found, sum(cast(right, DType::f32)).item()) << at_once;
+    EXPECT_EQ(exact, sum(right).item<std::int64_t>()) << at_once;
+    EXPECT_EQ(wrong, 48 - found) << at_once;
+    EXPECT_NEAR(squares, sum(far * far).item() / 4, 1e-4) << at_once;
+  }
+}
+
+TEST(BesideLoops, a_loader_in_the_same_order_is_said) {
+  std::vector<std::string> lines;
+  const LogSinkScope sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  const auto walk = [](std::uint64_t seed) {
+    const data::TensorDataset rows{arange(0, 8, 1, {.dtype = DType::f32})};
+    data::DataLoader first(rows, {.batch_size = 8, .shuffle = true, .workers = 0, .seed = 3});
+    data::DataLoader second(rows, {.batch_size = 8, .shuffle = true, .workers = 0, .seed = seed});
+    for (auto& [x] : first) {
+      for (auto& [y] : second) {
+        EXPECT_EQ(x.to_vector<float>() == y.to_vector<float>(), seed == 3);
+        break;
+      }
+    }
+  };
+  walk(4);
+  EXPECT_TRUE(lines.empty());
+  walk(3);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("in the same order as the loader around it"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tessera::dist
