@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <tessera/core/base/log.h>
-#include <tessera/core/base/module_path.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
@@ -14,6 +13,7 @@
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/behind_step.h>
 #include <tessera/nn/functional/random_key.h>
 #include <tessera/nn/synchronizer.h>
 
@@ -24,21 +24,6 @@ namespace {
 std::vector<std::weak_ptr<Slot>>& open_slots() {
   thread_local std::vector<std::weak_ptr<Slot>> slots;
   return slots;
-}
-
-/// The mark of the pass in which an optimizer's step of this thread ended steps of buffers.
-std::weak_ptr<const void>& ended_in() {
-  thread_local std::weak_ptr<const void> mark;
-  return mark;
-}
-
-/// True for what the loop's body assigns behind a step of an optimizer that ended, once a step: no
-/// microbatch has a part in it, and no earlier pass assigned.
-bool is_behind_step(const Slot& slot, const Tensor& value) {
-  const Context& context = Context::current();
-  const bool behind = context.pass.last && context.pass_mark != nullptr &&
-                      ended_in().lock() == context.pass_mark && !module_is_running();
-  return behind && !value.cut() && !slot.step->open();
 }
 
 /// One step's values of one buffer, by microbatch.
@@ -259,9 +244,7 @@ void write_in_step(const SlotPtr& slot, const Tensor& value) {
   if (slot->step == nullptr) {
     slot->step = std::make_shared<BufferStep>();
   }
-  if (is_behind_step(*slot, value)) {
-    check_assigned(*slot, value);
-    slot->put(cast(value.detach(), slot->value.dtype()));
+  if (!slot->step->open() && assign_behind_step(*slot, value)) {
     return;
   }
   const bool listed = slot->step->open();
@@ -296,7 +279,7 @@ void end_step_of_buffers(const void* by) {
       }
     }
   }
-  ended_in() = Context::current().pass_mark;
+  note_optimizer_step(true);
   std::erase_if(open_slots(), [](const std::weak_ptr<Slot>& open) {
     const SlotPtr slot = open.lock();
     return slot == nullptr || slot->step == nullptr || !slot->step->open();
@@ -307,6 +290,7 @@ void put_off_end_of_buffers(const void* by) {
   if (!in_step_of_several()) {
     return;
   }
+  note_optimizer_step(false);
   for (const std::weak_ptr<Slot>& open : open_slots()) {
     if (const SlotPtr slot = open.lock(); slot != nullptr && slot->step != nullptr) {
       slot->step->put_off(*slot, by);

@@ -109,6 +109,7 @@ void attach_counts(const Tensor& loss, const char* name, const Tensor& counted,
   check<InternalError>(counted.numel() == loss.numel() && counted.dtype() == DType::f64, name,
                        ": counts do not fit the loss; got ", counted.shape(), ", expected ",
                        loss.shape());
+  loss.get().cut.over = OverPass::mean;
   auto counts = make_ref<LossCounts>();
   counts->loss = name;
   counts->values = counted.detach();

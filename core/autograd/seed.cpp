@@ -59,6 +59,10 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
         " microbatches, expected ", pass.count,
         ": loaders in one step need one LoaderOptions::grain, and what a loop keeps from one pass "
         "to another is kept for each Context::current().pass.first");
+  const bool behind_loop = per_microbatch && root.cut().parts > 1 && pass.grain == 1;
+  if (behind_loop && scale != SeedScale::one && root.cut().over == OverPass::sum) {
+    return seed_of_item(root);
+  }
   Tensor gradient = scale == SeedScale::one ? constant_for(root, 1)
                     : weights.empty()
                         ? constant_for(root, share_of_step(per_microbatch, root.cut().parts))
@@ -79,7 +83,7 @@ Tensor seed_of_item(const Tensor& loss) {
   if (std::ssize(weights) != loss.numel()) {
     weights.assign(static_cast<std::size_t>(loss.numel()), 1);
   }
-  if (loss.cut().total) {
+  if (loss.cut().over == OverPass::sum) {
     return constant_for(loss, 1, loss.cut());
   }
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);

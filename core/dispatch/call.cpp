@@ -226,34 +226,83 @@ void compute(const OpDef& op, std::span<const TensorRef> inputs, const void* att
   }
 }
 
-/// True when `op` gives sums over samples for these inputs.
-bool gives_totals(const OpDef& op, std::span<const TensorRef> inputs) {
-  const auto is_total = [](const Tensor& x) { return x.defined() && x.cut().total; };
-  const auto is_shared = [](const Tensor& x) { return !x.defined() || !x.cut(); };
-  switch (op.info.view ? Totals::keeps : op.info.totals) {
-    case Totals::none:
-      return false;
-    case Totals::makes:
-      return is_total(inputs[0]) || inputs[0]->cut().sample_dim() >= 0;
-    case Totals::keeps:
-      return is_total(inputs[0]) && std::ranges::all_of(inputs.subspan(1), is_shared);
-    case Totals::scales:
-      return std::ranges::count_if(inputs, is_total) == 1 &&
-             std::ranges::count_if(inputs, is_shared) == 1;
-    case Totals::adds:
-      return std::ranges::all_of(inputs, is_total);
+/// What the stacked inputs of a call say of OverPass, before the call changes them.
+struct Origins {
+  explicit Origins(std::span<const TensorRef> inputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i]->defined()) {
+        continue;
+      }
+      const Cut& cut = inputs[i]->cut();
+      samples |= cut.sample_dim() >= 0;
+      shared += cut ? 0 : 1;
+      if (cut.stacked) {
+        alike &= stacked == 0 || cut.over == over;
+        over = cut.over;
+        ++stacked;
+        first |= i == 0;
+      }
+    }
+    is_real = !inputs.empty() && inputs[0]->defined() && is_differentiable(inputs[0]->dtype());
   }
-  return false;
+
+  bool samples = false;  ///< some input holds them
+  bool first = false;    ///< the first input is stacked
+  bool is_real = false;  ///< the first input is no integer
+  bool alike = true;     ///< the stacked inputs come together in one way, `over`
+  int stacked = 0, shared = 0;
+  OverPass over = OverPass::mean;
+};
+
+/// How numbers come together that `op` makes of numbers once a microbatch.
+OverPass kept_over(const OpDef& op, const Origins& from) {
+  if (from.alike && from.over == OverPass::mean) {
+    return OverPass::mean;
+  }
+  if (op.info.view && from.stacked == 1) {
+    return from.over;
+  }
+  const bool one = from.stacked == 1 && !from.samples;
+  const bool linear = (op.info.linear == LinearIn::first && one && from.first) ||
+                      (op.info.linear == LinearIn::either && one) ||
+                      (op.info.linear == LinearIn::all && from.shared == 0 && !from.samples);
+  return linear && from.alike && from.over == OverPass::sum ? OverPass::sum : OverPass::none;
 }
 
-void mark_totals(const OpDef& op, std::span<const TensorRef> inputs, const Outputs& outputs) {
-  const bool totals = gives_totals(op, inputs);
+/// The same of numbers that it makes of samples.
+OverPass reduced_over(const OpDef& op, const Origins& from) {
+  const bool means = from.alike && from.over == OverPass::mean;
+  return means ? op.info.over_samples : OverPass::none;
+}
+
+void mark_over(const OpDef& op, const Origins& from, const Outputs& outputs) {
   for (const Tensor& y : outputs) {
-    if (y.defined()) {
+    if (y.defined() && y.cut().stacked) {
       Cut& cut = y.get().cut;
-      cut.total = totals && cut.stacked && cut.samples < 0;
+      cut.over = from.samples && cut.samples < 0 ? reduced_over(op, from) : kept_over(op, from);
+      if (from.is_real && cut.over == OverPass::sum && !is_differentiable(y.dtype())) {
+        cut.over = OverPass::none;  // a cast, rounded once a microbatch
+      }
     }
   }
+}
+
+/// The call where some inputs hold several microbatches, or know their samples.
+void call_with_borders(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
+                       Outputs& outputs, const Traits& traits) {
+  const CutPlan plan = plan_cut(op, inputs, attrs);
+  if (!plan.unmarked.empty()) {
+    const std::vector<Tensor> marked = marked_inputs(inputs, plan);
+    call(op, std::vector<TensorRef>(marked.begin(), marked.end()), attrs, outputs);
+    return;
+  }
+  const Origins from(inputs);
+  if (plan.loop) {
+    call_by_microbatch(op, inputs, attrs, outputs, plan);
+  } else {
+    compute(op, inputs, attrs, outputs, plan, traits);
+  }
+  mark_over(op, from, outputs);
 }
 
 }  // namespace
@@ -264,16 +313,8 @@ void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
   if (!traits.any_cut || op.info.sees_cut) [[likely]] {
     static const CutPlan as_it_is;
     compute(op, inputs, attrs, outputs, as_it_is, traits);
-  } else if (const CutPlan plan = plan_cut(op, inputs, attrs); !plan.unmarked.empty()) {
-    const std::vector<Tensor> marked = marked_inputs(inputs, plan);
-    call(op, std::vector<TensorRef>(marked.begin(), marked.end()), attrs, outputs);
-  } else if (plan.loop) {
-    call_by_microbatch(op, inputs, attrs, outputs, plan);
   } else {
-    compute(op, inputs, attrs, outputs, plan, traits);
-  }
-  if (traits.any_cut) {
-    mark_totals(op, inputs, outputs);
+    call_with_borders(op, inputs, attrs, outputs, traits);
   }
   if (traits.any_counts) [[unlikely]] {
     carry_counts(inputs, outputs, beside_plain);

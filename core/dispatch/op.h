@@ -26,18 +26,18 @@
 #include <tessera/core/dispatch/infer.h>
 #include <tessera/core/dispatch/kernel.h>
 #include <tessera/core/dispatch/shard_rule.h>
+#include <tessera/core/tensor/cut.h>
 
 namespace tessera {
 
 class Vjp;  // core/autograd/vjp.h
 
-/// What an op gives of sums over samples (Cut::total), which `item` adds up over a pass.
-enum class Totals : std::uint8_t {
-  none,    ///< other numbers
-  makes,   ///< sums over samples
-  keeps,   ///< a sum for one in its first input, and in the others what all samples share
-  scales,  ///< a sum for one in either input, and in the other what all samples share
-  adds,    ///< a sum for sums in all inputs
+/// In which of its inputs an op is linear, so that it gives sums over samples for such sums.
+enum class LinearIn : std::uint8_t {
+  none,
+  first,   ///< in its first
+  either,  ///< in either of two
+  all,     ///< in all of them together
 };
 
 /// Properties of an op. Passes and the pipeline ask these; nobody keeps lists of ops.
@@ -56,7 +56,8 @@ struct OpInfo {
   /// Bit i: of those, output i is no activation but a sum over the samples of a pass. Hooks that
   /// pack what is saved do not get it, or what they lose would depend on the number of passes.
   std::uint32_t kept_outputs = 0;
-  Totals totals = Totals::none;
+  LinearIn linear = LinearIn::none;        ///< views are in their first input
+  OverPass over_samples = OverPass::mean;  ///< what it gives where it reduces samples
 };
 
 struct OpDef {

@@ -11,7 +11,7 @@ struct Add {
                                .doc = "x + y, broadcast; bools are combined with or",
                                .elementwise = true,
                                .in_place = true,
-                               .totals = Totals::adds};
+                               .linear = LinearIn::all};
   struct Attrs {
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };

@@ -11,7 +11,7 @@ struct Cast {
   static constexpr OpInfo info{.name = "cast",
                                .doc = "the elements of x in another dtype",
                                .elementwise = true,
-                               .totals = Totals::keeps};
+                               .linear = LinearIn::first};
   struct Attrs {
     DType dtype = DType::f32;
     friend bool operator==(const Attrs&, const Attrs&) = default;

@@ -6,7 +6,8 @@
 namespace tessera {
 
 struct Concat {
-  static constexpr OpInfo info{.name = "concat", .doc = "the inputs one after another along a dim"};
+  static constexpr OpInfo info{
+      .name = "concat", .doc = "the inputs one after another along a dim", .linear = LinearIn::all};
   struct Attrs {
     int dim = 0;
     friend bool operator==(const Attrs&, const Attrs&) = default;

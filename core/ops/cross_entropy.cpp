@@ -157,7 +157,9 @@ ShardRule CrossEntropyBackward::shard(const Infer& c, const Attrs&) {
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropy::Attrs& options) {
   Tensor loss = call_all<CrossEntropy>({logits, targets}, options)[0];
-  loss.get().cut.total = loss.cut().stacked && options.reduction == LossReduction::sum;
+  if (loss.cut().stacked && options.reduction == LossReduction::sum) {
+    loss.get().cut.over = OverPass::sum;
+  }
   return options.reduction == LossReduction::mean
              ? with_target_counts(std::move(loss), "cross_entropy", logits, targets,
                                   options.ignore_index)

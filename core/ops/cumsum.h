@@ -7,7 +7,8 @@ namespace tessera {
 
 struct Cumsum {
   static constexpr OpInfo info{.name = "cumsum",
-                               .doc = "sums of all elements up to each along a dim"};
+                               .doc = "sums of all elements up to each along a dim",
+                               .linear = LinearIn::first};
   struct Attrs {
     int dim = 0;
     friend bool operator==(const Attrs&, const Attrs&) = default;

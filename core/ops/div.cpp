@@ -31,7 +31,7 @@ namespace {
 /// x.size(0)` would depend on how many microbatches share the pass.
 void check_not_by_samples_of_pass(const Tensor& x, Number y) {
   const TensorImpl& impl = x.get();
-  if (!impl.cut.stacked || impl.cut.parts <= 1) [[likely]] {
+  if (!impl.cut.stacked || impl.cut.over != OverPass::sum) [[likely]] {
     return;
   }
   const auto samples = static_cast<double>(Context::current().pass.samples);

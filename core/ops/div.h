@@ -11,7 +11,7 @@ struct Div : FloatElementwise<2> {
                                .elementwise = true,
                                .in_place = true,
                                .saved_inputs = 0b11,
-                               .totals = Totals::keeps};
+                               .linear = LinearIn::first};
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);
 };

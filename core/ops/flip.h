@@ -6,7 +6,8 @@
 namespace tessera {
 
 struct Flip {
-  static constexpr OpInfo info{.name = "flip", .doc = "x backwards along some dims"};
+  static constexpr OpInfo info{
+      .name = "flip", .doc = "x backwards along some dims", .linear = LinearIn::first};
   struct Attrs {
     Dims dims;
     friend bool operator==(const Attrs&, const Attrs&) = default;

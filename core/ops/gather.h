@@ -6,8 +6,10 @@
 namespace tessera {
 
 struct Gather {
-  static constexpr OpInfo info{
-      .name = "gather", .doc = "x at positions given for one dim", .saved_inputs = 0b10};
+  static constexpr OpInfo info{.name = "gather",
+                               .doc = "x at positions given for one dim",
+                               .saved_inputs = 0b10,
+                               .linear = LinearIn::first};
   struct Attrs {
     int dim = 0;
     friend bool operator==(const Attrs&, const Attrs&) = default;

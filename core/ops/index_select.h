@@ -6,8 +6,10 @@
 namespace tessera {
 
 struct IndexSelect {
-  static constexpr OpInfo info{
-      .name = "index_select", .doc = "slices of x along a dim, by position", .saved_inputs = 0b10};
+  static constexpr OpInfo info{.name = "index_select",
+                               .doc = "slices of x along a dim, by position",
+                               .saved_inputs = 0b10,
+                               .linear = LinearIn::first};
   struct Attrs {
     int dim = 0;
     friend bool operator==(const Attrs&, const Attrs&) = default;

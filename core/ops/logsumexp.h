@@ -9,7 +9,8 @@ struct Logsumexp {
   static constexpr OpInfo info{.name = "logsumexp",
                                .doc = "log of the sum of exponentials over some dims",
                                .saved_inputs = 0b1,
-                               .saved_outputs = 0b1};
+                               .saved_outputs = 0b1,
+                               .over_samples = OverPass::none};
   using Attrs = ReduceAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);

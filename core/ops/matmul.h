@@ -6,8 +6,11 @@
 namespace tessera {
 
 struct Matmul {
-  static constexpr OpInfo info{
-      .name = "matmul", .doc = "products of matrices in a and b", .saved_inputs = 0b11};
+  static constexpr OpInfo info{.name = "matmul",
+                               .doc = "products of matrices in a and b",
+                               .saved_inputs = 0b11,
+                               .linear = LinearIn::either,
+                               .over_samples = OverPass::sum};
   struct Attrs {
     bool transpose_a = false;   ///< a holds its matrices transposed
     bool transpose_b = false;   ///< b holds its matrices transposed

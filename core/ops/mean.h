@@ -6,7 +6,8 @@
 namespace tessera {
 
 struct Mean {
-  static constexpr OpInfo info{.name = "mean", .doc = "mean over some dims"};
+  static constexpr OpInfo info{
+      .name = "mean", .doc = "mean over some dims", .linear = LinearIn::first};
   using Attrs = ReduceAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);

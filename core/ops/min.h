@@ -9,7 +9,8 @@ struct Min {
   static constexpr OpInfo info{.name = "min",
                                .doc = "smallest element over some dims",
                                .saved_inputs = 0b1,
-                               .saved_outputs = 0b1};
+                               .saved_outputs = 0b1,
+                               .over_samples = OverPass::least};
   using Attrs = ReduceAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);

@@ -12,7 +12,7 @@ struct Mul {
                                .elementwise = true,
                                .in_place = true,
                                .saved_inputs = 0b11,
-                               .totals = Totals::scales};
+                               .linear = LinearIn::either};
   struct Attrs {
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };

@@ -6,8 +6,11 @@
 namespace tessera {
 
 struct Norm {
-  static constexpr OpInfo info{
-      .name = "norm", .doc = "p-norm over some dims", .saved_inputs = 0b1, .saved_outputs = 0b1};
+  static constexpr OpInfo info{.name = "norm",
+                               .doc = "p-norm over some dims",
+                               .saved_inputs = 0b1,
+                               .saved_outputs = 0b1,
+                               .over_samples = OverPass::none};
   struct Attrs {
     ReduceAttrs reduce;
     double p = 2;

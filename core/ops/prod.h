@@ -6,8 +6,10 @@
 namespace tessera {
 
 struct Prod {
-  static constexpr OpInfo info{
-      .name = "prod", .doc = "product over some dims", .saved_inputs = 0b1};
+  static constexpr OpInfo info{.name = "prod",
+                               .doc = "product over some dims",
+                               .saved_inputs = 0b1,
+                               .over_samples = OverPass::none};
   using Attrs = ReduceAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);

@@ -8,7 +8,8 @@ namespace tessera {
 struct ScatterAdd {
   static constexpr OpInfo info{.name = "scatter_add",
                                .doc = "x with `source` added at positions given for one dim",
-                               .saved_inputs = 0b010};
+                               .saved_inputs = 0b010,
+                               .over_samples = OverPass::none};
   struct Attrs {
     int dim = 0;
     friend bool operator==(const Attrs&, const Attrs&) = default;

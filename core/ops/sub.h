@@ -10,7 +10,7 @@ struct Sub : Elementwise<2> {
                                .doc = "x - y, broadcast",
                                .elementwise = true,
                                .in_place = true,
-                               .totals = Totals::adds};
+                               .linear = LinearIn::all};
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);

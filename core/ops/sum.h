@@ -6,8 +6,11 @@
 namespace tessera {
 
 struct Sum {
-  static constexpr OpInfo info{
-      .name = "sum", .doc = "sum over some dims", .cuts_sums = true, .totals = Totals::makes};
+  static constexpr OpInfo info{.name = "sum",
+                               .doc = "sum over some dims",
+                               .cuts_sums = true,
+                               .linear = LinearIn::first,
+                               .over_samples = OverPass::sum};
   using Attrs = ReduceAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);

@@ -9,7 +9,9 @@ namespace tessera {
 struct SumTo {
   static constexpr OpInfo info{.name = "sum_to",
                                .doc = "sum over the dims along which `shape` broadcasts to x",
-                               .cuts_sums = true};
+                               .cuts_sums = true,
+                               .linear = LinearIn::first,
+                               .over_samples = OverPass::sum};
   struct Attrs {
     Shape shape;
     friend bool operator==(const Attrs&, const Attrs&) = default;

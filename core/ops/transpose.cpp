@@ -3,20 +3,31 @@
 #include <tessera/core/autograd/vjp.h>
 
 namespace tessera {
+namespace {
+
+/// Of what has an entry for each of `ndim` dims. A tensor of no dims takes dim 0, and has no entry.
+template <class List>
+void swap_dims(List& list, int ndim, const Transpose::Attrs& attrs) {
+  const int first = normalize_dim("transpose", attrs.first, ndim);
+  const int second = normalize_dim("transpose", attrs.second, ndim);
+  if (ndim > 0) {
+    std::swap(list[first], list[second]);
+  }
+}
+
+}  // namespace
 
 void Transpose::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input();
   Shape shape = x.shape();
-  std::swap(shape[normalize_dim("transpose", attrs.first, x.ndim())],
-            shape[normalize_dim("transpose", attrs.second, x.ndim())]);
+  swap_dims(shape, x.ndim(), attrs);
   c.add_output(shape, x.dtype());
 }
 
 void Transpose::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
   const int ndim = in.shape.size();
   out.strides = in.strides;
-  std::swap(out.strides[normalize_dim("transpose", attrs.first, ndim)],
-            out.strides[normalize_dim("transpose", attrs.second, ndim)]);
+  swap_dims(out.strides, ndim, attrs);
   out.offset = in.offset;
 }
 
@@ -33,8 +44,7 @@ ShardRule Transpose::shard(const Infer& c, const Attrs& attrs) {
   for (int d = 0; d < in.size; ++d) {
     in[d] = out[d] = static_cast<std::int8_t>(d);
   }
-  std::swap(out[normalize_dim("transpose", attrs.first, in.size)],
-            out[normalize_dim("transpose", attrs.second, in.size)]);
+  swap_dims(out, in.size, attrs);
   return rule;
 }
 

@@ -6,8 +6,10 @@
 namespace tessera {
 
 struct Var {
-  static constexpr OpInfo info{
-      .name = "var", .doc = "variance over some dims", .saved_inputs = 0b1};
+  static constexpr OpInfo info{.name = "var",
+                               .doc = "variance over some dims",
+                               .saved_inputs = 0b1,
+                               .over_samples = OverPass::none};
   struct Attrs {
     ReduceAttrs reduce;
     double correction = 1;

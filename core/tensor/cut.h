@@ -5,6 +5,15 @@
 
 namespace tessera {
 
+/// How the numbers of a pass's microbatches become the number of its batch.
+enum class OverPass : std::uint8_t {
+  mean,     ///< by their mean: means over samples and what is computed of them
+  sum,      ///< by their sum: sums over samples, and what is linear in them
+  largest,  ///< by the largest of them
+  least,    ///< by the least of them
+  none,     ///< by nothing: a ratio of sums, say
+};
+
 /// A pass may run several microbatches at once (docs/determinism.md). A tensor that depends on the
 /// samples then carries its cut: dim `dim` holds `parts` equal pieces in microbatch order. When an
 /// op reduces that dim away, the value exists once a microbatch: it gets a new dim 0 of size
@@ -16,13 +25,13 @@ struct Cut {
   std::int32_t parts = 1;
   std::int8_t dim = -1;
   bool stacked = false;
-  std::int8_t samples = -1;  ///< of a stacked value alone; -1: it exists once a microbatch
-  bool total = false;        ///< of a stacked value: a sum over samples, which adds up over a pass
+  std::int8_t samples = -1;        ///< of a stacked value alone; -1: it exists once a microbatch
+  OverPass over = OverPass::mean;  ///< of a stacked value
 
   explicit operator bool() const noexcept { return dim >= 0; }
   /// The dim of one microbatch that holds its samples, or -1.
   [[nodiscard]] std::int8_t sample_dim() const noexcept { return stacked ? samples : dim; }
-  /// The same borders; `samples` and `total` tell more of what lies between them.
+  /// The same borders; `samples` and `over` tell more of what lies between them.
   friend bool operator==(const Cut& a, const Cut& b) noexcept {
     return a.parts == b.parts && a.dim == b.dim && a.stacked == b.stacked;
   }

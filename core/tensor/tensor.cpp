@@ -1,5 +1,6 @@
 #include <tessera/core/tensor/tensor.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -66,15 +67,37 @@ void* Tensor::raw_data() const {
   return x.storage->data() + x.offset * static_cast<std::int64_t>(size_of(x.dtype));
 }
 
+namespace {
+
+/// The batch's number from those of a pass's microbatches.
+double over_pass(std::vector<double> numbers, OverPass over) {
+  check<Unsupported>(
+      over != OverPass::none, "item: got ", numbers.size(),
+      " numbers, one for each microbatch of the pass, which are no means, sums, largest or least "
+      "elements over samples, so that none of them, nor their mean, is the batch's; take item() of "
+      "the sums and means that they are made of (`n += sum(hits).item()`), weighted_mean() for a "
+      "ratio of sums, to_vector() for each, or LoaderOptions::grain = 1");
+  if (over == OverPass::sum) {
+    tree_sum(numbers, std::ssize(numbers), 1);
+    return numbers[0];
+  }
+  const auto worse = [](double a, double b) { return a < b || std::isnan(b); };
+  return over == OverPass::largest ? *std::ranges::max_element(numbers, worse)
+                                   : *std::ranges::min_element(numbers, [](double a, double b) {
+                                       return a < b || std::isnan(a);
+                                     });
+}
+
+}  // namespace
+
 double Tensor::item_as_double() const {
   const TensorImpl& x = get();
   const std::int64_t values = x.cut.stacked ? x.cut.parts : 1;
   check(x.numel() == values, "item: wrong number of elements; got shape ", x.shape,
         ", expected one element");
   std::vector<double> numbers = to_vector<double>();
-  if (x.cut.total) {
-    tree_sum(numbers, values, 1);
-    return numbers[0];
+  if (x.cut.over != OverPass::mean && values > 1) {
+    return over_pass(std::move(numbers), x.cut.over);
   }
   const LossCounts* counts = values > 1 ? counts_of(*this) : nullptr;
   return mean_by_counts(std::move(numbers),

@@ -70,9 +70,10 @@ class Tensor {
 
   /// The only element as a C++ number, converted. A value that exists once a microbatch gives the
   /// mean over the microbatches of the pass, weighted by what a loss counted in each; sums over
-  /// samples (also times a number, or added to others) give the sum over the pass. Throws
-  /// InvalidArgument for several elements, for a sum of losses with different counts, and for a
-  /// value whose whole part an integer T cannot hold, nan among them.
+  /// samples, and what is linear in them, give the sum over the pass, the largest and least of
+  /// samples the largest and least. Throws Unsupported for ratios of sums and other numbers that
+  /// are none of these, InvalidArgument for several elements, for a sum of losses with different
+  /// counts, and for a value whose whole part an integer T cannot hold, nan among them.
   template <class T = double>
   [[nodiscard]] T item() const {
     if constexpr (std::same_as<T, bool>) {

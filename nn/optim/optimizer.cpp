@@ -17,6 +17,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/overlap.h>
+#include <tessera/nn/behind_step.h>
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/optim/flat_range.h>
 #include <tessera/nn/optim/gradient_norm.h>
@@ -302,6 +303,7 @@ bool Optimizer::nothing_counted(const std::vector<Work>& work) {
 StepResult Optimizer::end_step(const std::vector<nn::Synchronizer*>& synchronizers,
                                StepResult result) {
   consume(synchronizers);
+  nn::forget_assigned_behind_step();
   if (Context& context = Context::current(); context.pass.samples == 0) {
     ++context.step;  // no loader counts
   }

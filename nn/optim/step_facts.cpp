@@ -15,6 +15,7 @@
 #include <tessera/core/base/hash.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/nn/behind_step.h>
 #include <tessera/nn/optim/work.h>
 
 namespace tessera::optim {
@@ -84,16 +85,19 @@ std::uint64_t Optimizer::options_hash() const {
   return hash;
 }
 
-/// A count of the program's own that decides when to call `step` counts passes.
+/// A count of the program's own that decides when to call `step` counts passes. To call it in the
+/// last pass alone is as good as in all of them.
 void Optimizer::check_called_in_passes(PassSequence::Entered entered) {
   const Context& context = Context::current();
   const Pass& pass = context.pass;
   const bool same = entered == PassSequence::Entered::same;
   if (context.loop != nullptr && !same) {
     const bool first = entered == PassSequence::Entered::first;
+    const bool skipped =
+        first ? pass.first != context.loop->first && !pass.last : pass.first != calls_.next;
     const bool left = first && calls_.open && calls_.loop.lock() == context.loop;
     check<RuntimeError>(
-        !left && pass.first == (first ? context.loop->first : calls_.next),
+        !left && !skipped,
         "optimizer: step() is called in some passes of a training step and not in the others; got ",
         left ? "no call in the last pass of the step before" : "none in a pass before this one",
         ", in step ", context.step, " with microbatches ", pass.first, " to ",
@@ -141,6 +145,9 @@ std::uint64_t Optimizer::step_fingerprint(const std::vector<Work>& work) const {
     hash = mix(hash, static_cast<std::uint64_t>(w.item - items_.data()));
     hash = mix(hash, hash_of_given(w.item->slot->value, w.gradient));
   }
+  for (const auto& [name, value] : nn::assigned_behind_step()) {
+    hash = mix(mix(hash, hash_name(name)), hash_name(value));
+  }
   return hash;
 }
 
@@ -166,6 +173,9 @@ nn::Facts Optimizer::step_facts(const std::vector<Work>& work) const {
     facts.emplace_back(item.slot->name,
                        tessera::detail::concat("group ", item.group, ", ", item.steps, " updates, ",
                                                gradients[i]));
+  }
+  for (auto& fact : nn::assigned_behind_step()) {
+    facts.push_back(std::move(fact));
   }
   return facts;
 }

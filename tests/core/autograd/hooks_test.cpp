@@ -141,13 +141,13 @@ TEST(OpHook, sees_each_microbatch_alone) {
   x.get().cut = {.parts = 2, .dim = 0};
   const Tensor w = ones({3}).set_requires_grad(true);
   const Tensor y = x * w;
-  double seen = 0;
+  std::vector<double> seen;
   register_op_hook(y, [&](const auto&, const auto& outputs) {
-    seen = sum_to(outputs[0], {}).item();
+    seen = sum_to(outputs[0], {}).template to_vector<double>();
     return std::nullopt;
   });
   sum_to(y, {}).backward();
-  EXPECT_EQ(seen, 3);  // 1/2 a microbatch, of 6 elements
+  EXPECT_EQ(seen, (std::vector<double>{3, 3}));  // 1/2 a microbatch, of 6 elements
 }
 
 }  // namespace

@@ -2,25 +2,40 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <tessera/core/base/log.h>
+#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/argmax.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/div.h>
+#include <tessera/core/ops/flip.h>
+#include <tessera/core/ops/matmul.h>
+#include <tessera/core/ops/max.h>
+#include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/min.h>
+#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/neg.h>
+#include <tessera/core/ops/norm.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/select.h>
+#include <tessera/core/ops/sqrt.h>
+#include <tessera/core/ops/stack.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/var.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/loss/weighted_mean.h>
 
+#include "support/error_of.h"
 #include "support/sizes.h"
 
 namespace tessera::dist {
@@ -84,6 +99,74 @@ TEST(BehindLoops, sums_over_samples_add_up_over_passes) {
     EXPECT_EQ(exact, sum(right).item<std::int64_t>()) << at_once;
     EXPECT_EQ(wrong, 48 - found) << at_once;
     EXPECT_NEAR(squares, sum(far * far).item() / 4, 1e-4) << at_once;
+  }
+}
+
+using OfRows = std::function<Tensor(const Tensor& x)>;
+
+/// What `f` of the rows of one batch gives, in one piece and in a pass of 8 microbatches.
+struct Numbers {
+  double whole = 0, cut = 0;
+  std::string error = "no error";
+};
+
+Numbers numbers_of(const OfRows& f) {
+  set_seed(7);
+  const Tensor rows = randn({16, kWidth});
+  Numbers numbers{.whole = f(rows).item()};
+  data::DataLoader loader(data::TensorDataset{rows}, {.batch_size = 16, .workers = 0, .grain = 8});
+  for (auto& [x] : loader) {
+    numbers.error = testing_support::error_of([&, &x = x] { return numbers.cut = f(x).item(); });
+  }
+  return numbers;
+}
+
+const std::map<std::string, OfRows> kOfBatch = {
+    {"sum", [](const Tensor& x) { return sum(x); }},
+    {"mean", [](const Tensor& x) { return mean(x); }},
+    {"largest", [](const Tensor& x) { return max(x); }},
+    {"least", [](const Tensor& x) { return min(x); }},
+    {"sum, added in place",
+     [](const Tensor& x) {
+       const Tensor n = sum(x);
+       const Tensor t = n + 0.0 * n;
+       return add_(t, n);
+     }},
+    {"mean of sums", [](const Tensor& x) { return mean(sum(x, {0})); }},
+    {"one of sums", [](const Tensor& x) { return select(sum(x, {0}, true), 1, 2); }},
+    {"one of two sums",
+     [](const Tensor& x) {
+       return select(stack({sum(x), sum(x * x)}, 0), 0, 1);
+     }},
+    {"sums times a weight",
+     [](const Tensor& x) {
+       return sum(matmul(sum(x, {0}, true), ones({kWidth, 2})));
+     }},
+    {"sums that were flipped",
+     [](const Tensor& x) { return select(flip(sum(x, {0}), {0}), 0, 0); }},
+    {"products over samples",
+     [](const Tensor& x) { return select(select(matmul(x, x, true, false), 0, 1), 0, 1); }},
+    {"sum of a number of bools", [](const Tensor& x) { return sum(x > 0.0); }},
+    {"sum, reshaped", [](const Tensor& x) { return reshape(-sum(x), {1}); }}};
+
+const std::map<std::string, OfRows> kOfNoBatch = {
+    {"a sum and a number", [](const Tensor& x) { return zeros({}) + sum(x); }},
+    {"a ratio of sums", [](const Tensor& x) { return sum(x * x) / sum(x); }},
+    {"a sum and a mean", [](const Tensor& x) { return sum(x) + mean(x); }},
+    {"the root of a sum", [](const Tensor& x) { return sqrt(sum(x * x)); }},
+    {"a norm", [](const Tensor& x) { return norm(x); }},
+    {"a variance", [](const Tensor& x) { return var(x); }},
+    {"minus the largest", [](const Tensor& x) { return -max(x); }},
+    {"a sum as a bool", [](const Tensor& x) { return cast(sum(x), DType::boolean); }},
+    {"samples by a sum", [](const Tensor& x) { return mean(x / sum(x * x)); }}};
+
+TEST(BehindLoops, an_item_is_the_batch_s_or_refused) {
+  for (const auto& [name, f] : kOfBatch) {
+    const Numbers numbers = numbers_of(f);
+    EXPECT_NEAR(numbers.cut, numbers.whole, 1e-5) << name << ": " << numbers.error;
+  }
+  for (const auto& [name, f] : kOfNoBatch) {
+    EXPECT_NE(numbers_of(f).error.find("item: got 8 numbers"), std::string::npos) << name;
   }
 }
 

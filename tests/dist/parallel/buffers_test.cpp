@@ -331,5 +331,49 @@ TEST(Buffers, take_what_is_assigned_behind_the_step_at_once) {
   EXPECT_NE(values[values.size() - 2], 0);
 }
 
+/// Assigns behind the step what `value` says of a batch, in all passes or where the step ended.
+template <class Wrap>
+float assigned_behind(bool always, const std::function<Tensor(const Tensor& x)>& value,
+                      std::int64_t at_once, const Wrap& wrap) {
+  set_seed(7);
+  const auto model = nn::make<Follows>();
+  data::DataLoader loader(data::TensorDataset{randn({kSamples, kWidth})},
+                          {.batch_size = 16, .workers = 0, .grain = kGrain, .at_once = at_once});
+  [[maybe_unused]] const auto handle = wrap(*model);
+  optim::SGD optimizer(model->parameters(), {.lr = 0.1});
+  for (auto& [x] : loader) {
+    mean(model(x)).backward();
+    if (optimizer.step().ended || always) {
+      model->heat.assign(value(x));
+    }
+  }
+  return model->heat.value().template item<float>();
+}
+
+TEST(Buffers, take_nothing_behind_a_step_that_is_put_off_or_of_samples) {
+  const auto one = [](const Tensor&) { return full({}, 1.5); };
+  const auto seen = [](const Tensor& x) { return mean(x); };
+  const auto alone = [](nn::Module&) { return 0; };
+  EXPECT_EQ(assigned_behind(true, one, 0, alone), 1.5F);
+  const std::string early =
+      testing_support::error_of([&] { return assigned_behind(true, one, 2, alone); });
+  EXPECT_NE(early.find("in a pass of its training step that is not the last"), std::string::npos)
+      << early;
+  const std::string own =
+      testing_support::error_of([&] { return assigned_behind(false, seen, 0, alone); });
+  EXPECT_NE(own.find("assign it in front of step()"), std::string::npos) << own;
+}
+
+/// Passes of one microbatch do not know that a value is of their samples; the ranks find out.
+TEST(Buffers, that_ranks_assign_unlike_behind_a_step_are_noticed) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    return assigned_behind(
+        false, [](const Tensor& x) { return mean(x); }, at_once, wrap);
+  };
+  const std::string error =
+      testing_support::error_of([&] { return train_on_ranks(train, kGrain, 2, 1); });
+  EXPECT_NE(error.find("value assigned to heat"), std::string::npos) << error;
+}
+
 }  // namespace
 }  // namespace tessera::dist

@@ -1,0 +1,68 @@
+#include <tessera/nn/behind_step.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <tessera/core/base/context.h>
+#include <tessera/core/base/error.h>
+#include <tessera/core/base/hash.h>
+#include <tessera/core/base/module_path.h>
+#include <tessera/core/ops/cast.h>
+
+namespace tessera::nn {
+namespace {
+
+/// A thread's own: ranks may be threads.
+struct Behind {
+  std::weak_ptr<const void> pass;  ///< the mark of the latest in which an optimizer stepped
+  bool ended = false;
+  Facts assigned;
+};
+
+Behind& behind() {
+  thread_local std::unique_ptr<Behind> own = std::make_unique<Behind>();
+  return *own;
+}
+
+std::string hash_of(const Tensor& value) {
+  const Tensor dense = contiguous(value.detach());
+  return std::to_string(
+      hash_bytes({static_cast<const std::byte*>(dense.raw_data()), dense.nbytes()}));
+}
+
+}  // namespace
+
+void note_optimizer_step(bool ended) {
+  behind().pass = Context::current().pass_mark;
+  behind().ended = ended;
+}
+
+bool assign_behind_step(Slot& slot, const Tensor& value) {
+  const auto& mark = Context::current().pass_mark;
+  if (mark == nullptr || behind().pass.lock() != mark || module_is_running()) {
+    return false;
+  }
+  check<RuntimeError>(behind().ended, "assign: ", slot.name,
+                      " is assigned behind optimizer.step() in a pass of its training step that is "
+                      "not the last; put that into `if (optimizer.step().ended)`");
+  check<RuntimeError>(!value.cut(), "assign: ", slot.name,
+                      " is assigned behind optimizer.step(), and the value is another for each "
+                      "microbatch; assign it in front of step(), which takes their mean");
+  check_assigned(slot, value);
+  const Tensor own = cast(value.detach(), slot.value.dtype());
+  behind().assigned.emplace_back("value assigned to " + slot.name, hash_of(own));
+  slot.put(own);
+  return true;
+}
+
+Facts assigned_behind_step() {
+  return behind().assigned;
+}
+
+void forget_assigned_behind_step() {
+  behind().assigned.clear();
+}
+
+}  // namespace tessera::nn
