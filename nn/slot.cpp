@@ -167,7 +167,7 @@ void check_assigned(const Slot& slot, const Tensor& value) {
         several && value.cut() ? " with one entry a sample" : "", ", expected ", slot.shape,
         several   ? ", or one of those a microbatch"
         : stacked ? ": one for each microbatch of a pass that trains nothing; call model->eval(), "
-                    "or use LoaderOptions::at_once = 1"
+                    "or use LoaderOptions::grain = 1"
                   : "");
 }
 

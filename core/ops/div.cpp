@@ -35,12 +35,12 @@ void check_not_by_samples_of_pass(const Tensor& x, Number y) {
     return;
   }
   const auto samples = static_cast<double>(Context::current().pass.samples);
-  check<Unsupported>(
-      y.real() != samples, "div: what exists once a microbatch is divided by ", samples,
-      ", the samples of its pass, of which a microbatch has ", samples / impl.cut.parts,
-      "; take a mean over the samples by mean(), divide before the sum, or run one microbatch at a "
-      "time (LoaderOptions::at_once = 1); another number that is the same only here can be "
-      "multiplied by, as its inverse");
+  check<Unsupported>(y.real() != samples, "div: what exists once a microbatch is divided by ",
+                     samples, ", the samples of its pass, of which a microbatch has ",
+                     samples / impl.cut.parts,
+                     "; take a mean over the samples by mean(), or run one microbatch at a time "
+                     "(LoaderOptions::at_once = 1); by a number that is no size of the pass, "
+                     "multiply with 1 / it");
 }
 
 }  // namespace

@@ -152,8 +152,8 @@ std::shared_ptr<Loop> LoaderBase::begin_loop() {
 
 /// Pairs of two shuffled loaders would be pairs of a sample with itself.
 void LoaderBase::say_same_order() const {
-  const bool same = loop_->order != 0 && loop_->outer != nullptr && !loop_->outer->over &&
-                    loop_->outer->order == loop_->order;
+  const bool same = loop_->order != 0 && options_.counts_steps && loop_->outer != nullptr &&
+                    !loop_->outer->over && loop_->outer->order == loop_->order;
   if (same && Context::current().rank == 0) {
     log_once("order of loaders", LogLevel::warning,
              "data loader: walks in the same order as the loader around it, which has as many "

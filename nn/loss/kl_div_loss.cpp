@@ -18,6 +18,12 @@ Tensor negative_entropy(const Tensor& target) {
   return target * log(where(eq(target, 0), 1, target));
 }
 
+/// A sum that was divided by the samples it is over: a pass takes the mean of its microbatches'.
+Tensor mean_over_samples(Tensor divided) {
+  divided.get().cut.over = OverPass::mean;
+  return divided;
+}
+
 /// Samples of one microbatch: dim 0 may hold several.
 std::int64_t batch_size(const Tensor& input) {
   const Shape shape = unstacked_shape(input);
@@ -35,7 +41,7 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions&
   const Tensor losses = options.log_target ? exp(y) * (y - x) : negative_entropy(y) - y * x;
   switch (options.reduction) {
     case KLDivReduction::batchmean:
-      return sum(losses) / static_cast<double>(batch_size(x));
+      return mean_over_samples(sum(losses) / static_cast<double>(batch_size(x)));
     case KLDivReduction::mean:
       return reduce(losses, Reduction::mean);
     case KLDivReduction::sum:

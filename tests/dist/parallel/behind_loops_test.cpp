@@ -33,6 +33,7 @@
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/linear.h>
+#include <tessera/nn/loss/kl_div_loss.h>
 #include <tessera/nn/loss/weighted_mean.h>
 
 #include "support/error_of.h"
@@ -147,6 +148,10 @@ const std::map<std::string, OfRows> kOfBatch = {
     {"products over samples",
      [](const Tensor& x) { return select(select(matmul(x, x, true, false), 0, 1), 0, 1); }},
     {"sum of a number of bools", [](const Tensor& x) { return sum(x > 0.0); }},
+    {"batchmean of kl_div",
+     [](const Tensor& x) {
+       return nn::kl_div(x, full_like(x, 0.25), {.reduction = nn::KLDivReduction::batchmean});
+     }},
     {"sum, reshaped", [](const Tensor& x) { return reshape(-sum(x), {1}); }}};
 
 const std::map<std::string, OfRows> kOfNoBatch = {
