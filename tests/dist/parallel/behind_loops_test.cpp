@@ -111,7 +111,7 @@ struct Numbers {
   std::string error = "no error";
 };
 
-Numbers numbers_of(const OfRows& f) {
+Numbers numbers_of_batch(const OfRows& f) {
   set_seed(7);
   const Tensor rows = randn({16, kWidth});
   Numbers numbers{.whole = f(rows).item()};
@@ -167,11 +167,11 @@ const std::map<std::string, OfRows> kOfNoBatch = {
 
 TEST(BehindLoops, an_item_is_the_batch_s_or_refused) {
   for (const auto& [name, f] : kOfBatch) {
-    const Numbers numbers = numbers_of(f);
+    const Numbers numbers = numbers_of_batch(f);
     EXPECT_NEAR(numbers.cut, numbers.whole, 1e-5) << name << ": " << numbers.error;
   }
   for (const auto& [name, f] : kOfNoBatch) {
-    EXPECT_NE(numbers_of(f).error.find("item: got 8 numbers"), std::string::npos) << name;
+    EXPECT_NE(numbers_of_batch(f).error.find("item: got 8 numbers"), std::string::npos) << name;
   }
 }
 

@@ -66,7 +66,7 @@ Values train_parts(const Loss& loss, std::int64_t at_once, const Wrap& wrap) {
   return values_of(*model);
 }
 
-const std::map<std::string, Loss> kLosses = {
+const std::map<std::string, Loss> kLossesOfParts = {
     {"a penalty on rows that are moved",
      [](const Parts& m, const Tensor& x) {
        return square(m.layer(x)) + square(m.rows.value() + m.row.value());
@@ -131,7 +131,7 @@ const std::map<std::string, Loss> kLosses = {
      }}};
 
 TEST(WithoutSamples, on_any_number_of_ranks) {
-  for (const auto& [name, loss] : kLosses) {
+  for (const auto& [name, loss] : kLossesOfParts) {
     SCOPED_TRACE(name);
     const auto train = [&loss = loss](std::int64_t at_once, const auto& wrap) {
       return train_parts(loss, at_once, wrap);
