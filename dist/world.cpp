@@ -1,6 +1,7 @@
 #include <tessera/dist/world.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -122,6 +123,7 @@ struct World::State {
   bool pinned = false;
   bool gone = false;  ///< has left, or is being ended
   std::optional<UnexpectedEnd> unexpected_end;
+  std::atomic<bool> ending{false};  ///< by an exception that nobody caught, perhaps of a thread
   std::unique_ptr<FatalSignals> fatal_signals;  ///< null where no launcher started the process
   std::string host;
 
@@ -133,6 +135,9 @@ struct World::State {
   /// Waits for the others and lets go of them. Once: afterwards it does nothing. exit() destroys no
   /// local variable, so that a model may still hold the communicator, and nobody will use it.
   void leave(bool exits = false) {
+    while (ending) {  // another thread's exception ends the process, and reads what is here
+      std::this_thread::sleep_for(10ms);
+    }
     if (std::exchange(gone, true)) {
       return;
     }
@@ -178,6 +183,7 @@ struct World::State {
     unexpected_end.emplace(
         [this](const std::exception_ptr& error) {
           const int code = exit_code_of(error);
+          ending = true;
           end(error, {}, code);
           std::_Exit(code);  // destructors would wait for what is stuck
         },

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <tessera/core/base/busy_scope.h>
@@ -18,6 +19,10 @@ using namespace tessera;
 bool end_here(const std::string& way) {
   if (way == "throw" || way == "uncaught") {
     throw std::runtime_error("the reason");
+  }
+  if (way == "thread") {  // the program's own, while the rank goes on
+    std::thread([] { throw std::runtime_error("the reason"); }).detach();
+    return false;
   }
   if (way.starts_with("exit")) {
     std::exit(way.back() - '0');
