@@ -155,7 +155,7 @@ void LoaderBase::say_same_order() const {
   const bool same = loop_->order != 0 && options_.counts_steps && loop_->outer != nullptr &&
                     !loop_->outer->over && loop_->outer->order == loop_->order;
   if (same && Context::current().rank == 0) {
-    log_once("order of loaders", LogLevel::warning,
+    log_once("order of loaders " + std::to_string(loop_->order), LogLevel::warning,
              "data loader: walks in the same order as the loader around it, which has as many "
              "samples and the same seed; LoaderOptions::seed gives it another");
   }
