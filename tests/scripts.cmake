@@ -2,9 +2,6 @@
 # TESSERA_BUILD and the sources in TESSERA_SOURCE, and skips by printing "skipped: reason" and
 # ending with 77.
 find_program(executable_files find REQUIRED)
-# They wait for clocks, not for cores: two at a time, or one beside a test of one core.
-set(waiting e2e_bad_input e2e_hosts e2e_hosts_stopped e2e_rank_ends e2e_ranks_differ e2e_stop_signals
-    e2e_stopped_rank)
 foreach(kind e2e lint)
   execute_process(COMMAND ${executable_files} ${CMAKE_CURRENT_SOURCE_DIR}/${kind} -maxdepth 1 -type f -perm -u+x
     OUTPUT_VARIABLE scripts ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -15,12 +12,6 @@ foreach(kind e2e lint)
     get_filename_component(name ${script} NAME_WE)
     tessera_test(${kind}_${name} 2 ${script})
     set_property(TEST ${kind}_${name} PROPERTY LABELS ${kind})
-    if("${kind}_${name}" IN_LIST waiting)
-      set_property(TEST ${kind}_${name} PROPERTY PROCESSORS 1)
-    endif()
-    if(name MATCHES "hosts")
-      set_property(TEST ${kind}_${name} PROPERTY RESOURCE_LOCK network_namespaces)
-    endif()
     if(script MATCHES "/lint/(headers|sources)$")   # they compile for minutes: in tests/run thread only
       set_property(TEST ${kind}_${name} PROPERTY LABELS alone)
       set_property(TEST ${kind}_${name} PROPERTY TIMEOUT 1200)
