@@ -119,6 +119,14 @@ BatchSumUse::BatchSumUse(const OpDef& sum, std::span<const TensorRef> of, const 
   inputs.assign(of.begin(), of.end());
 }
 
+bool are_summed_together(std::span<const Tensor> inputs, std::int64_t weights) {
+  std::int64_t samples = 0;
+  for (const Tensor& x : inputs) {
+    samples += numel_of(shape_of_piece(x));
+  }
+  return samples <= weights;
+}
+
 std::vector<Tensor> sum_uses(std::span<const BatchSumUse> uses, bool alone,
                              const Tensor& destination) {
   const std::vector<Kind> kinds = sort_by_kind(uses);

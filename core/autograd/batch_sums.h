@@ -19,6 +19,12 @@ struct BatchSumUse {
   std::vector<Tensor> inputs;
 };
 
+/// True where the uses of a parameter of `weights` elements are better summed together. That copies
+/// the samples of a use; sums by themselves write and read the gradient of each microbatch once
+/// more. `inputs`, of one use, are compared by what a microbatch has of them, so that its way is
+/// the same however many share a pass.
+[[nodiscard]] bool are_summed_together(std::span<const Tensor> inputs, std::int64_t weights);
+
 /// The gradients of `uses`, one for each kind of use, in the order in which kinds came first. Uses
 /// are of one kind when op, attributes and the shapes of a sample agree. Within each microbatch
 /// their samples are put one behind the other, in the order of the uses, and summed at once: a sum

@@ -118,21 +118,35 @@ void check_only_use(const OpDef& op, const LeafRun* leaf) {
 
 void Vjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
                         const void* attrs) {
-  LeafRun* leaf = run_.leaf_behind(op_, index(i));
   const bool has_samples = inputs[0]->ndim() - (inputs[0]->cut().stacked ? 1 : 0) > 1;
   const bool several = Context::current().pass.grain > 1;
-  if (node_.of_one_microbatch && several && has_samples && !grad_enabled()) [[unlikely]] {
-    check_only_use(*node_.op, repeated_leaf(run_, op_, index(i)));
-  }
-  const bool shared = leaf != nullptr && !leaf->only_use() && !input_meta(i).cut && has_samples;
-  if (shared && several && !grad_enabled() && node_.hooks == nullptr) {
-    const std::vector<Tensor> marked = marked_alike(inputs);
-    leaf->put_off({op, std::vector<TensorRef>(marked.begin(), marked.end()), attrs});
+  if (several && has_samples && !grad_enabled() && put_off_batch_sum(i, op, inputs, attrs)) {
     return;
   }
   Outputs outputs{destination(i)};
   call(op, inputs, attrs, outputs);
   set(i, std::move(outputs[0]));
+}
+
+bool Vjp::put_off_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
+                            const void* attrs) {
+  LeafRun* leaf = run_.leaf_behind(op_, index(i));
+  const bool shared = leaf != nullptr && !leaf->only_use() && !input_meta(i).cut;
+  if (!shared && !node_.of_one_microbatch) {
+    return false;
+  }
+  const std::vector<Tensor> marked = marked_alike(inputs);
+  if (!are_summed_together(marked, numel_of(input_meta(i).shape))) {
+    return false;
+  }
+  if (node_.of_one_microbatch) [[unlikely]] {
+    check_only_use(*node_.op, repeated_leaf(run_, op_, index(i)));
+  }
+  if (!shared || node_.hooks != nullptr) {
+    return false;
+  }
+  leaf->put_off({op, std::vector<TensorRef>(marked.begin(), marked.end()), attrs});
+  return true;
 }
 
 namespace {

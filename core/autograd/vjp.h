@@ -37,7 +37,7 @@ class Vjp {
   void set(int i, Tensor gradient) { results_[index(i)] = std::move(gradient); }
   /// Sets the gradient of input `i` to what `Op` makes of `inputs`: it sums over their samples,
   /// which all of them hold along dim 0. In a step of several microbatches the uses of a parameter
-  /// that has more than one are put off and summed together (sum_uses).
+  /// that has more than one are put off and summed together where that is cheaper (sum_uses).
   template <OpStruct Op>
   void set_batch_sum(int i, std::initializer_list<TensorRef> inputs,
                      const typename Op::Attrs& attrs) {
@@ -52,6 +52,9 @@ class Vjp {
   [[nodiscard]] InlineVector<Tensor, 3>& results() { return results_; }
 
  private:
+  /// True when the sum is put off until the other uses of the parameter have come.
+  bool put_off_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
+                         const void* attrs);
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   RunState& run_;

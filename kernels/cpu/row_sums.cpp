@@ -20,11 +20,27 @@ RowBlocks::RowBlocks(std::int64_t rows, std::int64_t cuts_in, std::int64_t heigh
 
 namespace {
 
+/// Columns that a task takes: those of all cuts stay in its caches.
+constexpr std::int64_t kColumns = 1024;
+
 template <class Number>
-void add_all(void (*add)(Number*, const Number*, std::int64_t), const RowBlocks& blocks,
-             Number* sums, std::int64_t stride, std::int64_t columns, bool stacked, Number* out) {
+using Add = void (*)(Number*, const Number*, std::int64_t);
+
+/// Adds `parts` runs of `count` numbers, `stride` apart, along the tree; the sum ends in the first.
+template <class Number>
+void add_tree(Add<Number> add, Number* runs, std::int64_t parts, std::int64_t stride,
+              std::int64_t count) {
+  for (std::int64_t step = 1; step < parts; step *= 2) {
+    for (std::int64_t left = 0; left + step < parts; left += 2 * step) {
+      add(runs + left * stride, runs + (left + step) * stride, count);
+    }
+  }
+}
+
+template <class Number>
+void add_all(Add<Number> add, const RowBlocks& blocks, Number* sums, std::int64_t stride,
+             std::int64_t columns, bool stacked, Number* out) {
   const std::int64_t cut_stride = blocks.blocks_per_cut * stride;
-  constexpr std::int64_t kColumns = 1024;
   for_ranges(columns, kColumns, [&](std::int64_t first, std::int64_t count) {
     Number* part = sums + first;
     for (std::int64_t cut = 0; cut < blocks.cuts; ++cut) {
@@ -35,14 +51,23 @@ void add_all(void (*add)(Number*, const Number*, std::int64_t), const RowBlocks&
         std::copy_n(part + cut * cut_stride, count, out + cut * columns + first);
       }
     }
-    for (std::int64_t step = 1; step < blocks.cuts && !stacked; step *= 2) {
-      for (std::int64_t left = 0; left + step < blocks.cuts; left += 2 * step) {
-        add(part + left * cut_stride, part + (left + step) * cut_stride, count);
-      }
-    }
     if (!stacked) {
+      add_tree(add, part, blocks.cuts, cut_stride, count);
       std::copy_n(part, count, out + first);
     }
+  });
+}
+
+template <class Number>
+void add_copies(Add<Number> add, const Number* x, std::int64_t parts, std::int64_t columns,
+                Number* out) {
+  for_ranges(columns, kColumns, [&](std::int64_t first, std::int64_t count) {
+    auto* runs = scratch_array<Number>(Scratch::rows, parts * count);
+    for (std::int64_t part = 0; part < parts; ++part) {
+      std::copy_n(x + part * columns + first, count, runs + part * count);
+    }
+    add_tree(add, runs, parts, count, count);
+    std::copy_n(runs, count, out + first);
   });
 }
 
@@ -55,6 +80,13 @@ void add_blocks(const RowBlocks& blocks, float* sums, std::int64_t stride, std::
 void add_blocks(const RowBlocks& blocks, double* sums, std::int64_t stride, std::int64_t columns,
                 bool stacked, double* out) {
   add_all(IsaTable<NormTable>::get().f64.add, blocks, sums, stride, columns, stacked, out);
+}
+
+void add_pieces(const float* x, std::int64_t parts, std::int64_t columns, float* out) {
+  add_copies(IsaTable<NormTable>::get().add, x, parts, columns, out);
+}
+void add_pieces(const double* x, std::int64_t parts, std::int64_t columns, double* out) {
+  add_copies(IsaTable<NormTable>::get().f64.add, x, parts, columns, out);
 }
 
 void sum_rows(DType dtype, const void* x, std::int64_t rows, std::int64_t columns,

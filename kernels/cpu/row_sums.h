@@ -40,6 +40,10 @@ void add_blocks(const RowBlocks&, float* sums, std::int64_t stride, std::int64_t
 void add_blocks(const RowBlocks&, double* sums, std::int64_t stride, std::int64_t columns,
                 bool stacked, double* out);
 
+/// out[columns] = the rows of x[parts, columns], added along the balanced binary tree.
+void add_pieces(const float* x, std::int64_t parts, std::int64_t columns, float* out);
+void add_pieces(const double* x, std::int64_t parts, std::int64_t columns, double* out);
+
 /// Sums that tasks form block by block, each of the size of the result: in the result itself where
 /// they are it, otherwise in memory of their own until `finish`. `result` is that of add_blocks.
 template <class Number>
