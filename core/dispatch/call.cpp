@@ -235,7 +235,8 @@ struct Origins {
       }
       const Cut& cut = inputs[i]->cut();
       samples |= cut.sample_dim() >= 0;
-      shared += cut ? 0 : 1;
+      beside |= cut && !cut.stacked;
+      shared |= !cut;
       if (cut.stacked) {
         alike &= stacked == 0 || cut.over == over;
         over = cut.over;
@@ -247,32 +248,54 @@ struct Origins {
   }
 
   bool samples = false;  ///< some input holds them
+  bool beside = false;   ///< some input that is not stacked holds them
+  bool shared = false;   ///< some input is equal for all microbatches
   bool first = false;    ///< the first input is stacked
   bool is_real = false;  ///< the first input is no integer
   bool alike = true;     ///< the stacked inputs come together in one way, `over`
-  int stacked = 0, shared = 0;
+  int stacked = 0;
   OverPass over = OverPass::mean;
 };
 
+/// True where what `op` makes of the batch's numbers is what becomes of those that it makes of the
+/// microbatches': a mean may go together with what all share, a sum may not.
+bool is_linear(const OpDef& op, const Origins& from) {
+  const bool one = from.stacked == 1 && !from.beside;
+  switch (op.info.linear) {
+    case LinearIn::first:
+      return one && from.first;
+    case LinearIn::either:
+      return one;
+    case LinearIn::all:
+      return from.over == OverPass::mean || (!from.shared && !from.samples);
+    case LinearIn::none:
+      break;
+  }
+  return false;
+}
+
 /// How numbers come together that `op` makes of numbers once a microbatch.
 OverPass kept_over(const OpDef& op, const Origins& from) {
-  if (from.alike && from.over == OverPass::mean) {
-    return OverPass::mean;
-  }
   if (op.info.view && from.stacked == 1) {
     return from.over;
   }
-  const bool one = from.stacked == 1 && !from.samples;
-  const bool linear = (op.info.linear == LinearIn::first && one && from.first) ||
-                      (op.info.linear == LinearIn::either && one) ||
-                      (op.info.linear == LinearIn::all && from.shared == 0 && !from.samples);
-  return linear && from.alike && from.over == OverPass::sum ? OverPass::sum : OverPass::none;
+  const bool adds = from.over == OverPass::mean || from.over == OverPass::sum;
+  return from.alike && adds && is_linear(op, from) ? from.over : OverPass::none;
 }
 
-/// The same of numbers that it makes of samples.
+/// The same of numbers that it makes of samples, which may be less the mean of their microbatch.
 OverPass reduced_over(const OpDef& op, const Origins& from) {
   const bool means = from.alike && from.over == OverPass::mean;
-  return means ? op.info.over_samples : OverPass::none;
+  return means && (from.stacked == 0 || is_linear(op, from)) ? op.info.over_samples
+                                                             : OverPass::none;
+}
+
+/// What was written to a part of a tensor is of another kind than the rest.
+void mark_base(const TensorImpl& written) {
+  if (TensorImpl* base = written.base.get();
+      base != nullptr && base->cut.over != written.cut.over) {
+    base->cut.over = OverPass::none;
+  }
 }
 
 void mark_over(const OpDef& op, const Origins& from, const Outputs& outputs) {
@@ -280,7 +303,9 @@ void mark_over(const OpDef& op, const Origins& from, const Outputs& outputs) {
     if (y.defined() && y.cut().stacked) {
       Cut& cut = y.get().cut;
       cut.over = from.samples && cut.samples < 0 ? reduced_over(op, from) : kept_over(op, from);
-      if (from.is_real && cut.over == OverPass::sum && !is_differentiable(y.dtype())) {
+      const bool rounds = from.is_real && !is_differentiable(y.dtype());
+      const bool adds = cut.over == OverPass::mean || cut.over == OverPass::sum;
+      if (adds && (rounds || y.dtype() == DType::boolean)) {
         cut.over = OverPass::none;  // a cast, rounded once a microbatch
       }
     }
@@ -297,12 +322,18 @@ void call_with_borders(const OpDef& op, std::span<const TensorRef> inputs, const
     return;
   }
   const Origins from(inputs);
+  const Outputs destinations = outputs;
   if (plan.loop) {
     call_by_microbatch(op, inputs, attrs, outputs, plan);
   } else {
     compute(op, inputs, attrs, outputs, plan, traits);
   }
   mark_over(op, from, outputs);
+  for (const Tensor& written : destinations) {
+    if (written.defined() && written.cut().stacked) {
+      mark_base(written.get());
+    }
+  }
 }
 
 }  // namespace

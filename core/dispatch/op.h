@@ -32,7 +32,8 @@ namespace tessera {
 
 class Vjp;  // core/autograd/vjp.h
 
-/// In which of its inputs an op is linear, so that it gives sums over samples for such sums.
+/// In which of its inputs an op is linear, so that it gives sums over samples for such sums, and
+/// means for means.
 enum class LinearIn : std::uint8_t {
   none,
   first,   ///< in its first
@@ -57,7 +58,7 @@ struct OpInfo {
   /// pack what is saved do not get it, or what they lose would depend on the number of passes.
   std::uint32_t kept_outputs = 0;
   LinearIn linear = LinearIn::none;        ///< views are in their first input
-  OverPass over_samples = OverPass::mean;  ///< what it gives where it reduces samples
+  OverPass over_samples = OverPass::none;  ///< what it gives where it reduces samples
 };
 
 struct OpDef {

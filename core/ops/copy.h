@@ -10,7 +10,8 @@ struct Copy : Elementwise<2> {
   static constexpr OpInfo info{.name = "copy",
                                .doc = "the elements of y, in the shape and dtype of x",
                                .elementwise = true,
-                               .in_place = true};
+                               .in_place = true,
+                               .linear = LinearIn::all};
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);

@@ -28,7 +28,8 @@ struct CrossEntropy {
                                .doc = "-log softmax(logits)[target], averaged over rows",
                                .cuts_sums = true,
                                .saved_inputs = 0b11,
-                               .saved_outputs = 0b110};
+                               .saved_outputs = 0b110,
+                               .over_samples = OverPass::mean};
   struct Attrs {
     std::int64_t ignore_index = -100;  ///< rows with this target count nothing
     double label_smoothing = 0;

@@ -8,7 +8,10 @@ namespace tessera {
 
 /// Inputs: x (..., in), weight (out, in), optionally bias (out). Output (..., out).
 struct Linear {
-  static constexpr OpInfo info{.name = "linear", .doc = "x weight^T + bias", .saved_inputs = 0b011};
+  static constexpr OpInfo info{.name = "linear",
+                               .doc = "x weight^T + bias",
+                               .saved_inputs = 0b011,
+                               .over_samples = OverPass::sum};
   struct Attrs {
     DType dtype = DType::f32;  ///< factors are rounded to it, and so is the result; sums are f32
     friend bool operator==(const Attrs&, const Attrs&) = default;

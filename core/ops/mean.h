@@ -6,8 +6,10 @@
 namespace tessera {
 
 struct Mean {
-  static constexpr OpInfo info{
-      .name = "mean", .doc = "mean over some dims", .linear = LinearIn::first};
+  static constexpr OpInfo info{.name = "mean",
+                               .doc = "mean over some dims",
+                               .linear = LinearIn::first,
+                               .over_samples = OverPass::mean};
   using Attrs = ReduceAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);

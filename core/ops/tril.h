@@ -6,7 +6,8 @@
 namespace tessera {
 
 struct Tril {
-  static constexpr OpInfo info{.name = "tril", .doc = "x with zeros above a diagonal"};
+  static constexpr OpInfo info{
+      .name = "tril", .doc = "x with zeros above a diagonal", .linear = LinearIn::first};
   struct Attrs {
     std::int64_t diagonal = 0;
     friend bool operator==(const Attrs&, const Attrs&) = default;

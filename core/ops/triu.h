@@ -6,7 +6,8 @@
 namespace tessera {
 
 struct Triu {
-  static constexpr OpInfo info{.name = "triu", .doc = "x with zeros below a diagonal"};
+  static constexpr OpInfo info{
+      .name = "triu", .doc = "x with zeros below a diagonal", .linear = LinearIn::first};
   struct Attrs {
     std::int64_t diagonal = 0;
     friend bool operator==(const Attrs&, const Attrs&) = default;

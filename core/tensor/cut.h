@@ -7,11 +7,11 @@ namespace tessera {
 
 /// How the numbers of a pass's microbatches become the number of its batch.
 enum class OverPass : std::uint8_t {
-  mean,     ///< by their mean: means over samples and what is computed of them
+  mean,     ///< by their mean: means over samples, and what is linear in them
   sum,      ///< by their sum: sums over samples, and what is linear in them
   largest,  ///< by the largest of them
   least,    ///< by the least of them
-  none,     ///< by nothing: a ratio of sums, say
+  none,     ///< by nothing: a ratio of sums, say, or the root of a mean
 };
 
 /// A pass may run several microbatches at once (docs/determinism.md). A tensor that depends on the

@@ -87,6 +87,7 @@ Tensor with_samples_of(const Tensor& x, Tensor result) {
           x.shape()[cut.dim], " along dim ", int{cut.dim}, ", in which shape ", x.shape(),
           " holds its samples");
     result.get().cut = cut;
+    result.get().cut.over = OverPass::mean;  // it is the same for all microbatches
   }
   return result;
 }

@@ -75,8 +75,10 @@ double over_pass(std::vector<double> numbers, OverPass over) {
       over != OverPass::none, "item: got ", numbers.size(),
       " numbers, one for each microbatch of the pass, which are no means, sums, largest or least "
       "elements over samples, so that none of them, nor their mean, is the batch's; take item() of "
-      "the sums and means that they are made of (`n += sum(hits).item()`), weighted_mean() for a "
-      "ratio of sums, to_vector() for each, or LoaderOptions::grain = 1");
+      "the sums and means that they are made of (`n += sum(hits).item()`, "
+      "`std::sqrt(mean(d * d).item())`), weighted_mean() for a ratio of sums, to_vector() for "
+      "each, "
+      "or LoaderOptions::grain = 1");
   if (over == OverPass::sum) {
     tree_sum(numbers, std::ssize(numbers), 1);
     return numbers[0];

@@ -18,17 +18,18 @@ Tensor negative_entropy(const Tensor& target) {
   return target * log(where(eq(target, 0), 1, target));
 }
 
-/// A sum that was divided by the samples it is over: a pass takes the mean of its microbatches'.
-Tensor mean_over_samples(Tensor divided) {
-  divided.get().cut.over = OverPass::mean;
+/// The sum of `losses` by the size of their first dim. Where that holds samples, those of one
+/// microbatch count, and a pass takes the mean of its microbatches'.
+Tensor mean_over_first_dim(const Tensor& losses) {
+  const Shape shape = unstacked_shape(losses);
+  const Cut& cut = losses.cut();
+  const bool several = cut && !cut.stacked && cut.dim == 0;
+  const std::int64_t size = shape.empty() ? 1 : shape[0] / (several ? cut.parts : 1);
+  Tensor divided = call<Div>({sum(losses), Number(static_cast<double>(size)).tensor()});
+  if (several) {
+    divided.get().cut.over = OverPass::mean;
+  }
   return divided;
-}
-
-/// Samples of one microbatch: dim 0 may hold several.
-std::int64_t batch_size(const Tensor& input) {
-  const Shape shape = unstacked_shape(input);
-  const bool several = input.cut() && !input.cut().stacked && input.cut().dim == 0;
-  return shape.empty() ? 1 : shape[0] / (several ? input.cut().parts : 1);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions&
   const Tensor losses = options.log_target ? exp(y) * (y - x) : negative_entropy(y) - y * x;
   switch (options.reduction) {
     case KLDivReduction::batchmean:
-      return mean_over_samples(sum(losses) / static_cast<double>(batch_size(x)));
+      return mean_over_first_dim(losses);
     case KLDivReduction::mean:
       return reduce(losses, Reduction::mean);
     case KLDivReduction::sum:

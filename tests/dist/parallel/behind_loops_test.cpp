@@ -12,10 +12,12 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/argmax.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/flip.h>
+#include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/matmul.h>
 #include <tessera/core/ops/max.h>
 #include <tessera/core/ops/mean.h>
@@ -29,7 +31,9 @@
 #include <tessera/core/ops/stack.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/transpose.h>
 #include <tessera/core/ops/var.h>
+#include <tessera/core/tensor/index.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/linear.h>
@@ -152,6 +156,25 @@ const std::map<std::string, OfRows> kOfBatch = {
      [](const Tensor& x) {
        return nn::kl_div(x, full_like(x, 0.25), {.reduction = nn::KLDivReduction::batchmean});
      }},
+    {"batchmean of kl_div over what is not the samples",
+     [](const Tensor& x) {
+       const Tensor z = transpose(x, 0, 1);
+       return nn::kl_div(z, full_like(z, 0.25), {.reduction = nn::KLDivReduction::batchmean});
+     }},
+    {"products over samples by linear",
+     [](const Tensor& x) {
+       const Tensor z = transpose(x, 0, 1);
+       return select(select(linear(z, z), 0, 1), 0, 1);
+     }},
+    {"what is like a sum", [](const Tensor& x) { return ones_like(sum(x)) + mean(x); }},
+    {"a mean less a number", [](const Tensor& x) { return 1.0 - 2.0 * mean(x) / 3.0; }},
+    {"a mean less its mean", [](const Tensor& x) { return mean(2.0 * (x - mean(x, {0}, true))); }},
+    {"a mean that was written to",
+     [](const Tensor& x) {
+       const Tensor t = clone(mean(x, {0}));
+       select(t, 0, 1).copy_(mean(x * x));
+       return sum(t);
+     }},
     {"sum, reshaped", [](const Tensor& x) { return reshape(-sum(x), {1}); }}};
 
 const std::map<std::string, OfRows> kOfNoBatch = {
@@ -162,6 +185,32 @@ const std::map<std::string, OfRows> kOfNoBatch = {
     {"a norm", [](const Tensor& x) { return norm(x); }},
     {"a variance", [](const Tensor& x) { return var(x); }},
     {"minus the largest", [](const Tensor& x) { return -max(x); }},
+    {"the root of a mean", [](const Tensor& x) { return sqrt(mean(x * x)); }},
+    {"a product of means", [](const Tensor& x) { return mean(x * x) - mean(x) * mean(x); }},
+    {"a mean of what is less its mean",
+     [](const Tensor& x) {
+       const Tensor d = x - mean(x, {0}, true);
+       return mean(d * d);
+     }},
+    {"a mean as a bool", [](const Tensor& x) { return mean(x) > 0.0; }},
+    {"the largest of means", [](const Tensor& x) { return max(mean(x, {0})); }},
+    {"a place", [](const Tensor& x) { return argmax(x); }},
+    {"a place of a mean", [](const Tensor& x) { return argmax(mean(x, {0})); }},
+    {"a number among sums",
+     [](const Tensor& x) {
+       Tensor t = sum(x, {0});
+       assign(t, {1}, 5.0);
+       return select(t, 0, 1);
+     }},
+    {"sums of which one was written to",
+     [](const Tensor& x) {
+       const Tensor t = sum(x, {0});
+       const Tensor part = select(t, 0, 1);
+       clamp_(part, 0.0, 1.0);
+       return sum(t);
+     }},
+    {"a sum of integers as a bool",
+     [](const Tensor& x) { return cast(sum(cast(x > 0.0, DType::i64)), DType::boolean); }},
     {"a sum as a bool", [](const Tensor& x) { return cast(sum(x), DType::boolean); }},
     {"samples by a sum", [](const Tensor& x) { return mean(x / sum(x * x)); }}};
 
