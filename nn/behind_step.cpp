@@ -9,7 +9,9 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/hash.h>
 #include <tessera/core/base/module_path.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/nn/buffer_step.h>
 
 namespace tessera::nn {
 namespace {
@@ -41,14 +43,22 @@ void note_optimizer_step(bool ended) {
 
 bool assign_behind_step(Slot& slot, const Tensor& value) {
   const auto& mark = Context::current().pass_mark;
-  if (mark == nullptr || behind().pass.lock() != mark || module_is_running()) {
+  const bool in_hook = ParameterHookScope::alive();
+  const bool open = slot.step != nullptr && slot.step->open();
+  if (!in_hook &&
+      (open || mark == nullptr || behind().pass.lock() != mark || module_is_running())) {
     return false;
   }
-  check<RuntimeError>(behind().ended, "assign: ", slot.name,
+  check<RuntimeError>(
+      !in_hook || !open, "assign: ", slot.name,
+      " is assigned in a hook on a parameter's gradient, which runs once a training "
+      "step, and by the step's microbatches; keep one of the two");
+  check<RuntimeError>(in_hook || behind().ended, "assign: ", slot.name,
                       " is assigned behind optimizer.step() in a pass of its training step that is "
                       "not the last; put that into `if (optimizer.step().ended)`");
-  check<RuntimeError>(!value.cut(), "assign: ", slot.name,
-                      " is assigned behind optimizer.step(), and the value is another for each "
+  check<RuntimeError>(!value.cut(), "assign: ", slot.name, " is assigned ",
+                      in_hook ? "in a hook on a parameter's gradient" : "behind optimizer.step()",
+                      ", and the value is another for each "
                       "microbatch; assign it in front of step(), which takes their mean");
   check_assigned(slot, value);
   const Tensor own = cast(value.detach(), slot.value.dtype());

@@ -1,8 +1,9 @@
-// What a loop's body assigns to buffers behind an optimizer's step.
+// What is assigned to buffers once a training step: by a loop's body behind an optimizer's step,
+// and by hooks on the gradients of parameters.
 //
-// It happens once a training step, in the last pass, and is the buffer's value at once: no mean of
-// microbatches is taken. So it may not be a microbatch's, nor be assigned in the passes before, and
-// ranks compare it at their next step.
+// It happens in the last pass, and is the buffer's value at once: no mean of microbatches is taken.
+// So it may not be a microbatch's, nor be assigned in the passes before, and ranks compare it at
+// their next step.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,9 @@ namespace tessera::nn {
 /// An optimizer took its step in the current pass, or, where not `ended`, put it off to the last.
 void note_optimizer_step(bool ended);
 
-/// Takes a write to a buffer by the loop's body behind such a step; false for any other. Throws
-/// RuntimeError where the step was put off, and where `value` holds one for each microbatch.
+/// Takes a write to a buffer by the loop's body behind such a step, or by a hook on a parameter's
+/// gradient; false for any other. Throws RuntimeError where the step was put off, where `value`
+/// holds one for each microbatch, and in a hook where the microbatches assigned to the buffer.
 [[nodiscard]] bool assign_behind_step(Slot& slot, const Tensor& value);
 
 /// Names and hashes of what this thread assigned so since `forget_assigned_behind_step`.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tessera/core/base/log.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
@@ -49,14 +50,15 @@ Table table_of(const SlotPtr& slot, const void* by) {
   return table;
 }
 
-/// A microbatch that assigned nothing keeps the value from before the step.
-void fill_unassigned(Table& table) {
-  const Tensor before = contiguous(table.slot->value.detach());
-  for (std::size_t m = 0; m < table.assigned.size(); ++m) {
-    if (table.assigned[m] == 0) {
-      std::memcpy(table.values.data() + m * before.nbytes(), before.raw_data(), before.nbytes());
-    }
-  }
+/// Which microbatches share a pass decides who assigns where some passes do and others do not.
+void check_all_assigned(const Table& table) {
+  const auto without = std::ranges::find(table.assigned, 0);
+  check<RuntimeError>(without == table.assigned.end(), "assign: ", table.slot->name,
+                      " is assigned in some passes of a training step and not in the others; got "
+                      "no value of microbatch ",
+                      without - table.assigned.begin(), " of ", table.assigned.size(),
+                      ", expected one of each: assign it in every pass, or once a step, in "
+                      "`if (optimizer.step().ended)`");
 }
 
 template <class T>
@@ -91,7 +93,7 @@ void store_agreed(const Table& table, void* out) {
 }
 
 void store_result(Table& table) {
-  fill_unassigned(table);
+  check_all_assigned(table);
   const CategoryScope category(MemoryCategory::parameter);
   const Tensor result = empty(table.slot->shape, {.dtype = table.slot->value.dtype()});
   visit_dtype(result.dtype(), [&]<class T>() {
@@ -117,6 +119,12 @@ void check_kept_equal(const Slot& slot) {
 
 bool any_assigned(const Table& table) {
   return std::ranges::any_of(table.assigned, [](std::uint8_t x) { return x != 0; });
+}
+
+bool has_open(const Synchronizer& synchronizer) {
+  return std::ranges::any_of(synchronizer.buffers(), [](const SlotPtr& slot) {
+    return slot->step != nullptr && slot->step->open();
+  });
 }
 
 void end_step(Synchronizer& synchronizer, const void* by) {
@@ -163,13 +171,11 @@ void BufferStep::assign(const Slot& slot, const Tensor& value) {
   pieces_[context.pass.first] = {context.pass.count, own.detach(), context.pass_mark};
 }
 
-/// What is left is of a step that no optimizer ended.
+/// What is left is of a step whose loop was left.
 void BufferStep::forget(const Slot& slot) {
   if (!pieces_.empty()) {
     log_once("buffers of a step", LogLevel::warning, "assign: what a training step assigned to ",
-             slot.name,
-             " is dropped: no optimizer.step() ended it in the step's last pass; a loop that only "
-             "estimates statistics takes LoaderOptions::grain = 1");
+             slot.name, " is dropped: its loop was left before the step had ended");
   }
   pieces_.clear();
   put_off_by_.clear();
@@ -186,7 +192,7 @@ bool BufferStep::assigned() const {
 std::optional<Tensor> BufferStep::own() const {
   const Context& context = Context::current();
   const auto put_off = put_off_in_.lock();
-  const bool mine = assigned() && in_step_of_several();
+  const bool mine = assigned() && in_step_of_several() && !ParameterHookScope::alive();
   return mine && (put_off == nullptr || put_off != context.pass_mark)
              ? std::optional(pieces_.at(context.pass.first).value)
              : std::nullopt;
@@ -203,8 +209,8 @@ void BufferStep::put_off(Slot& slot, const void* by) {
 }
 
 bool BufferStep::ends_with(const void* by) const {
-  return assigned() || (passes_.step() == training_step() &&
-                        std::ranges::find(put_off_by_, by) != put_off_by_.end());
+  const bool put_off = std::ranges::find(put_off_by_, by) != put_off_by_.end();
+  return assigned() || (passes_.step() == training_step() && (put_off || by == nullptr) && open());
 }
 
 void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
@@ -240,13 +246,28 @@ Tensor mean_of_pass(const Slot& slot, const Tensor& value) {
   return cast(sum_microbatches(wide) / static_cast<double>(parts), value.dtype());
 }
 
+namespace {
+
+/// A batch in one piece would assign another value.
+void say_no_mean(const Slot& slot, const Tensor& value) {
+  const Cut& cut = value.cut();
+  if (cut.stacked && cut.over != OverPass::mean && is_differentiable(value.dtype())) {
+    log_once("no mean in " + slot.name, LogLevel::warning, "assign: ", slot.name,
+             " is assigned what is no mean over samples (a sum, say): it becomes the mean of what "
+             "the step's microbatches assign, where the batch in one piece has another value");
+  }
+}
+
+}  // namespace
+
 void write_in_step(const SlotPtr& slot, const Tensor& value) {
   if (slot->step == nullptr) {
     slot->step = std::make_shared<BufferStep>();
   }
-  if (!slot->step->open() && assign_behind_step(*slot, value)) {
+  if (assign_behind_step(*slot, value)) {
     return;
   }
+  say_no_mean(*slot, value);
   const bool listed = slot->step->open();
   slot->step->assign(*slot, value);
   if (!listed) {
@@ -267,7 +288,8 @@ void end_step_of_buffers(const void* by) {
     return;
   }
   for (const std::weak_ptr<Synchronizer>& keeper : keepers_of_buffers()) {
-    if (const auto synchronizer = keeper.lock()) {
+    const auto synchronizer = keeper.lock();
+    if (synchronizer != nullptr && (by != nullptr || has_open(*synchronizer))) {
       end_step(*synchronizer, by);
     }
   }
@@ -279,7 +301,9 @@ void end_step_of_buffers(const void* by) {
       }
     }
   }
-  note_optimizer_step(true);
+  if (by != nullptr) {
+    note_optimizer_step(true);
+  }
   std::erase_if(open_slots(), [](const std::weak_ptr<Slot>& open) {
     const SlotPtr slot = open.lock();
     return slot == nullptr || slot->step == nullptr || !slot->step->open();

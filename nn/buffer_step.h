@@ -2,11 +2,12 @@
 //
 // A step means: the user's lines on each microbatch alone, results averaged. So each microbatch
 // reads a buffer's value from before the step and what it assigned itself; when the step ends, the
-// new value is the mean of the microbatches' last ones. What ends it is the first optimizer's step
-// after the assignment, of whatever model, in the last pass; in the passes before, a buffer is not
-// to be used between that optimizer's step and the next pass, as its parameters are not. What the
-// loop's body assigns behind an optimizer's step in the last pass, equal for all microbatches, is
-// the buffer's value at once.
+// new value is the mean of the microbatches' last ones, all of which have to assign one then. What
+// ends it is the first optimizer's step after the assignment, of whatever model, in the last pass,
+// or the loop, which moves on; in the passes before, a buffer is not to be used between that
+// optimizer's step and the next pass, as its parameters are not. What the loop's body assigns
+// behind an optimizer's step in the last pass, or a hook on a parameter's gradient, equal for all
+// microbatches, is the buffer's value at once; such a hook reads the value from before the step.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ class BufferStep {
   /// Optimizer `by` took its step in a pass that is not the last.
   void put_off(Slot& slot, const void* by);
   /// True where a step of `by` in the last pass ends the step for the buffer: the last pass
-  /// assigned to it, or an earlier one did before a step of `by`.
+  /// assigned to it, or an earlier one did before a step of `by`. Null stands for the loop, which
+  /// ends it anyway.
   [[nodiscard]] bool ends_with(const void* by) const;
   /// True while it holds values.
   [[nodiscard]] bool open() const { return !pieces_.empty(); }
@@ -71,8 +73,10 @@ void write_in_step(const SlotPtr& slot, const Tensor& value);
 void add_keeper_of_buffers(const std::shared_ptr<Synchronizer>& synchronizer);
 
 /// Ends the step for the buffers that a step of optimizer `by` ends, in all models of the thread,
-/// on all ranks that train together (collective). Optimizers call it in the last pass. Throws
-/// InvalidArgument, on every rank, when the microbatches disagree on an integer or bool.
+/// on all ranks that train together (collective). Optimizers call it in the last pass, and loaders,
+/// with null, when that is over, for what is left: then it is collective where some is. Throws
+/// InvalidArgument, on every rank, when the microbatches disagree on an integer or bool, and
+/// RuntimeError where some of them assigned nothing.
 void end_step_of_buffers(const void* by);
 /// Puts that off: optimizers call it in the passes before.
 void put_off_end_of_buffers(const void* by);

@@ -10,6 +10,7 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/autograd/pass_tree.h>
+#include <tessera/core/autograd/seed.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/loop.h>
@@ -23,12 +24,14 @@ namespace {
 PassCounts counts_of_roots(std::span<const Tensor> roots, std::span<const Tensor> seeds) {
   Ref<const LossCounts> found;
   for (std::size_t i = 0; i < roots.size(); ++i) {
-    if (const LossCounts* counts = counts_of(roots[i]); counts != nullptr && !seeds[i].defined()) {
+    if (const LossCounts* counts = counts_of(roots[i]);
+        counts != nullptr && is_weighed(roots[i], seeds[i])) {
       found = combine_counts(found, Ref<const LossCounts>(counts));
     }
   }
   for (std::size_t i = 0; found && i < roots.size(); ++i) {
-    if (counts_of(roots[i]) == nullptr && !seeds[i].defined() && is_plain_mean(roots[i])) {
+    if (counts_of(roots[i]) == nullptr && is_weighed(roots[i], seeds[i]) &&
+        is_plain_mean(roots[i])) {
       found = beside(found, "a mean over all samples");
     }
   }

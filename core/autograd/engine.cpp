@@ -307,8 +307,8 @@ std::vector<Tensor> parts_of_sum(std::span<const Tensor> roots, std::span<const 
       std::ranges::any_of(all, [](const Tensor& root) { return counts_of(root) != nullptr; });
   const ModeGuard<&Modes::record> recording(true);
   for (std::size_t i = 0; weighed && parts > 1 && i < all.size(); ++i) {
-    if (all[i].requires_grad() && all[i].numel() == 1 && !all[i].cut() && !seeds[i].defined() &&
-        counts_of(all[i]) == nullptr) {
+    if (all[i].requires_grad() && all[i].numel() == 1 && !all[i].cut() &&
+        is_weighed(all[i], seeds[i]) && counts_of(all[i]) == nullptr) {
       all[i] = repeat_microbatches(all[i], static_cast<std::int32_t>(parts));
     }
   }

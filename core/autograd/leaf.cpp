@@ -75,7 +75,7 @@ Tensor LeafNode::run_hooks(Tensor gradient) const {
   if (hooks == nullptr || hooks->empty()) {
     return gradient;
   }
-  const NoDrawsInHooks scope;
+  const ParameterHookScope scope;
   const std::shared_ptr<const std::string> of = name.lock();
   return run_gradient_hooks(hooks.get(), std::move(gradient),
                             of == nullptr ? std::string_view() : *of);

@@ -11,6 +11,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/concat.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/support/microbatch_sum.h>
 
@@ -89,6 +90,20 @@ Ref<const LossCounts> with_other(const LossCounts& counts, const char* other) {
   return Ref<const LossCounts>(both.get());
 }
 
+/// What counts for all microbatches alike, once for each where `other` has one for each: a sum of
+/// both losses does.
+Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts, const LossCounts& other) {
+  if (counts->values.cut() || !other.values.cut()) {
+    return counts;
+  }
+  auto each = make_ref<LossCounts>();
+  each->loss = counts->loss;
+  each->values = repeat_microbatches(counts->values, other.values.cut().parts);
+  each->elements = counts->elements;
+  each->other = counts->other;
+  return Ref<const LossCounts>(each.get());
+}
+
 /// True when some of a microbatch's elements did not count.
 bool counts_in_part(const LossCounts& counts) {
   return std::ranges::any_of(shares_of(counts), [](double share) { return share != 1; });
@@ -102,14 +117,14 @@ double tree_total(std::vector<double> values) {
 }  // namespace
 
 void attach_counts(const Tensor& loss, const char* name, const Tensor& counted,
-                   std::int64_t elements) {
+                   std::int64_t elements, OverPass over) {
   if (loss.device().type == DeviceType::meta) {
     return;
   }
   check<InternalError>(counted.numel() == loss.numel() && counted.dtype() == DType::f64, name,
                        ": counts do not fit the loss; got ", counted.shape(), ", expected ",
                        loss.shape());
-  loss.get().cut.over = OverPass::mean;
+  loss.get().cut.over = over;
   auto counts = make_ref<LossCounts>();
   counts->loss = name;
   counts->values = counted.detach();
@@ -124,16 +139,16 @@ const LossCounts* counts_of(const Tensor& x) {
 
 Ref<const LossCounts> combine_counts(const Ref<const LossCounts>& a,
                                      const Ref<const LossCounts>& b) {
-  if (!a || a.get() == b.get() || b->other != nullptr) {
+  if (!a || a.get() == b.get()) {
     return b;
   }
-  if (a->other != nullptr) {
-    return a;
+  if (a->other != nullptr || b->other != nullptr) {
+    return b->other != nullptr ? once_each(b, *a) : once_each(a, *b);
   }
   if (count_alike(*a, *b)) {
-    return a->elements < b->elements ? b : a;
+    return a->elements < b->elements ? once_each(b, *a) : once_each(a, *b);
   }
-  return with_other(*a, b->loss);
+  return once_each(with_other(*a, b->loss), *b);
 }
 
 /// Zeros add nothing, as long as they are no result of weights. In passes of one microbatch nothing

@@ -20,10 +20,11 @@ struct LossCounts : RefCounted {
 };
 
 /// Marks `loss`, a number or one a microbatch, as a mean whose denominators are `counted`, in the
-/// loss's shape; `elements` is the denominator of a microbatch in which everything counts. Does
-/// nothing on the meta device.
+/// loss's shape; `elements` is the denominator of a microbatch in which everything counts, `over`
+/// how the microbatches' losses become the batch's: by their mean, unless what is averaged was
+/// computed of other numbers once a microbatch. Does nothing on the meta device.
 void attach_counts(const Tensor& loss, const char* name, const Tensor& counted,
-                   std::int64_t elements);
+                   std::int64_t elements, OverPass over = OverPass::mean);
 
 /// The counts that `x` carries; null for a plain tensor.
 [[nodiscard]] const LossCounts* counts_of(const Tensor& x);

@@ -7,6 +7,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
+#include <tessera/core/ops/mul.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -33,22 +34,50 @@ Tensor weighted(const Tensor& root, std::span<const double> weights, bool per_mi
   return constant_for(root, std::accumulate(weights.begin(), weights.end(), 0.0));
 }
 
+/// `seed` with the borders of `root`; one of a microbatch's shape is each one's.
+Tensor laid_as(const Tensor& root, const Tensor& seed) {
+  if (root.cut().stacked && !seed.cut() && seed.shape() == unstacked_shape(root)) {
+    return repeat_microbatches(seed, root.cut().parts);
+  }
+  check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
+        seed.shape(), ", expected ", root.shape());
+  if (seed.cut() == root.cut()) {
+    return seed;
+  }
+  Tensor given = seed.detach();
+  given.get().cut = root.cut();
+  return given;
+}
+
+bool is_behind_loop(const Tensor& root) {
+  return root.cut().stacked && root.cut().parts > 1 && Context::current().pass.grain == 1;
+}
+
+/// Behind its loop a batch is one of its own, and a loss which is none of it has no gradient.
+void check_is_of_batch(const Tensor& root) {
+  const OverPass over = root.cut().over;
+  check<Unsupported>(
+      !is_behind_loop(root) || over == OverPass::mean || over == OverPass::sum,
+      "backward: the loss of a batch that is used behind its loop exists once for each of ",
+      root.cut().parts,
+      " microbatches and is no mean or sum over samples, so that it is not the batch's; call "
+      "backward inside the loop, which trains the mean of theirs, or take LoaderOptions::grain = "
+      "1");
+}
+
 }  // namespace
+
+bool is_weighed(const Tensor& root, const Tensor& seed) {
+  return !seed.defined() || unstacked_ndim(root) == 0;
+}
 
 Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
                 std::span<const double> weights) {
   if (seed.defined()) {
-    if (root.cut().stacked && !seed.cut() && seed.shape() == unstacked_shape(root)) {
-      return repeat_microbatches(seed, root.cut().parts);  // one for each microbatch
-    }
-    check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
-          seed.shape(), ", expected ", root.shape());
-    if (seed.cut() == root.cut()) {
-      return seed;
-    }
-    Tensor given = seed.detach();
-    given.get().cut = root.cut();
-    return given;
+    const Tensor given = laid_as(root, seed);
+    return scale != SeedScale::one && is_weighed(root, seed)
+               ? given * cast(seed_for(root, {}, scale, weights), given.dtype())
+               : given;
   }
   const bool per_microbatch = root.cut().stacked && root.numel() == root.cut().parts;
   check(root.numel() == 1 || per_microbatch,
@@ -59,9 +88,11 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
         " microbatches, expected ", pass.count,
         ": loaders in one step need one LoaderOptions::grain, and what a loop keeps from one pass "
         "to another is kept for each Context::current().pass.first");
-  const bool behind_loop = per_microbatch && root.cut().parts > 1 && pass.grain == 1;
-  if (behind_loop && scale != SeedScale::one && root.cut().over == OverPass::sum) {
-    return seed_of_item(root);
+  if (scale != SeedScale::one) {
+    check_is_of_batch(root);
+    if (is_behind_loop(root) && root.cut().over == OverPass::sum) {
+      return seed_of_item(root);
+    }
   }
   Tensor gradient = scale == SeedScale::one ? constant_for(root, 1)
                     : weights.empty()
@@ -75,6 +106,7 @@ Tensor seed_of_item(const Tensor& loss) {
   if (!loss.cut().stacked || loss.numel() != loss.cut().parts) {
     return {};
   }
+  check_is_of_batch(loss);
   const LossCounts* counts = counts_of(loss);
   std::vector<double> weights;
   if (counts != nullptr) {

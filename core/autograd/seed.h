@@ -13,12 +13,16 @@ enum class SeedScale : std::uint8_t {
   grain,  ///< as Tensor::backward says
 };
 
-/// The gradient of `root`: `seed`, or where that is undefined and the root is one number, or one
-/// for each microbatch, what `scale` says; `weights` replace 1/G, one for each microbatch of the
-/// pass. Throws InvalidArgument for a seed of another shape, and for none where the root has
-/// several elements.
+/// The gradient of `root`: where that is one number, or one for each microbatch, what `scale` says,
+/// times `seed` where that is defined; `weights` replace 1/G, one for each microbatch of the pass.
+/// Of a root of several elements `seed` itself. Throws InvalidArgument for a seed of another shape,
+/// and for none where the root has several elements; Unsupported for a loss of a batch behind its
+/// loop that is no mean or sum.
 [[nodiscard]] Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
                               std::span<const double> weights = {});
+
+/// True where `seed_for` weighs `root`, whose seed is `seed`: it is a loss.
+[[nodiscard]] bool is_weighed(const Tensor& root, const Tensor& seed);
 
 /// The gradient of `loss.item()` with respect to a loss that exists once a microbatch: what each
 /// counts in that mean. Undefined for other tensors. Throws InvalidArgument for a sum of losses

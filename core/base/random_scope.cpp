@@ -128,10 +128,14 @@ bool StepDraws::alive() noexcept {
   return of_step;
 }
 
-NoDrawsInHooks::NoDrawsInHooks() : previous_(std::exchange(in_hook, true)) {}
+ParameterHookScope::ParameterHookScope() : previous_(std::exchange(in_hook, true)) {}
 
-NoDrawsInHooks::~NoDrawsInHooks() {
+ParameterHookScope::~ParameterHookScope() {
   in_hook = previous_;
+}
+
+bool ParameterHookScope::alive() noexcept {
+  return in_hook;
 }
 
 }  // namespace tessera

@@ -100,15 +100,17 @@ class StepDraws {
   bool previous_;
 };
 
-/// While it lives on a thread whose context trains with others, or in a step of several
-/// microbatches, `next_random_key` throws Unsupported: of hooks on gradients of parameters, which
-/// run in another order where ranks or passes share a step.
-class NoDrawsInHooks {
+/// Lives while hooks on the gradient of a parameter run: once a training step, in another order
+/// where ranks or passes share it. On a thread whose context trains with others, or in a step of
+/// several microbatches, `next_random_key` throws Unsupported then.
+class ParameterHookScope {
  public:
-  NoDrawsInHooks();
-  ~NoDrawsInHooks();
-  NoDrawsInHooks(const NoDrawsInHooks&) = delete;
-  NoDrawsInHooks& operator=(const NoDrawsInHooks&) = delete;
+  ParameterHookScope();
+  ~ParameterHookScope();
+  ParameterHookScope(const ParameterHookScope&) = delete;
+  ParameterHookScope& operator=(const ParameterHookScope&) = delete;
+  /// True where one lives on this thread.
+  [[nodiscard]] static bool alive() noexcept;
 
  private:
   bool previous_;

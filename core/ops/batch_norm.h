@@ -12,7 +12,8 @@ struct BatchNorm {
       .name = "batch_norm",
       .doc = "channels of x brought to mean 0 and variance 1, scaled and shifted",
       .saved_inputs = 0b011,
-      .saved_outputs = 0b110};
+      .saved_outputs = 0b110,
+      .over_samples = OverPass::mean};
   struct Attrs {
     double epsilon = 1e-5;
     DType dtype = DType::f32;  ///< of y; statistics are f32 (f64 for f64)

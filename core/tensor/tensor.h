@@ -108,7 +108,8 @@ class Tensor {
   void set_grad(Tensor gradient) const;
   /// Adds d(this)/d(leaf) to `grad` of every leaf that this was computed from. `gradient` has this
   /// tensor's shape; without it this must be a single number. Inside a pass of a step with grain G
-  /// each microbatch's seed is 1/G, so that gradients are means over the global batch; for a
+  /// each microbatch's number is weighted by 1/G (times `gradient`, where that is given), so that
+  /// gradients are means over the global batch; for a
   /// mean over counted elements, over those of the global batch (docs/determinism.md). Throws
   /// InvalidArgument for a sum of losses with different counts.
   void backward(const Tensor& gradient = {}) const;

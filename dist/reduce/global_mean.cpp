@@ -38,8 +38,9 @@ void GlobalMean::add(const Tensor& value) {
   check(context.pass_mark == nullptr || latest_.lock() != context.pass_mark,
         "GlobalMean: a second value of one pass; each number needs one of its own");
   latest_ = context.pass_mark;
-  check(value.cut().over != OverPass::sum,
-        "GlobalMean: got a sum over samples, expected a mean of them");
+  check(!value.cut().stacked || value.cut().over == OverPass::mean,
+        "GlobalMean: got numbers once a microbatch that are no means over samples (a sum, a ratio "
+        "of sums or the root of a mean, say), expected means, or weighted_mean()");
   const std::vector<double> given = value.to_vector<double>();
   const auto parts = static_cast<std::size_t>(pass.count);
   check(given.size() == 1 || given.size() == parts,

@@ -22,8 +22,8 @@ namespace tessera::dist {
 class GlobalMean {
  public:
   /// The value of each microbatch of the current pass: one number, or one a microbatch. Throws
-  /// InvalidArgument for others, for a second value of one pass, and where the grain changed since
-  /// the first.
+  /// InvalidArgument for others, for what is no mean over samples, for a second value of one pass,
+  /// and where the grain changed since the first.
   void add(const Tensor& value);
   /// The mean over all ranks' microbatches since the last call, 0 where nothing counted.
   /// Collective. Throws InvalidArgument, on every rank, where some microbatches have fewer values

@@ -8,6 +8,7 @@
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/slice.h>
+#include <tessera/nn/buffer_step.h>
 #include <tessera/nn/data/rows.h>
 
 namespace tessera::data {
@@ -82,6 +83,9 @@ void LoaderBase::check_turn() const {
 
 void LoaderBase::end_pass() {
   in_body_ = false;
+  if (options_.counts_steps && runs_now() && Context::current().pass.last) {
+    nn::end_step_of_buffers(nullptr);
+  }
   if (!has_pass()) {
     check_backwards();
   }

@@ -48,7 +48,7 @@ Tensor counted_mean(const char* name, const Tensor& weighted, const Tensor& weig
   const Cut cut = mean.cut();  // values may exist once a microbatch where all have these weights
   attach_counts(mean, name,
                 cut && !counted.cut() ? repeat_microbatches(counted, cut.parts) : counted,
-                elements_of_microbatch(weights));
+                elements_of_microbatch(weights), weighted.cut().over);
   return mean;
 }
 

@@ -85,16 +85,14 @@ std::uint64_t Optimizer::options_hash() const {
   return hash;
 }
 
-/// A count of the program's own that decides when to call `step` counts passes. To call it in the
-/// last pass alone is as good as in all of them.
+/// A count of the program's own that decides when to call `step` counts passes.
 void Optimizer::check_called_in_passes(PassSequence::Entered entered) {
   const Context& context = Context::current();
   const Pass& pass = context.pass;
   const bool same = entered == PassSequence::Entered::same;
   if (context.loop != nullptr && !same) {
     const bool first = entered == PassSequence::Entered::first;
-    const bool skipped =
-        first ? pass.first != context.loop->first && !pass.last : pass.first != calls_.next;
+    const bool skipped = pass.first != (first ? context.loop->first : calls_.next);
     const bool left = first && calls_.open && calls_.loop.lock() == context.loop;
     check<RuntimeError>(
         !left && !skipped,

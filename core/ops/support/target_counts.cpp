@@ -26,7 +26,8 @@ Tensor with_target_counts(Tensor loss, const char* op, const Tensor& rows, const
   const Tensor counted = count_targets(of_rows, ignore_index);
   const Cut cut = loss.cut();  // rows may exist once a microbatch where all have these targets
   attach_counts(loss, op, cut && !counted.cut() ? repeat_microbatches(counted, cut.parts) : counted,
-                elements_of_microbatch(of_rows));
+                elements_of_microbatch(of_rows),
+                rows.cut().stacked ? OverPass::none : OverPass::mean);
   return loss;
 }
 
