@@ -67,6 +67,11 @@ bool assign_behind_step(Slot& slot, const Tensor& value) {
   return true;
 }
 
+bool step_has_ended() {
+  const auto& mark = Context::current().pass_mark;
+  return mark != nullptr && behind().pass.lock() == mark && behind().ended;
+}
+
 Facts assigned_behind_step() {
   return behind().assigned;
 }

@@ -21,6 +21,9 @@ void note_optimizer_step(bool ended);
 /// holds one for each microbatch, and in a hook where the microbatches assigned to the buffer.
 [[nodiscard]] bool assign_behind_step(Slot& slot, const Tensor& value);
 
+/// True where an optimizer ended its step in the current pass.
+[[nodiscard]] bool step_has_ended();
+
 /// Names and hashes of what this thread assigned so since `forget_assigned_behind_step`.
 [[nodiscard]] Facts assigned_behind_step();
 void forget_assigned_behind_step();

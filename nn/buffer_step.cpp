@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tessera/core/base/log.h>
+#include <tessera/core/base/philox.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/device/memory_stats.h>
@@ -251,7 +252,8 @@ namespace {
 /// A batch in one piece would assign another value.
 void say_no_mean(const Slot& slot, const Tensor& value) {
   const Cut& cut = value.cut();
-  if (cut.stacked && cut.over != OverPass::mean && is_differentiable(value.dtype())) {
+  const bool says = Context::current().rank == 0 && is_differentiable(value.dtype());
+  if (says && cut.stacked && cut.over != OverPass::mean) {
     log_once("no mean in " + slot.name, LogLevel::warning, "assign: ", slot.name,
              " is assigned what is no mean over samples (a sum, say): it becomes the mean of what "
              "the step's microbatches assign, where the batch in one piece has another value");
@@ -308,6 +310,24 @@ void end_step_of_buffers(const void* by) {
     const SlotPtr slot = open.lock();
     return slot == nullptr || slot->step == nullptr || !slot->step->open();
   });
+}
+
+void end_loop_of_buffers() {
+  if (!step_has_ended()) {
+    return;
+  }
+  const Facts assigned = assigned_behind_step();
+  std::uint64_t fingerprint = 0;
+  for (const auto& [name, value] : assigned) {
+    fingerprint = mix(mix(fingerprint, hash_name(name)), hash_name(value));
+  }
+  for (const std::weak_ptr<Synchronizer>& keeper : keepers_of_buffers()) {
+    if (const auto synchronizer = keeper.lock()) {
+      synchronizer->begin_comparison(fingerprint);
+      synchronizer->end_comparison([&] { return assigned; });
+    }
+  }
+  forget_assigned_behind_step();
 }
 
 void put_off_end_of_buffers(const void* by) {

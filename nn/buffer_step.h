@@ -78,6 +78,9 @@ void add_keeper_of_buffers(const std::shared_ptr<Synchronizer>& synchronizer);
 /// InvalidArgument, on every rank, when the microbatches disagree on an integer or bool, and
 /// RuntimeError where some of them assigned nothing.
 void end_step_of_buffers(const void* by);
+/// Compares what ranks assigned behind the last step of a training loop in which an optimizer
+/// stepped, and no step follows (collective). Throws Disagreement on every rank.
+void end_loop_of_buffers();
 /// Puts that off: optimizers call it in the passes before.
 void put_off_end_of_buffers(const void* by);
 

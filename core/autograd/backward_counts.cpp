@@ -12,6 +12,7 @@
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/autograd/seed.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/error.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/loop.h>
 #include <tessera/core/ops/mul.h>
@@ -39,6 +40,13 @@ PassCounts counts_of_roots(std::span<const Tensor> roots, std::span<const Tensor
                : PassCounts{};
 }
 
+/// Of one microbatch, in all of a step.
+double samples_of_microbatch() {
+  const Pass& pass = Context::current().pass;
+  return pass.samples == 0 ? 1
+                           : static_cast<double>(pass.samples) / static_cast<double>(pass.count);
+}
+
 /// Gives `counts` the n of the run, which is that of all ranks where the sinks sum over some.
 /// Returns one of these sinks, null for none.
 std::shared_ptr<GradientSink> tell_sinks(std::span<const LeafRun> leaves, PassCounts& counts) {
@@ -49,10 +57,11 @@ std::shared_ptr<GradientSink> tell_sinks(std::span<const LeafRun> leaves, PassCo
     }
   }
   ElementsOfRun& run = *Context::current().elements;
-  counts.elements = run.keep_first(place_of_loss(), counts.elements);
+  const double samples = samples_of_microbatch();
+  counts.elements = run.keep_first(place_of_loss(), counts.elements / samples) * samples;
   for (const auto& [number, sink] : sinks) {
     counts.elements = dynamic_cast<CountedSink&>(*sink).take_counts(counts);
-    run.keep(place_of_loss(), counts.elements);
+    run.keep(place_of_loss(), counts.elements / samples);
   }
   return sinks.empty() ? nullptr : sinks.begin()->second;
 }

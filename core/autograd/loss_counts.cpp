@@ -53,13 +53,15 @@ bool adds(const OpDef& op) {
   return &op == &op_def<Add>() || &op == &op_def<Sub>() || &op == &op_def<Concat>();
 }
 
-/// Inputs of a model may want gradients too.
+/// Inputs of a model may want gradients too; they are no parameters, which have names.
 bool holds_samples(const LeafNode& leaf) {
   const Shape& shape = leaf.meta.shape;
-  return leaf.sink == nullptr && !shape.empty() && shape[0] == Context::current().pass.samples;
+  return leaf.sink == nullptr && leaf.name.expired() && !shape.empty() &&
+         shape[0] == Context::current().pass.samples;
 }
 
-/// True when other things than parameters and numbers went into `x`: a penalty is made of them.
+}  // namespace
+
 bool is_made_of_data(const Tensor& x) {
   std::vector<const OpNode*> found;
   std::unordered_set<const OpNode*> seen;
@@ -80,6 +82,8 @@ bool is_made_of_data(const Tensor& x) {
   }
   return data;
 }
+
+namespace {
 
 Ref<const LossCounts> with_other(const LossCounts& counts, const char* other) {
   auto both = make_ref<LossCounts>();

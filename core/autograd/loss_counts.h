@@ -47,6 +47,10 @@ void forget_counts(const Tensor& gradient);
 /// taken from the samples: a mean over all of them.
 [[nodiscard]] bool adds_plain_mean(const OpDef& op, std::span<const TensorRef> inputs);
 
+/// True when other things than parameters and numbers went into `x`, which wants a gradient: a
+/// penalty is made of these alone.
+[[nodiscard]] bool is_made_of_data(const Tensor& x);
+
 /// True when `x`, which carries no counts, differs between microbatches, or may.
 [[nodiscard]] bool is_plain_mean(const Tensor& x);
 

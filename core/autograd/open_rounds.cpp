@@ -96,6 +96,24 @@ double count_in_open_round(const PassCounts& counts) {
   return step.elements;
 }
 
+namespace {
+
+/// Where no parameter is reached that ranks train together, none knows what the others counted.
+void check_all_counted(const PassCounts& counts) {
+  const auto unknown = [](double count) { return count == kPlainLoss; };
+  const auto in_part = [&](double count) { return !unknown(count) && count != counts.elements; };
+  check<Unsupported>(
+      std::ranges::none_of(counts.values, unknown) || std::ranges::none_of(counts.values, in_part),
+      "backward: ", counts.loss,
+      " counts a part of its elements, and its gradient is that of a mean over what all ranks "
+      "count, of which rank ",
+      Context::current().rank,
+      " knows its own part: the loss reaches no parameter of a model that dist::data_parallel was "
+      "called on; call it, or take the gradient of a sum");
+}
+
+}  // namespace
+
 void complete_open_rounds(ReachedLeaves& reached, std::optional<GradientScale> of_ranks) {
   auto open = open_step().waiting.extract(backward_in_pass());  // taken at once: a hook may throw
   if (open.empty()) {
@@ -103,6 +121,9 @@ void complete_open_rounds(ReachedLeaves& reached, std::optional<GradientScale> o
   }
   PassCounts& counts = open.mapped().counts;
   const bool plain = counts.values.empty();
+  if (!of_ranks && Context::current().world_size > 1) {
+    check_all_counted(counts);
+  }
   const GradientScale scale = plain      ? GradientScale{}
                               : of_ranks ? *of_ranks
                                          : scale_of(std::move(counts.values), counts.elements);

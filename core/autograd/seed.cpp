@@ -65,6 +65,23 @@ void check_is_of_batch(const Tensor& root) {
       "1");
 }
 
+/// `given`, the gradient of a root without borders. Every pass adds its own, so that one that was
+/// made of parameters alone, and exists once a step, counts by the pass's share.
+Tensor share_of_given(const Tensor& root, const Tensor& given) {
+  const Pass& pass = Context::current().pass;
+  if (root.cut() || pass.samples == 0 || pass.grain == 1) {
+    return given;
+  }
+  const bool once = !is_made_of_data(root);
+  check<Unsupported>(
+      once || pass.count == 1,
+      "backward: a gradient is given for a tensor that holds no samples of the pass and yet was "
+      "made "
+      "of other tensors than parameters, which each of the step's passes would add once more; make "
+      "it a term of the loss, `mean(g * x)`, or take LoaderOptions::grain = 1");
+  return once ? given * (static_cast<double>(pass.count) / static_cast<double>(pass.grain)) : given;
+}
+
 }  // namespace
 
 bool is_weighed(const Tensor& root, const Tensor& seed) {
@@ -75,9 +92,11 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
                 std::span<const double> weights) {
   if (seed.defined()) {
     const Tensor given = laid_as(root, seed);
-    return scale != SeedScale::one && is_weighed(root, seed)
-               ? given * cast(seed_for(root, {}, scale, weights), given.dtype())
-               : given;
+    if (scale == SeedScale::one) {
+      return given;
+    }
+    return is_weighed(root, seed) ? given * cast(seed_for(root, {}, scale, weights), given.dtype())
+                                  : share_of_given(root, given);
   }
   const bool per_microbatch = root.cut().stacked && root.numel() == root.cut().parts;
   check(root.numel() == 1 || per_microbatch,

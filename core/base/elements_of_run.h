@@ -17,14 +17,15 @@ struct LossPlace {
   friend auto operator<=>(const LossPlace&, const LossPlace&) = default;
 };
 
-/// The n of a run's losses: how many elements a microbatch has by shape in the first step with such
-/// a loss. Gradients are seeded with C / (n G) where C elements count, so any n gives the same
-/// weights but for the last bits, and one that is kept gives the same bits: whatever parameters a
-/// backward reaches, on however many ranks, and in a run that goes on from a checkpoint. Part of
-/// the Context; threads that share one may use it at once.
+/// The n of a run's losses: how many elements a sample has by shape in the first step with such a
+/// loss; times a microbatch's samples those of a microbatch. Gradients are seeded with C / (n G)
+/// where C elements of a microbatch with n count, so any n gives the same weights but for the last
+/// bits, and one that is kept gives the same bits: whatever parameters a backward reaches, on
+/// however many ranks, and in a run that goes on from a checkpoint. Part of the Context; threads
+/// that share one may use it at once.
 class ElementsOfRun {
  public:
-  /// Keeps `elements`, in place of what was known.
+  /// Keeps `elements` of a sample, in place of what was known.
   void keep(const LossPlace& place, double elements);
   /// Keeps `elements` unless another thread was first; returns what is kept.
   double keep_first(const LossPlace& place, double elements);

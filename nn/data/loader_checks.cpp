@@ -85,6 +85,9 @@ void LoaderBase::end_pass() {
   in_body_ = false;
   if (options_.counts_steps && runs_now() && Context::current().pass.last) {
     nn::end_step_of_buffers(nullptr);
+    if (!has_pass()) {
+      nn::end_loop_of_buffers();
+    }
   }
   if (!has_pass()) {
     check_backwards();

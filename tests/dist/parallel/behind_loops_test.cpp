@@ -47,6 +47,7 @@ namespace tessera::dist {
 namespace {
 
 using Floats = std::vector<float>;
+using OfRows = std::function<Tensor(const Tensor& x)>;
 
 /// The gradient of a layer's weight by `loss` of the first batch, behind its loop.
 template <class Loss>
@@ -80,6 +81,17 @@ TEST(BehindLoops, a_batch_is_one_of_its_own) {
   expect_batch_of_its_own([](const Tensor& z, const Tensor&) { return mean(z * z) * 3.0; });
 }
 
+TEST(BehindLoops, a_batch_has_no_gradient_of_what_is_none_of_its_own) {
+  for (const auto& loss : {OfRows([](const Tensor& z) { return norm(z); }),
+                           OfRows([](const Tensor& z) { return sum(z * z) + 1.0; }),
+                           OfRows([](const Tensor& z) { return max(z); })}) {
+    const std::string error = testing_support::error_of([&] {
+      return gradient_behind_loop(8, [&](const Tensor& z, const Tensor&) { return loss(z); });
+    });
+    EXPECT_NE(error.find("is no mean or sum over samples"), std::string::npos) << error;
+  }
+}
+
 /// Right answers and errors as PyTorch's tutorials count them, pass by pass.
 TEST(BehindLoops, sums_over_samples_add_up_over_passes) {
   set_seed(7);
@@ -106,8 +118,6 @@ TEST(BehindLoops, sums_over_samples_add_up_over_passes) {
     EXPECT_NEAR(squares, sum(far * far).item() / 4, 1e-4) << at_once;
   }
 }
-
-using OfRows = std::function<Tensor(const Tensor& x)>;
 
 /// What `f` of the rows of one batch gives, in one piece and in a pass of 8 microbatches.
 struct Numbers {

@@ -3,7 +3,12 @@
 #include <algorithm>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/ops/div.h>
+#include <tessera/core/ops/max.h>
 #include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sqrt.h>
+#include <tessera/core/ops/sum.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/reduce/global_mean.h>
@@ -106,6 +111,19 @@ TEST(GlobalMean, weighs_batches_by_their_samples) {
   EXPECT_EQ(mean_of_numbers(1, 0), 4.5);
   EXPECT_EQ(mean_of_numbers(1, 1), 4.5);
   EXPECT_EQ(mean_of_numbers(2, 0), 4.5);
+}
+
+TEST(GlobalMean, refuses_what_is_no_mean_over_samples) {
+  data::DataLoader loader(data::TensorDataset{ones({8})}, {.batch_size = 8, .workers = 0});
+  for (auto& [x] : loader) {
+    for (const Tensor& value : {sum(x), sum(x) / sum(x * x), max(x), sqrt(mean(x))}) {
+      const std::string error = testing_support::error_of([&] {
+        GlobalMean().add(value);
+        return 0;
+      });
+      EXPECT_NE(error.find("are no means over samples"), std::string::npos) << error;
+    }
+  }
 }
 
 TEST(GlobalMean, refuses_two_values_of_a_pass_and_passes_without_one) {
