@@ -9,6 +9,7 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/exp.h>
 #include <tessera/core/ops/expand.h>
@@ -20,12 +21,14 @@
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/random_like.h>
+#include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/tanh.h>
+#include <tessera/core/ops/transpose.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/ops/where.h>
 #include <tessera/core/tensor/index.h>
@@ -34,6 +37,7 @@
 #include <tessera/nn/layers/conv.h>
 #include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/layers/embedding.h>
+#include <tessera/nn/layers/gru.h>
 #include <tessera/nn/layers/layer_norm.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/layers/lstm.h>
@@ -75,6 +79,25 @@ struct Siamese : nn::Module {
   [[nodiscard]] Tensor forward(const Tensor& x) const {
     const Tensor difference = embed(slice(x, 1, 0, 8)) - embed(slice(x, 1, 8, 16));
     return mean(difference * difference);
+  }
+};
+
+/// Encoders of convolutions and of a recurrent layer, three times a pass: sums of many samples for
+/// few numbers, one by one, beside a head whose few rows are summed together, or are many once.
+struct Triplet : nn::Module {
+  nn::Child<nn::Conv2d> image{this, "image", 1, 3, 3, nn::ConvOptions{.padding = 1}};
+  nn::Child<nn::GRU> rows{this, "rows", 12, 5, nn::RecurrentOptions{.batch_first = true}};
+  nn::Child<nn::Linear> head{this, "head", 5, 24};
+  [[nodiscard]] Tensor encode(const Tensor& x) const {
+    const Tensor seen = image(reshape(x, {-1, 1, 4, 4}));
+    return rows(reshape(transpose(seen, 1, 2), {-1, 4, 12})).first;
+  }
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const Tensor all = encode(x);
+    const Tensor anchor = head(select(all, 1, 3));
+    const Tensor near = anchor - head(select(encode(x * 0.9), 1, 3));
+    const Tensor far = anchor - head(select(encode(x - 0.5), 1, 3));
+    return mean(near * near) - 0.1 * mean(far * far) + mean(head(concat({all, all, all}, 1)));
   }
 };
 
@@ -211,6 +234,10 @@ TEST(AnyNumberOfRanks, noise_for_weights_of_each_microbatch) {
 
 TEST(AnyNumberOfRanks, a_model_called_several_times) {
   expect_same_weights<Siamese>();
+}
+
+TEST(AnyNumberOfRanks, a_model_called_three_times_whose_uses_differ_in_size) {
+  expect_same_weights<Triplet>();
 }
 
 TEST(AnyNumberOfRanks, a_bias_that_is_used_twice) {
