@@ -202,7 +202,8 @@ class BlockOfSamples {
         const std::int64_t at = word + shift.places / kernel_.depth_per_word;
         kernel_.tile(kernel_.rows, words, rows,
                      columns_at(shift.phase, shift.places % 2, in) + at * kernel_.columns,
-                     tiles + tap * size, kernel_.columns, begin > 0, {});
+                     tiles + tap * size, kernel_.columns,
+                     begin > 0 ? TileSum::continued : TileSum::fresh, {});
       }
     }
     write(tiles, out * kernel_.rows, in * kernel_.columns, sums);

@@ -44,12 +44,14 @@ class TileRun {
   void multiply_in_library(const Segment&, Sum* sums) requires std::same_as<Sum, float>;
   void run_pieces();
   void pack(const Segment&);
-  void multiply(const Segment&, Sum* sums, std::int64_t stride, bool add);
+  void multiply(const Segment&, Sum* sums, TileSum);
   void multiply_in_place(const Segment&, bool first, bool last);
   void fetch_after(std::int64_t i, std::int64_t j) const;
   [[nodiscard]] Ahead rows_after(const Segment&, const Word* a, std::int64_t i) const;
   void end_piece(bool first_of_cut);
   void end_cut(std::int64_t cut);
+  [[nodiscard]] bool joins_neighbour(const Segment&) const;
+  void merge_alike(std::int64_t cut);
   void merge();
   void write(const Sum* sums, std::int64_t cut);
   /// Of `rows` wanted rows, what tiles compute.
@@ -164,8 +166,8 @@ void TileRun<Sum>::multiply_in_place(const Segment& s, bool first, bool last) {
         std::copy_n(c + r * g_.c_stride, columns, edge + r * kernel_.columns);
       }
       fetch_after(i, j);
-      kernel_.tile(rows, s.words, a + i * s.words, columns_ + j * s.words, sums, stride, !first,
-                   ahead);
+      kernel_.tile(rows, s.words, a + i * s.words, columns_ + j * s.words, sums, stride,
+                   first ? TileSum::fresh : TileSum::continued, ahead);
       ahead.data += ahead.step * s.words;
       if (!whole || (last && g_.bias != nullptr)) {
         out.sums = sums;
@@ -203,7 +205,7 @@ void TileRun<Sum>::multiply_in_library(const Segment& s,
 }
 
 template <class Sum>
-void TileRun<Sum>::multiply(const Segment& s, Sum* sums, std::int64_t stride, bool add) {
+void TileRun<Sum>::multiply(const Segment& s, Sum* sums, TileSum sum) {
   if constexpr (std::same_as<Sum, float>) {
     if (block_.products != nullptr) {
       multiply_in_library(s, sums);
@@ -215,11 +217,18 @@ void TileRun<Sum>::multiply(const Segment& s, Sum* sums, std::int64_t stride, bo
     const std::int64_t rows = std::min<std::int64_t>(kernel_.rows, area_.rows - i);
     Ahead ahead = rows_after(s, a, i);
     for (std::int64_t j = 0; j < area_.columns; j += kernel_.columns) {
-      kernel_.tile(rows, s.words, a + i * s.words, columns_ + j * s.words, sums + i * stride + j,
-                   stride, add, ahead);
+      kernel_.tile(rows, s.words, a + i * s.words, columns_ + j * s.words, sums + i * stride_ + j,
+                   stride_, sum, ahead);
       ahead.data += ahead.step * s.words;
     }
   }
+}
+
+/// A cut of one segment whose neighbour waits for it is added to that as it is formed.
+template <class Sum>
+bool TileRun<Sum>::joins_neighbour(const Segment& s) const {
+  return kernel_.adds && block_.products == nullptr && !g_.stacked && s.starts_cut && s.ends_cut &&
+         !weights_.empty() && weights_.back() == 1;
 }
 
 template <class Sum>
@@ -232,10 +241,16 @@ void TileRun<Sum>::run_pieces() {
   std::int64_t cut = 0;
   bool cut_begun = false;
   for (const Segment& s : block_.plan->segments) {
+    pack(s);
+    if (joins_neighbour(s)) {
+      multiply(s, buffer(weights_.size() - 1), TileSum::added);
+      weights_.back() = 2;
+      merge_alike(cut++);
+      continue;
+    }
     cut_begun = cut_begun && !s.starts_cut;
     Sum* sums = buffer(weights_.size() + (cut_begun ? 1 : 0));
-    pack(s);
-    multiply(s, sums, stride_, !s.starts_piece);
+    multiply(s, sums, s.starts_piece ? TileSum::fresh : TileSum::continued);
     if (s.ends_piece) {
       end_piece(!cut_begun);
       cut_begun = true;
@@ -243,9 +258,6 @@ void TileRun<Sum>::run_pieces() {
     if (s.ends_cut) {
       end_cut(cut++);
     }
-  }
-  while (weights_.size() > 1) {
-    merge();
   }
   if (!g_.stacked) {
     write(buffer(0), 0);
@@ -266,7 +278,17 @@ void TileRun<Sum>::end_cut(std::int64_t cut) {
     return;
   }
   weights_.push_back(1);
-  while (weights_.size() > 1 && weights_.back() == weights_[weights_.size() - 2]) {
+  merge_alike(cut);
+}
+
+/// The last merge of all is left to `write`.
+template <class Sum>
+void TileRun<Sum>::merge_alike(std::int64_t cut) {
+  const bool last = cut + 1 == g_.cuts;
+  const auto alike = [&] {
+    return weights_.size() > 1 && weights_.back() == weights_[weights_.size() - 2];
+  };
+  while (last ? weights_.size() > 2 : alike()) {
     merge();
   }
 }
@@ -285,6 +307,7 @@ void TileRun<Sum>::write(const Sum* sums, std::int64_t cut) {
   out.c = static_cast<char*>(out.c) +
           cut * g_.cut_stride * static_cast<std::int64_t>(size_of(g_.c_dtype));
   out.sums = sums;
+  out.more = weights_.size() == 2 ? buffer(1) : nullptr;
   out.stride = stride_;
   out.rows = area_.rows;
   out.columns = area_.columns;

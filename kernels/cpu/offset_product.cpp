@@ -86,7 +86,8 @@ class Factors {
       for (std::int64_t j = 0; j < count; j += kernel_.columns) {
         kernel_.tile(kernel_.rows, depth.count, rows,
                      reinterpret_cast<const std::uint64_t*>(panels + j * depth.count),
-                     sums + i * kColumns + j, kColumns, depth.first > 0,
+                     sums + i * kColumns + j, kColumns,
+                     depth.first > 0 ? TileSum::continued : TileSum::fresh,
                      {reinterpret_cast<const char*>(rows + kernel_.rows * depth.count),
                       kernel_.rows * static_cast<std::int64_t>(sizeof(double))});
       }

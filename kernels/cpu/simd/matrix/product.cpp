@@ -22,17 +22,18 @@ namespace {
 
 template <class Product, int kRows, class T>
 void multiply_panels(std::int64_t words, const T* a, const T* b, T* c, std::int64_t stride,
-                     bool add, const Ahead& ahead) {
+                     TileSum sum, const Ahead& ahead) {
   constexpr int kColumns = kTileVectors * sizeof(typename Product::Vector) / sizeof(T);
-  multiply_tile<Product, kRows>(words, a, 1, kTileRows, b, kColumns, c, stride, add, ahead);
+  multiply_tile<Product, kRows>(words, a, 1, kTileRows, b, kColumns, c, stride,
+                                sum == TileSum::continued, ahead, sum == TileSum::added);
 }
 
 template <class Product, class T>
 void tile(std::int64_t height, std::int64_t words, const WordOf<T>* a, const WordOf<T>* b, T* c,
-          std::int64_t stride, bool add, const Ahead& ahead) {
+          std::int64_t stride, TileSum sum, const Ahead& ahead) {
   with_height<kTileRows>(height, [&]<int kRows>(std::integral_constant<int, kRows>) {
     multiply_panels<Product, kRows>(words, reinterpret_cast<const T*>(a),
-                                    reinterpret_cast<const T*>(b), c, stride, add, ahead);
+                                    reinterpret_cast<const T*>(b), c, stride, sum, ahead);
   });
 }
 
@@ -44,6 +45,7 @@ constexpr ProductKernel kernel() {
           .pack_rows = pack<Words, kTileRows>,
           .pack_columns = pack<Words, kTileColumns>,
           .tile = tile<Product, float>,
+          .adds = true,
           .any_height = true};
 }
 
@@ -54,6 +56,7 @@ constexpr ProductKernelOf<double> kDouble{.rows = kTileRows,
                                           .pack_rows = pack<PlainWords, kTileRows>,
                                           .pack_columns = pack<PlainWords, kTileColumnsF64>,
                                           .tile = tile<DoubleProduct, double>,
+                                          .adds = true,
                                           .any_height = true};
 
 template <int kRows>
@@ -81,6 +84,9 @@ void finish_rows(const TileOut<float>& out) {
     for (std::int64_t j = 0; j < out.columns; j += kLanes) {
       const std::int64_t left = out.columns - j;
       VF x = load_some(sums + j, left);
+      if (out.more != nullptr) {
+        x = x + load_some(out.more + i * out.stride + j, left);
+      }
       if (out.bias != nullptr) {
         x = x + load_some(out.bias + j, left);
       }
@@ -108,7 +114,8 @@ void finish_f64(const TileOut<double>& out) {
     const double* sums = out.sums + i * out.stride;
     double* c = static_cast<double*>(out.c) + i * out.c_stride;
     for (std::int64_t j = 0; j < out.columns; ++j) {
-      const double x = out.bias == nullptr ? sums[j] : sums[j] + out.bias[j];
+      const double sum = out.more == nullptr ? sums[j] : sums[j] + out.more[i * out.stride + j];
+      const double x = out.bias == nullptr ? sum : sum + out.bias[j];
       c[j] = out.accumulate ? c[j] + x : x;
     }
   }
@@ -116,8 +123,8 @@ void finish_f64(const TileOut<double>& out) {
 
 #if TESSERA_ISA_LEVEL == 4
 void amx_tile(std::int64_t, std::int64_t words, const std::uint32_t* a, const std::uint32_t* b,
-              float* c, std::int64_t stride, bool add, const Ahead&) {
-  multiply_amx<2 * kAmxRows>(words, {a, kAmxWords, kAmxRun}, b, c, stride, add);
+              float* c, std::int64_t stride, TileSum sum, const Ahead&) {
+  multiply_amx<2 * kAmxRows>(words, {a, kAmxWords, kAmxRun}, b, c, stride, sum != TileSum::fresh);
 }
 
 constexpr ProductKernel kHalf{.rows = kAmxPanel,

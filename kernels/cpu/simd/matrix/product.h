@@ -35,6 +35,13 @@ struct Ahead {
   }
 };
 
+/// What a register tile makes of the sums that are there.
+enum class TileSum : std::uint8_t {
+  fresh,      ///< nothing: it takes their place
+  continued,  ///< its chains of multiply-adds go on from them
+  added,      ///< its own sums are added to them
+};
+
 /// How one kind of arithmetic multiplies. Packed data is words as wide as a sum: one word holds
 /// `depth_per_word` consecutive values of k. Words of k come in runs, filled up with zeros. A panel
 /// of columns is [words of k][panel width], one of rows [runs of k][panel width][words of a run].
@@ -54,7 +61,9 @@ struct ProductKernelOf {
   void (*pack_columns)(const PackBlock&, Word* panels) = nullptr;
   /// tile[height, columns] (rows `stride` apart) = or += A panel · B panel over `words` of k.
   void (*tile)(std::int64_t height, std::int64_t words, const Word* a, const Word* b, Sum* tile,
-               std::int64_t stride, bool add, const Ahead&) = nullptr;
+               std::int64_t stride, TileSum, const Ahead&) = nullptr;
+  /// True where `tile` knows TileSum::added.
+  bool adds = false;
   /// True where tiles may have any height up to `rows`; false: `rows` is the only one.
   bool any_height = false;
   /// Called on a thread before its tiles.
@@ -72,6 +81,7 @@ using ProductKernel = ProductKernelOf<float>;
 template <class Sum>
 struct TileOut {
   const Sum* sums = nullptr;
+  const Sum* more = nullptr;  ///< as many that are added to them; null for none
   std::int64_t stride = 0;
   std::int64_t rows = 0, columns = 0;
   const Sum* bias = nullptr;

@@ -43,14 +43,15 @@ struct NothingAhead {
   [[gnu::always_inline]] void operator()(std::int64_t) const {}
 };
 
-/// The value of A for row i and step k lies at a[i * row_stride + k * step_stride]. `ahead(k)` is
-/// called beside step k, to fetch what is multiplied later.
+/// The value of A for row i and step k lies at a[i * row_stride + k * step_stride]. Chains go on
+/// from what is in C if `add`, and what they give is added to it if `onto`. `ahead(k)` is called
+/// beside step k, to fetch what is multiplied later.
 template <class Product, int kRows, class T, class Fetch = NothingAhead>
 [[gnu::always_inline]] inline void multiply_tile(std::int64_t words, const T* a,
                                                  std::int64_t row_stride, std::int64_t step_stride,
                                                  const T* b, std::int64_t b_stride, T* c,
                                                  std::int64_t stride, bool add,
-                                                 const Fetch& ahead = {}) {
+                                                 const Fetch& ahead = {}, bool onto = false) {
   using V = typename Product::Vector;
   constexpr int kValues = sizeof(V) / sizeof(T);
   V sums[kRows][kTileVectors];
@@ -84,7 +85,8 @@ template <class Product, int kRows, class T, class Fetch = NothingAhead>
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 2
     for (int j = 0; j < kTileVectors; ++j) {
-      store(c + i * stride + j * kValues, sums[i][j]);
+      T* to = c + i * stride + j * kValues;
+      store(to, onto ? load(to) + sums[i][j] : sums[i][j]);
     }
   }
 }
