@@ -45,21 +45,18 @@ bool assign_behind_step(Slot& slot, const Tensor& value) {
   const auto& mark = Context::current().pass_mark;
   const bool in_hook = ParameterHookScope::alive();
   const bool open = slot.step != nullptr && slot.step->open();
-  if (!in_hook &&
-      (open || mark == nullptr || behind().pass.lock() != mark || module_is_running())) {
+  const bool in_body = mark != nullptr && behind().pass.lock() == mark && !module_is_running();
+  if (!in_hook && (open || !in_body || value.cut())) {
     return false;
   }
   check<RuntimeError>(
-      !in_hook || !open, "assign: ", slot.name,
+      !in_hook || (!open && !value.cut()), "assign: ", slot.name,
       " is assigned in a hook on a parameter's gradient, which runs once a training "
-      "step, and by the step's microbatches; keep one of the two");
+      "step, and what it is assigned is the step's microbatches'; keep what the hook "
+      "needs of the forward in a buffer of its own");
   check<RuntimeError>(in_hook || behind().ended, "assign: ", slot.name,
                       " is assigned behind optimizer.step() in a pass of its training step that is "
                       "not the last; put that into `if (optimizer.step().ended)`");
-  check<RuntimeError>(!value.cut(), "assign: ", slot.name, " is assigned ",
-                      in_hook ? "in a hook on a parameter's gradient" : "behind optimizer.step()",
-                      ", and the value is another for each "
-                      "microbatch; assign it in front of step(), which takes their mean");
   check_assigned(slot, value);
   const Tensor own = cast(value.detach(), slot.value.dtype());
   behind().assigned.emplace_back("value assigned to " + slot.name, hash_of(own));

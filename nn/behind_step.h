@@ -17,8 +17,9 @@ namespace tessera::nn {
 void note_optimizer_step(bool ended);
 
 /// Takes a write to a buffer by the loop's body behind such a step, or by a hook on a parameter's
-/// gradient; false for any other. Throws RuntimeError where the step was put off, where `value`
-/// holds one for each microbatch, and in a hook where the microbatches assigned to the buffer.
+/// gradient; false for any other, and where `value` holds one for each microbatch, behind one
+/// optimizer's step and in front of another's say. Throws RuntimeError where the step was put off,
+/// and in a hook where the buffer or the value is the microbatches'.
 [[nodiscard]] bool assign_behind_step(Slot& slot, const Tensor& value);
 
 /// True where an optimizer ended its step in the current pass.

@@ -9,6 +9,7 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/comm/loopback.h>
@@ -350,7 +351,7 @@ float assigned_behind(bool always, const std::function<Tensor(const Tensor& x)>&
   return model->heat.value().template item<float>();
 }
 
-TEST(Buffers, take_nothing_behind_a_step_that_is_put_off_or_of_samples) {
+TEST(Buffers, take_nothing_behind_a_step_that_is_put_off_and_means_of_samples) {
   const auto one = [](const Tensor&) { return full({}, 1.5); };
   const auto seen = [](const Tensor& x) { return mean(x); };
   const auto alone = [](nn::Module&) { return 0; };
@@ -359,9 +360,13 @@ TEST(Buffers, take_nothing_behind_a_step_that_is_put_off_or_of_samples) {
       testing_support::error_of([&] { return assigned_behind(true, one, 2, alone); });
   EXPECT_NE(early.find("in a pass of its training step that is not the last"), std::string::npos)
       << early;
+  set_seed(7);
+  const Tensor last = slice(randn({kSamples, kWidth}), 0, kSamples - 16, kSamples);
+  EXPECT_NEAR(assigned_behind(false, seen, 0, alone), mean(last).item(), 1e-6);
   const std::string own =
-      testing_support::error_of([&] { return assigned_behind(false, seen, 0, alone); });
-  EXPECT_NE(own.find("assign it in front of step()"), std::string::npos) << own;
+      testing_support::error_of([&] { return assigned_behind(false, seen, 4, alone); });
+  EXPECT_NE(own.find("in some passes of a training step and not in the others"), std::string::npos)
+      << own;
 }
 
 /// Passes of one microbatch do not know that a value is of their samples; the ranks find out.

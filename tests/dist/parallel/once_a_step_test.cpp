@@ -151,7 +151,7 @@ TEST(OnceAStep, a_hook_assigns_no_buffer_that_the_forward_assigns) {
     });
   });
   const std::string error = testing_support::error_of([&] { return train(0, kByItself); });
-  EXPECT_NE(error.find("keep one of the two"), std::string::npos) << error;
+  EXPECT_NE(error.find("in a buffer of its own"), std::string::npos) << error;
 }
 
 TEST(OnceAStep, a_buffer_is_assigned_in_all_passes_or_in_none) {
