@@ -9,6 +9,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/hash.h>
 #include <tessera/core/base/module_path.h>
+#include <tessera/core/base/philox.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/nn/buffer_step.h>
@@ -71,6 +72,14 @@ bool step_has_ended() {
 
 Facts assigned_behind_step() {
   return behind().assigned;
+}
+
+std::uint64_t hash_of_assigned(const Facts& assigned) {
+  std::uint64_t hash = 0;
+  for (const auto& [name, value] : assigned) {
+    hash = mix(mix(hash, hash_name(name)), hash_name(value));
+  }
+  return hash;
 }
 
 void forget_assigned_behind_step() {

@@ -27,6 +27,7 @@ void note_optimizer_step(bool ended);
 
 /// Names and hashes of what this thread assigned so since `forget_assigned_behind_step`.
 [[nodiscard]] Facts assigned_behind_step();
+[[nodiscard]] std::uint64_t hash_of_assigned(const Facts& assigned);
 void forget_assigned_behind_step();
 
 }  // namespace tessera::nn

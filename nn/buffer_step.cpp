@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <tessera/core/base/log.h>
-#include <tessera/core/base/philox.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/device/memory_stats.h>
@@ -317,13 +316,9 @@ void end_loop_of_buffers() {
     return;
   }
   const Facts assigned = assigned_behind_step();
-  std::uint64_t fingerprint = 0;
-  for (const auto& [name, value] : assigned) {
-    fingerprint = mix(mix(fingerprint, hash_name(name)), hash_name(value));
-  }
   for (const std::weak_ptr<Synchronizer>& keeper : keepers_of_buffers()) {
     if (const auto synchronizer = keeper.lock()) {
-      synchronizer->begin_comparison(fingerprint);
+      synchronizer->begin_comparison(hash_of_assigned(assigned));
       synchronizer->end_comparison([&] { return assigned; });
     }
   }

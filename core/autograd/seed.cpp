@@ -75,10 +75,10 @@ Tensor share_of_given(const Tensor& root, const Tensor& given) {
   const bool once = !is_made_of_data(root);
   check<Unsupported>(
       once || pass.count == 1,
-      "backward: a gradient is given for a tensor that holds no samples of the pass and yet was "
-      "made "
-      "of other tensors than parameters, which each of the step's passes would add once more; make "
-      "it a term of the loss, `mean(g * x)`, or take LoaderOptions::grain = 1");
+      "backward: a gradient is given for a tensor that holds no samples of the pass and was made "
+      "of "
+      "other tensors than parameters, which each of the step's passes would add once more; make it "
+      "a term of the loss, `sum(g * x)`, or take LoaderOptions::grain = 1");
   return once ? given * (static_cast<double>(pass.count) / static_cast<double>(pass.grain)) : given;
 }
 

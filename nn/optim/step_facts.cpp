@@ -143,10 +143,7 @@ std::uint64_t Optimizer::step_fingerprint(const std::vector<Work>& work) const {
     hash = mix(hash, static_cast<std::uint64_t>(w.item - items_.data()));
     hash = mix(hash, hash_of_given(w.item->slot->value, w.gradient));
   }
-  for (const auto& [name, value] : nn::assigned_behind_step()) {
-    hash = mix(mix(hash, hash_name(name)), hash_name(value));
-  }
-  return hash;
+  return mix(hash, nn::hash_of_assigned(nn::assigned_behind_step()));
 }
 
 nn::Facts Optimizer::step_facts(const std::vector<Work>& work) const {
