@@ -118,7 +118,10 @@ void Slot::put_off_update() {
         "is used after optimizer.step() in a pass of its training step that is not the last, which "
         "makes the update; put what wants the new value into `if (optimizer.step().ended)`, or "
         "give "
-        "steps one pass: a number of ranks that divides the grain, and LoaderOptions::at_once = 0");
+        "steps one pass: by LoaderOptions::grain = 1, or the number of ranks; where no module "
+        "mixes "
+        "samples, as batch norm does, a number of ranks that divides the grain, and at_once = 0, "
+        "are enough");
   }
 }
 

@@ -163,6 +163,7 @@ class LoaderBase {
   void check_turns_with(const Loop& other) const;
   void check_backwards();
   [[nodiscard]] bool runs_now() const;
+  [[nodiscard]] bool ends_pass_under_way() const;
   [[nodiscard]] bool leaves_step() const;
   [[nodiscard]] LoaderState next_state() const;
 

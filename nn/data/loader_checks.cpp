@@ -81,9 +81,18 @@ void LoaderBase::check_turn() const {
         "at_once");
 }
 
+/// Of loaders in one step the first that moves on ends it, whichever moved on last before.
+bool LoaderBase::ends_pass_under_way() const {
+  const Pass& now = Context::current().pass;
+  const bool beside = loop_ != nullptr && loop_->mark != nullptr && now.training &&
+                      Context::current().pass_mark != nullptr && loop_->pass.grain == now.grain &&
+                      loop_->pass.first == now.first && loop_->pass.count == now.count;
+  return options_.counts_steps && (runs_now() || beside);
+}
+
 void LoaderBase::end_pass() {
   in_body_ = false;
-  if (options_.counts_steps && runs_now() && Context::current().pass.last) {
+  if (Context::current().pass.last && ends_pass_under_way()) {
     nn::end_step_of_buffers(nullptr);
     if (!has_pass()) {
       nn::end_loop_of_buffers();

@@ -105,15 +105,8 @@ void classify_once(Classifying& t, const Tensor& x, const Tensor& y) {
   t.optimizer.step();
 }
 
-/// Batches whose gradients are added up move the buffers, as those that make a step of their own.
-TEST(OnceAStep, buffers_follow_batches_whose_gradients_are_accumulated) {
-  const auto train = training_with([](Classifying& t, const Tensor& x, const Tensor& y) {
-    cross_entropy(t.model(x), y).backward();
-    if (Context::current().step % 2 == 0) {
-      t.optimizer.step();
-    }
-  });
-  expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
+/// The running mean over all batches, in doubles.
+void expect_all_seen(const Values& values) {
   std::vector<float> seen(kWidth);
   const std::vector<float> x = rows_of_all().to_vector<float>();
   for (std::int64_t first = 0; first < kAllRows; first += kOneBatch) {
@@ -127,10 +120,44 @@ TEST(OnceAStep, buffers_follow_batches_whose_gradients_are_accumulated) {
       own = static_cast<float>(own * 0.5 + sum / static_cast<double>(rows) * 0.5);
     }
   }
-  const Values values = train(0, kByItself);
   for (std::size_t j = 0; j < seen.size(); ++j) {
     EXPECT_NEAR(values[values.size() - 2][j], seen[j], 1e-6) << j;
   }
+}
+
+/// Batches whose gradients are added up move the buffers, as those that make a step of their own.
+TEST(OnceAStep, buffers_follow_batches_whose_gradients_are_accumulated) {
+  const auto train = training_with([](Classifying& t, const Tensor& x, const Tensor& y) {
+    cross_entropy(t.model(x), y).backward();
+    if (Context::current().step % 2 == 0) {
+      t.optimizer.step();
+    }
+  });
+  expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
+  expect_all_seen(train(0, kByItself));
+}
+
+/// The first loader that moves on ends the step, and the other one moved last before.
+TEST(OnceAStep, buffers_follow_batches_of_two_loaders_in_one_step) {
+  const auto train = [](std::int64_t at_once, const auto& wrap) {
+    const Tensor x = rows_of_all();
+    Classifying t;
+    const data::LoaderOptions options{
+        .batch_size = kOneBatch, .workers = 0, .grain = kGrain, .at_once = at_once};
+    data::DataLoader first(data::TensorDataset{x}, options);
+    data::DataLoader second(data::TensorDataset{kinds_of(mean(x, {1}))}, options);
+    [[maybe_unused]] const auto handle = wrap(*t.model);
+    auto rows = first.begin();
+    for (auto kinds = second.begin(); rows != first.end(); ++rows, ++kinds) {
+      cross_entropy(t.model(std::get<0>(*rows)), std::get<0>(*kinds)).backward();
+      if (Context::current().step % 2 == 0) {
+        t.optimizer.step();
+      }
+    }
+    return values_of_training(t);
+  };
+  expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
+  expect_all_seen(train(0, kByItself));
 }
 
 TEST(OnceAStep, a_hook_on_a_parameter_assigns_and_reads_buffers_of_the_step) {
