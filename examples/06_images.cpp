@@ -117,7 +117,7 @@ void train(const std::string& root, int epochs) {
       const Tensor loss = tessera::cross_entropy(scores, y);
       loss.backward();
       optimizer.step();
-      loss_sum += loss.item();
+      loss_sum += loss.item() * static_cast<double>(x.size(0));  // a pass may be a part of a batch
       seen.add(scores, y);
     }
     Score held;
@@ -126,9 +126,8 @@ void train(const std::string& root, int epochs) {
       const tessera::InferenceGuard inference;
       held.add(model(x), y);
     }
-    std::printf("epoch %d  loss %.3f  training %.1f %%  test %.1f %%\n", epoch,
-                loss_sum / static_cast<double>(training.batches_per_epoch()), seen.percent(),
-                held.percent());
+    std::printf("epoch %d  loss %.3f  training %.1f %%  test %.1f %%\n", epoch, loss_sum / seen.all,
+                seen.percent(), held.percent());
   }
 }
 

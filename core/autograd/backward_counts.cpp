@@ -36,6 +36,14 @@ PassCounts counts_of_roots(std::span<const Tensor> roots, std::span<const Tensor
       found = beside(found, "a mean over all samples");
     }
   }
+  for (std::size_t i = 0; found && i < roots.size(); ++i) {
+    check<Unsupported>(
+        is_weighed(roots[i], seeds[i]) || Context::current().pass.grain == 1,
+        "backward: a gradient is given beside ", found->loss,
+        ", whose gradients are multiplied once more by what counts in the step; call "
+        "backward on each, on the first with {.keep_graph = true} where they share a "
+        "forward");
+  }
   return found ? PassCounts{found->loss, read_counts("backward", *found), found->elements}
                : PassCounts{};
 }

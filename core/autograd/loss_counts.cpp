@@ -43,10 +43,12 @@ bool count_alike(const LossCounts& a, const LossCounts& b) {
   return left == right;
 }
 
-/// A sum of losses may be taken through a stack of them: other shapes carry counts too.
+/// A sum of losses may be taken through a stack of them: other shapes carry counts too. What counts
+/// for all microbatches alike goes with what exists once in each: a pass of one microbatch cannot
+/// tell the two.
 bool may_carry(const Tensor& x, const LossCounts& counts) {
   const Cut& cut = counts.values.cut();
-  return is_floating(x.dtype()) && (cut ? x.cut() == cut : !x.cut() || x.cut().parts == 1);
+  return is_floating(x.dtype()) && (cut ? x.cut() == cut : !x.cut() || x.cut().stacked);
 }
 
 bool adds(const OpDef& op) {
@@ -60,9 +62,8 @@ bool holds_samples(const LeafNode& leaf) {
          shape[0] == Context::current().pass.samples;
 }
 
-}  // namespace
-
-bool is_made_of_data(const Tensor& x) {
+/// True when a parameter of no model, or a constant that `is_data`, went into `x`.
+bool is_made_of(const Tensor& x, bool (*is_data)(const Shape& constant)) {
   std::vector<const OpNode*> found;
   std::unordered_set<const OpNode*> seen;
   bool data = false;
@@ -73,14 +74,26 @@ bool is_made_of_data(const Tensor& x) {
     }
     data |= edge.node && node == nullptr && holds_samples(*edge.node->as_leaf());
   };
-  const auto is_data = [](const TensorMeta& constant) { return !constant.shape.empty(); };
   for (find(edge_of(x)); !found.empty() && !data;) {
     const OpNode& node = *found.back();
     found.pop_back();
-    data = std::ranges::any_of(node.constants, is_data);
+    data = std::ranges::any_of(node.constants,
+                               [&](const TensorMeta& of) { return is_data(of.shape); });
     std::ranges::for_each(node.edges, find);
   }
   return data;
+}
+
+}  // namespace
+
+bool is_made_of_data(const Tensor& x) {
+  return is_made_of(x, [](const Shape& constant) { return !constant.empty(); });
+}
+
+bool may_be_made_of_samples(const Tensor& x) {
+  return is_made_of(x, [](const Shape& constant) {
+    return std::ranges::find(constant, Context::current().pass.samples) != constant.end();
+  });
 }
 
 namespace {
@@ -94,18 +107,22 @@ Ref<const LossCounts> with_other(const LossCounts& counts, const char* other) {
   return Ref<const LossCounts>(both.get());
 }
 
-/// What counts for all microbatches alike, once for each where `other` has one for each: a sum of
-/// both losses does.
-Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts, const LossCounts& other) {
-  if (counts->values.cut() || !other.values.cut()) {
+/// What counts for all microbatches alike, once for each of `parts`.
+Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts, std::int32_t parts) {
+  if (counts->values.cut() || parts == 1) {
     return counts;
   }
   auto each = make_ref<LossCounts>();
   each->loss = counts->loss;
-  each->values = repeat_microbatches(counts->values, other.values.cut().parts);
+  each->values = repeat_microbatches(counts->values, parts);
   each->elements = counts->elements;
   each->other = counts->other;
   return Ref<const LossCounts>(each.get());
+}
+
+/// The same where `other` has one for each: a sum of both losses does.
+Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts, const LossCounts& other) {
+  return once_each(counts, other.values.cut().parts);
 }
 
 /// True when some of a microbatch's elements did not count.
@@ -194,7 +211,7 @@ void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs, boo
   found = found && beside_plain ? beside(found, "a mean over all samples") : found;
   for (const Tensor& y : outputs) {
     if (found && may_carry(y, *found)) {
-      autograd_of(y.get()).counts = found;
+      autograd_of(y.get()).counts = once_each(found, y.cut().parts);
     }
     const Ref<TensorImpl>& base = y.get().base;
     const bool part = base && base->numel() != y.numel();

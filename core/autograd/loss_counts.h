@@ -51,6 +51,10 @@ void forget_counts(const Tensor& gradient);
 /// penalty is made of these alone.
 [[nodiscard]] bool is_made_of_data(const Tensor& x);
 
+/// True when a tensor went into `x` that may hold the samples of the pass, as one of its sizes
+/// says.
+[[nodiscard]] bool may_be_made_of_samples(const Tensor& x);
+
 /// True when `x`, which carries no counts, differs between microbatches, or may.
 [[nodiscard]] bool is_plain_mean(const Tensor& x);
 

@@ -65,20 +65,22 @@ void check_is_of_batch(const Tensor& root) {
       "1");
 }
 
-/// `given`, the gradient of a root without borders. Every pass adds its own, so that one that was
-/// made of parameters alone, and exists once a step, counts by the pass's share.
+/// `given`, the gradient of a root without borders. Every pass adds its own, so that one of what
+/// exists once a step, as what was made of parameters does, counts by the pass's share.
 Tensor share_of_given(const Tensor& root, const Tensor& given) {
   const Pass& pass = Context::current().pass;
   if (root.cut() || pass.samples == 0 || pass.grain == 1) {
     return given;
   }
-  const bool once = !is_made_of_data(root);
+  const bool once = !may_be_made_of_samples(root);
   check<Unsupported>(
       once || pass.count == 1,
-      "backward: a gradient is given for a tensor that holds no samples of the pass and was made "
+      "backward: a gradient is given for a tensor that knows no samples, and one that it was made "
       "of "
-      "other tensors than parameters, which each of the step's passes would add once more; make it "
-      "a term of the loss, `sum(g * x)`, or take LoaderOptions::grain = 1");
+      "has a size of ",
+      pass.samples,
+      ", as many as the pass has: each of the step's passes would add it once more; make it a term "
+      "of the loss, `sum(g * x)`, or take LoaderOptions::grain = 1");
   return once ? given * (static_cast<double>(pass.count) / static_cast<double>(pass.grain)) : given;
 }
 

@@ -1,5 +1,7 @@
 #include <tessera/core/ops/div.h>
 
+#include <cmath>
+
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/conj.h>
@@ -27,17 +29,22 @@ void Div::vjp(Vjp& v, const Attrs&) {
 
 namespace {
 
-/// A sum over a microbatch's samples that is divided by how many the pass has: `sum(loss) /
-/// x.size(0)` would depend on how many microbatches share the pass.
+/// A sum over a microbatch's samples that is divided by how many the pass has, or by how many
+/// elements: `sum(loss) / x.size(0)` and `/ x.numel()` would depend on how many microbatches share
+/// the pass.
 void check_not_by_samples_of_pass(const Tensor& x, Number y) {
   const TensorImpl& impl = x.get();
   if (!impl.cut.stacked || impl.cut.over != OverPass::sum) [[likely]] {
     return;
   }
-  const auto samples = static_cast<double>(Context::current().pass.samples);
-  check<Unsupported>(y.real() != samples, "div: what exists once a microbatch is divided by ",
-                     samples, ", the samples of its pass, of which a microbatch has ",
-                     samples / impl.cut.parts,
+  const std::int64_t samples = Context::current().pass.samples;
+  const double divisor = y.real();
+  const bool counts = y.is_integer() && samples > 0 && divisor > 0 &&
+                      std::fmod(divisor, static_cast<double>(samples)) == 0;
+  check<Unsupported>(!counts && divisor != static_cast<double>(samples),
+                     "div: what exists once a microbatch is divided by ", divisor, ", ",
+                     counts ? "a multiple of " : "", "the ", samples,
+                     " samples of its pass, of which a microbatch has ", samples / impl.cut.parts,
                      "; take a mean over the samples by mean(), or run one microbatch at a time "
                      "(LoaderOptions::at_once = 1); by a number that is no size of the pass, "
                      "multiply with 1 / it");

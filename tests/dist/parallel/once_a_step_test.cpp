@@ -19,6 +19,7 @@
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/transpose.h>
 #include <tessera/nn/loss/weighted_mean.h>
 #include <tessera/nn/optim/sgd.h>
 
@@ -249,18 +250,25 @@ TEST(OnceAStep, a_given_seed_multiplies_the_loss_s_weight) {
 }
 
 TEST(OnceAStep, a_given_gradient_of_parameters_alone_counts_once) {
-  const Tensor g = full({kKinds, kWidth}, 0.25);
+  const Tensor g = full({kWidth, kKinds}, 0.25), two = full({kKinds}, 2);
   const auto given = training_with([&](Classifying& t, const Tensor& x, const Tensor& y) {
-    const Tensor twice = t.model->layer->weight.value() * 2.0;
-    backward(std::array{cross_entropy(t.model(x), y), twice}, std::array{Tensor(), g});
+    const Tensor twice = transpose(t.model->layer->weight.value(), 0, 1) * two;
+    cross_entropy(t.model(x), y).backward();
+    twice.backward(g);
     t.optimizer.step();
   });
   expect_same_bits_on_ranks(given, kGrain, {2, 3, 4});
   const auto added = training_with([&](Classifying& t, const Tensor& x, const Tensor& y) {
-    const Tensor twice = t.model->layer->weight.value() * 2.0;
+    const Tensor twice = transpose(t.model->layer->weight.value(), 0, 1) * two;
     (cross_entropy(t.model(x), y) + sum(g * twice)).backward();
     t.optimizer.step();
   });
+  const auto beside = training_with([&](Classifying& t, const Tensor& x, const Tensor& y) {
+    const Tensor twice = transpose(t.model->layer->weight.value(), 0, 1) * two;
+    backward(std::array{cross_entropy(t.model(x), y), twice}, std::array{Tensor(), g});
+  });
+  const std::string error = testing_support::error_of([&] { return beside(0, kByItself); });
+  EXPECT_NE(error.find("call backward on each"), std::string::npos) << error;
   const Values a = given(0, kByItself), b = added(0, kByItself);
   for (std::size_t j = 0; j < a[0].size(); ++j) {
     EXPECT_NEAR(a[0][j], b[0][j], 1e-5) << j;
@@ -272,19 +280,31 @@ TEST(OnceAStep, a_constant_batch_s_loss_stands_beside_the_samples) {
   const Tensor y = kinds_of(mean(x, {1}));
   for (const auto& [name, loss] : kLossesOfOutputs) {
     SCOPED_TRACE(name);
-    const auto train = training_with([&, &loss = loss](Classifying& t, const Tensor& rows,
-                                                       const Tensor& classes) {
-      const Tensor kept = loss(t.model->layer(slice(x, 0, 0, 6)), slice(y, 0, 0, 6));
-      (cross_entropy(t.model(rows), classes) + 0.25 * (name == "some count" ? kept * 0.0 : kept))
-          .backward();
-      t.optimizer.step();
-    });
+    const auto train =
+        training_with([&, &loss = loss](Classifying& t, const Tensor& rows, const Tensor& classes) {
+          const Tensor kept = loss(t.model->layer(slice(x, 0, 0, 6)), slice(y, 0, 0, 6));
+          (cross_entropy(t.model(rows), classes) + 0.25 * kept).backward();
+          t.optimizer.step();
+        });
+    const auto beside_plain =
+        training_with([&, &loss = loss](Classifying& t, const Tensor& rows, const Tensor&) {
+          const Tensor kept = loss(t.model->layer(slice(x, 0, 0, 6)), slice(y, 0, 0, 6));
+          (square(t.model(rows)) + 0.25 * kept).backward();
+          t.optimizer.step();
+        });
     if (name != "some count") {
       expect_same_bits_on_ranks(train, kGrain, {2, 3, 4});
+      expect_same_bits_on_ranks(beside_plain, kGrain, {2, 3, 4, 8});
       continue;
     }
-    const std::string error = testing_support::error_of([&] { return train(0, kByItself); });
-    EXPECT_NE(error.find("count different elements"), std::string::npos) << error;
+    for (const std::int64_t at_once : {0, 1}) {
+      for (const auto& refused :
+           {std::function<Values()>([&] { return train(at_once, kByItself); }),
+            std::function<Values()>([&] { return beside_plain(at_once, kByItself); })}) {
+        const std::string error = testing_support::error_of(refused);
+        EXPECT_NE(error.find("count different elements"), std::string::npos) << error;
+      }
+    }
   }
 }
 

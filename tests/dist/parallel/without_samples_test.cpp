@@ -159,6 +159,18 @@ TEST(WithoutSamples, a_sum_is_not_divided_by_the_samples_of_a_pass) {
       << error;
 }
 
+TEST(WithoutSamples, a_sum_is_not_divided_by_the_elements_of_a_pass) {
+  const Loss loss = [](const Parts& m, const Tensor& x) {
+    const Tensor y = m.layer(x);
+    return sum(y * y) / y.numel();
+  };
+  const std::string error = testing_support::error_of(
+      [&] { return train_parts(loss, 0, [](nn::Module&) { return 0; }); });
+  EXPECT_NE(error.find("divided by 64, a multiple of the 16 samples of its pass"),
+            std::string::npos)
+      << error;
+}
+
 /// Samples that lie where an op counts or groups.
 TEST(WithoutSamples, what_mixes_them_by_their_place_is_refused) {
   const nn::Ptr<nn::RotaryEmbedding> rotary = nn::make<nn::RotaryEmbedding>(4);
