@@ -11,8 +11,8 @@ namespace tessera::dist {
 
 /// Collects a value of each microbatch, pass by pass, over a step or an epoch, and gives the mean
 /// over all of their samples: the same bits on any number of ranks. Means over what counts
-/// (`cross_entropy`, `nn::weighted_mean`) weigh by what they counted, other values by samples. It
-/// lives outside of the loop.
+/// (`cross_entropy`, `nn::weighted_mean`) weigh by what they counted, other values by samples: of
+/// two loaders in one step those of the one that moved on last. It lives outside of the loop.
 ///
 ///   GlobalMean accuracy;
 ///   for (auto& [x, y] : loader) {
