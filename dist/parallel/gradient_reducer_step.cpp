@@ -63,7 +63,8 @@ std::vector<nn::SlotPtr> GradientReducer::buffers() const {
 }
 
 void GradientReducer::share_bytes(std::span<std::uint8_t> bytes) {
-  wait(all_reduce<std::uint8_t>(*comm_, bytes, ReduceOp::sum, "what the step's forwards assigned to buffers"));
+  wait(all_reduce<std::uint8_t>(*comm_, bytes, ReduceOp::sum,
+                                "what the step's forwards assigned to buffers"));
 }
 
 void GradientReducer::gather_states() {
