@@ -5,6 +5,7 @@
 
 #include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
@@ -65,6 +66,32 @@ void check_is_of_batch(const Tensor& root) {
       "1");
 }
 
+/// Trained is the mean of the microbatches' losses. A sum over samples, or what is not linear in
+/// means over them, is another number for the batch in one piece.
+void say_no_mean(const Tensor& root) {
+  const Context& context = Context::current();
+  const Cut& cut = root.cut();
+  const std::int64_t grain = context.pass.grain;
+  const bool trains = cut.stacked && grain > 1 && context.pass.training;
+  if (!trains || cut.over == OverPass::mean || context.rank != 0) {
+    return;
+  }
+  if (cut.over == OverPass::sum) {
+    log_once("loss is a sum", LogLevel::warning,
+             "backward: the loss is a sum over samples; trained is the mean of the step's ", grain,
+             " microbatches' sums, whose gradient is 1/", grain,
+             " of the batch's in one piece: take means, mean() or Reduction::mean");
+  } else {
+    log_once(
+        "loss is no mean", LogLevel::warning,
+        "backward: the loss is no mean over samples, but the root of one or a ratio of sums, "
+        "say; trained is the mean of the step's ",
+        grain,
+        " microbatches' losses, where LoaderOptions::grain = 1 trains that of the batch in one "
+        "piece");
+  }
+}
+
 /// `given`, the gradient of a root without borders. Every pass adds its own, so that one of what
 /// exists once a step, as what was made of parameters does, counts by the pass's share.
 Tensor share_of_given(const Tensor& root, const Tensor& given) {
@@ -111,6 +138,7 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
         "to another is kept for each Context::current().pass.first");
   if (scale != SeedScale::one) {
     check_is_of_batch(root);
+    say_no_mean(root);
     if (is_behind_loop(root) && root.cut().over == OverPass::sum) {
       return seed_of_item(root);
     }

@@ -79,10 +79,13 @@ std::size_t GradientReducer::find_block(const Pass& pass) const {
 
 std::size_t GradientReducer::current_block() const {
   const Pass& pass = Context::current().pass;
-  check(pass.samples > 0 || pass.grain == grain_,
-        "data_parallel: backward outside of a loop over a data::DataLoader, which says what of a "
-        "global batch of ",
-        grain_, " microbatches a rank has");
+  check(
+      pass.samples > 0 || pass.grain == grain_,
+      "data_parallel: backward outside of a loop over a data::DataLoader, which says what of a "
+      "global batch of ",
+      grain_,
+      " microbatches a rank has; make a loader of the batch, of a data::TensorDataset say, with as "
+      "many steps as it is for");
   check(pass.grain == grain_,
         "data_parallel: the loop's microbatches are not data_parallel's; got ", pass.grain,
         " in the loader's global batch, expected ", grain_, " as in DataParallelOptions::grain");

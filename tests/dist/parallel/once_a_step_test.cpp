@@ -7,12 +7,14 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/elements_of_run.h>
+#include <tessera/core/base/log.h>
 #include <tessera/core/ops/abs.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
@@ -230,6 +232,30 @@ const std::map<std::string, LossOfOutputs> kLossesOfOutputs = {
     {"all count", [](const Tensor& z, const Tensor& y) { return cross_entropy(z, y); }},
     {"some count",
      [](const Tensor& z, const Tensor& y) { return cross_entropy(z, y, {.ignore_index = 1}); }}};
+
+TEST(OnceAStep, a_loss_that_is_no_mean_over_samples_is_said_to_be_none) {
+  const std::map<std::string, LossOfOutputs> losses = {
+      {"", [](const Tensor& z, const Tensor& y) { return cross_entropy(z, y) + 0.5 * square(z); }},
+      {"the loss is a sum over samples", [](const Tensor& z, const Tensor&) { return sum(z * z); }},
+      {"the loss is no mean over samples",
+       [](const Tensor& z, const Tensor&) { return square(z) * square(z); }}};
+  for (const auto& [expected, loss] : losses) {
+    std::vector<std::string> lines;
+    const LogSinkScope sink([&](LogLevel level, std::string_view line) {
+      if (level == LogLevel::warning) {
+        lines.emplace_back(line);
+      }
+    });
+    const auto train =
+        training_with([&loss = loss](Classifying& t, const Tensor& x, const Tensor& y) {
+          loss(t.model(x), y).backward();
+          t.optimizer.step();
+        });
+    static_cast<void>(train_on_ranks(train, kGrain, 2, 0));
+    ASSERT_EQ(lines.size(), expected.empty() ? 0U : 1U) << (lines.empty() ? expected : lines[0]);
+    EXPECT_TRUE(expected.empty() || lines[0].find(expected) != std::string::npos) << lines[0];
+  }
+}
 
 TEST(OnceAStep, a_given_seed_multiplies_the_loss_s_weight) {
   for (const auto& [name, loss] : kLossesOfOutputs) {
