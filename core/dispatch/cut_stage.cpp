@@ -210,13 +210,14 @@ std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs, const CutPl
 namespace {
 
 /// One for each microbatch; empty where all take the same. What all take and has a gradient is
-/// repeated, so that the gradients of the microbatches stay apart.
+/// repeated, so that the gradients of the microbatches stay apart; one is not, as in a pass that
+/// does not know that it is one.
 Outputs slices_of(const Tensor& x, std::int32_t parts) {
   if (x.defined() && x.cut()) {
     return unbind_microbatches(x);
   }
   const bool has_gradient = x.defined() && x.requires_grad() && Modes::current().record;
-  return has_gradient ? unbind_microbatches(repeat_microbatches(x, parts)) : Outputs{};
+  return has_gradient && parts > 1 ? unbind_microbatches(repeat_microbatches(x, parts)) : Outputs{};
 }
 
 /// `joined` from what a view op gives for each microbatch of `shown`, as a view of `shown` itself;

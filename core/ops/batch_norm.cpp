@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
@@ -146,7 +148,12 @@ BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& 
   if (x.cut()) {
     return normalize_microbatches(x, weight, bias, attrs);
   }
-  const Outputs results = call_all<BatchNorm>({x, weight, bias}, attrs);
+  // Alone, too, a microbatch uses copies: what a gradient of a gradient adds to one meets the use's
+  // own gradient there, before it meets other uses.
+  const bool apart = Context::current().pass.grain > 1 && grad_enabled();
+  const Tensor own_weight = apart ? for_each_microbatch(weight, 1)[0] : weight;
+  const Tensor own_bias = apart ? for_each_microbatch(bias, 1)[0] : bias;
+  const Outputs results = call_all<BatchNorm>({x, own_weight, own_bias}, attrs);
   return {results[0], results[1], results[2]};
 }
 

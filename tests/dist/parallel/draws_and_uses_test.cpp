@@ -34,6 +34,7 @@
 #include <tessera/core/tensor/index.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
+#include <tessera/nn/layers/batch_norm.h>
 #include <tessera/nn/layers/conv.h>
 #include <tessera/nn/layers/dropout.h>
 #include <tessera/nn/layers/embedding.h>
@@ -122,6 +123,23 @@ struct Penalty : nn::Module {
     const Tensor total = sum(y * y);
     const Tensor slope = grad(std::array{total}, std::array{x}, {}, {.create_graph = true})[0];
     return mean(slope * slope);
+  }
+};
+
+/// A critic with batch norm, whose penalty comes before its other uses.
+struct Critic : nn::Module {
+  nn::Child<nn::Linear> first{this, "first", kNumbers, 6};
+  nn::Child<nn::BatchNorm1d> norm{this, "norm", 6};
+  nn::Child<nn::Linear> last{this, "last", 6, 1};
+  [[nodiscard]] Tensor score(const Tensor& x) const { return last(tanh(norm(first(x)))); }
+  [[nodiscard]] Tensor forward(const Tensor& samples) const {
+    Tensor x = samples.detach();
+    x.set_requires_grad(true);
+    const Tensor total = sum(score(x));
+    const Tensor slope = grad(std::array{total}, std::array{x}, {}, {.create_graph = true})[0];
+    const Tensor penalty = mean(slope * slope);
+    const Tensor real = score(samples), made = score(0.5 * samples);
+    return penalty + mean(real * real) - mean(made * real);
   }
 };
 
@@ -246,6 +264,10 @@ TEST(AnyNumberOfRanks, a_bias_that_is_used_twice) {
 
 TEST(AnyNumberOfRanks, gradients_of_gradients) {
   expect_same_weights<Penalty>();
+}
+
+TEST(AnyNumberOfRanks, gradients_of_gradients_through_batch_norm_before_other_uses) {
+  expect_same_weights<Critic>();
 }
 
 TEST(AnyNumberOfRanks, rows_chosen_by_the_samples) {
