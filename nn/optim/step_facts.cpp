@@ -13,6 +13,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/hash.h>
+#include <tessera/core/base/log.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/nn/behind_step.h>
@@ -85,14 +86,16 @@ std::uint64_t Optimizer::options_hash() const {
   return hash;
 }
 
-/// A count of the program's own that decides when to call `step` counts passes.
+/// A count of the program's own that decides when to call `step` counts passes. Where it comes to
+/// last passes alone it looks like a program that asks for them, which is as good as all passes.
 void Optimizer::check_called_in_passes(PassSequence::Entered entered) {
   const Context& context = Context::current();
   const Pass& pass = context.pass;
   const bool same = entered == PassSequence::Entered::same;
   if (context.loop != nullptr && !same) {
     const bool first = entered == PassSequence::Entered::first;
-    const bool skipped = pass.first != (first ? context.loop->first : calls_.next);
+    const bool skipped =
+        first ? pass.first != context.loop->first && !pass.last : pass.first != calls_.next;
     const bool left = first && calls_.open && calls_.loop.lock() == context.loop;
     check<RuntimeError>(
         !left && !skipped,
@@ -102,6 +105,13 @@ void Optimizer::check_called_in_passes(PassSequence::Entered entered) {
         pass.first + pass.count - 1,
         "; decide by Context::current().step, which is the same in all of them, or count in "
         "`if (optimizer.step().ended)`");
+    if (first && pass.first != context.loop->first && context.rank == 0) {
+      log_once(
+          "step in last passes", LogLevel::info,
+          "optimizer: step() is called in the last pass of training steps alone; where a count "
+          "of the program's own decides so, it counts passes: Context::current().step counts "
+          "steps");
+    }
   }
   calls_.loop = context.loop;
   calls_.next = pass.first + pass.count;
