@@ -20,12 +20,18 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
+/// Two copies of the tile, so that a branch lies in front of its stores and not in each.
 template <class Product, int kRows, class T>
 void multiply_panels(std::int64_t words, const T* a, const T* b, T* c, std::int64_t stride,
                      TileSum sum, const Ahead& ahead) {
   constexpr int kColumns = kTileVectors * sizeof(typename Product::Vector) / sizeof(T);
-  multiply_tile<Product, kRows>(words, a, 1, kTileRows, b, kColumns, c, stride,
-                                sum == TileSum::continued, ahead, sum == TileSum::added);
+  if (sum == TileSum::added) {
+    multiply_tile<Product, kRows>(words, a, 1, kTileRows, b, kColumns, c, stride, false, ahead,
+                                  true);
+  } else {
+    multiply_tile<Product, kRows>(words, a, 1, kTileRows, b, kColumns, c, stride,
+                                  sum == TileSum::continued, ahead);
+  }
 }
 
 template <class Product, class T>
