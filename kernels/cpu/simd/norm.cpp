@@ -33,6 +33,14 @@ template <class Number>
   return factor == Number(1) ? Number(1) : Number(0x1p4);
 }
 
+/// Of one number: sooner there than a vector's, and every row waits for it.
+[[gnu::always_inline]] inline float root(float x) {
+  return __builtin_sqrtf(x);
+}
+[[gnu::always_inline]] inline double root(double x) {
+  return __builtin_sqrt(x);
+}
+
 /// Rows that follow each other. One walk along the columns writes a row, measures the next one and
 /// adds up the one behind, so that memory is read and written all the time.
 template <class T, class Y>
@@ -45,8 +53,11 @@ class ForwardRows {
       : n_(n), first_(first), end_(first + count), size_(static_cast<Number>(n.columns)) {}
 
   void run() {
-    for (std::int64_t row = first_ - 2; row < end_; ++row) {
-      row < first_ ? walk<false>(row) : walk<true>(row);
+    walk<false, false>(first_ - 2);
+    walk<false, false>(first_ - 1);
+    const bool is_affine = n_.scale != nullptr && n_.shift != nullptr;
+    for (std::int64_t row = first_; row < end_; ++row) {
+      is_affine ? walk<true, true>(row) : walk<true, false>(row);
     }
     if (n_.past_caches) {
       stream_end();
@@ -60,7 +71,8 @@ class ForwardRows {
     return static_cast<const T*>(n_.x) + row * n_.columns;
   }
 
-  template <bool kWrites>
+  /// kAffine: there are a scale and a shift, for which nothing is asked at every vector then.
+  template <bool kWrites, bool kAffine>
   void walk(std::int64_t row) {
     const T* x = near(row);
     const T* measured = near(row + 1);
@@ -75,7 +87,7 @@ class ForwardRows {
           const V d = keep(load_up_to(measured + j, w) - next_center_, w);
           squares[chain] = fma(d, d, squares[chain]);
           if (kWrites) {
-            write(y + j, result(x, j, w), w, past);
+            write(y + j, result<kAffine>(x, j, w), w, past);
           }
         });
     advance(row + 1, sum(squares[0] + squares[1]));
@@ -85,10 +97,13 @@ class ForwardRows {
   /// Row `row` with this sum of squares is written next.
   void advance(std::int64_t row, Number squares) {
     const Number variance = squares / size_ + n_.epsilon;
-    Number mean = next_center_[0], inverse = (all<V>(1.0) / sqrt(set1(variance)))[0];
+    Number mean = next_center_[0], inverse = 1 / root(variance);
+    Number factor = 1, behind = inverse;
     const bool is_own = row >= first_ && row < end_;
-    if (is_own && !is_ordinary(mean, variance)) {
+    if (is_own && !is_ordinary(mean, variance)) {  // which alone may have a factor
       measure_in_doubles(row, mean, inverse);
+      factor = factor_before(inverse);
+      behind = inverse * factor_behind(factor);
     }
     if (is_own && n_.mean != nullptr) {
       n_.mean[row] = mean;
@@ -96,10 +111,9 @@ class ForwardRows {
     if (is_own && n_.inverse != nullptr) {
       n_.inverse[row] = inverse;
     }
-    const Number factor = factor_before(inverse);
     factor_ = set1(factor);
     shift_ = set1(-mean * factor);
-    inverse_ = set1(inverse * factor_behind(factor));
+    inverse_ = set1(behind);
   }
 
   void measure_in_doubles(std::int64_t row, Number& mean_out, Number& inverse_out) const {
@@ -118,12 +132,13 @@ class ForwardRows {
     inverse_out = static_cast<Number>(1 / __builtin_sqrt(squares / size + double{n_.epsilon}));
   }
 
+  template <bool kAffine>
   [[gnu::always_inline]] V result(const T* x, std::int64_t j, std::int64_t w) const {
     V v = fma(load_up_to(x + j, w), factor_, shift_) * inverse_;
-    if (n_.scale != nullptr) {
+    if (kAffine || n_.scale != nullptr) {
       v = v * load_up_to(n_.scale + j, w);
     }
-    return n_.shift == nullptr ? v : v + load_up_to(n_.shift + j, w);
+    return !kAffine && n_.shift == nullptr ? v : v + load_up_to(n_.shift + j, w);
   }
 
   NormForwardOf<Number> n_;  // a copy: behind a reference, it is read again after every store
