@@ -164,14 +164,19 @@ class BackwardRows {
       : n_(n), size_(static_cast<Number>(n.columns)), dscale_(dscale), dshift_(dshift) {}
 
   void run(std::int64_t first, std::int64_t count) {
+    const bool is_affine = n_.scale != nullptr && dscale_ != nullptr && dshift_ != nullptr;
     for (std::int64_t row = first; row < first + count; ++row) {
-      row > first&& n_.dx != nullptr ? add_row<true>(row) : add_row<false>(row);
+      if (row == first || n_.dx == nullptr) {
+        add_row<false, false>(row);
+      } else {
+        is_affine ? add_row<true, true>(row) : add_row<true, false>(row);
+      }
     }
     if (n_.dx != nullptr && count > 0) {
       const std::int64_t last = first + count - 1;
       each_column<kLanesOf<T>>(
           n_.columns, [&](std::int64_t j, std::int64_t w)
-                          __attribute__((always_inline)) { write_at(last, j, w); });
+                          __attribute__((always_inline)) { write_at<false>(last, j, w); });
     }
     if (n_.past_caches) {
       stream_end();
@@ -191,28 +196,33 @@ class BackwardRows {
   [[gnu::always_inline]] V gradient_at(std::int64_t at, std::int64_t w) const {
     return load_up_to(static_cast<const G*>(n_.dy) + at, w);
   }
+  template <bool kAffine>
   [[gnu::always_inline]] V weighted(V g, std::int64_t j, std::int64_t w) const {
-    return n_.scale == nullptr ? g : g * load_up_to(n_.scale + j, w);
+    return !kAffine && n_.scale == nullptr ? g : g * load_up_to(n_.scale + j, w);
   }
 
+  template <bool kAffine>
   [[gnu::always_inline]] void write_at(std::int64_t row, std::int64_t j, std::int64_t w) const {
     T* dx = static_cast<T*>(n_.dx) + row * n_.columns;
     const std::int64_t at = row * n_.columns + j;
-    const V g = weighted(gradient_at(at, w), j, w);
+    const V g = weighted<kAffine>(gradient_at(at, w), j, w);
     const V d = fnma(normal_at(before_, at, w), before_.product, g - before_.average);
     write(dx + j, d * before_.scale, w, n_.past_caches && is_aligned(dx));
   }
+  template <bool kAffine>
   [[gnu::always_inline]] void add_to_parameters(V g, V normal, std::int64_t j,
                                                 std::int64_t w) const {
-    if (dscale_ != nullptr) {
+    if (kAffine || dscale_ != nullptr) {
       store_up_to(dscale_ + j, fma(g, normal, load_up_to(dscale_ + j, w)), w);
     }
-    if (dshift_ != nullptr) {
+    if (kAffine || dshift_ != nullptr) {
       store_up_to(dshift_ + j, load_up_to(dshift_ + j, w) + g, w);
     }
   }
 
-  template <bool kWritesBefore>
+  /// kAffine: there are a scale, and gradients of scale and shift, for which nothing is asked at
+  /// every vector then.
+  template <bool kWritesBefore, bool kAffine>
   void add_row(std::int64_t row) {
     Row r;
     const Number factor = factor_before(n_.inverse[row]);
@@ -228,12 +238,12 @@ class BackwardRows {
           fetch_ahead(static_cast<const T*>(n_.x) + at);
           const V g = gradient_at(at, w);
           const V normal = keep(normal_at(r, at, w), w);  // 0 times 0 - mean may be nan
-          add_to_parameters(g, normal, j, w);
-          const V weight = weighted(g, j, w);
+          add_to_parameters<kAffine>(g, normal, j, w);
+          const V weight = weighted<kAffine>(g, j, w);
           averages[chain] = averages[chain] + weight;
           products[chain] = fma(weight, normal, products[chain]);
           if (kWritesBefore) {
-            write_at(row - 1, j, w);
+            write_at<kAffine>(row - 1, j, w);
           }
         });
     r.average = set1(n_.centered ? sum(averages[0] + averages[1]) / size_ : Number(0));
