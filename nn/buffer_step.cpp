@@ -7,12 +7,12 @@
 
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/random_scope.h>
+#include <tessera/core/base/tree.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/behind_step.h>
 #include <tessera/nn/functional/random_key.h>

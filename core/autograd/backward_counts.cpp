@@ -1,4 +1,5 @@
 #include <tessera/core/autograd/backward_counts.h>
+#include <tessera/core/base/tree.h>
 
 #include <algorithm>
 #include <map>
@@ -16,7 +17,6 @@
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/loop.h>
 #include <tessera/core/ops/mul.h>
-#include <tessera/core/ops/support/microbatch_sum.h>
 
 namespace tessera {
 namespace {

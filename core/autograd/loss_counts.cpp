@@ -1,4 +1,5 @@
 #include <tessera/core/autograd/loss_counts.h>
+#include <tessera/core/base/tree.h>
 
 #include <algorithm>
 #include <memory>
@@ -13,7 +14,6 @@
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/sub.h>
-#include <tessera/core/ops/support/microbatch_sum.h>
 
 namespace tessera {
 namespace {

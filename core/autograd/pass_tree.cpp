@@ -69,41 +69,9 @@ void accumulate(Tensor& into, const Tensor& value) {
 }
 
 void PassTree::add(Tensor sum, std::int64_t first, std::int64_t count) {
-  blocks_.push_back({first, count, std::move(sum)});
-  merge_siblings();
-}
-
-void PassTree::merge_siblings() {
-  while (blocks_.size() >= 2) {
-    Block& right = blocks_.back();
-    Block& left = blocks_[blocks_.size() - 2];
-    const bool siblings = left.count == right.count && left.first % (2 * left.count) == 0 &&
-                          right.first == left.first + left.count;
-    if (!siblings) {
-      return;
-    }
-    accumulate(left.sum, right.sum);
-    left.count *= 2;
-    blocks_.pop_back();
-  }
-}
-
-/// One level up: blocks of `count` microbatches become blocks of twice that.
-void PassTree::climb(std::int64_t count) {
-  std::vector<Block> level = std::exchange(blocks_, {});
-  for (std::size_t i = 0; i < level.size(); ++i) {
-    Block& block = level[i];
-    if (block.count == count) {
-      const std::int64_t parent = block.first - block.first % (2 * count);
-      const bool paired = i + 1 < level.size() && level[i + 1].first == parent + count &&
-                          level[i + 1].count == count;
-      // An absent sibling counts as +0, which turns -0 into +0 as an addition of zeros would.
-      accumulate(block.sum, paired ? level[++i].sum
-                                   : full(block.sum.shape(), 0, {.dtype = block.sum.dtype()}));
-      block = {parent, 2 * count, std::move(block.sum)};
-    }
-    blocks_.push_back(std::move(block));
-  }
+  sums_.push(first + count - 1, std::move(sum));
+  sums_.settle(first + count, accumulate);
+  added_ += count;
 }
 
 Contribution PassTree::take(std::int64_t size) {
@@ -113,12 +81,14 @@ Contribution PassTree::take(std::int64_t size) {
     const std::int64_t first = total.rows.first;
     total.rows = total.rows.within(first - first % size, size);
   }
-  for (std::int64_t count = 1; count < size && !blocks_.empty(); count *= 2) {
-    climb(count);
+  if (!sums_.empty()) {
+    sums_.finish(accumulate);
+    total.dense = std::move(sums_.back());
+    sums_.clear();
   }
-  if (!blocks_.empty()) {
-    total.dense = std::move(blocks_[0].sum);
-    blocks_.clear();
+  if (std::exchange(added_, 0) < size && total.dense.defined()) {
+    // Absent ones count as +0, which turns -0 into +0 as an addition of zeros would.
+    accumulate(total.dense, full(total.dense.shape(), 0, {.dtype = total.dense.dtype()}));
   }
   return total;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tessera/core/autograd/leaf.h>
+#include <tessera/core/base/tree.h>
 
 namespace tessera {
 
@@ -13,23 +14,17 @@ namespace tessera {
 /// both are there, so that at most log2(passes) buffers are alive.
 class PassTree {
  public:
-  /// Adds the block of microbatches [first, first + count). Undefined sums count as absent.
+  /// Adds the block of microbatches [first, first + count), behind all that were added before.
   void add(Tensor sum, std::int64_t first, std::int64_t count);
   void add_rows(RowGradient rows) { rows_.push_back(std::move(rows)); }
   /// The sum over an aligned block of `size` microbatches, of which all that was added are part;
   /// absent ones count as +0. Leaves the tree empty.
   [[nodiscard]] Contribution take(std::int64_t size);
-  [[nodiscard]] bool empty() const { return blocks_.empty() && rows_.empty(); }
+  [[nodiscard]] bool empty() const { return sums_.empty() && rows_.empty(); }
 
  private:
-  struct Block {
-    std::int64_t first;
-    std::int64_t count;
-    Tensor sum;
-  };
-  void merge_siblings();
-  void climb(std::int64_t count);
-  std::vector<Block> blocks_;
+  TreeSum<Tensor> sums_;
+  std::int64_t added_ = 0;  ///< microbatches
   std::vector<RowGradient> rows_;
 };
 

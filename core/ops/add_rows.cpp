@@ -1,3 +1,4 @@
+#include <tessera/core/base/tree.h>
 #include <tessera/core/ops/add_rows.h>
 
 #include <map>
@@ -6,7 +7,6 @@
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/support/checks.h>
-#include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {

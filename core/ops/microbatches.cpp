@@ -1,3 +1,4 @@
+#include <tessera/core/base/tree.h>
 #include <tessera/core/ops/microbatches.h>
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/vjp.h>
 #include <tessera/core/ops/support/checks.h>
-#include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {

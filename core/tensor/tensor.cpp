@@ -1,3 +1,4 @@
+#include <tessera/core/base/tree.h>
 #include <tessera/core/tensor/tensor.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/views.h>
 #include <tessera/core/device/hazards.h>
-#include <tessera/core/ops/support/microbatch_sum.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {

@@ -5,7 +5,7 @@
 
 #include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/base/context.h>
-#include <tessera/core/ops/support/microbatch_sum.h>
+#include <tessera/core/base/tree.h>
 #include <tessera/dist/comm/collectives.h>
 
 namespace tessera::dist {

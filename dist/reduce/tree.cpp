@@ -5,36 +5,19 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/grain.h>
+#include <tessera/core/base/tree.h>
 
 namespace tessera::dist {
-namespace {
-
-/// Appends the additions that sum the leaves inside [first, first + size), children before parents.
-/// Returns the leaf that holds the sum, -1 when no leaf lies there.
-int append_steps(const std::vector<TreeLeaf>& leaves, std::int64_t first, std::int64_t size,
-                 std::vector<TreeStep>& steps) {
-  const auto begin = std::ranges::lower_bound(leaves, first, {}, &TreeLeaf::first);
-  if (begin == leaves.end() || begin->first >= first + size) {
-    return -1;
-  }
-  if (begin->first == first && begin->size == size) {
-    return static_cast<int>(begin - leaves.begin());
-  }
-  const int left = append_steps(leaves, first, size / 2, steps);
-  const int right = append_steps(leaves, first + size / 2, size / 2, steps);
-  if (left < 0 || right < 0) {
-    return std::max(left, right);
-  }
-  steps.push_back({left, right});
-  return left;
-}
-
-}  // namespace
 
 ReductionTree::ReductionTree(std::vector<TreeLeaf> leaves) : leaves_(std::move(leaves)) {
-  const TreeLeaf& last = leaves_.back();
-  const auto span = std::bit_ceil(static_cast<std::uint64_t>(last.first + last.size));
-  append_steps(leaves_, 0, static_cast<std::int64_t>(span), steps_);
+  TreeSum<int> tree;
+  const auto add = [this](int into, int from) { steps_.push_back({into, from}); };
+  for (int i = 0; i < std::ssize(leaves_); ++i) {
+    const TreeLeaf& leaf = leaves_[static_cast<std::size_t>(i)];
+    tree.push(leaf.first + leaf.size - 1, i);
+    tree.settle(leaf.first + leaf.size, add);
+  }
+  tree.finish(add);
 }
 
 ReductionTree ReductionTree::over_ranks(int ranks) {

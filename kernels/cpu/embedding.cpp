@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include <tessera/core/base/tree.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/scratch.h>
@@ -46,32 +47,23 @@ class IdSum {
 
   /// [begin, end): the id's positions, ascending.
   void run(Place begin, Place end) {
-    subtree(0, e_.cuts, begin, end, 1);
-    add_(e_.gradient + e_.ids[*begin] * e_.columns, buffer(1), e_.columns);
+    TreeSum<Number*> tree;
+    const auto add = [this](Number* into, const Number* from) { add_(into, from, e_.columns); };
+    for (Place at = begin; at != end;) {
+      const std::int64_t cut = *at / per_cut_;
+      const Place next = std::lower_bound(at, end, (cut + 1) * per_cut_);
+      tree.settle(cut, add);
+      Number* sum = buffer(1 + static_cast<std::int64_t>(tree.size()));
+      piece(at, next, sum);
+      tree.push(cut, sum);
+      at = next;
+    }
+    tree.finish(add);
+    add(e_.gradient + e_.ids[*begin] * e_.columns, tree.back());
   }
 
  private:
   Number* buffer(std::int64_t i) { return buffers_ + i * e_.columns; }
-
-  /// The sum over microbatches [first, last) into buffer `level`; there is at least one position.
-  void subtree(std::int64_t first, std::int64_t last, Place begin, Place end, std::int64_t level) {
-    if (last - first == 1) {
-      piece(begin, end, buffer(level));
-      return;
-    }
-    const auto size = static_cast<std::uint64_t>(last - first);
-    const std::int64_t middle = first + static_cast<std::int64_t>(std::bit_floor(size - 1));
-    const Place split = std::lower_bound(begin, end, middle * per_cut_);
-    if (split == begin) {
-      subtree(middle, last, begin, end, level);
-      return;
-    }
-    subtree(first, middle, begin, split, level);
-    if (split != end) {
-      subtree(middle, last, split, end, level + 1);
-      add_(buffer(level), buffer(level + 1), e_.columns);
-    }
-  }
 
   void piece(Place begin, Place end, Number* sum) {
     std::fill_n(sum, e_.columns, Number(0));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <concepts>
 
+#include <tessera/core/base/tree.h>
 #include <tessera/kernels/cpu/dense_part.h>
 #include <tessera/kernels/cpu/gemm_tile.h>
 #include <tessera/kernels/cpu/isa.h>
@@ -50,9 +51,8 @@ class TileRun {
   [[nodiscard]] Ahead rows_after(const Segment&, const Word* a, std::int64_t i) const;
   void end_piece(bool first_of_cut);
   void end_cut(std::int64_t cut);
-  [[nodiscard]] bool joins_neighbour(const Segment&) const;
+  [[nodiscard]] bool joins_neighbour(const Segment&, std::int64_t cut) const;
   void merge_alike(std::int64_t cut);
-  void merge();
   void write(const Sum* sums, std::int64_t cut);
   /// Of `rows` wanted rows, what tiles compute.
   [[nodiscard]] std::int64_t held_rows(std::int64_t rows) const {
@@ -72,7 +72,7 @@ class TileRun {
   Word* packed_ = nullptr;
   const Word* columns_ = nullptr;  // of B, packed, of the segment in work
   Sum* buffers_ = nullptr;
-  std::vector<std::int64_t> weights_;  // microbatches in each finished subtree, buffers below it
+  TreeSum<Sum*> cuts_;  // the sums that wait, in the first buffers
 };
 
 template <class Sum>
@@ -226,9 +226,9 @@ void TileRun<Sum>::multiply(const Segment& s, Sum* sums, TileSum sum) {
 
 /// A cut of one segment whose neighbour waits for it is added to that as it is formed.
 template <class Sum>
-bool TileRun<Sum>::joins_neighbour(const Segment& s) const {
+bool TileRun<Sum>::joins_neighbour(const Segment& s, std::int64_t cut) const {
   return kernel_.adds && block_.products == nullptr && !g_.stacked && s.starts_cut && s.ends_cut &&
-         !weights_.empty() && weights_.back() == 1;
+         cut % 2 == 1;
 }
 
 template <class Sum>
@@ -242,14 +242,14 @@ void TileRun<Sum>::run_pieces() {
   bool cut_begun = false;
   for (const Segment& s : block_.plan->segments) {
     pack(s);
-    if (joins_neighbour(s)) {
-      multiply(s, buffer(weights_.size() - 1), TileSum::added);
-      weights_.back() = 2;
+    if (joins_neighbour(s, cut)) {
+      multiply(s, cuts_.back(), TileSum::added);
+      cuts_.extend(cut);
       merge_alike(cut++);
       continue;
     }
     cut_begun = cut_begun && !s.starts_cut;
-    Sum* sums = buffer(weights_.size() + (cut_begun ? 1 : 0));
+    Sum* sums = buffer(cuts_.size() + (cut_begun ? 1 : 0));
     multiply(s, sums, s.starts_piece ? TileSum::fresh : TileSum::continued);
     if (s.ends_piece) {
       end_piece(!cut_begun);
@@ -267,7 +267,7 @@ void TileRun<Sum>::run_pieces() {
 template <class Sum>
 void TileRun<Sum>::end_piece(bool first_of_cut) {
   if (!first_of_cut) {
-    add(buffer(weights_.size()), buffer(weights_.size() + 1), size_);
+    add(buffer(cuts_.size()), buffer(cuts_.size() + 1), size_);
   }
 }
 
@@ -277,7 +277,7 @@ void TileRun<Sum>::end_cut(std::int64_t cut) {
     write(buffer(0), cut);
     return;
   }
-  weights_.push_back(1);
+  cuts_.push(cut, buffer(cuts_.size()));
   merge_alike(cut);
 }
 
@@ -285,20 +285,9 @@ void TileRun<Sum>::end_cut(std::int64_t cut) {
 template <class Sum>
 void TileRun<Sum>::merge_alike(std::int64_t cut) {
   const bool last = cut + 1 == g_.cuts;
-  const auto alike = [&] {
-    return weights_.size() > 1 && weights_.back() == weights_[weights_.size() - 2];
-  };
-  while (last ? weights_.size() > 2 : alike()) {
-    merge();
+  while (last ? cuts_.size() > 2 : cuts_.joins(cut + 1)) {
+    cuts_.add_last([this](Sum* into, const Sum* from) { add(into, from, size_); });
   }
-}
-
-template <class Sum>
-void TileRun<Sum>::merge() {
-  const std::size_t last = weights_.size() - 1;
-  add(buffer(last - 1), buffer(last), size_);
-  weights_[last - 1] += weights_[last];
-  weights_.pop_back();
 }
 
 template <class Sum>
@@ -307,7 +296,7 @@ void TileRun<Sum>::write(const Sum* sums, std::int64_t cut) {
   out.c = static_cast<char*>(out.c) +
           cut * g_.cut_stride * static_cast<std::int64_t>(size_of(g_.c_dtype));
   out.sums = sums;
-  out.more = weights_.size() == 2 ? buffer(1) : nullptr;
+  out.more = cuts_.size() == 2 ? cuts_.back() : nullptr;
   out.stride = stride_;
   out.rows = area_.rows;
   out.columns = area_.columns;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <tessera/core/base/tree.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/scratch.h>
@@ -30,11 +31,9 @@ using Add = void (*)(Number*, const Number*, std::int64_t);
 template <class Number>
 void add_tree(Add<Number> add, Number* runs, std::int64_t parts, std::int64_t stride,
               std::int64_t count) {
-  for (std::int64_t step = 1; step < parts; step *= 2) {
-    for (std::int64_t left = 0; left + step < parts; left += 2 * step) {
-      add(runs + left * stride, runs + (left + step) * stride, count);
-    }
-  }
+  add_along_tree(parts, [&](std::int64_t into, std::int64_t from) {
+    add(runs + into * stride, runs + from * stride, count);
+  });
 }
 
 template <class Number>

@@ -1,7 +1,9 @@
 #include <tessera/core/ops/support/microbatch_sum.h>
 
 #include <complex>
+#include <vector>
 
+#include <tessera/core/base/tree.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {

@@ -1,10 +1,12 @@
 // Reference sums over the rows of a batch that are more than sums of elements.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <vector>
 
+#include <tessera/core/base/tree.h>
 #include <tessera/core/dispatch/kernel.h>
 #include <tessera/core/ops/support/dense.h>
 
@@ -23,15 +25,14 @@ void store_microbatch_sums(TensorImpl& out, std::vector<C> pieces, std::int32_t 
   round_values(pieces, adding);
   if (!stacked) {
     const auto count = static_cast<std::int64_t>(pieces.size()) / parts;
-    for (std::int64_t step = 1; step < parts; step *= 2) {
-      for (std::int64_t left = 0; left + step < parts; left += 2 * step) {
-        for (std::int64_t i = 0; i < count; ++i) {
-          pieces[static_cast<std::size_t>(left * count + i)] +=
-              pieces[static_cast<std::size_t>((left + step) * count + i)];
-        }
+    add_along_tree(parts, [&](std::int64_t into, std::int64_t from) {
+      std::vector<C> sum(pieces.begin() + into * count, pieces.begin() + (into + 1) * count);
+      for (std::int64_t i = 0; i < count; ++i) {
+        sum[static_cast<std::size_t>(i)] += pieces[static_cast<std::size_t>(from * count + i)];
       }
-      round_values(pieces, adding);  // f32 addition is double addition rounded once
-    }
+      round_values(sum, adding);  // f32 addition is double addition rounded once
+      std::ranges::copy(sum, pieces.begin() + into * count);
+    });
     pieces.resize(static_cast<std::size_t>(count));
   }
   store_values(out, pieces);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/core/base/tree.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
 #include <tessera/kernels/cpu/ops/loss_rows.h>
 #include <tessera/kernels/cpu/softmax.h>
@@ -18,11 +19,7 @@ void store_reduced(Kernel& k, std::vector<Number> results) {
     std::copy(results.begin(), results.end(), out);
     return;
   }
-  for (std::size_t step = 1; step < results.size(); step *= 2) {
-    for (std::size_t left = 0; left + step < results.size(); left += 2 * step) {
-      results[left] += results[left + step];
-    }
-  }
+  tree_sum(results, std::ssize(results), 1);
   *out = results[0];
 }
 
