@@ -6,10 +6,6 @@
 #include <chrono>
 #include <thread>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace tessera::dist {
 
 class Backoff {
@@ -28,7 +24,7 @@ class Backoff {
   /// Tells the core that it spins.
   static void relax() noexcept {
 #if defined(__x86_64__)
-    _mm_pause();
+    __builtin_ia32_pause();
 #endif
   }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include <tessera/core/tensor/array_loops.h>
 #include <tessera/core/tensor/dtype.h>
 #include <tessera/dist/reduce/tree.h>
 
@@ -22,7 +23,7 @@ enum class CollectiveKind : std::uint8_t {
   barrier,
 };
 
-enum class ReduceOp : std::uint8_t { sum, min, max };
+using tessera::ReduceOp;
 
 /// What one rank contributes to a collective and receives from it. Memory is contiguous, owned by
 /// the caller through `keep_alive`, and must not be touched before the returned Work is done.

@@ -6,25 +6,12 @@
 
 #include <tessera/core/base/inline_vector.h>
 #include <tessera/core/device/allocator.h>
-#include <tessera/dist/reduce/combine.h>
+#include <tessera/core/tensor/array_loops.h>
 
 namespace tessera::dist {
 namespace {
 
 constexpr std::size_t kTile = 2048;  // elements: the tiles of a small tree stay in the L1 cache
-
-template <class T>
-struct AccumulatorOf {
-  using type = T;
-};
-template <>
-struct AccumulatorOf<Float16> {
-  using type = float;
-};
-template <>
-struct AccumulatorOf<BFloat16> {
-  using type = float;
-};
 
 /// Room for one tile a source, kept by the thread between calls.
 std::byte* scratch(std::size_t nbytes) {
@@ -35,16 +22,24 @@ std::byte* scratch(std::size_t nbytes) {
   return memory.data();
 }
 
-template <class T, class Op>
-class Reducer {
-  using A = typename AccumulatorOf<T>::type;
-  static constexpr bool kWidens = !std::is_same_v<T, A>;
+/// Complex numbers are added as pairs of reals, bools are ordered as bytes.
+DType as_real(DType dtype) {
+  return dtype == DType::boolean ? DType::u8 : real_of(dtype);
+}
 
+/// Carries out a reduction tile by tile. Sums are held, in f32 for 16-bit floats, in one tile a
+/// source.
+class Reducer {
  public:
   explicit Reducer(const Reduction& r)
       : r_(r),
-        rounds_(kWidens && !r.partial_result),
-        tiles_(reinterpret_cast<A*>(scratch(r.sources.size() * kTile * sizeof(A)))) {
+        stored_(as_real(r.dtype)),
+        held_(accumulator_of(stored_)),
+        widens_(stored_ != held_),
+        rounds_(widens_ && !r.partial_result),
+        loops_(array_loops()),
+        forms_(loops_.combine[static_cast<std::size_t>(r.op)][static_cast<std::size_t>(held_)]),
+        tiles_(scratch(r.sources.size() * kTile * size_of(held_))) {
     current_.resize(r.sources.size());
   }
 
@@ -57,12 +52,12 @@ class Reducer {
  private:
   void run_tile(std::size_t first, std::size_t n) {
     std::fill(current_.begin(), current_.end(), nullptr);
-    const A* result = nullptr;
-    A* direct = rounds_ ? nullptr : static_cast<A*>(r_.destinations[0]) + first;
+    const std::byte* result = nullptr;
+    std::byte* direct = rounds_ ? nullptr : at(r_.destinations[0], first, held_);
     for (std::size_t s = 0; s < r_.steps.size();) {
       const std::size_t end = s + (joins_next(s) ? 2 : 1);
       const int into = r_.steps[end - 1].into;
-      A* out = end == r_.steps.size() && direct != nullptr ? direct : tile(into);
+      std::byte* out = end == r_.steps.size() && direct != nullptr ? direct : tile(into);
       run_steps(r_.steps.subspan(s, end - s), out, first, n);
       current_[static_cast<std::size_t>(into)] = result = out;
       s = end;
@@ -77,79 +72,77 @@ class Reducer {
   }
 
   /// One step, or two that join.
-  void run_steps(std::span<const TreeStep> steps, A* out, std::size_t first, std::size_t n) {
+  void run_steps(std::span<const TreeStep> steps, std::byte* out, std::size_t first,
+                 std::size_t n) {
     const auto [into, from] = steps[0];
-    const A* a = load(into, first, n);
-    const A* b = load(from, first, n);
+    const std::byte* a = load(into, first, n);
+    const std::byte* b = load(from, first, n);
     if (steps.size() == 1) {
-      combine<Op>(out, n, a, b);
+      combine(CombineForm::two, out, n, a, b, nullptr);
     } else if (steps[1].into == into) {
-      combine<ThenRight<Op>>(out, n, a, b, load(steps[1].from, first, n));
+      combine(CombineForm::then_right, out, n, a, b, load(steps[1].from, first, n));
     } else {
-      combine<ThenLeft<Op>>(out, n, a, b, load(steps[1].into, first, n));
+      combine(CombineForm::then_left, out, n, a, b, load(steps[1].into, first, n));
     }
   }
 
-  A* tile(int source) const { return tiles_ + static_cast<std::size_t>(source) * kTile; }
+  void combine(CombineForm form, std::byte* out, std::size_t n, const std::byte* a,
+               const std::byte* b, const std::byte* c) const {
+    forms_[static_cast<std::size_t>(form)](out, n, a, b, c);
+  }
 
-  const A* load(int index, std::size_t first, std::size_t n) {
-    const A*& known = current_[static_cast<std::size_t>(index)];
+  [[nodiscard]] std::byte* tile(int source) const {
+    return at(tiles_, static_cast<std::size_t>(source) * kTile, held_);
+  }
+
+  const std::byte* load(int index, std::size_t first, std::size_t n) {
+    const std::byte*& known = current_[static_cast<std::size_t>(index)];
     if (known != nullptr) {
       return known;
     }
     const TreeSource& source = r_.sources[static_cast<std::size_t>(index)];
-    if constexpr (kWidens) {
-      if (!source.partial) {
-        convert(static_cast<const T*>(source.data) + first, tile(index), n);
-        return known = tile(index);
-      }
+    if (widens_ && !source.partial) {
+      loops_.to_f32[static_cast<std::size_t>(stored_)](at(source.data, first, stored_), tile(index),
+                                                       n);
+      return known = tile(index);
     }
-    return known = static_cast<const A*>(source.data) + first;
+    return known = at(source.data, first, held_);
   }
 
-  void store(const A* result, std::size_t first, std::size_t n) const {
-    if constexpr (kWidens) {
-      if (rounds_) {
-        T* rounded = static_cast<T*>(r_.destinations[0]) + first;
-        convert(result, rounded, n);
-        copy_to(rounded, first, n);
-        return;
-      }
+  void store(const std::byte* result, std::size_t first, std::size_t n) const {
+    if (!rounds_) {
+      copy_to(result, first, n * size_of(held_), held_);
+      return;
     }
-    copy_to(result, first, n);
+    std::byte* rounded = at(r_.destinations[0], first, stored_);
+    loops_.from_f32[static_cast<std::size_t>(stored_)](result, rounded, n);
+    copy_to(rounded, first, n * size_of(stored_), stored_);
   }
 
-  template <class U>
-  void copy_to(const U* result, std::size_t first, std::size_t n) const {
+  void copy_to(const std::byte* result, std::size_t first, std::size_t nbytes, DType dtype) const {
     for (void* destination : r_.destinations) {
-      U* out = static_cast<U*>(destination) + first;
+      std::byte* out = at(destination, first, dtype);
       if (out != result) {
-        std::memcpy(out, result, n * sizeof(U));
+        std::memcpy(out, result, nbytes);
       }
     }
+  }
+
+  static std::byte* at(void* data, std::size_t element, DType dtype) {
+    return static_cast<std::byte*>(data) + element * size_of(dtype);
+  }
+  static const std::byte* at(const void* data, std::size_t element, DType dtype) {
+    return static_cast<const std::byte*>(data) + element * size_of(dtype);
   }
 
   const Reduction& r_;
-  bool rounds_;
-  A* tiles_;
-  InlineVector<const A*, 16> current_;
+  DType stored_, held_;  ///< of the blocks, of their sums
+  bool widens_, rounds_;
+  const ArrayLoops& loops_;
+  const ArrayLoops::Forms& forms_;
+  std::byte* tiles_;
+  InlineVector<const std::byte*, 16> current_;
 };
-
-/// Complex numbers are added as pairs of reals, bools are ordered as bytes.
-DType as_real(DType dtype) {
-  return dtype == DType::boolean ? DType::u8 : real_of(dtype);
-}
-
-template <class Op>
-void dispatch(const Reduction& r) {
-  const std::size_t count = r.count * (is_complex(r.dtype) ? 2 : 1);
-  visit_dtype(as_real(r.dtype), [&]<class T>() {
-    if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, std::complex<float>> &&
-                  !std::is_same_v<T, std::complex<double>>) {
-      Reducer<T, Op>(r).run(count);
-    }
-  });
-}
 
 }  // namespace
 
@@ -178,14 +171,7 @@ void check_reducible(ReduceOp op, DType dtype) {
 
 void tree_reduce(const Reduction& r) {
   check_reducible(r.op, r.dtype);
-  switch (r.op) {
-    case ReduceOp::sum:
-      return dispatch<Sum>(r);
-    case ReduceOp::min:
-      return dispatch<Min>(r);
-    case ReduceOp::max:
-      return dispatch<Max>(r);
-  }
+  Reducer(r).run(r.count * (is_complex(r.dtype) ? 2 : 1));
 }
 
 void tree_sum(const ReductionTree& tree, std::span<const void* const> sources, void* dst,
