@@ -39,12 +39,12 @@ void check_not_by_samples_of_pass(const Tensor& x, Number y) {
   }
   const std::int64_t samples = Context::current().pass.samples;
   const double divisor = y.real();
-  const bool counts = y.is_integer() && samples > 0 && divisor > 0 &&
-                      std::fmod(divisor, static_cast<double>(samples)) == 0;
-  check<Unsupported>(!counts && divisor != static_cast<double>(samples),
-                     "div: what exists once a microbatch is divided by ", divisor, ", ",
-                     counts ? "a multiple of " : "", "the ", samples,
-                     " samples of its pass, of which a microbatch has ", samples / impl.cut.parts,
+  const bool counts =
+      samples > 0 && divisor > 0 && std::fmod(divisor, static_cast<double>(samples)) == 0;
+  check<Unsupported>(!counts, "div: what exists once a microbatch is divided by ", divisor, ", ",
+                     divisor != static_cast<double>(samples) ? "a multiple of " : "", "the ",
+                     samples, " samples of its pass, of which a microbatch has ",
+                     samples / impl.cut.parts,
                      "; take a mean over the samples by mean(), or run one microbatch at a time "
                      "(LoaderOptions::at_once = 1); by a number that is no size of the pass, "
                      "multiply with 1 / it");

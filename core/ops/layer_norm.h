@@ -36,7 +36,7 @@ struct LayerNormBackward {
 };
 
 /// Every row of x (..., n) brought to mean 0 and variance 1, times weight (n), plus bias (n); both
-/// may be undefined. The result has the dtype of x, or that of an AutocastScope.
+/// may be undefined, or the bias alone. The result has the dtype of x, or that of an AutocastScope.
 [[nodiscard]] Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
                                 double epsilon = 1e-5);
 

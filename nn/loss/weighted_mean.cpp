@@ -13,6 +13,7 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/where.h>
+#include <tessera/core/tensor/factories.h>
 #include <tessera/nn/loss/reduction.h>
 
 namespace tessera::nn {
@@ -29,6 +30,13 @@ void check_not_cancelled(const Tensor& weights) {
                     "are 0; weights below 0 need a sum that is not 0 in each microbatch");
 }
 
+/// Weights of all samples of a pass, by their place and not by what they are (a mask, a weight for
+/// each column): each microbatch of `values` has its own part of their sum.
+Tensor cut_alike(const Tensor& weights, const Tensor& values) {
+  const bool whole = values.cut() && !values.cut().stacked && !weights.cut();
+  return whole ? weights * ones_like(values) : weights;
+}
+
 }  // namespace
 
 Tensor weighted_mean(const Tensor& values, const Tensor& weights) {
@@ -36,13 +44,14 @@ Tensor weighted_mean(const Tensor& values, const Tensor& weights) {
   check_same_shape("weighted_mean", numbers, shares);
   const Tensor wide = widened(numbers);
   const Tensor x = cast(wide, promote(wide.dtype(), shares.dtype()));
-  const Tensor w = cast(shares.detach(), x.dtype());
+  const Tensor w = cut_alike(cast(shares.detach(), x.dtype()), x);
   check_not_cancelled(w);
   return counted_mean("weighted_mean", x * w, w);
 }
 
-Tensor counted_mean(const char* name, const Tensor& weighted, const Tensor& weights) {
-  const Tensor total = sum(weights.detach());
+Tensor counted_mean(const char* name, const Tensor& weighted, const Tensor& all_weights) {
+  const Tensor weights = cut_alike(all_weights.detach(), weighted);
+  const Tensor total = sum(weights);
   Tensor mean = sum(weighted) / where(eq(total, 0), 1, total);
   const Tensor counted = cast(total, DType::f64);
   const Cut cut = mean.cut();  // values may exist once a microbatch where all have these weights

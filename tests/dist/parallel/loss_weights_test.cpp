@@ -12,9 +12,14 @@
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/transpose.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/nn/loss/cross_entropy_loss.h>
+#include <tessera/nn/loss/weighted_mean.h>
 
 #include "any_number_of_ranks.h"
 #include "classifying.h"
@@ -52,6 +57,48 @@ TEST(LossWeights, a_loss_that_is_no_mean_over_samples_is_said_to_be_none) {
     static_cast<void>(train_on_ranks(train, kGrain, 2, 0));
     ASSERT_EQ(lines.size(), expected.empty() ? 0U : 1U) << (lines.empty() ? expected : lines[0]);
     EXPECT_TRUE(expected.empty() || lines[0].find(expected) != std::string::npos) << lines[0];
+  }
+}
+
+/// A loss, and the same with weights or classes that are made of the samples.
+using WrittenTwice = std::array<LossOfOutputs, 2>;
+
+const nn::CrossEntropyLossOptions kWeighted{.weight = tensor({0.5F, 2.0F, 1.0F})};
+
+const std::map<std::string, WrittenTwice> kMadeBySize = {
+    {"weights of columns",
+     {[](const Tensor& z, const Tensor&) {
+        return nn::weighted_mean(z * z, expand(tensor({1.0F, 2.0F, 3.0F}), z.shape()));
+      },
+      [](const Tensor& z, const Tensor&) {
+        return nn::weighted_mean(z * z, tensor({1.0F, 2.0F, 3.0F}) * ones_like(z));
+      }}},
+    {"a mask by places",
+     {[](const Tensor& z, const Tensor&) {
+        return nn::weighted_mean(z * z, ones(z.shape()) * tensor({1.0F, 0.0F, 1.0F}));
+      },
+      [](const Tensor& z, const Tensor&) {
+        return nn::weighted_mean(z * z, ones_like(z) * tensor({1.0F, 0.0F, 1.0F}));
+      }}},
+    {"one class, with class weights",
+     {[](const Tensor& z, const Tensor&) {
+        return nn::cross_entropy_loss(z, ones({z.size(0)}, {.dtype = DType::i64}), kWeighted);
+      },
+      [](const Tensor& z, const Tensor& y) {
+        return nn::cross_entropy_loss(z, ones_like(y), kWeighted);
+      }}}};
+
+TEST(LossWeights, weights_and_classes_made_by_sizes_are_the_samples_own) {
+  for (const auto& [name, losses] : kMadeBySize) {
+    SCOPED_TRACE(name);
+    const auto train_by = [](const LossOfOutputs& loss) {
+      return training_with([&loss](Classifying& t, const Tensor& x, const Tensor& y) {
+        loss(t.model(x), y).backward();
+        t.optimizer.step();
+      });
+    };
+    expect_same_bits_on_ranks(train_by(losses[0]), kGrain, {2, 3, 4});
+    EXPECT_EQ(train_by(losses[0])(0, kByItself), train_by(losses[1])(0, kByItself));
   }
 }
 

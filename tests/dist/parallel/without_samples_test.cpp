@@ -160,15 +160,21 @@ TEST(WithoutSamples, a_sum_is_not_divided_by_the_samples_of_a_pass) {
 }
 
 TEST(WithoutSamples, a_sum_is_not_divided_by_the_elements_of_a_pass) {
-  const Loss loss = [](const Parts& m, const Tensor& x) {
-    const Tensor y = m.layer(x);
-    return sum(y * y) / y.numel();
-  };
-  const std::string error = testing_support::error_of(
-      [&] { return train_parts(loss, 0, [](nn::Module&) { return 0; }); });
-  EXPECT_NE(error.find("divided by 64, a multiple of the 16 samples of its pass"),
-            std::string::npos)
-      << error;
+  const std::map<std::string, std::function<Tensor(const Tensor&)>> means = {
+      {"64", [](const Tensor& y) { return sum(y * y) / y.numel(); }},
+      {"64.0", [](const Tensor& y) { return sum(y * y) / static_cast<double>(y.numel()); }},
+      {"32", [](const Tensor& y) { return sum(y * y) / (2.0 * static_cast<double>(y.size(0))); }}};
+  for (const auto& [divisor, mean_of] : means) {
+    const Loss loss = [&mean_of = mean_of](const Parts& m, const Tensor& x) {
+      return mean_of(m.layer(x));
+    };
+    const std::string error = testing_support::error_of(
+        [&] { return train_parts(loss, 0, [](nn::Module&) { return 0; }); });
+    EXPECT_NE(error.find("divided by " + divisor.substr(0, 2) +
+                         ", a multiple of the 16 samples of its pass"),
+              std::string::npos)
+        << error;
+  }
 }
 
 /// Samples that lie where an op counts or groups.
