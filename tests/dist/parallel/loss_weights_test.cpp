@@ -63,7 +63,9 @@ TEST(LossWeights, a_loss_that_is_no_mean_over_samples_is_said_to_be_none) {
 /// A loss, and the same with weights or classes that are made of the samples.
 using WrittenTwice = std::array<LossOfOutputs, 2>;
 
-const nn::CrossEntropyLossOptions kWeighted{.weight = tensor({0.5F, 2.0F, 1.0F})};
+nn::CrossEntropyLossOptions weighted_classes() {
+  return {.weight = tensor({0.5F, 2.0F, 1.0F})};
+}
 
 const std::map<std::string, WrittenTwice> kMadeBySize = {
     {"weights of columns",
@@ -82,10 +84,11 @@ const std::map<std::string, WrittenTwice> kMadeBySize = {
       }}},
     {"one class, with class weights",
      {[](const Tensor& z, const Tensor&) {
-        return nn::cross_entropy_loss(z, ones({z.size(0)}, {.dtype = DType::i64}), kWeighted);
+        return nn::cross_entropy_loss(z, ones({z.size(0)}, {.dtype = DType::i64}),
+                                      weighted_classes());
       },
       [](const Tensor& z, const Tensor& y) {
-        return nn::cross_entropy_loss(z, ones_like(y), kWeighted);
+        return nn::cross_entropy_loss(z, ones_like(y), weighted_classes());
       }}}};
 
 TEST(LossWeights, weights_and_classes_made_by_sizes_are_the_samples_own) {
