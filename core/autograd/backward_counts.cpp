@@ -1,5 +1,4 @@
 #include <tessera/core/autograd/backward_counts.h>
-#include <tessera/core/base/tree.h>
 
 #include <algorithm>
 #include <map>
@@ -16,6 +15,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/loop.h>
+#include <tessera/core/base/tree.h>
 #include <tessera/core/ops/mul.h>
 
 namespace tessera {

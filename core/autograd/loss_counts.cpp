@@ -1,5 +1,4 @@
 #include <tessera/core/autograd/loss_counts.h>
-#include <tessera/core/base/tree.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <tessera/core/autograd/node.h>
 #include <tessera/core/autograd/record.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/tree.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/microbatches.h>

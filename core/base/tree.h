@@ -45,7 +45,7 @@ class TreeSum {
       add_last(add);
     }
   }
-  /// Adds all there is: `back` is the total then, and the tree is empty where it was.
+  /// Adds all there is: `back` is the total then. A tree without sums stays so.
   template <class Add>
   void finish(Add&& add) {
     while (size() > 1) {
@@ -67,7 +67,7 @@ class TreeSum {
     std::int64_t last;  ///< index of its block
     Sum sum;
   };
-  /// Of the smallest block that holds both indices: 2^level of them.
+  /// Level of the smallest block that holds both indices: it has 2^level of them.
   static int level(std::int64_t a, std::int64_t b) {
     return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(a ^ b)));
   }

@@ -1,4 +1,3 @@
-#include <tessera/core/base/tree.h>
 #include <tessera/core/ops/microbatches.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/vjp.h>
+#include <tessera/core/base/tree.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/tensor/elements.h>
 

@@ -1,4 +1,3 @@
-#include <tessera/core/base/tree.h>
 #include <tessera/core/tensor/tensor.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/views.h>
+#include <tessera/core/base/tree.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/tensor/elements.h>
 

@@ -1,8 +1,8 @@
-#include <tessera/core/base/tree.h>
 #include <tessera/kernels/cpu/ops/reduce.h>
 
 #include <vector>
 
+#include <tessera/core/base/tree.h>
 #include <tessera/kernels/cpu/copy.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
 #include <tessera/kernels/cpu/reduce.h>
