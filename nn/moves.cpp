@@ -1,11 +1,11 @@
 // Casting and moving a tree's tensors.
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/device/shared_pages.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/permute.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/tree/module.h>
 
 namespace tessera::nn {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/isfinite.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::nn {
 namespace {

@@ -21,7 +21,7 @@ add_executable(test_precompiled EXCLUDE_FROM_ALL support/main.cpp)
 target_link_libraries(test_precompiled PRIVATE test_support)
 target_compile_options(test_precompiled PRIVATE ${test_options})
 target_precompile_headers(test_precompiled PRIVATE <gtest/gtest.h> <gmock/gmock.h> <algorithm> <cmath> <map>
-  <tessera/core/autograd/vjp.h> <tessera/core/dispatch/call.h> <tessera/nn/make.h>)
+  <tessera/core/dispatch/vjp.h> <tessera/core/dispatch/call.h> <tessera/nn/make.h>)
 
 # tessera_test_program(NAME SOURCE...): a program in build/bin.
 function(tessera_test_program name)

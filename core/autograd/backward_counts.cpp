@@ -7,7 +7,6 @@
 
 #include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/autograd/meta.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/autograd/seed.h>
@@ -17,6 +16,7 @@
 #include <tessera/core/base/loop.h>
 #include <tessera/core/base/tree.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -75,7 +75,7 @@ Tensor by_microbatch(const BatchSumUse& use, std::size_t i, std::int32_t parts) 
   Shape shape = shape_of_piece(x);
   shape.insert(0, parts);
   x = x.detach();
-  x.get().cut = {};
+  x.get().set_cut({});
   return reshape(x, shape);
 }
 
@@ -93,7 +93,7 @@ Tensor join_samples(const Kind& kind, std::size_t i, std::int32_t parts) {
   Tensor joined = reshape(all, shape);
   if (parts > 1) {
     joined = joined.detach();
-    joined.get().cut = {.parts = parts, .dim = 0};
+    joined.get().set_cut({.parts = parts, .dim = 0});
   }
   return joined;
 }

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/record.h>
 #include <tessera/core/autograd/views.h>
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -48,6 +48,7 @@ Tensor view_behind_boundary(const Tensor& x) {
   Tensor view = x.detach();
   link_view(view.get(), x.impl());
   view.get().boundary = true;
+  view.get().settle_stages();
   return view;
 }
 

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include <tessera/core/autograd/meta.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/autograd/saved_tensor.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/tensor/factory_draws.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {

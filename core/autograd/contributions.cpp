@@ -3,7 +3,7 @@
 #include <utility>
 
 #include <tessera/core/autograd/pass_tree.h>
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 

@@ -7,20 +7,20 @@
 #include <tessera/core/autograd/contributions.h>
 #include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/autograd/meta.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/op_hooks.h>
+#include <tessera/core/autograd/op_vjp.h>
 #include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/autograd/reached_leaves.h>
 #include <tessera/core/autograd/run_state.h>
 #include <tessera/core/autograd/seed.h>
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/memory_stats.h>
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
 #include <tessera/core/ops/microbatches.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -79,7 +79,7 @@ class BackwardRun {
   [[nodiscard]] bool leads_to_capture(const TapeEdge& edge, RunTarget target);
   void execute(OpRun& at);
   [[nodiscard]] BatchSum batch_sum_of(const OpRun& at);
-  void compute(OpRun& at, Vjp& vjp);
+  void compute(OpRun& at, OpVjp& vjp);
   void deliver(RunTarget target, std::uint32_t output, Tensor&& gradient, bool rows);
   void deliver(LeafRun& leaf, Tensor&& gradient, bool rows);
   void complete(LeafRun& leaf);
@@ -173,7 +173,7 @@ BatchSum BackwardRun::batch_sum_of(const OpRun& at) {
 }
 
 /// The gradients of an op's inputs, where its outputs have some and somebody wants them.
-void BackwardRun::compute(OpRun& at, Vjp& vjp) {
+void BackwardRun::compute(OpRun& at, OpVjp& vjp) {
   OpNode& node = *at.node;
   const std::span<Tensor> gradients = state_.gradients(at);
   state_.check_saved(at);
@@ -203,7 +203,7 @@ void BackwardRun::execute(OpRun& at) {
   for (std::uint32_t i = 0; captures_ != nullptr && i < gradients.size(); ++i) {
     capture(node, i, gradients[i]);
   }
-  Vjp vjp(state_, at);
+  OpVjp vjp(state_, at);
   compute(at, vjp);
   for (Tensor& gradient : gradients) {
     gradient = Tensor();

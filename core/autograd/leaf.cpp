@@ -3,11 +3,11 @@
 #include <mutex>
 #include <utility>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include <tessera/core/autograd/contributions.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/loop.h>
 #include <tessera/core/ops/microbatches.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 

@@ -9,7 +9,7 @@
 #include <tessera/core/autograd/node.h>
 #include <tessera/core/autograd/record.h>
 #include <tessera/core/base/context.h>
-#include <tessera/core/base/tree.h>
+#include <tessera/core/dispatch/pipeline.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/microbatches.h>
@@ -17,13 +17,6 @@
 
 namespace tessera {
 namespace {
-
-AutogradMeta& autograd_of(TensorImpl& x) {
-  if (x.autograd == nullptr) {
-    x.autograd = std::make_unique<AutogradMeta>();
-  }
-  return *x.autograd;
-}
 
 /// What of each microbatch's elements counts.
 std::vector<double> shares_of(const LossCounts& counts) {
@@ -130,33 +123,7 @@ bool counts_in_part(const LossCounts& counts) {
   return std::ranges::any_of(shares_of(counts), [](double share) { return share != 1; });
 }
 
-double tree_total(std::vector<double> values) {
-  tree_sum(values, std::ssize(values), 1);
-  return values[0];
-}
-
 }  // namespace
-
-void attach_counts(const Tensor& loss, const char* name, const Tensor& counted,
-                   std::int64_t elements, OverPass over) {
-  if (loss.device().type == DeviceType::meta) {
-    return;
-  }
-  check<InternalError>(counted.numel() == loss.numel() && counted.dtype() == DType::f64, name,
-                       ": counts do not fit the loss; got ", counted.shape(), ", expected ",
-                       loss.shape());
-  loss.get().cut.over = over;
-  auto counts = make_ref<LossCounts>();
-  counts->loss = name;
-  counts->values = counted.detach();
-  counts->elements = static_cast<double>(std::max<std::int64_t>(elements, 1));
-  autograd_of(loss.get()).counts = Ref<const LossCounts>(counts.get());
-}
-
-const LossCounts* counts_of(const Tensor& x) {
-  const TensorImpl& impl = x.get();
-  return impl.autograd != nullptr ? impl.autograd->counts.get() : nullptr;
-}
 
 Ref<const LossCounts> combine_counts(const Ref<const LossCounts>& a,
                                      const Ref<const LossCounts>& b) {
@@ -211,45 +178,32 @@ void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs, boo
   found = found && beside_plain ? beside(found, "a mean over all samples") : found;
   for (const Tensor& y : outputs) {
     if (found && may_carry(y, *found)) {
-      autograd_of(y.get()).counts = once_each(found, y.cut().parts);
+      y.get().set_counts(once_each(found, y.cut().parts));
     }
     const Ref<TensorImpl>& base = y.get().base;
     const bool part = base && base->numel() != y.numel();
     if (found && part && counts_of(Tensor(base)) == nullptr) {  // written, or it had counts
-      autograd_of(*base).counts = beside(found, "what lies beside it in a tensor");
+      base->set_counts(beside(found, "what lies beside it in a tensor"));
     }
   }
 }
 
 void forget_counts(const Tensor& gradient) {
-  if (gradient.defined() && gradient.get().autograd != nullptr) {
-    gradient.get().autograd->counts = {};
+  if (gradient.defined()) {
+    gradient.get().set_counts({});
   }
 }
 
-std::vector<double> read_counts(const char* op, const LossCounts& counts) {
-  check(counts.other == nullptr, op, ": losses that count different elements were combined; got ",
-        counts.loss, " and ", counts.other, ", expected one of them: call ", op, " on each",
-        std::string_view(op) == "backward"
-            ? ", and give all but the last {.keep_graph = true} where they share a forward"
-            : "");
-  return counts.values.to_vector<double>();
+namespace {
+
+/// The stage of calls with losses that counted their elements.
+void count(Call& call) {
+  const bool beside_plain = adds_plain_mean(call.op, call.inputs);
+  proceed(call);
+  carry_counts(call.inputs, call.outputs, beside_plain);
 }
 
-std::int64_t elements_of_microbatch(const Tensor& x) {
-  return x.numel() / (x.cut() ? x.cut().parts : 1);
-}
+const RegisterStage register_count(Stage::count, count);
 
-double mean_by_counts(std::vector<double> means, std::vector<double> counts) {
-  const bool alike = std::ranges::adjacent_find(counts, std::not_equal_to{}) == counts.end();
-  if (alike) {
-    const auto count = static_cast<double>(means.size());
-    return tree_total(std::move(means)) / count;
-  }
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    means[i] *= counts[i];
-  }
-  return tree_total(std::move(means)) / tree_total(std::move(counts));
-}
-
+}  // namespace
 }  // namespace tessera

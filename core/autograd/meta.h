@@ -5,8 +5,8 @@
 #include <memory>
 
 #include <tessera/core/autograd/leaf.h>
-#include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/autograd/node.h>
+#include <tessera/core/tensor/tensor.h>
 
 namespace tessera {
 
@@ -28,15 +28,21 @@ class LeafHolder {
   std::atomic<LeafNode*> leaf_ = nullptr;
 };
 
+/// Where a tensor that wants a gradient stands on the tape.
 struct AutogradMeta : Pooled<AutogradMeta> {
-  bool requires_grad = false;  ///< of a leaf
-  LeafHolder leaf;             ///< of a leaf that collects gradients
-  Ref<OpNode> producer;        ///< the recorded op that computed the tensor, null for leaves
-  std::uint32_t output = 0;    ///< which of its outputs this is
-  std::uint32_t epoch = 0;     ///< recorded writes to the tensor; of a view: to its base, as far as
-                               ///< `producer` knows
-  Ref<const LossCounts> counts;  ///< of a loss that is a mean over counted elements
+  LeafHolder leaf;           ///< of a leaf that somebody asked for
+  Ref<OpNode> producer;      ///< the recorded op that computed the tensor, null for leaves
+  std::uint32_t output = 0;  ///< which of its outputs this is
 };
+
+/// The place of `x`, made where it has none.
+[[nodiscard]] AutogradMeta& meta_of(TensorImpl& x);
+
+/// Makes output `output` of `producer` the place of `x`.
+void set_producer(TensorImpl& x, Ref<OpNode> producer, std::uint32_t output);
+
+/// Gives `to` the place of `of`, which has no stale one.
+void copy_place(const TensorImpl& of, TensorImpl& to);
 
 /// Where gradients with respect to `x` go; null when it requires none.
 [[nodiscard]] TapeEdge edge_of(const Tensor& x);

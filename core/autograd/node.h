@@ -14,6 +14,7 @@
 #include <tessera/core/base/inline_vector.h>
 #include <tessera/core/base/pooled.h>
 #include <tessera/core/dispatch/op.h>
+#include <tessera/core/tensor/tensor_meta.h>
 
 namespace tessera {
 
@@ -45,21 +46,6 @@ struct TapeEdge {
   Ref<TapeNode> node;
   std::uint32_t output = 0;
 };
-
-/// Everything about a tensor but its elements.
-struct TensorMeta {
-  TensorMeta() = default;
-  explicit TensorMeta(const TensorImpl& x)
-      : shape(x.shape), dtype(x.dtype), device(x.device), cut(x.cut) {}
-
-  Shape shape;
-  DType dtype = DType::f32;
-  Device device{};
-  Cut cut;
-};
-
-/// In place of an input that was not given.
-inline constexpr std::int8_t kNotGiven = -1;  ///< as device index
 
 /// Gets the gradient of a tensor and may return another one in its place.
 using GradientHook = std::function<Tensor(const Tensor& gradient)>;

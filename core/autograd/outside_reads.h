@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include <tessera/core/autograd/modes.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/tensor.h>
 
 namespace tessera {

@@ -22,7 +22,7 @@ void add_input(OpNode& node, const Tensor& x) {
   if (x.defined()) {
     node.constants.emplace_back(x.get());
   } else {
-    node.constants.emplace_back().device.index = kNotGiven;
+    node.constants.push_back(TensorMeta::not_given());
   }
 }
 
@@ -48,13 +48,9 @@ void attach(const Ref<OpNode>& node, Tensor& output, std::uint32_t index) {
   if (!is_differentiable(y.dtype) || y.inference) {
     return;
   }
-  if (y.autograd == nullptr) {
-    y.autograd = std::make_unique<AutogradMeta>();
-  }
-  y.autograd->producer = node;
-  y.autograd->output = index;
-  if (y.base && y.base->autograd != nullptr) {
-    y.autograd->epoch = y.base->autograd->epoch;
+  set_producer(y, node, index);
+  if (y.base) {
+    y.epoch = y.base->epoch;
   }
 }
 
@@ -74,36 +70,6 @@ void record(const OpDef& op, std::span<const TensorRef> inputs, const void* attr
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     attach(node, outputs[i], static_cast<std::uint32_t>(i));
   }
-}
-
-TapeEdge edge_of(const Tensor& x) {
-  settle_view(x);
-  const TensorImpl& impl = x.get();
-  if (impl.autograd == nullptr) {
-    return {};
-  }
-  AutogradMeta& meta = *impl.autograd;
-  if (meta.producer) {
-    return {Ref<TapeNode>(meta.producer.get()), meta.output};
-  }
-  return meta.requires_grad ? TapeEdge{Ref<TapeNode>(&leaf_of(x)), 0} : TapeEdge{};
-}
-
-LeafNode* known_leaf_of(const Tensor& x) noexcept {
-  const AutogradMeta* meta = x.get().autograd.get();
-  return meta != nullptr ? meta->leaf.get() : nullptr;
-}
-
-LeafNode& leaf_of(const Tensor& x) {
-  TensorImpl& impl = x.get();
-  check(x.is_leaf() && is_differentiable(impl.dtype),
-        "leaf: only a tensor that no op computed, of a floating or complex dtype, keeps a gradient "
-        "and hooks; got shape ",
-        impl.shape, ", ", impl.dtype);
-  if (impl.autograd == nullptr) {
-    impl.autograd = std::make_unique<AutogradMeta>();
-  }
-  return impl.autograd->leaf.get_or_make(impl);
 }
 
 }  // namespace tessera

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/microbatches.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {

@@ -16,7 +16,7 @@ namespace {
 
 Tensor constant_for(const Tensor& root, double value, const Cut& cut = {}) {
   Tensor constant = full(root.shape(), value, {.dtype = root.dtype(), .device = root.device()});
-  constant.get().cut = cut;
+  constant.get().set_cut(cut);
   return constant;
 }
 
@@ -46,7 +46,7 @@ Tensor laid_as(const Tensor& root, const Tensor& seed) {
     return seed;
   }
   Tensor given = seed.detach();
-  given.get().cut = root.cut();
+  given.get().set_cut(root.cut());
   return given;
 }
 
@@ -147,7 +147,7 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
                     : weights.empty()
                         ? constant_for(root, share_of_step(per_microbatch, root.cut().parts))
                         : weighted(root, weights, per_microbatch);
-  gradient.get().cut = root.cut();
+  gradient.get().set_cut(root.cut());
   return gradient;
 }
 
@@ -172,7 +172,7 @@ Tensor seed_of_item(const Tensor& loss) {
     weight = total > 0 ? weight / total : 0;
   }
   Tensor seed = weighted(loss, weights, true);
-  seed.get().cut = loss.cut();
+  seed.get().set_cut(loss.cut());
   return seed;
 }
 

@@ -1,10 +1,11 @@
 #include <tessera/core/autograd/views.h>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/record.h>
 #include <tessera/core/ops/as_strided.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/view_scatter.h>
+#include <tessera/core/tensor/loss_counts.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/overlap.h>
 
 namespace tessera {
@@ -12,26 +13,14 @@ namespace {
 
 /// Where the elements of `view` lie in its base.
 StridedView geometry_of(const TensorImpl& view) {
-  return {view.shape, view.strides, view.offset - view.base->offset, view.cut};
+  return {view.shape, view.strides, view.offset - view.base->offset, view.cut()};
 }
 
 bool is_leaf_with_gradient(const TensorImpl& x) {
-  return x.autograd != nullptr && x.autograd->requires_grad && !x.autograd->producer;
+  return x.wants_gradient() && !x.autograd->producer;
 }
 
 }  // namespace
-
-void link_view(TensorImpl& view, const Ref<TensorImpl>& shown) {
-  const Modes& modes = Modes::current();
-  if (modes.record && !shown->untracked_view) {
-    view.base = shown->base ? shown->base : shown;
-  } else {
-    view.untracked_view = true;
-    view.untracked_gradient = shown->untracked_gradient || is_on_tape(*shown);
-  }
-  view.boundary = shown->boundary;
-  view.inference = view.inference || shown->inference;
-}
 
 void refresh_view(const Tensor& view) {
   check<RuntimeError>(!view.get().boundary, "backward hooks: an input or output of a module with ",
@@ -43,17 +32,8 @@ void refresh_view(const Tensor& view) {
   record(op_def<AsStrided>(), std::array{TensorRef(base)}, &attrs, outputs);
 }
 
-void check_writable(const char* op, const Tensor& x, bool recording) {
+void check_write_on_tape(const char* op, const Tensor& x, bool recording) {
   const TensorImpl& impl = x.get();
-  check<RuntimeError>(!repeats_elements(impl), op,
-                      ": several elements of the destination share memory; got ", impl.shape,
-                      " with strides ", impl.strides);
-  check<RuntimeError>(!impl.read_only, op,
-                      ": a forward writes to a buffer in place in a step of several microbatches, "
-                      "each of which reads the value from before the step; assign its next value");
-  if (!Modes::current().record) {
-    return;
-  }
   check<RuntimeError>(!impl.boundary, op, ": the input or output of a module with backward hooks ",
                       "cannot be changed in place");
   check<RuntimeError>(!recording || !impl.inference, op,
@@ -77,30 +57,29 @@ void spread_write(Tensor& x) {
     return;  // integers are not on the tape
   }
   if (!impl.base) {
-    ++impl.autograd->epoch;
+    ++impl.epoch;
     return;
   }
   const StridedView attrs = geometry_of(impl);
   Outputs base{Tensor(impl.base)};
   record(op_def<ViewScatter>(), std::array{TensorRef(base[0]), TensorRef(x)}, &attrs, base);
-  ++impl.base->autograd->epoch;  // `x`, stale itself now, will be a view of the new base
+  ++impl.base->epoch;  // `x`, stale itself now, will be a view of the new base
 }
 
 Tensor with_its_place(const Tensor& x) {
   settle_view(x);
   Tensor same = x.detach();
-  if (const auto& meta = x.get().autograd; meta != nullptr) {
-    same.get().autograd = std::make_unique<AutogradMeta>(*meta);
-  }
+  copy_place(x.get(), same.get());
   return same;
 }
 
 Tensor snapshot(const Tensor& x) {
-  Tensor same = with_its_place(x);
+  settle_view(x);
   const NoGradGuard off_the_tape;
   Tensor copy = clone(x);
-  copy.get().cut = x.cut();
-  copy.get().autograd = std::move(same.get().autograd);
+  copy.get().set_cut(x.cut());
+  copy.get().set_counts(x.get().counts());
+  copy_place(x.get(), copy.get());
   return copy;
 }
 

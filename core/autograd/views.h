@@ -9,26 +9,9 @@
 
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/tensor/tensor.h>
+#include <tessera/core/tensor/view.h>
 
 namespace tessera {
-
-/// True when the base of a view has been written to since the view's producer was recorded.
-[[nodiscard]] inline bool is_stale(const TensorImpl& x) noexcept {
-  if (!x.base || x.base->autograd == nullptr) [[likely]] {
-    return false;
-  }
-  const std::uint32_t known = x.autograd != nullptr ? x.autograd->epoch : 0;
-  return x.base->autograd->epoch != known;
-}
-
-/// Whether gradients flow to or through `x`.
-[[nodiscard]] inline bool is_on_tape(const TensorImpl& x) noexcept {
-  const AutogradMeta* meta = x.autograd.get();
-  return is_stale(x) || (meta != nullptr && (meta->requires_grad || meta->producer));
-}
-
-/// Makes `view`, fresh from an op on `shown`, remember what it is a view of.
-void link_view(TensorImpl& view, const Ref<TensorImpl>& shown);
 
 /// Gives a stale view a producer that reads the base as it is now.
 void refresh_view(const Tensor& view);
@@ -40,10 +23,9 @@ inline void settle_view(const Tensor& x) {
   }
 }
 
-/// Throws RuntimeError, naming `op`, when `x` cannot be written to: elements that share memory, a
-/// leaf that requires a gradient, a view of one. Unsupported for views that recording cannot
-/// follow.
-void check_writable(const char* op, const Tensor& x, bool recording);
+/// Throws RuntimeError, naming `op`, when `x` cannot be written to while gradients are on: a leaf
+/// that requires a gradient, a view of one. Unsupported for views that recording cannot follow.
+void check_write_on_tape(const char* op, const Tensor& x, bool recording);
 
 /// Puts the consequences of a recorded write to `x` on the tape: its base and other views see it.
 void spread_write(Tensor& x);

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include <tessera/core/device/storage.h>
 #include <tessera/core/device/stream.h>
-#include <tessera/core/tensor/storage.h>
 
 namespace tessera {
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/tensor/dtype.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 

@@ -27,10 +27,11 @@
 #include <tessera/core/dispatch/kernel.h>
 #include <tessera/core/dispatch/shard_rule.h>
 #include <tessera/core/tensor/cut.h>
+#include <tessera/core/tensor/stage.h>
 
 namespace tessera {
 
-class Vjp;  // core/autograd/vjp.h
+class Vjp;  // core/dispatch/vjp.h
 
 /// In which of its inputs an op is linear, so that it gives sums over samples for such sums, and
 /// means for means.
@@ -39,6 +40,13 @@ enum class LinearIn : std::uint8_t {
   first,   ///< in its first
   either,  ///< in either of two
   all,     ///< in all of them together
+};
+
+/// An output that is, but for a factor, the gradient of an input already. Where that is a parameter
+/// with memory for its gradient, the output may lie there: nothing has to be moved in backward.
+struct EarlyGradient {
+  std::int8_t input = -1;  ///< -1: the op has none
+  std::int8_t output = -1;
 };
 
 /// Properties of an op. Passes and the pipeline ask these; nobody keeps lists of ops.
@@ -57,6 +65,7 @@ struct OpInfo {
   /// Bit i: of those, output i is no activation but a sum over the samples of a pass. Hooks that
   /// pack what is saved do not get it, or what they lose would depend on the number of passes.
   std::uint32_t kept_outputs = 0;
+  EarlyGradient early_gradient{};
   LinearIn linear = LinearIn::none;        ///< views are in their first input
   OverPass over_samples = OverPass::none;  ///< what it gives where it reduces samples
 };
@@ -67,6 +76,7 @@ struct OpDef {
 
   OpInfo info;
   const AttrsType* attrs;
+  Stages stages = Stages::all();  ///< that its calls may go through
   void (*infer)(Infer&, const void* attrs) = nullptr;
   void (*reference)(Kernel&, const void* attrs) = nullptr;  ///< null for views
   /// Views only: strides and offset of output `index`, whose shape `infer` set.
@@ -106,6 +116,7 @@ const typename Op::Attrs& attrs_of(const void* attrs) {
 template <OpStruct Op>
 OpDef make_op_def() {
   OpDef def{.info = Op::info, .attrs = &kAttrsType<typename Op::Attrs>};
+  def.stages.set(Stage::split, !Op::info.sees_cut);
   def.infer = [](Infer& c, const void* attrs) { Op::infer(c, attrs_of<Op>(attrs)); };
   if constexpr (ViewOp<Op>) {
     def.alias = [](const TensorImpl& in, TensorImpl& out, int index, const void* attrs) {

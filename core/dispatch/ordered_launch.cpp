@@ -16,7 +16,7 @@ Ref<TensorImpl> snapshot(const TensorImpl& x) {
   auto copy = make_ref<TensorImpl>(x.storage, x.shape, x.dtype, x.device);
   copy->strides = x.strides;
   copy->offset = x.offset;
-  copy->cut = x.cut;
+  copy->set_cut(x.cut());
   return copy;
 }
 

@@ -84,10 +84,7 @@ class DenseOperands {
     if (x.contiguous()) {
       return &x;
     }
-    const auto nbytes = static_cast<std::size_t>(x.numel()) * size_of(x.dtype);
-    auto copy =
-        make_ref<TensorImpl>(make_ref<Storage>(nbytes, x.device), x.shape, x.dtype, x.device);
-    copy->cut = x.cut;
+    Ref<TensorImpl> copy = dense_like(x);
     if (filled) {
       copy_elements(x, *copy);
     }
@@ -109,6 +106,13 @@ void run_on_copies(const OpDef& op, OpDef::KernelFunction fast, const Kernel& k,
 }
 
 }  // namespace
+
+Ref<TensorImpl> dense_like(const TensorImpl& x) {
+  const auto nbytes = static_cast<std::size_t>(x.numel()) * size_of(x.dtype);
+  auto like = make_ref<TensorImpl>(make_ref<Storage>(nbytes, x.device), x.shape, x.dtype, x.device);
+  like->set_cut(x.cut());
+  return like;
+}
 
 void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs) {
   const DeviceType device = kernel.output().device.type;

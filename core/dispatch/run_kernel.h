@@ -13,4 +13,7 @@ namespace tessera {
 /// kernels get dense outputs always.
 void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs);
 
+/// A tensor like `x` in row-major memory of its own, not filled.
+[[nodiscard]] Ref<TensorImpl> dense_like(const TensorImpl& x);
+
 }  // namespace tessera

@@ -3,7 +3,7 @@
 #include <complex>
 #include <cstdlib>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/mul.h>

@@ -3,8 +3,8 @@
 #include <map>
 #include <vector>
 
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/tree.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/tensor/elements.h>

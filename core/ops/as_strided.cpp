@@ -3,8 +3,8 @@
 #include <complex>
 #include <vector>
 
-#include <tessera/core/autograd/vjp.h>
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>

@@ -2,16 +2,16 @@
 
 #include <limits>
 
-#include <tessera/core/autograd/modes.h>
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/support/attention_options.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/support/saved_inputs.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {

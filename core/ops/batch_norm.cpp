@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include <tessera/core/autograd/modes.h>
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
@@ -14,6 +13,7 @@
 #include <tessera/core/ops/support/channels.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 

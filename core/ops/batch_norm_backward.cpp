@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/batch_norm.h>
 #include <tessera/core/ops/mul.h>

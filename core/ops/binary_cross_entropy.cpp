@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/log.h>

@@ -1,6 +1,6 @@
 #include <tessera/core/ops/channel_dropout.h>
 
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
 #include <tessera/core/ops/dropout.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/support/checks.h>

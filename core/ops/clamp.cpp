@@ -3,7 +3,7 @@
 #include <concepts>
 #include <limits>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/logical.h>
 #include <tessera/core/ops/support/checks.h>

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/support/checks.h>

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/microbatches.h>

@@ -1,7 +1,7 @@
 #include <tessera/core/ops/copy.h>
 
-#include <tessera/core/autograd/vjp.h>
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/in_place.h>
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/softmax.h>
@@ -133,7 +133,7 @@ void CrossEntropyBackward::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
     const TensorMeta& rows = v.input_meta(0);
     Tensor one = ones(rows.shape, {.dtype = rows.dtype, .device = rows.device});
-    one.get().cut = rows.cut;
+    one.get().set_cut(rows.cut);
     const Tensor each = call<CrossEntropyBackward>({one, logits, v.input(2), v.input(3)}, attrs);
     v.set(0, gradient_like(up * each, rows));
   }
@@ -158,7 +158,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropy::Attrs& options) {
   Tensor loss = call_all<CrossEntropy>({logits, targets}, options)[0];
   if (loss.cut().stacked && options.reduction == LossReduction::sum) {
-    loss.get().cut.over = OverPass::sum;
+    loss.get().set_over(OverPass::sum);
   }
   return options.reduction == LossReduction::mean
              ? with_target_counts(std::move(loss), "cross_entropy", logits, targets,

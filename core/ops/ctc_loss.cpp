@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/ctc.h>
 #include <tessera/core/ops/support/dense.h>

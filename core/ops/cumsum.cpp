@@ -3,7 +3,7 @@
 #include <complex>
 #include <vector>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/flip.h>
 #include <tessera/core/tensor/elements.h>
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/neg.h>
@@ -34,7 +34,7 @@ namespace {
 /// the pass.
 void check_not_by_samples_of_pass(const Tensor& x, Number y) {
   const TensorImpl& impl = x.get();
-  if (!impl.cut.stacked || impl.cut.over != OverPass::sum) [[likely]] {
+  if (!impl.cut().stacked || impl.cut().over != OverPass::sum) [[likely]] {
     return;
   }
   const std::int64_t samples = Context::current().pass.samples;
@@ -44,7 +44,7 @@ void check_not_by_samples_of_pass(const Tensor& x, Number y) {
   check<Unsupported>(!counts, "div: what exists once a microbatch is divided by ", divisor, ", ",
                      divisor != static_cast<double>(samples) ? "a multiple of " : "", "the ",
                      samples, " samples of its pass, of which a microbatch has ",
-                     samples / impl.cut.parts,
+                     samples / impl.cut().parts,
                      "; take a mean over the samples by mean(), or run one microbatch at a time "
                      "(LoaderOptions::at_once = 1); by a number that is no size of the pass, "
                      "multiply with 1 / it");

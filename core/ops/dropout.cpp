@@ -1,7 +1,7 @@
 #include <tessera/core/ops/dropout.h>
 
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/random_scope.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dropout_mask.h>
 #include <tessera/core/ops/support/elementwise.h>
@@ -61,7 +61,7 @@ Tensor dropout(const Tensor& x, double p) {
 
 Tensor dropout_factors(const Tensor& x, const Shape& shape, double p) {
   const Tensor whole = ones(shape, {.dtype = x.dtype(), .device = x.device()});
-  whole.get().cut = x.cut();
+  whole.get().set_cut(x.cut());
   return dropout(whole, p);
 }
 

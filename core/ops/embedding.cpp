@@ -1,6 +1,6 @@
 #include <tessera/core/ops/embedding.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/unsqueeze.h>

@@ -1,6 +1,6 @@
 #include <tessera/core/ops/embedding_bag.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/support/bags.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/exp.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/neg.h>

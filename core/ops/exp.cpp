@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/mul.h>
 

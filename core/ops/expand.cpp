@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/elements.h>

@@ -1,8 +1,8 @@
 // Broadcasting as a view.
 #pragma once
 
-#include <tessera/core/autograd/node.h>
 #include <tessera/core/dispatch/call.h>
+#include <tessera/core/tensor/tensor_meta.h>
 
 namespace tessera {
 

@@ -1,6 +1,6 @@
 #include <tessera/core/ops/flip.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {

@@ -1,6 +1,6 @@
 #include <tessera/core/ops/gather.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/scatter_add.h>
 #include <tessera/core/ops/support/indexing.h>
 #include <tessera/core/tensor/elements.h>

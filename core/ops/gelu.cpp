@@ -1,6 +1,6 @@
 #include <tessera/core/ops/gelu.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/gelu_gradient.h>
 #include <tessera/core/ops/support/gelu.h>
 

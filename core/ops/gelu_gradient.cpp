@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/exp.h>
 #include <tessera/core/ops/mul.h>

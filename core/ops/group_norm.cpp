@@ -1,6 +1,6 @@
 #include <tessera/core/ops/group_norm.h>
 
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/layer_norm.h>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/logical.h>

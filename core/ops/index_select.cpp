@@ -1,6 +1,6 @@
 #include <tessera/core/ops/index_select.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/scatter_add.h>

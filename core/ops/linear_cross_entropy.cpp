@@ -2,14 +2,11 @@
 
 #include <cmath>
 
-#include <tessera/core/autograd/loss_counts.h>
-#include <tessera/core/autograd/meta.h>
-#include <tessera/core/autograd/modes.h>
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/settings.h>
 #include <tessera/core/dispatch/autocast.h>
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/linear.h>
@@ -20,6 +17,7 @@
 #include <tessera/core/ops/support/loss_head.h>
 #include <tessera/core/ops/support/row_sums.h>
 #include <tessera/core/ops/support/target_counts.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -147,7 +145,7 @@ void LinearCrossEntropy::reference(Kernel& k, const Attrs& attrs) {
   store_values(k.output(0), head.losses());
   if (attrs.gradients) {
     store_values(k.output(1), head.to_x());
-    store_microbatch_sums(k.output(2), std::move(head).to_weight(), k.input(0).cut.parts, false);
+    store_microbatch_sums(k.output(2), std::move(head).to_weight(), k.input(0).cut().parts, false);
   }
 }
 
@@ -237,13 +235,6 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
   attrs.expected = static_cast<double>(count) / static_cast<double>(pass.grain);
   attrs.elements = pass.grain > 1 ? static_cast<double>(elements_of_microbatch(targets)) : 0;
   Outputs outputs;
-  if (attrs.gradients && weight.requires_grad() && weight.is_leaf()) {
-    LeafNode& leaf = leaf_of(weight);
-    outputs.resize(3);
-    const Tensor lent = leaf.sink != nullptr ? leaf.sink->early_destination(leaf) : Tensor();
-    // A handle of its own: the sink's must not learn of the graph, which knows the sink.
-    outputs[2] = lent.defined() ? lent.detach() : Tensor();
-  }
   // Kernels sum over the rows of each microbatch as if they were alone.
   const bool in_order = lie_in_runs(x) || x.cut() != targets.cut();
   const Tensor rows = in_order ? x : lay_microbatches(x, 0);

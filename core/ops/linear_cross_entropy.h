@@ -10,8 +10,8 @@
 // give. In any other case (gradients that are no powers of two or differ between microbatches, a
 // weight that other dense ops use as well) backward computes logits and gradients anew.
 //
-// The weight's gradient is written where GradientSink::early_destination says, else into memory
-// that becomes the gradient itself: there is no second buffer in either case.
+// The weight's gradient is written where it will be summed (OpInfo::early_gradient), else into
+// memory that becomes the gradient itself: there is no second buffer in either case.
 //
 // Note [Order of sums]. The weight's gradient is summed inside every 256 rows of a microbatch,
 // these sums are added in row order, and microbatches along the tree. So `max_bytes` and the number
@@ -46,7 +46,8 @@ struct LinearCrossEntropy {
                                .sees_cut = true,
                                .saved_inputs = 0b111,
                                .saved_outputs = 0b110,
-                               .kept_outputs = 0b100};
+                               .kept_outputs = 0b100,
+                               .early_gradient = {.input = 1, .output = 2}};
   using Attrs = LinearCrossEntropyAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);

@@ -1,4 +1,4 @@
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/expand.h>

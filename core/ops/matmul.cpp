@@ -1,8 +1,7 @@
 #include <tessera/core/ops/matmul.h>
 
-#include <tessera/core/autograd/modes.h>
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/microbatches.h>
@@ -12,6 +11,7 @@
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/unsqueeze.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/gather.h>
 #include <tessera/core/ops/reshape.h>

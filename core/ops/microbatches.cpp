@@ -4,11 +4,11 @@
 #include <complex>
 #include <vector>
 
-#include <tessera/core/autograd/modes.h>
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/base/tree.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/tensor/elements.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 
@@ -29,7 +29,7 @@ void UnbindMicrobatches::infer(Infer& c, const Attrs&) {
 }
 
 void UnbindMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs&) {
-  const Cut cut = in.cut;
+  const Cut& cut = in.cut();
   out.strides = in.strides;
   out.offset = in.offset + index * (in.shape[cut.dim] / cut.parts) * in.strides[cut.dim];
   if (cut.stacked) {
@@ -94,7 +94,7 @@ void JoinMicrobatches::reference(Kernel& k, const Attrs& attrs) {
 void JoinMicrobatches::vjp(Vjp& v, const Attrs&) {
   Tensor gradient = v.gradient();
   if (!gradient.cut()) {  // pieces of one microbatch alone have none
-    gradient.get().cut = v.output_meta().cut;
+    gradient.get().set_cut(v.output_meta().cut);
   }
   const Outputs pieces = unbind_microbatches(gradient);
   for (int m = 0; m < v.input_count(); ++m) {
@@ -185,19 +185,6 @@ Outputs unbind_microbatches(const Tensor& x) {
 
 Tensor join_microbatches(std::span<const TensorRef> pieces, int dim, int samples) {
   return call<JoinMicrobatches>(pieces, {dim, static_cast<std::int8_t>(samples)});
-}
-
-Shape unstacked_shape(const Tensor& x) {
-  Shape shape = x.shape();
-  if (x.cut().stacked) {
-    shape.erase(0);
-  }
-  return shape;
-}
-
-bool lie_in_runs(const Tensor& x) {
-  const auto before = x.shape().begin() + (x.cut() ? x.cut().dim : 0);
-  return std::all_of(x.shape().begin(), before, [](std::int64_t size) { return size == 1; });
 }
 
 Tensor lay_microbatches(const Tensor& x, int dim) {

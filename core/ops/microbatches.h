@@ -6,6 +6,7 @@
 #include <span>
 
 #include <tessera/core/dispatch/call.h>
+#include <tessera/core/tensor/microbatch_shape.h>
 
 namespace tessera {
 
@@ -92,15 +93,6 @@ struct AsMicrobatches {
   return join_microbatches(pieces, cut.stacked ? -1 : cut.dim, cut.samples);
 }
 
-/// The number of dims of `x`, without that of stacked microbatches.
-[[nodiscard]] inline int unstacked_ndim(const Tensor& x) {
-  return x.ndim() - (x.cut().stacked ? 1 : 0);
-}
-
-/// The shape of `x`, without the dim of stacked microbatches: functions that call ops with dims and
-/// sizes that follow from it do the same with each microbatch.
-[[nodiscard]] Shape unstacked_shape(const Tensor& x);
-
 /// The microbatches of a cut tensor one behind the other, in a new dim 0: a stacked copy.
 [[nodiscard]] Tensor stack_microbatches(const Tensor& x);
 
@@ -115,10 +107,6 @@ template <class... T>
   stack_alike(all);
   return all;
 }
-
-/// True when each microbatch of `x` is one run of its elements, as kernels that sum by rows want
-/// it.
-[[nodiscard]] bool lie_in_runs(const Tensor& x);
 
 /// The microbatches of a cut tensor one behind the other along dim `dim` of a microbatch: a copy.
 [[nodiscard]] Tensor lay_microbatches(const Tensor& x, int dim);

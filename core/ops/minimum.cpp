@@ -1,6 +1,6 @@
 #include <tessera/core/ops/minimum.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>

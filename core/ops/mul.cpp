@@ -1,6 +1,6 @@
 #include <tessera/core/ops/mul.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/elementwise.h>

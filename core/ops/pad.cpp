@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/support/overflow.h>
 #include <tessera/core/tensor/elements.h>

@@ -1,6 +1,6 @@
 #include <tessera/core/ops/permute.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 
 namespace tessera {
 

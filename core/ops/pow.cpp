@@ -3,7 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/conj.h>

@@ -1,7 +1,6 @@
 #include <tessera/core/ops/prelu.h>
 
-#include <tessera/core/autograd/modes.h>
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/microbatches.h>
@@ -11,6 +10,7 @@
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/in_place.h>
 #include <tessera/core/ops/where.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/number.h>
 
 namespace tessera {

@@ -3,7 +3,7 @@
 #include <complex>
 #include <vector>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/support/positions.h>

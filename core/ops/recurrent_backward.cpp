@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/recurrent.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>

@@ -1,6 +1,6 @@
 #include <tessera/core/ops/relu.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/relu_gradient.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/in_place.h>

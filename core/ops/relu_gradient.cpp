@@ -1,6 +1,6 @@
 #include <tessera/core/ops/relu_gradient.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/sum_to.h>
 
 namespace tessera {

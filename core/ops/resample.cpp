@@ -1,6 +1,6 @@
 #include <tessera/core/ops/resample.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 

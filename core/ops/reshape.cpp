@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sigmoid.h>

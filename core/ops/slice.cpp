@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/pad.h>
 #include <tessera/core/ops/support/checks.h>
 

@@ -1,6 +1,6 @@
 #include <tessera/core/ops/sub.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/neg.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/checks.h>

@@ -1,8 +1,8 @@
 // The gradient of broadcasting.
 #pragma once
 
-#include <tessera/core/autograd/node.h>
 #include <tessera/core/dispatch/call.h>
+#include <tessera/core/tensor/tensor_meta.h>
 
 namespace tessera {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/put.h>
 #include <tessera/core/ops/support/positions.h>
 #include <tessera/core/tensor/elements.h>

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/scatter_add.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/extremes.h>

@@ -1,6 +1,6 @@
 #include <tessera/core/ops/tril.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/support/triangle.h>
 
 namespace tessera {

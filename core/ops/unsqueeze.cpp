@@ -1,6 +1,6 @@
 #include <tessera/core/ops/unsqueeze.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/squeeze.h>
 
 namespace tessera {

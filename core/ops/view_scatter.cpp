@@ -1,6 +1,6 @@
 #include <tessera/core/ops/view_scatter.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>

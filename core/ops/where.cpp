@@ -1,6 +1,6 @@
 #include <tessera/core/ops/where.h>
 
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/checks.h>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/normal.h>
 #include <tessera/core/base/philox.h>
@@ -11,6 +10,7 @@
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factory_draws.h>
 #include <tessera/core/tensor/half_open.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -86,8 +86,8 @@ Tensor with_samples_of(const Tensor& x, Tensor result) {
     check(fits, "empty_like: the samples do not fit; got shape ", result.shape(), ", expected ",
           x.shape()[cut.dim], " along dim ", int{cut.dim}, ", in which shape ", x.shape(),
           " holds its samples");
-    result.get().cut = cut;
-    result.get().cut.over = OverPass::mean;  // it is the same for all microbatches
+    result.get().set_cut(cut);
+    result.get().set_over(OverPass::mean);  // it is the same for all microbatches
   }
   return result;
 }

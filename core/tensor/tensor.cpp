@@ -4,39 +4,13 @@
 #include <cmath>
 #include <utility>
 
-#include <tessera/core/autograd/engine.h>
-#include <tessera/core/autograd/meta.h>
-#include <tessera/core/autograd/modes.h>
-#include <tessera/core/autograd/views.h>
 #include <tessera/core/base/tree.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/tensor/elements.h>
+#include <tessera/core/tensor/loss_counts.h>
+#include <tessera/core/tensor/view.h>
 
 namespace tessera {
-namespace {
-
-/// Throws InvalidArgument, naming the parameter whose value `x` is, unless `gradient` can be that
-/// of `x`.
-void check_given(const Tensor& x, const Tensor& gradient) {
-  const Cut cut = gradient.cut();
-  const bool shape_fits = gradient.shape() == x.shape() && cut.parts == 1;
-  const bool fits = gradient.dtype() == x.dtype() && gradient.device() == x.device();
-  if (shape_fits && fits) {
-    return;
-  }
-  const LeafNode* leaf = known_leaf_of(x);
-  const auto name = leaf != nullptr ? leaf->name.lock() : nullptr;
-  const std::string op =
-      name == nullptr ? "set_grad" : detail::concat("set_grad of \"", *name, '"');
-  const bool several = cut.parts > 1;
-  check(shape_fits, op, ": wrong shape; got ", gradient.shape(),
-        several ? detail::concat(", which holds ", cut.parts, " microbatches") : "", ", expected ",
-        x.shape(), several ? " for all of them together" : "");
-  check(fits, op, ": wrong dtype or device; got ", gradient.dtype(), " on ", gradient.device(),
-        ", expected ", x.dtype(), " on ", x.device());
-}
-
-}  // namespace
 
 TensorImpl::TensorImpl(Ref<Storage> memory, const Shape& dims, DType element, Device where)
     : storage(std::move(memory)),
@@ -46,6 +20,11 @@ TensorImpl::TensorImpl(Ref<Storage> memory, const Shape& dims, DType element, De
       device(where) {}
 
 TensorImpl::~TensorImpl() = default;
+
+void TensorImpl::set_counts(Ref<const LossCounts> counts) noexcept {
+  counts_ = std::move(counts);
+  stages_.set(Stage::count, static_cast<bool>(counts_));
+}
 
 std::int64_t Tensor::size(int dim) const {
   check(ndim() > 0, "size: a tensor of no dims has no size ", dim);
@@ -94,12 +73,12 @@ double over_pass(std::vector<double> numbers, OverPass over) {
 
 double Tensor::item_as_double() const {
   const TensorImpl& x = get();
-  const std::int64_t values = x.cut.stacked ? x.cut.parts : 1;
+  const std::int64_t values = x.cut().stacked ? x.cut().parts : 1;
   check(x.numel() == values, "item: wrong number of elements; got shape ", x.shape,
         ", expected one element");
   std::vector<double> numbers = to_vector<double>();
-  if (x.cut.over != OverPass::mean && values > 1) {
-    return over_pass(std::move(numbers), x.cut.over);
+  if (x.cut().over != OverPass::mean && values > 1) {
+    return over_pass(std::move(numbers), x.cut().over);
   }
   const LossCounts* counts = values > 1 ? counts_of(*this) : nullptr;
   return mean_by_counts(std::move(numbers),
@@ -147,70 +126,15 @@ bool Tensor::requires_grad() const noexcept {
   return defined() && is_on_tape(*impl_);
 }
 
-Tensor& Tensor::set_requires_grad(bool on) {
-  TensorImpl& x = get();
-  check(is_leaf(), "set_requires_grad: the tensor was computed; call detach() first");
-  check(!on || !x.inference || Modes::current().inference,
-        "set_requires_grad: a tensor made under InferenceGuard cannot go on a tape; got shape ",
-        x.shape, ", expected a clone(x) made after the guard");
-  check(!on || is_differentiable(x.dtype), "set_requires_grad: wrong dtype; got ", x.dtype,
-        ", expected a floating or complex dtype");
-  x.inference = x.inference && !on;
-  if (x.autograd == nullptr && on) {
-    x.autograd = std::make_unique<AutogradMeta>();
-  }
-  if (x.autograd != nullptr) {
-    x.autograd->requires_grad = on;
-    if (LeafNode* leaf = x.autograd->leaf.get(); leaf != nullptr) {
-      leaf->frozen = !on;
-    }
-  }
-  return *this;
-}
-
-bool Tensor::is_leaf() const noexcept {
-  if (!defined()) {
-    return true;
-  }
-  return !is_stale(*impl_) && (impl_->autograd == nullptr || !impl_->autograd->producer);
-}
-
-Tensor Tensor::grad() const {
-  const LeafNode* leaf = known_leaf_of(*this);
-  return leaf != nullptr ? leaf->grad() : Tensor();
-}
-
-void Tensor::set_grad(Tensor gradient) const {
-  if (!gradient.defined()) {
-    if (LeafNode* leaf = known_leaf_of(*this)) {
-      leaf->set_grad({});
-    }
-    return;
-  }
-  check(is_leaf(), "set_grad: the tensor was computed, and keeps no gradient; got shape ", shape(),
-        ", expected a leaf");
-  check_given(*this, gradient);
-  leaf_of(*this).give_grad(std::move(gradient));
-}
-
-void Tensor::backward(const Tensor& gradient) const {
-  tessera::backward(std::span(this, 1), std::span(&gradient, 1));
-}
-
-void Tensor::backward(const Tensor& gradient, const BackwardOptions& options) const {
-  tessera::backward(std::span(this, 1), std::span(&gradient, 1), options);
-}
-
 Tensor Tensor::detach() const {
   const TensorImpl& x = get();
   auto copy = make_ref<TensorImpl>(x.storage, x.shape, x.dtype, x.device);
   copy->strides = x.strides;
   copy->offset = x.offset;
-  copy->cut = x.cut;
+  copy->set_cut(x.cut());
   copy->inference = x.inference;
-  if (x.autograd != nullptr && x.autograd->counts) {
-    copy->autograd = std::make_unique<AutogradMeta>();
-    copy->autograd->counts = x.autograd->counts;
+  if (x.counts()) [[unlikely]] {
+    copy->set_counts(x.counts());
   }
   return Tensor(std::move(copy));
 }

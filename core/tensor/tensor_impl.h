@@ -1,18 +1,26 @@
 // What a Tensor handle points to: the face of tensors towards ops, kernels and autograd.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include <tessera/core/base/pooled.h>
 #include <tessera/core/base/ref.h>
+#include <tessera/core/device/storage.h>
 #include <tessera/core/tensor/cut.h>
 #include <tessera/core/tensor/dtype.h>
 #include <tessera/core/tensor/shape.h>
-#include <tessera/core/tensor/storage.h>
+#include <tessera/core/tensor/stage.h>
 
 namespace tessera {
 
 struct AutogradMeta;  // core/autograd/meta.h
+struct LossCounts;    // core/tensor/loss_counts.h
+
+/// Deletes what only the tape knows.
+struct LeaveTape {
+  void operator()(AutogradMeta* meta) const noexcept;
+};
 
 struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   TensorImpl(Ref<Storage> memory, const Shape& dims, DType element, Device where);
@@ -24,15 +32,16 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   std::int64_t offset = 0;  ///< elements from the storage's start
   DType dtype;
   Device device;
-  Cut cut;
-  bool inference = false;                  ///< made under InferenceGuard: never on a tape
-  bool untracked_view = false;             ///< a view made while nothing was recorded
-  bool untracked_gradient = false;         ///< such a view of what required a gradient
-  bool boundary = false;                   ///< shows what core/autograd/boundary.h watches
-  bool read_only = false;                  ///< a buffer's value that only `assign` changes
-  bool number = false;                     ///< stands for a C++ number: has a kind but no width
-  Ref<TensorImpl> base;                    ///< of a view: the tensor, no view itself, it shows
-  std::unique_ptr<AutogradMeta> autograd;  ///< null for plain tensors
+  bool inference = false;           ///< made under InferenceGuard: never on a tape
+  bool untracked_view = false;      ///< a view made while nothing was recorded
+  bool untracked_gradient = false;  ///< such a view of what required a gradient
+  bool boundary = false;            ///< shows what core/autograd/boundary.h watches
+  bool read_only = false;           ///< a buffer's value that only `assign` changes
+  bool number = false;              ///< stands for a C++ number: has a kind but no width
+  /// Recorded writes to the tensor; of a view: to its base, as far as its place on the tape knows.
+  std::uint32_t epoch = 0;
+  Ref<TensorImpl> base;  ///< of a view: the tensor, no view itself, it shows
+  std::unique_ptr<AutogradMeta, LeaveTape> autograd;  ///< its place on the tape; null for none
 
   [[nodiscard]] std::int64_t numel() const noexcept { return numel_of(shape); }
   [[nodiscard]] bool contiguous() const noexcept { return is_contiguous(shape, strides); }
@@ -41,6 +50,38 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   [[nodiscard]] T* data() const noexcept {
     return reinterpret_cast<T*>(storage->data()) + offset;
   }
+
+  /// What a call with the tensor goes through before it runs.
+  [[nodiscard]] Stages stages() const noexcept { return stages_; }
+
+  [[nodiscard]] const Cut& cut() const noexcept { return cut_; }
+  void set_cut(const Cut& cut) noexcept {
+    cut_ = cut;
+    stages_.set(Stage::split, static_cast<bool>(cut));
+  }
+  void set_over(OverPass over) noexcept { cut_.over = over; }
+
+  /// Whether gradients flow to or through the tensor, as far as a view knows of writes to its base.
+  [[nodiscard]] bool wants_gradient() const noexcept { return wants_gradient_; }
+  void set_wants_gradient(bool on) noexcept {
+    wants_gradient_ = on;
+    settle_stages();
+  }
+  /// To be called after a change of `base`, `boundary` or `untracked_gradient`: a write to such a
+  /// tensor concerns the tape.
+  void settle_stages() noexcept {
+    stages_.set(Stage::record, wants_gradient_ || base || boundary || untracked_gradient);
+  }
+
+  /// Of a loss that is a mean over counted elements; null for others.
+  [[nodiscard]] const Ref<const LossCounts>& counts() const noexcept { return counts_; }
+  void set_counts(Ref<const LossCounts> counts) noexcept;
+
+ private:
+  Stages stages_;
+  bool wants_gradient_ = false;
+  Cut cut_;
+  Ref<const LossCounts> counts_;
 };
 
 }  // namespace tessera

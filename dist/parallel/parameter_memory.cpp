@@ -54,6 +54,7 @@ void rest_on(const Tensor& x, const CommBuffer& buffer, std::int64_t offset) {
   impl.offset = place.get().offset;
   impl.base = nullptr;  // it is no view any more
   impl.untracked_view = impl.untracked_gradient = false;
+  impl.settle_stages();
 }
 
 void move_parameters(const std::vector<Bucket>& buckets, const CommBuffer& buffer) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/dist/reduce/global_mean.h>
 
 #include "data.h"

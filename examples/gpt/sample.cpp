@@ -4,13 +4,13 @@
 #include <cstdio>
 #include <optional>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/busy_scope.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/multinomial.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 #include "prompt.h"
 #include "signals.h"

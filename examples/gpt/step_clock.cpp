@@ -3,8 +3,8 @@
 #include <utility>
 
 #include <tessera/core/device/memory_stats.h>
-#include <tessera/core/device/peak.h>
 #include <tessera/core/device/thread_pool.h>
+#include <tessera/core/tensor/peak.h>
 
 namespace dist = tessera::dist;
 

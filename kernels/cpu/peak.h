@@ -1,4 +1,4 @@
-// Multiply-adds out of registers, as each instruction set has them; see core/device/peak.h.
+// Multiply-adds out of registers, as each instruction set has them; see core/tensor/peak.h.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Running a module for its shapes alone.
 #pragma once
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/outside_reads.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/functional/frame.h>
 #include <tessera/nn/functional/random_key.h>
 #include <tessera/nn/value.h>

@@ -1,8 +1,8 @@
 #include <tessera/nn/functional/ensemble.h>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/stack.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/state/tree_def.h>
 
 namespace tessera::nn {

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/base/random_scope.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/functional/call_state.h>
 #include <tessera/nn/slot.h>
 

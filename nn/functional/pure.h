@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/core/autograd/modes.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/functional/capture_frame.h>
 #include <tessera/nn/functional/pure_scope.h>
 #include <tessera/nn/make.h>

@@ -4,10 +4,10 @@
 
 #include <tessera/core/autograd/boundary.h>
 #include <tessera/core/autograd/hooks.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/ops/microbatches.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/hooks/call_hooks.h>
 #include <tessera/nn/tree/module.h>
 

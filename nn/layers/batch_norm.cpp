@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/batch_norm.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/buffer_step.h>
 
 namespace tessera::nn {

@@ -1,6 +1,5 @@
 #include <tessera/nn/layers/instance_norm.h>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/batch_norm.h>
 #include <tessera/core/ops/cast.h>
@@ -10,6 +9,7 @@
 #include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/ops/var.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::nn {
 

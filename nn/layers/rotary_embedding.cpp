@@ -4,7 +4,7 @@
 #include <tuple>
 #include <vector>
 
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/concat.h>

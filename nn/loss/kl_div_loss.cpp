@@ -27,7 +27,7 @@ Tensor mean_over_first_dim(const Tensor& losses) {
   const std::int64_t size = shape.empty() ? 1 : shape[0] / (several ? cut.parts : 1);
   Tensor divided = call<Div>({sum(losses), Number(static_cast<double>(size)).tensor()});
   if (several) {
-    divided.get().cut.over = OverPass::mean;
+    divided.get().set_over(OverPass::mean);
   }
   return divided;
 }

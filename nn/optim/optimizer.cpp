@@ -6,7 +6,6 @@
 #include <unordered_set>
 
 #include <tessera/core/autograd/backward_counts.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/philox.h>
@@ -16,6 +15,7 @@
 #include <tessera/core/ops/block_squares.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/overlap.h>
 #include <tessera/nn/behind_step.h>
 #include <tessera/nn/buffer_step.h>

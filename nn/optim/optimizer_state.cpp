@@ -3,10 +3,10 @@
 #include <map>
 #include <optional>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/optim/optimizer.h>
 
 namespace tessera::optim {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/state/load_plan.h>
 #include <tessera/nn/state/overwrite.h>
 #include <tessera/nn/state/state_snapshot.h>

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/as_strided.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/state/older_state.h>
 #include <tessera/nn/state/overwrite.h>
 #include <tessera/nn/tree/module.h>

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/overlap.h>
 
 namespace tessera::nn::detail {

@@ -1,8 +1,8 @@
 #include <tessera/nn/state/state_snapshot.h>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/state/overwrite.h>
 
 namespace tessera::nn {

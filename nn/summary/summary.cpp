@@ -5,8 +5,8 @@
 #include <unordered_set>
 
 #include <tessera/core/autograd/meta.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/summary/multiply_adds.h>
 
 namespace tessera::nn {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/tracking/expected_returns.h>
 #include <tessera/nn/tracking/tracked_call.h>
 #include <tessera/nn/tree/module.h>

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <vector>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/layers/sequential.h>
 
 namespace tessera::nn {

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <vector>
 
-#include <tessera/core/autograd/modes.h>
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {

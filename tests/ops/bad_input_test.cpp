@@ -107,7 +107,7 @@ BadCall without_elements(const BadCall& call) {
     if (x.defined()) {
       const Cut cut = x.cut();
       x = empty(x.shape(), {.dtype = x.dtype(), .device = {.type = DeviceType::meta}});
-      x.get().cut = cut;
+      x.get().set_cut(cut);
     }
   }
   return result;
@@ -215,7 +215,7 @@ TEST(BadInput, what_would_be_overwritten_stays_as_it_was) {
 
 TEST(BadInput, no_destination_changes_when_another_does_not_fit) {
   const Tensor x = ones_of({4, 3}, DType::f32);
-  x.get().cut = {.parts = 2, .dim = 0};
+  x.get().set_cut({.parts = 2, .dim = 0});
   Outputs outputs;
   outputs.push_back(ones_of({4, 2}, DType::f32));
   outputs.push_back(ones_of({4, 2}, DType::f32));  // positions are i64

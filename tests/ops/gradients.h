@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <tessera/core/autograd/engine.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/ops/add.h>
@@ -18,6 +17,7 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::testing_support {
 
@@ -127,7 +127,7 @@ inline Tensor rows_of(const Tensor& x, std::int64_t first, std::int64_t count, i
               static_cast<const std::byte*>(x.raw_data()) + static_cast<std::size_t>(first) * bytes,
               static_cast<std::size_t>(count) * bytes);
   if (parts > 1) {
-    rows.get().cut = {.parts = parts, .dim = 0};
+    rows.get().set_cut({.parts = parts, .dim = 0});
   }
   return rows;
 }

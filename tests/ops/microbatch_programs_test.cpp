@@ -13,12 +13,12 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/meta.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/index.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/reshape.h>
@@ -30,7 +30,7 @@
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/core/tensor/index.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::test {
 namespace {

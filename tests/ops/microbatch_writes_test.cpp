@@ -9,11 +9,11 @@
 #include "support/op_tools.h"
 
 #include <tessera/core/autograd/engine.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/as_strided.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/div.h>
+#include <tessera/core/ops/index.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/permute.h>
@@ -25,7 +25,7 @@
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/core/tensor/index.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::test {
 namespace {

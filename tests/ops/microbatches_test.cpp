@@ -5,13 +5,13 @@
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/ops/attention.h>
 #include <tessera/core/ops/comparison.h>
+#include <tessera/core/ops/index.h>
 #include <tessera/core/ops/linear_cross_entropy.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/core/tensor/index.h>
 
 #include "ops/gradients.h"
 #include "support/error_of.h"
@@ -75,7 +75,7 @@ const RegisterOpCase<AsMicrobatches> kAsMicrobatchesCase{{
 
 TEST(Microbatches, pieces_lie_where_they_were) {
   Tensor x = from_values<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 4});
-  x.get().cut = {.parts = 2, .dim = 1};
+  x.get().set_cut({.parts = 2, .dim = 1});
   const Outputs pieces = unbind_microbatches(x);
   EXPECT_EQ(pieces[0].to_vector<float>(), (std::vector<float>{1, 2, 5, 6}));
   EXPECT_EQ(pieces[1].to_vector<float>(), (std::vector<float>{3, 4, 7, 8}));
@@ -106,13 +106,13 @@ TEST(Microbatches, gradients_pass_borders) {
 TEST(Microbatches, are_added_along_a_tree) {
   constexpr float kTiny = 0x1p-24F;  // two of them move 1, one does not
   Tensor x = from_values<float>({1, kTiny, kTiny, kTiny}, {4});
-  x.get().cut = {.parts = 4, .dim = 0, .stacked = true};
+  x.get().set_cut({.parts = 4, .dim = 0, .stacked = true});
   EXPECT_EQ(sum_microbatches(x).item<float>(), 1 + 2 * kTiny);
 }
 
 Tensor in_two(const Shape& shape, bool stacked = false) {
   Tensor x = zeros(shape);
-  x.get().cut = {.parts = 2, .dim = 0, .stacked = stacked};
+  x.get().set_cut({.parts = 2, .dim = 0, .stacked = stacked});
   return x;
 }
 

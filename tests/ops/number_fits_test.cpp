@@ -8,6 +8,7 @@
 #include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/copy.h>
+#include <tessera/core/ops/index.h>
 #include <tessera/core/ops/maximum.h>
 #include <tessera/core/ops/minimum.h>
 #include <tessera/core/ops/mul.h>
@@ -16,7 +17,6 @@
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/where.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/core/tensor/index.h>
 
 #include "support/error_of.h"
 

@@ -83,7 +83,7 @@ TEST_F(RandomLikeTest, bernoulli_is_sure_at_the_ends) {
 
 TEST_F(RandomLikeTest, take_the_samples_of_x_in_another_shape) {
   Tensor x = zeros({8, 3});
-  x.get().cut = {.parts = 4, .dim = 0};
+  x.get().set_cut({.parts = 4, .dim = 0});
   EXPECT_EQ(randn_like(x, {8, 64}).cut(), x.cut());
   EXPECT_EQ(randn_like(x, {8, 64}).shape(), (Shape{8, 64}));
   EXPECT_THROW(static_cast<void>(randn_like(x, {4, 64})), InvalidArgument);
@@ -203,7 +203,7 @@ TEST(Draws, attention_that_cannot_tell_samples_apart_is_refused) {
   Tensor q = rand_like(zeros({2, 4, 3, 4}));
   EXPECT_THROW(static_cast<void>(attention(q, q, q, {.dropout = 0.5})), Unsupported);
   q = zeros({2, 4, 3, 4});
-  q.get().cut = {.parts = 2, .dim = 1};
+  q.get().set_cut({.parts = 2, .dim = 1});
   EXPECT_THROW(static_cast<void>(attention(q, q, q, {.dropout = 0.5})), Unsupported);
 }
 

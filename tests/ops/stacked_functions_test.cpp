@@ -17,6 +17,7 @@
 #include <tessera/core/ops/flip.h>
 #include <tessera/core/ops/glu.h>
 #include <tessera/core/ops/group_norm.h>
+#include <tessera/core/ops/index.h>
 #include <tessera/core/ops/log_softmax.h>
 #include <tessera/core/ops/logsumexp.h>
 #include <tessera/core/ops/matmul.h>
@@ -32,7 +33,6 @@
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/core/tensor/index.h>
 
 namespace tessera::test {
 namespace {

@@ -1,7 +1,7 @@
 // A device whose tensors hold no memory.
 #pragma once
 
-#include <tessera/core/tensor/device.h>
+#include <tessera/core/device/device.h>
 
 namespace tessera::testing_support {
 

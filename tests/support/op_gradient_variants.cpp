@@ -9,8 +9,8 @@
 #include "support/op_problem.h"
 #include "support/op_tools.h"
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/device/allocator.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::test {
 namespace {

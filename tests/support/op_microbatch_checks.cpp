@@ -43,7 +43,7 @@ struct Result {
 /// Weights that differ from element to element.
 Tensor weights_of(const Tensor& y) {
   Tensor w = empty(y.shape(), {.dtype = y.dtype()});
-  w.get().cut = y.cut();
+  w.get().set_cut(y.cut());
   for (std::int64_t i = 0; i < w.numel(); ++i) {
     store_as(w.get(), i, std::cos(static_cast<double>(i)));
   }
@@ -108,7 +108,7 @@ std::vector<Tensor> inputs_of_piece(const Cutting& c, int m) {
 /// Microbatch `m` of what a pass of several gave; `cut` says where it lies.
 Tensor piece(Tensor x, const Cut& cut, int m) {
   x = x.detach();
-  x.get().cut = cut;
+  x.get().set_cut(cut);
   return dense(unbind_microbatches(x)[static_cast<std::size_t>(m)]);
 }
 
@@ -156,7 +156,7 @@ bool compare(const Cutting& c, std::uint32_t marked, const std::string& what) {
   const std::vector<Tensor> inputs = make_inputs(*c.sample, kDType);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (const int dim = inputs[i].defined() ? c.dim_of(i) : -1; dim >= 0 && (marked >> i & 1U)) {
-      inputs[i].get().cut = {.parts = c.count, .dim = static_cast<std::int8_t>(dim)};
+      inputs[i].get().set_cut({.parts = c.count, .dim = static_cast<std::int8_t>(dim)});
     }
   }
   std::vector<Tensor> seeds;

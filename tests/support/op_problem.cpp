@@ -5,9 +5,9 @@
 #include "support/op_tools.h"
 
 #include <tessera/core/autograd/engine.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::test {
 
@@ -34,7 +34,7 @@ Problem problem_of(const OpCaseData& c, const SampleData& sample, DType dtype) {
 
 Tensor weights_for(const Tensor& y, double phase) {
   Tensor w = empty(y.shape(), {.dtype = y.dtype()});
-  w.get().cut = y.cut();
+  w.get().set_cut(y.cut());
   for (std::int64_t i = 0; i < w.numel(); ++i) {
     const double angle = static_cast<double>(i) + phase;
     store_as(w.get(), i,

@@ -6,10 +6,10 @@
 #include "support/op_checks.h"
 #include "support/op_tools.h"
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::test {
 namespace {
@@ -92,7 +92,7 @@ void hold_microbatches(const std::vector<Tensor>& inputs, const ShardRule& rule,
                        int count) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (const int dim = rule.inputs[i].find(label); dim >= 0) {
-      inputs[i].get().cut = {.parts = count, .dim = static_cast<std::int8_t>(dim)};
+      inputs[i].get().set_cut({.parts = count, .dim = static_cast<std::int8_t>(dim)});
     }
   }
 }

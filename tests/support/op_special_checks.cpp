@@ -9,8 +9,8 @@
 #include "support/op_checks.h"
 #include "support/op_tools.h"
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/tensor/elements.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::test {
 namespace {

@@ -8,8 +8,8 @@
 #include "support/op_checks.h"
 #include "support/op_tools.h"
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/microbatches.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::test {
 namespace {

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstring>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::test {
 namespace {
@@ -61,7 +61,7 @@ Tensor make_input(const InputSpec& spec, std::optional<DType> swept, std::uint64
   for (std::int64_t i = 0; i < x.numel(); ++i) {
     store_as(x.get(), i, value_of(spec, dtype, stream, i));
   }
-  x.get().cut = spec.cut;
+  x.get().set_cut(spec.cut);
   return x;
 }
 
@@ -186,7 +186,7 @@ Tensor strided_copy(const Tensor& x) {
   auto impl = make_ref<TensorImpl>(room.get().storage, x.shape(), x.dtype(), x.device());
   impl->strides = strides;
   impl->offset = 3;
-  impl->cut = x.cut();
+  impl->set_cut(x.cut());
   const TensorImpl& from = x.get();
   StridedCounter<2> at(from.shape, {from.strides, strides});
   for (std::int64_t n = from.numel(); n > 0; --n, at.next()) {
@@ -209,7 +209,7 @@ Tensor converted(const Tensor& x, DType dtype) {
     return x;
   }
   Tensor y = empty(x.shape(), {.dtype = dtype});
-  y.get().cut = x.cut();
+  y.get().set_cut(x.cut());
   std::int64_t next = 0;
   for_each_element(
       x.get(), [&](std::int64_t at) { store_as(y.get(), next++, load_as<Complex>(x.get(), at)); });

@@ -3,7 +3,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/dispatch/autocast.h>
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
 #include <tessera/core/ops/support/checks.h>
 
 namespace tessera {

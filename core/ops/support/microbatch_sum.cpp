@@ -14,7 +14,7 @@ template <class C>
 std::vector<C> piece_sums(const Kernel& k, const Strides& to, std::int64_t count) {
   const TensorImpl& x = k.input();
   std::vector<C> sums(static_cast<std::size_t>(k.cuts() * count), C(0));
-  const int cut_dim = x.cut.dim;
+  const int cut_dim = x.cut().dim;
   const std::int64_t per_part = k.cuts() > 1 ? x.shape[cut_dim] / k.cuts() : 1;
   StridedCounter<2> at(x.shape, {x.strides, to});
   for (std::int64_t n = x.numel(); n > 0; --n, at.next()) {

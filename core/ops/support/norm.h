@@ -5,8 +5,8 @@
 // where RMS norm takes 0 for the mean and has no bias.
 #pragma once
 
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/dispatch/call.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>

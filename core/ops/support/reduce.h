@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include <tessera/core/autograd/vjp.h>
 #include <tessera/core/dispatch/call.h>
+#include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {

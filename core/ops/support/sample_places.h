@@ -12,7 +12,7 @@ namespace tessera {
 class ElementPlaces {
  public:
   explicit ElementPlaces(const TensorImpl& x)
-      : cut_(x.cut), per_part_(cut_ ? x.shape[cut_.dim] / cut_.parts : 0), inner_(x.shape) {
+      : cut_(x.cut()), per_part_(cut_ ? x.shape[cut_.dim] / cut_.parts : 0), inner_(x.shape) {
     if (cut_) {
       inner_[cut_.dim] = per_part_;
     }

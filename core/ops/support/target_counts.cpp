@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include <tessera/core/autograd/loss_counts.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/loss_counts.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 
@@ -21,7 +21,7 @@ Tensor with_target_counts(Tensor loss, const char* op, const Tensor& rows, const
                           std::int64_t ignore_index) {
   Tensor of_rows = targets.detach();
   if (!of_rows.cut() && !rows.cut().stacked) {
-    of_rows.get().cut = rows.cut();  // they do not depend on the samples, but there is one a row
+    of_rows.get().set_cut(rows.cut());  // they do not depend on the samples, but there is one a row
   }
   const Tensor counted = count_targets(of_rows, ignore_index);
   const Cut cut = loss.cut();  // rows may exist once a microbatch where all have these targets

@@ -9,8 +9,8 @@ namespace {
 bool dropout_kernel(Kernel& k, const Dropout::Attrs& attrs) {
   const TensorImpl& x = k.input();
   const TensorImpl& y = k.output();
-  const std::int64_t parts = x.cut ? x.cut.parts : 1;
-  if (!is_fast_or_f64(y) || x.dtype != y.dtype || (x.cut && x.cut.dim != 0) || x.numel() == 0 ||
+  const std::int64_t parts = x.cut() ? x.cut().parts : 1;
+  if (!is_fast_or_f64(y) || x.dtype != y.dtype || (x.cut() && x.cut().dim != 0) || x.numel() == 0 ||
       x.numel() / parts % attrs.per_sample != 0) {
     return false;
   }

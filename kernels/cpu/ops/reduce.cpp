@@ -27,7 +27,7 @@ struct Rows {
 
 Rows rows_to_sum(const TensorImpl& x, const DimSet& reduced, std::int64_t cuts) {
   Rows rows;
-  const int cut_dim = cuts > 1 ? x.cut.dim : -1;
+  const int cut_dim = cuts > 1 ? x.cut().dim : -1;
   if (cut_dim >= 0) {
     rows.add(cuts, x.shape[cut_dim] / cuts * x.strides[cut_dim], false);
   }

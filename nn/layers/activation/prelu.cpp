@@ -1,8 +1,8 @@
 #include <tessera/nn/layers/activation/prelu.h>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/prelu.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/init/constant.h>
 
 namespace tessera::nn {

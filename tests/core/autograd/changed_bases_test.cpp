@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/autograd/boundary.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/dispatch/op.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/as_strided.h>
 #include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/index.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/permute.h>
 #include <tessera/core/ops/reshape.h>
@@ -22,7 +22,7 @@
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/dlpack.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/core/tensor/index.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {

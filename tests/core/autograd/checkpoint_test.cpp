@@ -5,7 +5,6 @@
 #include <array>
 
 #include <tessera/core/autograd/engine.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/dispatch/autocast.h>
@@ -15,6 +14,7 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/add.h>
@@ -11,6 +10,7 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 #include "support/error_of.h"
 
@@ -107,7 +107,7 @@ TEST(Grad, takes_no_seeds_or_one_for_each_output) {
 TEST(Microbatches, gradients_do_not_depend_on_how_many_share_a_pass) {
   const Tensor w = leaf({0.1F, 0.2F, 0.3F});
   Tensor x = randn({4, 3});
-  x.get().cut = {.parts = 4, .dim = 0};
+  x.get().set_cut({.parts = 4, .dim = 0});
   const Tensor loss = sum_to(x * w, {});
   EXPECT_EQ(loss.shape(), (Shape{4}));
   EXPECT_TRUE(loss.cut().stacked);
@@ -125,7 +125,7 @@ TEST(Microbatches, whose_gradients_are_kept_apart_are_said_once_with_their_bytes
   const ContextScope rank(std::make_shared<Context>());
   const Tensor w = leaf({0.1F, 0.2F, 0.3F});
   Tensor x = randn({4, 3});
-  x.get().cut = {.parts = 4, .dim = 0};
+  x.get().set_cut({.parts = 4, .dim = 0});
   sum_to(x * w, {}).backward(ones({4}));
   EXPECT_TRUE(lines.empty());
   for (int i = 0; i < 2; ++i) {

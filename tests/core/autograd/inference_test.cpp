@@ -1,13 +1,13 @@
 // What is made under an InferenceGuard stays off the tape.
 #include <gtest/gtest.h>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/expand.h>
@@ -14,6 +13,7 @@
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/tensor/device.h>
+#include <tessera/core/device/device.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {

@@ -1,4 +1,4 @@
-#include <tessera/core/tensor/index.h>
+#include <tessera/core/ops/index.h>
 
 #include <gtest/gtest.h>
 

@@ -17,6 +17,7 @@
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/flip.h>
+#include <tessera/core/ops/index.h>
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/matmul.h>
 #include <tessera/core/ops/max.h>
@@ -33,7 +34,6 @@
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/ops/var.h>
-#include <tessera/core/tensor/index.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/linear.h>

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <functional>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/add.h>
@@ -12,6 +11,7 @@
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
@@ -56,7 +56,7 @@ Tensor samples(std::int64_t first, std::int64_t microbatches) {
     x.data<float>()[i] = sample(first * kPer + i / kColumns, i % kColumns);
   }
   if (microbatches > 1) {
-    x.get().cut = {.parts = static_cast<std::int32_t>(microbatches), .dim = 0};
+    x.get().set_cut({.parts = static_cast<std::int32_t>(microbatches), .dim = 0});
   }
   return x;
 }

@@ -14,6 +14,7 @@
 #include <tessera/core/ops/exp.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/gather.h>
+#include <tessera/core/ops/index.h>
 #include <tessera/core/ops/index_select.h>
 #include <tessera/core/ops/layer_norm.h>
 #include <tessera/core/ops/linear.h>
@@ -31,7 +32,6 @@
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/ops/where.h>
-#include <tessera/core/tensor/index.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/batch_norm.h>

@@ -7,13 +7,13 @@
 #include <set>
 #include <string>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/dropout.h>
 #include <tessera/core/ops/multinomial.h>
 #include <tessera/core/ops/random_like.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/ops/sub.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/optim/sgd.h>
 
 #include "any_number_of_ranks.h"

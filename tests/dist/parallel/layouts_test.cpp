@@ -10,13 +10,13 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/layers/embedding.h>
 
 #include "any_number_of_ranks.h"

@@ -78,7 +78,8 @@ Batch batch(const Padding& padding, std::int64_t first, std::int64_t count, std:
     }
   }
   if (parts > 1) {
-    b.x.get().cut = b.y.get().cut = {.parts = parts, .dim = 0};
+    b.y.get().set_cut({.parts = parts, .dim = 0});
+    b.x.get().set_cut(b.y.cut());
   }
   return b;
 }

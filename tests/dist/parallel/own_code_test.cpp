@@ -10,7 +10,6 @@
 
 #include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/autograd/hooks.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/autograd/saved_tensor.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/div.h>
@@ -22,6 +21,7 @@
 #include <tessera/core/ops/sqrt.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/modes.h>
 
 #include "any_number_of_ranks.h"
 #include "loops_of_a_pair.h"

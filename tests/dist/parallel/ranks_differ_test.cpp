@@ -5,10 +5,10 @@
 #include <utility>
 
 #include <tessera/core/autograd/hooks.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/tensor/modes.h>
 
 #include "support/difference.h"
 #include "support/values_of.h"

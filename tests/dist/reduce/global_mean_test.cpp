@@ -41,7 +41,8 @@ Tensor metric(std::int64_t step, std::int64_t first, std::int64_t count) {
     w.data<float>()[i] = weight_at(step, first + i / kEach, i % kEach);
   }
   if (count > 1) {
-    x.get().cut = w.get().cut = {.parts = static_cast<std::int32_t>(count), .dim = 0};
+    w.get().set_cut({.parts = static_cast<std::int32_t>(count), .dim = 0});
+    x.get().set_cut(w.cut());
   }
   return nn::weighted_mean(x, w);
 }

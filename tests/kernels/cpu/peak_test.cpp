@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <tessera/core/device/peak.h>
+#include <tessera/core/tensor/peak.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/peak.h>
 

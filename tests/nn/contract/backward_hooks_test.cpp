@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/autograd/checkpoint.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/relu.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/hooks/global_hooks.h>
 
 #include "hook_models.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include <tessera/core/autograd/modes.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/layers/module_list.h>
 #include <tessera/nn/state/tree_def.h>

@@ -2,8 +2,8 @@
 // that a Module unites differ, and what was chosen.
 #include <gtest/gtest.h>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/layers/activation/sigmoid.h>
 #include <tessera/nn/layers/activation/tanh.h>

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <thread>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/relu.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/functional/pure.h>
 #include <tessera/nn/layers/activation/relu.h>
 #include <tessera/nn/layers/batch_norm.h>

@@ -7,13 +7,13 @@
 #include <sstream>
 #include <string>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/data/data_loader.h>
 #include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/linear.h>

@@ -5,7 +5,6 @@
 
 #include <sstream>
 
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/matmul.h>
@@ -13,6 +12,7 @@
 #include <tessera/core/ops/relu.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/nn/functional/spec.h>
 #include <tessera/nn/init/constant.h>
 #include <tessera/nn/layers/batch_norm.h>

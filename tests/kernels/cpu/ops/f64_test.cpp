@@ -104,7 +104,7 @@ TEST_P(FastF64, SumsInMicrobatches) {
   const Tensor x = wide({4, 6, 20}), up = wide({4, 6, 20}), inverse = wide({4, 6, 1});
   const Tensor targets = cast(rand({4, 6}) * 20, DType::i64);
   for (const Tensor& t : {x, up, inverse, targets}) {
-    t.get().cut = {.parts = 4, .dim = 0};
+    t.get().set_cut({.parts = 4, .dim = 0});
   }
   compare_f64<LayerNormBackward>({up, x, inverse, wide({20}), inverse}, {true, true, DType::f64});
   compare_f64<CrossEntropy>({x, targets});

@@ -93,7 +93,7 @@ TEST(FastOps, SumsInMicrobatches) {
   const Tensor targets = from_values<std::int64_t>(
       {1, 2, 3, 4, 5, 6, 7, 8, 9, -100, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 6});
   for (const Tensor& t : {x, gradient, inverse, mean, up, targets}) {
-    t.get().cut = {.parts = 4, .dim = 0};
+    t.get().set_cut({.parts = 4, .dim = 0});
   }
   compare<LinearGradWeight>({gradient, x});
   compare<LinearGradBias>({gradient});
@@ -177,7 +177,7 @@ TEST(FastOps, Dropout) {
     attrs.samples = 6, attrs.per_sample = 3 * columns;
     compare<tessera::Dropout>({x}, attrs);
     compare<tessera::Dropout>({half(x)}, attrs, kHalf);
-    x.get().cut = {.parts = 3, .dim = 0};
+    x.get().set_cut({.parts = 3, .dim = 0});
     attrs.samples = 2;
     compare<tessera::Dropout>({x}, attrs);
     attrs.samples = 4, attrs.per_sample = 6 * columns;
@@ -216,7 +216,8 @@ TEST(FastOps, FusedHead) {
   attrs.expected = 0.25;
   compare<tessera::LinearCrossEntropy>({x, weight, targets}, attrs);
   const Tensor each = randn({4});
-  x.get().cut = targets.get().cut = {.parts = 4, .dim = 0};
+  targets.get().set_cut({.parts = 4, .dim = 0});
+  x.get().set_cut(targets.cut());
   compare<tessera::LinearCrossEntropy>({x, weight, targets}, attrs);
   for (const bool stacked : {false, true}) {
     compare<LinearCrossEntropyBackward>({each, x, weight, targets}, {attrs, stacked});

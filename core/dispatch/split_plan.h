@@ -1,15 +1,16 @@
-// Stage 1 of the call pipeline for tensors that hold several microbatches: how their borders pass
-// through an op. See docs/determinism.md.
+// How the borders of microbatches pass through an op. See docs/determinism.md.
 #pragma once
 
-#include <vector>
+#include <cstdint>
+#include <span>
 
-#include <tessera/core/dispatch/call.h>
+#include <tessera/core/dispatch/op.h>
 
 namespace tessera {
 
-/// What happens to microbatch borders in one call.
-struct CutPlan {
+/// What happens to microbatch borders in one call. One that holds none has the plan of its
+/// defaults.
+struct SplitPlan {
   /// Per output: the dim that carries the cut on, or -1 when the op sums over it.
   InlineVector<std::int8_t, 3> output_dims;
   std::int32_t parts = 1;
@@ -49,17 +50,16 @@ inline void check_borders(const char* op, const Tensor& destination, const Tenso
 }
 
 /// Decides. Throws Unsupported, naming op and ways out, when the op mixes samples.
-[[nodiscard]] CutPlan plan_cut(const OpDef& op, std::span<const TensorRef> inputs,
-                               const void* attrs);
+[[nodiscard]] SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs,
+                                   const void* attrs);
 
-/// `inputs`, with those that the plan found unmarked told where they are cut. A tensor as long as
-/// the pass along the dim in which others hold samples, `zeros(x.shape())` say, has an entry a
-/// sample too: it could not be used in a pass of another size otherwise.
-[[nodiscard]] std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs,
-                                                const CutPlan& plan);
-
-/// Runs `op` on each microbatch's slices and joins the results: always right, never fast.
-void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
-                        Outputs& outputs, const CutPlan& plan);
+/// The dim of one microbatch that holds samples, for each output of a call with stacked inputs, or
+/// -1; `first` are the inputs of one microbatch. Throws Unsupported when the op mixes samples: what
+/// came of `x - mean(x, {0}, true)` may no more be compared with other samples than x, of which a
+/// microbatch is but a part.
+[[nodiscard]] InlineVector<std::int8_t, 3> stacked_sample_dims(const OpDef& op,
+                                                               std::span<const TensorRef> inputs,
+                                                               std::span<const TensorRef> first,
+                                                               const void* attrs);
 
 }  // namespace tessera

@@ -9,7 +9,7 @@
 #include <tessera/core/base/pooled.h>
 #include <tessera/core/base/ref.h>
 #include <tessera/core/device/allocator.h>
-#include <tessera/core/tensor/device.h>
+#include <tessera/core/device/device.h>
 
 namespace tessera {
 

@@ -1,4 +1,4 @@
-#include <tessera/core/device/peak.h>
+#include <tessera/core/tensor/peak.h>
 
 #include <algorithm>
 #include <barrier>

@@ -1,4 +1,4 @@
-#include <tessera/core/autograd/vjp.h>
+#include <tessera/core/autograd/op_vjp.h>
 
 #include <algorithm>
 #include <span>
@@ -6,33 +6,33 @@
 #include <vector>
 
 #include <tessera/core/autograd/meta.h>
-#include <tessera/core/autograd/modes.h>
 #include <tessera/core/base/context.h>
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 
-Tensor Vjp::gradient(int i) const {
+Tensor OpVjp::gradient(int i) const {
   const Tensor& arrived = run_.gradients(op_)[index(i)];
   if (arrived.defined()) {
     return arrived;
   }
   const TensorMeta& meta = output_meta(i);
   Tensor none = zeros(meta.shape, {.dtype = meta.dtype, .device = meta.device});
-  none.get().cut = meta.cut;
+  none.get().set_cut(meta.cut);
   return none;
 }
 
-Tensor Vjp::input(int i) const {
+Tensor OpVjp::input(int i) const {
   const SavedTensor& saved = node_.saved_inputs[index(i)];
   check<InternalError>((node_.op->info.saved_inputs >> i & 1U) != 0, node_.op->info.name,
                        ": the gradient reads input ", i, ", which is not saved");
   return saved.unpack(node_.op->info.name);
 }
 
-Tensor Vjp::output(int i) const {
+Tensor OpVjp::output(int i) const {
   check<InternalError>((node_.op->info.saved_outputs >> i & 1U) != 0, node_.op->info.name,
                        ": the gradient reads output ", i, ", which is not saved");
   Tensor saved = node_.saved_outputs[index(i)].unpack(node_.op->info.name);
@@ -42,10 +42,7 @@ Tensor Vjp::output(int i) const {
   // A gradient that knew its producer would keep the graph alive through its leaf.
   saved = saved.detach();
   if (grad_enabled()) {
-    auto meta = std::make_unique<AutogradMeta>();
-    meta->producer = Ref<OpNode>(&node_);
-    meta->output = static_cast<std::uint32_t>(i);
-    saved.get().autograd = std::move(meta);
+    set_producer(saved.get(), Ref<OpNode>(&node_), static_cast<std::uint32_t>(i));
   }
   return saved;
 }
@@ -61,7 +58,7 @@ bool brings_apart(std::span<const Tensor> gradients) {
 
 }  // namespace
 
-Tensor Vjp::destination(int i) const {
+Tensor OpVjp::destination(int i) const {
   // The gradients of several microbatches, which another input wants apart, would not fit.
   if (Modes::current().batch_sum == BatchSum::stack && Context::current().pass.count > 1) {
     return {};
@@ -116,8 +113,8 @@ void check_only_use(const OpDef& op, const LeafRun* leaf) {
 
 }  // namespace
 
-void Vjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
-                        const void* attrs) {
+void OpVjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
+                          const void* attrs) {
   const bool has_samples = inputs[0]->ndim() - (inputs[0]->cut().stacked ? 1 : 0) > 1;
   const bool several = Context::current().pass.grain > 1;
   if (several && has_samples && !grad_enabled() && put_off_batch_sum(i, op, inputs, attrs)) {
@@ -128,8 +125,8 @@ void Vjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> input
   set(i, std::move(outputs[0]));
 }
 
-bool Vjp::put_off_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
-                            const void* attrs) {
+bool OpVjp::put_off_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
+                              const void* attrs) {
   LeafRun* leaf = run_.leaf_behind(op_, index(i));
   const bool shared = leaf != nullptr && !leaf->only_use() && !input_meta(i).cut;
   if (!shared && !node_.of_one_microbatch) {
@@ -166,7 +163,7 @@ Tensor rows_apart(const RowGradient& rows, const TensorMeta& meta) {
 
 }  // namespace
 
-void Vjp::set_rows(int i, Tensor ids, Tensor values) {
+void OpVjp::set_rows(int i, Tensor ids, Tensor values) {
   if (const Cut& cut = values.cut(); cut && !ids.cut() && cut.dim < values.ndim() - 1) {
     // Ids that all microbatches share (positions) are looked up once and have a gradient for each.
     ids = cut.stacked ? repeat_microbatches(ids, cut.parts)

@@ -1,4 +1,4 @@
-#include <tessera/core/tensor/device.h>
+#include <tessera/core/device/device.h>
 
 #include <array>
 #include <charconv>

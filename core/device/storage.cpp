@@ -1,4 +1,4 @@
-#include <tessera/core/tensor/storage.h>
+#include <tessera/core/device/storage.h>
 
 #include <cstring>
 #include <utility>

@@ -1,6 +1,6 @@
-#include <tessera/core/tensor/index.h>
+#include <tessera/core/ops/index.h>
 
-#include <tessera/core/dispatch/cut_stage.h>
+#include <tessera/core/dispatch/split_plan.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/expand.h>

@@ -1,0 +1,197 @@
+#include <tessera/core/dispatch/split_plan.h>
+
+#include <algorithm>
+#include <string>
+
+#include <tessera/core/base/module_path.h>
+#include <tessera/core/tensor/microbatch_shape.h>
+#include <tessera/core/tensor/modes.h>
+
+namespace tessera {
+namespace {
+
+/// True when an elementwise op can treat the dim of pieces as one more dim of its operands. What
+/// all pieces share is a number then: a kernel may round otherwise where an operand is repeated.
+bool broadcasts_over_pieces(std::span<const TensorRef> inputs) {
+  int stacked_ndim = -1;
+  for (const Tensor& x : inputs) {
+    if (x.defined() && x.cut().stacked) {
+      if (stacked_ndim >= 0 && x.ndim() != stacked_ndim) {
+        return false;
+      }
+      stacked_ndim = x.ndim();
+    }
+  }
+  for (const Tensor& x : inputs) {
+    const bool fits =
+        !x.defined() || x.cut().stacked || (!x.cut() && x.ndim() < stacked_ndim && x.numel() == 1);
+    if (!fits) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::int32_t common_parts(const char* op, std::span<const TensorRef> inputs) {
+  std::int32_t parts = 0;
+  for (const Tensor& x : inputs) {
+    if (x.defined() && x.cut()) {
+      check(parts == 0 || parts == x.cut().parts, op,
+            ": inputs hold different numbers of microbatches; got ", parts, " and ", x.cut().parts,
+            ", expected one number; what a loop keeps from one pass to another is kept for each "
+            "Context::current().pass.first");
+      parts = x.cut().parts;
+    }
+  }
+  return parts;
+}
+
+bool holds_samples(const Tensor& x) {
+  return x.defined() && x.cut().sample_dim() >= 0;
+}
+
+/// The label of the dims that hold samples; `rule` is that of one microbatch where some inputs are
+/// stacked.
+std::int8_t cut_label(const OpDef& op, const ShardRule& rule, std::span<const TensorRef> inputs) {
+  std::int8_t label = DimLabels::kWhole;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!holds_samples(inputs[i])) {
+      continue;
+    }
+    const std::int8_t found = rule.inputs[i][inputs[i]->cut().sample_dim()];
+    if (found == DimLabels::kWhole) {
+      fail_on_microbatches(op.info.name, "mixes samples");
+    }
+    if (label != DimLabels::kWhole && found != label) {
+      fail_on_microbatches(op.info.name, "meets samples along two different dims");
+    }
+    label = found;
+  }
+  return label;
+}
+
+/// Of an elementwise op whose inputs have as many dims: the dim of one microbatch that holds
+/// samples.
+std::int8_t common_sample_dim(const OpDef& op, std::span<const TensorRef> inputs) {
+  std::int8_t dim = -1;
+  for (const Tensor& x : inputs) {
+    if (holds_samples(x)) {
+      if (dim >= 0 && dim != x.cut().sample_dim()) {
+        fail_on_microbatches(op.info.name, "meets samples along two different dims");
+      }
+      dim = x.cut().sample_dim();
+    }
+  }
+  return dim;
+}
+
+ShardRule rule_of(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs) {
+  if (op.shard == nullptr) {
+    fail_on_microbatches(op.info.name, "has no rule for microbatches");
+  }
+  Infer infer(op.info.name, inputs);
+  op.infer(infer, attrs);
+  return op.shard(infer, attrs);
+}
+
+/// Per output: the dim with `label`, or -1.
+InlineVector<std::int8_t, 3> dims_with(std::int8_t label, const ShardRule& rule) {
+  InlineVector<std::int8_t, 3> dims;
+  for (const DimLabels& output : rule.outputs) {
+    dims.push_back(static_cast<std::int8_t>(output.find(label)));
+  }
+  return dims;
+}
+
+/// Per input: the dim with `label` of one that is not cut, as long as the samples of the pass; -1
+/// for others. Empty when there is none.
+InlineVector<std::int8_t, 4> unmarked_dims(const ShardRule& rule, std::int8_t label,
+                                           std::span<const TensorRef> inputs) {
+  std::int64_t samples = 0;
+  for (const Tensor& x : inputs) {
+    samples = x.defined() && x.cut() ? x.shape()[x.cut().dim] : samples;
+  }
+  InlineVector<std::int8_t, 4> dims;
+  bool any = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& x = inputs[i];
+    const int dim = x.defined() && !x.cut() ? rule.inputs[i].find(label) : -1;
+    const bool per_sample = dim >= 0 && x.shape()[dim] == samples && samples > 1;
+    dims.push_back(static_cast<std::int8_t>(per_sample ? dim : -1));
+    any |= per_sample;
+  }
+  return any ? dims : InlineVector<std::int8_t, 4>();
+}
+
+}  // namespace
+
+void fail_on_microbatches(const char* op, const char* why) {
+  const std::string module = current_module_path();
+  fail<Unsupported>(
+      op, ": ", why, module.empty() ? "" : " in module ", module,
+      "; several microbatches cannot run in one pass; in LoaderOptions, grain = 1 makes "
+      "the batch one microbatch, and at_once = 1 runs them one by one, each without "
+      "the samples of the others");
+}
+
+void fail_on_other_borders(const char* op) {
+  fail_on_microbatches(op, "writes several microbatches into a tensor of other borders");
+}
+
+SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs) {
+  SplitPlan plan;
+  plan.parts = common_parts(op.info.name, inputs);
+  for (const Tensor& x : inputs) {
+    plan.stacked_inputs |= x.defined() && x.cut().stacked;
+  }
+  if (plan.stacked_inputs) {
+    plan.loop = !op.info.elementwise || !broadcasts_over_pieces(inputs);
+    plan.samples = plan.loop ? std::int8_t{-1} : common_sample_dim(op, inputs);
+    return plan;
+  }
+  const ShardRule rule = rule_of(op, inputs, attrs);
+  const std::int8_t label = cut_label(op, rule, inputs);
+  plan.unmarked = unmarked_dims(rule, label, inputs);
+  plan.output_dims = dims_with(label, rule);
+  const bool sums = std::ranges::any_of(plan.output_dims, [](std::int8_t dim) { return dim < 0; });
+  const bool in_runs =
+      std::ranges::all_of(inputs, [](const Tensor& x) { return !x.defined() || lie_in_runs(x); });
+  // Of one microbatch as well, what is no sum over samples: the gradient may mix them inside it.
+  const bool apart = plan.parts > 1 || rule.reduction == ShardRule::Reduction::none;
+  plan.loop = sums && apart && !(op.info.cuts_sums && in_runs);
+  if (sums && plan.parts > 1 && !plan.loop) {
+    plan.sum_parts = plan.parts;
+    plan.stack = Modes::current().batch_sum == BatchSum::stack;
+  }
+  return plan;
+}
+
+void SplitPlan::set_cuts(Infer& infer) const {
+  const Cut pieces{.parts = parts, .dim = 0, .stacked = true, .samples = samples};
+  const std::span<OutputSpec> specs = infer.outputs();
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (stacked_inputs) {
+      specs[i].cut = pieces;
+    } else if (output_dims[i] >= 0) {
+      if (specs[i].shape[output_dims[i]] % parts != 0) {  // a reshape that takes samples apart
+        fail_on_microbatches(infer.op(), "mixes samples");
+      }
+      specs[i].cut = {.parts = parts, .dim = output_dims[i], .stacked = false};
+    } else if (stack) {
+      specs[i].shape.insert(0, parts);
+      specs[i].cut = pieces;
+    }
+  }
+}
+
+InlineVector<std::int8_t, 3> stacked_sample_dims(const OpDef& op, std::span<const TensorRef> inputs,
+                                                 std::span<const TensorRef> first,
+                                                 const void* attrs) {
+  if (std::ranges::none_of(inputs, [](const Tensor& x) { return holds_samples(x); })) {
+    return {};
+  }
+  const ShardRule rule = rule_of(op, first, attrs);
+  return dims_with(cut_label(op, rule, inputs), rule);
+}
+
+}  // namespace tessera

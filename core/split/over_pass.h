@@ -1,0 +1,31 @@
+// How numbers that exist once a microbatch become the batch's: what an op makes of it.
+#pragma once
+
+#include <span>
+
+#include <tessera/core/dispatch/call.h>
+
+namespace tessera {
+
+/// What the inputs of a call say of OverPass, before the call changes them.
+struct Origins {
+  explicit Origins(std::span<const TensorRef> inputs);
+
+  bool samples = false;  ///< some input holds them
+  bool beside = false;   ///< some input that is not stacked holds them
+  bool shared = false;   ///< some input is equal for all microbatches
+  bool first = false;    ///< the first input is stacked
+  bool is_real = false;  ///< the first input is no integer
+  bool alike = true;     ///< the stacked inputs come together in one way, `over`
+  int stacked = 0;
+  OverPass over = OverPass::mean;
+};
+
+/// Says of the stacked `outputs` of `op` how their numbers become the batch's.
+void mark_over_pass(const OpDef& op, const Origins& from, const Outputs& outputs);
+
+/// What was written to a part of a tensor may be of another kind than the rest: says so of its
+/// base.
+void mark_base(const TensorImpl& written);
+
+}  // namespace tessera

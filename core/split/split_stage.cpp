@@ -1,0 +1,38 @@
+// The stage of calls whose inputs hold several microbatches, or know their samples.
+#include <vector>
+
+#include <tessera/core/dispatch/pipeline.h>
+#include <tessera/core/split/over_pass.h>
+#include <tessera/core/split/split_loop.h>
+
+namespace tessera {
+namespace {
+
+void split(Call& call) {
+  const SplitPlan plan = plan_split(call.op, call.inputs, call.attrs);
+  if (!plan.unmarked.empty()) {
+    const std::vector<Tensor> marked = marked_inputs(call.inputs, plan);
+    tessera::call(call.op, std::vector<TensorRef>(marked.begin(), marked.end()), call.attrs,
+                  call.outputs);
+    return;
+  }
+  const Origins from(call.inputs);
+  const Outputs destinations = call.outputs;
+  if (plan.loop) {
+    call_by_microbatch(call.op, call.inputs, call.attrs, call.outputs, plan);
+  } else {
+    call.split = &plan;
+    proceed(call);
+  }
+  mark_over_pass(call.op, from, call.outputs);
+  for (const Tensor& written : destinations) {
+    if (written.defined() && written.cut().stacked) {
+      mark_base(written.get());
+    }
+  }
+}
+
+const RegisterStage register_split(Stage::split, split);
+
+}  // namespace
+}  // namespace tessera
