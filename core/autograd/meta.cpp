@@ -35,20 +35,6 @@ void LeaveTape::operator()(AutogradMeta* meta) const noexcept {
   delete meta;
 }
 
-AutogradMeta& meta_of(TensorImpl& x) {
-  if (x.autograd == nullptr) {
-    x.autograd.reset(new AutogradMeta);
-  }
-  return *x.autograd;
-}
-
-void set_producer(TensorImpl& x, Ref<OpNode> producer, std::uint32_t output) {
-  AutogradMeta& meta = meta_of(x);
-  meta.producer = std::move(producer);
-  meta.output = output;
-  x.set_wants_gradient(true);
-}
-
 void copy_place(const TensorImpl& of, TensorImpl& to) {
   if (of.autograd != nullptr) {
     to.autograd.reset(new AutogradMeta(*of.autograd));

@@ -36,10 +36,20 @@ struct AutogradMeta : Pooled<AutogradMeta> {
 };
 
 /// The place of `x`, made where it has none.
-[[nodiscard]] AutogradMeta& meta_of(TensorImpl& x);
+[[nodiscard]] inline AutogradMeta& meta_of(TensorImpl& x) {
+  if (x.autograd == nullptr) {
+    x.autograd.reset(new AutogradMeta);
+  }
+  return *x.autograd;
+}
 
 /// Makes output `output` of `producer` the place of `x`.
-void set_producer(TensorImpl& x, Ref<OpNode> producer, std::uint32_t output);
+inline void set_producer(TensorImpl& x, Ref<OpNode> producer, std::uint32_t output) {
+  AutogradMeta& meta = meta_of(x);
+  meta.producer = std::move(producer);
+  meta.output = output;
+  x.set_wants_gradient(true);
+}
 
 /// Gives `to` the place of `of`, which has no stale one.
 void copy_place(const TensorImpl& of, TensorImpl& to);

@@ -43,12 +43,12 @@ void save(OpNode& node, std::span<const TensorRef> inputs, const Outputs& output
   }
 }
 
-void attach(const Ref<OpNode>& node, Tensor& output, std::uint32_t index) {
-  TensorImpl& y = output.get();
-  if (!is_differentiable(y.dtype) || y.inference) {
-    return;
-  }
-  set_producer(y, node, index);
+bool goes_on_tape(const TensorImpl& y) {
+  return is_differentiable(y.dtype) && !y.inference;
+}
+
+void attach(Ref<OpNode> node, TensorImpl& y, std::size_t index) {
+  set_producer(y, std::move(node), static_cast<std::uint32_t>(index));
   if (y.base) {
     y.epoch = y.base->epoch;
   }
@@ -58,7 +58,7 @@ void attach(const Ref<OpNode>& node, Tensor& output, std::uint32_t index) {
 
 void record(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
             Outputs& outputs) {
-  const auto node = make_ref<OpNode>(op, attrs);
+  Ref<OpNode> node = make_ref<OpNode>(op, attrs);
   for (const Tensor& x : inputs) {
     add_input(*node, x);
   }
@@ -67,8 +67,13 @@ void record(const OpDef& op, std::span<const TensorRef> inputs, const void* attr
     node->outputs.emplace_back(y.get());
   }
   save(*node, inputs, outputs);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    attach(node, outputs[i], static_cast<std::uint32_t>(i));
+  for (std::size_t i = outputs.size(); i-- > 1;) {
+    if (goes_on_tape(outputs[i].get())) {
+      attach(node, outputs[i].get(), i);
+    }
+  }
+  if (!outputs.empty() && goes_on_tape(outputs[0].get())) {
+    attach(std::move(node), outputs[0].get(), 0);  // most have one: no count goes up and down
   }
 }
 

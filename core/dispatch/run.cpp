@@ -1,6 +1,6 @@
 #include <tessera/core/dispatch/run.h>
 
-#include <algorithm>
+#include <vector>
 
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/memory_stats.h>
@@ -107,13 +107,10 @@ void check_elements_writable(const char* op, const TensorImpl& x) {
                       "each of which reads the value from before the step; assign its next value");
 }
 
-void launch_kernel(const OpDef& op, std::span<TensorImpl* const> inputs,
-                   std::span<TensorImpl* const> outputs, const void* attrs,
-                   const SplitPlan* split) {
-  Kernel kernel(op.info.name, inputs, outputs);
-  if (split != nullptr) [[unlikely]] {
-    kernel.set_cuts(split->sum_parts, split->stack);
-  }
+using Operands = InlineVector<TensorImpl*, 6>;
+
+void launch_kernel(const OpDef& op, Kernel& kernel, std::span<TensorImpl* const> inputs,
+                   std::span<TensorImpl* const> outputs, const void* attrs) {
   if (needs_order(inputs, outputs)) [[unlikely]] {
     launch_ordered(op, kernel, attrs);
   } else {
@@ -121,48 +118,30 @@ void launch_kernel(const OpDef& op, std::span<TensorImpl* const> inputs,
   }
 }
 
-/// Inputs as a kernel reads them that overwrites `destinations`.
-class Operands {
- public:
-  Operands(std::span<const TensorRef> inputs, const Outputs& destinations) {
-    const OverlapFinder written({destinations.data(), destinations.size()});
-    for (const Tensor& x : inputs) {
-      const bool torn = x.defined() && written.worst_with(x) == Overlap::partial;
-      read_.push_back(torn ? copy_of(x.get()) : x.impl().get());
-    }
-  }
-  [[nodiscard]] std::span<TensorImpl* const> read() const { return {read_.data(), read_.size()}; }
-
- private:
-  TensorImpl* copy_of(TensorImpl& x) {
-    static const OpDef& copy = find_op("copy");
-    TensorImpl* to = copies_.emplace_back(dense_like(x)).get();
-    TensorImpl* inputs[] = {to, &x};
-    TensorImpl* outputs[] = {to};
-    constexpr struct {
-    } no_attrs;
-    launch_kernel(copy, inputs, outputs, &no_attrs, nullptr);
-    return to;
-  }
-
-  InlineVector<Ref<TensorImpl>, 2> copies_;
-  InlineVector<TensorImpl*, 6> read_;
-};
-
-void launch_on(std::span<TensorImpl* const> inputs, const Call& call) {
-  InlineVector<TensorImpl*, 3> outputs;
-  for (const Tensor& y : call.outputs) {
-    outputs.push_back(y.impl().get());
-  }
-  launch_kernel(call.op, inputs, {outputs.data(), outputs.size()}, call.attrs, call.split);
+Ref<TensorImpl> copy_of(TensorImpl& x) {
+  static const OpDef& copy = find_op("copy");
+  Ref<TensorImpl> to = dense_like(x);
+  TensorImpl* inputs[] = {to.get(), &x};
+  TensorImpl* outputs[] = {to.get()};
+  Kernel kernel(copy.info.name, inputs, outputs);
+  constexpr struct {
+  } no_attrs;
+  launch_kernel(copy, kernel, inputs, outputs, &no_attrs);
+  return to;
 }
 
-void launch_fresh(const Call& call) {
-  InlineVector<TensorImpl*, 6> inputs;
-  for (const Tensor& x : call.inputs) {
-    inputs.push_back(x.impl().get());
+/// Puts copies in place of inputs that share memory with `destinations`, but not their elements;
+/// they live as long as what is returned.
+std::vector<Ref<TensorImpl>> copy_torn(std::span<const TensorRef> inputs, Operands& operands,
+                                       const Outputs& destinations) {
+  const OverlapFinder written({destinations.data(), destinations.size()});
+  std::vector<Ref<TensorImpl>> copies;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]->defined() && written.worst_with(inputs[i]) == Overlap::partial) {
+      operands[i] = copies.emplace_back(copy_of(*operands[i])).get();
+    }
   }
-  launch_on({inputs.data(), inputs.size()}, call);
+  return copies;
 }
 
 }  // namespace
@@ -206,12 +185,25 @@ void launch(const Call& call, const Outputs& destinations) {
     return;
   }
   const TraceRange trace(call.op.info.name, "op");
-  if (destinations.empty()) [[likely]] {
-    launch_fresh(call);
-    return;
+  Operands inputs;
+  for (const Tensor& x : call.inputs) {
+    inputs.push_back(x.impl().get());
   }
-  const Operands operands(call.inputs, destinations);
-  launch_on(operands.read(), call);
+  std::vector<Ref<TensorImpl>> copies;
+  if (!destinations.empty()) [[unlikely]] {
+    copies = copy_torn(call.inputs, inputs, destinations);
+  }
+  InlineVector<TensorImpl*, 3> outputs;
+  for (const Tensor& y : call.outputs) {
+    outputs.push_back(y.impl().get());
+  }
+  const std::span<TensorImpl* const> in(inputs.data(), inputs.size());
+  const std::span<TensorImpl* const> out(outputs.data(), outputs.size());
+  Kernel kernel(call.op.info.name, in, out);
+  if (call.split != nullptr) [[unlikely]] {
+    kernel.set_cuts(call.split->sum_parts, call.split->stack);
+  }
+  launch_kernel(call.op, kernel, in, out, call.attrs);
   for (const Tensor& y : destinations) {
     y.get().storage->bump_version();
   }

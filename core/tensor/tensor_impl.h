@@ -38,6 +38,13 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   bool boundary = false;            ///< shows what core/autograd/boundary.h watches
   bool read_only = false;           ///< a buffer's value that only `assign` changes
   bool number = false;              ///< stands for a C++ number: has a kind but no width
+
+ private:
+  Stages stages_;
+  bool wants_gradient_ = false;
+  Cut cut_;
+
+ public:
   /// Recorded writes to the tensor; of a view: to its base, as far as its place on the tape knows.
   std::uint32_t epoch = 0;
   Ref<TensorImpl> base;  ///< of a view: the tensor, no view itself, it shows
@@ -78,9 +85,6 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   void set_counts(Ref<const LossCounts> counts) noexcept;
 
  private:
-  Stages stages_;
-  bool wants_gradient_ = false;
-  Cut cut_;
   Ref<const LossCounts> counts_;
 };
 
