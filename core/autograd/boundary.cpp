@@ -17,6 +17,7 @@ struct Boundary {
     std::shared_ptr<const BoundaryHook> hook;
     std::vector<std::size_t> places;  ///< of the recorded tensors among all
     std::size_t count = 0;
+    void fields(auto&& see) const { see("count", count); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer&, const Attrs&) {}

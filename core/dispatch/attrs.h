@@ -1,9 +1,11 @@
 // An op's attributes with their type erased, so that the tape can hold any op's.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <new>
 #include <ostream>
+#include <type_traits>
 
 namespace tessera {
 
@@ -13,17 +15,52 @@ struct AttrsType {
   void (*copy)(void* to, const void* from);
   void (*destroy)(void* attrs);
   bool (*equal)(const void* a, const void* b);
-  void (*print)(std::ostream& out, const void* attrs);  ///< null when not printable
+  /// Writes `{dim=0, keepdim=true}`, nothing for attributes without fields.
+  void (*print)(std::ostream& out, const void* attrs);
 };
 
 namespace detail {
 
+/// Attributes with fields show them, in order: `void fields(auto&& see) const { see("dim", dim);
+/// }`.
 template <class A>
-constexpr auto attrs_printer() -> void (*)(std::ostream&, const void*) {
-  if constexpr (requires(std::ostream & out, const A& a) { out << a; }) {
-    return [](std::ostream& out, const void* a) { out << *static_cast<const A*>(a); };
+concept HasFields = requires(const A& attrs) {
+  attrs.fields([](const char*, const auto&) {});
+};
+
+template <class V>
+void print_value(std::ostream& out, const V& value);
+
+template <HasFields A>
+void print_fields(std::ostream& out, const A& attrs) {
+  const char* before = "{";
+  attrs.fields([&](const char* name, const auto& value) {
+    out << before << name << '=';
+    print_value(out, value);
+    before = ", ";
+  });
+  out << '}';
+}
+
+template <class V>
+void print_value(std::ostream& out, const V& value) {
+  if constexpr (HasFields<V>) {
+    print_fields(out, value);
+  } else if constexpr (std::same_as<V, bool>) {
+    out << (value ? "true" : "false");
+  } else if constexpr (std::is_integral_v<V>) {
+    out << +value;  // numbers of 8 bits are no letters
   } else {
-    return nullptr;
+    out << value;
+  }
+}
+
+template <class A>
+void print_attrs([[maybe_unused]] std::ostream& out, [[maybe_unused]] const A& attrs) {
+  static_assert(std::is_empty_v<A> || HasFields<A>,
+                "attributes show their fields: core/dispatch/attrs.h");
+  if constexpr (HasFields<A>) {
+    print_fields(out, attrs);
   }
 }
 
@@ -36,7 +73,8 @@ inline constexpr AttrsType kAttrsType{
     .destroy = [](void* attrs) { static_cast<A*>(attrs)->~A(); },
     .equal = [](const void* a,
                 const void* b) { return *static_cast<const A*>(a) == *static_cast<const A*>(b); },
-    .print = detail::attrs_printer<A>()};
+    .print = [](std::ostream& out,
+                const void* a) { detail::print_attrs(out, *static_cast<const A*>(a)); }};
 
 /// A copy of some op's attributes; small ones live inline.
 class AttrsBox {

@@ -19,6 +19,11 @@ struct AdagradStep {
     double initial_accumulator_value = 0;  ///< the sum of squares before the first step
     std::int64_t step = 1;                 ///< of these parameters, counted from 1
     double gradient_scale = 1;             ///< gradients are multiplied with it first
+    void fields(auto&& see) const {
+      see("lr", lr), see("lr_decay", lr_decay), see("eps", eps), see("weight_decay", weight_decay),
+          see("initial_accumulator_value", initial_accumulator_value), see("step", step),
+          see("gradient_scale", gradient_scale);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -22,6 +22,11 @@ struct AdamwStep {
     bool amsgrad = false;       ///< divides by the largest mean of squares so far
     std::int64_t step = 1;      ///< of these parameters, counted from 1
     double gradient_scale = 1;  ///< gradients are multiplied with it first
+    void fields(auto&& see) const {
+      see("lr", lr), see("beta1", beta1), see("beta2", beta2), see("eps", eps),
+          see("weight_decay", weight_decay), see("decoupled", decoupled), see("amsgrad", amsgrad),
+          see("step", step), see("gradient_scale", gradient_scale);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -13,6 +13,7 @@ struct AddRows {
   struct Attrs {
     std::int64_t rows = 0;   ///< of the result
     std::int32_t parts = 1;  ///< microbatches in `ids`, equal blocks in order
+    void fields(auto&& see) const { see("rows", rows), see("parts", parts); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -12,6 +12,9 @@ struct StridedView {
   Strides strides{};
   std::int64_t offset = 0;
   Cut cut{};  ///< of the view, where the dense tensor holds several microbatches
+  void fields(auto&& see) const {
+    see("shape", shape), see("strides", strides), see("offset", offset), see("cut", cut);
+  }
   friend bool operator==(const StridedView&, const StridedView&) = default;
 };
 
@@ -44,6 +47,7 @@ struct StridedSum {
     Shape shape;  ///< of the dense result
     StridedView view;
     Cut cut{};  ///< of the dense result, where x holds several microbatches
+    void fields(auto&& see) const { see("shape", shape), see("view", view), see("cut", cut); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

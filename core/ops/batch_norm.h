@@ -17,6 +17,7 @@ struct BatchNorm {
   struct Attrs {
     double epsilon = 1e-5;
     DType dtype = DType::f32;  ///< of y; statistics are f32 (f64 for f64)
+    void fields(auto&& see) const { see("epsilon", epsilon), see("dtype", dtype); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -35,6 +36,10 @@ struct BatchNormBackward {
     bool weight = false;            ///< the gradient of the weight is wanted: output 1
     bool bias = false;              ///< the gradient of the bias is wanted: the next output
     DType parameters = DType::f32;  ///< of outputs 1 and 2
+    void fields(auto&& see) const {
+      see("epsilon", epsilon), see("weight", weight), see("bias", bias),
+          see("parameters", parameters);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -14,6 +14,7 @@ struct Cast {
                                .linear = LinearIn::first};
   struct Attrs {
     DType dtype = DType::f32;
+    void fields(auto&& see) const { see("dtype", dtype); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -17,6 +17,7 @@ struct Clamp {
   struct Attrs {
     Number low = -std::numeric_limits<double>::infinity();
     Number high = std::numeric_limits<double>::infinity();
+    void fields(auto&& see) const { see("low", low), see("high", high); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

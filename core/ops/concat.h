@@ -10,6 +10,7 @@ struct Concat {
       .name = "concat", .doc = "the inputs one after another along a dim", .linear = LinearIn::all};
   struct Attrs {
     int dim = 0;
+    void fields(auto&& see) const { see("dim", dim); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

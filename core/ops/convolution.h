@@ -19,6 +19,7 @@ struct Convolution {
   struct Attrs {
     ConvolutionOptions options;
     DType dtype = DType::f32;  ///< factors are rounded to it, and so is the result; sums are f32
+    void fields(auto&& see) const { see("options", options), see("dtype", dtype); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -38,6 +39,9 @@ struct ConvolutionGradInput {
     Dims size;                  ///< spatial sizes of x
     DType dtype = DType::f32;   ///< factors are rounded to it; sums are f32
     DType result = DType::f32;  ///< of the output
+    void fields(auto&& see) const {
+      see("options", options), see("size", size), see("dtype", dtype), see("result", result);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -17,6 +17,11 @@
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
+
+std::ostream& operator<<(std::ostream& out, LossReduction value) {
+  constexpr const char* kNames[] = {"mean", "sum", "none"};
+  return out << kNames[static_cast<std::size_t>(value)];
+}
 namespace {
 
 Shape row_shape(const Tensor& logits) {

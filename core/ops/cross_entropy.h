@@ -18,6 +18,8 @@ enum class LossReduction : std::uint8_t {
   none,  ///< one a row
 };
 
+std::ostream& operator<<(std::ostream&, LossReduction);
+
 /// Inputs: logits (..., V), targets (...) of an integer dtype. Outputs: the loss, () or (...); per
 /// row the largest logit and log(sum(e^(logit - largest))) (..., 2); and per row the factor (...,
 /// 1) with which its loss enters: 0 for an ignored row, else 1, or 1 / (rows that count) for the
@@ -34,6 +36,10 @@ struct CrossEntropy {
     std::int64_t ignore_index = -100;  ///< rows with this target count nothing
     double label_smoothing = 0;
     LossReduction reduction = LossReduction::mean;
+    void fields(auto&& see) const {
+      see("ignore_index", ignore_index), see("label_smoothing", label_smoothing),
+          see("reduction", reduction);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -51,6 +57,7 @@ struct CrossEntropyBackward {
                                .saved_inputs = 0b1111};
   struct Attrs {
     double label_smoothing = 0;
+    void fields(auto&& see) const { see("label_smoothing", label_smoothing); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -8,6 +8,7 @@ namespace tessera {
 struct CtcLossAttrs {
   std::int64_t blank = 0;      ///< the class that stands for no label
   bool zero_infinity = false;  ///< samples too short for their labels have no loss
+  void fields(auto&& see) const { see("blank", blank), see("zero_infinity", zero_infinity); }
   friend bool operator==(const CtcLossAttrs&, const CtcLossAttrs&) = default;
 };
 

@@ -11,6 +11,7 @@ struct Cumsum {
                                .linear = LinearIn::first};
   struct Attrs {
     int dim = 0;
+    void fields(auto&& see) const { see("dim", dim); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

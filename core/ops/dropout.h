@@ -20,6 +20,10 @@ struct Dropout {
     std::int64_t first_sample = 0;  ///< index in the global batch of x's first sample
     std::int64_t samples = 1;       ///< in a microbatch
     std::int64_t per_sample = 1;    ///< elements
+    void fields(auto&& see) const {
+      see("p", p), see("key", key), see("first_sample", first_sample), see("samples", samples),
+          see("per_sample", per_sample);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

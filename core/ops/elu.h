@@ -16,6 +16,9 @@ struct Elu {
     double alpha = 1;
     double scale = 1;
     double input_scale = 1;
+    void fields(auto&& see) const {
+      see("alpha", alpha), see("scale", scale), see("input_scale", input_scale);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs&);

@@ -14,6 +14,7 @@ struct Embedding {
                                .saved_inputs = 0b10};
   struct Attrs {
     std::int64_t padding_idx = -1;  ///< the row that gets no gradient; -1: none
+    void fields(auto&& see) const { see("padding_idx", padding_idx); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs&);

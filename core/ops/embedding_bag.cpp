@@ -6,6 +6,11 @@
 #include <tessera/core/ops/support/dense.h>
 
 namespace tessera {
+
+std::ostream& operator<<(std::ostream& out, BagMode value) {
+  constexpr const char* kNames[] = {"sum", "mean", "max"};
+  return out << kNames[static_cast<std::size_t>(value)];
+}
 namespace {
 
 std::vector<double> factors_of(const Kernel& k, int i, std::int64_t count) {

@@ -7,10 +7,16 @@ namespace tessera {
 
 enum class BagMode : std::uint8_t { sum, mean, max };
 
+std::ostream& operator<<(std::ostream&, BagMode);
+
 struct BagAttrs {
   BagMode mode = BagMode::mean;
   bool include_last_offset = false;  ///< the last offset is where the last bag ends
   std::int64_t padding_idx = -1;     ///< ids that do not count; -1: none
+  void fields(auto&& see) const {
+    see("mode", mode), see("include_last_offset", include_last_offset),
+        see("padding_idx", padding_idx);
+  }
   friend bool operator==(const BagAttrs&, const BagAttrs&) = default;
 };
 

@@ -11,6 +11,7 @@ struct Expand {
       .name = "expand", .doc = "x repeated along dims of size 1, without a copy", .view = true};
   struct Attrs {
     Shape shape;
+    void fields(auto&& see) const { see("shape", shape); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -10,6 +10,7 @@ struct Flip {
       .name = "flip", .doc = "x backwards along some dims", .linear = LinearIn::first};
   struct Attrs {
     Dims dims;
+    void fields(auto&& see) const { see("dims", dims); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

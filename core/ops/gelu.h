@@ -7,6 +7,7 @@ namespace tessera {
 
 struct GeluAttrs {
   bool tanh_form = false;  ///< the approximation by tanh, as GPT-2 has it, instead of erf
+  void fields(auto&& see) const { see("tanh_form", tanh_form); }
   friend bool operator==(const GeluAttrs&, const GeluAttrs&) = default;
 };
 

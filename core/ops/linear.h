@@ -14,6 +14,7 @@ struct Linear {
                                .over_samples = OverPass::sum};
   struct Attrs {
     DType dtype = DType::f32;  ///< factors are rounded to it, and so is the result; sums are f32
+    void fields(auto&& see) const { see("dtype", dtype); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -30,6 +31,7 @@ struct LinearGradInput {
   struct Attrs {
     DType dtype = DType::f32;   ///< factors are rounded to it; sums are f32
     DType result = DType::f32;  ///< of the output
+    void fields(auto&& see) const { see("dtype", dtype), see("result", result); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -60,6 +62,7 @@ struct LinearGradBias {
                                .cuts_sums = true};
   struct Attrs {
     DType result = DType::f32;  ///< of the output
+    void fields(auto&& see) const { see("result", result); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

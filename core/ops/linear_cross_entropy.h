@@ -34,6 +34,11 @@ struct LinearCrossEntropyAttrs {
   [[nodiscard]] double expected_of(double counted) const {
     return elements > 0 ? counted / elements * expected : expected;
   }
+  void fields(auto&& see) const {
+    see("ignore_index", ignore_index), see("label_smoothing", label_smoothing),
+        see("max_bytes", max_bytes), see("dtype", dtype), see("gradients", gradients),
+        see("expected", expected), see("elements", elements);
+  }
   friend bool operator==(const LinearCrossEntropyAttrs&, const LinearCrossEntropyAttrs&) = default;
 };
 
@@ -65,6 +70,7 @@ struct LinearCrossEntropyBackward {
   struct Attrs {
     LinearCrossEntropyAttrs head;
     bool stacked = false;  ///< the weight's gradient is (parts, V, n), one a microbatch
+    void fields(auto&& see) const { see("head", head), see("stacked", stacked); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

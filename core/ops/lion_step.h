@@ -17,6 +17,10 @@ struct LionStep {
     double beta2 = 0.99;
     double weight_decay = 0;
     double gradient_scale = 1;  ///< gradients are multiplied with it first
+    void fields(auto&& see) const {
+      see("lr", lr), see("beta1", beta1), see("beta2", beta2), see("weight_decay", weight_decay),
+          see("gradient_scale", gradient_scale);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

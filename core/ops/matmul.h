@@ -16,6 +16,10 @@ struct Matmul {
     bool transpose_b = false;   ///< b holds its matrices transposed
     DType dtype = DType::f32;   ///< factors are rounded to it
     DType result = DType::f32;  ///< of the output
+    void fields(auto&& see) const {
+      see("transpose_a", transpose_a), see("transpose_b", transpose_b), see("dtype", dtype),
+          see("result", result);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

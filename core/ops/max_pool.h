@@ -29,6 +29,7 @@ struct MaxPoolGradient {
                                .saved_inputs = 0b10};
   struct Attrs {
     Dims size;  ///< spatial sizes of x
+    void fields(auto&& see) const { see("size", size); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

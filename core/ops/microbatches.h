@@ -30,6 +30,7 @@ struct JoinMicrobatches {
   struct Attrs {
     int dim = -1;              ///< along which to join, or -1: stacked
     std::int8_t samples = -1;  ///< of the stacked result (Cut::samples)
+    void fields(auto&& see) const { see("dim", dim), see("samples", samples); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -56,6 +57,7 @@ struct RepeatMicrobatches {
                                .sees_cut = true};
   struct Attrs {
     std::int32_t parts = 1;
+    void fields(auto&& see) const { see("parts", parts); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -73,6 +75,9 @@ struct AsMicrobatches {
     int dim = 0;
     bool stacked = false;      ///< dim 0 holds one entry a microbatch
     std::int8_t samples = -1;  ///< Cut::samples
+    void fields(auto&& see) const {
+      see("parts", parts), see("dim", dim), see("stacked", stacked), see("samples", samples);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

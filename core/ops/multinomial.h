@@ -13,6 +13,9 @@ struct Multinomial {
     std::int64_t count = 1;      ///< draws a row, with replacement
     std::uint64_t key = 0;       ///< of the draw
     std::int64_t first_row = 0;  ///< number of the first row among all rows of the global batch
+    void fields(auto&& see) const {
+      see("count", count), see("key", key), see("first_row", first_row);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

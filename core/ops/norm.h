@@ -14,6 +14,7 @@ struct Norm {
   struct Attrs {
     ReduceAttrs reduce;
     double p = 2;
+    void fields(auto&& see) const { see("reduce", reduce), see("p", p); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -11,6 +11,7 @@ struct OneHot {
                                .differentiable = false};
   struct Attrs {
     std::int64_t classes = 1;
+    void fields(auto&& see) const { see("classes", classes); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -10,6 +10,9 @@ struct PackedAttentionAttrs {
   std::int64_t heads = 1;
   std::int64_t kv_heads = 1;
   AttentionAttrs attention;
+  void fields(auto&& see) const {
+    see("heads", heads), see("kv_heads", kv_heads), see("attention", attention);
+  }
   friend bool operator==(const PackedAttentionAttrs&, const PackedAttentionAttrs&) = default;
 };
 

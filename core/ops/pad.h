@@ -14,6 +14,9 @@ struct Pad {
     Dims after;    ///< at the end
     Dims between;  ///< between every two neighbours; empty means none
     Number value = 0;
+    void fields(auto&& see) const {
+      see("before", before), see("after", after), see("between", between), see("value", value);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -10,6 +10,7 @@ struct Permute {
       .name = "permute", .doc = "x with its dims in another order", .view = true};
   struct Attrs {
     Dims order;  ///< output dim d is input dim order[d]
+    void fields(auto&& see) const { see("order", order); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

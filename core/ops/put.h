@@ -12,6 +12,7 @@ struct Put {
   struct Attrs {
     int first = 0;
     bool add = false;
+    void fields(auto&& see) const { see("first", first), see("add", add); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -14,12 +14,19 @@ struct RandomLike {
                                .differentiable = false,
                                .elementwise = true};
   enum class Distribution : std::uint8_t { uniform, normal };
+  friend std::ostream& operator<<(std::ostream& out, Distribution value) {
+    return out << (value == Distribution::uniform ? "uniform" : "normal");
+  }
   struct Attrs {
     Distribution distribution = Distribution::uniform;
     std::uint64_t key = 0;  ///< of the draw
     std::int64_t first_sample = 0;
     std::int64_t samples = 1;
     std::int64_t per_sample = 1;
+    void fields(auto&& see) const {
+      see("distribution", distribution), see("key", key), see("first_sample", first_sample),
+          see("samples", samples), see("per_sample", per_sample);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs&);

@@ -11,6 +11,11 @@
 #include <tessera/core/ops/support/recurrent.h>
 
 namespace tessera {
+
+std::ostream& operator<<(std::ostream& out, RecurrentCell value) {
+  constexpr const char* kNames[] = {"rnn_tanh", "rnn_relu", "lstm", "gru"};
+  return out << kNames[static_cast<std::size_t>(value)];
+}
 namespace {
 
 double logistic(double x) {

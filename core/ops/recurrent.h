@@ -17,10 +17,13 @@ namespace tessera {
 
 enum class RecurrentCell : std::uint8_t { rnn_tanh, rnn_relu, lstm, gru };
 
+std::ostream& operator<<(std::ostream&, RecurrentCell);
+
 struct RecurrentAttrs {
   RecurrentCell cell = RecurrentCell::rnn_tanh;
   bool reverse = false;      ///< from the last step to the first
   DType dtype = DType::f32;  ///< of all that has T steps; factors are rounded to it
+  void fields(auto&& see) const { see("cell", cell), see("reverse", reverse), see("dtype", dtype); }
   friend bool operator==(const RecurrentAttrs&, const RecurrentAttrs&) = default;
 };
 

@@ -11,6 +11,7 @@ struct Reshape {
                                .view = true};
   struct Attrs {
     Shape shape;  ///< -1 stands for what is left, at most once
+    void fields(auto&& see) const { see("shape", shape); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

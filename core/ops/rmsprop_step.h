@@ -20,6 +20,11 @@ struct RmspropStep {
     double momentum = 0;
     bool centered = false;      ///< divides by the deviation, not the mean square
     double gradient_scale = 1;  ///< gradients are multiplied with it first
+    void fields(auto&& see) const {
+      see("lr", lr), see("alpha", alpha), see("eps", eps), see("weight_decay", weight_decay),
+          see("momentum", momentum), see("centered", centered),
+          see("gradient_scale", gradient_scale);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -11,6 +11,7 @@ struct Select {
   struct Attrs {
     int dim = 0;
     std::int64_t index = 0;
+    void fields(auto&& see) const { see("dim", dim), see("index", index); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -19,6 +19,11 @@ struct SgdStep {
     bool nesterov = false;
     bool first = false;         ///< the momentum begins as the gradient
     double gradient_scale = 1;  ///< gradients are multiplied with it first
+    void fields(auto&& see) const {
+      see("lr", lr), see("momentum", momentum), see("dampening", dampening),
+          see("weight_decay", weight_decay), see("nesterov", nesterov), see("first", first),
+          see("gradient_scale", gradient_scale);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -17,6 +17,9 @@ struct Slice {
     std::int64_t start = 0;
     std::int64_t end = kEnd;
     std::int64_t step = 1;
+    void fields(auto&& see) const {
+      see("dim", dim), see("start", start), see("end", end), see("step", step);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -14,6 +14,7 @@ struct Softplus {
   struct Attrs {
     double beta = 1;
     double threshold = 20;
+    void fields(auto&& see) const { see("beta", beta), see("threshold", threshold); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs&);

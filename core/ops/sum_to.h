@@ -14,6 +14,7 @@ struct SumTo {
                                .over_samples = OverPass::sum};
   struct Attrs {
     Shape shape;
+    void fields(auto&& see) const { see("shape", shape); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

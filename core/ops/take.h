@@ -11,6 +11,7 @@ struct Take {
                                .saved_inputs = ~1U};
   struct Attrs {
     int first = 0;  ///< the first indexed dim; each list belongs to the next one
+    void fields(auto&& see) const { see("first", first); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -14,6 +14,7 @@ struct Topk {
     std::int64_t k = 1;
     int dim = -1;
     bool largest = true;
+    void fields(auto&& see) const { see("k", k), see("dim", dim), see("largest", largest); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

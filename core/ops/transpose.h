@@ -10,6 +10,7 @@ struct Transpose {
   struct Attrs {
     int first = -2;
     int second = -1;
+    void fields(auto&& see) const { see("first", first), see("second", second); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -10,6 +10,7 @@ struct Triu {
       .name = "triu", .doc = "x with zeros below a diagonal", .linear = LinearIn::first};
   struct Attrs {
     std::int64_t diagonal = 0;
+    void fields(auto&& see) const { see("diagonal", diagonal); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -10,6 +10,7 @@ struct Unsqueeze {
       .name = "unsqueeze", .doc = "x with a new dim of size 1", .view = true};
   struct Attrs {
     int dim = 0;
+    void fields(auto&& see) const { see("dim", dim); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

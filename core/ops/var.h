@@ -13,6 +13,7 @@ struct Var {
   struct Attrs {
     ReduceAttrs reduce;
     double correction = 1;
+    void fields(auto&& see) const { see("reduce", reduce), see("correction", correction); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -31,6 +31,9 @@ struct Cut {
   explicit operator bool() const noexcept { return dim >= 0; }
   /// The dim of one microbatch that holds its samples, or -1.
   [[nodiscard]] std::int8_t sample_dim() const noexcept { return stacked ? samples : dim; }
+  void fields(auto&& see) const {
+    see("parts", parts), see("dim", dim), see("stacked", stacked), see("samples", samples);
+  }
   /// The same borders; `samples` and `over` tell more of what lies between them.
   friend bool operator==(const Cut& a, const Cut& b) noexcept {
     return a.parts == b.parts && a.dim == b.dim && a.stacked == b.stacked;

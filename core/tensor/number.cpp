@@ -60,4 +60,11 @@ Tensor Number::tensor() const {
   return x;
 }
 
+std::ostream& operator<<(std::ostream& out, const Number& number) {
+  if (number.dtype_ == DType::c128) {
+    return out << number.value_;
+  }
+  return number.is_integer() ? out << number.integer_ : out << number.real();
+}
+
 }  // namespace tessera

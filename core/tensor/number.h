@@ -46,6 +46,8 @@ class Number {
     return is_integer() ? f(integer_) : f(value_);
   }
   friend bool operator==(const Number&, const Number&) = default;
+  /// Prints a complex number as (1,2), others as they are.
+  friend std::ostream& operator<<(std::ostream& out, const Number& number);
 
  private:
   template <PlainNumber T>

@@ -26,6 +26,10 @@ struct AttentionAttrs {
   std::uint64_t key = 0;          ///< of the draw
   std::int64_t first_sample = 0;  ///< index in the global batch of the first sample
   DType dtype = DType::f32;       ///< of the products and of y; sums and softmax are f32
+  void fields(auto&& see) const {
+    see("causal", causal), see("scale", scale), see("dropout", dropout), see("key", key),
+        see("first_sample", first_sample), see("dtype", dtype);
+  }
   friend bool operator==(const AttentionAttrs&, const AttentionAttrs&) = default;
 };
 

@@ -16,6 +16,10 @@ struct ConvolutionOptions {
   Dims padding{0};  ///< zeros at both ends
   Dims dilation{1};
   std::int64_t groups = 1;  ///< parts of the channels that do not see each other
+  void fields(auto&& see) const {
+    see("stride", stride), see("padding", padding), see("dilation", dilation),
+        see("groups", groups);
+  }
   friend bool operator==(const ConvolutionOptions&, const ConvolutionOptions&) = default;
 };
 

@@ -16,6 +16,7 @@ namespace tessera {
 struct NormAttrs {
   double epsilon = 1e-5;
   DType dtype = DType::f32;  ///< of y; sums are f32 (f64 for f64)
+  void fields(auto&& see) const { see("epsilon", epsilon), see("dtype", dtype); }
   friend bool operator==(const NormAttrs&, const NormAttrs&) = default;
 };
 
@@ -23,6 +24,9 @@ struct NormBackwardAttrs {
   bool weight = false;            ///< the gradient of the weight is wanted: output 1
   bool bias = false;              ///< the gradient of the bias is wanted: the last output
   DType parameters = DType::f32;  ///< of these two
+  void fields(auto&& see) const {
+    see("weight", weight), see("bias", bias), see("parameters", parameters);
+  }
   friend bool operator==(const NormBackwardAttrs&, const NormBackwardAttrs&) = default;
 };
 

@@ -12,6 +12,10 @@ struct PoolOptions {
   Dims padding{0};  ///< at both ends, at most half a window
   Dims dilation{1};
   bool ceil_mode = false;  ///< a last window may reach beyond the padding
+  void fields(auto&& see) const {
+    see("kernel", kernel), see("stride", stride), see("padding", padding),
+        see("dilation", dilation), see("ceil_mode", ceil_mode);
+  }
   friend bool operator==(const PoolOptions&, const PoolOptions&) = default;
 };
 

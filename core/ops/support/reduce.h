@@ -16,6 +16,7 @@ namespace tessera {
 struct ReduceAttrs {
   Dims dims;             ///< empty means all
   bool keepdim = false;  ///< reduced dims stay, with size 1
+  void fields(auto&& see) const { see("dims", dims), see("keepdim", keepdim); }
   friend bool operator==(const ReduceAttrs&, const ReduceAttrs&) = default;
 };
 

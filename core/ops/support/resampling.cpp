@@ -6,6 +6,12 @@
 #include <tessera/core/ops/support/checks.h>
 
 namespace tessera {
+
+std::ostream& operator<<(std::ostream& out, Resampling::Kind kind) {
+  constexpr const char* kNames[] = {"average",       "adaptive", "nearest",
+                                    "nearest_exact", "linear",   "cubic"};
+  return out << kNames[static_cast<std::size_t>(kind)];
+}
 namespace {
 
 using Kind = Resampling::Kind;

@@ -26,6 +26,13 @@ struct Resampling {
   std::int64_t divisor = 0;       ///< average: of the sum, in place of the window's size
   bool align_corners = false;     ///< linear, cubic: the first and last positions meet
   std::array<double, 3> scale{};  ///< interpolation: out by in; 0: that of the sizes
+  void fields(auto&& see) const {
+    see("kind", kind), see("in", in), see("out", out), see("kernel", kernel), see("stride", stride),
+        see("padding", padding), see("counts_padding", counts_padding), see("divisor", divisor),
+        see("align_corners", align_corners), see("depth_scale", scale[0]),
+        see("height_scale", scale[1]), see("width_scale", scale[2]);
+  }
+  friend std::ostream& operator<<(std::ostream& out, Kind kind);
   friend bool operator==(const Resampling&, const Resampling&) = default;
 };
 

@@ -10,6 +10,7 @@ namespace tessera {
 
 struct AlongDimAttrs {
   int dim = -1;  ///< in [0, ndim)
+  void fields(auto&& see) const { see("dim", dim); }
   friend bool operator==(const AlongDimAttrs&, const AlongDimAttrs&) = default;
 };
 
