@@ -4,8 +4,8 @@
 
 #include <tessera/core/autograd/record.h>
 #include <tessera/core/autograd/views.h>
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/dispatch/vjp.h>
-#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -34,7 +34,7 @@ void Boundary::vjp(Vjp& v, const Attrs& attrs) {
   }
   {
     // The caller's code: what it sums over the samples is a microbatch's, as in a forward.
-    const ModeGuard<&Modes::batch_sum> sums(BatchSum::stack);
+    const SumsApart apart;
     gradients = (*attrs.hook)(std::move(gradients));
   }
   check<InternalError>(gradients.size() == attrs.count, "boundary: wrong number of gradients; got ",

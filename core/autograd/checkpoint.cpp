@@ -11,6 +11,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/device/memory_stats.h>
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/tensor/factory_draws.h>
 #include <tessera/core/tensor/modes.h>
 
@@ -65,7 +66,7 @@ class SurroundingsScope {
   ModeGuard<&Modes::autocast> autocast_;
   ModeGuard<&Modes::record> record_{true};
   ModeGuard<&Modes::inference> inference_{false};
-  ModeGuard<&Modes::batch_sum> sums_{BatchSum::stack};
+  SumsApart apart_;
   ModeGuard<&Modes::recomputing> recomputing_{true};
   CategoryScope category_{MemoryCategory::activation};
 };

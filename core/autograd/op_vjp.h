@@ -14,6 +14,7 @@ class OpVjp final : public Vjp {
     results_.resize(node_.edges.size());
   }
 
+  [[nodiscard]] CallContext context() const override { return CallContext::current(); }
   [[nodiscard]] Tensor gradient(int i) const override;
   [[nodiscard]] bool has_gradient(int i) const override {
     return run_.gradients(op_)[index(i)].defined();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/modes.h>
 
@@ -59,7 +60,7 @@ SavedTensor::SavedTensor(const Tensor& tensor) {
 Tensor SavedTensor::unpack(const char* op) const {
   if (packed_ != nullptr) {
     // The caller's code: what it sums over the samples is a microbatch's, as when it packed.
-    const ModeGuard<&Modes::batch_sum> sums(BatchSum::stack);
+    const SumsApart apart;
     return packed_->unpack();
   }
   if (tensor_.defined()) {

@@ -8,10 +8,4 @@ std::optional<DType> AutocastScope::checked(DType dtype) {
   return dtype == DType::f32 ? std::nullopt : std::optional(dtype);
 }
 
-DType compute_dtype(DType promoted) noexcept {
-  const std::optional<DType>& autocast = Modes::current().autocast;
-  const bool applies = autocast && is_floating(promoted) && promoted != DType::f64;
-  return applies ? *autocast : promoted;
-}
-
 }  // namespace tessera

@@ -22,7 +22,4 @@ class AutocastScope {
   ModeGuard<&Modes::autocast> guard_;
 };
 
-/// The dtype in which an op computes whose inputs promote to `promoted`.
-[[nodiscard]] DType compute_dtype(DType promoted) noexcept;
-
 }  // namespace tessera

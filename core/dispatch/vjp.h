@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <span>
 
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/dispatch/op.h>
 #include <tessera/core/tensor/tensor_meta.h>
 
@@ -15,6 +16,8 @@ namespace tessera {
 /// that ops know no tape.
 class Vjp {
  public:
+  /// What the gradient may depend on besides what it is given here.
+  [[nodiscard]] virtual CallContext context() const = 0;
   /// The gradient of output `i`; zeros when none arrived.
   [[nodiscard]] virtual Tensor gradient(int i = 0) const = 0;
   [[nodiscard]] virtual bool has_gradient(int i) const = 0;

@@ -11,7 +11,6 @@
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/support/saved_inputs.h>
-#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -142,7 +141,8 @@ void Attention::reference(Kernel& k, const Attrs& attrs) {
 void Attention::vjp(Vjp& v, const Attrs& attrs) {
   check<Unsupported>(!v.has_gradient(1),
                      "attention: the sums of scores have no gradient; detach them");
-  check<Unsupported>(!grad_enabled(), "attention: second derivatives are not supported; write the ",
+  check<Unsupported>(!v.context().record,
+                     "attention: second derivatives are not supported; write the ",
                      "product of matrices and softmax out");
   const Tensor mask = v.has_input(3) ? v.input(3) : Tensor();
   const Outputs results = call_all<AttentionBackward>(

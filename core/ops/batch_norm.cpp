@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <tessera/core/base/context.h>
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
@@ -13,7 +14,6 @@
 #include <tessera/core/ops/support/channels.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
-#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 
@@ -150,7 +150,8 @@ BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& 
   }
   // Alone, too, a microbatch uses copies: what a gradient of a gradient adds to one meets the use's
   // own gradient there, before it meets other uses.
-  const bool apart = Context::current().pass.grain > 1 && grad_enabled();
+  const CallContext context = CallContext::current();
+  const bool apart = context.pass->grain > 1 && context.record;
   const Tensor own_weight = apart ? for_each_microbatch(weight, 1)[0] : weight;
   const Tensor own_bias = apart ? for_each_microbatch(bias, 1)[0] : bias;
   const Outputs results = call_all<BatchNorm>({x, own_weight, own_bias}, attrs);

@@ -37,7 +37,7 @@ void check_not_by_samples_of_pass(const Tensor& x, Number y) {
   if (!impl.cut().stacked || impl.cut().over != OverPass::sum) [[likely]] {
     return;
   }
-  const std::int64_t samples = Context::current().pass.samples;
+  const std::int64_t samples = CallContext::current().pass->samples;
   const double divisor = y.real();
   const bool counts =
       samples > 0 && divisor > 0 && std::fmod(divisor, static_cast<double>(samples)) == 0;

@@ -17,7 +17,6 @@
 #include <tessera/core/ops/support/loss_head.h>
 #include <tessera/core/ops/support/row_sums.h>
 #include <tessera/core/ops/support/target_counts.h>
-#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -154,13 +153,13 @@ void LinearCrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
     check<Unsupported>(!v.has_gradient(i),
                        "linear_cross_entropy: the gradients that it gives have none; detach them");
   }
-  if (grad_enabled()) {
+  if (v.context().record) {
     differentiable_vjp(v, attrs);
     return;
   }
   // Only a leaf with one dense use gets a sum over microbatches; elsewhere they stay apart.
   const bool cut = v.input_meta(0).cut.parts > 1;
-  const bool stacked = cut && v.needs(1) && Modes::current().batch_sum == BatchSum::stack;
+  const bool stacked = cut && v.needs(1) && v.context().batch_sum == BatchSum::stack;
   const double factor =
       attrs.gradients && !stacked
           ? power_of_two_between(v.gradient().to_vector<double>(),
@@ -224,13 +223,14 @@ void LinearCrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
 
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
                             const LinearCrossEntropyOptions& options) {
+  const CallContext context = CallContext::current();
   LinearCrossEntropyAttrs attrs{
       .ignore_index = options.ignore_index,
       .label_smoothing = options.label_smoothing,
       .max_bytes = head_bytes.get(),
       .dtype = product_dtype("linear_cross_entropy", {{"x", x}, {"weight", weight}})};
-  attrs.gradients = grad_enabled() && (x.requires_grad() || weight.requires_grad());
-  const Pass& pass = Context::current().pass;
+  attrs.gradients = context.record && (x.requires_grad() || weight.requires_grad());
+  const Pass& pass = *context.pass;
   const std::int64_t count = x.cut() ? 1 : pass.count;
   attrs.expected = static_cast<double>(count) / static_cast<double>(pass.grain);
   attrs.elements = pass.grain > 1 ? static_cast<double>(elements_of_microbatch(targets)) : 0;

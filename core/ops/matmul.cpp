@@ -1,5 +1,7 @@
 #include <tessera/core/ops/matmul.h>
 
+#include <optional>
+
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/conj.h>
@@ -11,7 +13,6 @@
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/unsqueeze.h>
-#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -84,14 +85,16 @@ Tensor gradient_of_b(const Tensor& gradient, const Tensor& a, const Matmul::Attr
 
 /// Where input `i` is repeated over the batch, its gradient is summed over the batch before it is
 /// over microbatches, so the product leaves those apart.
-BatchSum sum_of_product(const Vjp& v, int i) {
-  const bool repeated = batch_of(v.input_meta(i).shape) != batch_of(v.output_meta().shape);
-  return repeated ? BatchSum::stack : Modes::current().batch_sum;
+bool is_repeated(const Vjp& v, int i) {
+  return batch_of(v.input_meta(i).shape) != batch_of(v.output_meta().shape);
 }
 
 Tensor gradient_of(const Vjp& v, int i, const Tensor& gradient, const Tensor& other,
                    const Matmul::Attrs& attrs) {
-  const ModeGuard<&Modes::batch_sum> sum(sum_of_product(v, i));
+  std::optional<SumsApart> apart;
+  if (is_repeated(v, i)) {
+    apart.emplace();
+  }
   const DType result = v.input_meta(i).dtype;
   return i == 0 ? gradient_of_a(gradient, other, attrs, result)
                 : gradient_of_b(gradient, other, attrs, result);

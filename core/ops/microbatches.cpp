@@ -8,7 +8,6 @@
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/tensor/elements.h>
-#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 
@@ -152,7 +151,7 @@ void RepeatMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int, const
 }
 
 void RepeatMicrobatches::vjp(Vjp& v, const Attrs&) {
-  const bool add = Modes::current().batch_sum == BatchSum::tree;
+  const bool add = v.context().batch_sum == BatchSum::tree;
   v.set(0, add ? sum_microbatches(v.gradient(), v.destination(0)) : v.gradient());
 }
 

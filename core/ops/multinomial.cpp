@@ -95,7 +95,7 @@ Tensor draw_rows(const Tensor& probabilities, std::int64_t count, std::uint64_t 
 }  // namespace
 
 Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
-  const Pass pass = StepDraws::alive() ? Pass() : Context::current().pass;
+  const Pass pass = StepDraws::alive() ? Pass() : *CallContext::current().pass;
   const std::uint64_t key = next_random_key();
   const Tensor each = for_each_drawing(probabilities);
   const bool in_rows = each.cut().dim == 0 && !each.cut().stacked && !StepDraws::alive();

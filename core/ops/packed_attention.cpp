@@ -5,7 +5,6 @@
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/saved_inputs.h>
-#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -81,7 +80,8 @@ void PackedAttention::reference(Kernel& k, const Attrs& attrs) {
 void PackedAttention::vjp(Vjp& v, const Attrs& attrs) {
   check<Unsupported>(!v.has_gradient(1),
                      "packed_attention: the sums of scores have no gradient; detach them");
-  check<Unsupported>(!grad_enabled(), "packed_attention: second derivatives are not supported; ",
+  check<Unsupported>(!v.context().record,
+                     "packed_attention: second derivatives are not supported; ",
                      "write the product of matrices and softmax out");
   if (v.needs(0)) {
     v.set(0, call<PackedAttentionBackward>({v.gradient(), v.input(0), v.output(0), v.output(1)},

@@ -1,5 +1,6 @@
 #include <tessera/core/ops/prelu.h>
 
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
@@ -10,7 +11,6 @@
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/in_place.h>
 #include <tessera/core/ops/where.h>
-#include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/number.h>
 
 namespace tessera {
@@ -21,7 +21,7 @@ void check_weight(const Tensor& x, const Tensor& weight) {
   check_real<TypeError>("prelu", "weight", weight.dtype());
   check<RuntimeError>(weight.ndim() == 1, "prelu: wrong shape of weight; got ", weight.shape(),
                       ", expected one dim");
-  const bool autocast = Modes::current().autocast.has_value() && is_floating(x.dtype()) &&
+  const bool autocast = CallContext::current().autocast.has_value() && is_floating(x.dtype()) &&
                         weight.dtype() != DType::f64;
   check<RuntimeError>(autocast || weight.dtype() == x.dtype(), "prelu: wrong dtype of weight; got ",
                       weight.dtype(), ", expected ", x.dtype(), " as of x");

@@ -1,8 +1,7 @@
 #include <tessera/core/ops/support/attention_options.h>
 
-#include <tessera/core/base/context.h>
 #include <tessera/core/base/random_scope.h>
-#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/dispatch/split_plan.h>
 #include <tessera/core/ops/support/checks.h>
 
@@ -10,10 +9,11 @@ namespace tessera {
 
 AttentionAttrs attention_attrs(const Tensor& x, const AttentionOptions& options) {
   check_probability("attention", "dropout", options.dropout);
+  const CallContext context = CallContext::current();
   AttentionAttrs attrs{
-      .causal = options.causal, .scale = options.scale, .dtype = compute_dtype(x.dtype())};
+      .causal = options.causal, .scale = options.scale, .dtype = context.compute_dtype(x.dtype())};
   if (options.dropout > 0) {
-    const bool whole = Context::current().pass.count > 1 && !x.cut();
+    const bool whole = context.pass->count > 1 && !x.cut();
     if (x.cut().stacked || x.cut().dim > 0 || whole) {
       fail_on_microbatches("attention", "needs the samples in dim 0 for dropout");
     }
@@ -21,7 +21,7 @@ AttentionAttrs attention_attrs(const Tensor& x, const AttentionOptions& options)
                        "attention: draws dropout for each sample, which a StepDraws does not");
     attrs.dropout = options.dropout;
     attrs.key = next_random_key();
-    attrs.first_sample = Context::current().pass.first_sample;
+    attrs.first_sample = context.pass->first_sample;
   }
   return attrs;
 }

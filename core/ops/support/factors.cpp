@@ -1,6 +1,6 @@
 #include <tessera/core/ops/support/factors.h>
 
-#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/dispatch/call_context.h>
 
 namespace tessera {
 namespace {
@@ -15,7 +15,7 @@ bool rounds_to(DType from, DType to) {
 /// True where autocast brings both to its own dtype.
 bool rounds_both(DType a, DType b) {
   const auto rounds = [](DType dtype) { return is_floating(dtype) && dtype != DType::f64; };
-  return Modes::current().autocast && rounds(a) && rounds(b);
+  return CallContext::current().autocast && rounds(a) && rounds(b);
 }
 
 void check_one_dtype(const char* op, const Factor& a, const Factor& b) {
@@ -36,7 +36,7 @@ DType product_dtype(const char* op, std::initializer_list<Factor> factors) {
       promoted = promote(promoted, factor.tensor.dtype());
     }
   }
-  return compute_dtype(promoted);
+  return CallContext::current().compute_dtype(promoted);
 }
 
 void check_factors(const Infer& c, DType dtype) {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/row_sums.h>
 #include <tessera/core/ops/support/saved_inputs.h>
@@ -68,7 +68,7 @@ std::vector<double> parameter_or(const Kernel& k, int i, std::int64_t width, dou
 }  // namespace
 
 DType norm_dtype(const Tensor& x) {
-  return compute_dtype(x.dtype());
+  return CallContext::current().compute_dtype(x.dtype());
 }
 
 void infer_norm(Infer& c, const NormAttrs& attrs, bool centered) {

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include <tessera/core/base/context.h>
 #include <tessera/core/base/random_scope.h>
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/ops/microbatches.h>
 
 namespace tessera {
 
 SampleShares sample_shares(const Tensor& x) {
-  const Pass& pass = Context::current().pass;
+  const Pass& pass = *CallContext::current().pass;
   const std::int64_t parts = x.cut() ? x.cut().parts : 1;
   const std::int64_t elements = std::max<std::int64_t>(x.numel() / parts, 1);
   if (StepDraws::alive()) {
@@ -26,7 +26,7 @@ SampleShares sample_shares(const Tensor& x) {
 }
 
 Tensor for_each_drawing(const Tensor& x) {
-  const Pass& pass = Context::current().pass;
+  const Pass& pass = *CallContext::current().pass;
   const bool whole = pass.count > 1 && !x.cut() && !StepDraws::alive();
   return whole ? repeat_microbatches(x, static_cast<std::int32_t>(pass.count)) : x;
 }

@@ -2,17 +2,17 @@
 
 #include <utility>
 
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/tensor/loss_counts.h>
-#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 
 Tensor count_targets(const Tensor& targets, std::int64_t ignore_index) {
-  const ModeGuard<&Modes::batch_sum> apart(BatchSum::stack);
+  const SumsApart apart;
   const Tensor counts = ne(cast(targets, DType::i64), ignore_index);
   return sum(cast(counts, DType::f64));
 }
