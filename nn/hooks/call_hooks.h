@@ -74,6 +74,8 @@ struct CallHooks {
     const std::function<Value(const Args& args, const Kwargs& kwargs)>& forward);
 
 namespace detail {
+/// The module's own, made where there are none.
+[[nodiscard]] CallHooks& own_call_hooks(Module& module);
 /// Throws TypeError: `hooks`, of this kind, left what `forward` does not take or return.
 [[noreturn, gnu::cold]] void fail_after_hooks(const Module& module, const char* hooks,
                                               const TypeError& error);

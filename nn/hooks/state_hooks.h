@@ -49,6 +49,11 @@ struct StateHooks {
   List<LoadPostHook> load_post;
 };
 
+namespace detail {
+/// The module's own, made where there are none.
+[[nodiscard]] StateHooks& own_state_hooks(Module& module);
+}  // namespace detail
+
 /// Calls all hooks of one kind, where there are any.
 template <class Hook, class... A>
 void run_state_hooks(const StateHooks* hooks, std::shared_ptr<HookList<Hook>> StateHooks::*kind,

@@ -17,7 +17,7 @@ namespace tessera::nn {
 namespace {
 
 Value waiting_value(const Module& module) {
-  const auto waiting = detail::Builder::waiting(module);
+  const auto waiting = detail::waiting_of(module);
   if (!waiting) {
     return {};
   }
@@ -36,7 +36,7 @@ class Tree {
     }
     numbers_.emplace(&module, static_cast<std::int64_t>(numbers_.size()));
     Value::Map children;
-    for (const ChildEntryPtr& child : module.child_entries()) {
+    for (const ChildEntryPtr& child : detail::child_entries(module)) {
       children.set(child->name, child->module == nullptr ? Value() : node(*child->module));
     }
     return Value::Map{{"class", detail::name_in_bytes(module)},

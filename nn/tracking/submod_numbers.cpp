@@ -4,7 +4,8 @@
 #include <mutex>
 #include <vector>
 
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tracking/tracker.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 
@@ -13,13 +14,14 @@ struct SubmodNumbers {
   std::map<std::string, std::vector<const Module*>> seen;
 };
 
-int Module::submod_number(const Module& module) const {
+int submod_number(const Module& root, const Module& module) {
   static std::mutex mutex;  // a module may be called from several threads
   const std::lock_guard lock(mutex);
-  if (submod_numbers_ == nullptr) {
-    submod_numbers_ = std::make_shared<SubmodNumbers>();
+  std::shared_ptr<SubmodNumbers>& numbers = detail::progress_of(root).submod_numbers;
+  if (numbers == nullptr) {
+    numbers = std::make_shared<SubmodNumbers>();
   }
-  std::vector<const Module*>& known = submod_numbers_->seen[module.class_name()];
+  std::vector<const Module*>& known = numbers->seen[module.class_name()];
   auto found = std::ranges::find(known, &module);
   if (found == known.end()) {
     found = known.insert(found, &module);

@@ -64,7 +64,7 @@ bool Tracker::recorded(const Module& module, int depth) const {
 
 std::string Tracker::key_of(const Module& module, int depth) const {
   return std::string(static_cast<std::size_t>(depth), ' ') + module.class_name() + "_" +
-         std::to_string(root_.submod_number(module));
+         std::to_string(submod_number(root_, module));
 }
 
 /// Below what the caller chose, nothing is listed.

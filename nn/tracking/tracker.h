@@ -10,6 +10,9 @@
 
 namespace tessera::nn {
 
+/// The number of `module` among those of its class in the tracked calls of `root`.
+[[nodiscard]] int submod_number(const Module& root, const Module& module);
+
 /// Follows the calls below `root` on this thread.
 class Tracker {
  public:

@@ -6,6 +6,7 @@
 namespace tessera::nn {
 
 enum class BuildMode : std::uint8_t;  // nn/build/module_options.h
+class Module;                         // nn/tree/module.h
 struct BuildOptions;                  // nn/build/module_options.h
 struct BuildStatus;                   // nn/build/module_options.h
 struct ModuleOptions;                 // nn/build/module_options.h
@@ -14,9 +15,5 @@ struct SubModsOptions;                // nn/tree/sub_mods.h
 struct SubmodNumbers;                 // nn/tracking/submod_numbers.cpp
 class TreeDef;                        // nn/state/tree_def.h
 class Variables;                      // nn/state/variables.h
-
-namespace detail {
-class Builder;  // nn/build/builder.h
-}
 
 }  // namespace tessera::nn
