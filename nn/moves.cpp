@@ -122,43 +122,30 @@ Module& for_each_slot_storage(Module& module, const Conversion& f, bool recurse)
   return module;
 }
 
-Module& to(Module& module, DType dtype) {
-  check_cast(dtype);
-  for_each_slot_storage(module, [dtype](const Tensor& x) {
-    return convert(x, x.device(), is_differentiable(x.dtype()) ? dtype : x.dtype());
-  });
-  adopt_below(module, {}, dtype);
-  return module;
-}
-
-Module& to(Module& module, Device device, std::optional<DType> dtype) {
-  check_available(device);
+Module& to(Module& module, std::optional<Device> device, std::optional<DType> dtype,
+           bool (*converted)(DType)) {
+  if (device) {
+    check_available(*device);
+  }
   if (dtype) {
     check_cast(*dtype);
   }
   for_each_slot_storage(module, [&](const Tensor& x) {
-    return convert(x, device, is_differentiable(x.dtype()) ? dtype.value_or(x.dtype()) : x.dtype());
+    return convert(x, device.value_or(x.device()),
+                   converted(x.dtype()) ? dtype.value_or(x.dtype()) : x.dtype());
   });
   adopt_below(module, device, dtype);
   return module;
 }
 
 Module& to(Module& module, DeviceType type, std::optional<int> index) {
-  return to(module, Device{type, static_cast<std::int8_t>(index.value_or(0))}, std::nullopt);
+  return module.to(Device{type, static_cast<std::int8_t>(index.value_or(0))});
 }
 
 Module& to(Module& module, MemoryFormat format) {
   check_has_values(module, "to");
   return for_each_slot_storage(
       module, [format](const Tensor& x) { return lay_out(with_elements(x), format); });
-}
-
-Module& to_floating(Module& module, DType dtype) {
-  for_each_slot_storage(module, [dtype](const Tensor& x) {
-    return convert(x, x.device(), is_floating(x.dtype()) ? dtype : x.dtype());
-  });
-  adopt_below(module, {}, dtype);
-  return module;
 }
 
 Module& type(Module& module, DType dtype) {

@@ -10,11 +10,12 @@
 
 namespace tessera::nn::detail {
 
-Module& to(Module& module, DType dtype);
-Module& to(Module& module, Device device, std::optional<DType> dtype);
+/// Moves everything to `device` and converts what is of one of the dtypes `converted` to `dtype`;
+/// nothing leaves them as they are.
+Module& to(Module& module, std::optional<Device> device, std::optional<DType> dtype,
+           bool (*converted)(DType) = is_differentiable);
 Module& to(Module& module, DeviceType type, std::optional<int> index);
 Module& to(Module& module, MemoryFormat format);
-Module& to_floating(Module& module, DType dtype);
 Module& type(Module& module, DType dtype);
 Module& to_empty(Module& module, Device device, bool recurse);
 Module& share_memory(Module& module);

@@ -78,16 +78,24 @@ void adopt_below(Module& module, std::optional<Device> device, std::optional<DTy
   }
 }
 
+bool waits_for_call(const Module& module) {
+  return progress_of(module).lists_state && !progress_of(module).declared;
+}
+
+void mark_built(Module& module) {
+  BuildProgress& progress = progress_of(module);
+  progress.declared = true;
+  progress.partly = false;
+  progress.ready = true;
+}
+
 void build_if_loaded(Module& module) {
   const std::vector<SlotEntryPtr>& slots = slot_entries(module);
   const bool all = std::ranges::all_of(slots, [](const SlotEntryPtr& entry) {
     return entry->slot == nullptr || entry->slot->value.defined();
   });
-  BuildProgress& progress = progress_of(module);
-  const bool waits = progress.lists_state && !progress.declared && !slots.empty();
-  if (waits && all) {
-    progress.declared = true;
-    progress.ready = true;
+  if (waits_for_call(module) && !slots.empty() && all) {
+    mark_built(module);
   }
 }
 

@@ -26,6 +26,10 @@ void check_state_known(const Module& module);
 void adopt(const Module& module, std::optional<Device> device, std::optional<DType> dtype);
 /// The same for all modules of the tree that are not built.
 void adopt_below(Module& module, std::optional<Device> device, std::optional<DType> dtype);
+/// True for a module that waits for its first call, whose state is all declared.
+[[nodiscard]] bool waits_for_call(const Module& module);
+/// The module's own state is there already: nothing is made.
+void mark_built(Module& module);
 /// A module that listed its state before its first call, and now has all of it, is built.
 void build_if_loaded(Module& module);
 

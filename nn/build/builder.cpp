@@ -314,27 +314,6 @@ void finish_make(Module& root) {
   settle(root);
 }
 
-void mark_built(Module& module) {
-  BuildProgress& progress = progress_of(module);
-  progress.declared = true;
-  progress.partly = false;
-  progress.ready = true;
-}
-
-std::optional<Waiting> waiting_of(const Module& module) {
-  const BuildProgress& progress = progress_of(module);
-  if (progress.declared || !progress.lists_state) {
-    return std::nullopt;
-  }
-  return Waiting{options_of(module).dtype, progress.model_key, progress.path};
-}
-
-void set_waiting(Module& module, const Waiting& waiting) {
-  adopt(module, {}, waiting.dtype);
-  progress_of(module).model_key = waiting.model_key;
-  progress_of(module).path = waiting.path;
-}
-
 BuildStatus build(Module& root, const Args& args, const Kwargs& kwargs,
                   const BuildOptions& options) {
   adopt_below(root, options.device, options.dtype);

@@ -4,10 +4,7 @@
 // wrong with what was given, slots get their values.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
 
 #include <tessera/nn/build/module_options.h>
 #include <tessera/nn/tree/module.h>
@@ -19,18 +16,6 @@ void finish_make(Module& root);
 /// See Module::build.
 BuildStatus build(Module& root, const Args& args, const Kwargs& kwargs,
                   const BuildOptions& options);
-/// The module's own state is there already: nothing is made.
-void mark_built(Module& module);
-
-/// What the values of a module that is still to be built follow from.
-struct Waiting {
-  std::optional<DType> dtype = {};
-  std::optional<std::uint64_t> model_key = {};
-  std::string path = {};
-};
-/// Of a module that waits for its first call, whose state is all declared.
-[[nodiscard]] std::optional<Waiting> waiting_of(const Module& module);
-void set_waiting(Module& module, const Waiting& waiting);
 
 /// In a call, before `forward`. Where variables were given, to the module or, as `given_to_call`
 /// says, to the call, runs `forward` on tensors without elements first, so that all differences are

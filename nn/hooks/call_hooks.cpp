@@ -175,10 +175,6 @@ void detail::fail_after_hooks(const Module& module, const char* hooks, const Typ
                   error.what());
 }
 
-ForwardHooks::ForwardHooks()
-    : pre(std::make_shared<HookList<ForwardPreHook>>()),
-      post(std::make_shared<HookList<ForwardHook>>()) {}
-
 std::array<const CallHooks*, 2> hooks_on(const Module& module) {
   return {&global_hooks::call(), detail::call_hooks(module)};
 }

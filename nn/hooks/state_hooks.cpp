@@ -4,12 +4,6 @@
 
 namespace tessera::nn {
 
-StateHooks::StateHooks()
-    : save_pre(std::make_shared<HookList<StateDictPreHook>>()),
-      save_post(std::make_shared<HookList<StateDictPostHook>>()),
-      load_pre(std::make_shared<HookList<LoadPreHook>>()),
-      load_post(std::make_shared<HookList<LoadPostHook>>()) {}
-
 StateHooks& detail::own_state_hooks(Module& module) {
   std::unique_ptr<StateHooks>& hooks = ModuleAccess::data(module).state_hooks;
   if (hooks == nullptr) {

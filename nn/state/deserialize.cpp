@@ -4,11 +4,11 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/memory_stats.h>
-#include <tessera/nn/build/builder.h>
 #include <tessera/nn/build/construction.h>
 #include <tessera/nn/io/sealed_bytes.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/class_registry.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 namespace {
@@ -80,16 +80,17 @@ class TreeMaker {
       detail::mark_built(module);
       return;
     }
-    check<IoError>(detail::waiting_of(module).has_value(), kOp, ": the bytes hold no module: a ",
+    check<IoError>(detail::waits_for_call(module), kOp, ": the bytes hold no module: a ",
                    module.class_name(), " does not wait");
-    detail::Waiting saved{.path = get<std::string>(waiting, "path")};
+    detail::BuildProgress& progress = detail::progress_of(module);
+    progress.path = get<std::string>(waiting, "path");
     if (!at(waiting, "dtype").empty()) {
-      saved.dtype = dtype_of(waiting);
+      detail::adopt(module, {}, dtype_of(waiting));
     }
+    progress.model_key.reset();
     if (!at(waiting, "model").empty()) {
-      saved.model_key = static_cast<std::uint64_t>(get<std::int64_t>(waiting, "model"));
+      progress.model_key = static_cast<std::uint64_t>(get<std::int64_t>(waiting, "model"));
     }
-    detail::set_waiting(module, saved);
   }
 
   static void drop_others(Module& module, const Value::Map& children) {

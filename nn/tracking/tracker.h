@@ -10,9 +10,6 @@
 
 namespace tessera::nn {
 
-/// The number of `module` among those of its class in the tracked calls of `root`.
-[[nodiscard]] int submod_number(const Module& root, const Module& module);
-
 /// Follows the calls below `root` on this thread.
 class Tracker {
  public:

@@ -82,7 +82,7 @@ Module::Module(const Module& other)
             .info = other.data_.info,
             .build = other.data_.build,
             .training = other.data_.training} {
-  data_.build.submod_numbers = nullptr;
+  data_.build.tracked.clear();
   detail::CopyScope* scope = detail::CopyScope::current();
   check<RuntimeError>(scope != nullptr, data_.info->name, ": modules are copied with clone()");
   for (const SlotEntryPtr& entry : other.data_.slots) {

@@ -12,7 +12,6 @@ struct BuildStatus;                   // nn/build/module_options.h
 struct ModuleOptions;                 // nn/build/module_options.h
 struct SubMods;                       // nn/tree/sub_mods.h
 struct SubModsOptions;                // nn/tree/sub_mods.h
-struct SubmodNumbers;                 // nn/tracking/submod_numbers.cpp
 class TreeDef;                        // nn/state/tree_def.h
 class Variables;                      // nn/state/variables.h
 

@@ -2,18 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
-namespace tessera::nn {
+#include <tessera/nn/parameter.h>
 
-class Buffer;
-class Module;
-class Parameter;
-struct Slot;
+namespace tessera::nn {
 
 /// Which parameters or buffers are listed, and under which names.
 struct IterOptions {
@@ -29,11 +25,11 @@ namespace detail {
 
 [[nodiscard]] Named<Parameter> named_parameters(const Module& module, const IterOptions& options);
 [[nodiscard]] Named<Buffer> named_buffers(const Module& module, const IterOptions& options);
-[[nodiscard]] Named<std::shared_ptr<Module>> named_children(const Module& module);
+[[nodiscard]] Named<ModulePtr> named_children(const Module& module);
 [[nodiscard]] Named<Module*> named_modules(const Module& module,
                                            std::unordered_set<const Module*>* memo,
                                            const std::string& prefix, bool remove_duplicate);
-[[nodiscard]] Named<std::shared_ptr<Slot>> named_slots(const Module& module);
+[[nodiscard]] Named<SlotPtr> named_slots(const Module& module);
 [[nodiscard]] std::int64_t parameter_count(const Module& module);
 
 /// As `named_modules`, also of what is not built.

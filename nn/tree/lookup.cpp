@@ -37,6 +37,17 @@ Entry find(const std::vector<Entry>& entries, std::string_view name) {
   return found == entries.end() ? nullptr : *found;
 }
 
+/// Throws AttributeError for what is missing or of another kind.
+SlotEntryPtr entry_at(const Module& root, std::string_view path, Slot::Kind kind) {
+  const auto [above, last] = split(path);
+  const Module& parent = get_submodule(root, above);
+  const SlotEntryPtr entry = find_slot(parent, last);
+  if (entry == nullptr || entry->kind != kind) {
+    fail_lookup(parent, to_string(kind), last, kind_of(parent, last), path);
+  }
+  return entry;
+}
+
 }  // namespace
 
 const char* to_string(Slot::Kind kind) {
@@ -89,25 +100,16 @@ void set_submodule(Module& module, std::string_view path, const ModulePtr& child
 }
 
 Parameter get_parameter(const Module& module, std::string_view path) {
-  const auto [above, last] = split(path);
-  const Module& parent = get_submodule(module, above);
-  const SlotEntryPtr entry = find_slot(parent, last);
-  if (entry == nullptr || entry->kind != Slot::Kind::parameter) {
-    fail_lookup(parent, "parameter", last, kind_of(parent, last), path);
-  }
+  const SlotEntryPtr entry = entry_at(module, path, Slot::Kind::parameter);
   if (entry->slot == nullptr) {
-    fail_lookup(parent, "parameter", last, kReserved, path);
+    const auto [above, last] = split(path);
+    fail_lookup(get_submodule(module, above), "parameter", last, kReserved, path);
   }
   return Parameter(entry);
 }
 
 std::optional<Tensor> get_buffer(const Module& module, std::string_view path) {
-  const auto [above, last] = split(path);
-  const Module& parent = get_submodule(module, above);
-  const SlotEntryPtr entry = find_slot(parent, last);
-  if (entry == nullptr || entry->kind != Slot::Kind::buffer) {
-    fail_lookup(parent, "buffer", last, kind_of(parent, last), path);
-  }
+  const SlotEntryPtr entry = entry_at(module, path, Slot::Kind::buffer);
   return entry->slot == nullptr ? std::nullopt : std::optional(read_slot(*entry->slot));
 }
 

@@ -59,14 +59,14 @@ class Module : public std::enable_shared_from_this<Module> {
   }
   /// Reserves the name, under which nothing is saved.
   Parameter register_parameter(const std::string& name, std::nullptr_t) {
-    return detail::register_parameter(*this, name, nullptr);
+    return Parameter(detail::reserve(*this, name, Slot::Kind::parameter));
   }
   /// The same for state that is not trained; when not `persistent` it is left out of state dicts.
   Buffer register_buffer(const std::string& name, const Tensor& value, bool persistent = true) {
     return detail::register_buffer(*this, name, value, persistent);
   }
   Buffer register_buffer(const std::string& name, std::nullptr_t, bool /*persistent*/ = true) {
-    return detail::register_buffer(*this, name, nullptr);
+    return Buffer(detail::reserve(*this, name, Slot::Kind::buffer));
   }
   /// The same for a child. Throws ValueError for a module that holds this one, and TypeError for
   /// one that the member declared under the name cannot hold.
@@ -212,7 +212,7 @@ class Module : public std::enable_shared_from_this<Module> {
   // one device that has elements, so `non_blocking` changes nothing.
 
   /// Converts what is floating or complex. Throws TypeError for a dtype that is neither.
-  Module& to(DType dtype, bool /*non_blocking*/ = false) { return detail::to(*this, dtype); }
+  Module& to(DType dtype, bool /*non_blocking*/ = false) { return detail::to(*this, {}, dtype); }
   /// Moves everything, and converts as above.
   Module& to(Device device, std::optional<DType> dtype = {}, bool /*non_blocking*/ = false) {
     return detail::to(*this, device, dtype);
@@ -224,10 +224,10 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Lays out tensors of four and five dims.
   Module& to(MemoryFormat format) { return detail::to(*this, format); }
   /// These convert what is floating, and leave complex numbers alone.
-  Module& to_float() { return detail::to_floating(*this, DType::f32); }
-  Module& to_double() { return detail::to_floating(*this, DType::f64); }
-  Module& to_half() { return detail::to_floating(*this, DType::f16); }
-  Module& to_bfloat16() { return detail::to_floating(*this, DType::bf16); }
+  Module& to_float() { return detail::to(*this, {}, DType::f32, is_floating); }
+  Module& to_double() { return detail::to(*this, {}, DType::f64, is_floating); }
+  Module& to_half() { return detail::to(*this, {}, DType::f16, is_floating); }
+  Module& to_bfloat16() { return detail::to(*this, {}, DType::bf16, is_floating); }
   /// Converts everything, integers too. Throws TypeError for a trained parameter that would not be
   /// floating or complex, InvalidArgument for a name that is no dtype.
   Module& type(DType dtype) { return detail::type(*this, dtype); }

@@ -37,10 +37,6 @@ inline const ClassInfo& class_info(const Module& module) {
 inline BuildProgress& progress_of(const Module& module) {
   return ModuleAccess::data(module).build;
 }
-/// False while a call must still build the module, or compare it with what it was given.
-inline bool is_ready(const Module& module) {
-  return progress_of(module).ready;
-}
 /// Null when there never were any.
 inline const CallHooks* call_hooks(const Module& module) {
   return ModuleAccess::data(module).call_hooks.get();

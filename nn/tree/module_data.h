@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,16 +20,17 @@ struct ModuleAccess;  // nn/tree/module_access.h
 
 /// How far a module is built, and from what: all that a call changes in the module that it calls.
 struct BuildProgress {
-  bool ready = false;                            ///< calls go straight to forward
-  bool declared = false;                         ///< do_build ran
-  bool partly = false;                           ///< and left something for the first call
-  bool lists_state = false;                      ///< all names are there before do_build
+  bool ready = false;        ///< else a call builds the module, or compares it with what was given
+  bool declared = false;     ///< do_build ran
+  bool partly = false;       ///< and left something for the first call
+  bool lists_state = false;  ///< all names are there before do_build
   std::shared_ptr<const ModuleOptions> options;  ///< null: the defaults
   std::optional<std::uint64_t> model_key;  ///< of the random numbers of the model that it came in
   std::string path;                        ///< its name in that model
   Args args;                               ///< what `build` was given last
   Kwargs kwargs;
-  std::shared_ptr<SubmodNumbers> submod_numbers;  ///< made by the first tracked call, not copied
+  /// Modules in the order of their first tracked calls, by class; not copied.
+  std::map<std::string, std::vector<const Module*>> tracked;
 };
 
 /// The fields that every call reads come first.

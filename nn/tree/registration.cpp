@@ -56,6 +56,16 @@ void check_known(const Module& module, std::string_view name) {
                         " has no parameter, buffer or module \"", name, "\"");
 }
 
+/// Puts what `make_slot` gives behind a name, which stays what it was where that throws.
+template <class F>
+SlotEntryPtr put_new(Module& module, const std::string& name, Slot::Kind kind, const F& make_slot) {
+  NewName added(ModuleAccess::data(module).slots);
+  SlotEntryPtr entry = slot_entry(module, name, kind);
+  put_slot(module, entry, make_slot());
+  added.keep();
+  return entry;
+}
+
 }  // namespace
 
 bool own(const Module& module, const ModulePtr& child) {
@@ -145,45 +155,31 @@ void put_child(Module& module, std::string_view name, ModulePtr child) {
 
 Parameter register_parameter(Module& module, const std::string& name, const Tensor& value,
                              bool requires_grad) {
-  NewName added(ModuleAccess::data(module).slots);
-  const SlotEntryPtr entry = slot_entry(module, name, Slot::Kind::parameter);
-  check_defined(value, "parameter", name);
-  check<ValueError>(value.is_leaf(), "parameter \"", name,
-                    "\": has autograd history; register a leaf");
-  check(!requires_grad || is_differentiable(value.dtype()), "parameter \"", name,
-        "\": has no gradient; got ", value.dtype(),
-        ", expected a floating or complex dtype, or requires_grad off");
-  auto slot = std::make_shared<Slot>();
-  slot->name = full_name(module, name);
-  slot->set_requires_grad(requires_grad);
-  slot->put(value);
-  put_slot(module, entry, std::move(slot));
-  added.keep();
-  return Parameter(entry);
-}
-
-Parameter register_parameter(Module& module, const std::string& name, std::nullptr_t) {
-  const SlotEntryPtr entry = slot_entry(module, name, Slot::Kind::parameter);
-  entry->slot = nullptr;
-  return Parameter(entry);
+  return Parameter(put_new(module, name, Slot::Kind::parameter, [&] {
+    check_defined(value, "parameter", name);
+    check<ValueError>(value.is_leaf(), "parameter \"", name,
+                      "\": has autograd history; register a leaf");
+    check(!requires_grad || is_differentiable(value.dtype()), "parameter \"", name,
+          "\": has no gradient; got ", value.dtype(),
+          ", expected a floating or complex dtype, or requires_grad off");
+    auto slot = std::make_shared<Slot>();
+    slot->name = full_name(module, name);
+    slot->set_requires_grad(requires_grad);
+    slot->put(value);
+    return slot;
+  }));
 }
 
 Buffer register_buffer(Module& module, const std::string& name, const Tensor& value,
                        bool persistent) {
-  NewName added(ModuleAccess::data(module).slots);
-  const SlotEntryPtr entry = slot_entry(module, name, Slot::Kind::buffer);
-  check_defined(value, "buffer", name);
-  put_slot(module, entry, make_buffer_slot(full_name(module, name), value, persistent));
-  added.keep();
-  return Buffer(entry);
+  return Buffer(put_new(module, name, Slot::Kind::buffer, [&] {
+    check_defined(value, "buffer", name);
+    return make_buffer_slot(full_name(module, name), value, persistent);
+  }));
 }
 
-Buffer register_buffer(Module& module, const std::string& name, std::nullptr_t) {
-  NewName added(ModuleAccess::data(module).slots);
-  const SlotEntryPtr entry = slot_entry(module, name, Slot::Kind::buffer);
-  put_slot(module, entry, nullptr);
-  added.keep();
-  return Buffer(entry);
+SlotEntryPtr reserve(Module& module, const std::string& name, Slot::Kind kind) {
+  return put_new(module, name, kind, [] { return nullptr; });
 }
 
 void set(Module& module, std::string_view name, std::nullptr_t) {

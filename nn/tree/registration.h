@@ -13,13 +13,13 @@ namespace tessera::nn::detail {
 
 Parameter register_parameter(Module& module, const std::string& name, const Tensor& value,
                              bool requires_grad);
-Parameter register_parameter(Module& module, const std::string& name, std::nullptr_t);
 Buffer register_buffer(Module& module, const std::string& name, const Tensor& value,
                        bool persistent);
-Buffer register_buffer(Module& module, const std::string& name, std::nullptr_t);
 void set(Module& module, std::string_view name, std::nullptr_t);
 void erase(Module& module, std::string_view name);
 
+/// Reserves a name for a parameter or buffer.
+SlotEntryPtr reserve(Module& module, const std::string& name, Slot::Kind kind);
 /// The entry of a name, new or of the same kind. Throws KeyError for a bad name.
 SlotEntryPtr slot_entry(Module& module, std::string_view name, Slot::Kind kind);
 ChildEntryPtr child_entry(Module& module, std::string_view name);
