@@ -20,7 +20,7 @@
 #include <tessera/nn/hooks/global_hooks.h>
 #include <tessera/nn/pack.h>
 #include <tessera/nn/tracking/tracked_call.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn::detail {
 
@@ -43,7 +43,7 @@ auto run_forward(const Module& module, A&&... arguments) {
   using R = decltype(std::declval<const M&>().forward(std::forward<A>(arguments)...));
   if constexpr (HasOneForward<M>) {
     using Forward = ForwardOf<decltype(&M::forward)>;
-    const ClassInfo& info = module.class_info();
+    const ClassInfo& info = class_info(module);
     if (info.type == nullptr) [[unlikely]] {
       check_is_exactly<M>(module);
     } else if (&info != &class_info<M>()) [[unlikely]] {
@@ -130,7 +130,7 @@ auto call_with_hooks(const Module& module, const A&... arguments) {
 }
 
 inline bool has_hooks(const Module& module) {
-  const CallHooks* own = module.call_hooks();
+  const CallHooks* own = call_hooks(module);
   return (own != nullptr && !own->empty()) || !global_hooks::call().empty();
 }
 
@@ -139,7 +139,7 @@ template <class M, class... A>
 void build_for_call(const Module& module, bool given_to_call, const A&... arguments) {
   CallInputs inputs;
   (put_argument(inputs, arguments), ...);
-  Builder::prepare_call(
+  prepare_call(
       module, inputs.first, inputs.second,
       [&](const Args& args, const Kwargs& kwargs) {
         static_cast<void>(run_on_values<M, Carried<A>...>(module, args, kwargs));
@@ -165,7 +165,7 @@ auto call_watched(const Module& module, const std::string& key, const CallState&
   if (is_recomputing()) {
     return call_hooked<M>(module, state, std::forward<A>(arguments)...);
   }
-  const bool builds = !module.ready();
+  const bool builds = !progress_of(module).ready;
   if (builds) {
     build_for_call<M>(module, false, arguments...);
   }
@@ -178,7 +178,7 @@ auto call_watched(const Module& module, const std::string& key, const CallState&
     tracked->returned(pack(result));
   }
   if (builds) {
-    Builder::finish_call(module);
+    finish_call(module);
   }
   return result;
 }
@@ -205,7 +205,7 @@ void explain_undefined(const Module& module, std::size_t number, const Error& er
 template <class M, class... A>
 auto invoke_here(const Module& module, const std::string& key, A&&... arguments) {
   const CallState& state = CallState::current();
-  const bool plain = !has_hooks(module) && state.tracker == nullptr && module.ready();
+  const bool plain = !has_hooks(module) && state.tracker == nullptr && progress_of(module).ready;
   if (plain && Modes::current().outside_reads == nullptr) [[likely]] {
     return run_forward<M>(module, std::forward<A>(arguments)...);
   }
@@ -250,7 +250,7 @@ auto invoke_with_options(const Module& module, const std::string& key, A&&... ar
     return split_options(
         [&](const CallOptions& options, auto&&... own) {
           if constexpr (check_call<M, decltype(own)...>()) {
-            if (!module.ready()) {  // options name what building makes
+            if (!progress_of(module).ready) {  // options name what building makes
               build_for_call<M>(module, true, own...);
             }
             OptionsScope scope(module, options);

@@ -35,7 +35,7 @@ class Child {
 
   template <class... A>
   Child(Module* owner, std::string_view name, const ModuleOptions& options, A&&... arguments)
-      : entry_(owner->child_entry(name)) {
+      : entry_(detail::child_entry(*owner, name)) {
     const ClassInfo& info = detail::class_info<M>();
     check<KeyError>(entry_->module == nullptr, "module name \"", name,
                     "\": already used by a module of ", owner->class_name());
@@ -46,7 +46,7 @@ class Child {
         const detail::Construction construction(info, options);
         module = std::make_shared<M>(std::forward<A>(arguments)...);
       }
-      owner->put_child(entry_, std::move(module));
+      detail::put_child(*owner, entry_, std::move(module));
     }
   }
   template <class... A>

@@ -25,7 +25,8 @@ class Ptr : public std::shared_ptr<M> {
   template <class... A>
   auto operator()(A&&... arguments) const {
     if constexpr (std::derived_from<M, Module>) {
-      return detail::invoke_with_options<M>(**this, (*this)->key(), std::forward<A>(arguments)...);
+      return detail::invoke_with_options<M>(**this, detail::key(**this),
+                                            std::forward<A>(arguments)...);
     } else {
       return detail::AnyResult();  // check_construction said what is wrong
     }
@@ -41,7 +42,7 @@ Ptr<M> make(const ModuleOptions& options, A&&... arguments) {
     const detail::Construction construction(detail::class_info<M>(), options);
     auto module = std::make_shared<M>(std::forward<A>(arguments)...);
     if (construction.outermost()) {
-      detail::Builder::finish(*module);
+      detail::finish_make(*module);
     }
     return module;
   } else {

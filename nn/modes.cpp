@@ -1,10 +1,11 @@
-// What is switched for a whole tree.
+#include <tessera/nn/modes.h>
+
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/functional/call_state.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
-namespace tessera::nn {
+namespace tessera::nn::detail {
 namespace {
 
 void visit_children_first(Module& module, const std::function<void(Module&)>& visit,
@@ -13,7 +14,7 @@ void visit_children_first(Module& module, const std::function<void(Module&)>& vi
     return;
   }
   std::unordered_set<const Module*> here;  // one of a module's children under two names, once
-  for (const ChildEntryPtr& child : module.child_entries()) {
+  for (const ChildEntryPtr& child : child_entries(module)) {
     if (child->module != nullptr && here.insert(child->module.get()).second) {
       visit_children_first(*child->module, visit, seen);
     }
@@ -23,19 +24,19 @@ void visit_children_first(Module& module, const std::function<void(Module&)>& vi
 
 }  // namespace
 
-bool Module::training() const {
-  return read_outside(CallState::current().training.value_or(training_));
+bool training(const Module& module) {
+  return read_outside(CallState::current().training.value_or(ModuleAccess::data(module).training));
 }
 
-Module& Module::train(bool on) {
-  for (const auto& [path, module] : all_modules()) {
-    module->training_ = on;
+Module& train(Module& module, bool on) {
+  for (const auto& [path, below] : all_modules(module)) {
+    ModuleAccess::data(*below).training = on;
   }
-  return *this;
+  return module;
 }
 
-void Module::zero_grad(bool set_to_none) {
-  for (const Parameter& parameter : parameters()) {
+void zero_grad(Module& module, bool set_to_none) {
+  for (const Parameter& parameter : module.parameters()) {
     const Tensor& value = parameter.slot()->value;
     const bool had = value.defined() && value.grad().defined();
     parameter.slot()->drop_grad();
@@ -45,21 +46,21 @@ void Module::zero_grad(bool set_to_none) {
   }
 }
 
-Module& Module::requires_grad_(bool on) {
-  const std::vector<Parameter> all = parameters();
+Module& requires_grad_(Module& module, bool on) {
+  const std::vector<Parameter> all = module.parameters();
   for (const Parameter& parameter : all) {
     parameter.slot()->check_can_require(on);
   }
   for (const Parameter& parameter : all) {
     parameter.requires_grad_(on);
   }
-  return *this;
+  return module;
 }
 
-Module& Module::apply(const std::function<void(Module&)>& visit, bool once) {
+Module& apply(Module& module, const std::function<void(Module&)>& visit, bool once) {
   std::unordered_set<const Module*> seen;
-  visit_children_first(*this, visit, once ? &seen : nullptr);
-  return *this;
+  visit_children_first(module, visit, once ? &seen : nullptr);
+  return module;
 }
 
-}  // namespace tessera::nn
+}  // namespace tessera::nn::detail

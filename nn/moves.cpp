@@ -1,4 +1,5 @@
-// Casting and moving a tree's tensors.
+#include <tessera/nn/moves.h>
+
 #include <tessera/core/base/log.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/device/shared_pages.h>
@@ -6,9 +7,9 @@
 #include <tessera/core/ops/permute.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
-namespace tessera::nn {
+namespace tessera::nn::detail {
 namespace {
 
 using Conversion = std::function<Tensor(const Tensor&)>;
@@ -48,7 +49,7 @@ void check_has_values(const Module& root, const char* what) {
 
 void plan(const Module& module, Slot::Kind kind, const Conversion& convert,
           std::unordered_set<const Slot*>& seen, std::vector<Replacement>& plans) {
-  for (const SlotEntryPtr& entry : module.slot_entries()) {
+  for (const SlotEntryPtr& entry : slot_entries(module)) {
     const SlotPtr& slot = entry->slot;
     if (slot == nullptr || entry->kind != kind || !seen.insert(slot.get()).second) {
       continue;
@@ -97,18 +98,18 @@ Tensor lay_out(const Tensor& x, MemoryFormat format) {
 
 }  // namespace
 
-void Module::for_each_slot_storage(const std::function<Tensor(const Tensor&)>& f, bool recurse) {
+Module& for_each_slot_storage(Module& module, const Conversion& f, bool recurse) {
   const NoGradGuard no_grad;
   std::unordered_set<const Slot*> seen;
   std::vector<Replacement> plans;
-  const auto visit = [&](Module& module) {
-    plan(module, Slot::Kind::parameter, f, seen, plans);
-    plan(module, Slot::Kind::buffer, f, seen, plans);
+  const auto visit = [&](Module& each) {
+    plan(each, Slot::Kind::parameter, f, seen, plans);
+    plan(each, Slot::Kind::buffer, f, seen, plans);
   };
   if (recurse) {
-    apply(visit, true);
+    apply(module, visit, true);
   } else {
-    visit(*this);
+    visit(module);
   }
   for (const auto& [slot, value, dtype] : plans) {
     if (value.defined()) {
@@ -118,85 +119,62 @@ void Module::for_each_slot_storage(const std::function<Tensor(const Tensor&)>& f
       slot->own_dtype = true;
     }
   }
+  return module;
 }
 
-Module& Module::to(DType dtype, bool non_blocking) {
-  static_cast<void>(non_blocking);
-  check_cast(dtype);
-  for_each_slot_storage([dtype](const Tensor& x) {
-    return convert(x, x.device(), is_differentiable(x.dtype()) ? dtype : x.dtype());
-  });
-  adopt_below({}, dtype);
-  return *this;
-}
-
-Module& Module::to(Device device, std::optional<DType> dtype, bool non_blocking) {
-  static_cast<void>(non_blocking);  // there is one device that has elements
-  check_available(device);
+Module& to(Module& module, std::optional<Device> device, std::optional<DType> dtype,
+           bool (*converted)(DType)) {
+  if (device) {
+    check_available(*device);
+  }
   if (dtype) {
     check_cast(*dtype);
   }
-  for_each_slot_storage([&](const Tensor& x) {
-    return convert(x, device, is_differentiable(x.dtype()) ? dtype.value_or(x.dtype()) : x.dtype());
+  for_each_slot_storage(module, [&](const Tensor& x) {
+    return convert(x, device.value_or(x.device()),
+                   converted(x.dtype()) ? dtype.value_or(x.dtype()) : x.dtype());
   });
-  adopt_below(device, dtype);
-  return *this;
+  adopt_below(module, device, dtype);
+  return module;
 }
 
-Module& Module::to(const Tensor& like, bool non_blocking) {
-  return to(like.device(), like.dtype(), non_blocking);
+Module& to(Module& module, DeviceType type, std::optional<int> index) {
+  return module.to(Device{type, static_cast<std::int8_t>(index.value_or(0))});
 }
 
-Module& Module::to(MemoryFormat format) {
-  check_has_values(*this, "to");
-  for_each_slot_storage([format](const Tensor& x) { return lay_out(with_elements(x), format); });
-  return *this;
+Module& to(Module& module, MemoryFormat format) {
+  check_has_values(module, "to");
+  return for_each_slot_storage(
+      module, [format](const Tensor& x) { return lay_out(with_elements(x), format); });
 }
 
-Module& Module::to_floating(DType dtype) {
-  for_each_slot_storage([dtype](const Tensor& x) {
-    return convert(x, x.device(), is_floating(x.dtype()) ? dtype : x.dtype());
-  });
-  adopt_below({}, dtype);
-  return *this;
-}
-
-Module& Module::type(DType dtype) {
-  for (const Parameter& parameter : parameters()) {
+Module& type(Module& module, DType dtype) {
+  for (const Parameter& parameter : module.parameters()) {
     check<TypeError>(is_differentiable(dtype) || !parameter.requires_grad(), "type(): \"",
                      parameter.name(), "\" is trained and cannot be ", dtype);
   }
-  for_each_slot_storage([dtype](const Tensor& x) { return convert(x, x.device(), dtype); });
-  return *this;
+  return for_each_slot_storage(module,
+                               [dtype](const Tensor& x) { return convert(x, x.device(), dtype); });
 }
 
-Module& Module::type(std::string_view dtype) {
-  return type(parse_dtype(dtype));
-}
-
-Module& Module::to_device(DeviceType type, std::optional<int> index) {
-  return to(Device{type, static_cast<std::int8_t>(index.value_or(0))});
-}
-
-Module& Module::to_empty(Device device, bool recurse) {
+Module& to_empty(Module& module, Device device, bool recurse) {
   check_available(device);
-  for_each_slot_storage(
+  return for_each_slot_storage(
+      module,
       [device](const Tensor& x) {
         return empty(x.shape(), {.dtype = x.dtype(), .device = device});
       },
       recurse);
-  return *this;
 }
 
-Module& Module::share_memory() {
-  check_has_values(*this, "share_memory");
-  for_each_slot_storage([](const Tensor& x) {
+Module& share_memory(Module& module) {
+  check_has_values(module, "share_memory");
+  return for_each_slot_storage(module, [](const Tensor& x) {
     const std::shared_ptr<void> pages = shared_pages(with_elements(x).nbytes());
     const Tensor shared = from_memory(pages.get(), x.shape(), x.dtype(), pages);
     shared.copy_(x);
     return shared;
   });
-  return *this;
 }
 
-}  // namespace tessera::nn
+}  // namespace tessera::nn::detail

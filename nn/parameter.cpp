@@ -14,7 +14,7 @@ SlotEntryPtr entry_of(SlotPtr slot, Slot::Kind kind) {
 
 /// The entry of a member, which must be the first under its name.
 SlotEntryPtr declare(Module& owner, std::string_view name, Slot::Kind kind) {
-  SlotEntryPtr entry = owner.slot_entry(name, kind);
+  SlotEntryPtr entry = detail::slot_entry(owner, name, kind);
   const char* text = kind == Slot::Kind::parameter ? "parameter" : "buffer";
   check<KeyError>(entry->slot == nullptr, text, " name \"", name, "\": already used by a ", text,
                   " of ", owner.class_name());
@@ -65,11 +65,11 @@ Parameter::Parameter(SlotPtr slot) : entry_(entry_of(std::move(slot), Slot::Kind
 Parameter::Parameter(Module* owner, std::string_view name, const Shape& shape,
                      Initializer initializer, std::optional<DType> dtype)
     : entry_(declare(*owner, name, Slot::Kind::parameter), true) {
-  SlotPtr slot =
-      make_slot(owner->full_name(name), Slot::Kind::parameter, shape, std::move(initializer));
+  SlotPtr slot = make_slot(detail::full_name(*owner, name), Slot::Kind::parameter, shape,
+                           std::move(initializer));
   slot->own_dtype = dtype.has_value();
   slot->dtype = dtype.value_or(owner->dtype());
-  owner->put_slot(entry_, std::move(slot));
+  detail::put_slot(*owner, entry_, std::move(slot));
 }
 
 const SlotPtr& Parameter::held() const {
@@ -105,17 +105,18 @@ Buffer::Buffer(SlotPtr slot) : entry_(entry_of(std::move(slot), Slot::Kind::buff
 
 Buffer::Buffer(Module* owner, std::string_view name, const Tensor& value, bool persistent)
     : entry_(declare(*owner, name, Slot::Kind::buffer), true) {
-  owner->put_slot(entry_, make_buffer_slot(owner->full_name(name), value, persistent));
+  detail::put_slot(*owner, entry_,
+                   make_buffer_slot(detail::full_name(*owner, name), value, persistent));
 }
 
 Buffer::Buffer(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
                bool persistent)
     : entry_(declare(*owner, name, Slot::Kind::buffer), true) {
   SlotPtr slot =
-      make_slot(owner->full_name(name), Slot::Kind::buffer, shape, std::move(initializer));
+      make_slot(detail::full_name(*owner, name), Slot::Kind::buffer, shape, std::move(initializer));
   slot->dtype = owner->dtype();
   slot->persistent = persistent;
-  owner->put_slot(entry_, std::move(slot));
+  detail::put_slot(*owner, entry_, std::move(slot));
 }
 
 const SlotPtr& Buffer::held() const {

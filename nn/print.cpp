@@ -1,9 +1,11 @@
+#include <tessera/nn/print.h>
+
 #include <ostream>
 #include <span>
 #include <sstream>
 #include <vector>
 
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 namespace {
@@ -45,16 +47,17 @@ std::vector<std::string> lines_of(std::span<const ChildEntryPtr> children, bool 
 
 }  // namespace
 
-std::string Module::repr() const {
-  const std::string extra = extra_repr();
+std::string detail::repr(const Module& module) {
+  const std::string extra = module.extra_repr();
+  const std::vector<ChildEntryPtr>& children = child_entries(module);
   std::ostringstream out;
-  out << class_name() << '(';
-  if (children_.empty() && extra.find('\n') == std::string::npos) {
+  out << module.class_name() << '(';
+  if (children.empty() && extra.find('\n') == std::string::npos) {
     out << extra << ')';
     return out.str();
   }
   indent(out, extra);
-  for (const std::string& line : lines_of(children_, joins_equal_children())) {
+  for (const std::string& line : lines_of(children, module.joins_equal_children())) {
     indent(out, line);
   }
   out << "\n)";

@@ -9,7 +9,7 @@ namespace {
 
 template <class F>
 void for_each_slot(const nn::Module& module, const F& f) {
-  for (const nn::SlotEntryPtr& entry : module.slot_entries()) {
+  for (const nn::SlotEntryPtr& entry : nn::detail::slot_entries(module)) {
     if (entry->slot != nullptr) {
       f(entry->slot);
     }

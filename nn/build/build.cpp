@@ -1,90 +1,107 @@
-// What a module says of how it is built.
+#include <tessera/nn/build/build.h>
+
 #include <algorithm>
 
-#include <tessera/nn/build/builder.h>
+#include <tessera/nn/build/module_options.h>
+#include <tessera/nn/tree/module_access.h>
 
-namespace tessera::nn {
+namespace tessera::nn::detail {
+namespace {
 
-BuildStatus Module::build(const Args& args, const Kwargs& kwargs, const BuildOptions& options) {
-  return detail::Builder::build(*this, args, kwargs, options);
+/// The module's options, changed by `change` from now on.
+template <class F>
+void change_options(const Module& module, const F& change) {
+  ModuleOptions options = options_of(module);
+  change(options);
+  progress_of(module).options = std::make_shared<const ModuleOptions>(std::move(options));
 }
 
-BuildStatus Module::build(const Args& args, const Kwargs& kwargs) {
-  return build(args, kwargs, {});
+}  // namespace
+
+const ModuleOptions& options_of(const Module& module) {
+  static const ModuleOptions defaults;
+  const ModuleOptions* given = progress_of(module).options.get();
+  return given == nullptr ? defaults : *given;
 }
 
-bool Module::built() const {
-  return std::ranges::all_of(all_modules(), [](const auto& below) {
-    return below.second->declared_ && !below.second->partly_;
+bool built(const Module& module) {
+  return std::ranges::all_of(all_modules(module), [](const auto& below) {
+    const BuildProgress& progress = progress_of(*below.second);
+    return progress.declared && !progress.partly;
   });
 }
 
-BuildMode Module::build_mode() const {
-  return options_ == nullptr ? BuildMode::on_init
-                             : options_->build_mode.value_or(BuildMode::on_init);
+BuildMode build_mode(const Module& module) {
+  return options_of(module).build_mode.value_or(BuildMode::on_init);
 }
 
-const std::optional<std::string>& Module::name() const {
-  static const std::optional<std::string> none;
-  return options_ == nullptr ? none : options_->name;
+const std::optional<std::string>& name(const Module& module) {
+  return options_of(module).name;
 }
 
-Device Module::device() const {
-  if (options_ == nullptr || (!options_->device && options_->devices.empty())) {
-    return {};
+Device device(const Module& module) {
+  const std::vector<Device>& given = options_of(module).devices;
+  return options_of(module).device.value_or(given.empty() ? Device{} : given.front());
+}
+
+DType dtype(const Module& module) {
+  return options_of(module).dtype.value_or(DType::f32);
+}
+
+std::vector<Device> devices(const Module& module) {
+  const std::vector<Device>& given = options_of(module).devices;
+  return given.empty() ? std::vector{device(module)} : given;
+}
+
+void check_state_known(const Module& module) {
+  const BuildProgress& progress = progress_of(module);
+  const BuildMode mode = build_mode(module);
+  const bool known = progress.declared || progress.lists_state || mode == BuildMode::on_init;
+  check<RuntimeError>(known, module.class_name(), ": is not built, so its state is not known; ",
+                      mode == BuildMode::on_call ? "call it first" : "build() it first");
+}
+
+void adopt(const Module& module, std::optional<Device> device, std::optional<DType> dtype) {
+  if (device || dtype) {
+    change_options(module, [&](ModuleOptions& options) {
+      options.device = device ? device : options.device;
+      options.dtype = dtype ? dtype : options.dtype;
+    });
   }
-  return options_->device ? *options_->device : options_->devices.front();
 }
 
-DType Module::dtype() const {
-  return options_ == nullptr ? DType::f32 : options_->dtype.value_or(DType::f32);
-}
-
-std::vector<Device> Module::devices() const {
-  return options_ == nullptr || options_->devices.empty() ? std::vector{device()}
-                                                          : options_->devices;
-}
-
-void Module::check_state_known() const {
-  const bool known = declared_ || lists_state_ || build_mode() == BuildMode::on_init;
-  check<RuntimeError>(known, class_name(), ": is not built, so its state is not known; ",
-                      build_mode() == BuildMode::on_call ? "call it first" : "build() it first");
-}
-
-void Module::adopt(std::optional<Device> device, std::optional<DType> dtype) {
-  if (!device && !dtype) {
-    return;
-  }
-  ModuleOptions options = options_ == nullptr ? ModuleOptions{} : *options_;
-  options.device = device ? device : options.device;
-  options.dtype = dtype ? dtype : options.dtype;
-  options_ = std::make_shared<const ModuleOptions>(std::move(options));
-}
-
-void Module::adopt_below(std::optional<Device> device, std::optional<DType> dtype) {
-  for (const auto& [path, module] : all_modules()) {
-    if (!module->declared_) {
-      module->adopt(device, dtype);
+void adopt_below(Module& module, std::optional<Device> device, std::optional<DType> dtype) {
+  for (const auto& [path, below] : all_modules(module)) {
+    if (!progress_of(*below).declared) {
+      adopt(*below, device, dtype);
     }
   }
 }
 
-void Module::build_if_loaded() {
-  const bool all = std::ranges::all_of(slots_, [](const SlotEntryPtr& entry) {
+bool waits_for_call(const Module& module) {
+  return progress_of(module).lists_state && !progress_of(module).declared;
+}
+
+void mark_built(Module& module) {
+  BuildProgress& progress = progress_of(module);
+  progress.declared = true;
+  progress.partly = false;
+  progress.ready = true;
+}
+
+void build_if_loaded(Module& module) {
+  const std::vector<SlotEntryPtr>& slots = slot_entries(module);
+  const bool all = std::ranges::all_of(slots, [](const SlotEntryPtr& entry) {
     return entry->slot == nullptr || entry->slot->value.defined();
   });
-  const bool waits = lists_state_ && !declared_ && !slots_.empty();
-  if (waits && all) {
-    declared_ = true;
-    ready_ = true;
+  if (waits_for_call(module) && !slots.empty() && all) {
+    mark_built(module);
   }
 }
 
-void Module::build_on_call() {
-  lists_state_ = true;
-  ModuleOptions options = options_ == nullptr ? ModuleOptions{} : *options_;
-  options.build_mode = BuildMode::on_call;
-  options_ = std::make_shared<const ModuleOptions>(std::move(options));
+void build_on_call(Module& module) {
+  progress_of(module).lists_state = true;
+  change_options(module, [](ModuleOptions& options) { options.build_mode = BuildMode::on_call; });
 }
 
-}  // namespace tessera::nn
+}  // namespace tessera::nn::detail

@@ -10,6 +10,8 @@
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/build/construction.h>
 #include <tessera/nn/build/meta_scope.h>
+#include <tessera/nn/tree/module_access.h>
+#include <tessera/nn/tree/position.h>
 
 namespace tessera::nn::detail {
 namespace {
@@ -45,11 +47,11 @@ std::optional<DType> floating_dtype(const Args& args, const Kwargs& kwargs) {
 class NamesGuard {
  public:
   explicit NamesGuard(Module& module)
-      : module_(module), slots_(module.slot_entries()), children_(module.child_entries()) {}
+      : module_(module), slots_(slot_entries(module)), children_(child_entries(module)) {}
   ~NamesGuard() {
     if (!kept_) {
-      erase_new(std::vector(module_.slot_entries()), slots_);
-      erase_new(std::vector(module_.child_entries()), children_);
+      erase_new(std::vector(slot_entries(module_)), slots_);
+      erase_new(std::vector(child_entries(module_)), children_);
     }
   }
   NamesGuard(const NamesGuard&) = delete;
@@ -74,14 +76,13 @@ class NamesGuard {
 
 /// Also of a module that nobody told its class.
 std::string class_name_of(const Module& module) {
-  return module.class_info().type == nullptr ? demangle(typeid(module).name())
-                                             : module.class_name();
+  return class_info(module).type == nullptr ? demangle(typeid(module).name()) : module.class_name();
 }
 
 /// Why a module that is built when it is made was not, and what to write.
 std::string why_not_made(const Module& module) {
   const std::string name = class_name_of(module);
-  if (module.class_info().type == nullptr) {
+  if (class_info(module).type == nullptr) {
     return "was not made by nn::make, so it has no values; write nn::make<" + name + ">(...)";
   }
   return "was made in the constructor of another module and is no part of it, so it has no values; "
@@ -89,56 +90,56 @@ std::string why_not_made(const Module& module) {
          name + "> member{this, \"member\", ...} or register_module(\"member\", ...)";
 }
 
-}  // namespace
-
 // --- declaring ----------------------------------------------------------------------------------
 
 /// Tells what is new in a model its key and name there, which its parameters' values follow from.
-void Builder::place(Module& module, std::uint64_t model_key, const std::string& path) {
-  if (module.model_key_) {
+void place(const Module& module, std::uint64_t model_key, const std::string& path) {
+  BuildProgress& progress = progress_of(module);
+  if (progress.model_key) {
     return;  // made as a model of its own
   }
-  module.model_key_ = model_key;
-  module.path_ = path;
-  for (const ChildEntryPtr& child : module.children_) {
+  progress.model_key = model_key;
+  progress.path = path;
+  for (const ChildEntryPtr& child : child_entries(module)) {
     if (child->module != nullptr) {
       place(*child->module, model_key, dotted(path, child->name));
     }
   }
 }
 
-void Builder::declare(Module& module, const Args& args, const Kwargs& kwargs) {
-  const Construction construction(module.options_);
+void declare(Module& module, const Args& args, const Kwargs& kwargs) {
+  BuildProgress& progress = progress_of(module);
+  const Construction construction(progress.options);
   NamesGuard names(module);
-  const bool whole = module.do_build(args, kwargs);
-  module.create_variables(module.device(), module.dtype());
+  const bool whole = ModuleAccess::do_build(module, args, kwargs);
+  ModuleAccess::create_variables(module);
   names.keep();
-  module.declared_ = true;
-  module.partly_ = !whole;
-  for (const SlotEntryPtr& entry : module.slots_) {
+  progress.declared = true;
+  progress.partly = !whole;
+  for (const SlotEntryPtr& entry : slot_entries(module)) {
     if (entry->slot != nullptr && !entry->slot->value.defined() && !entry->slot->own_dtype) {
       entry->slot->dtype = module.dtype();
     }
   }
-  for (const ChildEntryPtr& child : module.children_) {
-    if (child->module != nullptr && !child->module->model_key_) {
-      child->module->train(module.training_);
-      place(*child->module, module.model_key_.value_or(0), dotted(module.path_, child->name));
+  for (const ChildEntryPtr& child : child_entries(module)) {
+    if (child->module != nullptr && !progress_of(*child->module).model_key) {
+      train(*child->module, ModuleAccess::data(module).training);
+      place(*child->module, progress.model_key.value_or(0), dotted(progress.path, child->name));
     }
   }
 }
 
 /// Declares `module`, if it is wanted, and what is built along with it.
-void Builder::declare_tree(Module& module, const Args& args, const Kwargs& kwargs, bool wanted) {
-  if (wanted && !module.declared_) {
+void declare_tree(Module& module, const Args& args, const Kwargs& kwargs, bool wanted) {
+  if (wanted && !progress_of(module).declared) {
     declare(module, args, kwargs);
   }
-  for (const ChildEntryPtr& child : module.children_) {
+  for (const ChildEntryPtr& child : child_entries(module)) {
     if (child->module != nullptr) {
       const BuildMode mode = child->module->build_mode();
-      const bool along =
-          mode == BuildMode::on_init || (mode == BuildMode::explicitly && module.declared_ &&
-                                         module.build_mode() == BuildMode::explicitly);
+      const bool along = mode == BuildMode::on_init ||
+                         (mode == BuildMode::explicitly && progress_of(module).declared &&
+                          module.build_mode() == BuildMode::explicitly);
       declare_tree(*child->module, {}, {}, along);
     }
   }
@@ -146,21 +147,18 @@ void Builder::declare_tree(Module& module, const Args& args, const Kwargs& kwarg
 
 // --- values -------------------------------------------------------------------------------------
 
-bool Builder::has_given(const Module& module) {
-  return module.options_ != nullptr && module.options_->v.has_value();
-}
-
-bool Builder::keeps_parameters(const Module& module) {
-  return module.options_ == nullptr || module.options_->store_vars.value_or(true);
+bool keeps_parameters(const Module& module) {
+  return options_of(module).store_vars.value_or(true);
 }
 
 /// What was given to `module`, or to one that holds it, for its slot `name`; undefined for nothing
 /// that fits.
-Tensor Builder::given_to(const Module& module, const std::string& name, const Slot& slot) {
+Tensor given_to(const Module& module, const std::string& name, const Slot& slot) {
   std::string path = name;
   for (const Module* at = &module; at != nullptr;
-       path = dotted(at->key(), path), at = at->parent_) {
-    const Variables* leaf = has_given(*at) ? at->options_->v->find(path) : nullptr;
+       path = dotted(key(*at), path), at = ModuleAccess::data(*at).parent) {
+    const std::optional<Variables>& all = options_of(*at).v;
+    const Variables* leaf = all ? all->find(path) : nullptr;
     if (leaf == nullptr || !leaf->is_leaf()) {
       continue;
     }
@@ -173,24 +171,25 @@ Tensor Builder::given_to(const Module& module, const std::string& name, const Sl
 }
 
 /// Drawn for the name in the model that `module` was made in, wherever it is now.
-Tensor Builder::new_value(const Module& module, const SlotEntry& entry) {
+Tensor new_value(const Module& module, const SlotEntry& entry) {
   const Slot& slot = *entry.slot;
   Tensor value = empty(slot.shape, {.dtype = slot.dtype, .device = module.device()});
   if (value.device().type != DeviceType::meta) {
-    slot.initializer(value, {.key = mix(module.model_key_.value_or(0),
-                                        hash_name(dotted(module.path_, entry.name)))});
+    const BuildProgress& progress = progress_of(module);
+    slot.initializer(value, {.key = mix(progress.model_key.value_or(0),
+                                        hash_name(dotted(progress.path, entry.name)))});
   }
   return value;
 }
 
 /// What was given for a parameter, or a new value.
-Tensor Builder::first_value(const Module& module, const SlotEntry& entry) {
+Tensor first_value(const Module& module, const SlotEntry& entry) {
   const bool parameter = entry.kind == Slot::Kind::parameter;
   const Tensor given = parameter ? given_to(module, entry.name, *entry.slot) : Tensor();
   return given.defined() ? given : new_value(module, entry);
 }
 
-void Builder::fill_slot(const Module& module, const SlotEntry& entry) {
+void fill_slot(const Module& module, const SlotEntry& entry) {
   Slot& slot = *entry.slot;
   if (slot.value.defined() || !slot.sized() || slot.initializer == nullptr) {
     return;
@@ -206,13 +205,13 @@ void Builder::fill_slot(const Module& module, const SlotEntry& entry) {
 }
 
 /// Gives what is declared its values, parents first.
-void Builder::fill(Module& module) {
+void fill(const Module& module) {
   const CategoryScope category(MemoryCategory::parameter);
   const NoGradGuard no_grad;
   const ModeGuard<&Modes::autocast> full_precision(std::nullopt);
-  for (const auto& [path, below] : module.all_modules()) {
-    for (const SlotEntryPtr& entry : below->slots_) {
-      if (below->declared_ && entry->slot != nullptr) {
+  for (const auto& [path, below] : all_modules(module)) {
+    for (const SlotEntryPtr& entry : slot_entries(*below)) {
+      if (progress_of(*below).declared && entry->slot != nullptr) {
         fill_slot(*below, *entry);
       }
     }
@@ -220,7 +219,7 @@ void Builder::fill(Module& module) {
 }
 
 /// Compares what was given to `module` with what it has. False when not all of that is known yet.
-bool Builder::check_given(Module& module) {
+bool check_given(const Module& module) {
   if (!module.built()) {
     return false;
   }
@@ -232,7 +231,7 @@ bool Builder::check_given(Module& module) {
       own.set(name, empty(slot->shape, {.dtype = slot->dtype, .device = meta}));
     }
   }
-  const ModuleOptions& options = *module.options_;
+  const ModuleOptions& options = options_of(module);
   const std::string difference =
       own.diff(*options.v, {.dtypes = true, .partial = options.with_partial_v});
   check<StructureError>(difference.empty(), module.class_name(),
@@ -241,77 +240,38 @@ bool Builder::check_given(Module& module) {
 }
 
 /// A module that keeps no parameters has what it was given to give it again.
-bool Builder::lets_go_of_given(const Module& module) {
-  return std::ranges::all_of(module.all_modules(),
+bool lets_go_of_given(const Module& module) {
+  return std::ranges::all_of(all_modules(module),
                              [](const auto& below) { return keeps_parameters(*below.second); });
 }
 
 /// Values for what was declared below `root`, unless what was given does not fit.
-void Builder::settle(Module& root) {
+void settle(const Module& root) {
   std::vector<Module*> settled;
-  for (const auto& [path, module] : root.all_modules()) {
-    if (module->declared_ && !module->partly_ && (!has_given(*module) || check_given(*module))) {
+  for (const auto& [path, module] : all_modules(root)) {
+    const BuildProgress& progress = progress_of(*module);
+    if (progress.declared && !progress.partly && (!options_of(*module).v || check_given(*module))) {
       settled.push_back(module);
     }
   }
   fill(root);
   for (Module* module : settled) {
-    module->ready_ = true;
-    if (has_given(*module) && lets_go_of_given(*module)) {
-      ModuleOptions rest = *module->options_;
+    BuildProgress& progress = progress_of(*module);
+    progress.ready = true;
+    if (options_of(*module).v && lets_go_of_given(*module)) {
+      ModuleOptions rest = options_of(*module);
       rest.v.reset();
-      module->options_ = std::make_shared<const ModuleOptions>(std::move(rest));
+      progress.options = std::make_shared<const ModuleOptions>(std::move(rest));
     }
   }
 }
 
-// --- the three ways in --------------------------------------------------------------------------
-
-void Builder::finish(Module& root) {
-  place(root, next_model_key(), "");
-  root.name_slots();
-  declare_tree(root, {}, {}, root.build_mode() == BuildMode::on_init);
-  settle(root);
-}
-
-void Builder::complete(Module& module) {
-  module.declared_ = true;
-  module.partly_ = false;
-  module.ready_ = true;
-}
-
-std::optional<Builder::Waiting> Builder::waiting(const Module& module) {
-  if (module.declared_ || !module.lists_state_) {
-    return std::nullopt;
-  }
-  return Waiting{module.options_ == nullptr ? std::nullopt : module.options_->dtype,
-                 module.model_key_, module.path_};
-}
-
-void Builder::set_waiting(Module& module, const Waiting& waiting) {
-  module.adopt({}, waiting.dtype);
-  module.model_key_ = waiting.model_key;
-  module.path_ = waiting.path;
-}
-
-BuildStatus Builder::build(Module& root, const Args& args, const Kwargs& kwargs,
-                           const BuildOptions& options) {
-  root.adopt_below(options.device, options.dtype);
-  if (root.build_mode() != BuildMode::on_call) {
-    root.build_args_ = args;
-    root.build_kwargs_ = kwargs;
-    declare_tree(root, args, kwargs, true);
-    settle(root);
-  }
-  return status_of(root);
-}
-
 /// The parameters there are; those that are not kept are made.
-BuildStatus Builder::status_of(Module& root) {
+BuildStatus status_of(const Module& root) {
   BuildStatus status{.complete = root.built(), .variables = {}};
   std::unordered_set<const Slot*> seen;
-  for (const auto& [path, module] : root.all_modules()) {
-    for (const SlotEntryPtr& entry : module->slots_) {
+  for (const auto& [path, module] : all_modules(root)) {
+    for (const SlotEntryPtr& entry : slot_entries(*module)) {
       const SlotPtr& slot = entry->slot;
       const bool listed = slot != nullptr && entry->kind == Slot::Kind::parameter &&
                           (slot->value.defined() || !slot->stored) &&
@@ -325,8 +285,8 @@ BuildStatus Builder::status_of(Module& root) {
   return status;
 }
 
-bool Builder::try_on_meta(const Module& module, const Args& args, const Kwargs& kwargs,
-                          const Forward& forward) {
+bool try_on_meta(const Module& module, const Args& args, const Kwargs& kwargs,
+                 const std::function<void(const Args&, const Kwargs&)>& forward) {
   const MetaScope meta(module);
   const CallStateGuard<&CallState::declaring> declaring(true);
   try {
@@ -337,38 +297,62 @@ bool Builder::try_on_meta(const Module& module, const Args& args, const Kwargs& 
   }
 }
 
-void Builder::check_may_build(const Module& module) {
+void check_may_build(const Module& module) {
   const CallState& state = CallState::current();
   check<RuntimeError>(state.pure == nullptr || state.declaring, module.class_name(),
                       ": is not built; a pure call does not build");
 }
 
-void Builder::prepare_call(const Module& called, const Args& args, const Kwargs& kwargs,
-                           const Forward& forward, bool given_to_call) {
+}  // namespace
+
+// --- the three ways in --------------------------------------------------------------------------
+
+void finish_make(Module& root) {
+  place(root, next_model_key(), "");
+  name_slots(root);
+  declare_tree(root, {}, {}, root.build_mode() == BuildMode::on_init);
+  settle(root);
+}
+
+BuildStatus build(Module& root, const Args& args, const Kwargs& kwargs,
+                  const BuildOptions& options) {
+  adopt_below(root, options.device, options.dtype);
+  if (root.build_mode() != BuildMode::on_call) {
+    progress_of(root).args = args;
+    progress_of(root).kwargs = kwargs;
+    declare_tree(root, args, kwargs, true);
+    settle(root);
+  }
+  return status_of(root);
+}
+
+void prepare_call(const Module& module, const Args& args, const Kwargs& kwargs,
+                  const std::function<void(const Args&, const Kwargs&)>& forward,
+                  bool given_to_call) {
   const OutsideRegionScope outside;
-  auto& module = const_cast<Module&>(called);
   const CallState& state = CallState::current();
-  if (!module.declared_) {
+  BuildProgress& progress = progress_of(module);
+  if (!progress.declared) {
     const BuildMode mode = module.build_mode();
     check<RuntimeError>(mode != BuildMode::on_init, class_name_of(module), ": ",
                         why_not_made(module));
     check<RuntimeError>(mode != BuildMode::explicitly, module.class_name(),
                         ": is not built; call build() first (build mode \"explicit\")");
     check_may_build(module);
-    if (module.options_ == nullptr || !module.options_->dtype) {
-      module.adopt({}, floating_dtype(args, kwargs));
+    if (!options_of(module).dtype) {
+      adopt(module, {}, floating_dtype(args, kwargs));
     }
-    declare_tree(module, args, kwargs, true);
+    declare_tree(self(module), args, kwargs, true);
   }
-  if (module.partly_) {
+  if (progress.partly) {
     check_may_build(module);
   }
   if (state.declaring) {
     return;
   }
-  const bool compared = has_given(module) || given_to_call;
+  const bool compared = options_of(module).v.has_value() || given_to_call;
   const bool known = compared && try_on_meta(module, args, kwargs, forward);
-  module.partly_ = module.partly_ && !known;
+  progress.partly = progress.partly && !known;
   if (compared && !known) {
     fill(module);
   } else {
@@ -376,14 +360,14 @@ void Builder::prepare_call(const Module& called, const Args& args, const Kwargs&
   }
 }
 
-void Builder::finish_call(const Module& module) {
-  if (module.ready_) {
+void finish_call(const Module& module) {
+  BuildProgress& progress = progress_of(module);
+  if (progress.ready) {
     return;
   }
-  auto& called = const_cast<Module&>(module);
-  called.partly_ = false;
+  progress.partly = false;
   if (!CallState::current().declaring) {
-    settle(called);
+    settle(module);
   }
 }
 

@@ -38,7 +38,7 @@ void CaptureFrame::check_unchanged() const {
 }
 
 ModulePtr CaptureFrame::updated(bool detached) const {
-  return module_.copy_with([&](const Slot& slot) {
+  return detail::copy_with(module_, [&](const Slot& slot) {
     const auto found = written_.find(&slot);
     const Tensor now =
         mean_of_pass(slot, found == written_.end() ? read_slot(slot) : found->second);

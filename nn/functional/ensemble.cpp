@@ -107,7 +107,8 @@ std::int64_t ensemble_size(const Module& stacked) {
 ModulePtr ensemble_member(const Module& stacked, std::int64_t i) {
   const std::int64_t size = ensemble_size(stacked);
   check(i >= 0 && i < size, "ensemble: no member ", i, "; got ", size, " members");
-  return stacked.copy_with([&](const Slot& slot) { return select(read_slot(slot), 0, i); });
+  return detail::copy_with(stacked,
+                           [&](const Slot& slot) { return select(read_slot(slot), 0, i); });
 }
 
 Tensor ensemble_call(const Module& stacked, const Tensor& x, EnsembleInput input) {
@@ -121,8 +122,8 @@ Tensor ensemble_call(const Module& stacked, const Tensor& x, EnsembleInput input
     const ModulePtr member = ensemble_member(stacked, i);
     const std::vector<SlotPtr> buffers = buffers_of(*member);
     const std::vector<Tensor> before = values_of(buffers);
-    outputs.push_back(
-        member->call_as(std::to_string(i), input == EnsembleInput::each ? select(x, 0, i) : x));
+    outputs.push_back(detail::call_as(*member, std::to_string(i),
+                                      input == EnsembleInput::each ? select(x, 0, i) : x));
     updates.add(before, values_of(buffers));
   }
   updates.write();

@@ -41,13 +41,13 @@ class FunctionModule<R(A...)> : public FunctionModuleBase {
 
   explicit FunctionModule(Function function) : function_(std::move(function)) {}
 
-  R forward(const A&... arguments) const { return run(false, arguments...); }
+  R forward(const A&... arguments) const { return run(nullptr, arguments...); }
   /// Runs the function once to find out what it declares.
-  R initialise(const A&... arguments) const { return run(true, arguments...); }
+  R initialise(const A&... arguments) { return run(this, arguments...); }
 
  private:
-  R run(bool initialising, const A&... arguments) const {
-    State state(const_cast<FunctionModule&>(*this), initialising);
+  R run(FunctionModule* initialised, const A&... arguments) const {
+    State state(*this, initialised);
     return function_(state, arguments...);
   }
 

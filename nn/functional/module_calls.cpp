@@ -1,25 +1,48 @@
-// Pure calls of modules whose class is not known.
+#include <tessera/nn/functional/module_calls.h>
+
+#include <typeinfo>
+
 #include <tessera/nn/functional/pure_scope.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
-namespace tessera::nn {
+namespace tessera::nn::detail {
+namespace {
 
-Tensor Module::call(const Tensor& x) const {
-  const PureScope scope(*this, {});
-  Tensor y = (*this)(x);
+[[noreturn]] void fail_to_call(const Module& module) {
+  const ClassInfo& info = class_info(module);
+  const std::string type = demangle(typeid(module).name());
+  check<RuntimeError>(info.type != nullptr, type,
+                      ": was not made by nn::make or as a Child, so its forward is not known; "
+                      "write nn::make<",
+                      type, ">(...)");
+  check<NotImplementedError>(info.signature != nullptr, module.class_name(),
+                             " does not implement forward");
+  fail<Unsupported>(module.class_name(), ": forward does not take one tensor");
+}
+
+}  // namespace
+
+Tensor call_as(const Module& module, const std::string& key, const Tensor& x) {
+  // Texts for errors are made in the call that fails alone: they take longer than a call.
+  const ClassInfo& info = class_info(module);
+  if (info.type == nullptr || info.call == nullptr) [[unlikely]] {
+    fail_to_call(module);
+  }
+  return info.call(module, key, x);
+}
+
+Tensor call(const Module& module, const Tensor& x) {
+  const PureScope scope(module, {});
+  Tensor y = module(x);
   scope.finish();
   return y;
 }
 
-std::pair<Tensor, ModulePtr> Module::call_and_update(const Tensor& x) const {
-  PureScope scope(*this, {});
-  Tensor y = (*this)(x);
+std::pair<Tensor, ModulePtr> call_and_update(const Module& module, const Tensor& x) {
+  PureScope scope(module, {});
+  Tensor y = module(x);
   scope.finish();
   return {std::move(y), scope.updated()};
 }
 
-ModulePtr Module::update(const Tensor& x) const {
-  return call_and_update(x).second;
-}
-
-}  // namespace tessera::nn
+}  // namespace tessera::nn::detail

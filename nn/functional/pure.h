@@ -32,7 +32,7 @@ auto call_pure(const Ptr<M>& module, const Take& take, A&&... arguments) {
     return split_options(
         [&](const CallOptions& options, auto&&... own) {
           PureScope scope(*module, options);
-          auto result = invoke<M>(*module, module->key(), std::forward<decltype(own)>(own)...);
+          auto result = invoke<M>(*module, key(*module), std::forward<decltype(own)>(own)...);
           scope.finish();
           return take(scope, std::move(result));
         },

@@ -60,7 +60,8 @@ auto specs_of(const R& result) {
 template <class M, class... A>
 [[nodiscard]] auto spec(const Ptr<M>& module, const A&... inputs) {
   const detail::MetaScope meta(*module);
-  return detail::specs_of(detail::invoke<M>(*module, module->key(), detail::as_input(inputs)...));
+  return detail::specs_of(
+      detail::invoke<M>(*module, detail::key(*module), detail::as_input(inputs)...));
 }
 
 }  // namespace tessera::nn

@@ -18,13 +18,13 @@ void FunctionModuleBase::take_state_of(const Module& module) {
     fail<ValueError>(class_name(), ": two of the modules that it calls have a \"", name,
                      "\"; the second is a ", module.class_name(), ", and neither has a name");
   };
-  for (const SlotEntryPtr& entry : module.slot_entries()) {
-    const SlotEntryPtr own = slot_entry(entry->name, entry->kind);
-    own->slot == nullptr ? put_slot(own, entry->slot) : clash(entry->name);
+  for (const SlotEntryPtr& entry : detail::slot_entries(module)) {
+    const SlotEntryPtr own = detail::slot_entry(*this, entry->name, entry->kind);
+    own->slot == nullptr ? detail::put_slot(*this, own, entry->slot) : clash(entry->name);
   }
-  for (const ChildEntryPtr& entry : module.child_entries()) {
-    const ChildEntryPtr own = child_entry(entry->name);
-    own->module == nullptr ? put_child(own, entry->module) : clash(entry->name);
+  for (const ChildEntryPtr& entry : detail::child_entries(module)) {
+    const ChildEntryPtr own = detail::child_entry(*this, entry->name);
+    own->module == nullptr ? detail::put_child(*this, own, entry->module) : clash(entry->name);
   }
 }
 
@@ -47,46 +47,46 @@ Tensor State::variable(std::string_view name, const std::function<Tensor()>& mak
   const bool again = std::ranges::find(declared_, own) != declared_.end();
   declared_.push_back(own);
   const bool keeps = again && options.mode == DeclareMode::conditional_clobber;
-  if (initialising_ && !keeps) {
+  if (initialised_ != nullptr && !keeps) {
     const PassScope outside(Pass{});  // what is drawn is the same for all samples
     const Tensor value = make().detach();
     if (options.trainable) {
-      module_.register_parameter(own, value);
+      initialised_->register_parameter(own, value);
     } else {
-      module_.register_buffer(own, value);
+      initialised_->register_buffer(own, value);
     }
   }
-  const SlotEntryPtr entry = module_.find_slot(own);
+  const SlotEntryPtr entry = detail::find_slot(module_, own);
   check<KeyError>(entry != nullptr && entry->slot != nullptr, "variable: \"", own,
                   "\" was not declared when ", module_.class_name(), " was initialised");
   return read_slot(*entry->slot);
 }
 
 void State::assign(std::string_view name, const Tensor& value) {
-  const SlotEntryPtr entry = module_.find_slot(name);
+  const SlotEntryPtr entry = detail::find_slot(module_, name);
   check<ValueError>(entry != nullptr && entry->slot != nullptr, "assign: \"", name,
                     "\" is no variable of ", module_.class_name());
   write_slot(entry->slot, value);
 }
 
 ModulePtr State::adopt(const ModulePtr& module) {
-  auto& adopted = module_.adopted_;
+  const auto& adopted = module_.adopted_;
   const auto known =
       std::ranges::find(adopted, module.get(), &FunctionModuleBase::Adopted::original);
   if (known != adopted.end()) {
     return known->own;
   }
-  check<ValueError>(initialising_, module_.class_name(), ": calls a ", module->class_name(),
-                    " that it did not call when it was initialised");
+  check<ValueError>(initialised_ != nullptr, module_.class_name(), ": calls a ",
+                    module->class_name(), " that it did not call when it was initialised");
   if (const std::optional<std::string>& name = module->name()) {
-    const ChildEntryPtr entry = module_.child_entry(*name);
+    const ChildEntryPtr entry = detail::child_entry(*initialised_, *name);
     check<ValueError>(entry->module == nullptr, module_.class_name(),
                       ": two of the modules that it calls are named \"", *name, "\"");
-    module_.put_child(entry, module);
+    detail::put_child(*initialised_, entry, module);
   } else {
-    module_.take_state_of(*module);
+    initialised_->take_state_of(*module);
   }
-  adopted.push_back({module.get(), module});
+  initialised_->adopted_.push_back({module.get(), module});
   return module;
 }
 

@@ -29,8 +29,10 @@ struct VariableOptions {
 /// The first argument of a function that is a module; see nn/functional/module_of.h.
 class State {
  public:
-  State(FunctionModuleBase& module, bool initialising)
-      : module_(module), initialising_(initialising) {}
+  /// In a call of `module`; `initialised` is that module again in the call that finds out what the
+  /// function declares, else null.
+  State(const FunctionModuleBase& module, FunctionModuleBase* initialised)
+      : module_(module), initialised_(initialised) {}
 
   /// The variable `name`, whose first value is what `make` gives when the module is initialised.
   /// Throws ValueError for a name that this call declared before, and KeyError for one that was not
@@ -52,8 +54,8 @@ class State {
   ModulePtr adopt(const ModulePtr& module);
   [[nodiscard]] std::string declare(std::string_view name, const VariableOptions& options);
 
-  FunctionModuleBase& module_;
-  bool initialising_;
+  const FunctionModuleBase& module_;
+  FunctionModuleBase* initialised_;
   std::vector<std::string> declared_;
 };
 

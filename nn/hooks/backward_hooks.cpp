@@ -96,11 +96,6 @@ void append(std::vector<Hook>& hooks, const HookList<Hook>& list) {
 
 }  // namespace
 
-BackwardHooks::BackwardHooks()
-    : pre(std::make_shared<HookList<BackwardPreHook>>()),
-      full(std::make_shared<HookList<BackwardHook>>()),
-      legacy(std::make_shared<HookList<BackwardHook>>()) {}
-
 void BackwardHooks::refuse_legacy(const std::string& who) const {
   refuse_mixture(!legacy->empty(), who);
 }

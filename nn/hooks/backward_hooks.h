@@ -69,11 +69,9 @@ BackwardHook backward_hook(F hook) {
 
 /// The backward hooks of one module, or of the process.
 struct BackwardHooks {
-  BackwardHooks();
-
-  std::shared_ptr<HookList<BackwardPreHook>> pre;
-  std::shared_ptr<HookList<BackwardHook>> full;
-  std::shared_ptr<HookList<BackwardHook>> legacy;
+  std::shared_ptr<HookList<BackwardPreHook>> pre = std::make_shared<HookList<BackwardPreHook>>();
+  std::shared_ptr<HookList<BackwardHook>> full = std::make_shared<HookList<BackwardHook>>();
+  std::shared_ptr<HookList<BackwardHook>> legacy = std::make_shared<HookList<BackwardHook>>();
 
   [[nodiscard]] bool empty() const noexcept {
     return pre->empty() && full->empty() && legacy->empty();

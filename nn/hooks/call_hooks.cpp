@@ -7,7 +7,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/nn/hooks/global_hooks.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 namespace {
@@ -161,18 +161,22 @@ std::optional<CallInputs> detail::both_of(const Value& returned) {
   return CallInputs{both[0].get<Args>(), both[1].get<Kwargs>()};
 }
 
+CallHooks& detail::own_call_hooks(Module& module) {
+  std::unique_ptr<CallHooks>& hooks = ModuleAccess::data(module).call_hooks;
+  if (hooks == nullptr) {
+    hooks = std::make_unique<CallHooks>();
+  }
+  return *hooks;
+}
+
 void detail::fail_after_hooks(const Module& module, const char* hooks, const TypeError& error) {
   fail<TypeError>(module.class_name(), ": ", hooks, " left what forward does not ",
                   std::string_view(hooks) == "forward hooks" ? "return" : "take", "; ",
                   error.what());
 }
 
-ForwardHooks::ForwardHooks()
-    : pre(std::make_shared<HookList<ForwardPreHook>>()),
-      post(std::make_shared<HookList<ForwardHook>>()) {}
-
 std::array<const CallHooks*, 2> hooks_on(const Module& module) {
-  return {&global_hooks::call(), module.call_hooks()};
+  return {&global_hooks::call(), detail::call_hooks(module)};
 }
 
 Value run_with_hooks(const Module& module, CallInputs inputs,

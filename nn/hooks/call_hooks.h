@@ -21,43 +21,38 @@ struct CallHooks {
   RemovableHandle add_forward_pre(F hook, const HookOptions& options) {
     if constexpr (detail::check_pre_hook<F>()) {
       return forward.pre->add(forward_pre_hook(std::move(hook)), detail::prepends(options));
-    } else {
-      return {};
     }
+    return {};
   }
   template <class F>
   RemovableHandle add_forward(F hook, const HookOptions& options) {
     if constexpr (detail::check_hook<F>()) {
       return forward.post->add(forward_hook(std::move(hook), options.always_call), options.prepend);
-    } else {
-      return {};
     }
+    return {};
   }
   template <class F>
   RemovableHandle add_backward_pre(F hook, const HookOptions& options) {
     if constexpr (detail::check_backward_pre_hook<F>()) {
       return backward.pre->add(backward_pre_hook(std::move(hook)), detail::prepends(options));
-    } else {
-      return {};
     }
+    return {};
   }
   template <class F>
   RemovableHandle add_backward(F hook, const HookOptions& options, const std::string& who) {
     backward.refuse_legacy(who);
     if constexpr (detail::check_backward_hook<F>()) {
       return backward.full->add(backward_hook(std::move(hook)), detail::prepends(options));
-    } else {
-      return {};
     }
+    return {};
   }
   template <class F>
   RemovableHandle add_legacy(F hook, const std::string& who) {
     backward.refuse_full(who);
     if constexpr (detail::check_backward_hook<F>()) {
       return backward.legacy->add(backward_hook(std::move(hook)));
-    } else {
-      return {};
     }
+    return {};
   }
   [[nodiscard]] bool empty() const noexcept { return forward.empty() && backward.empty(); }
 };
@@ -74,6 +69,8 @@ struct CallHooks {
     const std::function<Value(const Args& args, const Kwargs& kwargs)>& forward);
 
 namespace detail {
+/// The module's own, made where there are none.
+[[nodiscard]] CallHooks& own_call_hooks(Module& module);
 /// Throws TypeError: `hooks`, of this kind, left what `forward` does not take or return.
 [[noreturn, gnu::cold]] void fail_after_hooks(const Module& module, const char* hooks,
                                               const TypeError& error);

@@ -156,10 +156,8 @@ ForwardHook forward_hook(F hook, bool always_call) {
 
 /// The forward hooks of one module, or of the process.
 struct ForwardHooks {
-  ForwardHooks();
-
-  std::shared_ptr<HookList<ForwardPreHook>> pre;
-  std::shared_ptr<HookList<ForwardHook>> post;
+  std::shared_ptr<HookList<ForwardPreHook>> pre = std::make_shared<HookList<ForwardPreHook>>();
+  std::shared_ptr<HookList<ForwardHook>> post = std::make_shared<HookList<ForwardHook>>();
 
   [[nodiscard]] bool empty() const noexcept { return pre->empty() && post->empty(); }
 };

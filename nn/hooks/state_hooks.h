@@ -38,16 +38,18 @@ using LoadPreHook = std::function<void(Module&, LoadContext&)>;
 using LoadPostHook = std::function<void(Module&, LoadResult&)>;
 
 struct StateHooks {
-  template <class Hook>
-  using List = std::shared_ptr<HookList<Hook>>;
-
-  StateHooks();
-
-  List<StateDictPreHook> save_pre;
-  List<StateDictPostHook> save_post;
-  List<LoadPreHook> load_pre;
-  List<LoadPostHook> load_post;
+  std::shared_ptr<HookList<StateDictPreHook>> save_pre =
+      std::make_shared<HookList<StateDictPreHook>>();
+  std::shared_ptr<HookList<StateDictPostHook>> save_post =
+      std::make_shared<HookList<StateDictPostHook>>();
+  std::shared_ptr<HookList<LoadPreHook>> load_pre = std::make_shared<HookList<LoadPreHook>>();
+  std::shared_ptr<HookList<LoadPostHook>> load_post = std::make_shared<HookList<LoadPostHook>>();
 };
+
+namespace detail {
+/// The module's own, made where there are none.
+[[nodiscard]] StateHooks& own_state_hooks(Module& module);
+}  // namespace detail
 
 /// Calls all hooks of one kind, where there are any.
 template <class Hook, class... A>

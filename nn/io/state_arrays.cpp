@@ -26,7 +26,7 @@ std::string slashed(std::string name) {
 
 std::vector<std::pair<std::string, HasExtraState*>> named_extra_states(const Module& module) {
   std::vector<std::pair<std::string, HasExtraState*>> found;
-  for (const auto& [name, below] : module.all_modules()) {
+  for (const auto& [name, below] : detail::all_modules(module)) {
     if (auto* extra = dynamic_cast<HasExtraState*>(below)) {
       found.emplace_back((name.empty() ? name : name + ".") + std::string(kExtraState), extra);
     }

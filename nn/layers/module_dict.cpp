@@ -3,13 +3,13 @@
 namespace tessera::nn {
 
 bool ModuleDict::contains(std::string_view key) const {
-  const ChildEntryPtr entry = find_child(key);
+  const ChildEntryPtr entry = detail::find_child(*this, key);
   return entry != nullptr && entry->module != nullptr;
 }
 
 std::vector<std::string> ModuleDict::keys() const {
   std::vector<std::string> names;
-  for (const ChildEntryPtr& child : child_entries()) {
+  for (const ChildEntryPtr& child : detail::child_entries(*this)) {
     if (child->module != nullptr) {
       names.push_back(child->name);
     }
@@ -31,7 +31,7 @@ void ModuleDict::clear() {
 
 ChildEntryPtr ModuleDict::find(std::string_view key) const {
   check<KeyError>(contains(key), "ModuleDict: no module \"", key, "\"");
-  return find_child(key);
+  return detail::find_child(*this, key);
 }
 
 }  // namespace tessera::nn

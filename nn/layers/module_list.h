@@ -20,7 +20,7 @@ class ModuleList : public Module {
   /// Constructs one more module at the end.
   template <class... A>
   void add(A&&... arguments) {
-    register_module(detail::next_number(child_entries()),
+    register_module(detail::next_number(detail::child_entries(*this)),
                     std::shared_ptr<M>(make<M>(std::forward<A>(arguments)...)));
   }
   [[nodiscard]] std::size_t size() const { return items_.size(); }
@@ -35,7 +35,7 @@ class ModuleList : public Module {
   }
   void children_changed() override {
     items_.clear();
-    for (const ChildEntryPtr& entry : child_entries()) {
+    for (const ChildEntryPtr& entry : detail::child_entries(*this)) {
       if (entry->declared == class_of_children()) {  // else a member of a class derived from this
         items_.emplace_back(entry);
       }

@@ -7,7 +7,7 @@
 namespace tessera::nn {
 
 Parameter ParameterDict::operator[](std::string_view key) const {
-  const SlotEntryPtr entry = find_slot(key);
+  const SlotEntryPtr entry = detail::find_slot(*this, key);
   check<KeyError>(entry != nullptr && entry->slot != nullptr, "ParameterDict: no parameter \"", key,
                   "\"");
   return Parameter(entry);

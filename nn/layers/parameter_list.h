@@ -12,16 +12,16 @@ class ParameterList : public Module {
  public:
   /// Adds one more at the end: one whose value is made when the root model is, or `value` itself.
   Parameter append(const Shape& shape, Initializer initializer) {
-    return {this, detail::next_number(slot_entries()), shape, std::move(initializer)};
+    return {this, detail::next_number(detail::slot_entries(*this)), shape, std::move(initializer)};
   }
   Parameter append(const Tensor& value) {
-    return register_parameter(detail::next_number(slot_entries()), value);
+    return register_parameter(detail::next_number(detail::slot_entries(*this)), value);
   }
-  [[nodiscard]] std::size_t size() const { return slot_entries().size(); }
+  [[nodiscard]] std::size_t size() const { return detail::slot_entries(*this).size(); }
   /// Throws KeyError beyond the end.
   [[nodiscard]] Parameter operator[](std::size_t i) const {
     check<KeyError>(i < size(), "ParameterList: no parameter ", i, "; got ", size());
-    return Parameter(slot_entries()[i]);
+    return Parameter(detail::slot_entries(*this)[i]);
   }
   [[nodiscard]] std::string extra_repr() const override;
 };

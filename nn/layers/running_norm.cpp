@@ -44,7 +44,7 @@ RunningNorm::RunningNorm(std::int64_t num_features, const RunningNormOptions& op
 
 void RunningNorm::infer_sizes(std::int64_t features) {
   num_features_ = features;
-  for (const SlotEntryPtr& entry : slot_entries()) {
+  for (const SlotEntryPtr& entry : detail::slot_entries(*this)) {
     if (entry->slot != nullptr && !entry->slot->sized()) {
       entry->slot->shape = {features};
     }
@@ -66,7 +66,7 @@ void RunningNorm::take_older_state(LoadContext& context) const {
 
 /// What is loaded may tell them too.
 std::int64_t RunningNorm::num_features() const {
-  const SlotPtr& slot = slot_entries().front()->slot;  // weight, if there is one
+  const SlotPtr& slot = detail::slot_entries(*this).front()->slot;  // weight, if there is one
   return std::max(slot == nullptr ? num_features_ : slot->shape[0], std::int64_t{0});
 }
 

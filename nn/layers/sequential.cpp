@@ -4,10 +4,10 @@ namespace tessera::nn {
 
 Tensor Sequential::forward(const Tensor& x) const {
   Tensor y = x;
-  for (const ChildEntryPtr& child : child_entries()) {
+  for (const ChildEntryPtr& child : detail::child_entries(*this)) {
     check<AttributeError>(child->module != nullptr, "Sequential: \"", child->name,
                           "\" holds no module");
-    y = child->module->call_as(child->name, y);
+    y = detail::call_as(*child->module, child->name, y);
   }
   return y;
 }

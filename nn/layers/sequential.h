@@ -17,7 +17,7 @@ class Sequential : public Module {
   /// Constructs one more module at the end.
   template <std::derived_from<Module> M, class... A>
   M& add(A&&... arguments) {  // options with their type: ConvOptions{.stride = 2}
-    return *register_module(detail::next_number(child_entries()),
+    return *register_module(detail::next_number(detail::child_entries(*this)),
                             std::shared_ptr<M>(make<M>(std::forward<A>(arguments)...)));
   }
   /// Throws Unsupported when a child's forward has another signature.

@@ -4,11 +4,11 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/memory_stats.h>
-#include <tessera/nn/build/builder.h>
 #include <tessera/nn/build/construction.h>
 #include <tessera/nn/io/sealed_bytes.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/class_registry.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 namespace {
@@ -60,9 +60,9 @@ class TreeMaker {
     settle(module, at(node, "waiting"));
     drop_others(module, children);
     for (const auto& [name, child] : children) {
-      const ChildEntryPtr entry = module.child_entry(name);
+      const ChildEntryPtr entry = detail::child_entry(module, name);
       if (child.empty()) {
-        module.put_child(entry, nullptr);
+        detail::put_child(module, entry, nullptr);
       } else if (child.is<std::int64_t>()) {
         put(module, entry, numbered(child.get<std::int64_t>()));
       } else {
@@ -72,28 +72,29 @@ class TreeMaker {
   }
 
   static void put(Module& module, const ChildEntryPtr& entry, const ModulePtr& child) {
-    field("children", [&] { module.put_child(entry, child); });
+    field("children", [&] { detail::put_child(module, entry, child); });
   }
 
   static void settle(Module& module, const Value& waiting) {
     if (waiting.empty()) {
-      detail::Builder::complete(module);
+      detail::mark_built(module);
       return;
     }
-    check<IoError>(detail::Builder::waiting(module).has_value(), kOp,
-                   ": the bytes hold no module: a ", module.class_name(), " does not wait");
-    detail::Builder::Waiting saved{.path = get<std::string>(waiting, "path")};
+    check<IoError>(detail::waits_for_call(module), kOp, ": the bytes hold no module: a ",
+                   module.class_name(), " does not wait");
+    detail::BuildProgress& progress = detail::progress_of(module);
+    progress.path = get<std::string>(waiting, "path");
     if (!at(waiting, "dtype").empty()) {
-      saved.dtype = dtype_of(waiting);
+      detail::adopt(module, {}, dtype_of(waiting));
     }
+    progress.model_key.reset();
     if (!at(waiting, "model").empty()) {
-      saved.model_key = static_cast<std::uint64_t>(get<std::int64_t>(waiting, "model"));
+      progress.model_key = static_cast<std::uint64_t>(get<std::int64_t>(waiting, "model"));
     }
-    detail::Builder::set_waiting(module, saved);
   }
 
   static void drop_others(Module& module, const Value::Map& children) {
-    const std::vector<ChildEntryPtr> entries = module.child_entries();
+    const std::vector<ChildEntryPtr> entries = detail::child_entries(module);
     for (const ChildEntryPtr& entry : entries) {
       if (!children.contains(entry->name)) {
         module.erase(entry->name);
@@ -129,7 +130,7 @@ class TreeMaker {
 SlotEntryPtr entry_of(Module& root, const std::string& name, Slot::Kind kind) {
   const std::size_t dot = name.rfind('.');
   Module& owner = dot == std::string::npos ? root : root.get_submodule(name.substr(0, dot));
-  return owner.slot_entry(dot == std::string::npos ? name : name.substr(dot + 1), kind);
+  return detail::slot_entry(owner, dot == std::string::npos ? name : name.substr(dot + 1), kind);
 }
 
 Shape shape_of(const Value& slot) {
@@ -176,7 +177,7 @@ void fill_slots(Module& root, const Value& slots) {
     }
   }
   for (Module* module : root.modules()) {
-    for (const SlotEntryPtr& entry : module->slot_entries()) {
+    for (const SlotEntryPtr& entry : detail::slot_entries(*module)) {
       if (!filled.contains(entry.get())) {
         entry->slot = nullptr;
       }

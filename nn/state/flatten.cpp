@@ -3,8 +3,6 @@
 #include <typeinfo>
 #include <unordered_map>
 
-#include <tessera/core/ops/cast.h>
-#include <tessera/core/ops/reshape.h>
 #include <tessera/nn/state/tree_def.h>
 
 namespace tessera::nn {
@@ -47,32 +45,20 @@ bool operator==(const TreeDef& a, const TreeDef& b) {
          });
 }
 
-Tensor Module::clone(const Tensor& x) {
-  return tessera::clone(x);
-}
-
-Tensor Module::flatten(const Tensor& x, int first, int last) {
-  return tessera::flatten(x, first, last);
-}
-
-Tensor Module::unflatten(const Tensor& x, int dim, const Shape& sizes) {
-  return tessera::unflatten(x, dim, sizes);
-}
-
-std::pair<std::vector<Tensor>, TreeDef> Module::flatten() const {
-  std::vector<Tensor> leaves(places_of(*this).size());
-  for (const auto& [slot, place] : places_of(*this)) {
+std::pair<std::vector<Tensor>, TreeDef> detail::flatten(const Module& module) {
+  std::vector<Tensor> leaves(places_of(module).size());
+  for (const auto& [slot, place] : places_of(module)) {
     leaves[place] = slot->value.defined() ? slot->value.detach() : Tensor();
   }
-  return {std::move(leaves), TreeDef(copy_with([](const Slot&) { return Tensor(); }))};
+  return {std::move(leaves), TreeDef(copy_with(module, [](const Slot&) { return Tensor(); }))};
 }
 
-ModulePtr Module::unflatten(const TreeDef& definition, std::span<const Tensor> leaves) {
+ModulePtr detail::unflatten(const TreeDef& definition, std::span<const Tensor> leaves) {
   const auto places = places_of(definition.prototype());
   check<StructureError>(places.size() == leaves.size(), "unflatten: got ", leaves.size(),
                         " leaves, expected ", places.size());
-  return definition.prototype().copy_with(
-      [&](const Slot& slot) { return leaves[places.at(&slot)]; });
+  return copy_with(definition.prototype(),
+                   [&](const Slot& slot) { return leaves[places.at(&slot)]; });
 }
 
 }  // namespace tessera::nn

@@ -11,7 +11,7 @@
 #include <tessera/nn/state/load_plan.h>
 #include <tessera/nn/state/overwrite.h>
 #include <tessera/nn/state/state_snapshot.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 namespace {
@@ -27,8 +27,8 @@ class Load {
     const bool hooked = has_post_hooks();
     refuse_problems(options_.strict && !hooked);
     hooked || !plan_.extra.empty() ? fill_or_restore() : fill();
-    for (const auto& [path, module] : root_.all_modules()) {
-      module->build_if_loaded();
+    for (const auto& [path, module] : detail::all_modules(root_)) {
+      detail::build_if_loaded(*module);
     }
     return std::move(plan_.result);
   }
@@ -57,8 +57,8 @@ class Load {
   }
 
   [[nodiscard]] bool has_post_hooks() const {
-    return std::ranges::any_of(root_.all_modules(), [](const auto& below) {
-      const StateHooks* hooks = below.second->state_hooks();
+    return std::ranges::any_of(detail::all_modules(root_), [](const auto& below) {
+      const StateHooks* hooks = detail::state_hooks(*below.second);
       return hooks != nullptr && !hooks->load_post->empty();
     });
   }
@@ -107,12 +107,12 @@ class Load {
 
   /// Children first.
   void run_post_hooks(Module& module) {
-    for (const ChildEntryPtr& child : module.child_entries()) {
+    for (const ChildEntryPtr& child : detail::child_entries(module)) {
       if (child->module != nullptr) {
         run_post_hooks(*child->module);
       }
     }
-    run_state_hooks(module.state_hooks(), &StateHooks::load_post, module, plan_.result);
+    run_state_hooks(detail::state_hooks(module), &StateHooks::load_post, module, plan_.result);
   }
 
   Module& root_;
@@ -129,9 +129,10 @@ LoadResult load_state(Module& module, const StateDict& state, const LoadOptions&
   return Load(module, options, text, path).run(state);
 }
 
-LoadResult Module::load_state_dict(const StateDict& state, const LoadOptions& options) {
+LoadResult detail::load_state_dict(Module& module, const StateDict& state,
+                                   const LoadOptions& options) {
   const auto quoted = [](const std::string& key) { return '"' + key + '"'; };
-  return load_state(*this, state, options, quoted, "");
+  return load_state(module, state, options, quoted, "");
 }
 
 }  // namespace tessera::nn

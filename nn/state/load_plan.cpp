@@ -12,7 +12,7 @@
 #include <tessera/core/tensor/modes.h>
 #include <tessera/nn/state/older_state.h>
 #include <tessera/nn/state/overwrite.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 namespace {
@@ -30,11 +30,11 @@ bool fits(const Shape& slot, const Shape& given) {
 bool expects(const Module& module, std::string_view name) {
   const std::size_t dot = name.find('.');
   if (dot != std::string_view::npos) {
-    return std::ranges::any_of(module.child_entries(), [&](const ChildEntryPtr& child) {
+    return std::ranges::any_of(detail::child_entries(module), [&](const ChildEntryPtr& child) {
       return child->module != nullptr && child->name == name.substr(0, dot);
     });
   }
-  return std::ranges::any_of(module.slot_entries(), [&](const SlotEntryPtr& entry) {
+  return std::ranges::any_of(detail::slot_entries(module), [&](const SlotEntryPtr& entry) {
     return entry->slot != nullptr && entry->slot->persistent && entry->name == name;
   });
 }
@@ -74,13 +74,13 @@ class Planner {
     if (const auto* reader = dynamic_cast<const ReadsOlderState*>(&module)) {
       reader->take_older_state(context);
     }
-    run_state_hooks(module.state_hooks(), &StateHooks::load_pre, module, context);
-    module.check_state_known();
+    run_state_hooks(detail::state_hooks(module), &StateHooks::load_pre, module, context);
+    detail::check_state_known(module);
     plan_slots(module, Slot::Kind::parameter, state, prefix);
     plan_slots(module, Slot::Kind::buffer, state, prefix);
     plan_extra_state(module, state, prefix);
     find_unexpected(module, state, prefix);
-    for (const ChildEntryPtr& child : module.child_entries()) {
+    for (const ChildEntryPtr& child : detail::child_entries(module)) {
       if (child->module != nullptr) {
         const std::string below = prefix + child->name + ".";
         plan_module(*child->module, state.below(below), below);
@@ -90,7 +90,7 @@ class Planner {
 
   void plan_slots(const Module& module, Slot::Kind kind, const StateDict& state,
                   const std::string& prefix) {
-    for (const SlotEntryPtr& entry : module.slot_entries()) {
+    for (const SlotEntryPtr& entry : detail::slot_entries(module)) {
       if (entry->kind == kind && entry->slot != nullptr && entry->slot->persistent) {
         const std::string name = prefix + entry->name;
         plan_slot(entry->slot, name, state.find(name));

@@ -46,25 +46,25 @@ std::string misfits(const Named<Parameter>& parameters, const Variables& values)
 
 }  // namespace
 
-Variables Module::v() const {
-  return tree_of(*this, [](const Slot& slot) { return slot.kind == Slot::Kind::parameter; });
+Variables detail::v(const Module& module) {
+  return tree_of(module, [](const Slot& slot) { return slot.kind == Slot::Kind::parameter; });
 }
 
-Variables Module::variables() const {
-  return tree_of(*this, [](const Slot&) { return true; });
+Variables detail::variables(const Module& module) {
+  return tree_of(module, [](const Slot&) { return true; });
 }
 
-void Module::set_v(const Variables& values) {
-  const auto refuse = [this](const std::string& difference) {
-    check<StructureError>(difference.empty(), class_name(), ": other variables than it has\n",
-                          difference);
+void detail::set_v(Module& module, const Variables& values) {
+  const auto refuse = [&](const std::string& difference) {
+    check<StructureError>(difference.empty(), module.class_name(),
+                          ": other variables than it has\n", difference);
   };
-  refuse(v().diff(values));
-  const Named<Parameter> parameters = named_parameters();
+  refuse(v(module).diff(values));
+  const Named<Parameter> parameters = module.named_parameters();
   refuse(misfits(parameters, values));
   for (const auto& [name, parameter] : parameters) {
     if (const Tensor& own = parameter.slot()->value; own.defined()) {
-      detail::overwrite(own, values.at(name));
+      overwrite(own, values.at(name));
     }
   }
 }

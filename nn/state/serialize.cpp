@@ -8,24 +8,26 @@
 #include <map>
 
 #include <tessera/core/base/error.h>
-#include <tessera/nn/build/builder.h>
+#include <tessera/nn/build/module_options.h>
 #include <tessera/nn/io/sealed_bytes.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/class_registry.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 namespace {
 
+/// What the values of a module that waits for its first call follow from.
 Value waiting_value(const Module& module) {
-  const auto waiting = detail::Builder::waiting(module);
-  if (!waiting) {
+  if (!detail::waits_for_call(module)) {
     return {};
   }
-  return Value::Map{
-      {"dtype", waiting->dtype ? Value(std::string(to_string(*waiting->dtype))) : Value()},
-      {"model",
-       waiting->model_key ? Value(static_cast<std::int64_t>(*waiting->model_key)) : Value()},
-      {"path", waiting->path}};
+  const std::optional<DType> dtype = detail::options_of(module).dtype;
+  const detail::BuildProgress& progress = detail::progress_of(module);
+  const std::optional<std::uint64_t>& key = progress.model_key;
+  return Value::Map{{"dtype", dtype ? Value(std::string(to_string(*dtype))) : Value()},
+                    {"model", key ? Value(static_cast<std::int64_t>(*key)) : Value()},
+                    {"path", progress.path}};
 }
 
 class Tree {
@@ -36,7 +38,7 @@ class Tree {
     }
     numbers_.emplace(&module, static_cast<std::int64_t>(numbers_.size()));
     Value::Map children;
-    for (const ChildEntryPtr& child : module.child_entries()) {
+    for (const ChildEntryPtr& child : detail::child_entries(module)) {
       children.set(child->name, child->module == nullptr ? Value() : node(*child->module));
     }
     return Value::Map{{"class", detail::name_in_bytes(module)},

@@ -21,7 +21,7 @@ Tensor empty_of(const Tensor& x) {
 
 /// The model without elements and hooks, in which everything has a gradient.
 ModulePtr copy_without_elements(const Module& model) {
-  ModulePtr copy = model.copy_with([](const Slot& slot) {
+  ModulePtr copy = detail::copy_with(model, [](const Slot& slot) {
     return slot.value.defined() ? empty_of(slot.value.detach()) : Tensor();
   });
   copy->eval();

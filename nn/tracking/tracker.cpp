@@ -1,13 +1,14 @@
 #include <tessera/nn/tracking/tracker.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/modes.h>
 #include <tessera/nn/tracking/expected_returns.h>
 #include <tessera/nn/tracking/tracked_call.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 namespace {
@@ -26,6 +27,18 @@ CallTree& add_call(CallTree& above, const std::string& key, int number) {
   const std::string name = key + "_" + std::to_string(number);
   above.calls.set(name, CallTree());
   return const_cast<CallTree&>(above.calls.at(name));
+}
+
+/// The number of `module` among those of its class in the tracked calls of `root`.
+std::ptrdiff_t submod_number(const Module& root, const Module& module) {
+  static std::mutex mutex;  // a module may be called from several threads
+  const std::lock_guard lock(mutex);
+  std::vector<const Module*>& known = detail::progress_of(root).tracked[module.class_name()];
+  auto found = std::ranges::find(known, &module);
+  if (found == known.end()) {
+    found = known.insert(found, &module);
+  }
+  return found - known.begin();
 }
 
 }  // namespace
@@ -64,7 +77,7 @@ bool Tracker::recorded(const Module& module, int depth) const {
 
 std::string Tracker::key_of(const Module& module, int depth) const {
   return std::string(static_cast<std::size_t>(depth), ' ') + module.class_name() + "_" +
-         std::to_string(root_.submod_number(module));
+         std::to_string(submod_number(root_, module));
 }
 
 /// Below what the caller chose, nothing is listed.

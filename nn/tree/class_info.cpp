@@ -4,12 +4,12 @@
 
 #include <cstdlib>
 
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 
 bool ClassInfo::can_hold(const Module& module) const {
-  const ClassInfo& given = module.class_info();
+  const ClassInfo& given = detail::class_info(module);
   if (&given == this) {
     return true;
   }

@@ -4,7 +4,7 @@
 
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/ops/cast.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn {
 namespace detail {
@@ -55,7 +55,7 @@ SlotPtr CopyScope::copy(const SlotPtr& slot) {
 
 ModulePtr CopyScope::copy(const ModulePtr& module) {
   return once(copies_, module, [&] {
-    const ClassInfo& info = module->class_info();
+    const ClassInfo& info = class_info(*module);
     check<Unsupported>(info.copy != nullptr, module->class_name(),
                        ": cannot be copied; it has no copy constructor");
     return info.copy(*module);
@@ -78,36 +78,30 @@ ChildEntryPtr CopyScope::copy(const ChildEntryPtr& entry) {
 
 Module::Module(const Module& other)
     : std::enable_shared_from_this<Module>(),
-      class_(other.class_),
-      training_(other.training_),
-      declared_(other.declared_),
-      partly_(other.partly_),
-      ready_(other.ready_),
-      lists_state_(other.lists_state_),
-      options_(other.options_),
-      model_key_(other.model_key_),
-      path_(other.path_),
-      build_args_(other.build_args_),
-      build_kwargs_(other.build_kwargs_) {
+      data_{.self = this,
+            .info = other.data_.info,
+            .build = other.data_.build,
+            .training = other.data_.training} {
+  data_.build.tracked.clear();
   detail::CopyScope* scope = detail::CopyScope::current();
-  check<RuntimeError>(scope != nullptr, class_->name, ": modules are copied with clone()");
-  for (const SlotEntryPtr& entry : other.slots_) {
-    slots_.push_back(scope->copy(entry));
+  check<RuntimeError>(scope != nullptr, data_.info->name, ": modules are copied with clone()");
+  for (const SlotEntryPtr& entry : other.data_.slots) {
+    data_.slots.push_back(scope->copy(entry));
   }
-  for (const ChildEntryPtr& entry : other.children_) {
-    children_.push_back(scope->copy(entry));
-    own(children_.back()->module);
+  for (const ChildEntryPtr& entry : other.data_.children) {
+    data_.children.push_back(scope->copy(entry));
+    detail::own(*this, data_.children.back()->module);
   }
 }
 
-ModulePtr Module::copy_with(const std::function<Tensor(const Slot&)>& value_of) const {
-  detail::CopyScope scope(value_of);
-  return scope.copy(std::const_pointer_cast<Module>(shared_from_this()));
+ModulePtr detail::copy_with(const Module& module, const CopyScope::ValueOf& value_of) {
+  CopyScope scope(value_of);
+  return scope.copy(self(module).shared_from_this());
 }
 
-ModulePtr Module::clone() const {
+ModulePtr detail::clone(const Module& module) {
   const CategoryScope category(MemoryCategory::parameter);
-  return copy_with([](const Slot& slot) {
+  return copy_with(module, [](const Slot& slot) {
     return slot.value.defined() ? cast(slot.value.detach(), slot.value.dtype(), true) : Tensor();
   });
 }

@@ -40,6 +40,11 @@ class CopyScope {
   std::unordered_map<const void*, std::shared_ptr<void>> copies_;
 };
 
+/// A copy of the tree whose slots hold what `value_of` makes of the old ones.
+[[nodiscard]] ModulePtr copy_with(const Module& module, const CopyScope::ValueOf& value_of);
+/// See Module::clone.
+[[nodiscard]] ModulePtr clone(const Module& module);
+
 /// What a member's handle becomes when it is copied: inside a CopyScope the copy's entry, otherwise
 /// the same one.
 template <class Entry>

@@ -6,17 +6,13 @@
 namespace tessera::nn {
 
 enum class BuildMode : std::uint8_t;  // nn/build/module_options.h
+class Module;                         // nn/tree/module.h
 struct BuildOptions;                  // nn/build/module_options.h
 struct BuildStatus;                   // nn/build/module_options.h
 struct ModuleOptions;                 // nn/build/module_options.h
 struct SubMods;                       // nn/tree/sub_mods.h
 struct SubModsOptions;                // nn/tree/sub_mods.h
-struct SubmodNumbers;                 // nn/tracking/submod_numbers.cpp
 class TreeDef;                        // nn/state/tree_def.h
 class Variables;                      // nn/state/variables.h
-
-namespace detail {
-class Builder;  // nn/build/builder.h
-}
 
 }  // namespace tessera::nn

@@ -1,9 +1,13 @@
-// How parts of a tree are listed.
+// How parts of a tree are listed. What members of Module do has its description there.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
+
+#include <tessera/nn/parameter.h>
 
 namespace tessera::nn {
 
@@ -16,5 +20,31 @@ struct IterOptions {
 
 template <class T>
 using Named = std::vector<std::pair<std::string, T>>;
+
+namespace detail {
+
+[[nodiscard]] Named<Parameter> named_parameters(const Module& module, const IterOptions& options);
+[[nodiscard]] Named<Buffer> named_buffers(const Module& module, const IterOptions& options);
+[[nodiscard]] Named<ModulePtr> named_children(const Module& module);
+[[nodiscard]] Named<Module*> named_modules(const Module& module,
+                                           std::unordered_set<const Module*>* memo,
+                                           const std::string& prefix, bool remove_duplicate);
+[[nodiscard]] Named<SlotPtr> named_slots(const Module& module);
+[[nodiscard]] std::int64_t parameter_count(const Module& module);
+
+/// As `named_modules`, also of what is not built.
+[[nodiscard]] Named<Module*> all_modules(const Module& module);
+/// What a list holds, without the names.
+template <class T>
+[[nodiscard]] std::vector<T> values_of(Named<T> named) {
+  std::vector<T> values;
+  values.reserve(named.size());
+  for (auto& [name, value] : named) {
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+}  // namespace detail
 
 }  // namespace tessera::nn

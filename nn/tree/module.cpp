@@ -1,49 +1,70 @@
 #include <tessera/nn/tree/module.h>
 
-#include <typeinfo>
-
-#include <tessera/core/base/context.h>
-#include <tessera/core/device/allocator.h>
-#include <tessera/core/tensor/factories.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/reshape.h>
+#include <tessera/nn/build/builder.h>
+#include <tessera/nn/build/construction.h>
+#include <tessera/nn/state/tree_def.h>
+#include <tessera/nn/tree/sub_mods.h>
 
 namespace tessera::nn {
 
-namespace {
-
-[[noreturn]] void fail_to_call(const Module& module) {
-  const ClassInfo& info = module.class_info();
-  const std::string type = detail::demangle(typeid(module).name());
-  check<RuntimeError>(info.type != nullptr, type,
-                      ": was not made by nn::make or as a Child, so its forward is not known; "
-                      "write nn::make<",
-                      type, ">(...)");
-  check<NotImplementedError>(info.signature != nullptr, module.class_name(),
-                             " does not implement forward");
-  fail<Unsupported>(module.class_name(), ": forward does not take one tensor");
+Module::Module() {
+  detail::Construction::Start start = detail::Construction::start();
+  data_.info = start.info;
+  data_.build.options = std::move(start.options);
 }
 
-}  // namespace
-
-Tensor Module::call_as(const std::string& key, const Tensor& x) const {
-  // Texts for errors are made in the call that fails alone: they take longer than a call.
-  if (class_->type == nullptr || class_->call == nullptr) [[unlikely]] {
-    fail_to_call(*this);
+Module::~Module() {
+  for (const ChildEntryPtr& entry : data_.children) {
+    detail::disown(*this, entry->module);
   }
-  return class_->call(*this, key, x);
 }
 
-CallHooks& Module::own_call_hooks() {
-  if (call_hooks_ == nullptr) {
-    call_hooks_ = std::make_unique<CallHooks>();
-  }
-  return *call_hooks_;
+// What gives a type that the class's header only mentions.
+
+BuildStatus Module::build(const Args& args, const Kwargs& kwargs, const BuildOptions& options) {
+  return detail::build(*this, args, kwargs, options);
 }
 
-StateHooks& Module::own_state_hooks() {
-  if (state_hooks_ == nullptr) {
-    state_hooks_ = std::make_unique<StateHooks>();
-  }
-  return *state_hooks_;
+BuildStatus Module::build(const Args& args, const Kwargs& kwargs) {
+  return build(args, kwargs, {});
+}
+
+Variables Module::top_v(std::optional<int> levels) const {
+  return top_mod(levels).v();
+}
+
+SubMods Module::sub_mods(const SubModsOptions& options) const {
+  return detail::sub_mods(*this, options);
+}
+
+SubMods Module::sub_mods() const {
+  return sub_mods({});
+}
+
+Variables Module::v() const {
+  return detail::v(*this);
+}
+
+Variables Module::variables() const {
+  return detail::variables(*this);
+}
+
+std::pair<std::vector<Tensor>, TreeDef> Module::flatten() const {
+  return detail::flatten(*this);
+}
+
+Tensor Module::clone(const Tensor& x) {
+  return tessera::clone(x);
+}
+
+Tensor Module::flatten(const Tensor& x, int first, int last) {
+  return tessera::flatten(x, first, last);
+}
+
+Tensor Module::unflatten(const Tensor& x, int dim, const Shape& sizes) {
+  return tessera::unflatten(x, dim, sizes);
 }
 
 }  // namespace tessera::nn

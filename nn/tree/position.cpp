@@ -1,94 +1,109 @@
-// Where a module stands in its tree.
+#include <tessera/nn/tree/position.h>
+
 #include <algorithm>
 #include <sstream>
 
 #include <tessera/core/base/module_path.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/lookup.h>
+#include <tessera/nn/tree/module_access.h>
 
-namespace tessera::nn {
+namespace tessera::nn::detail {
+namespace {
 
-const std::string& Module::key() const {
-  static const std::string none;
-  if (parent_ == nullptr) {
-    return none;
-  }
-  const auto entry = std::ranges::find_if(
-      parent_->children_, [this](const ChildEntryPtr& e) { return e->module.get() == this; });
-  return entry == parent_->children_.end() ? none : (*entry)->name;
+const Module* parent_of(const Module& module) {
+  return ModuleAccess::data(module).parent;
 }
 
-/// The call under way is one of this module where its path leads there from the root.
-std::vector<std::pair<std::string, const Module*>> Module::line_up() const {
-  std::vector<std::pair<std::string, const Module*>> line;
-  const Module* root = this;
-  for (; root->parent_ != nullptr; root = root->parent_) {
-    line.emplace_back(root->key(), root);
+using Line = std::vector<std::pair<std::string, const Module*>>;
+
+/// The module and the names and modules above it, up to the root. The call under way is one of this
+/// module where its path leads there from the root.
+Line line_up(const Module& module) {
+  Line line;
+  const Module* root = &module;
+  for (; parent_of(*root) != nullptr; root = parent_of(*root)) {
+    line.emplace_back(key(*root), root);
   }
   line.emplace_back("", root);
-  std::vector<std::pair<std::string, const Module*>> called{line.back()};
+  Line called{line.back()};
   std::istringstream path(current_module_path());
   for (std::string step; std::getline(path, step, '.');) {
-    const ChildEntryPtr child = called.back().second->find_child(step);
+    const ChildEntryPtr child = find_child(*called.back().second, step);
     if (child == nullptr || child->module == nullptr) {
       break;
     }
     called.emplace_back(step, child->module.get());
   }
-  const auto self = std::ranges::find(called.rbegin(), called.rend(), this,
-                                      [](const auto& step) { return step.second; });
-  return self == called.rend() ? line : std::vector(self, called.rend());
+  const auto found = std::ranges::find(called.rbegin(), called.rend(), &module,
+                                       [](const auto& step) { return step.second; });
+  return found == called.rend() ? line : Line(found, called.rend());
 }
 
-std::string Module::full_name(std::string_view name) const {
+void name_slots_at(const Module& module, const std::string& path,
+                   std::unordered_set<const Slot*>& seen) {
+  for (const SlotEntryPtr& entry : slot_entries(module)) {
+    if (entry->slot != nullptr && seen.insert(entry->slot.get()).second) {
+      entry->slot->name = dotted(path, entry->name);
+    }
+  }
+  for (const ChildEntryPtr& child : child_entries(module)) {
+    if (child->module != nullptr && parent_of(*child->module) == &module) {
+      name_slots_at(*child->module, dotted(path, child->name), seen);
+    }
+  }
+}
+
+}  // namespace
+
+const std::string& key(const Module& module) {
+  static const std::string none;
+  const Module* parent = parent_of(module);
+  if (parent == nullptr) {
+    return none;
+  }
+  const auto entry = std::ranges::find_if(
+      child_entries(*parent), [&](const ChildEntryPtr& e) { return e->module.get() == &module; });
+  return entry == child_entries(*parent).end() ? none : (*entry)->name;
+}
+
+std::string full_name(const Module& module, std::string_view name) {
   std::string path(name);
-  for (const Module* at = this; at->parent_ != nullptr; at = at->parent_) {
-    path = detail::dotted(at->key(), path);
+  for (const Module* at = &module; parent_of(*at) != nullptr; at = parent_of(*at)) {
+    path = dotted(key(*at), path);
   }
   return path;
 }
 
-void Module::name_slots() const {
+void name_slots(const Module& module) {
   std::unordered_set<const Slot*> seen;
-  name_slots(parent_ == nullptr ? "" : parent_->full_name(key()), seen);
+  const Module* parent = parent_of(module);
+  name_slots_at(module, parent == nullptr ? "" : full_name(*parent, key(module)), seen);
 }
 
-void Module::name_slots(const std::string& path, std::unordered_set<const Slot*>& seen) const {
-  for (const SlotEntryPtr& entry : slots_) {
-    if (entry->slot != nullptr && seen.insert(entry->slot.get()).second) {
-      entry->slot->name = detail::dotted(path, entry->name);
-    }
-  }
-  for (const ChildEntryPtr& child : children_) {
-    if (child->module != nullptr && child->module->parent_ == this) {
-      child->module->name_slots(detail::dotted(path, child->name), seen);
-    }
-  }
+int mod_depth(const Module& module) {
+  return static_cast<int>(line_up(module).size()) - 1;
 }
 
-int Module::mod_depth() const {
-  return static_cast<int>(line_up().size()) - 1;
-}
-
-int Module::mod_height() const {
+int mod_height(const Module& module) {
   int height = 0;
-  for (const ModulePtr& child : children()) {
-    height = std::max(height, child->mod_height() + 1);
+  for (const ModulePtr& child : module.children()) {
+    height = std::max(height, mod_height(*child) + 1);
   }
   return height;
 }
 
-const Module& Module::top_mod(std::optional<int> levels) const {
-  const auto line = line_up();
+const Module& top_mod(const Module& module, std::optional<int> levels) {
+  const Line line = line_up(module);
   const std::size_t last = line.size() - 1;
   return *line[levels ? std::min(last, static_cast<std::size_t>(std::max(*levels, 0))) : last]
               .second;
 }
 
-std::string Module::get_mod_key(const Module* top) const {
+std::string get_mod_key(const Module& module, const Module* top) {
   std::string path;
-  for (const auto& [key, module] : line_up()) {
-    if (module == top || key.empty()) {
-      check<ValueError>(top == nullptr || module == top, "get_mod_key: ", class_name(),
+  for (const auto& [key, step] : line_up(module)) {
+    if (step == top || key.empty()) {
+      check<ValueError>(top == nullptr || step == top, "get_mod_key: ", module.class_name(),
                         " is not below the given ", top == nullptr ? "" : top->class_name());
       break;
     }
@@ -97,4 +112,4 @@ std::string Module::get_mod_key(const Module* top) const {
   return path;
 }
 
-}  // namespace tessera::nn
+}  // namespace tessera::nn::detail

@@ -1,26 +1,16 @@
-#include <tessera/nn/tree/registration_hooks.h>
+#include <tessera/nn/tree/registration.h>
 
 #include <algorithm>
 
-#include <tessera/nn/build/construction.h>
-#include <tessera/nn/tree/module.h>
+#include <tessera/nn/tree/lookup.h>
+#include <tessera/nn/tree/module_access.h>
+#include <tessera/nn/tree/position.h>
+#include <tessera/nn/tree/registration_hooks.h>
 
-namespace tessera::nn {
+namespace tessera::nn::detail {
 namespace {
 
 constexpr const char* kModule = "module";
-
-const char* to_string(Slot::Kind kind) {
-  return kind == Slot::Kind::parameter ? "parameter" : "buffer";
-}
-
-/// The entry with that name, or null.
-template <class Entry>
-Entry find(const std::vector<Entry>& entries, std::string_view name) {
-  const auto found =
-      std::ranges::find_if(entries, [&](const Entry& entry) { return entry->name == name; });
-  return found == entries.end() ? nullptr : *found;
-}
 
 /// Takes a name that a registration added out again, unless what it stands for is kept.
 template <class Entry>
@@ -47,65 +37,7 @@ void check_defined(const Tensor& value, const char* kind, const std::string& nam
                    "\": not a tensor; nullptr reserves the name");
 }
 
-}  // namespace
-
-Module::Module() {
-  detail::Construction::Start start = detail::Construction::start();
-  class_ = start.info;
-  options_ = std::move(start.options);
-}
-
-Module::~Module() {
-  for (const ChildEntryPtr& entry : children_) {
-    disown(entry->module);
-  }
-}
-
-bool Module::own(const ModulePtr& child) const {
-  if (child == nullptr) {
-    return false;
-  }
-  const bool first = child->parent_ == nullptr;
-  if (first) {
-    child->parent_ = this;
-  } else {
-    child->other_parents_.push_back(this);
-  }
-  return first;
-}
-
-void Module::disown(const ModulePtr& child) const {
-  if (child == nullptr) {
-    return;
-  }
-  std::vector<const Module*>& others = child->other_parents_;
-  if (child->parent_ != this) {
-    others.erase(std::ranges::find(others, this));
-  } else if (others.empty()) {
-    child->parent_ = nullptr;
-  } else {
-    child->parent_ = others.front();
-    others.erase(others.begin());
-    child->name_slots();
-  }
-}
-
-SlotEntryPtr Module::find_slot(std::string_view name) const {
-  return find(slots_, name);
-}
-
-ChildEntryPtr Module::find_child(std::string_view name) const {
-  return find(children_, name);
-}
-
-const char* Module::kind_of(std::string_view name) const {
-  if (const SlotEntryPtr entry = find_slot(name)) {
-    return to_string(entry->kind);
-  }
-  return find_child(name) == nullptr ? nullptr : kModule;
-}
-
-void Module::check_name(std::string_view name, const char* kind) const {
+void check_name(const Module& module, std::string_view name, const char* kind) {
   const auto require = [&](bool holds, const char* why) {
     check<KeyError>(holds, kind, " name \"", name, "\": ", why);
   };
@@ -113,131 +45,163 @@ void Module::check_name(std::string_view name, const char* kind) const {
   require(name.find('.') == std::string_view::npos, "must not contain '.'");
   require(name.find('/') == std::string_view::npos, "must not contain '/'");
   require(name != "_extra_state", "is where extra state is kept");
-  const char* taken = kind_of(name);
+  const char* taken = kind_of(module, name);
   check<KeyError>(taken == nullptr || std::string_view(taken) == kind, kind, " name \"", name,
-                  "\": already used by a ", taken == nullptr ? "" : taken, " of ", class_name());
+                  "\": already used by a ", taken == nullptr ? "" : taken, " of ",
+                  module.class_name());
 }
 
-void Module::check_known(std::string_view name) const {
-  check<AttributeError>(kind_of(name) != nullptr, class_name(),
+void check_known(const Module& module, std::string_view name) {
+  check<AttributeError>(kind_of(module, name) != nullptr, module.class_name(),
                         " has no parameter, buffer or module \"", name, "\"");
 }
 
-SlotEntryPtr Module::slot_entry(std::string_view name, Slot::Kind kind) {
-  check_name(name, to_string(kind));
-  if (SlotEntryPtr known = find_slot(name)) {
-    return known;
-  }
-  slots_.push_back(std::make_shared<SlotEntry>(std::string(name), kind, nullptr));
-  return slots_.back();
+/// Puts what `make_slot` gives behind a name, which stays what it was where that throws.
+template <class F>
+SlotEntryPtr put_new(Module& module, const std::string& name, Slot::Kind kind, const F& make_slot) {
+  NewName added(ModuleAccess::data(module).slots);
+  SlotEntryPtr entry = slot_entry(module, name, kind);
+  put_slot(module, entry, make_slot());
+  added.keep();
+  return entry;
 }
 
-ChildEntryPtr Module::child_entry(std::string_view name) {
-  check_name(name, kModule);
-  if (ChildEntryPtr known = find_child(name)) {
-    return known;
+}  // namespace
+
+bool own(const Module& module, const ModulePtr& child) {
+  if (child == nullptr) {
+    return false;
   }
-  children_.push_back(
-      std::make_shared<ChildEntry>(std::string(name), nullptr, class_of_children()));
-  return children_.back();
+  ModuleData& data = ModuleAccess::data(*child);
+  const bool first = data.parent == nullptr;
+  if (first) {
+    data.parent = &module;
+  } else {
+    data.other_parents.push_back(&module);
+  }
+  return first;
 }
 
-void Module::put_slot(const SlotEntryPtr& entry, SlotPtr slot) {
-  SlotPtr put = run_registration_hooks(*this, *entry, std::move(slot));
+void disown(const Module& module, const ModulePtr& child) {
+  if (child == nullptr) {
+    return;
+  }
+  ModuleData& data = ModuleAccess::data(*child);
+  std::vector<const Module*>& others = data.other_parents;
+  if (data.parent != &module) {
+    others.erase(std::ranges::find(others, &module));
+  } else if (others.empty()) {
+    data.parent = nullptr;
+  } else {
+    data.parent = others.front();
+    others.erase(others.begin());
+    name_slots(*child);
+  }
+}
+
+SlotEntryPtr slot_entry(Module& module, std::string_view name, Slot::Kind kind) {
+  check_name(module, name, to_string(kind));
+  if (SlotEntryPtr known = find_slot(module, name)) {
+    return known;
+  }
+  std::vector<SlotEntryPtr>& slots = ModuleAccess::data(module).slots;
+  slots.push_back(std::make_shared<SlotEntry>(std::string(name), kind, nullptr));
+  return slots.back();
+}
+
+ChildEntryPtr child_entry(Module& module, std::string_view name) {
+  check_name(module, name, kModule);
+  if (ChildEntryPtr known = find_child(module, name)) {
+    return known;
+  }
+  std::vector<ChildEntryPtr>& children = ModuleAccess::data(module).children;
+  children.push_back(std::make_shared<ChildEntry>(std::string(name), nullptr,
+                                                  ModuleAccess::class_of_children(module)));
+  return children.back();
+}
+
+void put_slot(Module& module, const SlotEntryPtr& entry, SlotPtr slot) {
+  SlotPtr put = run_registration_hooks(module, *entry, std::move(slot));
   check<TypeError>(put == nullptr || put->kind == entry->kind, to_string(entry->kind), " name \"",
                    entry->name, "\": a registration hook gave a ",
                    put == nullptr ? "" : to_string(put->kind));
   entry->slot = std::move(put);
 }
 
-void Module::put_child(const ChildEntryPtr& entry, ModulePtr child) {
-  child = run_registration_hooks(*this, *entry, std::move(child));
+void put_child(Module& module, const ChildEntryPtr& entry, ModulePtr child) {
+  child = run_registration_hooks(module, *entry, std::move(child));
   if (child != nullptr) {
     check<TypeError>(entry->declared == nullptr || entry->declared->can_hold(*child),
-                     "module name \"", entry->name, "\": ", class_name(), " holds a ",
+                     "module name \"", entry->name, "\": ", module.class_name(), " holds a ",
                      entry->declared == nullptr ? "" : entry->declared->name, " there, and a ",
                      child->class_name(), " cannot take its place");
-    const bool cycle = std::ranges::any_of(child->all_modules(),
-                                           [&](const auto& below) { return below.second == this; });
+    const bool cycle = std::ranges::any_of(
+        all_modules(*child), [&](const auto& below) { return below.second == &module; });
     check<ValueError>(!cycle, "module name \"", entry->name, "\": the ", child->class_name(),
-                      " holds this ", class_name(), " itself");
+                      " holds this ", module.class_name(), " itself");
   }
-  disown(std::exchange(entry->module, child));
-  if (own(child)) {
-    child->name_slots();
+  disown(module, std::exchange(entry->module, child));
+  if (own(module, child)) {
+    name_slots(*child);
   }
-  children_changed();
+  ModuleAccess::children_changed(module);
 }
 
-void Module::put_child(std::string_view name, ModulePtr child) {
-  NewName added(children_);
-  put_child(child_entry(name), std::move(child));
+void put_child(Module& module, std::string_view name, ModulePtr child) {
+  NewName added(ModuleAccess::data(module).children);
+  put_child(module, child_entry(module, name), std::move(child));
   added.keep();
 }
 
-Parameter Module::register_parameter(const std::string& name, const Tensor& value,
-                                     bool requires_grad) {
-  NewName added(slots_);
-  const SlotEntryPtr entry = slot_entry(name, Slot::Kind::parameter);
-  check_defined(value, "parameter", name);
-  check<ValueError>(value.is_leaf(), "parameter \"", name,
-                    "\": has autograd history; register a leaf");
-  check(!requires_grad || is_differentiable(value.dtype()), "parameter \"", name,
-        "\": has no gradient; got ", value.dtype(),
-        ", expected a floating or complex dtype, or requires_grad off");
-  auto slot = std::make_shared<Slot>();
-  slot->name = full_name(name);
-  slot->set_requires_grad(requires_grad);
-  slot->put(value);
-  put_slot(entry, std::move(slot));
-  added.keep();
-  return Parameter(entry);
+Parameter register_parameter(Module& module, const std::string& name, const Tensor& value,
+                             bool requires_grad) {
+  return Parameter(put_new(module, name, Slot::Kind::parameter, [&] {
+    check_defined(value, "parameter", name);
+    check<ValueError>(value.is_leaf(), "parameter \"", name,
+                      "\": has autograd history; register a leaf");
+    check(!requires_grad || is_differentiable(value.dtype()), "parameter \"", name,
+          "\": has no gradient; got ", value.dtype(),
+          ", expected a floating or complex dtype, or requires_grad off");
+    auto slot = std::make_shared<Slot>();
+    slot->name = full_name(module, name);
+    slot->set_requires_grad(requires_grad);
+    slot->put(value);
+    return slot;
+  }));
 }
 
-Parameter Module::register_parameter(const std::string& name, std::nullptr_t) {
-  const SlotEntryPtr entry = slot_entry(name, Slot::Kind::parameter);
-  entry->slot = nullptr;
-  return Parameter(entry);
+Buffer register_buffer(Module& module, const std::string& name, const Tensor& value,
+                       bool persistent) {
+  return Buffer(put_new(module, name, Slot::Kind::buffer, [&] {
+    check_defined(value, "buffer", name);
+    return make_buffer_slot(full_name(module, name), value, persistent);
+  }));
 }
 
-Buffer Module::register_buffer(const std::string& name, const Tensor& value, bool persistent) {
-  NewName added(slots_);
-  const SlotEntryPtr entry = slot_entry(name, Slot::Kind::buffer);
-  check_defined(value, "buffer", name);
-  put_slot(entry, make_buffer_slot(full_name(name), value, persistent));
-  added.keep();
-  return Buffer(entry);
+SlotEntryPtr reserve(Module& module, const std::string& name, Slot::Kind kind) {
+  return put_new(module, name, kind, [] { return nullptr; });
 }
 
-Buffer Module::register_buffer(const std::string& name, std::nullptr_t, bool persistent) {
-  static_cast<void>(persistent);  // nothing is saved under a reserved name
-  NewName added(slots_);
-  const SlotEntryPtr entry = slot_entry(name, Slot::Kind::buffer);
-  put_slot(entry, nullptr);
-  added.keep();
-  return Buffer(entry);
-}
-
-void Module::set(std::string_view name, std::nullptr_t) {
-  check_known(name);
-  if (const SlotEntryPtr entry = find_slot(name)) {
-    put_slot(entry, nullptr);
+void set(Module& module, std::string_view name, std::nullptr_t) {
+  check_known(module, name);
+  if (const SlotEntryPtr entry = find_slot(module, name)) {
+    put_slot(module, entry, nullptr);
   } else {
-    put_child(find_child(name), nullptr);
+    put_child(module, find_child(module, name), nullptr);
   }
 }
 
-void Module::erase(std::string_view name) {
-  check_known(name);
-  if (const SlotEntryPtr entry = find_slot(name)) {
+void erase(Module& module, std::string_view name) {
+  check_known(module, name);
+  if (const SlotEntryPtr entry = find_slot(module, name)) {
     entry->slot = nullptr;  // members that were declared under it hold nothing
-    std::erase(slots_, entry);
+    std::erase(ModuleAccess::data(module).slots, entry);
   } else {
-    const ChildEntryPtr child = find_child(name);
-    disown(std::exchange(child->module, nullptr));
-    std::erase(children_, child);
-    children_changed();
+    const ChildEntryPtr child = find_child(module, name);
+    disown(module, std::exchange(child->module, nullptr));
+    std::erase(ModuleAccess::data(module).children, child);
+    ModuleAccess::children_changed(module);
   }
 }
 
-}  // namespace tessera::nn
+}  // namespace tessera::nn::detail

@@ -31,22 +31,14 @@ void flatten_names(const SubMods& tree, const std::string& prefix, SubMods& flat
 
 }  // namespace
 
-SubMods Module::sub_mods(const SubModsOptions& options) const {
-  SubMods tree = tree_below(*this, options, options.depth.value_or(-1));
+SubMods detail::sub_mods(const Module& module, const SubModsOptions& options) {
+  SubMods tree = tree_below(module, options, options.depth.value_or(-1));
   if (!options.flatten_key_chains) {
     return tree;
   }
   SubMods flat;
   flatten_names(tree, "", flat);
   return flat;
-}
-
-SubMods Module::sub_mods() const {
-  return sub_mods({});
-}
-
-Variables Module::top_v(std::optional<int> levels) const {
-  return top_mod(levels).v();
 }
 
 }  // namespace tessera::nn

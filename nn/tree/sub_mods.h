@@ -8,6 +8,8 @@
 
 namespace tessera::nn {
 
+class Module;
+
 struct SubModsOptions {
   bool show_v = true;               ///< with the parameters of what has nothing below it here
   std::optional<int> depth{};       ///< levels below the module
@@ -19,5 +21,10 @@ struct SubMods {
   OrderedMap<SubMods> children;
   Variables v;
 };
+
+namespace detail {
+/// See Module::sub_mods.
+[[nodiscard]] SubMods sub_mods(const Module& module, const SubModsOptions& options);
+}  // namespace detail
 
 }  // namespace tessera::nn

@@ -79,7 +79,7 @@ TEST(Module, calls_run_hooks_and_collect_gradients) {
   const auto handle =
       model->a->register_forward_hook([&](const Module& m, const Args&, const Value& y) {
         ++calls;
-        EXPECT_EQ(m.key(), "a");
+        EXPECT_EQ(detail::key(m), "a");
         return y.tensor() * 2.0;
       });
   const Tensor y = model(ones({3}));

@@ -163,7 +163,7 @@ TEST(T_3, the_common_case_fires_when_the_inputs_gradients_are_there) {
   std::string order;
   for (Module* module : model->modules()) {
     module->register_full_backward_hook([&order](const Module& m, const Grads&, const Grads&) {
-      order += m.key().empty() ? "root " : m.key() + " ";
+      order += detail::key(m).empty() ? "root " : detail::key(m) + " ";
     });
   }
   model(input3()).backward(ones({3}));

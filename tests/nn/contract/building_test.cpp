@@ -168,7 +168,9 @@ TEST(B1, building_twice_builds_once) {
 
 TEST(B2, what_a_build_leaves_for_a_call_is_not_complete) {
   struct Partly : Module {
-    Tensor forward(const Tensor& x) const { return get_submodule("late").call_as("late", x); }
+    Tensor forward(const Tensor& x) const {
+      return detail::call_as(get_submodule("late"), "late", x);
+    }
 
    protected:
     bool do_build(const Args& /*args*/, const Kwargs& /*kwargs*/) override {
@@ -270,7 +272,7 @@ TEST(Building, a_failed_build_leaves_no_names) {
   };
   const auto model = make<Failing>(ModuleOptions{.build_mode = BuildMode::explicitly});
   EXPECT_EQ(error_of<ValueError>([&] { model->build(); }), "not yet");
-  EXPECT_TRUE(model->slot_entries().empty());
+  EXPECT_TRUE(detail::slot_entries(*model).empty());
   model->fails = false;
   EXPECT_TRUE(model->build());
   EXPECT_EQ(names_of(model->named_parameters()), "weight ");
@@ -292,7 +294,7 @@ TEST(Building, a_failed_build_lets_go_of_its_children) {
   const ModulePtr child = make<Linear>(2, 2);
   const auto model = make<Failing>(ModuleOptions{.build_mode = BuildMode::explicitly}, child);
   EXPECT_THROW(model->build(), ValueError);
-  EXPECT_TRUE(model->child_entries().empty());
+  EXPECT_TRUE(detail::child_entries(*model).empty());
   EXPECT_EQ(&child->top_mod(), child.get());
 }
 

@@ -194,10 +194,11 @@ TEST(J4, cpu_of_what_is_not_built) {
 TEST(J1, a_conversion_that_fails_where_there_is_no_value_changes_nothing) {
   const auto model = make<Waiting>();
   const Tensor before = model->known->factor;
-  EXPECT_THROW(model->for_each_slot_storage([](const Tensor& x) {
-    check(x.ndim() > 0, "no shape");
-    return cast(x, DType::f64);
-  }),
+  EXPECT_THROW(detail::for_each_slot_storage(*model,
+                                             [](const Tensor& x) {
+                                               check(x.ndim() > 0, "no shape");
+                                               return cast(x, DType::f64);
+                                             }),
                InvalidArgument);
   EXPECT_TRUE(before.is(model->known->factor));
   EXPECT_EQ(model->known->factor.slot()->dtype, DType::f32);

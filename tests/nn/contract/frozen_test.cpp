@@ -82,8 +82,9 @@ const std::vector<std::pair<const char*, Way>> kWays{
      [](const Ptr<Sequential>& m) { return changed(m, [](auto& x) { x.share_memory(); }); }},
     {"function of storage",
      [](const Ptr<Sequential>& m) {
-       return changed(
-           m, [](auto& x) { x.for_each_slot_storage([](const Tensor& y) { return y + 0.0; }); });
+       return changed(m, [](auto& x) {
+         detail::for_each_slot_storage(x, [](const Tensor& y) { return y + 0.0; });
+       });
      }},
     {"assigned",
      [](const Ptr<Sequential>& m) {

@@ -25,7 +25,7 @@ TEST(D2, set_submodule_replaces_a_member_with_its_own_forward) {
   model->set_submodule("inner.scale", make<Negative>());
   EXPECT_EQ(model(ones({3})).to_vector<float>(), (std::vector<float>{0, 0, 0}));
   EXPECT_EQ(model->inner->scale.ptr()->class_name(), "Negative");
-  EXPECT_EQ(model->get_submodule("inner.scale").key(), "scale");
+  EXPECT_EQ(detail::key(model->get_submodule("inner.scale")), "scale");
 }
 
 TEST(D2, set_submodule_checks_the_type_of_a_member) {
@@ -106,7 +106,7 @@ TEST(D5, a_child_outlives_its_parent_as_a_root) {
   const auto inner = model->inner.ptr();
   model.reset();
   EXPECT_EQ(inner->mod_depth(), 0);
-  EXPECT_EQ(inner->key(), "");
+  EXPECT_EQ(detail::key(*inner), "");
 }
 
 TEST(D2, a_replacement_whose_own_forward_is_not_known_is_refused) {

@@ -204,7 +204,7 @@ TEST(J11, children_first_then_parameters_then_buffers) {
   const auto model = make<Inner>();
   model->register_parameter("late", ones({5}));
   std::string order;
-  model->for_each_slot_storage([&](const Tensor& x) {
+  detail::for_each_slot_storage(*model, [&](const Tensor& x) {
     order +=
         std::to_string(x.numel()) + (x.numel() == 3 && x.to_vector<float>()[0] == 1 ? "b " : " ");
     return x;
