@@ -11,16 +11,16 @@ constexpr int kAdagradMembers = 3;
 
 }  // namespace
 
-void AdagradStep::infer(Infer& c, const Attrs& attrs) {
-  check_at_least("adagrad_step", "step", attrs.step, 1);
+void AdagradStep::infer(Infer& c, const Attrs&) {
   infer_step(c, kAdagradMembers);
 }
 
 void AdagradStep::reference(Kernel& k, const Attrs& attrs) {
-  const double rate = attrs.lr / (1 + static_cast<double>(attrs.step - 1) * attrs.lr_decay);
+  const StepScalars scalars = StepScalars::of(k);
+  const double rate = scalars.lr / (1 + static_cast<double>(scalars.step - 1) * attrs.lr_decay);
   for_step_elements(k, kAdagradMembers, [&](const double* old, double* now) {
-    const double g = old[1] * attrs.gradient_scale + attrs.weight_decay * old[0];
-    const double before = attrs.step == 1 ? attrs.initial_accumulator_value : old[2];
+    const double g = old[1] * scalars.gradient_scale + attrs.weight_decay * old[0];
+    const double before = scalars.step == 1 ? attrs.initial_accumulator_value : old[2];
     now[1] = before + g * g;
     now[0] = old[0] - rate * g / (std::sqrt(now[1]) + attrs.eps);
   });
@@ -30,8 +30,9 @@ ShardRule AdagradStep::shard(const Infer& c, const Attrs&) {
   return step_rule(c, kAdagradMembers);
 }
 
-void adagrad_step_(std::span<const StepTensors> parameters, const AdagradStep::Attrs& attrs) {
-  call_step(op_def<AdagradStep>(), parameters, &attrs);
+void adagrad_step_(std::span<const StepTensors> parameters, const StepScalars& scalars,
+                   const AdagradStep::Attrs& attrs) {
+  call_step(op_def<AdagradStep>(), parameters, scalars, &attrs);
 }
 
 namespace {

@@ -5,27 +5,23 @@
 
 namespace tessera {
 
-/// Inputs, for each parameter: its value, gradient, mean of gradients, mean of squared gradients
-/// and, with amsgrad, the largest mean of squares so far. Outputs, for each: value, means and
-/// largest after the step.
+/// Inputs: StepScalars and, for each parameter, its value, gradient, mean of gradients, mean of
+/// squared gradients and, with amsgrad, the largest mean of squares so far. Outputs, for each:
+/// value, means and largest after the step.
 struct AdamwStep {
   static constexpr OpInfo info{.name = "adamw_step",
                                .doc = "parameters and moments after a step of Adam or AdamW",
                                .differentiable = false};
   struct Attrs {
-    double lr = 1e-3;
     double beta1 = 0.9;
     double beta2 = 0.999;
     double eps = 1e-8;
     double weight_decay = 0;
-    bool decoupled = true;      ///< AdamW; false: Adam, whose weight decay is part of the gradient
-    bool amsgrad = false;       ///< divides by the largest mean of squares so far
-    std::int64_t step = 1;      ///< of these parameters, counted from 1
-    double gradient_scale = 1;  ///< gradients are multiplied with it first
+    bool decoupled = true;  ///< AdamW; false: Adam, whose weight decay is part of the gradient
+    bool amsgrad = false;   ///< divides by the largest mean of squares so far
     void fields(auto&& see) const {
-      see("lr", lr), see("beta1", beta1), see("beta2", beta2), see("eps", eps),
-          see("weight_decay", weight_decay), see("decoupled", decoupled), see("amsgrad", amsgrad),
-          see("step", step), see("gradient_scale", gradient_scale);
+      see("beta1", beta1), see("beta2", beta2), see("eps", eps), see("weight_decay", weight_decay),
+          see("decoupled", decoupled), see("amsgrad", amsgrad);
     }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
@@ -39,6 +35,7 @@ struct AdamwStep {
 /// 1), with amsgrad after Reddi et al. (ICLR 2018, Algorithm 2). States: exp_avg, exp_avg_sq and,
 /// with amsgrad, max_exp_avg_sq. An element's bits do not depend on how parameters are cut into
 /// runs.
-void adamw_step_(std::span<const StepTensors> parameters, const AdamwStep::Attrs& attrs);
+void adamw_step_(std::span<const StepTensors> parameters, const StepScalars& scalars,
+                 const AdamwStep::Attrs& attrs);
 
 }  // namespace tessera

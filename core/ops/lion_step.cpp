@@ -16,10 +16,11 @@ void LionStep::infer(Infer& c, const Attrs&) {
 }
 
 void LionStep::reference(Kernel& k, const Attrs& attrs) {
+  const StepScalars scalars = StepScalars::of(k);
   for_step_elements(k, kLionMembers, [&](const double* old, double* now) {
-    const double g = old[1] * attrs.gradient_scale;
+    const double g = old[1] * scalars.gradient_scale;
     const double direction = sign_of(attrs.beta1 * old[2] + (1 - attrs.beta1) * g);
-    now[0] = (1 - attrs.lr * attrs.weight_decay) * old[0] - attrs.lr * direction;
+    now[0] = (1 - scalars.lr * attrs.weight_decay) * old[0] - scalars.lr * direction;
     now[1] = attrs.beta2 * old[2] + (1 - attrs.beta2) * g;
   });
 }
@@ -28,8 +29,9 @@ ShardRule LionStep::shard(const Infer& c, const Attrs&) {
   return step_rule(c, kLionMembers);
 }
 
-void lion_step_(std::span<const StepTensors> parameters, const LionStep::Attrs& attrs) {
-  call_step(op_def<LionStep>(), parameters, &attrs);
+void lion_step_(std::span<const StepTensors> parameters, const StepScalars& scalars,
+                const LionStep::Attrs& attrs) {
+  call_step(op_def<LionStep>(), parameters, scalars, &attrs);
 }
 
 namespace {

@@ -17,9 +17,10 @@ void RmspropStep::infer(Infer& c, const Attrs& attrs) {
 }
 
 void RmspropStep::reference(Kernel& k, const Attrs& attrs) {
+  const StepScalars scalars = StepScalars::of(k);
   const int last = members(attrs) - 1;
   for_step_elements(k, members(attrs), [&](const double* old, double* now) {
-    const double g = old[1] * attrs.gradient_scale + attrs.weight_decay * old[0];
+    const double g = old[1] * scalars.gradient_scale + attrs.weight_decay * old[0];
     now[1] = attrs.alpha * old[2] + (1 - attrs.alpha) * g * g;
     double spread = now[1];
     if (attrs.centered) {
@@ -31,7 +32,7 @@ void RmspropStep::reference(Kernel& k, const Attrs& attrs) {
       direction += attrs.momentum * old[last];
       now[last - 1] = direction;
     }
-    now[0] = old[0] - attrs.lr * direction;
+    now[0] = old[0] - scalars.lr * direction;
   });
 }
 
@@ -39,8 +40,9 @@ ShardRule RmspropStep::shard(const Infer& c, const Attrs& attrs) {
   return step_rule(c, members(attrs));
 }
 
-void rmsprop_step_(std::span<const StepTensors> parameters, const RmspropStep::Attrs& attrs) {
-  call_step(op_def<RmspropStep>(), parameters, &attrs);
+void rmsprop_step_(std::span<const StepTensors> parameters, const StepScalars& scalars,
+                   const RmspropStep::Attrs& attrs) {
+  call_step(op_def<RmspropStep>(), parameters, scalars, &attrs);
 }
 
 namespace {

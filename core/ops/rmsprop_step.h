@@ -5,25 +5,22 @@
 
 namespace tessera {
 
-/// Inputs, for each parameter: its value, gradient, mean of squared gradients, then, if centered,
-/// the mean of gradients, and, with momentum, the momentum. Outputs, for each: value and states
-/// after the step.
+/// Inputs: StepScalars and, for each parameter, its value, gradient, mean of squared gradients,
+/// then, if centered, the mean of gradients, and, with momentum, the momentum. Outputs, for each:
+/// value and states after the step.
 struct RmspropStep {
   static constexpr OpInfo info{.name = "rmsprop_step",
                                .doc = "parameters and means of squares after a step of RMSprop",
                                .differentiable = false};
   struct Attrs {
-    double lr = 1e-2;
     double alpha = 0.99;
     double eps = 1e-8;
     double weight_decay = 0;
     double momentum = 0;
-    bool centered = false;      ///< divides by the deviation, not the mean square
-    double gradient_scale = 1;  ///< gradients are multiplied with it first
+    bool centered = false;  ///< divides by the deviation, not the mean square
     void fields(auto&& see) const {
-      see("lr", lr), see("alpha", alpha), see("eps", eps), see("weight_decay", weight_decay),
-          see("momentum", momentum), see("centered", centered),
-          see("gradient_scale", gradient_scale);
+      see("alpha", alpha), see("eps", eps), see("weight_decay", weight_decay),
+          see("momentum", momentum), see("centered", centered);
     }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
@@ -36,6 +33,7 @@ struct RmspropStep {
 /// Lecture 6.5, 2012; centered after Graves, arXiv:1308.0850, section 4.2). States: square_avg,
 /// grad_avg if centered, momentum_buffer with momentum. An element's bits do not depend on how
 /// parameters are cut into runs.
-void rmsprop_step_(std::span<const StepTensors> parameters, const RmspropStep::Attrs& attrs);
+void rmsprop_step_(std::span<const StepTensors> parameters, const StepScalars& scalars,
+                   const RmspropStep::Attrs& attrs);
 
 }  // namespace tessera

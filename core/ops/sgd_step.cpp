@@ -14,15 +14,17 @@ void SgdStep::infer(Infer& c, const Attrs& attrs) {
 }
 
 void SgdStep::reference(Kernel& k, const Attrs& attrs) {
+  const StepScalars scalars = StepScalars::of(k);
   for_step_elements(k, members(attrs), [&](const double* old, double* now) {
-    double direction = old[1] * attrs.gradient_scale + attrs.weight_decay * old[0];
+    double direction = old[1] * scalars.gradient_scale + attrs.weight_decay * old[0];
     if (attrs.momentum != 0) {
-      const double momentum =
-          attrs.first ? direction : attrs.momentum * old[2] + (1 - attrs.dampening) * direction;
+      const double momentum = scalars.step == 1
+                                  ? direction
+                                  : attrs.momentum * old[2] + (1 - attrs.dampening) * direction;
       direction = attrs.nesterov ? direction + attrs.momentum * momentum : momentum;
       now[1] = momentum;
     }
-    now[0] = old[0] - attrs.lr * direction;
+    now[0] = old[0] - scalars.lr * direction;
   });
 }
 
@@ -30,8 +32,9 @@ ShardRule SgdStep::shard(const Infer& c, const Attrs& attrs) {
   return step_rule(c, members(attrs));
 }
 
-void sgd_step_(std::span<const StepTensors> parameters, const SgdStep::Attrs& attrs) {
-  call_step(op_def<SgdStep>(), parameters, &attrs);
+void sgd_step_(std::span<const StepTensors> parameters, const StepScalars& scalars,
+               const SgdStep::Attrs& attrs) {
+  call_step(op_def<SgdStep>(), parameters, scalars, &attrs);
 }
 
 namespace {

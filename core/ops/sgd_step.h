@@ -5,24 +5,20 @@
 
 namespace tessera {
 
-/// Inputs, for each parameter: its value, gradient and, with momentum, the momentum. Outputs, for
-/// each: value and momentum after the step.
+/// Inputs: StepScalars and, for each parameter, its value, gradient and, with momentum, the
+/// momentum. Outputs, for each: value and momentum after the step.
 struct SgdStep {
   static constexpr OpInfo info{.name = "sgd_step",
                                .doc = "parameters and momenta after a step of gradient descent",
                                .differentiable = false};
   struct Attrs {
-    double lr = 1e-3;
     double momentum = 0;
     double dampening = 0;
     double weight_decay = 0;
     bool nesterov = false;
-    bool first = false;         ///< the momentum begins as the gradient
-    double gradient_scale = 1;  ///< gradients are multiplied with it first
     void fields(auto&& see) const {
-      see("lr", lr), see("momentum", momentum), see("dampening", dampening),
-          see("weight_decay", weight_decay), see("nesterov", nesterov), see("first", first),
-          see("gradient_scale", gradient_scale);
+      see("momentum", momentum), see("dampening", dampening), see("weight_decay", weight_decay),
+          see("nesterov", nesterov);
     }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
@@ -34,6 +30,7 @@ struct SgdStep {
 /// Takes a step of gradient descent in place, with the formulas of torch.optim.SGD. States:
 /// momentum_buffer, unless the momentum is 0. An element's bits do not depend on how parameters are
 /// cut into runs.
-void sgd_step_(std::span<const StepTensors> parameters, const SgdStep::Attrs& attrs);
+void sgd_step_(std::span<const StepTensors> parameters, const StepScalars& scalars,
+               const SgdStep::Attrs& attrs);
 
 }  // namespace tessera

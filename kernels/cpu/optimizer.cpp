@@ -96,72 +96,77 @@ void run(void (*kernel)(const Factors&, const ParameterRangeOf<Number>&), const 
 }
 
 template <class Number>
-void run_adamw(const AdamwStep::Attrs& s, std::span<const ParameterRangeOf<Number>> ranges) {
-  const auto t = static_cast<double>(s.step);
+void run_adamw(const StepScalars& now, const AdamwStep::Attrs& s,
+               std::span<const ParameterRangeOf<Number>> ranges) {
+  const auto t = static_cast<double>(now.step);
   AdamWFactors<Number> f;
-  f.keep = s.decoupled ? static_cast<Number>(1 - s.lr * s.weight_decay) : 1.0F;
+  f.keep = s.decoupled ? static_cast<Number>(1 - now.lr * s.weight_decay) : 1.0F;
   f.decay = s.decoupled ? Number(0) : static_cast<Number>(s.weight_decay);
   f.beta1 = static_cast<Number>(s.beta1);
   f.rest1 = static_cast<Number>(1 - s.beta1);
   f.beta2 = static_cast<Number>(s.beta2);
   f.rest2 = static_cast<Number>(1 - s.beta2);
-  f.rate = static_cast<Number>(s.lr / (1 - std::pow(s.beta1, t)));
+  f.rate = static_cast<Number>(now.lr / (1 - std::pow(s.beta1, t)));
   f.root_scale = static_cast<Number>(1 / std::sqrt(1 - std::pow(s.beta2, t)));
   f.epsilon = static_cast<Number>(s.eps);
-  f.gradient_scale = static_cast<Number>(s.gradient_scale);
+  f.gradient_scale = static_cast<Number>(now.gradient_scale);
   run<Number>(IsaTable<OptimizerTable>::get().of<Number>().adamw, f, ranges);
 }
 
 template <class Number>
-void run_sgd(const SgdStep::Attrs& s, std::span<const ParameterRangeOf<Number>> ranges) {
+void run_sgd(const StepScalars& now, const SgdStep::Attrs& s,
+             std::span<const ParameterRangeOf<Number>> ranges) {
   SgdFactors<Number> f;
-  f.rate = static_cast<Number>(s.lr);
+  f.rate = static_cast<Number>(now.lr);
   f.momentum = static_cast<Number>(s.momentum);
   f.rest = static_cast<Number>(1 - s.dampening);
   f.decay = static_cast<Number>(s.weight_decay);
-  f.gradient_scale = static_cast<Number>(s.gradient_scale);
+  f.gradient_scale = static_cast<Number>(now.gradient_scale);
   f.nesterov = s.nesterov;
-  f.first_step = s.first;
+  f.first_step = now.step == 1;
   run<Number>(IsaTable<OptimizerTable>::get().of<Number>().sgd, f, ranges);
 }
 
 template <class Number>
-void run_adagrad(const AdagradStep::Attrs& s, std::span<const ParameterRangeOf<Number>> ranges) {
+void run_adagrad(const StepScalars& now, const AdagradStep::Attrs& s,
+                 std::span<const ParameterRangeOf<Number>> ranges) {
   AdagradFactors<Number> f;
-  f.rate = static_cast<Number>(s.lr / (1 + static_cast<double>(s.step - 1) * s.lr_decay));
+  f.rate = static_cast<Number>(now.lr / (1 + static_cast<double>(now.step - 1) * s.lr_decay));
   f.decay = static_cast<Number>(s.weight_decay);
   f.epsilon = static_cast<Number>(s.eps);
   f.initial = static_cast<Number>(s.initial_accumulator_value);
-  f.gradient_scale = static_cast<Number>(s.gradient_scale);
-  f.first_step = s.step == 1;
+  f.gradient_scale = static_cast<Number>(now.gradient_scale);
+  f.first_step = now.step == 1;
   run<Number>(IsaTable<OptimizerTable>::get().of<Number>().adagrad, f, ranges);
 }
 
 template <class Number>
-void run_rmsprop(const RmspropStep::Attrs& s, std::span<const ParameterRangeOf<Number>> ranges) {
+void run_rmsprop(const StepScalars& now, const RmspropStep::Attrs& s,
+                 std::span<const ParameterRangeOf<Number>> ranges) {
   RmspropFactors<Number> f;
-  f.rate = static_cast<Number>(s.lr);
+  f.rate = static_cast<Number>(now.lr);
   f.alpha = static_cast<Number>(s.alpha);
   f.rest = static_cast<Number>(1 - s.alpha);
   f.epsilon = static_cast<Number>(s.eps);
   f.decay = static_cast<Number>(s.weight_decay);
   f.momentum = static_cast<Number>(s.momentum);
-  f.gradient_scale = static_cast<Number>(s.gradient_scale);
+  f.gradient_scale = static_cast<Number>(now.gradient_scale);
   f.centered = s.centered;
   f.has_momentum = s.momentum != 0;
   run<Number>(IsaTable<OptimizerTable>::get().of<Number>().rmsprop, f, ranges);
 }
 
 template <class Number>
-void run_lion(const LionStep::Attrs& s, std::span<const ParameterRangeOf<Number>> ranges) {
+void run_lion(const StepScalars& now, const LionStep::Attrs& s,
+              std::span<const ParameterRangeOf<Number>> ranges) {
   LionFactors<Number> f;
-  f.rate = static_cast<Number>(s.lr);
+  f.rate = static_cast<Number>(now.lr);
   f.decay = static_cast<Number>(s.weight_decay);
   f.beta1 = static_cast<Number>(s.beta1);
   f.rest1 = static_cast<Number>(1 - s.beta1);
   f.beta2 = static_cast<Number>(s.beta2);
   f.rest2 = static_cast<Number>(1 - s.beta2);
-  f.gradient_scale = static_cast<Number>(s.gradient_scale);
+  f.gradient_scale = static_cast<Number>(now.gradient_scale);
   run<Number>(IsaTable<OptimizerTable>::get().of<Number>().lion, f, ranges);
 }
 
@@ -175,35 +180,45 @@ void run_squares(const Number* x, std::int64_t count, double* sums) {
 
 }  // namespace
 
-void adamw_step(const AdamwStep::Attrs& s, std::span<const ParameterRange> ranges) {
-  run_adamw<float>(s, ranges);
+void adamw_step(const StepScalars& now, const AdamwStep::Attrs& s,
+                std::span<const ParameterRange> ranges) {
+  run_adamw<float>(now, s, ranges);
 }
-void adamw_step(const AdamwStep::Attrs& s, std::span<const ParameterRangeF64> ranges) {
-  run_adamw<double>(s, ranges);
+void adamw_step(const StepScalars& now, const AdamwStep::Attrs& s,
+                std::span<const ParameterRangeF64> ranges) {
+  run_adamw<double>(now, s, ranges);
 }
-void sgd_step(const SgdStep::Attrs& s, std::span<const ParameterRange> ranges) {
-  run_sgd<float>(s, ranges);
+void sgd_step(const StepScalars& now, const SgdStep::Attrs& s,
+              std::span<const ParameterRange> ranges) {
+  run_sgd<float>(now, s, ranges);
 }
-void sgd_step(const SgdStep::Attrs& s, std::span<const ParameterRangeF64> ranges) {
-  run_sgd<double>(s, ranges);
+void sgd_step(const StepScalars& now, const SgdStep::Attrs& s,
+              std::span<const ParameterRangeF64> ranges) {
+  run_sgd<double>(now, s, ranges);
 }
-void adagrad_step(const AdagradStep::Attrs& s, std::span<const ParameterRange> ranges) {
-  run_adagrad<float>(s, ranges);
+void adagrad_step(const StepScalars& now, const AdagradStep::Attrs& s,
+                  std::span<const ParameterRange> ranges) {
+  run_adagrad<float>(now, s, ranges);
 }
-void adagrad_step(const AdagradStep::Attrs& s, std::span<const ParameterRangeF64> ranges) {
-  run_adagrad<double>(s, ranges);
+void adagrad_step(const StepScalars& now, const AdagradStep::Attrs& s,
+                  std::span<const ParameterRangeF64> ranges) {
+  run_adagrad<double>(now, s, ranges);
 }
-void rmsprop_step(const RmspropStep::Attrs& s, std::span<const ParameterRange> ranges) {
-  run_rmsprop<float>(s, ranges);
+void rmsprop_step(const StepScalars& now, const RmspropStep::Attrs& s,
+                  std::span<const ParameterRange> ranges) {
+  run_rmsprop<float>(now, s, ranges);
 }
-void rmsprop_step(const RmspropStep::Attrs& s, std::span<const ParameterRangeF64> ranges) {
-  run_rmsprop<double>(s, ranges);
+void rmsprop_step(const StepScalars& now, const RmspropStep::Attrs& s,
+                  std::span<const ParameterRangeF64> ranges) {
+  run_rmsprop<double>(now, s, ranges);
 }
-void lion_step(const LionStep::Attrs& s, std::span<const ParameterRange> ranges) {
-  run_lion<float>(s, ranges);
+void lion_step(const StepScalars& now, const LionStep::Attrs& s,
+               std::span<const ParameterRange> ranges) {
+  run_lion<float>(now, s, ranges);
 }
-void lion_step(const LionStep::Attrs& s, std::span<const ParameterRangeF64> ranges) {
-  run_lion<double>(s, ranges);
+void lion_step(const StepScalars& now, const LionStep::Attrs& s,
+               std::span<const ParameterRangeF64> ranges) {
+  run_lion<double>(now, s, ranges);
 }
 
 void sum_of_squares(const float* x, std::int64_t count, double* sums) {

@@ -25,16 +25,18 @@ using ParameterRange = ParameterRangeOf<float>;
 using ParameterRangeF64 = ParameterRangeOf<double>;
 
 /// The formulas are those of the ops.
-void adamw_step(const AdamwStep::Attrs&, std::span<const ParameterRange>);
-void adamw_step(const AdamwStep::Attrs&, std::span<const ParameterRangeF64>);
-void sgd_step(const SgdStep::Attrs&, std::span<const ParameterRange>);
-void sgd_step(const SgdStep::Attrs&, std::span<const ParameterRangeF64>);
-void adagrad_step(const AdagradStep::Attrs&, std::span<const ParameterRange>);
-void adagrad_step(const AdagradStep::Attrs&, std::span<const ParameterRangeF64>);
-void rmsprop_step(const RmspropStep::Attrs&, std::span<const ParameterRange>);
-void rmsprop_step(const RmspropStep::Attrs&, std::span<const ParameterRangeF64>);
-void lion_step(const LionStep::Attrs&, std::span<const ParameterRange>);
-void lion_step(const LionStep::Attrs&, std::span<const ParameterRangeF64>);
+void adamw_step(const StepScalars&, const AdamwStep::Attrs&, std::span<const ParameterRange>);
+void adamw_step(const StepScalars&, const AdamwStep::Attrs&, std::span<const ParameterRangeF64>);
+void sgd_step(const StepScalars&, const SgdStep::Attrs&, std::span<const ParameterRange>);
+void sgd_step(const StepScalars&, const SgdStep::Attrs&, std::span<const ParameterRangeF64>);
+void adagrad_step(const StepScalars&, const AdagradStep::Attrs&, std::span<const ParameterRange>);
+void adagrad_step(const StepScalars&, const AdagradStep::Attrs&,
+                  std::span<const ParameterRangeF64>);
+void rmsprop_step(const StepScalars&, const RmspropStep::Attrs&, std::span<const ParameterRange>);
+void rmsprop_step(const StepScalars&, const RmspropStep::Attrs&,
+                  std::span<const ParameterRangeF64>);
+void lion_step(const StepScalars&, const LionStep::Attrs&, std::span<const ParameterRange>);
+void lion_step(const StepScalars&, const LionStep::Attrs&, std::span<const ParameterRangeF64>);
 
 inline constexpr std::int64_t kSquareBlock = 65536;
 

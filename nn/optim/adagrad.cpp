@@ -25,13 +25,12 @@ std::vector<Optimizer::StateKind> Adagrad::state_kinds(std::size_t /*group*/,
 void Adagrad::update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
                      double scale) {
   const AdagradOptions& o = options(group);
-  adagrad_step_(parameters, {.lr = o.lr,
-                             .lr_decay = o.lr_decay,
-                             .eps = o.eps,
-                             .weight_decay = o.weight_decay,
-                             .initial_accumulator_value = o.initial_accumulator_value,
-                             .step = step,
-                             .gradient_scale = o.maximize ? -scale : scale});
+  adagrad_step_(parameters,
+                {.lr = o.lr, .gradient_scale = o.maximize ? -scale : scale, .step = step},
+                {.lr_decay = o.lr_decay,
+                 .eps = o.eps,
+                 .weight_decay = o.weight_decay,
+                 .initial_accumulator_value = o.initial_accumulator_value});
 }
 
 }  // namespace tessera::optim

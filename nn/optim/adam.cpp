@@ -29,15 +29,13 @@ template <bool decoupled>
 void BasicAdam<decoupled>::update(std::size_t group, std::int64_t step,
                                   std::span<const StepTensors> parameters, double scale) {
   const auto& o = this->options(group);
-  adamw_step_(parameters, {.lr = o.lr,
-                           .beta1 = o.beta1,
-                           .beta2 = o.beta2,
-                           .eps = o.eps,
-                           .weight_decay = o.weight_decay,
-                           .decoupled = decoupled,
-                           .amsgrad = o.amsgrad,
-                           .step = step,
-                           .gradient_scale = o.maximize ? -scale : scale});
+  adamw_step_(parameters, {.lr = o.lr, .gradient_scale = o.maximize ? -scale : scale, .step = step},
+              {.beta1 = o.beta1,
+               .beta2 = o.beta2,
+               .eps = o.eps,
+               .weight_decay = o.weight_decay,
+               .decoupled = decoupled,
+               .amsgrad = o.amsgrad});
 }
 
 template struct BasicAdamOptions<false>;

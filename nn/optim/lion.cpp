@@ -21,14 +21,11 @@ std::vector<Optimizer::StateKind> Lion::state_kinds(std::size_t /*group*/,
   return {{"exp_avg", shape}};
 }
 
-void Lion::update(std::size_t group, std::int64_t /*step*/, std::span<const StepTensors> parameters,
+void Lion::update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
                   double scale) {
   const LionOptions& o = options(group);
-  lion_step_(parameters, {.lr = o.lr,
-                          .beta1 = o.beta1,
-                          .beta2 = o.beta2,
-                          .weight_decay = o.weight_decay,
-                          .gradient_scale = o.maximize ? -scale : scale});
+  lion_step_(parameters, {.lr = o.lr, .gradient_scale = o.maximize ? -scale : scale, .step = step},
+             {.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.weight_decay});
 }
 
 }  // namespace tessera::optim

@@ -29,16 +29,16 @@ std::vector<Optimizer::StateKind> RMSprop::state_kinds(std::size_t group,
   return kinds;
 }
 
-void RMSprop::update(std::size_t group, std::int64_t /*step*/,
-                     std::span<const StepTensors> parameters, double scale) {
+void RMSprop::update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
+                     double scale) {
   const RMSpropOptions& o = options(group);
-  rmsprop_step_(parameters, {.lr = o.lr,
-                             .alpha = o.alpha,
-                             .eps = o.eps,
-                             .weight_decay = o.weight_decay,
-                             .momentum = o.momentum,
-                             .centered = o.centered,
-                             .gradient_scale = o.maximize ? -scale : scale});
+  rmsprop_step_(parameters,
+                {.lr = o.lr, .gradient_scale = o.maximize ? -scale : scale, .step = step},
+                {.alpha = o.alpha,
+                 .eps = o.eps,
+                 .weight_decay = o.weight_decay,
+                 .momentum = o.momentum,
+                 .centered = o.centered});
 }
 
 }  // namespace tessera::optim

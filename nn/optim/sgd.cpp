@@ -26,13 +26,11 @@ std::vector<Optimizer::StateKind> SGD::state_kinds(std::size_t group, const Shap
 void SGD::update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
                  double scale) {
   const SGDOptions& o = options(group);
-  sgd_step_(parameters, {.lr = o.lr,
-                         .momentum = o.momentum,
-                         .dampening = o.dampening,
-                         .weight_decay = o.weight_decay,
-                         .nesterov = o.nesterov,
-                         .first = step == 1,
-                         .gradient_scale = o.maximize ? -scale : scale});
+  sgd_step_(parameters, {.lr = o.lr, .gradient_scale = o.maximize ? -scale : scale, .step = step},
+            {.momentum = o.momentum,
+             .dampening = o.dampening,
+             .weight_decay = o.weight_decay,
+             .nesterov = o.nesterov});
 }
 
 }  // namespace tessera::optim

@@ -78,9 +78,9 @@ ChildEntryPtr CopyScope::copy(const ChildEntryPtr& entry) {
 
 Module::Module(const Module& other)
     : std::enable_shared_from_this<Module>(),
-      data_{.self = this,
-            .info = other.data_.info,
+      data_{.info = other.data_.info,
             .build = other.data_.build,
+            .self = this,
             .training = other.data_.training} {
   data_.build.tracked.clear();
   detail::CopyScope* scope = detail::CopyScope::current();

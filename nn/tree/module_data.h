@@ -35,11 +35,11 @@ struct BuildProgress {
 
 /// The fields that every call reads come first.
 struct ModuleData {
-  Module* self;  ///< the module, as whoever made it has it
   const ClassInfo* info = nullptr;
   std::unique_ptr<CallHooks> call_hooks = nullptr;  ///< null when there never were any
-  const Module* parent = nullptr;                   ///< the first; when it lets go, the next
   mutable BuildProgress build = {};
+  Module* self;                    ///< the module, as whoever made it has it
+  const Module* parent = nullptr;  ///< the first; when it lets go, the next
   bool training = true;
   std::vector<SlotEntryPtr> slots = {};
   std::vector<ChildEntryPtr> children = {};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <span>
 
 #include "support/every_isa.h"
 #include "support/op_checks.h"
@@ -27,6 +28,9 @@ constexpr std::array kSpecial{
 /// oracle.
 constexpr std::size_t kOfSums = 7;
 constexpr std::size_t kFinite = 4;
+
+constexpr std::size_t kScalarsOfStep = 1;   // inputs before the tensors of the first parameter
+constexpr std::size_t kGradientOfStep = 2;  // input of the first parameter's
 
 bool is_step(const OpCaseData& c) {
   return !c.overwrites.empty();
@@ -106,7 +110,7 @@ class SpecialCalls {
   bool takes_special(const SampleData& sample, std::size_t i, const Tensor& x) const {
     const InputSpec& spec = sample.inputs[i];
     return spec.kind == InputSpec::Kind::real && spec.sweeps && spec.high > 1 && x.defined() &&
-           x.numel() > 0 && (!is_step(c_) || i == 1);
+           x.numel() > 0 && (!is_step(c_) || i == kGradientOfStep);
   }
   static void fill(Tensor& x, float value) {
     for (std::int64_t i = 0; i < x.numel(); ++i) {
@@ -133,7 +137,9 @@ class SpecialCalls {
   /// The sample with 1 to 33 elements, two of the longest vectors and one, along the last dim that
   /// can be cut; as it is where that does not fit, or may not fit what integers refer to.
   SampleData with_length(const SampleData& sample, DType dtype) {
-    if (c_.op->shard == nullptr || !std::ranges::all_of(sample.inputs, is_free)) {
+    const std::span<const InputSpec> resized =
+        std::span(sample.inputs).subspan(is_step(c_) ? kScalarsOfStep : 0);
+    if (c_.op->shard == nullptr || !std::ranges::all_of(resized, is_free)) {
       return sample;
     }
     const auto length = static_cast<std::int64_t>(1 + below(33));

@@ -7,11 +7,15 @@
 namespace tessera {
 
 void infer_step(Infer& c, int members) {
-  check(c.input_count() > 0 && c.input_count() % members == 0, c.op(),
-        ": wrong number of tensors; got ", c.input_count(), ", expected a multiple of ", members);
-  for (int i = 0; i < c.input_count(); ++i) {
-    const Tensor& parameter = c.input(i - i % members);
-    const Tensor& x = c.input(i);
+  const int count = c.input_count() - 1;
+  check(count > 0 && count % members == 0, c.op(), ": wrong number of tensors; got ", count,
+        " behind the scalars, expected a multiple of ", members);
+  check(c.input(0).shape() == Shape{3} && c.input(0).dtype() == DType::f64, c.op(),
+        ": wrong scalars; got ", c.input(0).shape(), " ", c.input(0).dtype(),
+        ", expected (3,) f64: learning rate, gradient scale, step");
+  for (int i = 0; i < count; ++i) {
+    const Tensor& parameter = c.input(1 + i - i % members);
+    const Tensor& x = c.input(1 + i);
     check(x.shape() == parameter.shape() && x.dtype() == parameter.dtype(), c.op(),
           ": tensors of one parameter differ; got ", x.shape(), " ", x.dtype(), ", expected ",
           parameter.shape(), " ", parameter.dtype());
@@ -25,9 +29,10 @@ void infer_step(Infer& c, int members) {
 
 ShardRule step_rule(const Infer& c, int members) {
   ShardRule rule;
+  rule.inputs.emplace_back(1);
   std::int8_t next = 0;
-  for (int i = 0; i < c.input_count(); ++i) {
-    const int ndim = c.input(i).ndim();
+  for (int i = 0; i + 1 < c.input_count(); ++i) {
+    const int ndim = c.input(1 + i).ndim();
     DimLabels labels(ndim);
     for (int d = 0; d < ndim; ++d) {
       labels[d] = static_cast<std::int8_t>(next + d);
@@ -41,9 +46,16 @@ ShardRule step_rule(const Infer& c, int members) {
   return rule;
 }
 
-void call_step(const OpDef& op, std::span<const StepTensors> parameters, const void* attrs) {
+void call_step(const OpDef& op, std::span<const StepTensors> parameters, const StepScalars& scalars,
+               const void* attrs) {
+  if (parameters.empty()) {
+    return;
+  }
+  check_at_least(op.info.name, "step", scalars.step, 1);
+  const Tensor first = scalars.tensor();
   std::vector<TensorRef> inputs;
-  inputs.reserve(parameters.size() * kMostMembers);
+  inputs.reserve(1 + parameters.size() * kMostMembers);
+  inputs.emplace_back(first);
   Outputs outputs;
   for (const StepTensors& p : parameters) {
     inputs.emplace_back(p.parameter);
@@ -54,9 +66,7 @@ void call_step(const OpDef& op, std::span<const StepTensors> parameters, const v
       outputs.push_back(state);
     }
   }
-  if (!inputs.empty()) {
-    call(op, inputs, attrs, outputs);
-  }
+  call(op, inputs, attrs, outputs);
 }
 
 }  // namespace tessera

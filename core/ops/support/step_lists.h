@@ -4,21 +4,33 @@
 #include <span>
 
 #include <tessera/core/dispatch/call.h>
+#include <tessera/core/ops/support/step_scalars.h>
 #include <tessera/core/ops/support/step_tensors.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
 
-/// Inputs are groups of `members` tensors (a parameter, its gradient, states...), all of one shape
-/// and floating dtype inside a group, dense. Outputs are, group by group, the new values of all
-/// members but the gradient. Throws InvalidArgument for anything else.
+/// Inputs are StepScalars and behind them groups of `members` tensors (a parameter, its gradient,
+/// states...), all of one shape and floating dtype inside a group, dense. Outputs are, group by
+/// group, the new values of all members but the gradient. Throws InvalidArgument for anything else.
 void infer_step(Infer& c, int members);
 
-/// Elements of a group are independent of each other.
+/// Elements of a group are independent of each other; scalars are whole.
 [[nodiscard]] ShardRule step_rule(const Infer& c, int members);
 
 /// Runs `op` in place: new values go where the old ones were. Does nothing without parameters.
-void call_step(const OpDef& op, std::span<const StepTensors> parameters, const void* attrs);
+/// Throws InvalidArgument for a step below 1.
+void call_step(const OpDef& op, std::span<const StepTensors> parameters, const StepScalars& scalars,
+               const void* attrs);
+
+/// Number of groups of `members` tensors in a step's call.
+[[nodiscard]] inline int group_count(const Kernel& k, int members) {
+  return (k.input_count() - 1) / members;
+}
+/// Place of member `m` of group `group` among a step's inputs.
+[[nodiscard]] inline int member_at(int members, int group, int m) {
+  return 1 + group * members + m;
+}
 
 inline constexpr int kMostMembers = 5;
 
@@ -26,12 +38,12 @@ inline constexpr int kMostMembers = 5;
 /// takes those of the outputs. Everything is computed in f64 and rounded once.
 template <class F>
 void for_step_elements(Kernel& k, int members, const F& f) {
-  for (int group = 0; group < k.input_count() / members; ++group) {
-    for (std::int64_t i = 0; i < k.input(group * members).numel(); ++i) {
+  for (int group = 0; group < group_count(k, members); ++group) {
+    for (std::int64_t i = 0; i < k.input(member_at(members, group, 0)).numel(); ++i) {
       double old[kMostMembers]{};
       double now[kMostMembers]{};
       for (int m = 0; m < members; ++m) {
-        old[m] = load_as<double>(k.input(group * members + m), i);
+        old[m] = load_as<double>(k.input(member_at(members, group, m)), i);
       }
       f(old, now);
       for (int m = 0; m + 1 < members; ++m) {

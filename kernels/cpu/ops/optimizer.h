@@ -18,11 +18,11 @@ template <class Number>
 /// Runs `step` on the parameters of a call, or leaves the call to the reference.
 template <class Number, class Attrs>
 [[nodiscard]] bool step_in_place(const Kernel& k, int members, const Attrs& attrs,
-                                 void (*step)(const Attrs&,
+                                 void (*step)(const StepScalars&, const Attrs&,
                                               std::span<const ParameterRangeOf<Number>>)) {
   const auto ranges = ranges_in_place<Number>(k, members);
   if (ranges) {
-    step(attrs, *ranges);
+    step(StepScalars::of(k), attrs, *ranges);
   }
   return ranges.has_value();
 }

@@ -20,19 +20,19 @@ TEST(Optimizer, AdamWFollowsTheFormula) {
     auto p = random_values(n, 1);
     std::vector<float> m(p.size()), v(p.size());
     std::vector<double> q(p.begin(), p.end()), a(p.size()), b(p.size());
-    AdamwStep::Attrs s{.lr = 1e-2, .beta2 = 0.95, .weight_decay = 0.1, .gradient_scale = 0.5};
-    for (s.step = 1; s.step <= 3; ++s.step) {
-      const auto g = random_values(n, 10 + static_cast<std::uint64_t>(s.step));
+    const AdamwStep::Attrs s{.beta2 = 0.95, .weight_decay = 0.1};
+    for (StepScalars now{.lr = 1e-2, .gradient_scale = 0.5}; now.step <= 3; ++now.step) {
+      const auto g = random_values(n, 10 + static_cast<std::uint64_t>(now.step));
       const std::vector<ParameterRange> ranges{
           {p.data(), g.data(), {m.data(), v.data()}, 1000},
           {p.data() + 1000, g.data() + 1000, {m.data() + 1000, v.data() + 1000}, n - 1000}};
-      adamw_step(s, ranges);
+      adamw_step(now, s, ranges);
       for (std::size_t i = 0; i < p.size(); ++i) {
         const double h = 0.5 * g[i];
         a[i] = 0.9 * a[i] + 0.1 * h;
         b[i] = 0.95 * b[i] + 0.05 * h * h;
-        const double first = a[i] / (1 - std::pow(0.9, s.step));
-        const double second = b[i] / (1 - std::pow(0.95, s.step));
+        const double first = a[i] / (1 - std::pow(0.9, now.step));
+        const double second = b[i] / (1 - std::pow(0.95, now.step));
         q[i] = q[i] * (1 - 1e-3) - 1e-2 * first / (std::sqrt(second) + 1e-8);
       }
     }
@@ -50,12 +50,11 @@ TEST(Optimizer, SgdFollowsTheFormula) {
       auto p = random_values(n, 1);
       std::vector<float> m(p.size(), NAN);
       std::vector<double> q(p.begin(), p.end()), b(p.size());
-      SgdStep::Attrs s{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = nesterov};
+      const SgdStep::Attrs s{.momentum = 0.9, .weight_decay = 0.01, .nesterov = nesterov};
       for (int step = 0; step < 3; ++step) {
-        s.first = step == 0;
         const auto g = random_values(n, 10 + static_cast<std::uint64_t>(step));
         const ParameterRange range{p.data(), g.data(), {m.data()}, n};
-        sgd_step(s, {&range, 1});
+        sgd_step({.lr = 0.1, .step = step + 1}, s, {&range, 1});
         for (std::size_t i = 0; i < p.size(); ++i) {
           const double d = g[i] + 0.01 * q[i];
           b[i] = step == 0 ? d : 0.9 * b[i] + d;
@@ -80,16 +79,16 @@ TEST(Optimizer, EveryRangeIsUpdatedOnceHoweverManyShareATask) {
     const std::int64_t n = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     auto together = random_values(n, 1), alone = together;
     const auto g = random_values(n, 2);
-    const SgdStep::Attrs s{.lr = 0.1};
+    const StepScalars now{.lr = 0.1, .step = 2};
     std::vector<ParameterRange> ranges;
     std::int64_t at = 0;
     for (const std::int64_t count : counts) {
       ranges.push_back({together.data() + at, g.data() + at, {}, count});
       const ParameterRange single{alone.data() + at, g.data() + at, {}, count};
-      sgd_step(s, {&single, 1});
+      sgd_step(now, {}, {&single, 1});
       at += count;
     }
-    sgd_step(s, ranges);
+    sgd_step(now, {}, ranges);
     EXPECT_EQ(together, alone);
     EXPECT_NEAR(alone[5], random_values(n, 1)[5] - 0.1 * g[5], 1e-6);
   });

@@ -74,7 +74,7 @@ inline Subject adamw() {
                                                      .gradient = g.data<float>(),
                                                      .states = {m.data<float>(), v.data<float>()},
                                                      .count = kCount};
-            tessera::cpu::adamw_step({}, {&range, 1});
+            tessera::cpu::adamw_step({}, {}, {&range, 1});
           }};
 }
 

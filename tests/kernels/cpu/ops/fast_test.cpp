@@ -226,7 +226,8 @@ TEST(FastOps, FusedHead) {
 
 /// A parameter with so many states after a step, with the fast kernel and without.
 template <OpStruct Op, class Number>
-void compare_in_place_of(std::uint64_t states, const typename Op::Attrs& attrs, double tolerance) {
+void compare_in_place_of(std::uint64_t states, const StepScalars& scalars,
+                         const typename Op::Attrs& attrs, double tolerance) {
   auto& kernel = op_def<Op>().kernels[static_cast<std::size_t>(DeviceType::cpu)];
   static const OpDef::KernelFunction fast = kernel;
   const auto make = [=] {
@@ -245,7 +246,9 @@ void compare_in_place_of(std::uint64_t states, const typename Op::Attrs& attrs, 
     }
     return all;
   };
-  const auto run = [&](const StepTensors& on) { call_step(op_def<Op>(), {&on, 1}, &attrs); };
+  const auto run = [&](const StepTensors& on) {
+    call_step(op_def<Op>(), {&on, 1}, scalars, &attrs);
+  };
   const auto flat = [](const StepTensors& tensors) {
     std::vector<double> values = tensors.parameter.template to_vector<double>();
     for (const Tensor& state : tensors.states) {
@@ -269,23 +272,25 @@ void compare_in_place_of(std::uint64_t states, const typename Op::Attrs& attrs, 
 }
 
 template <OpStruct Op>
-void compare_in_place(std::uint64_t states, const typename Op::Attrs& attrs) {
-  compare_in_place_of<Op, float>(states, attrs, 1e-6);
-  compare_in_place_of<Op, double>(states, attrs, 1e-14);
+void compare_in_place(std::uint64_t states, const StepScalars& scalars,
+                      const typename Op::Attrs& attrs) {
+  compare_in_place_of<Op, float>(states, scalars, attrs, 1e-6);
+  compare_in_place_of<Op, double>(states, scalars, attrs, 1e-14);
 }
 
 TEST(FastOps, Optimizers) {
   test::on_every_isa([](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
-    compare_in_place<AdamwStep>(2, {.weight_decay = 0.1, .gradient_scale = 0.5});
-    compare_in_place<AdamwStep>(3, {.weight_decay = 0.1, .decoupled = false, .amsgrad = true});
-    compare_in_place<SgdStep>(0, {.weight_decay = 0.1});
-    compare_in_place<SgdStep>(1, {.momentum = 0.9, .dampening = 0.5, .weight_decay = 0.1});
-    compare_in_place<AdagradStep>(1, {.weight_decay = 0.1, .step = 2});
-    compare_in_place<AdagradStep>(1, {.initial_accumulator_value = 0.5});
-    compare_in_place<RmspropStep>(1, {.weight_decay = 0.1});
-    compare_in_place<RmspropStep>(3, {.momentum = 0.9, .centered = true});
-    compare_in_place<LionStep>(1, {.weight_decay = 0.1, .gradient_scale = -0.5});
+    compare_in_place<AdamwStep>(2, {.gradient_scale = 0.5}, {.weight_decay = 0.1});
+    compare_in_place<AdamwStep>(3, {}, {.weight_decay = 0.1, .decoupled = false, .amsgrad = true});
+    compare_in_place<SgdStep>(0, {.step = 2}, {.weight_decay = 0.1});
+    compare_in_place<SgdStep>(1, {.step = 2},
+                              {.momentum = 0.9, .dampening = 0.5, .weight_decay = 0.1});
+    compare_in_place<AdagradStep>(1, {.step = 2}, {.weight_decay = 0.1});
+    compare_in_place<AdagradStep>(1, {}, {.initial_accumulator_value = 0.5});
+    compare_in_place<RmspropStep>(1, {}, {.weight_decay = 0.1});
+    compare_in_place<RmspropStep>(3, {}, {.momentum = 0.9, .centered = true});
+    compare_in_place<LionStep>(1, {.gradient_scale = -0.5}, {.weight_decay = 0.1});
   });
   compare<BlockSquares>({randn({70000}), randn({3, 5})}, {}, 1e-9);
 }
