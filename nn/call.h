@@ -243,7 +243,7 @@ decltype(auto) split_options(const Take& take, A&&... arguments) {
   (std::make_index_sequence<kCount>());
 }
 
-/// The same as `invoke`; the last argument may be CallOptions.
+/// Calls as `invoke` does; the last argument may be CallOptions.
 template <class M, class... A>
 auto invoke_with_options(const Module& module, const std::string& key, A&&... arguments) {
   if constexpr (kEndsWithOptions<A...>) {

@@ -76,7 +76,7 @@ class Buffer : public StandsForTensor {
   explicit Buffer(SlotEntryPtr entry) : entry_(std::move(entry)) {}
   /// Declares a buffer of `owner`. Non-persistent ones are left out of the state dict.
   Buffer(Module* owner, std::string_view name, const Tensor& value, bool persistent = true);
-  /// The same with a value that is made when `owner` is built, as a parameter's is.
+  /// A buffer with a value that is made when `owner` is built, as a parameter's is.
   Buffer(Module* owner, std::string_view name, const Shape& shape, Initializer initializer,
          bool persistent = true);
   Buffer(Module*, const Tensor&, bool = true) = delete;      // has no name

@@ -21,7 +21,7 @@ class Value {
   using List = std::vector<Value>;
   using Map = OrderedMap<Value>;
   using Bytes = std::vector<std::byte>;
-  /// Of a type of the caller's own.
+  /// A value of a type of the caller's own.
   struct Object {
     std::any held;
   };

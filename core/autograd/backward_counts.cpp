@@ -48,7 +48,7 @@ PassCounts counts_of_roots(std::span<const Tensor> roots, std::span<const Tensor
                : PassCounts{};
 }
 
-/// Of one microbatch, in all of a step.
+/// The samples of one microbatch, which are as many in all of a step.
 double samples_of_microbatch() {
   const Pass& pass = Context::current().pass;
   return pass.samples == 0 ? 1

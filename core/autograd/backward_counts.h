@@ -37,8 +37,8 @@ class CountedSink {
   /// each sum, in that order. Returns the n of all ranks, that of rank 0: the first time others
   /// wait for it.
   [[nodiscard]] virtual double take_counts(const PassCounts& counts) = 0;
-  /// Of gradients of the step's k-th backward, from all ranks' counts; when its last pass has
-  /// ended.
+  /// The scale of gradients of the step's k-th backward, from all ranks' counts; when its last pass
+  /// has ended.
   [[nodiscard]] virtual GradientScale scale_of_step() const = 0;
 };
 
@@ -56,9 +56,9 @@ class BackwardCounts {
              std::span<const LeafRun> leaves);
   /// The seed of each microbatch; empty for a plain loss, whose seeds are all 1/G.
   [[nodiscard]] const std::vector<double>& weights() const { return weights_; }
-  /// Of gradients that this backward completes by itself: its pass is the whole step.
+  /// The scale of gradients that this backward completes by itself: its pass is the whole step.
   [[nodiscard]] GradientScale scale() const { return scale_; }
-  /// Of gradients that sums over the step's passes complete, where a sink knows it.
+  /// The scale of gradients that sums over the step's passes complete, where a sink knows it.
   [[nodiscard]] std::optional<GradientScale> scale_of_step() const;
 
  private:

@@ -113,7 +113,8 @@ Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts, std::int32_
   return Ref<const LossCounts>(each.get());
 }
 
-/// The same where `other` has one for each: a sum of both losses does.
+/// What counts for all alike, once for each of those that `other` has one for: a sum of both losses
+/// does.
 Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts, const LossCounts& other) {
   return once_each(counts, other.values.cut().parts);
 }

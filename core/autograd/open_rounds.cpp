@@ -56,7 +56,7 @@ OpenStep& entered_step() {
   return open;
 }
 
-/// The same, for a pass that adds to it.
+/// The open step of the pass that runs, which adds to it.
 OpenStep& step_of_pass() {
   OpenStep& open = entered_step();
   const Pass& pass = Context::current().pass;

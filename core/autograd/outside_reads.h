@@ -39,7 +39,7 @@ class OutsideReads {
     log_.flags.push_back(outer_ == nullptr ? now : outer_->flag(now));
     return log_.flags.back();
   }
-  /// Of any type T; `keep` makes what is noted of what `get` gave.
+  /// A value of any type T; `keep` makes what is noted of what `get` gave.
   template <class T, class Get, class Keep>
   T value(const Get& get, const Keep& keep) {
     if (replay_ && next_value_ < log_.values.size()) {
@@ -82,7 +82,7 @@ Tensor read_outside(const Get& get) {
   return reads == nullptr ? get() : reads->tensor(get);
 }
 
-/// The same for a switch.
+/// A switch, as a region reads it from outside.
 inline bool read_outside(bool now) {
   OutsideReads* reads = Modes::current().outside_reads;
   return reads == nullptr ? now : reads->flag(now);

@@ -70,8 +70,8 @@ bool is_even(const std::vector<std::int64_t>& lengths) {
   return std::ranges::adjacent_find(lengths, std::not_equal_to{}) == lengths.end();
 }
 
-/// The same sums from microbatches of equal length, which the op wants: the shorter ones are filled
-/// up with +0 for a row that gets something anyway, which changes no bit of it.
+/// Rows with these sums in microbatches of equal length, which the op wants: the shorter ones are
+/// filled up with +0 for a row that gets something anyway, which changes no bit of it.
 RowGradient fill_up(const RowGradient& rows) {
   const std::int64_t longest = std::ranges::max(rows.lengths);
   const RowGradient dense = dense_copy(rows);

@@ -21,7 +21,7 @@ struct RowGradient {
   [[nodiscard]] std::int64_t count() const { return defined() ? ids.numel() : 0; }
   /// The row at which each microbatch begins and, last, the number of rows.
   [[nodiscard]] std::vector<std::int64_t> borders() const;
-  /// The same rows as those of microbatches [begin, begin + size), the others of which have none.
+  /// These rows as those of microbatches [begin, begin + size), the others of which have none.
   /// Throws InternalError when some of the rows lie outside.
   [[nodiscard]] RowGradient within(std::int64_t begin, std::int64_t size) const;
 };

@@ -15,9 +15,9 @@ enum class SeedScale : std::uint8_t {
 
 /// The gradient of `root`: where that is one number, or one for each microbatch, what `scale` says,
 /// times `seed` where that is defined; `weights` replace 1/G, one for each microbatch of the pass.
-/// Of a root of several elements `seed` itself. Throws InvalidArgument for a seed of another shape,
-/// and for none where the root has several elements; Unsupported for a loss of a batch behind its
-/// loop that is no mean or sum.
+/// For a root of several elements it is `seed` itself. Throws InvalidArgument for a seed of another
+/// shape, and for none where the root has several elements; Unsupported for a loss of a batch
+/// behind its loop that is no mean or sum.
 [[nodiscard]] Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
                               std::span<const double> weights = {});
 

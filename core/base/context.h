@@ -56,7 +56,7 @@ struct Context {
 
   /// The calling thread's context; every thread starts with one process-wide default.
   static Context& current();
-  /// The same, shared, to be handed to a thread that works for this rank.
+  /// The calling thread's context, shared, to be handed to a thread that works for this rank.
   static std::shared_ptr<Context> current_shared();
 };
 

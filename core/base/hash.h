@@ -16,7 +16,7 @@ class BytesHash {
 
   explicit BytesHash(std::uint64_t seed = 0);
   void add(std::span<const std::byte> piece);
-  /// Of what was added; nothing may be added afterwards.
+  /// The hash of what was added; nothing may be added afterwards.
   [[nodiscard]] std::uint64_t value() const;
 
  private:

@@ -21,7 +21,7 @@ class PassSequence {
 
   /// Looks at the context's pass.
   Entered enter() { return enter(Context::current().step, &Context::current()); }
-  /// The same, of training step `step` of `run`, which is only compared.
+  /// Looks at the pass of training step `step` of `run`, which is only compared.
   Entered enter(std::uint64_t step, const void* run) {
     const Context& now = Context::current();
     const bool in_step = run_ == run && step_ == step;

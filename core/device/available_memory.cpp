@@ -63,7 +63,7 @@ std::size_t left_in_group(const std::string& folder, const GroupFiles& files) {
   return *limit - std::min(*limit, held);
 }
 
-/// Of the group and of all that it is part of.
+/// The bytes that the group and all that it is part of leave.
 std::size_t left_in_groups(const std::string& root, std::string path, const GroupFiles& files) {
   std::size_t left = left_in_group(root, files);
   while (path.size() > 1) {

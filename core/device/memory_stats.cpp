@@ -167,8 +167,8 @@ CategoryScope::~CategoryScope() {
 
 namespace {
 
-/// Of a thread that counts for the first time, or ends: apart, so that `count_block`, of which
-/// every tensor needs two calls, saves no registers for it. False where all is counted.
+/// Counts for a thread that does so for the first time, or ends: apart, so that `count_block`, of
+/// which every tensor needs two calls, saves no registers for it. False where all is counted.
 [[gnu::noinline, gnu::cold]] bool open_counts(MemoryCategory category, std::ptrdiff_t nbytes) {
   if (thread_counts.state == State::closed) {
     totals().add(static_cast<std::size_t>(category), nbytes);

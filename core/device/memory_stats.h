@@ -49,7 +49,7 @@ std::ostream& operator<<(std::ostream&, const MemoryStats&);
 /// Category of what the calling thread allocates; `other` outside any CategoryScope.
 [[nodiscard]] MemoryCategory current_category() noexcept;
 
-/// The same for the results of ops: `activation` outside any CategoryScope.
+/// The category of the results of ops: `activation` outside any CategoryScope.
 [[nodiscard]] MemoryCategory category_of_results() noexcept;
 
 /// Sets the calling thread's category until the scope ends.

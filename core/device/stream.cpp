@@ -9,6 +9,11 @@
 
 namespace tessera {
 
+// Note [What a failure does to a stream]. What comes behind failed work was made for its results,
+// so a stream runs nothing more after the first error: later events are done at once and carry it,
+// and whoever waits for one gets it thrown. A stream that ends with an error that nobody saw logs
+// it. Work is destroyed before its event is done: who waited may count on the memory that it kept.
+
 struct Stream::Failure {
   std::exception_ptr cause;
   std::atomic<bool> seen = false;

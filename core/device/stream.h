@@ -69,7 +69,7 @@ class Stream {
   Event launch(std::function<void()> work);
   /// Work launched from now on begins after `event`, and fails with its error.
   void wait_for(const Event& event);
-  /// The same, but begins whether the work before `event` failed or not.
+  /// Work launched from now on begins after `event`, whether the work before that failed or not.
   void wait_until_done(const Event& event);
   /// An event after all work launched so far.
   [[nodiscard]] Event record();

@@ -9,7 +9,8 @@
 namespace tessera {
 namespace {
 
-/// Of a stage that no source of the program brings: its tensors cannot have been made either.
+/// The work of a stage that no source of the program brings: its tensors cannot have been made
+/// either.
 void pass_on(Call& call) {
   proceed(call);
 }

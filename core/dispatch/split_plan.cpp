@@ -70,8 +70,8 @@ std::int8_t cut_label(const OpDef& op, const ShardRule& rule, std::span<const Te
   return label;
 }
 
-/// Of an elementwise op whose inputs have as many dims: the dim of one microbatch that holds
-/// samples.
+/// The dim of one microbatch that holds samples, of an elementwise op whose inputs have as many
+/// dims.
 std::int8_t common_sample_dim(const OpDef& op, std::span<const TensorRef> inputs) {
   std::int8_t dim = -1;
   for (const Tensor& x : inputs) {

@@ -62,7 +62,7 @@ struct BatchNormResult {
 [[nodiscard]] BatchNormResult batch_norm(const Tensor& x, const Tensor& weight = {},
                                          const Tensor& bias = {}, double epsilon = 1e-5);
 
-/// The same with given statistics (C): (x - mean) / sqrt(variance + epsilon) weight + bias.
+/// Batch norm with given statistics (C): (x - mean) / sqrt(variance + epsilon) weight + bias.
 [[nodiscard]] Tensor batch_norm_with(const Tensor& x, const Tensor& mean, const Tensor& variance,
                                      const Tensor& weight = {}, const Tensor& bias = {},
                                      double epsilon = 1e-5);

@@ -20,7 +20,7 @@ struct Div : FloatElementwise<2> {
 [[nodiscard]] Tensor operator/(const Tensor& x, const Tensor& y);
 [[nodiscard]] Tensor operator/(const Tensor& x, Number y);
 [[nodiscard]] Tensor operator/(Number x, const Tensor& y);
-/// The same into x; the result must have the shape and dtype of x.
+/// Writes the quotient into x; the result must have the shape and dtype of x.
 const Tensor& div_(const Tensor& x, const Tensor& y);
 const Tensor& div_(const Tensor& x, Number y);
 

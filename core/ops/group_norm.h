@@ -13,8 +13,8 @@ namespace tessera {
 [[nodiscard]] Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight = {},
                                 const Tensor& bias = {}, double epsilon = 1e-5);
 
-/// The same with every channel a group (Ulyanov et al., "Instance Normalization", 2016). Throws
-/// ValueError for channels of a single value.
+/// The group norm in which every channel is a group (Ulyanov et al., "Instance Normalization",
+/// 2016). Throws ValueError for channels of a single value.
 [[nodiscard]] Tensor instance_norm(const Tensor& x, const Tensor& weight = {},
                                    const Tensor& bias = {}, double epsilon = 1e-5);
 

@@ -33,7 +33,7 @@ struct Matmul {
 /// Dtypes are promoted; see AutocastScope for computing in 16 bits.
 [[nodiscard]] Tensor matmul(const Tensor& a, const Tensor& b);
 
-/// The same for operands of at least two dims that may hold their matrices transposed.
+/// The product of operands of at least two dims that may hold their matrices transposed.
 [[nodiscard]] Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b);
 
 }  // namespace tessera

@@ -42,7 +42,7 @@ struct MaxPoolGradient {
 /// stride + 1, rounded down or, in ceil mode, up.
 [[nodiscard]] Tensor max_pool(const Tensor& x, const PoolOptions& options);
 
-/// The same, and the places of the largest elements as i64: of (n, c) counted in x[n][c].
+/// The pooled values and the places of the largest elements as i64: of (n, c) counted in x[n][c].
 struct MaxPooled {
   Tensor values, places;
 };

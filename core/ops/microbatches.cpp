@@ -11,6 +11,11 @@
 
 namespace tessera {
 
+// Note [Borders and memory]. Taking apart, repeating and telling where a tensor is cut give views:
+// only strides and borders change. Joining copies, since pieces come from different calls. Their
+// gradients are each other: unbind and join, sum and repeat. All of them work on borders, so the
+// split stage leaves their calls alone.
+
 void UnbindMicrobatches::infer(Infer& c, const Attrs&) {
   const Tensor& x = c.input();
   const Cut cut = x.cut();

@@ -26,7 +26,7 @@ struct Put {
 /// in double.
 [[nodiscard]] Tensor put(const Tensor& x, int first, std::span<const Tensor> lists,
                          const Tensor& values, bool add = false);
-/// The same into x.
+/// Puts the values into x itself.
 const Tensor& put_(const Tensor& x, int first, std::span<const Tensor> lists, const Tensor& values,
                    bool add = false);
 

@@ -40,8 +40,8 @@ struct RandomLike {
 /// sample. So every sample has numbers of its own, whatever rank and pass it lands in.
 [[nodiscard]] Tensor rand_like(const Tensor& x);
 [[nodiscard]] Tensor randn_like(const Tensor& x);
-/// The same of another shape, which has x's samples along the same dim: a generator's input for
-/// the samples of `x` is randn_like(x, {x.size(0), 64}).
+/// Random numbers of another shape, which has x's samples along the same dim: a generator's input
+/// for the samples of `x` is randn_like(x, {x.size(0), 64}).
 [[nodiscard]] Tensor rand_like(const Tensor& x, const Shape& shape);
 [[nodiscard]] Tensor randn_like(const Tensor& x, const Shape& shape);
 

@@ -5,7 +5,8 @@
 namespace tessera {
 namespace {
 
-/// Of what has an entry for each of `ndim` dims. A tensor of no dims takes dim 0, and has no entry.
+/// Swaps two entries of a list with one for each of `ndim` dims. A tensor of no dims takes dim 0,
+/// and has no entry.
 template <class List>
 void swap_dims(List& list, int ndim, const Transpose::Attrs& attrs) {
   const int first = normalize_dim("transpose", attrs.first, ndim);

@@ -34,7 +34,7 @@ struct Cut {
   void fields(auto&& see) const {
     see("parts", parts), see("dim", dim), see("stacked", stacked), see("samples", samples);
   }
-  /// The same borders; `samples` and `over` tell more of what lies between them.
+  /// True for the same borders; `samples` and `over` tell more of what lies between them.
   friend bool operator==(const Cut& a, const Cut& b) noexcept {
     return a.parts == b.parts && a.dim == b.dim && a.stacked == b.stacked;
   }

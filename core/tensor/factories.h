@@ -67,8 +67,8 @@ template <class T>
 [[nodiscard]] Tensor zeros_like(const Tensor& x);
 [[nodiscard]] Tensor ones_like(const Tensor& x);
 [[nodiscard]] Tensor full_like(const Tensor& x, Number value);
-/// The same of another shape, which has x's samples along the same dim: a first hidden state is
-/// zeros_like(x, {x.size(0), width}). Throws InvalidArgument where the samples do not fit.
+/// An empty tensor of another shape, which has x's samples along the same dim: a first hidden state
+/// is zeros_like(x, {x.size(0), width}). Throws InvalidArgument where the samples do not fit.
 [[nodiscard]] Tensor empty_like(const Tensor& x, const Shape& shape);
 [[nodiscard]] Tensor zeros_like(const Tensor& x, const Shape& shape);
 [[nodiscard]] Tensor ones_like(const Tensor& x, const Shape& shape);

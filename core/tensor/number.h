@@ -30,8 +30,8 @@ class Number {
 
   /// A 0-d tensor on the CPU: bool, i64, f64 or c128.
   [[nodiscard]] Tensor tensor() const;
-  /// The same for an op whose result holds the number as it is: where promotion beside a tensor of
-  /// `other` leaves it an integer of that width, it must fit as `check_fits` says.
+  /// The tensor for an op whose result holds the number as it is: where promotion beside a tensor
+  /// of `other` leaves it an integer of that width, it must fit as `check_fits` says.
   [[nodiscard]] Tensor tensor_beside(DType other, const char* op) const;
   /// Throws ValueError, naming `op`, where elements of `dtype` cannot hold the number: those
   /// of integers no nan and nothing out of range, those of reals no imaginary part. As in PyTorch,

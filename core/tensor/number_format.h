@@ -25,7 +25,7 @@ class NumberFormat {
   std::size_t width_ = 1;
 };
 
-/// The same for the elements of a tensor of any dtype, named by their offsets.
+/// The format of the elements of a tensor of any dtype, named by their offsets.
 class ElementFormat {
  public:
   ElementFormat(const TensorImpl& x, std::span<const std::int64_t> offsets);

@@ -113,9 +113,9 @@ class Tensor {
   /// mean over counted elements, over those of the global batch (docs/determinism.md). Throws
   /// InvalidArgument for a sum of losses with different counts.
   void backward(const Tensor& gradient = {}) const;
-  /// The same as `options` say (core/autograd/engine.h): `backward({}, {.keep_graph = true})`.
+  /// Runs backward as `options` say (core/autograd/engine.h): `backward({}, {.keep_graph = true})`.
   void backward(const Tensor& gradient, const BackwardOptions& options) const;
-  /// The same elements, off the tape.
+  /// A tensor of these elements, off the tape.
   [[nodiscard]] Tensor detach() const;
   /// Counts writes to the storage that autograd must notice.
   [[nodiscard]] std::uint32_t version() const;

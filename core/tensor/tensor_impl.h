@@ -80,7 +80,7 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
     stages_.set(Stage::record, wants_gradient_ || base || boundary || untracked_gradient);
   }
 
-  /// Of a loss that is a mean over counted elements; null for others.
+  /// The counts of a loss that is a mean over counted elements; null for others.
   [[nodiscard]] const Ref<const LossCounts>& counts() const noexcept { return counts_; }
   void set_counts(Ref<const LossCounts> counts) noexcept;
 

@@ -22,9 +22,10 @@ void build_on_call(Module& module);
 [[nodiscard]] const ModuleOptions& options_of(const Module& module);
 /// Throws RuntimeError unless all names of the module's own state are there.
 void check_state_known(const Module& module);
-/// Device and dtype of state that is still to be made; nothing leaves them as they are.
+/// Tells the module device and dtype of state that is still to be made; nothing leaves them as they
+/// are.
 void adopt(const Module& module, std::optional<Device> device, std::optional<DType> dtype);
-/// The same for all modules of the tree that are not built.
+/// Tells them to all modules of the tree that are not built.
 void adopt_below(Module& module, std::optional<Device> device, std::optional<DType> dtype);
 /// True for a module that waits for its first call, whose state is all declared.
 [[nodiscard]] bool waits_for_call(const Module& module);

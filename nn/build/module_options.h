@@ -31,12 +31,12 @@ enum class BuildMode : std::uint8_t {
 struct ModuleOptions {
   /// Under which a function that calls the module holds its state.
   std::optional<std::string> name = {};
-  /// Of new state; else the first of `devices`, else the CPU.
+  /// The device of new state; else the first of `devices`, else the CPU.
   std::optional<Device> device = {};
   /// Over which state may be distributed; `device` is one of them.
   std::vector<Device> devices = {};
-  /// Of new state; else that of the first floating or complex tensor of the call, where a call
-  /// builds, else f32.
+  /// The dtype of new state; else that of the first floating or complex tensor of the call, where a
+  /// call builds, else f32.
   std::optional<DType> dtype = {};
   /// In place of parameters that would be made. Shapes and dtypes must be those; so must names,
   /// of which `with_partial_v` allows some to be missing. The tensors' memory is used.

@@ -33,8 +33,8 @@ class CaptureFrame : public Frame {
   std::unordered_map<const Slot*, Tensor> written_;
 };
 
-/// The same, and reads of trained parameters give fresh leaves, so that gradients with respect to
-/// the module are its alone.
+/// A frame that captures writes, and in which reads of trained parameters give fresh leaves, so
+/// that gradients with respect to the module are its alone.
 class LeavesFrame final : public CaptureFrame {
  public:
   explicit LeavesFrame(const Module& module);

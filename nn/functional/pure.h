@@ -81,7 +81,7 @@ template <class M, class... A>
   }
 }
 
-/// Both.
+/// The result and the module after the call.
 template <class M, class... A>
 [[nodiscard]] auto call_and_update(const Ptr<M>& module, A&&... arguments) {
   if constexpr (detail::kOfModule<M, A...>) {

@@ -55,8 +55,8 @@ auto specs_of(const R& result) {
 /// for a module that is not built.
 [[nodiscard]] ArraySpec spec(const Module& module, const ArraySpec& input);
 
-/// The same for any forward: it is given an ArraySpec for every tensor, and all else as it is. In
-/// what it returns an ArraySpec stands for every tensor, and a tuple for a pair.
+/// The specs of what any forward returns: it is given an ArraySpec for every tensor, and all else
+/// as it is. In what it returns an ArraySpec stands for every tensor, and a tuple for a pair.
 template <class M, class... A>
 [[nodiscard]] auto spec(const Ptr<M>& module, const A&... inputs) {
   const detail::MetaScope meta(*module);

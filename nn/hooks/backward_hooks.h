@@ -96,7 +96,7 @@ class BackwardWatch : public std::enable_shared_from_this<BackwardWatch> {
 
   /// Puts views behind a boundary in place of the tensors among the positional arguments.
   void watch_inputs(Args& args);
-  /// The same for an output that is a tensor or a list; others are left alone, with a warning.
+  /// Watches an output that is a tensor or a list; others are left alone, with a warning.
   void watch_outputs(Value& output);
 
  private:

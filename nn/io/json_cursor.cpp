@@ -9,6 +9,11 @@
 namespace tessera::nn {
 namespace {
 
+// Note [A cursor in place of a document]. Headers of weight files come from anywhere and may have
+// 100 MB. A document of them takes many times that before anybody knows that it is worth it. Their
+// form is fixed, so the reader asks for what must come next and holds a piece of the text and one
+// name: what is out of place is an error at its byte, and a text that has no end fills no memory.
+
 void append_utf8(std::string& text, char32_t code) {
   const auto continuation = [&](int shift) {
     text += static_cast<char>(0x80 | ((code >> shift) & 0x3f));

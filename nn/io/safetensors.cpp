@@ -15,6 +15,11 @@
 namespace tessera::nn {
 namespace {
 
+// Note [A header is read twice]. A stranger's header may claim anything. One that is longer than a
+// piece is first scanned from front to back, which takes no memory, and parsed into a list of
+// arrays only when it is known to be good and to fit the file. Lengths are checked before they are
+// used: of the header against the file, of arrays against what follows the header.
+
 static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
 
 constexpr std::uint64_t kLengthBytes = 8;

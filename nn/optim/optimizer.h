@@ -65,7 +65,7 @@ class Optimizer {
   void clip_grad_norm(double max_norm);
   /// What to do about gradients that are not finite; the default is to stop.
   void on_non_finite(NonFinite action) { non_finite_ = action; }
-  /// Of all gradients of the last step, before clipping.
+  /// The norm of all gradients of the last step, before clipping.
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
   /// Updates made, which skipped steps are not.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
@@ -84,7 +84,7 @@ class Optimizer {
   /// Valid between steps. Throws RuntimeError where ranks share the work and this one keeps only a
   /// part: dist::save_training saves all of it.
   [[nodiscard]] OptimizerState state() const;
-  /// The same, of this rank: what other ranks keep may be zeros.
+  /// The state that this rank has: what other ranks keep may be zeros.
   [[nodiscard]] OptimizerState own_state() const;
   /// Throws RuntimeError naming a parameter with a gradient that no step has used, which no state
   /// holds.

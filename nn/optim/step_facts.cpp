@@ -41,7 +41,8 @@ std::string exact_text(double x) {
   return {text.data(), end};
 }
 
-/// Of a gradient that the program set; 0 for what backwards computed, which is equal on all ranks.
+/// The hash of a gradient that the program set; 0 for what backwards computed, which is equal on
+/// all ranks.
 std::uint64_t hash_of_given(const Tensor& parameter, const Tensor& gradient) {
   const LeafNode* leaf = known_leaf_of(parameter);
   if (leaf == nullptr || !leaf->grad_is_given()) {

@@ -42,7 +42,7 @@ template <detail::TakesItsArguments M>
 void register_class(const std::string& name) {
   detail::register_class(detail::class_entry<M>(name));
 }
-/// The same for modules that `factory` makes again from what their `config()` gives.
+/// Registers a class of modules that `factory` makes again from what their `config()` gives.
 template <std::derived_from<Module> M>
 void register_class(const std::string& name, ModuleFactory factory) {
   const auto config = [](const Module& module) { return module.config(); };

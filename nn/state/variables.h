@@ -66,7 +66,7 @@ class Variables {
   /// The tree of the same structure with these leaves, in the order of `leaves`. Throws
   /// StructureError for another number of them.
   [[nodiscard]] Variables unflatten(const std::vector<Tensor>& leaves) const;
-  /// The same, names sorted.
+  /// These variables, names sorted.
   [[nodiscard]] Variables alphabetical() const;
 
   /// `f` of every leaf that is defined.

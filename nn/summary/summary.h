@@ -42,7 +42,7 @@ struct Summary {
 /// autograd or inside a checkpointed region counts as nothing. Throws what the forward throws, also
 /// where it asks for values; Unsupported naming a class without a copy constructor.
 [[nodiscard]] Summary summary(const Module& model, const Tensor& x);
-/// The same for a forward of any arguments, of which tensors alone lose their elements.
+/// The summary of a forward of any arguments, of which tensors alone lose their elements.
 template <class M, class... A>
 [[nodiscard]] Summary summary(const Ptr<M>& model, const A&... arguments);
 

@@ -61,15 +61,16 @@ class Module : public std::enable_shared_from_this<Module> {
   Parameter register_parameter(const std::string& name, std::nullptr_t) {
     return Parameter(detail::reserve(*this, name, Slot::Kind::parameter));
   }
-  /// The same for state that is not trained; when not `persistent` it is left out of state dicts.
+  /// Adds or replaces state that is not trained; when not `persistent` it is left out of state
+  /// dicts.
   Buffer register_buffer(const std::string& name, const Tensor& value, bool persistent = true) {
     return detail::register_buffer(*this, name, value, persistent);
   }
   Buffer register_buffer(const std::string& name, std::nullptr_t, bool /*persistent*/ = true) {
     return Buffer(detail::reserve(*this, name, Slot::Kind::buffer));
   }
-  /// The same for a child. Throws ValueError for a module that holds this one, and TypeError for
-  /// one that the member declared under the name cannot hold.
+  /// Adds or replaces a child. Throws ValueError for a module that holds this one, and TypeError
+  /// for one that the member declared under the name cannot hold.
   template <std::derived_from<Module> M>
   std::shared_ptr<M> register_module(const std::string& name, std::shared_ptr<M> child) {
     detail::put_child(*this, name, child);
@@ -103,7 +104,7 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] BuildMode build_mode() const { return detail::build_mode(*this); }
   /// Under which a function that calls this module holds its state; see nn/functional/state.h.
   [[nodiscard]] const std::optional<std::string>& name() const { return detail::name(*this); }
-  /// Of new state.
+  /// The device of new state.
   [[nodiscard]] Device device() const { return detail::device(*this); }
   [[nodiscard]] DType dtype() const { return detail::dtype(*this); }
   /// Over which state may be distributed; the first is `device` unless another was chosen.

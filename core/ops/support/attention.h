@@ -44,7 +44,7 @@ struct HeadLayout {
   [[nodiscard]] std::int64_t at(std::int64_t b, std::int64_t h, std::int64_t t) const {
     return offset + b * batch + h * head + t * row;
   }
-  /// Of a dense tensor (batch, heads, rows, size).
+  /// The layout of a dense tensor (batch, heads, rows, size).
   static HeadLayout dense(const Shape& shape) {
     return {.batch = shape[1] * shape[2] * shape[3], .head = shape[2] * shape[3], .row = shape[3]};
   }

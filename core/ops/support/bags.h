@@ -21,8 +21,8 @@ namespace tessera {
 /// Which ids lie in which bag.
 class Bags {
  public:
-  /// Of the inputs from `first` on. Throws InvalidArgument for offsets that do not begin with 0,
-  /// fall or go beyond the ids, and for ids that are no rows of the weight.
+  /// Reads the bags from the inputs from `first` on. Throws InvalidArgument for offsets that do not
+  /// begin with 0, fall or go beyond the ids, and for ids that are no rows of the weight.
   Bags(const Kernel& k, int first, const BagAttrs& attrs);
 
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(edges_.size()) - 1; }

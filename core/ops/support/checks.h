@@ -55,7 +55,7 @@ inline void check_shape(const char* op, const char* what, const Shape& got, cons
   check(got == expected, op, ": wrong shape of ", what, "; got ", got, ", expected ", expected);
 }
 
-/// The same for a shape of which only some is laid down, as `expected` says in words.
+/// Checks a shape of which only some is laid down, as `expected` says in words.
 inline void check_layout(bool fits, const char* op, const char* what, const Shape& got,
                          const char* expected) {
   check(fits, op, ": wrong shape of ", what, "; got ", got, ", expected ", expected);

@@ -51,11 +51,11 @@ struct ConvolutionGeometry {
 [[nodiscard]] ConvolutionGeometry convolution_geometry(const char* op, const Shape& x,
                                                        const Shape& weight,
                                                        const ConvolutionOptions& options);
-/// The same from y and the weight, for an x of spatial sizes `size`.
+/// The geometry from y and the weight, for an x of spatial sizes `size`.
 [[nodiscard]] ConvolutionGeometry geometry_of_input(const char* op, const Shape& y,
                                                     const Shape& weight, const Dims& size,
                                                     const ConvolutionOptions& options);
-/// The same from y and x, for a weight of spatial sizes `size`.
+/// The geometry from y and x, for a weight of spatial sizes `size`.
 [[nodiscard]] ConvolutionGeometry geometry_of_weight(const char* op, const Shape& y, const Shape& x,
                                                      const Dims& size,
                                                      const ConvolutionOptions& options);

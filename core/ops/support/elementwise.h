@@ -38,7 +38,7 @@ struct Elementwise {
   static ShardRule shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
 };
 
-/// The same for functions whose values are no integers: those of integers are f32.
+/// Elementwise functions whose values are no integers: those of integers are f32.
 template <int kInputs>
 struct FloatElementwise : Elementwise<kInputs> {
   using typename Elementwise<kInputs>::Attrs;
@@ -47,7 +47,7 @@ struct FloatElementwise : Elementwise<kInputs> {
   }
 };
 
-/// The same for questions: their answers are bools.
+/// Elementwise questions: their answers are bools.
 template <int kInputs>
 struct Predicate : Elementwise<kInputs> {
   using typename Elementwise<kInputs>::Attrs;

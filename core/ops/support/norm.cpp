@@ -10,6 +10,14 @@
 namespace tessera {
 namespace {
 
+// Note [Norms of rows]. The statistics take two walks over a row: the mean, then squares of
+// distances to it. One walk that sums squares would lose all digits where the mean is large beside
+// the spread. With h = (x - mean) * inverse and a = gradient * weight, the gradient of a row of n
+// elements is inverse * (a - sum(a) / n - h * sum(a * h) / n): the chain rule through mean and
+// inverse (Ba et al., "Layer Normalization", 2016, section 5). The root mean square norm has no
+// mean, and so no first sum. Gradients of weight and bias are sums over rows, so they are taken one
+// a microbatch.
+
 void check_parameter(const Infer& c, const Tensor& x, int i, const char* name) {
   const Shape expected{x.shape().back()};
   if (!c.has_input(i)) {

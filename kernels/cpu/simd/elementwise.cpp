@@ -13,6 +13,12 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
+// Note [Whole vectors and the rest]. A function is a struct that says what it makes of a vector.
+// Loops take whole vectors without masks and what is left with one: both go through the same
+// instructions, so that an element's bits depend neither on its place nor on how threads share a
+// range. Tables hold a loop for each function and dtype, in the order of the enums in
+// kernels/cpu/elementwise.h.
+
 struct Exp {
   template <class V>
   static V of(V x) {
