@@ -60,7 +60,8 @@ void uncount_backward_in_pass() {
 
 bool is_exclusive(const Tensor& x) {
   // Contiguous: an expanded gradient's elements share memory.
-  return x.defined() && x.impl()->use_count() == 1 && x.impl()->storage->use_count() == 1 &&
+  const Storage* memory = x.defined() ? x.get().storage.get() : nullptr;  // null on the meta device
+  return memory != nullptr && x.impl()->use_count() == 1 && memory->use_count() == 1 &&
          x.is_contiguous();
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include <tessera/core/base/inline_vector.h>
 #include <tessera/core/tensor/shape.h>
@@ -55,5 +56,19 @@ struct ShardRule {
   InlineVector<DimLabels, 3> outputs;
   Reduction reduction = Reduction::none;
 };
+
+/// What cutting some inputs of an op along one axis means for the op.
+struct AxisUse {
+  std::int8_t label = DimLabels::kWhole;     ///< of the dims that are cut; kWhole: none is
+  InlineVector<std::int8_t, 3> output_dims;  ///< along which each output is cut, or -1
+  bool sums = false;                         ///< some output lacks the label: it is reduced over it
+  std::int8_t conflict = -1;  ///< the first input that cannot be cut like those before it; -1: none
+};
+
+/// Follows an axis through an op with `rule`, of which input i is cut along dim `input_dims[i]`;
+/// -1: it is whole. An input may be cut along a dim that has a label, and the cut dims of all
+/// inputs have one label. What is whole beside them is cut by whoever runs the pieces: it has the
+/// label, too, or all pieces share it.
+[[nodiscard]] AxisUse follow(const ShardRule& rule, std::span<const std::int8_t> input_dims);
 
 }  // namespace tessera

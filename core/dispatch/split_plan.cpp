@@ -50,24 +50,21 @@ bool holds_samples(const Tensor& x) {
   return x.defined() && x.cut().sample_dim() >= 0;
 }
 
-/// The label of the dims that hold samples; `rule` is that of one microbatch where some inputs are
+/// How `op` goes on where its inputs hold samples; `rule` is that of one microbatch where some are
 /// stacked.
-std::int8_t cut_label(const OpDef& op, const ShardRule& rule, std::span<const TensorRef> inputs) {
-  std::int8_t label = DimLabels::kWhole;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!holds_samples(inputs[i])) {
-      continue;
-    }
-    const std::int8_t found = rule.inputs[i][inputs[i]->cut().sample_dim()];
-    if (found == DimLabels::kWhole) {
-      fail_on_microbatches(op.info.name, "mixes samples");
-    }
-    if (label != DimLabels::kWhole && found != label) {
-      fail_on_microbatches(op.info.name, "meets samples along two different dims");
-    }
-    label = found;
+AxisUse follow_samples(const OpDef& op, const ShardRule& rule, std::span<const TensorRef> inputs) {
+  InlineVector<std::int8_t, 6> dims;
+  for (const Tensor& x : inputs) {
+    dims.push_back(holds_samples(x) ? x.cut().sample_dim() : std::int8_t{-1});
   }
-  return label;
+  AxisUse use = follow(rule, {dims.data(), dims.size()});
+  if (use.conflict >= 0) {
+    const auto i = static_cast<std::size_t>(use.conflict);
+    const bool whole = rule.inputs[i][dims[i]] == DimLabels::kWhole;
+    fail_on_microbatches(op.info.name,
+                         whole ? "mixes samples" : "meets samples along two different dims");
+  }
+  return use;
 }
 
 /// The dim of one microbatch that holds samples, of an elementwise op whose inputs have as many
@@ -92,15 +89,6 @@ ShardRule rule_of(const OpDef& op, std::span<const TensorRef> inputs, const void
   Infer infer(op.info.name, inputs);
   op.infer(infer, attrs);
   return op.shard(infer, attrs);
-}
-
-/// Per output: the dim with `label`, or -1.
-InlineVector<std::int8_t, 3> dims_with(std::int8_t label, const ShardRule& rule) {
-  InlineVector<std::int8_t, 3> dims;
-  for (const DimLabels& output : rule.outputs) {
-    dims.push_back(static_cast<std::int8_t>(output.find(label)));
-  }
-  return dims;
 }
 
 /// Per input: the dim with `label` of one that is not cut, as long as the samples of the pass; -1
@@ -150,16 +138,15 @@ SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs, const v
     return plan;
   }
   const ShardRule rule = rule_of(op, inputs, attrs);
-  const std::int8_t label = cut_label(op, rule, inputs);
-  plan.unmarked = unmarked_dims(rule, label, inputs);
-  plan.output_dims = dims_with(label, rule);
-  const bool sums = std::ranges::any_of(plan.output_dims, [](std::int8_t dim) { return dim < 0; });
+  const AxisUse use = follow_samples(op, rule, inputs);
+  plan.unmarked = unmarked_dims(rule, use.label, inputs);
+  plan.output_dims = use.output_dims;
   const bool in_runs =
       std::ranges::all_of(inputs, [](const Tensor& x) { return !x.defined() || lie_in_runs(x); });
   // Of one microbatch as well, what is no sum over samples: the gradient may mix them inside it.
   const bool apart = plan.parts > 1 || rule.reduction == ShardRule::Reduction::none;
-  plan.loop = sums && apart && !(op.info.cuts_sums && in_runs);
-  if (sums && plan.parts > 1 && !plan.loop) {
+  plan.loop = use.sums && apart && !(op.info.cuts_sums && in_runs);
+  if (use.sums && plan.parts > 1 && !plan.loop) {
     plan.sum_parts = plan.parts;
     plan.stack = Modes::current().batch_sum == BatchSum::stack;
   }
@@ -190,8 +177,7 @@ InlineVector<std::int8_t, 3> stacked_sample_dims(const OpDef& op, std::span<cons
   if (std::ranges::none_of(inputs, [](const Tensor& x) { return holds_samples(x); })) {
     return {};
   }
-  const ShardRule rule = rule_of(op, first, attrs);
-  return dims_with(cut_label(op, rule, inputs), rule);
+  return follow_samples(op, rule_of(op, first, attrs), inputs).output_dims;
 }
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "support/op_checks.h"
@@ -97,6 +98,18 @@ void hold_microbatches(const std::vector<Tensor>& inputs, const ShardRule& rule,
   }
 }
 
+/// Where the outputs are cut along `label`, as what plans calls says of inputs that are.
+InlineVector<std::int8_t, 3> output_dims(const ShardRule& rule, std::int8_t label) {
+  std::vector<std::int8_t> dims;
+  for (const DimLabels& input : rule.inputs) {
+    dims.push_back(static_cast<std::int8_t>(input.find(label)));
+  }
+  const AxisUse use = follow(rule, dims);
+  EXPECT_EQ(use.label, label);
+  EXPECT_EQ(use.conflict, -1);
+  return use.output_dims;
+}
+
 /// Compares the whole outputs with those of all pieces. Gives the number of comparisons.
 int compare(const OpCaseData& c, const ShardRule& rule, std::int8_t label, const Outputs& whole,
             const std::vector<Outputs>& pieces) {
@@ -104,8 +117,9 @@ int compare(const OpCaseData& c, const ShardRule& rule, std::int8_t label, const
   const int count = static_cast<int>(pieces.size());
   const std::string what = std::string(c.op->info.name) + " label " + std::to_string(label) +
                            " in " + std::to_string(count) + " pieces";
+  const auto dims = output_dims(rule, label);
   for (std::size_t o = 0; o < whole.size(); ++o) {
-    const int dim = rule.outputs[o].find(label);
+    const int dim = dims[o];
     const bool stacked = whole[o].cut().stacked;
     for (int i = 0; (dim >= 0 || stacked) && i < count; ++i, ++compared) {
       const Tensor piece = stacked ? unbind_microbatches(whole[o])[static_cast<std::size_t>(i)]
@@ -118,6 +132,71 @@ int compare(const OpCaseData& c, const ShardRule& rule, std::int8_t label, const
     }
   }
   return compared;
+}
+
+/// True where pieces of two along both labels can be checked.
+bool can_cut_twice(const OpCaseData& c, const ShardRule& rule, const std::vector<Tensor>& inputs,
+                   const std::vector<Tensor>& outputs, std::int8_t label, std::int8_t other) {
+  return c.strides && divides(inputs, rule.inputs, label, 2) &&
+         divides(outputs, rule.outputs, label, 2) && divides(inputs, rule.inputs, other, 2) &&
+         divides(outputs, rule.outputs, other, 2);
+}
+
+/// Output `o` of the quarters, put together along both labels, against the whole one.
+void compare_quarters(const ShardRule& rule, std::array<std::int8_t, 2> pair, std::size_t o,
+                      const Tensor& whole, const std::array<Outputs, 4>& quarters,
+                      const std::string& what) {
+  const int a = output_dims(rule, pair[0])[o];
+  const int b = output_dims(rule, pair[1])[o];
+  if ((a < 0 || b < 0) && rule.reduction != ShardRule::Reduction::sum) {
+    return;
+  }
+  for (int i = 0; i < (a < 0 ? 1 : 2); ++i) {
+    for (int j = 0; j < (b < 0 ? 1 : 2); ++j) {
+      std::vector<Outputs> parts;
+      for (int q = 0; q < 4; ++q) {
+        if ((a < 0 || q / 2 == i) && (b < 0 || q % 2 == j)) {
+          parts.push_back(quarters[static_cast<std::size_t>(q)]);
+        }
+      }
+      const Tensor along = a < 0 ? whole : piece_of(whole, a, i, 2);
+      const Tensor expected = b < 0 ? along : piece_of(along, b, j, 2);
+      parts.size() == 1
+          ? expect_same_bits(parts[0][o], expected, what)
+          : expect_near(sum_of(parts, o), expected, {.ulps = 16, .of_largest = 8}, what);
+    }
+  }
+}
+
+/// Cuts one sample along each pair of its labels into quarters.
+void compare_pairs(const OpCaseData& c, const SampleData& sample) {
+  const std::vector<Tensor> inputs = make_inputs(sample);
+  const auto attrs = sample.attrs();
+  if (!c.op->attrs->equal(attrs.get(), sample.attrs_of_piece(attrs.get(), 1, 2).get())) {
+    return;  // attributes of a piece tell of one axis alone
+  }
+  const Outputs whole = run_op(*c.op, inputs, attrs.get());
+  const std::vector<Tensor> outputs(whole.begin(), whole.end());
+  const ShardRule rule = shard_rule_of(*c.op, inputs, attrs.get());
+  const std::set<std::int8_t> labels = checked_labels(c, rule);
+  for (const std::int8_t label : labels) {
+    for (const std::int8_t other : labels) {
+      if (other <= label || !can_cut_twice(c, rule, inputs, outputs, label, other)) {
+        continue;
+      }
+      std::array<Outputs, 4> quarters;
+      for (int q = 0; q < 4; ++q) {
+        const std::vector<Tensor> half = cut(c, inputs, rule, label, q / 2, 2);
+        quarters[static_cast<std::size_t>(q)] =
+            run_op(*c.op, cut(c, half, rule, other, q % 2, 2), attrs.get());
+      }
+      const std::string what = std::string(c.op->info.name) + " labels " + std::to_string(label) +
+                               " and " + std::to_string(other);
+      for (std::size_t o = 0; o < whole.size(); ++o) {
+        compare_quarters(rule, {label, other}, o, whole[o], quarters, what);
+      }
+    }
+  }
 }
 
 /// Cuts one sample along each of its labels. Gives the number of comparisons, or -1 where the rule
@@ -191,6 +270,11 @@ void check_shard_truth(const OpCaseData& c) {
       compared = of_sample < 0 ? compared : std::max(compared, 0) + of_sample;
     }
     EXPECT_NE(compared, 0) << "no sample's dims divide into pieces, so no label was checked";
+  }
+  for (const SampleData& sample : c.samples) {
+    if (!c.means_of_microbatches) {
+      compare_pairs(c, sample);
+    }
   }
 }
 

@@ -44,6 +44,15 @@ TEST(Backward, sums_over_broadcast_dims) {
   EXPECT_EQ(x.grad().to_vector<float>(), (std::vector<float>{6, 6}));
 }
 
+TEST(Backward, adds_up_gradients_without_elements) {
+  Tensor x = empty({4, 3}, {.device = {.type = DeviceType::meta}});
+  x.set_requires_grad(true);
+  const Tensor y = x * x;
+  sum_to(y * y + x, {}).backward();
+  EXPECT_EQ(x.grad().shape(), x.shape());
+  EXPECT_EQ(x.grad().device().type, DeviceType::meta);
+}
+
 TEST(Backward, runs_newest_first_and_fires_leaf_hooks_once) {
   const Tensor first = leaf({1});
   const Tensor last = leaf({1});
