@@ -92,6 +92,11 @@ double count_in_open_round(const PassCounts& counts) {
     step = {counts.loss, std::vector<double>(static_cast<std::size_t>(pass.grain), kPlainLoss),
             counts.elements};
   }
+  const auto end = pass.first + std::ssize(counts.values);
+  check<RuntimeError>(
+      std::ssize(step.values) == pass.grain && end <= pass.grain,
+      "backward: the passes of a step do not belong together; got microbatches up to ", end, " of ",
+      pass.grain, ", expected all of ", step.values.size());
   std::ranges::copy(counts.values, step.values.begin() + pass.first);
   return step.elements;
 }

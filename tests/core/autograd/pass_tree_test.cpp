@@ -12,6 +12,7 @@
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/loss_counts.h>
 
 namespace tessera {
 namespace {
@@ -85,6 +86,20 @@ TEST(PassTree, a_parameter_of_some_passes_gets_the_gradient_of_the_tree) {
     loss.backward();
   }
   EXPECT_EQ(sometimes.grad().item<float>(), (1.0F + 0x1p-24F) + 0x1p-24F);
+}
+
+TEST(PassTree, passes_of_another_grain_in_one_step_are_an_error) {
+  const auto context = std::make_shared<Context>();
+  const ContextScope scope(context);
+  const Tensor w = ones({4}).set_requires_grad(true);
+  const auto run = [&](std::int64_t grain, std::int64_t first) {
+    context->pass = {.grain = grain, .first = first, .last = false};
+    const Tensor loss = mean(w);
+    attach_counts(loss, "test", from_values<double>({2}, {}), 4);
+    loss.backward();
+  };
+  run(2, 0);
+  EXPECT_THROW(run(64, 40), RuntimeError);
 }
 
 }  // namespace
