@@ -70,9 +70,7 @@ void accumulate(Tensor& into, const Tensor& value) {
 }
 
 void PassTree::add(Tensor sum, std::int64_t first, std::int64_t count) {
-  sums_.settle(first, accumulate);  // those right before it may be absent
-  sums_.push(first + count - 1, std::move(sum));
-  sums_.settle(first + count, accumulate);
+  sums_.take(first, count, std::move(sum), accumulate);
   added_ += count;
 }
 

@@ -27,7 +27,16 @@ class TreeSum {
   /// The sum that came in last.
   [[nodiscard]] Sum& back() { return waiting_.back().sum; }
 
-  /// Takes in the sum over an aligned block that ends with index `last`, behind all before it.
+  /// Takes in the sum over the aligned block [first, first + count), behind all before it, and adds
+  /// what is whole: first what waits before the block, since its neighbours there may be absent.
+  template <class Add>
+  void take(std::int64_t first, std::int64_t count, Sum sum, Add&& add) {
+    settle(first, add);
+    push(first + count - 1, std::move(sum));
+    settle(first + count, add);
+  }
+  /// Takes in the sum over an aligned block that ends with index `last`. Nothing before the block
+  /// may be left to settle.
   void push(std::int64_t last, Sum sum) { waiting_.push_back({last, std::move(sum)}); }
   /// The sum that came in last reaches to index `last` by now: its sibling was added to it.
   void extend(std::int64_t last) { waiting_.back().last = last; }
@@ -80,8 +89,7 @@ template <class Add>
 void add_along_tree(std::int64_t parts, Add&& add) {
   TreeSum<std::int64_t> tree;
   for (std::int64_t part = 0; part < parts; ++part) {
-    tree.push(part, part);
-    tree.settle(part + 1, add);
+    tree.take(part, 1, part, add);
   }
   tree.finish(add);
 }

@@ -21,8 +21,8 @@ struct AttrsType {
 
 namespace detail {
 
-/// Attributes with fields show them, in order: `void fields(auto&& see) const { see("dim", dim);
-/// }`.
+/// Attributes with fields show them, in order:
+/// `void fields(auto&& see) const { see("dim", dim), see("keepdim", keepdim); }`.
 template <class A>
 concept HasFields = requires(const A& attrs) {
   attrs.fields([](const char*, const auto&) {});

@@ -13,11 +13,10 @@ namespace tessera {
 /// say goes into attributes; a gradient is given its own (Vjp::context). Nothing else of an op
 /// knows that there are any.
 struct CallContext {
-  const Pass* pass;    ///< that the rank runs; never null
-  BatchSum batch_sum;  ///< how sums over the batch are handed over
-  bool record;         ///< gradients are on
-  std::optional<DType>
-      autocast;  ///< the dtype in which heavy ops compute: core/dispatch/autocast.h
+  const Pass* pass;               ///< that the rank runs; never null
+  BatchSum batch_sum;             ///< how sums over the batch are handed over
+  bool record;                    ///< gradients are on
+  std::optional<DType> autocast;  ///< in which heavy ops compute: core/dispatch/autocast.h
 
   /// Those of a call on this thread now.
   [[nodiscard]] static CallContext current() noexcept {

@@ -9,8 +9,8 @@ namespace tessera {
 /// The stages of the call pipeline, in their order: core/dispatch/call.h.
 enum class Stage : std::uint8_t {
   count,   ///< an input is a loss that counted its elements: core/autograd/loss_counts.h
-  split,   ///< an input holds several microbatches: core/split/split_stage.h
-  record,  ///< an input may be on the tape: core/autograd/record.h
+  split,   ///< an input holds several microbatches: core/split/split_stage.cpp
+  record,  ///< an input may be on the tape: core/autograd/record_stage.cpp
 };
 
 inline constexpr int kStageCount = 3;

@@ -14,9 +14,7 @@ ReductionTree::ReductionTree(std::vector<TreeLeaf> leaves) : leaves_(std::move(l
   const auto add = [this](int into, int from) { steps_.push_back({into, from}); };
   for (int i = 0; i < std::ssize(leaves_); ++i) {
     const TreeLeaf& leaf = leaves_[static_cast<std::size_t>(i)];
-    tree.settle(leaf.first, add);
-    tree.push(leaf.first + leaf.size - 1, i);
-    tree.settle(leaf.first + leaf.size, add);
+    tree.take(leaf.first, leaf.size, i, add);
   }
   tree.finish(add);
 }

@@ -39,17 +39,18 @@ const auto write = [](std::string& into, const std::string& from) {
   into = "(" + into + "+" + from + ")";
 };
 
-/// Settled in front of each contribution, and behind it as well if `early`.
+/// The tree's sum as text: blocks are taken, or, unless `early`, settled in front of each alone.
 std::string walk(const Blocks& blocks, bool early) {
   TreeSum<std::string> tree;
   std::size_t most = 0;
   for (const auto& [first, size] : blocks) {
-    tree.settle(first, write);
-    tree.push(first + size - 1, name_of(first, size));
-    most = std::max(most, tree.size());
     if (early) {
-      tree.settle(first + size, write);
+      tree.take(first, size, name_of(first, size), write);
+    } else {
+      tree.settle(first, write);
+      tree.push(first + size - 1, name_of(first, size));
     }
+    most = std::max(most, tree.size());
   }
   EXPECT_LE(most, 8U) << "more sums wait than the tree over 128 indices has levels";
   tree.finish(write);
@@ -84,8 +85,7 @@ TEST(TreeSum, AddsAsARecursionOverHalvesDoes) {
 TEST(TreeSum, AddsSiblingsAsSoonAsBothAreThere) {
   TreeSum<std::string> tree;
   for (std::int64_t part = 0; part < 64; ++part) {
-    tree.push(part, name_of(part, 1));
-    tree.settle(part + 1, write);
+    tree.take(part, 1, name_of(part, 1), write);
     EXPECT_EQ(tree.size(), static_cast<std::size_t>(__builtin_popcountll(part + 1)));
   }
 }
