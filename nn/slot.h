@@ -10,6 +10,7 @@
 #include <string>
 
 #include <tessera/core/base/philox.h>
+#include <tessera/core/tensor/box.h>
 #include <tessera/core/tensor/tensor.h>
 
 namespace tessera::nn {
@@ -17,9 +18,11 @@ namespace tessera::nn {
 class Synchronizer;  // nn/synchronizer.h
 class BufferStep;    // nn/buffer_step.h
 
-/// Fills a fresh parameter. Element i of the whole tensor takes its randomness from element i of
-/// `stream` alone, so that any shard can be made by itself.
-using Initializer = std::function<void(const Tensor& value, const RandomStream& stream)>;
+/// Fills what a rank holds of a fresh parameter: `value`, dense and of shape `box.shape`, gets the
+/// elements in `box` of the whole. Element i of the whole takes its randomness from element i of
+/// `stream` alone, so that any box can be made by itself.
+using Initializer =
+    std::function<void(const Tensor& value, const Box& box, const RandomStream& stream)>;
 
 /// A size that a layer takes from its first input.
 inline constexpr std::int64_t kInferred = -1;

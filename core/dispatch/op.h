@@ -9,6 +9,8 @@
 //     static void reference(Kernel&, const Attrs&);       // naive kernel, any dtype
 //     static void vjp(Vjp&, const Attrs&);                // gradient, written with public ops
 //     static ShardRule shard(const Infer&, const Attrs&); // along what it can be cut
+//     static void localise(Attrs&, const Box& output);    // only if attributes name sizes or
+//     places
 //   };
 //   const Register<Relu> register_relu;
 //
@@ -26,6 +28,7 @@
 #include <tessera/core/dispatch/infer.h>
 #include <tessera/core/dispatch/kernel.h>
 #include <tessera/core/dispatch/shard_rule.h>
+#include <tessera/core/tensor/box.h>
 #include <tessera/core/tensor/cut.h>
 #include <tessera/core/tensor/stage.h>
 
@@ -84,7 +87,10 @@ struct OpDef {
                 const void* attrs) = nullptr;
   void (*vjp)(Vjp&, const void* attrs) = nullptr;                 ///< null: not differentiable
   ShardRule (*shard)(const Infer&, const void* attrs) = nullptr;  ///< null: cannot be cut
-  KernelFunction kernels[kDeviceTypeCount]{};                     ///< fast kernels by device type
+  /// Makes attributes of a whole call those of the piece of it whose first output is `output`.
+  /// Null: they are the same.
+  void (*localise)(void* attrs, const Box& output) = nullptr;
+  KernelFunction kernels[kDeviceTypeCount]{};  ///< fast kernels by device type
 };
 
 template <class Op>
@@ -130,6 +136,11 @@ OpDef make_op_def() {
   }
   if constexpr (requires(const Infer& c, const typename Op::Attrs& a) { Op::shard(c, a); }) {
     def.shard = [](const Infer& c, const void* attrs) { return Op::shard(c, attrs_of<Op>(attrs)); };
+  }
+  if constexpr (requires(typename Op::Attrs & a, const Box& box) { Op::localise(a, box); }) {
+    def.localise = [](void* attrs, const Box& output) {
+      Op::localise(*static_cast<typename Op::Attrs*>(attrs), output);
+    };
   }
   return def;
 }

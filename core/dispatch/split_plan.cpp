@@ -5,7 +5,6 @@
 
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/tensor/microbatch_shape.h>
-#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -126,7 +125,8 @@ void fail_on_other_borders(const char* op) {
   fail_on_microbatches(op, "writes several microbatches into a tensor of other borders");
 }
 
-SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs) {
+SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
+                     const CallContext& context) {
   SplitPlan plan;
   plan.parts = common_parts(op.info.name, inputs);
   for (const Tensor& x : inputs) {
@@ -148,7 +148,7 @@ SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs, const v
   plan.loop = use.sums && apart && !(op.info.cuts_sums && in_runs);
   if (use.sums && plan.parts > 1 && !plan.loop) {
     plan.sum_parts = plan.parts;
-    plan.stack = Modes::current().batch_sum == BatchSum::stack;
+    plan.stack = context.batch_sum == BatchSum::stack;
   }
   return plan;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/dispatch/op.h>
 
 namespace tessera {
@@ -49,9 +50,10 @@ inline void check_borders(const char* op, const Tensor& destination, const Tenso
   }
 }
 
-/// Decides. Throws Unsupported, naming op and ways out, when the op mixes samples.
+/// What a call does with the microbatches of its inputs. Throws Unsupported, naming op and ways
+/// out, when the op mixes samples.
 [[nodiscard]] SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs,
-                                   const void* attrs);
+                                   const void* attrs, const CallContext& context);
 
 /// The dim of one microbatch that holds samples, for each output of a call with stacked inputs, or
 /// -1; `first` are the inputs of one microbatch. Throws Unsupported when the op mixes samples: what

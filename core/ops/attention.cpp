@@ -95,22 +95,20 @@ void check_inputs(const Infer& c, int first, int mask) {
   }
 }
 
-DimLabels batch_and_heads(int ndim, bool heads) {
-  DimLabels labels(ndim);
+DimLabels batch_and_heads() {
+  DimLabels labels(4);
   labels[0] = 0;
-  if (heads) {
-    labels[1] = 1;
-  }
+  labels[1] = 1;  // fewer heads of keys are cut where their groups of queries are
   return labels;
 }
 
-DimLabels mask_labels(const Tensor& mask, const Tensor& q, bool heads) {
+DimLabels mask_labels(const Tensor& mask, const Tensor& q) {
   DimLabels labels(mask.ndim());
   if (mask.ndim() == 4 && mask.shape()[0] == q.shape()[0]) {
     labels[0] = 0;
   }
   const int head_dim = mask.ndim() - 3;
-  if (heads && head_dim >= 0 && mask.shape()[head_dim] == q.shape()[1]) {
+  if (head_dim >= 0 && mask.shape()[head_dim] == q.shape()[1]) {
     labels[head_dim] = 1;
   }
   return labels;
@@ -154,19 +152,16 @@ void Attention::vjp(Vjp& v, const Attrs& attrs) {
   }
 }
 
-ShardRule Attention::shard(const Infer& c, const Attrs& attrs) {
-  // Dropout numbers the heads of a sample, so with it all heads stay together.
-  const bool heads = c.input(0).shape()[1] == c.input(1).shape()[1] && attrs.dropout == 0;
+ShardRule Attention::shard(const Infer& c, const Attrs&) {
   ShardRule rule;
   for (int i = 0; i < 3; ++i) {
-    rule.inputs.push_back(batch_and_heads(4, heads));
+    rule.inputs.push_back(batch_and_heads());
   }
   if (c.input_count() > 3) {
-    rule.inputs.push_back(c.has_input(3) ? mask_labels(c.input(3), c.input(0), heads)
-                                         : DimLabels(0));
+    rule.inputs.push_back(c.has_input(3) ? mask_labels(c.input(3), c.input(0)) : DimLabels(0));
   }
-  rule.outputs.push_back(batch_and_heads(4, heads));
-  rule.outputs.push_back(batch_and_heads(4, heads));
+  rule.outputs.push_back(batch_and_heads());
+  rule.outputs.push_back(batch_and_heads());
   return rule;
 }
 
@@ -196,18 +191,16 @@ void AttentionBackward::reference(Kernel& k, const Attrs& attrs) {
   store_values(k.output(2), to.v);
 }
 
-ShardRule AttentionBackward::shard(const Infer& c, const Attrs& attrs) {
-  const bool heads = c.input(1).shape()[1] == c.input(2).shape()[1] && attrs.dropout == 0;
+ShardRule AttentionBackward::shard(const Infer& c, const Attrs&) {
   ShardRule rule;
   for (int i = 0; i < 6; ++i) {
-    rule.inputs.push_back(batch_and_heads(4, heads));
+    rule.inputs.push_back(batch_and_heads());
   }
   if (c.input_count() > 6) {
-    rule.inputs.push_back(c.has_input(6) ? mask_labels(c.input(6), c.input(1), heads)
-                                         : DimLabels(0));
+    rule.inputs.push_back(c.has_input(6) ? mask_labels(c.input(6), c.input(1)) : DimLabels(0));
   }
   for (int i = 0; i < 3; ++i) {
-    rule.outputs.push_back(batch_and_heads(4, heads));
+    rule.outputs.push_back(batch_and_heads());
   }
   return rule;
 }

@@ -20,6 +20,7 @@ struct Attention {
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs& attrs);
+  static void localise(Attrs& attrs, const Box& output) { attrs.localise(output); }
 };
 
 /// Inputs: gradient, q, k, v, y, ScoreSums, optionally the mask. Outputs: the gradients of q, k
@@ -31,6 +32,7 @@ struct AttentionBackward {
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs& attrs);
+  static void localise(Attrs& attrs, const Box& output) { attrs.localise(output); }
 };
 
 struct AttentionOptions {

@@ -1,11 +1,9 @@
 #include <tessera/core/ops/dropout.h>
 
-#include <tessera/core/base/random_scope.h>
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dropout_mask.h>
 #include <tessera/core/ops/support/elementwise.h>
-#include <tessera/core/ops/support/sample_places.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -17,19 +15,17 @@ void Dropout::infer(Infer& c, const Attrs& attrs) {
 }
 
 void Dropout::reference(Kernel& k, const Attrs& attrs) {
-  DropoutMask mask(attrs.p, attrs.key);
+  DropoutMask mask(attrs.p, attrs.draw.key);
   const TensorImpl& x = k.input();
   if (x.dtype != DType::f64) {
     mask.scale = static_cast<float>(mask.scale);  // products are then those of f32 arithmetic
   }
   TensorImpl& out = k.output();
-  const ElementPlaces place_of(x);
+  const DrawnPlaces place_of(attrs.draw, x);
   StridedCounter<2> at(x.shape, {x.strides, out.strides});
   for (std::int64_t n = x.numel(); n > 0; --n, at.next()) {
-    const auto [microbatch, element] = place_of(at.index());
-    const std::int64_t sample =
-        attrs.first_sample + microbatch * attrs.samples + element / attrs.per_sample;
-    const double factor = mask.factor(sample, element % attrs.per_sample);
+    const auto [sample, offset] = place_of(at.index());
+    const double factor = mask.factor(sample, offset);
     const auto value = load_as<double>(x, at.offsets[0]);
     store_as(out, at.offsets[1], factor == 0 ? 0.0 : value * factor);
   }
@@ -51,12 +47,7 @@ Tensor dropout(const Tensor& x, double p) {
     return x;
   }
   const Tensor each = for_each_drawing(x);
-  const SampleShares shares = sample_shares(each);
-  return call<Dropout>({each}, {.p = p,
-                                .key = next_random_key(),
-                                .first_sample = shares.first_sample,
-                                .samples = shares.samples,
-                                .per_sample = shares.per_sample});
+  return call<Dropout>({each}, {.p = p, .draw = new_draw(each)});
 }
 
 Tensor dropout_factors(const Tensor& x, const Shape& shape, double p) {

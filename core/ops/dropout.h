@@ -2,34 +2,27 @@
 #pragma once
 
 #include <tessera/core/dispatch/call.h>
+#include <tessera/core/ops/support/draw.h>
 
 namespace tessera {
 
-/// Input: x. With x's elements counted in row-major order inside a microbatch, element i belongs to
-/// sample first_sample + samples * microbatch + i / per_sample and has offset i % per_sample in it;
-/// see DropoutMask. When the microbatches lie one behind the other in memory order (cut along dim
-/// 0, or no cut), that is element i of all of x counted on from first_sample.
+/// Input: x. What its elements draw, by DropoutMask, says `draw`.
 struct Dropout {
   static constexpr OpInfo info{.name = "dropout",
                                .doc = "x with elements zeroed at random, the others scaled up",
                                .elementwise = true,
                                .in_place = true};
   struct Attrs {
-    double p = 0;                   ///< probability of an element to be zeroed
-    std::uint64_t key = 0;          ///< of the draw
-    std::int64_t first_sample = 0;  ///< index in the global batch of x's first sample
-    std::int64_t samples = 1;       ///< in a microbatch
-    std::int64_t per_sample = 1;    ///< elements
-    void fields(auto&& see) const {
-      see("p", p), see("key", key), see("first_sample", first_sample), see("samples", samples),
-          see("per_sample", per_sample);
-    }
+    double p = 0;  ///< probability of an element to be zeroed
+    Draw draw;
+    void fields(auto&& see) const { see("p", p), see("draw", draw); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs& attrs);
+  static void localise(Attrs& attrs, const Box& output) { attrs.draw.box = output; }
 };
 
 /// x with every element zeroed with probability `p` and multiplied with 1 / (1 - p) otherwise. The

@@ -18,6 +18,7 @@ struct Expand {
   static void alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs& attrs);
+  static void localise(Attrs& attrs, const Box& output) { attrs.shape = output.shape; }
 };
 
 /// A view of `x` in a shape that x broadcasts to; -1 keeps a dim's size.

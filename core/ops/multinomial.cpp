@@ -10,7 +10,7 @@
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
-#include <tessera/core/ops/support/sample_places.h>
+#include <tessera/core/ops/support/draw.h>
 
 namespace tessera {
 namespace {
@@ -80,6 +80,14 @@ ShardRule Multinomial::shard(const Infer& c, const Attrs&) {
     (*labels)[0] = c.input().ndim() > 1 ? std::int8_t{0} : DimLabels::kWhole;
   }
   return rule;
+}
+
+void Multinomial::localise(Attrs& attrs, const Box& output) {
+  std::int64_t rows = output.offset[0];  // before the piece
+  for (int d = 1; d + 1 < output.whole.size(); ++d) {
+    rows *= output.whole[d];
+  }
+  attrs.first_row += rows;
 }
 
 namespace {

@@ -21,6 +21,7 @@ struct Multinomial {
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs& attrs);
+  static void localise(Attrs& attrs, const Box& output);
 };
 
 /// `count` classes, drawn with replacement, for every row of `probabilities` (..., V), which need

@@ -29,6 +29,9 @@ struct PackedAttention {
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs& attrs);
+  static void localise(Attrs& attrs, const Box& output) {
+    attrs.attention.first_sample += output.offset[0];
+  }
 };
 
 /// Inputs: gradient and y (batch, time, heads size), qkv, ScoreSums, in the order gradient, qkv, y,
@@ -41,6 +44,9 @@ struct PackedAttentionBackward {
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs& attrs);
+  static void localise(Attrs& attrs, const Box& output) {
+    attrs.attention.first_sample += output.offset[0];
+  }
 };
 
 /// Self-attention on qkv (batch, time, (heads + 2 kv_heads) size) -> (batch, time, heads size).

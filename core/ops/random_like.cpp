@@ -3,12 +3,10 @@
 #include <cmath>
 
 #include <tessera/core/base/normal.h>
-#include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/elementwise.h>
-#include <tessera/core/ops/support/sample_places.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -21,9 +19,9 @@ double cut_off(double uniform, DType dtype) {
   return narrow ? std::ldexp(std::floor(std::ldexp(uniform, digits)), -digits) : uniform;
 }
 
-double draw(const RandomLike::Attrs& attrs, std::int64_t sample, std::int64_t offset, DType dtype) {
-  const RandomStream stream{.key = mix(attrs.key, static_cast<std::uint64_t>(sample))};
-  const auto at = static_cast<std::uint64_t>(offset);
+double drawn(const RandomLike::Attrs& attrs, const DrawnPlaces::Place& place, DType dtype) {
+  const RandomStream stream{.key = mix(attrs.draw.key, static_cast<std::uint64_t>(place.sample))};
+  const auto at = static_cast<std::uint64_t>(place.offset);
   return attrs.distribution == RandomLike::Distribution::normal
              ? to_normal(stream.block(at))
              : cut_off(double{to_uniform(stream.word(at))}, dtype);
@@ -31,12 +29,7 @@ double draw(const RandomLike::Attrs& attrs, std::int64_t sample, std::int64_t of
 
 Tensor random_like(const Tensor& x, RandomLike::Distribution distribution) {
   const Tensor each = for_each_drawing(x);
-  const SampleShares shares = sample_shares(each);
-  return call<RandomLike>({each}, {.distribution = distribution,
-                                   .key = next_random_key(),
-                                   .first_sample = shares.first_sample,
-                                   .samples = shares.samples,
-                                   .per_sample = shares.per_sample});
+  return call<RandomLike>({each}, {.distribution = distribution, .draw = new_draw(each)});
 }
 
 }  // namespace
@@ -48,13 +41,10 @@ void RandomLike::infer(Infer& c, const Attrs&) {
 
 void RandomLike::reference(Kernel& k, const Attrs& attrs) {
   TensorImpl& out = k.output();
-  const ElementPlaces place_of(k.input());
+  const DrawnPlaces place_of(attrs.draw, k.input());
   StridedCounter<1> at(out.shape, {out.strides});
   for (std::int64_t n = out.numel(); n > 0; --n, at.next()) {
-    const auto [microbatch, element] = place_of(at.index());
-    const std::int64_t sample =
-        attrs.first_sample + microbatch * attrs.samples + element / attrs.per_sample;
-    store_as(out, at.offsets[0], draw(attrs, sample, element % attrs.per_sample, out.dtype));
+    store_as(out, at.offsets[0], drawn(attrs, place_of(at.index()), out.dtype));
   }
 }
 

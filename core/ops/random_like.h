@@ -2,12 +2,13 @@
 #pragma once
 
 #include <tessera/core/dispatch/call.h>
+#include <tessera/core/ops/support/draw.h>
 
 namespace tessera {
 
 /// Input: x, of which the shape and the borders of microbatches count. Elements belong to samples
-/// as SampleShares says (core/ops/support/sample_places.h); the element with offset j in sample s
-/// is made of block j, or for uniform numbers word j, of the stream with key mix(key, s).
+/// as `draw` says; the element with offset j in sample s is made of block j, or for uniform numbers
+/// word j, of the stream with key mix(key, s).
 struct RandomLike {
   static constexpr OpInfo info{.name = "random_like",
                                .doc = "random numbers, each sample's from a stream of its own",
@@ -19,19 +20,14 @@ struct RandomLike {
   }
   struct Attrs {
     Distribution distribution = Distribution::uniform;
-    std::uint64_t key = 0;  ///< of the draw
-    std::int64_t first_sample = 0;
-    std::int64_t samples = 1;
-    std::int64_t per_sample = 1;
-    void fields(auto&& see) const {
-      see("distribution", distribution), see("key", key), see("first_sample", first_sample),
-          see("samples", samples), see("per_sample", per_sample);
-    }
+    Draw draw;
+    void fields(auto&& see) const { see("distribution", distribution), see("draw", draw); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs&);
+  static void localise(Attrs& attrs, const Box& output) { attrs.draw.box = output; }
 };
 
 /// Uniform in [0, 1) and standard normal, of the shape, dtype and device of `x`, which is floating.

@@ -18,6 +18,7 @@ struct Reshape {
   static void alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs& attrs);
+  static void localise(Attrs& attrs, const Box& output) { attrs.shape = output.shape; }
 };
 
 /// x in `shape`, whose number of elements must be that of x; one size may be -1. A view where the

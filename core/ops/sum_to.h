@@ -21,6 +21,7 @@ struct SumTo {
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs& attrs);
+  static void localise(Attrs& attrs, const Box& output) { attrs.shape = output.shape; }
 };
 
 /// Sums `x` to `shape`, which must broadcast to the shape of x: dims that x has in front and dims

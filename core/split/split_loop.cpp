@@ -7,16 +7,15 @@
 #include <tessera/core/autograd/views.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/loss_counts.h>
-#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
 
 /// Stale views are recorded anew in the order in which the op takes them, as without microbatches:
 /// it is the order in which gradients are added.
-void settle_views(std::span<const TensorRef> inputs) {
+void settle_views(std::span<const TensorRef> inputs, const CallContext& context) {
   for (const Tensor& x : inputs) {
-    if (Modes::current().record && x.defined()) {
+    if (context.record && x.defined()) {
       settle_view(x);
     }
   }
@@ -25,11 +24,11 @@ void settle_views(std::span<const TensorRef> inputs) {
 /// One for each microbatch; empty where all take the same. What all take and has a gradient is
 /// repeated, so that the gradients of the microbatches stay apart; one is not, as in a pass that
 /// does not know that it is one.
-Outputs slices_of(const Tensor& x, std::int32_t parts) {
+Outputs slices_of(const Tensor& x, std::int32_t parts, const CallContext& context) {
   if (x.defined() && x.cut()) {
     return unbind_microbatches(x);
   }
-  const bool has_gradient = x.defined() && x.requires_grad() && Modes::current().record;
+  const bool has_gradient = x.defined() && x.requires_grad() && context.record;
   return has_gradient && parts > 1 ? unbind_microbatches(repeat_microbatches(x, parts)) : Outputs{};
 }
 
@@ -64,15 +63,15 @@ Tensor written_to(const OpDef& op, Tensor destination, Tensor joined) {
 }
 
 /// `inputs`, with copies of those that a recorded call is about to overwrite.
-std::vector<Tensor> kept_inputs(std::span<const TensorRef> inputs, const Outputs& destinations) {
+std::vector<Tensor> kept_inputs(const Call& call, const CallContext& context) {
   const auto overwritten = [&](const Tensor& x) {
-    return std::ranges::any_of(destinations, [&](const Tensor& to) {
+    return std::ranges::any_of(call.outputs, [&](const Tensor& to) {
       return to.defined() && x.defined() && to.shares_storage(x);
     });
   };
   std::vector<Tensor> kept;
-  for (const Tensor& x : inputs) {
-    kept.push_back(Modes::current().record && overwritten(x) ? snapshot(x) : x);
+  for (const Tensor& x : call.inputs) {
+    kept.push_back(context.record && overwritten(x) ? snapshot(x) : x);
   }
   return kept;
 }
@@ -94,12 +93,12 @@ void mark_second_gradient(const OpDef& op, const Outputs& results) {
 /// The inputs of a call for each microbatch alone.
 class Slices {
  public:
-  Slices(std::span<const TensorRef> inputs, std::int32_t parts)
+  Slices(std::span<const TensorRef> inputs, std::int32_t parts, const CallContext& context)
       : inputs_(inputs), of_inputs_(inputs.size()) {
-    settle_views(inputs);
+    settle_views(inputs, context);
     // The last input first: gradients of a tensor that comes twice are added in the op's order.
     for (std::size_t i = inputs.size(); i-- > 0;) {
-      of_inputs_[i] = slices_of(inputs[i], parts);
+      of_inputs_[i] = slices_of(inputs[i], parts, context);
     }
   }
 
@@ -123,7 +122,7 @@ std::vector<Outputs> results_by_microbatch(const OpDef& op, const Slices& slices
                                            std::int32_t parts) {
   std::vector<Outputs> results;
   for (std::int32_t m = 0; m < parts; ++m) {
-    call(op, slices[m], attrs, results.emplace_back());
+    tessera::call(op, slices[m], attrs, results.emplace_back());
     if (parts > 1) {
       mark_second_gradient(op, results.back());
     }
@@ -132,27 +131,28 @@ std::vector<Outputs> results_by_microbatch(const OpDef& op, const Slices& slices
 }
 
 /// The output of the whole call from what each microbatch gave, of which dim `dim` holds samples.
-Tensor joined_output(const OpDef& op, std::span<const TensorRef> inputs,
-                     std::span<const TensorRef> pieces, int dim, const Tensor& destination,
-                     const SplitPlan& plan) {
+Tensor joined_output(const Call& call, std::span<const TensorRef> pieces, int dim,
+                     const Tensor& destination, const SplitPlan& plan, const CallContext& context) {
+  const OpDef& op = call.op;
   if (plan.stacked_inputs) {  // it stays so: the gradient of a leaf is added up by the leaf
     Tensor joined = join_microbatches(pieces, -1, dim);
-    return op.info.view ? view_of_all(inputs[0], pieces[0], joined)
+    return op.info.view ? view_of_all(call.inputs[0], pieces[0], joined)
                         : written_to(op, destination, std::move(joined));
   }
   if (dim < 0 && plan.parts == 1) {
     return written_to(op, destination, pieces[0]);
   }
   Tensor joined = join_microbatches(pieces, dim);
-  return dim < 0 && Modes::current().batch_sum == BatchSum::tree
+  return dim < 0 && context.batch_sum == BatchSum::tree
              ? sum_microbatches(joined, destination)
              : written_to(op, destination, std::move(joined));
 }
 
 }  // namespace
 
-std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs, const SplitPlan& plan) {
-  settle_views(inputs);
+std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs, const SplitPlan& plan,
+                                  const CallContext& context) {
+  settle_views(inputs, context);
   std::vector<Tensor> marked;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = inputs[i];
@@ -162,16 +162,17 @@ std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs, const Split
   return marked;
 }
 
-void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
-                        Outputs& outputs, const SplitPlan& plan) {
-  const Outputs destinations = outputs;
-  const std::vector<Tensor> kept = kept_inputs(inputs, destinations);
+void call_by_microbatch(Call& call, const SplitPlan& plan, const CallContext& context) {
+  const Outputs destinations = call.outputs;
+  const std::vector<Tensor> kept = kept_inputs(call, context);
   const std::vector<TensorRef> read(kept.begin(), kept.end());
-  const Slices slices(read, plan.parts);
-  const auto dims =
-      plan.stacked_inputs ? stacked_sample_dims(op, inputs, slices[0], attrs) : plan.output_dims;
-  const std::vector<Outputs> results = results_by_microbatch(op, slices, attrs, plan.parts);
-  outputs.clear();
+  const Slices slices(read, plan.parts, context);
+  const auto dims = plan.stacked_inputs
+                        ? stacked_sample_dims(call.op, call.inputs, slices[0], call.attrs)
+                        : plan.output_dims;
+  const std::vector<Outputs> results =
+      results_by_microbatch(call.op, slices, call.attrs, plan.parts);
+  call.outputs.clear();
   for (std::size_t i = 0; i < results[0].size(); ++i) {
     std::vector<TensorRef> pieces;
     for (const Outputs& result : results) {
@@ -179,7 +180,7 @@ void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, cons
     }
     const int dim = i < dims.size() ? dims[i] : -1;
     const Tensor destination = i < destinations.size() ? destinations[i] : Tensor();
-    outputs.push_back(joined_output(op, inputs, pieces, dim, destination, plan));
+    call.outputs.push_back(joined_output(call, pieces, dim, destination, plan, context));
   }
 }
 

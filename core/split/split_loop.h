@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <tessera/core/dispatch/call.h>
+#include <tessera/core/dispatch/pipeline.h>
 #include <tessera/core/dispatch/split_plan.h>
 
 namespace tessera {
@@ -13,10 +13,9 @@ namespace tessera {
 /// the pass along the dim in which others hold samples, `zeros(x.shape())` say, has an entry a
 /// sample too: it could not be used in a pass of another size otherwise.
 [[nodiscard]] std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs,
-                                                const SplitPlan& plan);
+                                                const SplitPlan& plan, const CallContext& context);
 
-/// Runs `op` on each microbatch's slices and joins the results: always right, never fast.
-void call_by_microbatch(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
-                        Outputs& outputs, const SplitPlan& plan);
+/// Makes the call on each microbatch's slices and joins the results: always right, never fast.
+void call_by_microbatch(Call& call, const SplitPlan& plan, const CallContext& context);
 
 }  // namespace tessera

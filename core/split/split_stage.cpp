@@ -9,9 +9,10 @@ namespace tessera {
 namespace {
 
 void split(Call& call) {
-  const SplitPlan plan = plan_split(call.op, call.inputs, call.attrs);
+  const CallContext context = CallContext::current();
+  const SplitPlan plan = plan_split(call.op, call.inputs, call.attrs, context);
   if (!plan.unmarked.empty()) {
-    const std::vector<Tensor> marked = marked_inputs(call.inputs, plan);
+    const std::vector<Tensor> marked = marked_inputs(call.inputs, plan, context);
     tessera::call(call.op, std::vector<TensorRef>(marked.begin(), marked.end()), call.attrs,
                   call.outputs);
     return;
@@ -19,7 +20,7 @@ void split(Call& call) {
   const Origins from(call.inputs);
   const Outputs destinations = call.outputs;
   if (plan.loop) {
-    call_by_microbatch(call.op, call.inputs, call.attrs, call.outputs, plan);
+    call_by_microbatch(call, plan, context);
   } else {
     call.split = &plan;
     proceed(call);

@@ -34,7 +34,8 @@ struct Attention {
   bool causal = false;  ///< query i sees keys up to i + causal_offset
   std::int64_t causal_offset = 0;
   AttentionMask mask;
-  DropoutDraw dropout;  ///< of weights; a sample's are numbered [heads, queries, keys]
+  DropoutDraw dropout;          ///< of weights; a sample's are numbered [heads, queries, keys]
+  std::int64_t first_head = 0;  ///< there
   Heads q, k, v, out;
   /// ScoreSum<float>, or <double> of f64, [batch, heads, queries]; written by forward unless null.
   void* sums = nullptr;

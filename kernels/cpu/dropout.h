@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <tessera/core/ops/support/draw.h>
 #include <tessera/core/tensor/dtype.h>
 
 namespace tessera::cpu {
@@ -30,18 +31,15 @@ struct DropoutDraw {
   [[nodiscard]] DropoutStream stream(std::int64_t i) const;
 };
 
-/// Microbatches of elements that lie one behind the other in memory, each of runs of one sample.
-struct DropoutRuns {
+/// Elements that lie one behind the other in memory, in a box of a tensor whose microbatches do.
+struct DropoutElements {
   DType dtype = DType::f32;
   const void* x = nullptr;
   void* y = nullptr;  ///< may be x
-  DropoutDraw draw;
-  std::int64_t parts = 1;    ///< microbatches
-  std::int64_t runs = 1;     ///< in a microbatch
-  std::int64_t run = 0;      ///< elements
-  std::int64_t samples = 1;  ///< numbers of samples from one microbatch to the next
+  Box box;
+  std::int64_t microbatch = 0;  ///< elements of the whole tensor in one, whole samples
 };
-/// y = x scaled, or 0 where it is dropped.
-void dropout_runs(const DropoutRuns&);
+/// y = x scaled, or 0 where `draw` with probability `p` drops it.
+void drop_elements(const DropoutElements& e, double p, const Draw& draw);
 
 }  // namespace tessera::cpu

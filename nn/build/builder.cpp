@@ -176,8 +176,9 @@ Tensor new_value(const Module& module, const SlotEntry& entry) {
   Tensor value = empty(slot.shape, {.dtype = slot.dtype, .device = module.device()});
   if (value.device().type != DeviceType::meta) {
     const BuildProgress& progress = progress_of(module);
-    slot.initializer(value, {.key = mix(progress.model_key.value_or(0),
-                                        hash_name(dotted(progress.path, entry.name)))});
+    slot.initializer(
+        value, Box::all_of(slot.shape),
+        {.key = mix(progress.model_key.value_or(0), hash_name(dotted(progress.path, entry.name)))});
   }
   return value;
 }

@@ -5,7 +5,7 @@
 namespace tessera::nn::init {
 
 Initializer constant(double value) {
-  return [value](const Tensor& target, const RandomStream&) {
+  return [value](const Tensor& target, const Box&, const RandomStream&) {
     visit_dtype(target.dtype(), [&]<class T>() {
       T* data = target.get().data<T>();
       std::fill(data, data + target.numel(), convert<T>(value));

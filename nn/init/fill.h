@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
+#include <span>
 #include <type_traits>
 
 #include <tessera/core/base/philox.h>
 #include <tessera/core/device/thread_pool.h>
+#include <tessera/core/tensor/box.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/tensor.h>
 
@@ -48,26 +51,37 @@ template <class Real, class Word>
   return (static_cast<Real>(word) + Real{0.5}) * kStep;
 }
 
-/// Fills `value`, dense and floating, with what `make(words, four)` makes of each block of four
-/// random words: elements 4i to 4i+3 come from block i of `stream`. Values of f64 are computed as
-/// double, all others as float.
+/// Fills `to` with elements `first`, first + 1, ... of the whole tensor.
+template <class Real, class T, class F>
+void fill_run(std::span<T> to, std::int64_t first, const RandomStream& stream, const F& make) {
+  const std::int64_t end = first + std::ssize(to);
+  for (std::int64_t block = first / 4; 4 * block < end; ++block) {
+    Real four[4];
+    make(words_of<Real>(stream, static_cast<std::uint64_t>(block)), four);
+    for (std::int64_t i = std::max(first, 4 * block); i < std::min(end, 4 * block + 4); ++i) {
+      to[static_cast<std::size_t>(i - first)] = convert<T>(four[i % 4]);
+    }
+  }
+}
+
+/// Fills `value`, dense and floating, with the elements in `box` of what `make(words, four)` makes
+/// of each block of four random words: elements 4i to 4i+3 of the whole come from block i of
+/// `stream`. Values of f64 are computed as double, all others as float.
 template <class F>
-void fill_by_fours(const Tensor& value, const RandomStream& stream, const F& make) {
+void fill_by_fours(const Tensor& value, const Box& box, const RandomStream& stream, const F& make) {
   check(is_floating(value.dtype()) && value.is_contiguous(),
         "init: needs a dense floating tensor; got ", value.dtype());
   constexpr std::int64_t kTask = 1 << 16;
   const std::int64_t numel = value.numel();
+  const std::int64_t run = box.run();
   visit_dtype(value.dtype(), [&]<class T>() {
     using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
     T* data = value.get().data<T>();
     parallel_for((numel + kTask - 1) / kTask, [&](std::int64_t task) {
       const std::int64_t end = std::min(numel, (task + 1) * kTask);
-      for (std::int64_t i = task * kTask; i < end; i += 4) {
-        Real four[4];
-        make(words_of<Real>(stream, static_cast<std::uint64_t>(i / 4)), four);
-        for (std::int64_t k = 0; k < std::min<std::int64_t>(4, end - i); ++k) {
-          data[i + k] = convert<T>(four[k]);
-        }
+      for (std::int64_t i = task * kTask, next = 0; i < end; i = next) {
+        next = std::min(end, (i / run + 1) * run);
+        fill_run<Real>(std::span<T>(data + i, data + next), box.number(i), stream, make);
       }
     });
   });

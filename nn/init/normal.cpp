@@ -20,8 +20,8 @@ void box_muller(Word first, Word second, Real* pair) {
 }  // namespace
 
 Initializer normal(double mean, double deviation) {
-  return [=](const Tensor& value, const RandomStream& stream) {
-    fill_by_fours(value, stream, [&]<class Real>(const auto& words, Real* four) {
+  return [=](const Tensor& value, const Box& box, const RandomStream& stream) {
+    fill_by_fours(value, box, stream, [&]<class Real>(const auto& words, Real* four) {
       const auto center = static_cast<Real>(mean);
       const auto scale = static_cast<Real>(deviation);
       box_muller(words[0], words[1], four);

@@ -67,29 +67,28 @@ void orthonormalize(double* vectors, std::int64_t count, std::int64_t size) {
 }  // namespace
 
 Initializer orthogonal(double gain) {
-  return [gain](const Tensor& value, const RandomStream& stream) {
-    const Shape& shape = value.shape();
+  return [gain](const Tensor& value, const Box& box, const RandomStream& stream) {
+    const Shape& shape = box.whole;
     check<ValueError>(shape.size() >= 2, "orthogonal: needs at least two dims; got shape ", shape);
     if (value.numel() == 0) {
       return;
     }
     const std::int64_t rows = shape[0];
-    const std::int64_t columns = value.numel() / rows;
+    const std::int64_t columns = numel_of(shape) / rows;
     const bool tall = rows > columns;
     const std::int64_t count = tall ? columns : rows;
     const std::int64_t size = tall ? rows : columns;
     const DType drawn_as = value.dtype() == DType::f64 ? DType::f64 : DType::f32;
     const Tensor drawn = empty({count, size}, {.dtype = drawn_as});
-    normal()(drawn, stream);
+    normal()(drawn, Box::all_of(drawn.shape()), stream);
     const Tensor vectors = cast(drawn, DType::f64);
     auto* numbers = vectors.data<double>();
     orthonormalize(numbers, count, size);
-    std::int64_t i = 0;
-    for_each_element(value.get(), [&](std::int64_t at) {
+    for (std::int64_t element = 0; element < value.numel(); ++element) {
+      const std::int64_t i = box.number(element);
       const std::int64_t from = tall ? i % columns * size + i / columns : i;
-      store_as(value.get(), at, gain * numbers[from]);
-      ++i;
-    });
+      store_as(value.get(), element, gain * numbers[from]);
+    }
   };
 }
 

@@ -20,16 +20,19 @@ std::uint64_t column_key(const RandomStream& stream, std::int64_t column) {
 Initializer sparse(double sparsity, double deviation) {
   check<ValueError>(sparsity >= 0 && sparsity <= 1, "sparse: wrong share; got ", sparsity,
                     ", expected one in [0, 1]");
-  return [=](const Tensor& value, const RandomStream& stream) {
-    const Shape& shape = value.shape();
+  return [=](const Tensor& value, const Box& box, const RandomStream& stream) {
+    const Shape& shape = box.whole;
     check<ValueError>(shape.size() == 2, "sparse: needs a matrix; got shape ", shape);
-    normal(0, deviation)(value, stream);
+    normal(0, deviation)(value, box, stream);
     const auto zero_rows =
         static_cast<std::int64_t>(std::ceil(sparsity * static_cast<double>(shape[0])));
-    for (std::int64_t column = 0; zero_rows > 0 && column < shape[1]; ++column) {
+    for (std::int64_t j = 0; zero_rows > 0 && j < box.shape[1]; ++j) {
+      const std::int64_t column = box.offset[1] + j;
       const data::Permutation rows(shape[0], column_key(stream, column));
       for (std::int64_t i = 0; i < zero_rows; ++i) {
-        store_as(value.get(), rows[i] * shape[1] + column, 0.0);
+        if (const std::int64_t at = box.find({rows[i], column}); at >= 0) {
+          store_as(value.get(), at, 0.0);
+        }
       }
     }
   };

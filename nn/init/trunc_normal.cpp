@@ -69,10 +69,10 @@ Initializer trunc_normal(double mean, double deviation, double low, double high)
   }
   const double first = above(-from);
   const double last = above(-to);
-  return [=](const Tensor& value, const RandomStream& stream) {
+  return [=](const Tensor& value, const Box& box, const RandomStream& stream) {
     const double least = -largest_up_to(-low, value.dtype());
     const double most = largest_up_to(high, value.dtype());
-    fill_by_fours(value, stream, [&]<class Real>(const auto& words, Real* four) {
+    fill_by_fours(value, box, stream, [&]<class Real>(const auto& words, Real* four) {
       constexpr auto* kQuantile = sizeof(Real) == 8 ? exact_quantile : quantile;
       for (std::size_t k = 0; k < 4; ++k) {
         const double u = to_positive<double>(words[k]);

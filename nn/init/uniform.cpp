@@ -8,9 +8,9 @@
 namespace tessera::nn::init {
 
 Initializer uniform(double low, double high) {
-  return [=](const Tensor& value, const RandomStream& stream) {
+  return [=](const Tensor& value, const Box& box, const RandomStream& stream) {
     const double last = std::max(low, largest_below(high, value.dtype()));
-    fill_by_fours(value, stream, [&]<class Real>(const auto& words, Real* four) {
+    fill_by_fours(value, box, stream, [&]<class Real>(const auto& words, Real* four) {
       const auto most = static_cast<Real>(last);
       const auto origin = static_cast<Real>(low);
       const auto width = static_cast<Real>(high - low);

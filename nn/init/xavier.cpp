@@ -9,23 +9,23 @@
 namespace tessera::nn::init {
 namespace {
 
-double fan_sum(const Tensor& value) {
-  const Fan fan = fan_of(value.shape());
+double fan_sum(const Shape& shape) {
+  const Fan fan = fan_of(shape);
   return static_cast<double>(fan.in + fan.out);
 }
 
 }  // namespace
 
 Initializer xavier_uniform(double gain) {
-  return [gain](const Tensor& value, const RandomStream& stream) {
-    const double bound = gain * std::sqrt(6 / fan_sum(value));
-    uniform(-bound, bound)(value, stream);
+  return [gain](const Tensor& value, const Box& box, const RandomStream& stream) {
+    const double bound = gain * std::sqrt(6 / fan_sum(box.whole));
+    uniform(-bound, bound)(value, box, stream);
   };
 }
 
 Initializer xavier_normal(double gain) {
-  return [gain](const Tensor& value, const RandomStream& stream) {
-    normal(0, gain * std::sqrt(2 / fan_sum(value)))(value, stream);
+  return [gain](const Tensor& value, const Box& box, const RandomStream& stream) {
+    normal(0, gain * std::sqrt(2 / fan_sum(box.whole)))(value, box, stream);
   };
 }
 

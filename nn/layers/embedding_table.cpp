@@ -27,11 +27,15 @@ Initializer table_init(std::optional<std::int64_t> padding) {
   if (!padding) {
     return normal;
   }
-  return [normal, row = *padding](const Tensor& table, const RandomStream& stream) {
-    normal(table, stream);
-    const std::size_t nbytes = table.nbytes() / static_cast<std::size_t>(table.size(0));
-    std::memset(static_cast<std::byte*>(table.raw_data()) + static_cast<std::size_t>(row) * nbytes,
-                0, nbytes);
+  return [normal, row = *padding](const Tensor& table, const Box& box, const RandomStream& stream) {
+    normal(table, box, stream);
+    const std::int64_t here = row - box.offset[0];
+    if (here >= 0 && here < box.shape[0]) {
+      const std::size_t nbytes = table.nbytes() / static_cast<std::size_t>(box.shape[0]);
+      std::memset(
+          static_cast<std::byte*>(table.raw_data()) + static_cast<std::size_t>(here) * nbytes, 0,
+          nbytes);
+    }
   };
 }
 

@@ -17,7 +17,8 @@ namespace tessera::dist {
 namespace {
 
 struct Wide : nn::Module {
-  nn::Parameter weight{this, "weight", {1024, 1024}, [](const Tensor&, const RandomStream&) {}};
+  nn::Parameter weight{
+      this, "weight", {1024, 1024}, [](const Tensor&, const Box&, const RandomStream&) {}};
 };
 
 std::int64_t resident_pages(const Tensor& x) {

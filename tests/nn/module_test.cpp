@@ -13,7 +13,7 @@
 namespace tessera::nn {
 namespace {
 
-void fill_words(const Tensor& value, const RandomStream& stream) {
+void fill_words(const Tensor& value, const Box&, const RandomStream& stream) {
   float* data = value.data<float>();
   for (std::int64_t i = 0; i < value.numel(); ++i) {
     data[i] = to_uniform(stream.word(static_cast<std::uint64_t>(i)));

@@ -57,8 +57,8 @@ const RegisterOpCase<Attention> kAttentionCase{{
               {.inputs = {real({3, 4}), real({3, 4}), real({3, 4}), absent()}}},
     .tolerance = {.of_largest = 4},
     .set_dtype = set_dtype,
-    .set_piece = [](AttentionAttrs& attrs, int index,
-                    int pieces) { attrs.first_sample += index * 4 / pieces; },
+    .set_microbatch = [](AttentionAttrs& attrs, int index,
+                         int count) { attrs.first_sample += index * 4 / count; },
     .second_gradient = false,  // Unsupported
     .gradient_outputs = 1,
 }};
@@ -79,8 +79,8 @@ const RegisterOpCase<AttentionBackward> kAttentionBackwardCase{{
               {.inputs = {kQ, kQ, kQ, kQ, kQ, real({4, 2})}}},
     .tolerance = {.of_largest = 4},
     .set_dtype = set_dtype,
-    .set_piece = [](AttentionAttrs& attrs, int index,
-                    int pieces) { attrs.first_sample += index * 4 / pieces; },
+    .set_microbatch = [](AttentionAttrs& attrs, int index,
+                         int count) { attrs.first_sample += index * 4 / count; },
     .spreads_nan = true,
 }};
 

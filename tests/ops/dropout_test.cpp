@@ -16,17 +16,17 @@ using testing_support::numbers;
 
 const RegisterOpCase<Dropout> kDropoutCase{{
     .samples = {{.inputs = {real({4, 6})},
-                 .attrs = {.p = 0.4, .key = 7, .first_sample = 3, .samples = 4, .per_sample = 6}},
+                 .attrs = {.p = 0.4,
+                           .draw = {.key = 7, .first_sample = 3, .samples = 4, .per_sample = 6}}},
                 {.inputs = {real({8})},
-                 .attrs = {.p = 0.75, .key = 8, .samples = 8, .per_sample = 1}}},
+                 .attrs = {.p = 0.75, .draw = {.key = 8, .samples = 8, .per_sample = 1}}}},
     .wrong = {{.inputs = {integers({4}, 0, 2)}, .attrs = {.p = 0.5}},
               {.inputs = {real({4})}, .attrs = {.p = 1.5}}},
-    .set_piece =
-        [](Dropout::Attrs& attrs, int index, int pieces) {
-          attrs.samples /= pieces;
-          attrs.first_sample += index * attrs.samples;
+    .set_microbatch =
+        [](Dropout::Attrs& attrs, int index, int count) {
+          attrs.draw.samples /= count;
+          attrs.draw.first_sample += index * attrs.draw.samples;
         },
-    .shard_labels = {0},  // attributes tell apart pieces of the batch only
 }};
 
 std::vector<float> draw(double p = 0.5) {

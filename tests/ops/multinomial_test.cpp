@@ -25,8 +25,8 @@ const RegisterOpCase<Multinomial> kMultinomialCase{{
               {.inputs = {real({4}, 0, 1)}, .attrs = {.count = 0}},
               {.inputs = {real({4, 0})}},
               {.inputs = {real({})}}},
-    .set_piece = [](Multinomial::Attrs& attrs, int index,
-                    int pieces) { attrs.first_row += index * kRows / pieces; },
+    .set_microbatch = [](Multinomial::Attrs& attrs, int index,
+                         int count) { attrs.first_row += index * kRows / count; },
 }};
 
 TEST(Multinomial, draws_classes_as_often_as_they_are_probable) {

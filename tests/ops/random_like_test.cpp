@@ -25,20 +25,17 @@ using testing_support::numbers;
 
 const RegisterOpCase<RandomLike> kRandomLikeCase{{
     .samples = {{.inputs = {real({4, 6})},
-                 .attrs = {.key = 7, .first_sample = 3, .samples = 4, .per_sample = 6}},
+                 .attrs = {.draw = {.key = 7, .first_sample = 3, .samples = 4, .per_sample = 6}}},
                 {.inputs = {real({8})},
                  .attrs = {.distribution = RandomLike::Distribution::normal,
-                           .key = 8,
-                           .samples = 8,
-                           .per_sample = 1}}},
+                           .draw = {.key = 8, .samples = 8, .per_sample = 1}}}},
     .wrong = {{.inputs = {integers({4}, 0, 2)}}},
     .dtypes = {DType::f32, DType::f64},  // of 16 bits, uniform numbers are cut off: see below
-    .set_piece =
-        [](RandomLike::Attrs& attrs, int index, int pieces) {
-          attrs.samples /= pieces;
-          attrs.first_sample += index * attrs.samples;
+    .set_microbatch =
+        [](RandomLike::Attrs& attrs, int index, int count) {
+          attrs.draw.samples /= count;
+          attrs.draw.first_sample += index * attrs.draw.samples;
         },
-    .shard_labels = {0},  // attributes tell apart pieces of the batch only
 }};
 
 class RandomLikeTest : public ::testing::Test {

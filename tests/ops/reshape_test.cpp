@@ -17,7 +17,6 @@ const RegisterOpCase<Reshape> kReshapeCase{{
               {.inputs = {real({4})}, .attrs = {.shape = {-1, -1}}},
               {.inputs = {real({4})}, .attrs = {.shape = {-2, 2}}}},
     .dtypes = kAllDTypes,
-    .shard_labels = {0},
     .strides = false,
 }};
 

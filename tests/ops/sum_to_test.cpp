@@ -13,7 +13,6 @@ const RegisterOpCase<SumTo> kSumToCase{{
     .samples = {{.inputs = {real({4, 2, 6})}, .attrs = {.shape = {2, 6}}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.shape = {3}}}},
     .dtypes = kAllDTypes,
-    .shard_labels = {0},
 }};
 
 }  // namespace

@@ -84,8 +84,8 @@ struct SampleData {
   using Attrs = std::shared_ptr<const void>;
   std::vector<InputSpec> inputs;
   std::function<Attrs(DType)> attrs_in;  ///< for swept inputs of a dtype
-  /// Of piece `index` of `pieces` of the call with attributes `attrs`.
-  std::function<Attrs(const void* attrs, int index, int pieces)> attrs_of_piece;
+  /// Of microbatch `index` of `count`, of the call with attributes `attrs`.
+  std::function<Attrs(const void* attrs, int index, int count)> attrs_of_microbatch;
 
   /// For inputs as they are given.
   [[nodiscard]] Attrs attrs() const { return attrs_in(DType::f64); }
@@ -105,7 +105,6 @@ struct OpCaseData {
   bool second_gradient = true;
   int gradient_outputs = kMaxOutputs;
   std::vector<int> overwrites;
-  std::vector<std::int8_t> shard_labels;
   bool means_of_microbatches = false;
   bool meta = true;
   bool strides = true;
@@ -146,8 +145,9 @@ struct OpCase {
   Tolerance tolerance{};
   /// Tells attributes that name a dtype which one the swept inputs have.
   void (*set_dtype)(typename Op::Attrs&, DType) = nullptr;
-  /// Tells attributes that name a place in the batch that the call is piece `index` of `pieces`.
-  void (*set_piece)(typename Op::Attrs&, int index, int pieces) = nullptr;
+  /// Tells attributes that name a place in the batch that the call runs microbatch `index` of
+  /// `count` alone; those of a call that holds all of them are the first one's.
+  void (*set_microbatch)(typename Op::Attrs&, int index, int count) = nullptr;
   /// Finite differences against the op's gradient, f64; first sample inputs only where they
   /// differentiate. Switch off, with a reason beside it, where they are no oracle.
   bool gradient = true;
@@ -155,8 +155,6 @@ struct OpCase {
   int gradient_outputs = kMaxOutputs;  ///< so many have a gradient, the others are saved results
   /// Output i may be written over input overwrites[i]; that of ops in place is input 0.
   std::vector<int> overwrites;
-  /// The shard rule is checked for these labels only, where attributes name sizes of others.
-  std::vector<std::int8_t> shard_labels;
   /// Results are means of each microbatch: pieces are compared with a call that holds them so.
   bool means_of_microbatches = false;
   bool meta = true;          ///< false: shapes depend on values
@@ -183,7 +181,6 @@ struct RegisterOpCase {
                       .second_gradient = typed.second_gradient,
                       .gradient_outputs = typed.gradient_outputs,
                       .overwrites = typed.overwrites,
-                      .shard_labels = typed.shard_labels,
                       .means_of_microbatches = typed.means_of_microbatches,
                       .meta = typed.meta,
                       .strides = typed.strides,
@@ -206,10 +203,11 @@ struct RegisterOpCase {
         }
         return changed;
       };
-      data.attrs_of_piece = [set = typed.set_piece](const void* attrs, int index, int pieces) {
+      data.attrs_of_microbatch = [set = typed.set_microbatch](const void* attrs, int index,
+                                                              int count) {
         const auto changed = std::make_shared<Attrs>(*static_cast<const Attrs*>(attrs));
         if (set != nullptr) {
-          set(*changed, index, pieces);
+          set(*changed, index, count);
         }
         return changed;
       };

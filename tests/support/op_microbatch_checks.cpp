@@ -163,7 +163,7 @@ bool compare(const Cutting& c, std::uint32_t marked, const std::string& what) {
   Result whole;
   try {
     // Attributes that name places in the batch are those of a microbatch, the first one here.
-    const auto attrs = c.sample->attrs_of_piece(c.sample->attrs_in(kDType).get(), 0, c.count);
+    const auto attrs = c.sample->attrs_of_microbatch(c.sample->attrs_in(kDType).get(), 0, c.count);
     whole = run(c, inputs, attrs.get(), seeds);
   } catch (const Unsupported&) {
     return false;
@@ -174,7 +174,7 @@ bool compare(const Cutting& c, std::uint32_t marked, const std::string& what) {
     for (const Tensor& seed : seeds) {
       of_piece.push_back(piece(seed, seed.cut(), m));
     }
-    const auto attrs = c.sample->attrs_of_piece(c.sample->attrs_in(kDType).get(), m, c.count);
+    const auto attrs = c.sample->attrs_of_microbatch(c.sample->attrs_in(kDType).get(), m, c.count);
     pieces.push_back(run(c, inputs_of_piece(c, m), attrs.get(), of_piece));
   }
   for (std::size_t o = 0; o < whole.outputs.size(); ++o) {
@@ -210,8 +210,7 @@ std::set<std::int8_t> labels_of(const OpCaseData& c, const ShardRule& rule) {
   std::set<std::int8_t> labels;
   for (const DimLabels& input : rule.inputs) {
     for (int d = 0; d < input.size; ++d) {
-      const bool checked =
-          c.shard_labels.empty() || std::ranges::count(c.shard_labels, input[d]) != 0;
+      const bool checked = attributes_hold(*c.op, input[d]);
       if (input[d] != DimLabels::kWhole && checked && holds_samples(rule, input[d])) {
         labels.insert(input[d]);
       }

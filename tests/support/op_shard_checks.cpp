@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <set>
+#include <sstream>
 
 #include "support/op_checks.h"
+#include "support/op_pieces.h"
 #include "support/op_tools.h"
 
 #include <tessera/core/ops/microbatches.h>
@@ -14,57 +14,6 @@
 
 namespace tessera::test {
 namespace {
-
-std::set<std::int8_t> labels_of(const ShardRule& rule) {
-  std::set<std::int8_t> labels;
-  for (const DimLabels& input : rule.inputs) {
-    for (int d = 0; d < input.size; ++d) {
-      labels.insert(input[d]);
-    }
-  }
-  labels.erase(DimLabels::kWhole);
-  return labels;
-}
-
-/// The labels that slicing with unchanged attributes can check.
-std::set<std::int8_t> checked_labels(const OpCaseData& c, const ShardRule& rule) {
-  std::set<std::int8_t> labels = labels_of(rule);
-  if (!c.shard_labels.empty()) {
-    std::erase_if(labels,
-                  [&](std::int8_t l) { return std::ranges::count(c.shard_labels, l) == 0; });
-  }
-  return labels;
-}
-
-bool divides(const std::vector<Tensor>& tensors, std::span<const DimLabels> dims, std::int8_t label,
-             int pieces) {
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    for (int d = 0; d < dims[i].size; ++d) {
-      const bool cut = dims[i][d] == label;
-      if (cut && (tensors[i].shape()[d] == 0 || tensors[i].shape()[d] % pieces != 0)) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-/// The inputs of one piece: views, unless the op takes dense inputs only.
-std::vector<Tensor> cut(const OpCaseData& c, const std::vector<Tensor>& inputs,
-                        const ShardRule& rule, std::int8_t label, int index, int pieces) {
-  std::vector<Tensor> result = inputs;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    for (int d = 0; d < rule.inputs[i].size; ++d) {
-      if (rule.inputs[i][d] == label) {
-        result[i] = piece_of(result[i], d, index, pieces);
-      }
-    }
-  }
-  for (Tensor& piece : result) {
-    piece = c.strides || !piece.defined() ? piece : converted(piece, piece.dtype());
-  }
-  return result;
-}
 
 Tensor sum_of(const std::vector<Outputs>& pieces, std::size_t output) {
   using Complex = std::complex<double>;
@@ -110,127 +59,135 @@ InlineVector<std::int8_t, 3> output_dims(const ShardRule& rule, std::int8_t labe
   return use.output_dims;
 }
 
-/// Compares the whole outputs with those of all pieces. Gives the number of comparisons.
-int compare(const OpCaseData& c, const ShardRule& rule, std::int8_t label, const Outputs& whole,
-            const std::vector<Outputs>& pieces) {
+std::string text_of(const WholeCall& whole, const Stretches& dealt) {
+  std::ostringstream text;
+  text << whole.c.op->info.name;
+  for (const Stretch& s : dealt) {
+    text << " label " << int{s.label} << " " << s.first << ":" << s.first + s.size << " of "
+         << s.total;
+  }
+  return text.str();
+}
+
+/// Compares the whole outputs with those of the pieces along one label. Gives the number of
+/// comparisons.
+int compare_dealt(const WholeCall& whole, const Stretches& dealt) {
+  std::vector<Outputs> pieces;
+  for (const Stretch& stretch : dealt) {
+    pieces.push_back(whole.run_piece({stretch}));
+  }
+  const auto dims = output_dims(whole.rule, dealt[0].label);
+  const std::string what = text_of(whole, dealt);
   int compared = 0;
-  const int count = static_cast<int>(pieces.size());
-  const std::string what = std::string(c.op->info.name) + " label " + std::to_string(label) +
-                           " in " + std::to_string(count) + " pieces";
-  const auto dims = output_dims(rule, label);
-  for (std::size_t o = 0; o < whole.size(); ++o) {
-    const int dim = dims[o];
-    const bool stacked = whole[o].cut().stacked;
-    for (int i = 0; (dim >= 0 || stacked) && i < count; ++i, ++compared) {
-      const Tensor piece = stacked ? unbind_microbatches(whole[o])[static_cast<std::size_t>(i)]
-                                   : piece_of(whole[o], dim, i, count);
-      expect_same_bits(pieces[static_cast<std::size_t>(i)][o], piece, what);
+  for (std::size_t o = 0; o < whole.outputs.size(); ++o) {
+    for (std::size_t i = 0; dims[o] >= 0 && i < dealt.size(); ++i, ++compared) {
+      expect_same_bits(pieces[i][o], whole.part_of_output(o, {dealt[i]}), what);
     }
-    if (dim < 0 && !stacked && rule.reduction == ShardRule::Reduction::sum) {
-      expect_near(sum_of(pieces, o), whole[o], {.ulps = 16, .of_largest = 8}, what);
+    if (dims[o] < 0 && whole.rule.reduction == ShardRule::Reduction::sum) {
+      expect_near(sum_of(pieces, o), whole.outputs[o], {.ulps = 16, .of_largest = 8}, what);
       ++compared;
     }
   }
   return compared;
 }
 
-/// True where pieces of two along both labels can be checked.
-bool can_cut_twice(const OpCaseData& c, const ShardRule& rule, const std::vector<Tensor>& inputs,
-                   const std::vector<Tensor>& outputs, std::int8_t label, std::int8_t other) {
-  return c.strides && divides(inputs, rule.inputs, label, 2) &&
-         divides(outputs, rule.outputs, label, 2) && divides(inputs, rule.inputs, other, 2) &&
-         divides(outputs, rule.outputs, other, 2);
-}
-
-/// Output `o` of the quarters, put together along both labels, against the whole one.
-void compare_quarters(const ShardRule& rule, std::array<std::int8_t, 2> pair, std::size_t o,
-                      const Tensor& whole, const std::array<Outputs, 4>& quarters,
-                      const std::string& what) {
-  const int a = output_dims(rule, pair[0])[o];
-  const int b = output_dims(rule, pair[1])[o];
-  if ((a < 0 || b < 0) && rule.reduction != ShardRule::Reduction::sum) {
-    return;
-  }
-  for (int i = 0; i < (a < 0 ? 1 : 2); ++i) {
-    for (int j = 0; j < (b < 0 ? 1 : 2); ++j) {
-      std::vector<Outputs> parts;
-      for (int q = 0; q < 4; ++q) {
-        if ((a < 0 || q / 2 == i) && (b < 0 || q % 2 == j)) {
-          parts.push_back(quarters[static_cast<std::size_t>(q)]);
-        }
-      }
-      const Tensor along = a < 0 ? whole : piece_of(whole, a, i, 2);
-      const Tensor expected = b < 0 ? along : piece_of(along, b, j, 2);
-      parts.size() == 1
-          ? expect_same_bits(parts[0][o], expected, what)
-          : expect_near(sum_of(parts, o), expected, {.ulps = 16, .of_largest = 8}, what);
-    }
-  }
-}
-
-/// Cuts one sample along each pair of its labels into quarters.
-void compare_pairs(const OpCaseData& c, const SampleData& sample) {
-  const std::vector<Tensor> inputs = make_inputs(sample);
-  const auto attrs = sample.attrs();
-  if (!c.op->attrs->equal(attrs.get(), sample.attrs_of_piece(attrs.get(), 1, 2).get())) {
-    return;  // attributes of a piece tell of one axis alone
-  }
-  const Outputs whole = run_op(*c.op, inputs, attrs.get());
-  const std::vector<Tensor> outputs(whole.begin(), whole.end());
-  const ShardRule rule = shard_rule_of(*c.op, inputs, attrs.get());
-  const std::set<std::int8_t> labels = checked_labels(c, rule);
-  for (const std::int8_t label : labels) {
-    for (const std::int8_t other : labels) {
-      if (other <= label || !can_cut_twice(c, rule, inputs, outputs, label, other)) {
-        continue;
-      }
-      std::array<Outputs, 4> quarters;
-      for (int q = 0; q < 4; ++q) {
-        const std::vector<Tensor> half = cut(c, inputs, rule, label, q / 2, 2);
-        quarters[static_cast<std::size_t>(q)] =
-            run_op(*c.op, cut(c, half, rule, other, q % 2, 2), attrs.get());
-      }
-      const std::string what = std::string(c.op->info.name) + " labels " + std::to_string(label) +
-                               " and " + std::to_string(other);
-      for (std::size_t o = 0; o < whole.size(); ++o) {
-        compare_quarters(rule, {label, other}, o, whole[o], quarters, what);
+/// Compares a call that holds microbatches along a label with calls on each of them alone.
+int compare_held(const WholeCall& whole, const SampleData& sample, DType dtype,
+                 const Stretches& dealt) {
+  const std::vector<Tensor> held = make_inputs(sample, dtype);
+  const int count = static_cast<int>(dealt.size());
+  hold_microbatches(held, whole.rule, dealt[0].label, count);
+  const Outputs outputs = run_op(*whole.c.op, held, whole.attrs.get());
+  int compared = 0;
+  for (int i = 0; i < count; ++i) {
+    const Outputs alone = whole.run_piece({dealt[static_cast<std::size_t>(i)]});
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      const int dim = output_dims(whole.rule, dealt[0].label)[o];
+      if (dim >= 0 || outputs[o].cut().stacked) {
+        const Tensor piece = outputs[o].cut().stacked
+                                 ? unbind_microbatches(outputs[o])[static_cast<std::size_t>(i)]
+                                 : piece_of(outputs[o], dim, i, count);
+        expect_same_bits(alone[o], piece, text_of(whole, dealt) + " held together");
+        ++compared;
       }
     }
   }
+  return compared;
+}
+
+bool is_even(const Stretches& dealt) {
+  return std::ranges::all_of(dealt, [&](const Stretch& s) { return s.size == dealt[0].size; });
 }
 
 /// Cuts one sample along each of its labels. Gives the number of comparisons, or -1 where the rule
 /// has no label to cut along.
 int compare_pieces(const OpCaseData& c, const SampleData& sample, DType dtype) {
-  const std::vector<Tensor> inputs = make_inputs(sample, dtype);
-  const auto attrs = sample.attrs_in(dtype);
-  const Outputs whole = run_op(*c.op, inputs, attrs.get());
-  const ShardRule rule = shard_rule_of(*c.op, inputs, attrs.get());
-  const std::vector<Tensor> outputs(whole.begin(), whole.end());
-  int compared = checked_labels(c, rule).empty() ? -1 : 0;
-  for (const std::int8_t label : checked_labels(c, rule)) {
-    for (const int count : {2, 4}) {
-      if (!divides(inputs, rule.inputs, label, count) ||
-          !divides(outputs, rule.outputs, label, count)) {
-        continue;
-      }
-      std::vector<Outputs> pieces;
-      for (int i = 0; i < count; ++i) {
-        const auto attrs_of_piece = sample.attrs_of_piece(attrs.get(), i, count);
-        pieces.push_back(
-            run_op(*c.op, cut(c, inputs, rule, label, i, count), attrs_of_piece.get()));
-      }
+  const WholeCall whole(c, make_inputs(sample, dtype), sample.attrs_in(dtype));
+  int compared = labels_of(whole.rule).empty() ? -1 : 0;
+  for (const std::int8_t label : labels_of(whole.rule)) {
+    const std::int64_t parts = whole.parts_along(label);
+    if (parts < 2) {
+      continue;
+    }
+    for (const Stretches& dealt : dealings(label, parts)) {
       if (!c.means_of_microbatches) {
-        compared += compare(c, rule, label, whole, pieces);
+        compared += compare_dealt(whole, dealt);
       }
-      if (c.means_of_microbatches || (c.strides && sums_over(rule, label))) {
-        const std::vector<Tensor> held = make_inputs(sample, dtype);
-        hold_microbatches(held, rule, label, count);
-        compared += compare(c, rule, label, run_op(*c.op, held, attrs.get()), pieces);
+      if (is_even(dealt) &&
+          (c.means_of_microbatches || (c.strides && sums_over(whole.rule, label)))) {
+        compared += compare_held(whole, sample, dtype, dealt);
       }
     }
   }
   return compared;
+}
+
+/// Output `o` of the quarters, put together along both labels, against the whole one.
+void compare_quarters(const WholeCall& whole, std::size_t o, const Stretches& along,
+                      const Stretches& across, const std::vector<Outputs>& quarters) {
+  const ShardRule& rule = whole.rule;
+  const bool joins = output_dims(rule, along[0].label)[o] >= 0;
+  const bool joins_across = output_dims(rule, across[0].label)[o] >= 0;
+  if (!(joins && joins_across) && rule.reduction != ShardRule::Reduction::sum) {
+    return;
+  }
+  for (std::size_t i = 0; i < (joins ? 2 : 1); ++i) {
+    for (std::size_t j = 0; j < (joins_across ? 2 : 1); ++j) {
+      std::vector<Outputs> parts;
+      for (std::size_t q = 0; q < 4; ++q) {
+        if ((!joins || q / 2 == i) && (!joins_across || q % 2 == j)) {
+          parts.push_back(quarters[q]);
+        }
+      }
+      const Stretches both{along[i], across[j]};
+      const Tensor expected = whole.part_of_output(o, both);
+      parts.size() == 1 ? expect_same_bits(parts[0][o], expected, text_of(whole, both))
+                        : expect_near(sum_of(parts, o), expected, {.ulps = 16, .of_largest = 8},
+                                      text_of(whole, both));
+    }
+  }
+}
+
+/// Cuts one sample along each pair of its labels into quarters that are not equal.
+void compare_pairs(const OpCaseData& c, const SampleData& sample) {
+  const WholeCall whole(c, make_inputs(sample), sample.attrs());
+  const std::set<std::int8_t> labels = labels_of(whole.rule);
+  for (const std::int8_t label : labels) {
+    for (const std::int8_t other : labels) {
+      if (other <= label || whole.parts_along(label) < 2 || whole.parts_along(other) < 2) {
+        continue;
+      }
+      const Stretches along = dealings(label, whole.parts_along(label)).back();
+      const Stretches across = dealings(other, whole.parts_along(other)).back();
+      std::vector<Outputs> quarters;
+      for (std::size_t q = 0; q < 4; ++q) {
+        quarters.push_back(whole.run_piece({along[q / 2], across[q % 2]}));
+      }
+      for (std::size_t o = 0; o < whole.outputs.size(); ++o) {
+        compare_quarters(whole, o, along, across, quarters);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -281,18 +238,16 @@ void check_shard_truth(const OpCaseData& c) {
 void check_empty(const OpCaseData& c) {
   const NoGradGuard no_grad;
   for (const SampleData& sample : c.samples) {
-    const std::vector<Tensor> inputs = make_inputs(sample);
-    const ShardRule rule = shard_rule_of(*c.op, inputs, sample.attrs().get());
-    for (const std::int8_t label : checked_labels(c, rule)) {
-      const std::vector<Tensor> nothing = cut(c, inputs, rule, label, 0, 0);
+    const WholeCall whole(c, make_inputs(sample), sample.attrs());
+    for (const std::int8_t label : labels_of(whole.rule)) {
       try {
-        const Outputs outputs = run_op(*c.op, nothing, sample.attrs().get());
+        const Outputs outputs = whole.run_piece({{.label = label}});
         for (std::size_t o = 0; o < outputs.size(); ++o) {
-          const int dim = rule.outputs[o].find(label);
+          const int dim = whole.rule.outputs[o].find(label);
           EXPECT_EQ(dim >= 0 ? outputs[o].shape()[dim] : 0, 0) << c.op->info.name;
         }
       } catch (const InvalidArgument&) {  // the largest of nothing, say
-        EXPECT_EQ(rule.outputs[0].find(label), -1) << c.op->info.name;
+        EXPECT_EQ(whole.rule.outputs[0].find(label), -1) << c.op->info.name;
       }
     }
   }

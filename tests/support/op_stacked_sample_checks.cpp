@@ -92,8 +92,8 @@ bool pieces_are_alike(const OpDef& op, std::vector<Tensor> inputs, const SampleD
 void compare(const OpCaseData& c, const SampleData& sample, const ShardRule& rule,
              const SampleDims& dims, const std::string& what) {
   const std::vector<Tensor> inputs = make_inputs(sample, kDType);
-  const auto attrs = sample.attrs_of_piece(sample.attrs_in(kDType).get(), 0, kParts);
-  const auto next = sample.attrs_of_piece(sample.attrs_in(kDType).get(), 1, kParts);
+  const auto attrs = sample.attrs_of_microbatch(sample.attrs_in(kDType).get(), 0, kParts);
+  const auto next = sample.attrs_of_microbatch(sample.attrs_in(kDType).get(), 1, kParts);
   // Attributes that name places in the batch are those of the first microbatch.
   const std::size_t compared = c.op->attrs->equal(attrs.get(), next.get()) ? kParts : 1;
   if (!divides(inputs, dims) || !pieces_are_alike(*c.op, inputs, dims, rule, attrs.get())) {
@@ -119,7 +119,7 @@ std::vector<SampleDims> all_sample_dims(const OpCaseData& c, const ShardRule& ru
       const std::int8_t label = rule.inputs[i][d];
       if (label == DimLabels::kWhole) {
         dims[i] = d;
-      } else if (c.shard_labels.empty() || std::ranges::count(c.shard_labels, label) != 0) {
+      } else if (attributes_hold(*c.op, label)) {
         std::ranges::transform(rule.inputs, dims.begin(),
                                [&](const DimLabels& input) { return input.find(label); });
       }

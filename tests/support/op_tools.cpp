@@ -195,6 +195,29 @@ Tensor strided_copy(const Tensor& x) {
   return Tensor(std::move(impl));
 }
 
+Tensor box_of(const Tensor& x, const Box& box) {
+  auto impl = make_ref<TensorImpl>(x.get().storage, box.shape, x.dtype(), x.device());
+  impl->strides = x.strides();
+  impl->offset = x.get().offset;
+  for (int d = 0; d < box.offset.size(); ++d) {
+    impl->offset += box.offset[d] * x.strides()[d];
+  }
+  return Tensor(std::move(impl));
+}
+
+std::shared_ptr<const void> localised(const OpDef& op, const void* attrs, const Box& output) {
+  const AttrsType& type = *op.attrs;
+  std::shared_ptr<void> piece(::operator new(type.size), [&type](void* made) {
+    type.destroy(made);
+    ::operator delete(made);
+  });
+  type.copy(piece.get(), attrs);
+  if (op.localise != nullptr) {
+    op.localise(piece.get(), output);
+  }
+  return piece;
+}
+
 Tensor piece_of(const Tensor& x, int dim, int index, int pieces) {
   Shape shape = x.shape();
   shape[dim] = pieces == 0 ? 0 : shape[dim] / pieces;

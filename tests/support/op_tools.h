@@ -37,6 +37,16 @@ void expect_names_both_halves(const OpDef& op, const std::string& text, const st
 
 /// The same elements with other strides: column-major, with gaps.
 [[nodiscard]] Tensor strided_copy(const Tensor& x);
+/// A view of what lies in `box`, without using ops.
+[[nodiscard]] Tensor box_of(const Tensor& x, const Box& box);
+/// Attributes of the piece of a call whose first output is `output`, as the op says.
+[[nodiscard]] std::shared_ptr<const void> localised(const OpDef& op, const void* attrs,
+                                                    const Box& output);
+/// True when a call that holds microbatches along `label` has the attributes of one without: they
+/// name no size there. Samples lie along label 0 where attributes name any.
+[[nodiscard]] inline bool attributes_hold(const OpDef& op, std::int8_t label) {
+  return op.localise == nullptr || label == 0;
+}
 /// Piece `index` of `pieces` along `dim`, without using ops. 0 pieces give an empty one.
 [[nodiscard]] Tensor piece_of(const Tensor& x, int dim, int index, int pieces);
 /// The elements in another dtype, dense.

@@ -25,7 +25,7 @@ inline constexpr std::int64_t kWidth = 5;
 /// All microbatches of a global batch, on one rank.
 inline const std::vector<TreeLeaf> kAll{{.rank = 0, .slot = 0, .first = 0, .size = kGrain}};
 
-inline void fill_uniform(const Tensor& value, const RandomStream& stream) {
+inline void fill_uniform(const Tensor& value, const Box&, const RandomStream& stream) {
   float* data = value.data<float>();
   for (std::int64_t i = 0; i < value.numel(); ++i) {
     data[i] = to_uniform(stream.word(static_cast<std::uint64_t>(i))) - 0.5F;

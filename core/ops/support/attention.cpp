@@ -45,7 +45,7 @@ class ScoreRow {
   template <class F>
   void for_each(const ScoreSum<double>& sum, const F& f) const {
     const DropoutMask mask(p_.attrs.dropout, p_.attrs.key);
-    const std::int64_t first = p_.score_at(0, h_, i_);
+    const std::int64_t first = p_.score_at(0, p_.attrs.first_head + h_, i_);
     for (std::int64_t j = 0; j < static_cast<std::int64_t>(scores_.size()); ++j) {
       const double score = scores_[static_cast<std::size_t>(j)];
       const double kept =

@@ -15,6 +15,7 @@
 #include <ostream>
 #include <vector>
 
+#include <tessera/core/tensor/box.h>
 #include <tessera/core/tensor/tensor_impl.h>
 
 namespace tessera {
@@ -25,10 +26,16 @@ struct AttentionAttrs {
   double dropout = 0;             ///< probability that a weight is zeroed, see DropoutMask
   std::uint64_t key = 0;          ///< of the draw
   std::int64_t first_sample = 0;  ///< index in the global batch of the first sample
+  std::int64_t first_head = 0;    ///< number in the sample of the first head of queries
   DType dtype = DType::f32;       ///< of the products and of y; sums and softmax are f32
   void fields(auto&& see) const {
     see("causal", causal), see("scale", scale), see("dropout", dropout), see("key", key),
-        see("first_sample", first_sample), see("dtype", dtype);
+        see("first_sample", first_sample), see("first_head", first_head), see("dtype", dtype);
+  }
+  /// Makes them those of the call for `queries`, a box of all queries (batch, heads, time, size).
+  void localise(const Box& queries) {
+    first_sample += queries.offset[0];
+    first_head += queries.offset[1];
   }
   friend bool operator==(const AttentionAttrs&, const AttentionAttrs&) = default;
 };
@@ -75,7 +82,7 @@ struct AttentionProblem {
   bool in_f32 = false;
 
   [[nodiscard]] double scale() const;
-  /// Index of a score, which is also its place in its sample's draw plus `batch` samples before.
+  /// Index of a query's first score.
   [[nodiscard]] std::int64_t score_at(std::int64_t b, std::int64_t h, std::int64_t i) const {
     return ((b * heads + h) * queries + i) * keys;
   }

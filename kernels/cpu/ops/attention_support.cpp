@@ -17,6 +17,7 @@ Attention attention_of(const AttentionAttrs& attrs, DType dtype, std::int64_t ba
   a.queries = queries, a.keys = keys, a.head_dim = size;
   a.dtype = dtype, a.causal = attrs.causal;
   a.dropout = DropoutDraw(attrs.dropout, attrs.key, attrs.first_sample);
+  a.first_head = attrs.first_head;
   a.scale = attrs.scale != 0 ? attrs.scale : 1 / std::sqrt(static_cast<double>(size));
   return a;
 }

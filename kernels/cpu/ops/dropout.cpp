@@ -6,22 +6,28 @@
 namespace tessera::cpu {
 namespace {
 
+/// Elements in a microbatch of the whole tensor, of which `box` holds what `x` does.
+std::int64_t microbatch_of(const TensorImpl& x, const Box& box) {
+  Shape microbatch = box.whole;
+  if (x.cut()) {
+    microbatch[0] = x.shape[0] / x.cut().parts;
+  }
+  return numel_of(microbatch);
+}
+
 bool dropout_kernel(Kernel& k, const Dropout::Attrs& attrs) {
   const TensorImpl& x = k.input();
   const TensorImpl& y = k.output();
-  const std::int64_t parts = x.cut() ? x.cut().parts : 1;
+  const Box box = attrs.draw.box_of(x);
+  const std::int64_t microbatch = microbatch_of(x, box);
   if (!is_fast_or_f64(y) || x.dtype != y.dtype || (x.cut() && x.cut().dim != 0) || x.numel() == 0 ||
-      x.numel() / parts % attrs.per_sample != 0) {
+      microbatch % attrs.draw.per_sample != 0) {
     return false;
   }
   const DenseOperand dense(x);
-  DropoutRuns d;
-  d.dtype = x.dtype, d.x = dense.data(), d.y = bytes_of(y);
-  d.draw = DropoutDraw(attrs.p, attrs.key, attrs.first_sample);
-  d.parts = parts, d.run = attrs.per_sample;
-  d.runs = x.numel() / parts / attrs.per_sample;
-  d.samples = attrs.samples;
-  dropout_runs(d);
+  drop_elements(
+      {.dtype = x.dtype, .x = dense.data(), .y = bytes_of(y), .box = box, .microbatch = microbatch},
+      attrs.p, attrs.draw);
   return true;
 }
 

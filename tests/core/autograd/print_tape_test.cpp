@@ -65,8 +65,9 @@ TEST(Attributes, print_their_fields_by_name) {
   EXPECT_EQ(printed(Sum::Attrs{.dims = {0, 2}, .keepdim = true}), "{dims=(0, 2), keepdim=true}");
   EXPECT_EQ(printed(Clamp::Attrs{.low = 2, .high = 0.5}), "{low=2, high=0.5}");
   EXPECT_EQ(printed(JoinMicrobatches::Attrs{.dim = 1}), "{dim=1, samples=-1}");
-  EXPECT_EQ(printed(RandomLike::Attrs{.key = 7}),
-            "{distribution=uniform, key=7, first_sample=0, samples=1, per_sample=1}");
+  EXPECT_EQ(printed(RandomLike::Attrs{.draw = {.key = 7}}),
+            "{distribution=uniform, draw={key=7, first_sample=0, samples=1, per_sample=1, box=[] "
+            "of ()}}");
   EXPECT_EQ(printed(Norm::Attrs{.p = 1}), "{reduce={dims=(), keepdim=false}, p=1}");
 }
 

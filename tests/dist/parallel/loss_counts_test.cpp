@@ -43,7 +43,7 @@ double number(std::uint64_t key, std::int64_t i) {
   return 2.0 * to_uniform(RandomStream{.key = key}.word(static_cast<std::uint64_t>(i))) - 1;
 }
 
-void fill(const Tensor& value, const RandomStream& stream) {
+void fill(const Tensor& value, const Box&, const RandomStream& stream) {
   for (std::int64_t i = 0; i < value.numel(); ++i) {
     value.data<float>()[i] = to_uniform(stream.word(static_cast<std::uint64_t>(i))) - 0.5F;
   }

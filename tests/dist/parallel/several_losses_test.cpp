@@ -28,7 +28,7 @@ using testing_support::values_of;
 
 constexpr std::int64_t kClasses = 5;
 
-void one(const Tensor& value, const RandomStream&) {
+void one(const Tensor& value, const Box&, const RandomStream&) {
   *value.data<float>() = 1;
 }
 

@@ -12,7 +12,7 @@ namespace tessera::nn {
 inline testing_support::Floats filled(const Initializer& initializer, const Shape& shape,
                                       std::uint64_t key = 1) {
   const Tensor value = full(shape, 7);
-  initializer(value, {.key = key});
+  initializer(value, Box::all_of(shape), {.key = key});
   return testing_support::values(value);
 }
 

@@ -59,7 +59,7 @@ TEST(Init, uniform_fills_its_interval_evenly) {
 /// The smallest and the largest of many numbers that an initializer gives in `dtype`.
 std::pair<double, double> range_of(const Initializer& initializer, DType dtype) {
   const Tensor value = empty({50, 1000}, {.dtype = dtype});
-  initializer(value, {.key = 1});
+  initializer(value, Box::all_of(value.shape()), {.key = 1});
   const auto numbers = value.to_vector<double>();
   const auto [least, most] = std::ranges::minmax_element(numbers);
   return {*least, *most};
@@ -123,7 +123,7 @@ TEST(Init, trunc_normal_inverts_the_distribution_function) {
   const auto below = [](double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; };
   const Tensor x = empty({100000}, {.dtype = DType::f64});
   const RandomStream stream{.key = 3};
-  init::trunc_normal(0, 1, -40, 40)(x, stream);
+  init::trunc_normal(0, 1, -40, 40)(x, Box::all_of(x.shape()), stream);
   for (std::int64_t i = 0; i < x.numel(); ++i) {
     const auto number = static_cast<std::uint64_t>(i);
     const double u =
@@ -161,7 +161,7 @@ TEST(Init, trunc_normal_is_the_normal_distribution_between_its_borders) {
 /// Of how many numbers the digits that a float does not have are not all zero.
 int long_numbers(const Initializer& initializer, const Shape& shape) {
   const Tensor value = empty(shape, {.dtype = DType::f64});
-  initializer(value, {.key = 1});
+  initializer(value, Box::all_of(value.shape()), {.key = 1});
   const auto numbers = value.to_vector<double>();
   return static_cast<int>(std::ranges::count_if(
       numbers, [](double x) { return static_cast<double>(static_cast<float>(x)) != x; }));
@@ -199,8 +199,8 @@ TEST(Init, threads_and_dtypes_change_nothing_but_the_rounding) {
   set_num_threads(3);
   EXPECT_EQ(filled(init::normal(0, 1), {300000}), alone);
   set_num_threads(threads);
-  init::normal(0, 1)(wide, {.key = 1});
-  init::normal(0, 1)(narrow, {.key = 1});
+  init::normal(0, 1)(wide, Box::all_of(wide.shape()), {.key = 1});
+  init::normal(0, 1)(narrow, Box::all_of(narrow.shape()), {.key = 1});
   for (std::size_t i = 0; i < alone.size(); ++i) {
     ASSERT_NEAR(wide.data<double>()[i], alone[i], 1e-3) << i;  // small ones lose digits
   }

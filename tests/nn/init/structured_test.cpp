@@ -67,11 +67,11 @@ double distance_from_orthonormal(const Tensor& x, bool rows) {
 TEST(Init, orthogonal_has_orthonormal_rows_or_columns) {
   for (const Shape& shape : {Shape{64, 64}, Shape{20, 100}, Shape{100, 20}, Shape{16, 3, 3, 3}}) {
     const Tensor x = empty(shape, {.dtype = DType::f64});
-    init::orthogonal()(x, {.key = 5});
+    init::orthogonal()(x, Box::all_of(x.shape()), {.key = 5});
     const bool rows = shape[0] <= x.numel() / shape[0];
     EXPECT_LT(distance_from_orthonormal(x, rows), 1e-14) << shape;
     const Tensor tripled = empty(shape, {.dtype = DType::f64});
-    init::orthogonal(3)(tripled, {.key = 5});
+    init::orthogonal(3)(tripled, Box::all_of(tripled.shape()), {.key = 5});
     EXPECT_DOUBLE_EQ(tripled.to_vector<double>()[7], 3 * x.to_vector<double>()[7]);
   }
   EXPECT_EQ(filled(init::orthogonal(), {0, 3}), Floats{});

@@ -13,7 +13,7 @@ namespace tessera::nn {
 namespace {
 
 struct Factor : Module {
-  Parameter factor{this, "factor", {3}, [](const Tensor&, const RandomStream&) {}};
+  Parameter factor{this, "factor", {3}, [](const Tensor&, const Box&, const RandomStream&) {}};
 };
 
 struct Around : Module {

@@ -117,7 +117,7 @@ constexpr std::int64_t kTime = 5;
 
 Tensor random_input(std::int64_t batch, std::int64_t width) {
   const Tensor x = empty({batch, kTime, width});
-  init::normal(0, 1)(x, {.key = 3});
+  init::normal(0, 1)(x, Box::all_of(x.shape()), {.key = 3});
   return x;
 }
 

@@ -21,7 +21,7 @@ struct Model : nn::Module {
 
 inline Tensor gradient(const Shape& shape, std::uint64_t key) {
   const Tensor value = empty(shape);
-  nn::init::normal(0, 0.1)(value, {.key = key});
+  nn::init::normal(0, 0.1)(value, Box::all_of(value.shape()), {.key = key});
   return value;
 }
 

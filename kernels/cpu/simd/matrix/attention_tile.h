@@ -269,7 +269,8 @@ struct ScoreRow {
 
   /// Where the row's weights begin in what dropout draws for the sample.
   [[nodiscard]] std::uint64_t place(const Attention& a) const {
-    return static_cast<std::uint64_t>((head * a.queries + query) * a.keys + first_key);
+    return static_cast<std::uint64_t>(((a.first_head + head) * a.queries + query) * a.keys +
+                                      first_key);
   }
 
  private:

@@ -143,7 +143,7 @@ TEST_P(FastF64, TablesOfRows) {
 TEST_P(FastF64, Dropouts) {
   const Tensor x = wide({6, 3, 13});
   compare_f64<tessera::Dropout>(
-      {x}, {.p = 0.3, .key = 77, .first_sample = 5, .samples = 6, .per_sample = 39}, 0);
+      {x}, {.p = 0.3, .draw = {.key = 77, .first_sample = 5, .samples = 6, .per_sample = 39}}, 0);
 }
 
 TEST_P(FastF64, Attentions) {

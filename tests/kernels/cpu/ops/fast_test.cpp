@@ -171,16 +171,16 @@ TEST(FastOps, AttentionOnPackedHeads) {
 }
 
 TEST(FastOps, Dropout) {
-  tessera::Dropout::Attrs attrs{.p = 0.3, .key = 77, .first_sample = 5};
+  tessera::Dropout::Attrs attrs{.p = 0.3, .draw = {.key = 77, .first_sample = 5}};
   for (const std::int64_t columns : {8, 13, 900}) {  // samples begin at any word of a block
     const Tensor x = randn({6, 3, columns});
-    attrs.samples = 6, attrs.per_sample = 3 * columns;
+    attrs.draw.samples = 6, attrs.draw.per_sample = 3 * columns;
     compare<tessera::Dropout>({x}, attrs);
     compare<tessera::Dropout>({half(x)}, attrs, kHalf);
     x.get().set_cut({.parts = 3, .dim = 0});
-    attrs.samples = 2;
+    attrs.draw.samples = 2;
     compare<tessera::Dropout>({x}, attrs);
-    attrs.samples = 4, attrs.per_sample = 6 * columns;
+    attrs.draw.samples = 4, attrs.draw.per_sample = 6 * columns;
     compare<tessera::Dropout>({x}, attrs);
   }
 }
