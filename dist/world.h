@@ -18,7 +18,7 @@ struct WorldOptions {
   /// that is busy (BusyScope) is waited for ten times as long; from 5 s on the log says for whom.
   /// All ranks have to start within this time too, or within five seconds if that is longer.
   std::chrono::milliseconds comm_timeout{60'000};
-  /// Of every rank; 0: TESSERA_THREADS, or else the rank's share of its host's cores.
+  /// Threads of every rank; 0: TESSERA_THREADS, or else the rank's share of its host's cores.
   int threads = 0;
   /// True: every rank trains a model of its own, as in a search for hyperparameters. The Context is
   /// that of a process alone, so loaders give each rank whole batches. False: ranks train one

@@ -7,6 +7,7 @@
 #include <tessera/core/ops/permute.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn::detail {
@@ -76,7 +77,10 @@ Tensor convert(const Tensor& x, Device device, DType dtype) {
   if (device.type == DeviceType::meta) {
     return empty(x.shape(), {.dtype = dtype, .device = device});
   }
-  return cast(with_elements(x), dtype);
+  if (x.device() == device) {
+    return cast(with_elements(x), dtype);
+  }
+  return on_device(cast(to_host(with_elements(x)), dtype), device);
 }
 
 void check_cast(DType dtype) {

@@ -4,6 +4,7 @@
 
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/tensor/number_format.h>
+#include <tessera/core/tensor/transfer.h>
 
 namespace tessera {
 namespace {
@@ -128,8 +129,7 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   if (x.device().type == DeviceType::meta) {
     text += "...";
   } else {
-    static_cast<void>(x.raw_data());  // waits for pending work
-    text += x.numel() == 0 ? "[]" : Printer(x.get()).text();
+    text += x.numel() == 0 ? "[]" : Printer(to_host(x).get()).text();
   }
   for (const std::string& property : properties(x)) {
     const std::size_t newline = text.rfind('\n');

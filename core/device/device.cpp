@@ -1,56 +1,103 @@
 #include <tessera/core/device/device.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/backend.h>
 
 namespace tessera {
 namespace {
 
-constexpr std::array<std::string_view, 6> kDeviceNames{"cpu", "cuda", "meta", "xpu", "ipu", "mtia"};
+constexpr std::size_t kNamedTypes = 6;
+
+/// Names of device types and their backends, by type. Written before main alone.
+struct DeviceTypes {
+  std::array<std::string_view, kDeviceTypeCount> names{"cpu", "cuda", "meta", "xpu", "ipu", "mtia"};
+  std::array<const DeviceBackend*, kDeviceTypeCount> backends{};
+};
+
+DeviceTypes& device_types() {
+  static DeviceTypes types;
+  return types;
+}
+
+/// "cpu, cuda or meta".
+std::string known_names() {
+  std::string text;
+  const auto& names = device_types().names;
+  const auto count = static_cast<std::size_t>(std::ranges::find(names, "") - names.begin());
+  for (std::size_t i = 0; i < count; ++i) {
+    text.append(i == 0 ? "" : i + 1 == count ? " or " : ", ").append(names[i]);
+  }
+  return text;
+}
+
+bool has_one(DeviceType type) {
+  return type == DeviceType::cpu || type == DeviceType::meta;
+}
 
 }  // namespace
 
 Device Device::parse(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  Device device;
-  bool known = false;
-  for (std::size_t i = 0; i < kDeviceNames.size(); ++i) {
-    if (kDeviceNames[i] == name) {
-      device.type = static_cast<DeviceType>(i);
-      known = true;
-    }
-  }
+  const auto& names = device_types().names;
+  const auto found = std::ranges::find(names, name);
+  bool known = !name.empty() && found != names.end();
+  Device device{.type = static_cast<DeviceType>(found - names.begin())};
   if (known && colon != std::string_view::npos) {
     const char* first = text.data() + colon + 1;
     const char* last = text.data() + text.size();
     const auto [end, code] = std::from_chars(first, last, device.index);
     known = code == std::errc() && end == last && device.index >= 0;
   }
-  check(known, "device: cannot be read; got \"", text,
-        "\", expected cpu, cuda, meta, xpu, ipu or mtia, ",
-        "with or without an index as in cuda:1");
+  check(known, "device: cannot be read; got \"", text, "\", expected ", known_names(),
+        ", with or without an index as in cuda:1");
   return device;
 }
 
 void check_available(const Device& device) {
-  const bool known = device.type == DeviceType::cpu || device.type == DeviceType::meta;
-  check<NotImplementedError>(known, "device type \"", device.type,
+  if (has_one(device.type)) {
+    check<NotImplementedError>(device.index == 0, "device: there is only one ", device.type,
+                               "; got ", device, ", expected cpu or meta");
+    return;
+  }
+  const DeviceBackend* backend = device_types().backends[static_cast<std::size_t>(device.type)];
+  check<NotImplementedError>(backend != nullptr, "device type \"", device.type,
                              "\" is not available in this build");
-  check<NotImplementedError>(device.index == 0, "device: there is only one ", device.type, "; got ",
-                             device, ", expected cpu or meta");
+  check<NotImplementedError>(device.index < backend->count(), "device: there are ",
+                             backend->count(), " of type ", device.type, "; got ", device,
+                             ", expected an index below that");
+}
+
+const DeviceBackend& backend_of(DeviceType type) noexcept {
+  return *device_types().backends[static_cast<std::size_t>(type)];
+}
+
+RegisterDevice::RegisterDevice(const DeviceBackend& backend) {
+  auto& [names, backends] = device_types();
+  auto place = std::ranges::find(names, backend.name);
+  place = place != names.end() ? place : std::find(names.begin() + kNamedTypes, names.end(), "");
+  check<InternalError>(place != names.end(), "device: too many types; got ", backend.name,
+                       ", expected at most ", kDeviceTypeCount);
+  type_ = static_cast<DeviceType>(place - names.begin());
+  const DeviceBackend*& registered = backends[static_cast<std::size_t>(type_)];
+  check<InternalError>(registered == nullptr && !has_one(type_), "device: two types are named ",
+                       backend.name);
+  *place = backend.name;
+  registered = &backend;
 }
 
 std::ostream& operator<<(std::ostream& out, DeviceType type) {
-  return out << kDeviceNames[static_cast<std::size_t>(type)];
+  return out << device_types().names[static_cast<std::size_t>(type)];
 }
 
 std::ostream& operator<<(std::ostream& out, const Device& device) {
   out << device.type;
-  const bool one = device.type == DeviceType::cpu || device.type == DeviceType::meta;
-  return one && device.index == 0 ? out : out << ':' << int{device.index};
+  return has_one(device.type) && device.index == 0 ? out : out << ':' << int{device.index};
 }
 
 }  // namespace tessera

@@ -8,22 +8,24 @@
 
 namespace tessera {
 
-/// `meta` tensors have a shape and a dtype and no elements: ops on them compute shapes only. The
-/// last three are known by name, and no build has them.
+/// `meta` tensors have a shape and a dtype and no elements: ops on them compute shapes only. All
+/// others but the CPU are there where a backend is registered (core/device/backend.h), which may
+/// bring a type of its own, behind these.
 enum class DeviceType : std::uint8_t { cpu, cuda, meta, xpu, ipu, mtia };
 
-inline constexpr int kDeviceTypeCount = 3;  ///< of those that a build can have
+inline constexpr int kDeviceTypeCount = 8;  ///< the most that a program can have
 
 struct Device {
   DeviceType type = DeviceType::cpu;
   std::int8_t index = 0;
 
-  /// Reads "cpu", "cuda:1", "meta", "xpu". Throws InvalidArgument for anything else.
+  /// Reads "cpu", "cuda:1", "meta", "xpu" and the names of registered backends. Throws
+  /// InvalidArgument for anything else.
   static Device parse(std::string_view text);
   friend auto operator<=>(const Device&, const Device&) = default;
 };
 
-/// Throws NotImplementedError when this build has no devices of the type.
+/// Throws NotImplementedError when this build has no devices of the type, or not so many.
 void check_available(const Device& device);
 
 std::ostream& operator<<(std::ostream&, DeviceType);

@@ -4,13 +4,16 @@
 #include <utility>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/backend.h>
 #include <tessera/core/device/hazards.h>
 
 namespace tessera {
 
 Storage::Storage(std::size_t nbytes, Device device, MemoryCategory category) : device_(device) {
   check_available(device);
-  block_ = allocate(nbytes, category);
+  block_ = device.type == DeviceType::cpu
+               ? allocate(nbytes, category)
+               : backend_of(device.type).allocate(device.index, nbytes, category);
 }
 
 Storage::Storage(std::byte* data, std::size_t nbytes, Device device,
@@ -44,8 +47,10 @@ StorageSync& Storage::ensure_sync() {
 
 Storage::~Storage() {
   delete sync();  // no work is pending: it would hold a Ref
-  if (owned_) {
+  if (owned_ && device_.type == DeviceType::cpu) {
     deallocate(block_);
+  } else if (owned_) {
+    backend_of(device_.type).deallocate(block_);
   }
 }
 

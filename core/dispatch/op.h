@@ -167,7 +167,7 @@ struct Register {
   Register() { detail::register_op(op_def<Op>()); }
 };
 
-/// Gives `Op` a fast kernel on a device: RegisterKernel<Gelu, gelu_cpu>
+/// Gives `Op` a fast kernel on a type of device: RegisterKernel<Gelu, gelu_cpu>
 /// registered{DeviceType::cpu}. `function` returns false to leave its arguments to the reference
 /// kernel.
 template <OpStruct Op, bool (*function)(Kernel&, const typename Op::Attrs&)>

@@ -1,5 +1,6 @@
 #include <tessera/core/dispatch/run_kernel.h>
 
+#include <tessera/core/device/backend.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
@@ -105,6 +106,13 @@ void run_on_copies(const OpDef& op, OpDef::KernelFunction fast, const Kernel& k,
   operands.write_back(k);
 }
 
+/// The host's reference kernel would be at home in no other memory.
+[[noreturn]] void fail_without_kernel(const OpDef& op, const Device& device, bool for_others) {
+  fail<Unsupported>(op.info.name, ": there is no kernel on ", device,
+                    for_others ? " for such inputs" : "",
+                    "; expected tensors on cpu, which has one of every op");
+}
+
 }  // namespace
 
 Ref<TensorImpl> dense_like(const TensorImpl& x) {
@@ -115,13 +123,15 @@ Ref<TensorImpl> dense_like(const TensorImpl& x) {
 }
 
 void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs) {
-  const DeviceType device = kernel.output().device.type;
-  const auto fast = fast_kernel(op, device);
+  const Device& device = kernel.output().device;
+  const auto fast = fast_kernel(op, device.type);
   if (!has_elements(kernel) || (fast != nullptr && fast(kernel, attrs))) {
     return;
   }
-  const bool copies = any_strided_output(kernel) || (fast != nullptr && any_strided_input(kernel));
-  if (copies && device == DeviceType::cpu) {
+  if (!is_host_addressable(device)) {
+    fail_without_kernel(op, device, fast != nullptr);
+  }
+  if (any_strided_output(kernel) || (fast != nullptr && any_strided_input(kernel))) {
     run_on_copies(op, fast, kernel, attrs);
   } else {
     op.reference(kernel, attrs);

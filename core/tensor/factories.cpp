@@ -7,25 +7,32 @@
 #include <tessera/core/base/normal.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/base/random_scope.h>
+#include <tessera/core/device/backend.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factory_draws.h>
 #include <tessera/core/tensor/half_open.h>
 #include <tessera/core/tensor/modes.h>
+#include <tessera/core/tensor/transfer.h>
 
 namespace tessera {
 namespace {
 
 template <class F>
 Tensor generate(const Shape& shape, const TensorOptions& options, F&& value_at) {
+  const bool on_host = is_host_addressable(options.device);
   Tensor result = empty(shape, {.dtype = options.dtype, .device = options.device});
   if (options.device.type != DeviceType::meta) {
-    TensorImpl& x = result.get();
+    const Tensor made = on_host ? result : empty(shape, {.dtype = options.dtype});
+    TensorImpl& x = made.get();
     visit_dtype(x.dtype, [&]<class T>() {
       T* data = x.data<T>();
       for (std::int64_t i = 0; i < x.numel(); ++i) {
         data[i] = convert<T>(value_at(i));
       }
     });
+    if (!on_host) {
+      transfer(result, made);
+    }
   }
   return result.set_requires_grad(options.requires_grad);
 }

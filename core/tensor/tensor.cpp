@@ -5,9 +5,11 @@
 #include <utility>
 
 #include <tessera/core/base/tree.h>
+#include <tessera/core/device/backend.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/loss_counts.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/core/tensor/view.h>
 
 namespace tessera {
@@ -42,6 +44,8 @@ bool Tensor::shares_storage(const Tensor& other) const {
 void* Tensor::raw_data() const {
   const TensorImpl& x = get();
   check<NotImplementedError>(static_cast<bool>(x.storage), "data: a meta tensor has no elements");
+  check<Unsupported>(is_host_addressable(x.device), "data: the host does not reach the memory of ",
+                     x.device, "; got a tensor there, expected what to_host(x) gives");
   wait_until_writable(*x.storage);
   return x.storage->data() + x.offset * static_cast<std::int64_t>(size_of(x.dtype));
 }
@@ -107,9 +111,8 @@ std::int64_t Tensor::item_between(std::int64_t least, std::int64_t most) const {
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
-  const TensorImpl& x = get();
-  check<NotImplementedError>(static_cast<bool>(x.storage), "data: a meta tensor has no elements");
-  wait_until_readable(*x.storage);
+  const Tensor host = to_host(*this);
+  const TensorImpl& x = host.get();
   std::vector<T> values;
   values.reserve(static_cast<std::size_t>(x.numel()));
   for_each_element(x, [&](std::int64_t at) { values.push_back(load_as<T>(x, at)); });

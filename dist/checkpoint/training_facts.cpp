@@ -85,11 +85,6 @@ bool read_line(const Words& words, TrainingFacts& facts,
     facts.elements.emplace(place, value);
     return true;
   }
-  if (words.size() == 3 && words[0] == "elements" && read_number(words[1], place.backward) &&
-      read_number(words[2], value)) {  // of a version that knew one loader
-    facts.elements.emplace(place, value);
-    return true;
-  }
   const bool optimizer = words.size() == 3 && words[0] == "optimizer";
   if (optimizer && read_number(words[2], value)) {
     facts.optimizer.emplace_back(words[1], value);

@@ -174,7 +174,7 @@ void TrainingCheckpoint::receive(const std::string& path, const Tensor& into) {
   broadcast(comm_, raw, 0, path).wait();
 }
 
-/// The same, whatever the layout of `into`.
+/// Receives a value into memory of any layout.
 void TrainingCheckpoint::receive_value(const std::string& path, const Tensor& into) {
   if (into.get().contiguous()) {
     receive(path, into);
@@ -246,9 +246,7 @@ void TrainingCheckpoint::restore(const TrainingRun& run) {
   }
   run.loader.load_state(facts_.loader);
   for (const auto& [place, elements] : facts_.elements) {
-    const bool of_loader = place.source == 0;  // as older files have it
-    Context::current().elements->keep(
-        {of_loader ? run.loader.source_key() : place.source, place.backward}, elements);
+    Context::current().elements->keep(place, elements);
   }
   Context::current().step = facts_.batches;
   set_random_state(facts_.random);

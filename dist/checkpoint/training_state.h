@@ -32,7 +32,7 @@ struct TrainingFacts {
   std::uint64_t batches = 0;                              ///< Context::step: global batches begun
   std::vector<std::pair<std::string, std::string>> bits;  ///< bit_facts() of rank 0
   std::map<LossPlace, double> elements;                   ///< of losses, see ElementsOfRun
-  RandomState random;                                     ///< empty in files of before it was kept
+  RandomState random;
 };
 
 /// The parts of a run that are saved together.

@@ -14,10 +14,10 @@ struct LoopbackOptions {
   /// False: ranks pretend that they cannot reach each other's buffers, so that payloads take the
   /// way they take between processes.
   bool direct = true;
-  /// Of `run_ranks`: how long a collective waits for a silent rank. Zero: for ever; for one that
-  /// has ended it does not wait all the same.
+  /// How long a collective of `run_ranks` waits for a silent rank. Zero: for ever; for one that has
+  /// ended it does not wait all the same.
   std::chrono::milliseconds deadline{60'000};
-  /// Of `run_ranks`. False: nobody watches the ranks, and one that has ended is waited for, too.
+  /// False: nobody watches the ranks of `run_ranks`, and one that has ended is waited for, too.
   bool watched = true;
 };
 

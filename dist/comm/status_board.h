@@ -31,7 +31,8 @@ class SharedText {
     }
   }
   [[nodiscard]] std::string load() const { return characters().data(); }
-  /// The same, ended by zeros, without memory from the heap: for handlers of signals.
+  /// The text that was stored, ended by zeros, without memory from the heap: for handlers of
+  /// signals.
   [[nodiscard]] std::array<char, 8 * kWords + 1> characters() const noexcept {
     std::array<char, 8 * kWords + 1> text{};
     for (std::size_t i = 0; i < 8 * kWords; ++i) {

@@ -212,7 +212,7 @@ std::vector<int> Watch::silent(Time now) const {
   return ranks;
 }
 
-/// Of those who wait, the first that lives speaks for all.
+/// True for the first living rank of those who wait: it speaks for all.
 bool Watch::has_the_word(const std::vector<int>& ranks, Time now) const {
   for (int rank = 0; rank < board_->rank(); ++rank) {
     if (std::ranges::find(ranks, rank) == ranks.end() && shows_life(rank, now)) {

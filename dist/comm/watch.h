@@ -55,7 +55,8 @@ class Watch {
   Entry announce(const Collective& c);
   /// Until it is done. What is already done needs no watching.
   void watch(Entry entry);
-  /// The same for a call that all ranks make together and that is no collective itself.
+  /// Says on the board that this rank makes a call that all ranks make together and that is no
+  /// collective itself.
   Entry announce(const std::string& label);
   /// How long the oldest collective has waited, as far as that counts. Zero if none does.
   [[nodiscard]] Duration waited(Time now);

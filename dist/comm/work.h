@@ -33,7 +33,7 @@ class Work {
 
   /// Blocks until done and rethrows the collective's error, with its original type.
   void wait() const;
-  /// The same with a deadline: throws Timeout when it passes first.
+  /// Waits so long at most: throws Timeout when the time has passed first.
   void wait(Duration timeout) const;
   [[nodiscard]] bool done() const { return state_ == nullptr || state_->done(); }
   [[nodiscard]] std::chrono::nanoseconds duration() const;

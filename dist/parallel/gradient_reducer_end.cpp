@@ -147,8 +147,8 @@ void GradientReducer::finish_sum(std::size_t index, GradientScale scale) {
   static_cast<void>(call_into<Cast>(gradient, {hooked}, {DType::f32}));
 }
 
-/// Of the parameters that some rank used. Where a hook throws, gradients are again what they were
-/// before this backward.
+/// Finishes the parameters that some rank used. Where a hook throws, gradients are again what they
+/// were before this backward.
 void GradientReducer::finish_sums(const std::vector<std::int64_t>& table, GradientScale scale) {
   for (Progress& progress : progress_) {
     std::ranges::fill(progress.filled, 0);

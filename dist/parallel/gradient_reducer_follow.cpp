@@ -24,7 +24,8 @@ void check_no_gradient(const nn::Slot& slot) {
         " has a gradient of this rank's samples alone; drop it before with zero_grad");
 }
 
-/// Of two reducers each would bring a parameter that both keep the sums of its own model's uses.
+/// Throws for a parameter that another reducer keeps, too: each would bring it the sums of its own
+/// model's uses.
 void check_kept_alone(const std::vector<nn::Parameter>& parameters, const GradientReducer& own) {
   const GradientReducer* fine = &own;  // or another one, whose place this one takes
   for (const nn::Parameter& p : parameters) {
@@ -52,7 +53,7 @@ void limit_passes(const nn::Module& model, int rank) {
 
 }  // namespace
 
-/// Their first gradients have to come here too.
+/// New parameters' first gradients have to come here too.
 void GradientReducer::notice_new_parameters() {
   watch_.look();
   if (watch_.change() < WatchedModel::Change::trained) {

@@ -14,7 +14,7 @@ namespace tessera::dist {
 [[nodiscard]] CommBuffer allocate_counted(Communicator& comm, std::size_t nbytes,
                                           MemoryCategory category, std::size_t rooms = 0);
 
-/// The same, for memory that this rank will use all of: its pages are taken at once.
+/// Such a buffer, all of which this rank will use: its pages are taken at once.
 [[nodiscard]] CommBuffer allocate_whole(Communicator& comm, std::size_t nbytes,
                                         MemoryCategory category, std::size_t rooms = 0);
 

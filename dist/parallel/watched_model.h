@@ -36,7 +36,7 @@ class WatchedModel {
   /// Those of facts_of, where slots and tensors that are new since the last agreement say so, and
   /// which modules are in which mode.
   [[nodiscard]] Facts facts() const;
-  /// Of the modes, training or not, that the last look found.
+  /// A hash of the modes, training or not, that the last look found.
   [[nodiscard]] std::uint64_t modes() const { return modes_; }
 
  private:

@@ -8,6 +8,7 @@
 #include <tessera/core/base/random_state.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/build/construction.h>
 #include <tessera/nn/build/meta_scope.h>
 #include <tessera/nn/tree/module_access.h>
@@ -173,14 +174,15 @@ Tensor given_to(const Module& module, const std::string& name, const Slot& slot)
 /// Drawn for the name in the model that `module` was made in, wherever it is now.
 Tensor new_value(const Module& module, const SlotEntry& entry) {
   const Slot& slot = *entry.slot;
-  Tensor value = empty(slot.shape, {.dtype = slot.dtype, .device = module.device()});
-  if (value.device().type != DeviceType::meta) {
-    const BuildProgress& progress = progress_of(module);
-    slot.initializer(
-        value, Box::all_of(slot.shape),
-        {.key = mix(progress.model_key.value_or(0), hash_name(dotted(progress.path, entry.name)))});
+  if (module.device().type == DeviceType::meta) {
+    return empty(slot.shape, {.dtype = slot.dtype, .device = module.device()});
   }
-  return value;
+  const Tensor value = empty(slot.shape, {.dtype = slot.dtype});
+  const BuildProgress& progress = progress_of(module);
+  slot.initializer(
+      value, Box::all_of(slot.shape),
+      {.key = mix(progress.model_key.value_or(0), hash_name(dotted(progress.path, entry.name)))});
+  return on_device(value, module.device());
 }
 
 /// What was given for a parameter, or a new value.

@@ -81,11 +81,6 @@ class LoaderBase {
   /// This rank's share of a batch, pass by pass.
   [[nodiscard]] const std::vector<MicrobatchRange>& passes() const { return passes_; }
 
-  /// What tells its batches from those of other loaders, the same on all ranks and in a run that
-  /// goes on: a hash of options and data.
-  void say_same_order() const;
-  [[nodiscard]] std::uint64_t source_key() const;
-
   /// Throws RuntimeError in the middle of a training step.
   [[nodiscard]] LoaderState state() const;
   /// Goes on where `state` was taken, on any number of ranks. Throws InvalidArgument naming both
@@ -166,6 +161,11 @@ class LoaderBase {
   [[nodiscard]] bool ends_pass_under_way() const;
   [[nodiscard]] bool leaves_step() const;
   [[nodiscard]] LoaderState next_state() const;
+  /// Warns where the loader walks in the order of the loader around it.
+  void say_same_order() const;
+  /// What tells the loader's batches from those of others, the same on all ranks and in a run that
+  /// goes on: a hash of options and data.
+  [[nodiscard]] std::uint64_t source_key() const;
 
   std::int64_t size_;
   LoaderOptions options_;

@@ -5,6 +5,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/transpose.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/io/value_bytes.h>
 
 namespace tessera::nn {
@@ -20,12 +21,19 @@ std::vector<std::byte> bytes_of(const Value& value, const std::string& name) {
   }
 }
 
+/// Where the elements lie, on whatever device; null for a tensor without any.
+const void* first_byte(const Tensor& value) {
+  const TensorImpl& x = value.get();
+  return x.storage ? x.storage->data() + x.offset * static_cast<std::int64_t>(size_of(x.dtype))
+                   : nullptr;
+}
+
 }  // namespace
 
 void OutgoingArrays::add(const std::string& path, const Tensor& value) {
   check<NotImplementedError>(value.device().type != DeviceType::meta, "save: \"", path,
                              "\": tensor has no data (meta); use to_empty()");
-  const Tensor& kept = tensors_.emplace_back(contiguous(value.detach()));
+  const Tensor& kept = tensors_.emplace_back(contiguous(to_host(value)));
   contents_.arrays.push_back({path, kept.dtype(), kept.shape(), kept.raw_data(), ""});
 }
 
@@ -33,7 +41,7 @@ bool OutgoingArrays::add(const std::string& path, const Tensor& value, const Slo
                          bool transposed) {
   check<RuntimeError>(value.defined(), "save: \"", path, "\": ", why_without_value(slot));
   const auto first = std::ranges::find_if(written_, [&](const Written& written) {
-    return written.slot == &slot && written.data == value.raw_data() &&
+    return written.slot == &slot && written.data == first_byte(value) &&
            written.transposed == transposed;
   });
   if (first != written_.end()) {
@@ -41,7 +49,7 @@ bool OutgoingArrays::add(const std::string& path, const Tensor& value, const Slo
     return false;
   }
   add(path, transposed ? transpose(value.detach()) : value);
-  written_.push_back({&slot, value.raw_data(), transposed, path});
+  written_.push_back({&slot, first_byte(value), transposed, path});
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/transfer.h>
 
 namespace tessera::nn {
 namespace {
@@ -72,7 +73,7 @@ void ValueWriter::tensor(const Tensor& value) {
   if (value.device().type == DeviceType::meta) {
     fail<NotImplementedError>(op(), ": tensor has no data (meta); use to_empty()");
   }
-  const Tensor dense = contiguous(value.detach());
+  const Tensor dense = contiguous(to_host(value));
   text(to_string(dense.dtype()));
   number<std::uint64_t>(dense.shape().size());
   for (const std::int64_t size : dense.shape()) {

@@ -168,7 +168,6 @@ class Optimizer {
   [[nodiscard]] Matched match_tensors(const OptimizerState& state);
   [[nodiscard]] std::vector<std::size_t> saved_groups(Numbers& saved) const;
   void load_numbers(const OptimizerState& state);
-  [[nodiscard]] OptimizerState with_full_names(OptimizerState state) const;
 
   std::vector<Item> items_;
   std::uint64_t names_ = 0;  ///< a hash of the items' names, in order

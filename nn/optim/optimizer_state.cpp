@@ -23,15 +23,6 @@ std::string tensor_name(std::string_view kind, const std::string& parameter) {
   return std::string(kind) + "/" + parameter;
 }
 
-/// What `saved` is called here. Earlier versions named a parameter as in the module that was made
-/// on its own and became part of another: by the end of its name.
-std::string full_name_of(const std::string& saved, const std::vector<std::string>& known) {
-  const auto ends = [end = "." + saved](const std::string& name) { return name.ends_with(end); };
-  const bool same = std::ranges::find(known, saved) != known.end();
-  return same || std::ranges::count_if(known, ends) != 1 ? saved
-                                                         : *std::ranges::find_if(known, ends);
-}
-
 }  // namespace
 
 OptimizerState Optimizer::state() const {
@@ -181,20 +172,7 @@ void Optimizer::load_numbers(const OptimizerState& state) {
         saved.empty() ? "" : saved.begin()->first);
 }
 
-OptimizerState Optimizer::with_full_names(OptimizerState state) const {
-  const std::vector<std::string> known = names();
-  const auto rename = [&](std::string& name) {
-    if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
-      name = tensor_name(name.substr(0, slash), full_name_of(name.substr(slash + 1), known));
-    }
-  };
-  std::ranges::for_each(state.tensors, rename, &std::pair<std::string, Tensor>::first);
-  std::ranges::for_each(state.numbers, rename, &std::pair<std::string, double>::first);
-  return state;
-}
-
-void Optimizer::load_state(const OptimizerState& given) {
-  const OptimizerState state = with_full_names(given);
+void Optimizer::load_state(const OptimizerState& state) {
   const OptimizerState before{.tensors = {}, .numbers = own_state().numbers};
   Matched found;
   try {

@@ -17,7 +17,7 @@ struct OptimizerState {
   std::vector<std::pair<std::string, Tensor>> tensors;
   /// Counters and options: "steps", "group.0.lr", "steps/PARAMETER" for each parameter that was not
   /// updated in every step and, where there are several groups, "group/PARAMETER", the number of
-  /// its own. States without that, of earlier versions, have the groups in the optimizer's order.
+  /// its own.
   std::vector<std::pair<std::string, double>> numbers;
 };
 

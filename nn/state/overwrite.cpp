@@ -3,9 +3,11 @@
 #include <cstring>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/backend.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/overlap.h>
+#include <tessera/core/tensor/transfer.h>
 
 namespace tessera::nn::detail {
 
@@ -29,13 +31,17 @@ bool same_elements(const Tensor& a, const Tensor& b) {
   if (meta || a.dtype() != b.dtype() || a.shape() != b.shape() || same_memory) {
     return meta || (a.dtype() == b.dtype() && a.shape() == b.shape());
   }
-  const Tensor left = contiguous(a.detach()), right = contiguous(b.detach());
+  const Tensor left = contiguous(to_host(a)), right = contiguous(to_host(b));
   return left.nbytes() == 0 || std::memcmp(left.raw_data(), right.raw_data(), left.nbytes()) == 0;
 }
 
 void overwrite(const Tensor& into, const Tensor& from) {
   const NoGradGuard no_grad;
-  static_cast<void>(call_into<Cast>(into, {from}, {into.dtype()}));
+  if (into.device() == from.device() || is_host_addressable(into.device())) {
+    static_cast<void>(call_into<Cast>(into, {on_device(from, into.device())}, {into.dtype()}));
+  } else {
+    transfer(into, cast(to_host(from), into.dtype()));
+  }
 }
 
 }  // namespace tessera::nn::detail

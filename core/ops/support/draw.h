@@ -1,4 +1,9 @@
 // Random numbers for the elements of a tensor: of which sample's stream, and which of its numbers.
+//
+// Note [Keys are attributes]. A draw's key is made where a public function is called and goes with
+// the call, whole: backward makes the mask of its forward anew, and by then the context may be in
+// another step, or have drawn more. A key that kernels took from the context would need the tape to
+// keep seed and step of each call.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,8 @@ class Turns {
   /// Sends what may go. True once the first `turns` have been received.
   [[nodiscard]] bool received(std::size_t turns);
 
-  /// The same, and sent, so that their memory is free again.
+  /// Sends what may go. True once the first `turns` have been received and sent: their memory is
+  /// free again.
   [[nodiscard]] bool finished(std::size_t turns);
 
  private:

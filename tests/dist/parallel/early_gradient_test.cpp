@@ -33,7 +33,7 @@ struct OneRank {
   }
   [[nodiscard]] Tensor loss(int batch) const {
     Tensor x = empty({6, toy::kWidth});
-    toy::fill_uniform(x, {.key = static_cast<std::uint64_t>(batch)});
+    toy::fill_uniform(x, Box::all_of(x.shape()), {.key = static_cast<std::uint64_t>(batch)});
     Tensor targets = empty({6}, {.dtype = DType::i64});
     for (std::int64_t i = 0; i < 6; ++i) {
       targets.data<std::int64_t>()[i] = (i * i + batch) % 7;

@@ -134,18 +134,6 @@ TEST(OptimizerState, numbers_parameters_of_one_name_in_several_models) {
   expect_own_momenta({one->small, other->small});
 }
 
-TEST(OptimizerState, takes_state_that_names_a_parameter_as_its_own_module_does) {
-  const auto model = nn::make<nn::Sequential>();
-  model->add<nn::Linear>(3, 3);
-  SGD optimizer(model->parameters(), {.lr = 0.1, .momentum = 0.9});
-  step_once(model->parameters(), optimizer);
-  OptimizerState old = optimizer.state();
-  for (auto& [name, tensor] : old.tensors) {
-    name.erase(name.find("0."), 2);
-  }
-  EXPECT_NO_THROW(optimizer.load_state(old));
-}
-
 TEST(OptimizerState, refuses_state_that_does_not_fit) {
   const auto model = nn::make<Model>();
   AdamW optimizer(model->parameters());

@@ -185,8 +185,23 @@ TEST(FastOps, Dropout) {
   }
 }
 
+TEST(FastOps, DropoutOfABox) {
+  const Box whole = Box::all_of({6, 5, 40});
+  for (const Box& box : {whole.part(0, 2, 3), whole.part(1, 1, 3), whole.part(2, 7, 21),
+                         whole.part(1, 3, 2).part(2, 1, 9)}) {
+    const Tensor x = randn(box.shape);
+    Dropout::Attrs attrs{.p = 0.3, .draw = {.key = 7, .samples = 6, .per_sample = 200, .box = box}};
+    compare<tessera::Dropout>({x}, attrs);
+    if (box.shape[0] == 6) {
+      x.get().set_cut({.parts = 3, .dim = 0});
+      attrs.draw.samples = 2;
+      compare<tessera::Dropout>({x}, attrs);
+    }
+  }
+}
+
 TEST(FastOps, AttentionDropsTheSameWeights) {
-  AttentionAttrs attrs{.dropout = 0.25, .key = 99, .first_sample = 3};
+  AttentionAttrs attrs{.dropout = 0.25, .key = 99, .first_sample = 3, .first_head = 5};
   for (const std::int64_t keys : {90, 96}) {  // rows begin at any word of a block, or at the first
     const Tensor q = randn({2, 4, 70, 16}), k = randn({2, 2, keys, 16}),
                  v = randn({2, 2, keys, 16});

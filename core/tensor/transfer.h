@@ -1,0 +1,22 @@
+// Elements on their way between the host's memory and a device's.
+#pragma once
+
+#include <tessera/core/tensor/tensor.h>
+
+namespace tessera {
+
+/// The elements of `x` where the host reads them, off the tape: in x's own memory, or in a copy of
+/// what lies elsewhere, with x's strides. Waits for the work that writes them, and rethrows its
+/// error. Throws NotImplementedError for a tensor without elements.
+[[nodiscard]] Tensor to_host(const Tensor& x);
+
+/// The elements of `x` on `device`, off the tape: x's own memory when they are there, else dense
+/// memory of their own. Throws NotImplementedError for a device that is not there and for a tensor
+/// without elements.
+[[nodiscard]] Tensor on_device(const Tensor& x, const Device& device);
+
+/// Writes the elements of `from` to `to`, both dense, of one shape and dtype, each on any device;
+/// autograd does not notice. Throws InvalidArgument for others.
+void transfer(const Tensor& to, const Tensor& from);
+
+}  // namespace tessera
