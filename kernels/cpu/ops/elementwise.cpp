@@ -81,26 +81,26 @@ bool run_copied(Kernel& k, Binary f) {
   return true;
 }
 
-}  // namespace
-
-bool run_unary(Kernel& k, Unary f) {
+/// `function`, and what more it takes, of every element of the input.
+template <class... Function>
+bool run_map(Kernel& k, const Function&... function) {
   const TensorImpl& x = k.input();
   const TensorImpl& y = k.output();
   if (!is_fast_or_f64(y) || x.dtype != y.dtype) {
     return false;
   }
-  map(f, x.dtype, DenseOperand(x).data(), bytes_of(y), x.numel());
+  map(function..., x.dtype, DenseOperand(x).data(), bytes_of(y), x.numel());
   return true;
 }
 
+}  // namespace
+
+bool run_unary(Kernel& k, Unary f) {
+  return run_map(k, f);
+}
+
 bool run_parametric(Kernel& k, Parametric f, const Parameters& p) {
-  const TensorImpl& x = k.input();
-  const TensorImpl& y = k.output();
-  if (!is_fast_or_f64(y) || x.dtype != y.dtype) {
-    return false;
-  }
-  map(f, p, x.dtype, DenseOperand(x).data(), bytes_of(y), x.numel());
-  return true;
+  return run_map(k, f, p);
 }
 
 bool run_gradient(Kernel& k, UnaryGradient f) {
