@@ -41,8 +41,8 @@ bool sum_kernel(Kernel& k, const SumMicrobatches::Attrs&) {
   return true;
 }
 
-const RegisterKernel<JoinMicrobatches, join_kernel> register_join{DeviceType::cpu};
-const RegisterKernel<SumMicrobatches, sum_kernel> register_sum{DeviceType::cpu};
+const RegisterKernel<JoinMicrobatches, join_kernel> register_join_microbatches{DeviceType::cpu};
+const RegisterKernel<SumMicrobatches, sum_kernel> register_sum_microbatches{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

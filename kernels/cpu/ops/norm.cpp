@@ -1,6 +1,7 @@
-#include <tessera/kernels/cpu/ops/norm.h>
-
 #include <tessera/kernels/cpu/norm.h>
+
+#include <tessera/core/ops/layer_norm.h>
+#include <tessera/core/ops/rms_norm.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
 
 namespace tessera::cpu {
@@ -73,14 +74,21 @@ bool run_backward(Kernel& k, const NormBackwardAttrs& attrs, bool centered) {
   return true;
 }
 
-}  // namespace
-
-bool run_norm(Kernel& k, const NormAttrs& attrs, bool centered) {
+template <class Op, bool centered>
+bool norm_kernel(Kernel& k, const typename Op::Attrs& attrs) {
   return run_forward<float>(k, attrs, centered) || run_forward<double>(k, attrs, centered);
 }
-
-bool run_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool centered) {
+template <class Op, bool centered>
+bool norm_backward_kernel(Kernel& k, const typename Op::Attrs& attrs) {
   return run_backward<float>(k, attrs, centered) || run_backward<double>(k, attrs, centered);
 }
 
+const RegisterKernel<LayerNorm, norm_kernel<LayerNorm, true>> register_layer_norm{DeviceType::cpu};
+const RegisterKernel<RmsNorm, norm_kernel<RmsNorm, false>> register_rms_norm{DeviceType::cpu};
+const RegisterKernel<LayerNormBackward, norm_backward_kernel<LayerNormBackward, true>>
+    register_layer_norm_backward{DeviceType::cpu};
+const RegisterKernel<RmsNormBackward, norm_backward_kernel<RmsNormBackward, false>>
+    register_rms_norm_backward{DeviceType::cpu};
+
+}  // namespace
 }  // namespace tessera::cpu

@@ -1,8 +1,10 @@
-#include <tessera/kernels/cpu/ops/reduce.h>
+#include <tessera/core/ops/sum.h>
 
 #include <vector>
 
 #include <tessera/core/base/tree.h>
+#include <tessera/core/ops/mean.h>
+#include <tessera/core/ops/sum_to.h>
 #include <tessera/kernels/cpu/copy.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
 #include <tessera/kernels/cpu/reduce.h>
@@ -79,8 +81,9 @@ void store(const std::vector<Number>& sums, const TensorImpl& out) {
   }
 }
 
-}  // namespace
-
+/// out = the sum of input 0 over the chosen dims, times `scale`. Every layout and cut is brought to
+/// rows that are summed in one way, so a microbatch has the same bits alone and among others. False
+/// for dtypes that are not fast.
 bool run_sum(Kernel& k, const DimSet& reduced, double scale) {
   const TensorImpl& x = k.input();
   const TensorImpl& out = k.output();
@@ -99,4 +102,30 @@ bool run_sum(Kernel& k, const DimSet& reduced, double scale) {
   return true;
 }
 
+bool sum_kernel(Kernel& k, const Sum::Attrs& attrs) {
+  return run_sum(k, reduced_dims("sum", attrs, k.input().shape.size()), 1);
+}
+
+bool mean_kernel(Kernel& k, const Mean::Attrs& attrs) {
+  const TensorImpl& x = k.input();
+  const auto outputs = static_cast<double>(k.output().numel());
+  return run_sum(k, reduced_dims("mean", attrs, x.shape.size()),
+                 outputs / static_cast<double>(x.numel()));
+}
+
+bool sum_to_kernel(Kernel& k, const SumTo::Attrs& attrs) {
+  const Shape& from = k.input().shape;
+  const int offset = from.size() - attrs.shape.size();
+  DimSet reduced{};
+  for (int d = 0; d < from.size(); ++d) {
+    reduced[static_cast<std::size_t>(d)] = d < offset || attrs.shape[d - offset] == 1;
+  }
+  return run_sum(k, reduced, 1);
+}
+
+const RegisterKernel<Sum, sum_kernel> register_sum{DeviceType::cpu};
+const RegisterKernel<Mean, mean_kernel> register_mean{DeviceType::cpu};
+const RegisterKernel<SumTo, sum_to_kernel> register_sum_to{DeviceType::cpu};
+
+}  // namespace
 }  // namespace tessera::cpu

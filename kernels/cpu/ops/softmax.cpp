@@ -1,12 +1,16 @@
-#include <tessera/kernels/cpu/ops/softmax.h>
-
 #include <tessera/core/ops/softmax.h>
+
+#include <tessera/core/ops/log_softmax.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
 #include <tessera/kernels/cpu/softmax.h>
 
 namespace tessera::cpu {
+namespace {
 
-bool run_softmax(Kernel& k, const AlongDimAttrs& attrs, bool logarithm) {
+/// softmax, or its logarithm, along the last dim of arrays that lie row behind row; false for
+/// others.
+template <class Op, bool logarithm>
+bool softmax_kernel(Kernel& k, const typename Op::Attrs& attrs) {
   const TensorImpl& x = k.input();
   const TensorImpl& y = k.output();
   if (!is_fast_or_f64(x) || !is_fast_or_f64(y) || x.dtype != y.dtype ||
@@ -17,7 +21,9 @@ bool run_softmax(Kernel& k, const AlongDimAttrs& attrs, bool logarithm) {
   return true;
 }
 
-bool run_softmax_backward(Kernel& k, const AlongDimAttrs& attrs, bool logarithm) {
+/// The gradient of its input, from its output's and the output.
+template <class Op, bool logarithm>
+bool softmax_backward_kernel(Kernel& k, const typename Op::Attrs& attrs) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& y = k.input(1);
   const TensorImpl& dx = k.output();
@@ -30,18 +36,13 @@ bool run_softmax_backward(Kernel& k, const AlongDimAttrs& attrs, bool logarithm)
   return true;
 }
 
-namespace {
-
-bool softmax_kernel(Kernel& k, const Softmax::Attrs& attrs) {
-  return run_softmax(k, attrs, false);
-}
-bool softmax_backward_kernel(Kernel& k, const SoftmaxBackward::Attrs& attrs) {
-  return run_softmax_backward(k, attrs, false);
-}
-
-const RegisterKernel<Softmax, softmax_kernel> register_softmax{DeviceType::cpu};
-const RegisterKernel<SoftmaxBackward, softmax_backward_kernel> register_softmax_backward{
+const RegisterKernel<Softmax, softmax_kernel<Softmax, false>> register_softmax{DeviceType::cpu};
+const RegisterKernel<LogSoftmax, softmax_kernel<LogSoftmax, true>> register_log_softmax{
     DeviceType::cpu};
+const RegisterKernel<SoftmaxBackward, softmax_backward_kernel<SoftmaxBackward, false>>
+    register_softmax_backward{DeviceType::cpu};
+const RegisterKernel<LogSoftmaxBackward, softmax_backward_kernel<LogSoftmaxBackward, true>>
+    register_log_softmax_backward{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu
