@@ -95,9 +95,11 @@ void run(void (*kernel)(const Factors&, const ParameterRangeOf<Number>&), const 
   });
 }
 
+}  // namespace
+
 template <class Number>
-void run_adamw(const StepScalars& now, const AdamwStep::Attrs& s,
-               std::span<const ParameterRangeOf<Number>> ranges) {
+void adamw_step(const StepScalars& now, const AdamwStep::Attrs& s,
+                ParameterRangesOf<Number> ranges) {
   const auto t = static_cast<double>(now.step);
   AdamWFactors<Number> f;
   f.keep = s.decoupled ? static_cast<Number>(1 - now.lr * s.weight_decay) : 1.0F;
@@ -114,8 +116,7 @@ void run_adamw(const StepScalars& now, const AdamwStep::Attrs& s,
 }
 
 template <class Number>
-void run_sgd(const StepScalars& now, const SgdStep::Attrs& s,
-             std::span<const ParameterRangeOf<Number>> ranges) {
+void sgd_step(const StepScalars& now, const SgdStep::Attrs& s, ParameterRangesOf<Number> ranges) {
   SgdFactors<Number> f;
   f.rate = static_cast<Number>(now.lr);
   f.momentum = static_cast<Number>(s.momentum);
@@ -128,8 +129,8 @@ void run_sgd(const StepScalars& now, const SgdStep::Attrs& s,
 }
 
 template <class Number>
-void run_adagrad(const StepScalars& now, const AdagradStep::Attrs& s,
-                 std::span<const ParameterRangeOf<Number>> ranges) {
+void adagrad_step(const StepScalars& now, const AdagradStep::Attrs& s,
+                  ParameterRangesOf<Number> ranges) {
   AdagradFactors<Number> f;
   f.rate = static_cast<Number>(now.lr / (1 + static_cast<double>(now.step - 1) * s.lr_decay));
   f.decay = static_cast<Number>(s.weight_decay);
@@ -141,8 +142,8 @@ void run_adagrad(const StepScalars& now, const AdagradStep::Attrs& s,
 }
 
 template <class Number>
-void run_rmsprop(const StepScalars& now, const RmspropStep::Attrs& s,
-                 std::span<const ParameterRangeOf<Number>> ranges) {
+void rmsprop_step(const StepScalars& now, const RmspropStep::Attrs& s,
+                  ParameterRangesOf<Number> ranges) {
   RmspropFactors<Number> f;
   f.rate = static_cast<Number>(now.lr);
   f.alpha = static_cast<Number>(s.alpha);
@@ -157,8 +158,7 @@ void run_rmsprop(const StepScalars& now, const RmspropStep::Attrs& s,
 }
 
 template <class Number>
-void run_lion(const StepScalars& now, const LionStep::Attrs& s,
-              std::span<const ParameterRangeOf<Number>> ranges) {
+void lion_step(const StepScalars& now, const LionStep::Attrs& s, ParameterRangesOf<Number> ranges) {
   LionFactors<Number> f;
   f.rate = static_cast<Number>(now.lr);
   f.decay = static_cast<Number>(s.weight_decay);
@@ -171,61 +171,33 @@ void run_lion(const StepScalars& now, const LionStep::Attrs& s,
 }
 
 template <class Number>
-void run_squares(const Number* x, std::int64_t count, double* sums) {
+void sum_of_squares(const Number* x, std::int64_t count, double* sums) {
   const auto kernel = IsaTable<OptimizerTable>::get().of<Number>().sum_of_squares;
   for_ranges(count, kSquareBlock, [&](std::int64_t first, std::int64_t n) {
     sums[first / kSquareBlock] = kernel(x + first, n);
   });
 }
 
-}  // namespace
-
-void adamw_step(const StepScalars& now, const AdamwStep::Attrs& s,
-                std::span<const ParameterRange> ranges) {
-  run_adamw<float>(now, s, ranges);
-}
-void adamw_step(const StepScalars& now, const AdamwStep::Attrs& s,
-                std::span<const ParameterRangeF64> ranges) {
-  run_adamw<double>(now, s, ranges);
-}
-void sgd_step(const StepScalars& now, const SgdStep::Attrs& s,
-              std::span<const ParameterRange> ranges) {
-  run_sgd<float>(now, s, ranges);
-}
-void sgd_step(const StepScalars& now, const SgdStep::Attrs& s,
-              std::span<const ParameterRangeF64> ranges) {
-  run_sgd<double>(now, s, ranges);
-}
-void adagrad_step(const StepScalars& now, const AdagradStep::Attrs& s,
-                  std::span<const ParameterRange> ranges) {
-  run_adagrad<float>(now, s, ranges);
-}
-void adagrad_step(const StepScalars& now, const AdagradStep::Attrs& s,
-                  std::span<const ParameterRangeF64> ranges) {
-  run_adagrad<double>(now, s, ranges);
-}
-void rmsprop_step(const StepScalars& now, const RmspropStep::Attrs& s,
-                  std::span<const ParameterRange> ranges) {
-  run_rmsprop<float>(now, s, ranges);
-}
-void rmsprop_step(const StepScalars& now, const RmspropStep::Attrs& s,
-                  std::span<const ParameterRangeF64> ranges) {
-  run_rmsprop<double>(now, s, ranges);
-}
-void lion_step(const StepScalars& now, const LionStep::Attrs& s,
-               std::span<const ParameterRange> ranges) {
-  run_lion<float>(now, s, ranges);
-}
-void lion_step(const StepScalars& now, const LionStep::Attrs& s,
-               std::span<const ParameterRangeF64> ranges) {
-  run_lion<double>(now, s, ranges);
-}
-
-void sum_of_squares(const float* x, std::int64_t count, double* sums) {
-  run_squares(x, count, sums);
-}
-void sum_of_squares(const double* x, std::int64_t count, double* sums) {
-  run_squares(x, count, sums);
-}
+template void adamw_step<float>(const StepScalars&, const AdamwStep::Attrs&,
+                                ParameterRangesOf<float>);
+template void adamw_step<double>(const StepScalars&, const AdamwStep::Attrs&,
+                                 ParameterRangesOf<double>);
+template void sgd_step<float>(const StepScalars&, const SgdStep::Attrs&, ParameterRangesOf<float>);
+template void sgd_step<double>(const StepScalars&, const SgdStep::Attrs&,
+                               ParameterRangesOf<double>);
+template void adagrad_step<float>(const StepScalars&, const AdagradStep::Attrs&,
+                                  ParameterRangesOf<float>);
+template void adagrad_step<double>(const StepScalars&, const AdagradStep::Attrs&,
+                                   ParameterRangesOf<double>);
+template void rmsprop_step<float>(const StepScalars&, const RmspropStep::Attrs&,
+                                  ParameterRangesOf<float>);
+template void rmsprop_step<double>(const StepScalars&, const RmspropStep::Attrs&,
+                                   ParameterRangesOf<double>);
+template void lion_step<float>(const StepScalars&, const LionStep::Attrs&,
+                               ParameterRangesOf<float>);
+template void lion_step<double>(const StepScalars&, const LionStep::Attrs&,
+                                ParameterRangesOf<double>);
+template void sum_of_squares(const float*, std::int64_t, double*);
+template void sum_of_squares(const double*, std::int64_t, double*);
 
 }  // namespace tessera::cpu

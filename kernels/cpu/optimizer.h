@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include <tessera/core/ops/adagrad_step.h>
 #include <tessera/core/ops/adamw_step.h>
@@ -22,26 +23,28 @@ struct ParameterRangeOf {
   std::int64_t count = 0;
 };
 using ParameterRange = ParameterRangeOf<float>;
-using ParameterRangeF64 = ParameterRangeOf<double>;
 
-/// The formulas are those of the ops.
-void adamw_step(const StepScalars&, const AdamwStep::Attrs&, std::span<const ParameterRange>);
-void adamw_step(const StepScalars&, const AdamwStep::Attrs&, std::span<const ParameterRangeF64>);
-void sgd_step(const StepScalars&, const SgdStep::Attrs&, std::span<const ParameterRange>);
-void sgd_step(const StepScalars&, const SgdStep::Attrs&, std::span<const ParameterRangeF64>);
-void adagrad_step(const StepScalars&, const AdagradStep::Attrs&, std::span<const ParameterRange>);
-void adagrad_step(const StepScalars&, const AdagradStep::Attrs&,
-                  std::span<const ParameterRangeF64>);
-void rmsprop_step(const StepScalars&, const RmspropStep::Attrs&, std::span<const ParameterRange>);
-void rmsprop_step(const StepScalars&, const RmspropStep::Attrs&,
-                  std::span<const ParameterRangeF64>);
-void lion_step(const StepScalars&, const LionStep::Attrs&, std::span<const ParameterRange>);
-void lion_step(const StepScalars&, const LionStep::Attrs&, std::span<const ParameterRangeF64>);
+/// Runs of float or double, which the caller names where it is double.
+template <class Number>
+using ParameterRangesOf = std::span<const std::type_identity_t<ParameterRangeOf<Number>>>;
+
+/// Steps by the formulas of the ops, for float and double.
+template <class Number = float>
+void adamw_step(const StepScalars&, const AdamwStep::Attrs&, ParameterRangesOf<Number>);
+template <class Number = float>
+void sgd_step(const StepScalars&, const SgdStep::Attrs&, ParameterRangesOf<Number>);
+template <class Number = float>
+void adagrad_step(const StepScalars&, const AdagradStep::Attrs&, ParameterRangesOf<Number>);
+template <class Number = float>
+void rmsprop_step(const StepScalars&, const RmspropStep::Attrs&, ParameterRangesOf<Number>);
+template <class Number = float>
+void lion_step(const StepScalars&, const LionStep::Attrs&, ParameterRangesOf<Number>);
 
 inline constexpr std::int64_t kSquareBlock = 65536;
 
-/// sums[b] = sum of x[i]^2 over block b of kSquareBlock elements, in double, in a fixed order.
-void sum_of_squares(const float* x, std::int64_t count, double* sums);
-void sum_of_squares(const double* x, std::int64_t count, double* sums);
+/// sums[b] = sum of x[i]^2 over block b of kSquareBlock elements of float or double, in double, in
+/// a fixed order.
+template <class Number>
+void sum_of_squares(const Number* x, std::int64_t count, double* sums);
 
 }  // namespace tessera::cpu

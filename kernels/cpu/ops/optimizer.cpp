@@ -1,4 +1,9 @@
-#include <tessera/kernels/cpu/ops/optimizer.h>
+#include <tessera/kernels/cpu/optimizer.h>
+
+#include <optional>
+#include <vector>
+
+#include <tessera/kernels/cpu/ops/arguments.h>
 
 namespace tessera::cpu {
 namespace {
@@ -11,8 +16,8 @@ bool lies_on_output(const Kernel& k, int members, int group, int m) {
   return is_dense<Number>(now) && bytes_of(now) == bytes_of(old);
 }
 
-}  // namespace
-
+/// The parameters of a step on groups of `members` tensors, when everything is dense and of numbers
+/// of this type, float or double, and each group's outputs lie on its inputs.
 template <class Number>
 std::optional<std::vector<ParameterRangeOf<Number>>> ranges_in_place(const Kernel& k, int members) {
   std::vector<ParameterRangeOf<Number>> ranges;
@@ -37,7 +42,49 @@ std::optional<std::vector<ParameterRangeOf<Number>>> ranges_in_place(const Kerne
   return ranges;
 }
 
-template std::optional<std::vector<ParameterRange>> ranges_in_place<float>(const Kernel&, int);
-template std::optional<std::vector<ParameterRangeF64>> ranges_in_place<double>(const Kernel&, int);
+int members_of(const AdamwStep::Attrs& attrs) {
+  return attrs.amsgrad ? 5 : 4;
+}
+int members_of(const SgdStep::Attrs& attrs) {
+  return attrs.momentum != 0 ? 3 : 2;
+}
+int members_of(const RmspropStep::Attrs& attrs) {
+  return 3 + (attrs.centered ? 1 : 0) + (attrs.momentum != 0 ? 1 : 0);
+}
+int members_of(const AdagradStep::Attrs& /*any*/) {
+  return 3;
+}
+int members_of(const LionStep::Attrs& /*any*/) {
+  return 3;
+}
 
+template <class Attrs, class Number>
+using Step = void (*)(const StepScalars&, const Attrs&, ParameterRangesOf<Number>);
+
+/// Runs the step on the parameters of a call, or leaves the call to the reference.
+template <class Number, class Attrs>
+bool step_in_place(const Kernel& k, const Attrs& attrs, Step<Attrs, Number> step) {
+  const auto ranges = ranges_in_place<Number>(k, members_of(attrs));
+  if (ranges) {
+    step(StepScalars::of(k), attrs, *ranges);
+  }
+  return ranges.has_value();
+}
+
+template <class Op, Step<typename Op::Attrs, float> f32, Step<typename Op::Attrs, double> f64>
+bool step_kernel(Kernel& k, const typename Op::Attrs& attrs) {
+  return step_in_place<float>(k, attrs, f32) || step_in_place<double>(k, attrs, f64);
+}
+
+template <class Op, Step<typename Op::Attrs, float> f32, Step<typename Op::Attrs, double> f64>
+using StepOp = RegisterKernel<Op, step_kernel<Op, f32, f64>>;
+const StepOp<AdamwStep, adamw_step<float>, adamw_step<double>> register_adamw_step{DeviceType::cpu};
+const StepOp<SgdStep, sgd_step<float>, sgd_step<double>> register_sgd_step{DeviceType::cpu};
+const StepOp<AdagradStep, adagrad_step<float>, adagrad_step<double>> register_adagrad_step{
+    DeviceType::cpu};
+const StepOp<RmspropStep, rmsprop_step<float>, rmsprop_step<double>> register_rmsprop_step{
+    DeviceType::cpu};
+const StepOp<LionStep, lion_step<float>, lion_step<double>> register_lion_step{DeviceType::cpu};
+
+}  // namespace
 }  // namespace tessera::cpu
