@@ -22,13 +22,6 @@ void check_ids(const char* op, const std::int64_t* ids, std::int64_t count, std:
   }
 }
 
-auto adder_of(const float* /*of_such_numbers*/) {
-  return IsaTable<NormTable>::get().add;
-}
-auto adder_of(const double* /*of_such_numbers*/) {
-  return IsaTable<NormTable>::get().f64.add;
-}
-
 /// Sums one id's rows.
 template <class Number>
 class IdSum {
@@ -37,7 +30,7 @@ class IdSum {
 
   explicit IdSum(const EmbeddingGradientOf<Number>& e)
       : e_(e),
-        add_(adder_of(static_cast<Number*>(nullptr))),
+        add_(IsaTable<NormTable>::get().add_of<Number>()),
         widen_(IsaTable<ElementwiseTable>::get().to_f32),
         per_cut_(e.count / e.cuts) {
     const auto levels =
@@ -85,8 +78,10 @@ class IdSum {
   Number* buffers_ = nullptr;
 };
 
+}  // namespace
+
 template <class Number>
-void add_by_id(const EmbeddingGradientOf<Number>& e) {
+void embedding_backward(const EmbeddingGradientOf<Number>& e) {
   check_ids("add_rows", e.ids, e.count, e.table_rows);
   check(e.cuts >= 1 && e.count % e.cuts == 0,
         "embedding: tokens cannot be cut into equal parts; got ", e.count, ", cuts ", e.cuts,
@@ -112,39 +107,28 @@ void add_by_id(const EmbeddingGradientOf<Number>& e) {
              });
 }
 
-}  // namespace
-
-void embedding_forward(const float* table, std::int64_t table_rows, std::int64_t columns,
+template <class Number>
+void embedding_forward(const Number* table, std::int64_t table_rows, std::int64_t columns,
                        const std::int64_t* ids, std::int64_t count, DType dtype, void* y) {
   check_ids("embedding", ids, count, table_rows);
   const auto round = IsaTable<ElementwiseTable>::get().to_bf16;
   for_ranges(count, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
     for (std::int64_t i = first; i < first + n; ++i) {
-      const float* row = table + ids[i] * columns;
+      const Number* row = table + ids[i] * columns;
       if (dtype == DType::bf16) {
         round(row, static_cast<BFloat16*>(y) + i * columns, columns);
       } else {
-        std::copy_n(row, columns, static_cast<float*>(y) + i * columns);
+        std::copy_n(row, columns, static_cast<Number*>(y) + i * columns);
       }
     }
   });
 }
 
-void embedding_forward(const double* table, std::int64_t table_rows, std::int64_t columns,
-                       const std::int64_t* ids, std::int64_t count, double* y) {
-  check_ids("embedding", ids, count, table_rows);
-  for_ranges(count, rows_per_task(columns), [&](std::int64_t first, std::int64_t n) {
-    for (std::int64_t i = first; i < first + n; ++i) {
-      std::copy_n(table + ids[i] * columns, columns, y + i * columns);
-    }
-  });
-}
-
-void embedding_backward(const EmbeddingGradient& e) {
-  add_by_id(e);
-}
-void embedding_backward(const EmbeddingGradientF64& e) {
-  add_by_id(e);
-}
+template void embedding_forward(const float*, std::int64_t, std::int64_t, const std::int64_t*,
+                                std::int64_t, DType, void*);
+template void embedding_forward(const double*, std::int64_t, std::int64_t, const std::int64_t*,
+                                std::int64_t, DType, void*);
+template void embedding_backward(const EmbeddingGradientOf<float>&);
+template void embedding_backward(const EmbeddingGradientOf<double>&);
 
 }  // namespace tessera::cpu

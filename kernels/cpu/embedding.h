@@ -7,13 +7,11 @@
 
 namespace tessera::cpu {
 
-/// y[i, :] = table[ids[i], :], the f32 table converted to y's dtype. Throws InvalidArgument for an
-/// id outside [0, table_rows), naming place and value.
-void embedding_forward(const float* table, std::int64_t table_rows, std::int64_t columns,
+/// y[i, :] = table[ids[i], :], the table of float or double converted to y's dtype: its own, or
+/// bf16 of float. Throws InvalidArgument for an id outside [0, table_rows), naming place and value.
+template <class Number>
+void embedding_forward(const Number* table, std::int64_t table_rows, std::int64_t columns,
                        const std::int64_t* ids, std::int64_t count, DType dtype, void* y);
-/// The same of f64.
-void embedding_forward(const double* table, std::int64_t table_rows, std::int64_t columns,
-                       const std::int64_t* ids, std::int64_t count, double* y);
 
 /// Adds rows dy[i, :] to gradient[ids[i], :].
 ///
@@ -30,8 +28,7 @@ struct EmbeddingGradientOf {
   Number* gradient = nullptr;  ///< [table_rows, columns]
 };
 using EmbeddingGradient = EmbeddingGradientOf<float>;
-using EmbeddingGradientF64 = EmbeddingGradientOf<double>;
-void embedding_backward(const EmbeddingGradient&);
-void embedding_backward(const EmbeddingGradientF64&);
+template <class Number>
+void embedding_backward(const EmbeddingGradientOf<Number>&);
 
 }  // namespace tessera::cpu

@@ -16,14 +16,9 @@ struct Area {
   std::int64_t row, rows, column, columns;
 };
 
-void add(float* to, const float* from, std::int64_t count) {
-  IsaTable<NormTable>::get().add(to, from, count);
-}
-
-void add(double* to, const double* from, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    to[i] += from[i];
-  }
+template <class Sum>
+void add(Sum* to, const Sum* from, std::int64_t count) {
+  IsaTable<NormTable>::get().add_of<Sum>()(to, from, count);
 }
 
 template <class Sum>
@@ -54,7 +49,7 @@ class TileRun {
   [[nodiscard]] bool joins_neighbour(const Segment&, std::int64_t cut) const;
   void merge_alike(std::int64_t cut);
   void write(const Sum* sums, std::int64_t cut);
-  /// Of `rows` wanted rows, what tiles compute.
+  /// The rows that tiles compute where `rows` are wanted.
   [[nodiscard]] std::int64_t held_rows(std::int64_t rows) const {
     return kernel_.any_height ? rows : round_up(rows, kernel_.rows);
   }

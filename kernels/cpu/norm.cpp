@@ -12,7 +12,7 @@
 namespace tessera::cpu {
 namespace {
 
-/// Of the input in Numbers.
+/// The bytes of rows of Numbers.
 template <class Number>
 std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) {
   return rows * columns * static_cast<std::int64_t>(sizeof(Number));
@@ -31,8 +31,10 @@ auto kernel_for(const NormBackwardF64&) {
   return IsaTable<NormTable>::get().f64.backward;
 }
 
+}  // namespace
+
 template <class Number>
-void run_forward(const NormForwardOf<Number>& wanted) {
+void norm_forward(const NormForwardOf<Number>& wanted) {
   NormForwardOf<Number> n = wanted;
   n.past_caches = n.y != n.x && n.y_dtype == dtype_of<Number> &&
                   outlives_caches(bytes_of<Number>(n.rows, n.columns));
@@ -42,7 +44,7 @@ void run_forward(const NormForwardOf<Number>& wanted) {
 }
 
 template <class Number>
-void run_backward(const NormBackwardOf<Number>& wanted) {
+void norm_backward(const NormBackwardOf<Number>& wanted) {
   NormBackwardOf<Number> n = wanted;
   n.past_caches = n.dx != n.dy && n.dx != n.x && n.dtype == dtype_of<Number> &&
                   outlives_caches(bytes_of<Number>(n.rows, n.columns));
@@ -64,19 +66,9 @@ void run_backward(const NormBackwardOf<Number>& wanted) {
   }
 }
 
-}  // namespace
-
-void norm_forward(const NormForward& n) {
-  run_forward(n);
-}
-void norm_forward(const NormForwardF64& n) {
-  run_forward(n);
-}
-void norm_backward(const NormBackward& n) {
-  run_backward(n);
-}
-void norm_backward(const NormBackwardF64& n) {
-  run_backward(n);
-}
+template void norm_forward(const NormForward&);
+template void norm_forward(const NormForwardF64&);
+template void norm_backward(const NormBackward&);
+template void norm_backward(const NormBackwardF64&);
 
 }  // namespace tessera::cpu

@@ -25,8 +25,8 @@ struct NormForwardOf {
 };
 using NormForward = NormForwardOf<float>;
 using NormForwardF64 = NormForwardOf<double>;
-void norm_forward(const NormForward&);
-void norm_forward(const NormForwardF64&);
+template <class Number>
+void norm_forward(const NormForwardOf<Number>&);
 
 /// Gradients. Those of scale and shift are sums over rows, cut into `cuts` equal parts that are
 /// added along the tree, or written as [cuts, columns] when `stacked`.
@@ -50,7 +50,7 @@ struct NormBackwardOf {
 };
 using NormBackward = NormBackwardOf<float>;
 using NormBackwardF64 = NormBackwardOf<double>;
-void norm_backward(const NormBackward&);
-void norm_backward(const NormBackwardF64&);
+template <class Number>
+void norm_backward(const NormBackwardOf<Number>&);
 
 }  // namespace tessera::cpu

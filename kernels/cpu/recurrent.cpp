@@ -148,8 +148,16 @@ void copy_or_zero(const Number* from, Number* to, std::int64_t count) {
   }
 }
 
+}  // namespace
+
+bool RecurrentCall::past_caches() const {
+  const std::int64_t values = batch * steps * kept() * width;
+  return dtype != DType::bf16 &&
+         outlives_caches_long(values * static_cast<std::int64_t>(size_of(dtype)));
+}
+
 template <class Number>
-void run_forward(const RecurrentForwardOf<Number>& call) {
+void recurrent_forward(const RecurrentForwardOf<Number>& call) {
   const std::int64_t states = call.batch * call.width;
   const auto run = kernels_for<Number>(call.dtype).forward;
   Walk<Number> walk(call, false);
@@ -167,7 +175,7 @@ void run_forward(const RecurrentForwardOf<Number>& call) {
 }
 
 template <class Number>
-void run_backward(const RecurrentBackwardOf<Number>& call) {
+void recurrent_backward(const RecurrentBackwardOf<Number>& call) {
   const std::int64_t states = call.batch * call.width;
   const auto run = kernels_for<Number>(call.dtype).backward;
   Walk<Number> walk(call, true);
@@ -184,25 +192,9 @@ void run_backward(const RecurrentBackwardOf<Number>& call) {
   }
 }
 
-}  // namespace
-
-bool RecurrentCall::past_caches() const {
-  const std::int64_t values = batch * steps * kept() * width;
-  return dtype != DType::bf16 &&
-         outlives_caches_long(values * static_cast<std::int64_t>(size_of(dtype)));
-}
-
-void recurrent_forward(const RecurrentForward& call) {
-  run_forward(call);
-}
-void recurrent_forward(const RecurrentForwardF64& call) {
-  run_forward(call);
-}
-void recurrent_backward(const RecurrentBackward& call) {
-  run_backward(call);
-}
-void recurrent_backward(const RecurrentBackwardF64& call) {
-  run_backward(call);
-}
+template void recurrent_forward(const RecurrentForward&);
+template void recurrent_forward(const RecurrentForwardF64&);
+template void recurrent_backward(const RecurrentBackward&);
+template void recurrent_backward(const RecurrentBackwardF64&);
 
 }  // namespace tessera::cpu

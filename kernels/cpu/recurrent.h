@@ -44,8 +44,8 @@ struct RecurrentForwardOf : RecurrentCall {
 };
 using RecurrentForward = RecurrentForwardOf<float>;
 using RecurrentForwardF64 = RecurrentForwardOf<double>;
-void recurrent_forward(const RecurrentForward&);
-void recurrent_forward(const RecurrentForwardF64&);
+template <class Number>
+void recurrent_forward(const RecurrentForwardOf<Number>&);
 
 template <class Number>
 struct RecurrentBackwardOf : RecurrentCall {
@@ -62,7 +62,7 @@ struct RecurrentBackwardOf : RecurrentCall {
 };
 using RecurrentBackward = RecurrentBackwardOf<float>;
 using RecurrentBackwardF64 = RecurrentBackwardOf<double>;
-void recurrent_backward(const RecurrentBackward&);
-void recurrent_backward(const RecurrentBackwardF64&);
+template <class Number>
+void recurrent_backward(const RecurrentBackwardOf<Number>&);
 
 }  // namespace tessera::cpu

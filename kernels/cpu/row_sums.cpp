@@ -36,9 +36,19 @@ void add_tree(Add<Number> add, Number* runs, std::int64_t parts, std::int64_t st
   });
 }
 
+auto rows_adder(DType dtype, const float* /*of_such_sums*/) {
+  return IsaTable<NormTable>::get().sum_rows[dtype == DType::bf16 ? 1 : 0];
+}
+auto rows_adder(DType /*f64*/, const double* /*of_such_sums*/) {
+  return IsaTable<NormTable>::get().f64.sum_rows;
+}
+
+}  // namespace
+
 template <class Number>
-void add_all(Add<Number> add, const RowBlocks& blocks, Number* sums, std::int64_t stride,
-             std::int64_t columns, bool stacked, Number* out) {
+void add_blocks(const RowBlocks& blocks, Number* sums, std::int64_t stride, std::int64_t columns,
+                bool stacked, Number* out) {
+  const Add<Number> add = IsaTable<NormTable>::get().add_of<Number>();
   const std::int64_t cut_stride = blocks.blocks_per_cut * stride;
   for_ranges(columns, kColumns, [&](std::int64_t first, std::int64_t count) {
     Number* part = sums + first;
@@ -58,8 +68,8 @@ void add_all(Add<Number> add, const RowBlocks& blocks, Number* sums, std::int64_
 }
 
 template <class Number>
-void add_copies(Add<Number> add, const Number* x, std::int64_t parts, std::int64_t columns,
-                Number* out) {
+void add_pieces(const Number* x, std::int64_t parts, std::int64_t columns, Number* out) {
+  const Add<Number> add = IsaTable<NormTable>::get().add_of<Number>();
   for_ranges(columns, kColumns, [&](std::int64_t first, std::int64_t count) {
     auto* runs = scratch_array<Number>(Scratch::rows, parts * count);
     for (std::int64_t part = 0; part < parts; ++part) {
@@ -70,29 +80,12 @@ void add_copies(Add<Number> add, const Number* x, std::int64_t parts, std::int64
   });
 }
 
-}  // namespace
-
-void add_blocks(const RowBlocks& blocks, float* sums, std::int64_t stride, std::int64_t columns,
-                bool stacked, float* out) {
-  add_all(IsaTable<NormTable>::get().add, blocks, sums, stride, columns, stacked, out);
-}
-void add_blocks(const RowBlocks& blocks, double* sums, std::int64_t stride, std::int64_t columns,
-                bool stacked, double* out) {
-  add_all(IsaTable<NormTable>::get().f64.add, blocks, sums, stride, columns, stacked, out);
-}
-
-void add_pieces(const float* x, std::int64_t parts, std::int64_t columns, float* out) {
-  add_copies(IsaTable<NormTable>::get().add, x, parts, columns, out);
-}
-void add_pieces(const double* x, std::int64_t parts, std::int64_t columns, double* out) {
-  add_copies(IsaTable<NormTable>::get().f64.add, x, parts, columns, out);
-}
-
+template <class Number>
 void sum_rows(DType dtype, const void* x, std::int64_t rows, std::int64_t columns,
-              std::int64_t cuts, bool stacked, float* out) {
-  const auto run = IsaTable<NormTable>::get().sum_rows[dtype == DType::bf16 ? 1 : 0];
+              std::int64_t cuts, bool stacked, Number* out) {
+  const auto run = rows_adder(dtype, out);
   const RowBlocks blocks(rows, cuts);
-  float* sums = scratch_array<float>(Scratch::rows, blocks.count() * columns);
+  auto* sums = scratch_array<Number>(Scratch::rows, blocks.count() * columns);
   const auto row_bytes = columns * static_cast<std::int64_t>(size_of(dtype));
   parallel_for(blocks.count(), [&](std::int64_t block) {
     run(static_cast<const char*>(x) + blocks.first_row(block) * row_bytes, blocks.rows_of(block),
@@ -101,16 +94,11 @@ void sum_rows(DType dtype, const void* x, std::int64_t rows, std::int64_t column
   add_blocks(blocks, sums, columns, columns, stacked, out);
 }
 
-void sum_rows(const double* x, std::int64_t rows, std::int64_t columns, std::int64_t cuts,
-              bool stacked, double* out) {
-  const auto run = IsaTable<NormTable>::get().f64.sum_rows;
-  const RowBlocks blocks(rows, cuts);
-  auto* sums = scratch_array<double>(Scratch::rows, blocks.count() * columns);
-  parallel_for(blocks.count(), [&](std::int64_t block) {
-    run(x + blocks.first_row(block) * columns, blocks.rows_of(block), columns,
-        sums + block * columns);
-  });
-  add_blocks(blocks, sums, columns, columns, stacked, out);
-}
+template void add_blocks(const RowBlocks&, float*, std::int64_t, std::int64_t, bool, float*);
+template void add_blocks(const RowBlocks&, double*, std::int64_t, std::int64_t, bool, double*);
+template void add_pieces(const float*, std::int64_t, std::int64_t, float*);
+template void add_pieces(const double*, std::int64_t, std::int64_t, double*);
+template void sum_rows(DType, const void*, std::int64_t, std::int64_t, std::int64_t, bool, float*);
+template void sum_rows(DType, const void*, std::int64_t, std::int64_t, std::int64_t, bool, double*);
 
 }  // namespace tessera::cpu

@@ -35,14 +35,13 @@ struct RowBlocks {
 
 /// Adds block sums[block * stride + i], i in [0, columns): into out[columns], or
 /// out[cuts, columns] when `stacked`. Destroys `sums`.
-void add_blocks(const RowBlocks&, float* sums, std::int64_t stride, std::int64_t columns,
-                bool stacked, float* out);
-void add_blocks(const RowBlocks&, double* sums, std::int64_t stride, std::int64_t columns,
-                bool stacked, double* out);
+template <class Number>
+void add_blocks(const RowBlocks&, Number* sums, std::int64_t stride, std::int64_t columns,
+                bool stacked, Number* out);
 
 /// out[columns] = the rows of x[parts, columns], added along the balanced binary tree.
-void add_pieces(const float* x, std::int64_t parts, std::int64_t columns, float* out);
-void add_pieces(const double* x, std::int64_t parts, std::int64_t columns, double* out);
+template <class Number>
+void add_pieces(const Number* x, std::int64_t parts, std::int64_t columns, Number* out);
 
 /// Sums that tasks form block by block, each of the size of the result: in the result itself where
 /// they are it, otherwise in memory of their own until `finish`. `result` is that of add_blocks.
@@ -75,11 +74,10 @@ class BlockSumsOf {
 };
 using BlockSums = BlockSumsOf<float>;
 
-/// out[columns] = sum over rows of x[rows, columns] (f32 or bf16), e.g. the gradient of a bias.
+/// out[columns] = sum over rows of x[rows, columns], e.g. the gradient of a bias: float of f32 or
+/// bf16, double of f64.
+template <class Number>
 void sum_rows(DType, const void* x, std::int64_t rows, std::int64_t columns, std::int64_t cuts,
-              bool stacked, float* out);
-/// The same of f64.
-void sum_rows(const double* x, std::int64_t rows, std::int64_t columns, std::int64_t cuts,
-              bool stacked, double* out);
+              bool stacked, Number* out);
 
 }  // namespace tessera::cpu

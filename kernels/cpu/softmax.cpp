@@ -45,7 +45,7 @@ Number loss_of(const CrossEntropyRowsOf<Number>& c, const RowStatisticsOf<Number
 auto kernel_of(const CrossEntropyRows& c) {
   return IsaTable<LossTable>::get().statistics[dtype_index(c.dtype)];
 }
-auto kernel_of(const CrossEntropyRowsF64&) {
+auto kernel_of(const CrossEntropyRowsOf<double>&) {
   return IsaTable<LossTable>::get().statistics_f64;
 }
 
@@ -70,7 +70,7 @@ struct LogitsGradient {
 auto kernel_of(const CrossEntropyRows& c, const LogitsGradient<float>& to) {
   return IsaTable<LossTable>::get().gradient[dtype_index(c.dtype)][dtype_index(to.dtype)];
 }
-auto kernel_of(const CrossEntropyRowsF64&, const LogitsGradient<double>&) {
+auto kernel_of(const CrossEntropyRowsOf<double>&, const LogitsGradient<double>&) {
   return IsaTable<LossTable>::get().gradient_f64;
 }
 
@@ -88,37 +88,6 @@ void backward_row(const CrossEntropyRowsOf<Number>& c, std::int64_t r, LogSumOf<
   row.past_caches = goes_past(to.dlogits, c.logits, c.rows * c.columns, to.dtype);
   kernel_of(c, to)(row_of(c.logits, r, c.columns, c.dtype),
                    row_of(to.dlogits, r, to.stride, to.dtype), c.columns, row);
-}
-
-template <class Number>
-void check_all(const char* op, const CrossEntropyRowsOf<Number>& c) {
-  for (std::int64_t r = 0; r < c.rows; ++r) {
-    const std::int64_t t = c.targets[r];
-    check(t == c.ignore_index || (t >= 0 && t < c.columns), op, ": target is no class; got ", t,
-          " in row ", r, ", expected 0 to ", c.columns - 1, " or ignore_index ", c.ignore_index);
-  }
-}
-
-template <class Number>
-void run_forward(const CrossEntropyRowsOf<Number>& c, Number* losses, LogSumOf<Number>* log_sums) {
-  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t r = first; r < first + count; ++r) {
-      const LogSumOf<Number> log_sum = forward_row(c, r, losses);
-      if (log_sums != nullptr) {
-        log_sums[r] = log_sum;
-      }
-    }
-  });
-}
-
-template <class Number>
-void run_backward(const CrossEntropyRowsOf<Number>& c, const LogSumOf<Number>* log_sums,
-                  const LogitsGradient<Number>& to) {
-  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t r = first; r < first + count; ++r) {
-      backward_row(c, r, log_sums[r], to);
-    }
-  });
 }
 
 }  // namespace
@@ -143,28 +112,39 @@ void softmax_backward(DType dtype, const void* y, const void* dy, void* dx, std:
   });
 }
 
-void check_targets(const char* op, const CrossEntropyRows& c) {
-  check_all(op, c);
-}
-void check_targets(const char* op, const CrossEntropyRowsF64& c) {
-  check_all(op, c);
-}
-
-void cross_entropy_forward(const CrossEntropyRows& c, float* losses, LogSum* log_sums) {
-  run_forward(c, losses, log_sums);
-}
-void cross_entropy_forward(const CrossEntropyRowsF64& c, double* losses,
-                           LogSumOf<double>* log_sums) {
-  run_forward(c, losses, log_sums);
+template <class Number>
+void check_targets(const char* op, const CrossEntropyRowsOf<Number>& c) {
+  for (std::int64_t r = 0; r < c.rows; ++r) {
+    const std::int64_t t = c.targets[r];
+    check(t == c.ignore_index || (t >= 0 && t < c.columns), op, ": target is no class; got ", t,
+          " in row ", r, ", expected 0 to ", c.columns - 1, " or ignore_index ", c.ignore_index);
+  }
 }
 
-void cross_entropy_backward(const CrossEntropyRows& c, const LogSum* log_sums, const float* dlosses,
-                            DType gradient_dtype, void* dlogits, std::int64_t gradient_stride) {
-  run_backward<float>(c, log_sums, {dlosses, gradient_dtype, dlogits, gradient_stride});
+template <class Number>
+void cross_entropy_forward(const CrossEntropyRowsOf<Number>& c,
+                           std::type_identity_t<Number>* losses,
+                           std::type_identity_t<LogSumOf<Number>>* log_sums) {
+  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t r = first; r < first + count; ++r) {
+      const LogSumOf<Number> log_sum = forward_row(c, r, losses);
+      if (log_sums != nullptr) {
+        log_sums[r] = log_sum;
+      }
+    }
+  });
 }
-void cross_entropy_backward(const CrossEntropyRowsF64& c, const LogSumOf<double>* log_sums,
-                            const double* dlosses, void* dlogits) {
-  run_backward<double>(c, log_sums, {dlosses, DType::f64, dlogits, c.columns});
+
+template <class Number>
+void cross_entropy_backward(const CrossEntropyRowsOf<Number>& c, const LogSumOf<Number>* log_sums,
+                            const Number* dlosses, DType gradient_dtype, void* dlogits,
+                            std::int64_t gradient_stride) {
+  const LogitsGradient<Number> to{dlosses, gradient_dtype, dlogits, gradient_stride};
+  for_ranges(c.rows, rows_per_task(c.columns), [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t r = first; r < first + count; ++r) {
+      backward_row(c, r, log_sums[r], to);
+    }
+  });
 }
 
 void cross_entropy(const CrossEntropyRows& c, float* losses, const float* dlosses,
@@ -176,5 +156,14 @@ void cross_entropy(const CrossEntropyRows& c, float* losses, const float* dlosse
     }
   });
 }
+
+template void check_targets(const char*, const CrossEntropyRowsOf<float>&);
+template void check_targets(const char*, const CrossEntropyRowsOf<double>&);
+template void cross_entropy_forward(const CrossEntropyRowsOf<float>&, float*, LogSumOf<float>*);
+template void cross_entropy_forward(const CrossEntropyRowsOf<double>&, double*, LogSumOf<double>*);
+template void cross_entropy_backward(const CrossEntropyRowsOf<float>&, const LogSumOf<float>*,
+                                     const float*, DType, void*, std::int64_t);
+template void cross_entropy_backward(const CrossEntropyRowsOf<double>&, const LogSumOf<double>*,
+                                     const double*, DType, void*, std::int64_t);
 
 }  // namespace tessera::cpu

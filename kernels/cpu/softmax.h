@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <tessera/core/tensor/dtype.h>
 
@@ -54,25 +55,24 @@ struct CrossEntropyRowsOf {
   Number smoothing = 0;
 };
 using CrossEntropyRows = CrossEntropyRowsOf<float>;
-using CrossEntropyRowsF64 = CrossEntropyRowsOf<double>;
 /// Throws InvalidArgument for a target that is no class, naming row and value; `op` begins the
 /// error.
-void check_targets(const char* op, const CrossEntropyRows&);
-void check_targets(const char* op, const CrossEntropyRowsF64&);
+template <class Number>
+void check_targets(const char* op, const CrossEntropyRowsOf<Number>&);
 
 /// losses[rows]; log_sums[rows] may be null. Targets have been checked, here and below.
-void cross_entropy_forward(const CrossEntropyRows&, float* losses, LogSum* log_sums);
-void cross_entropy_forward(const CrossEntropyRowsF64&, double* losses, LogSumOf<double>* log_sums);
-/// Rows whose target is no class get zeros.
-/// dlogits (of `gradient_dtype`) = d(loss of row r)/d(logits) · dlosses[r]. It may lie on the
-/// logits: every row of f32 begins where it did, rows of bf16 are `gradient_stride` apart.
-void cross_entropy_backward(const CrossEntropyRows&, const LogSum* log_sums, const float* dlosses,
-                            DType gradient_dtype, void* dlogits, std::int64_t gradient_stride);
-/// The same in f64, with rows as far apart as those of the logits.
-void cross_entropy_backward(const CrossEntropyRowsF64&, const LogSumOf<double>* log_sums,
-                            const double* dlosses, void* dlogits);
+template <class Number>
+void cross_entropy_forward(const CrossEntropyRowsOf<Number>&, std::type_identity_t<Number>* losses,
+                           std::type_identity_t<LogSumOf<Number>>* log_sums);
+/// dlogits (of `gradient_dtype`, f64 where the logits are) = d(loss of row r)/d(logits) ·
+/// dlosses[r]; rows whose target is no class get zeros. It may lie on the logits: every row of f32
+/// begins where it did, rows of bf16 are `gradient_stride` apart.
+template <class Number>
+void cross_entropy_backward(const CrossEntropyRowsOf<Number>&, const LogSumOf<Number>* log_sums,
+                            const Number* dlosses, DType gradient_dtype, void* dlogits,
+                            std::int64_t gradient_stride);
 
-/// Both, each row's gradient while its logits still lie in the caches.
+/// Losses and gradients, each row's gradient while its logits still lie in the caches.
 void cross_entropy(const CrossEntropyRows&, float* losses, const float* dlosses,
                    DType gradient_dtype, void* dlogits, std::int64_t gradient_stride);
 

@@ -66,23 +66,24 @@ CrossEntropyRowsOf<Number> rows_without_ignored(const TensorImpl& logits, const 
   return c;
 }
 
+template <class Number>
+void run_backward(Kernel& k, const CrossEntropyBackward::Attrs& attrs) {
+  const Indices targets(k.input(2));
+  const auto c = rows_without_ignored<Number>(k.input(1), targets, attrs);
+  cross_entropy_backward(c, reinterpret_cast<const LogSumOf<Number>*>(k.input(3).data<Number>()),
+                         k.input(0).data<Number>(), k.output().dtype, bytes_of(k.output()),
+                         c.columns);
+}
+
 bool backward_kernel(Kernel& k, const CrossEntropyBackward::Attrs& attrs) {
+  const TensorImpl& gradient = k.input(0);
   const TensorImpl& logits = k.input(1);
-  if (is_f64(k.input(0)) && is_f64(logits) && is_f64(k.input(3)) && is_f64(k.output())) {
-    const Indices wide(k.input(2));
-    cross_entropy_backward(rows_without_ignored<double>(logits, wide, attrs),
-                           reinterpret_cast<const LogSumOf<double>*>(k.input(3).data<double>()),
-                           k.input(0).data<double>(), bytes_of(k.output()));
-    return true;
-  }
-  if (!is_f32(k.input(0)) || !is_fast(logits) || !is_f32(k.input(3)) || !is_fast(k.output())) {
+  const TensorImpl& sums = k.input(3);
+  const bool wide = is_f64(gradient) && is_f64(logits) && is_f64(sums) && is_f64(k.output());
+  if (!wide && (!is_f32(gradient) || !is_fast(logits) || !is_f32(sums) || !is_fast(k.output()))) {
     return false;
   }
-  const Indices targets(k.input(2));
-  const auto c = rows_without_ignored<float>(logits, targets, attrs);
-  cross_entropy_backward(c, reinterpret_cast<const LogSum*>(k.input(3).data<float>()),
-                         k.input(0).data<float>(), k.output().dtype, bytes_of(k.output()),
-                         c.columns);
+  wide ? run_backward<double>(k, attrs) : run_backward<float>(k, attrs);
   return true;
 }
 

@@ -6,20 +6,21 @@
 namespace tessera::cpu {
 namespace {
 
+template <class Number>
+void look_up(const Kernel& k) {
+  const TensorImpl& weight = k.input(0);
+  const Indices ids(k.input(1));
+  embedding_forward(weight.data<Number>(), weight.shape[0], weight.shape[1], ids.data(),
+                    k.input(1).numel(), k.output().dtype, bytes_of(k.output()));
+}
+
 bool embedding_kernel(Kernel& k, const Embedding::Attrs&) {
   const TensorImpl& weight = k.input(0);
-  const TensorImpl& ids = k.input(1);
-  if (is_f64(weight) && is_f64(k.output())) {
-    embedding_forward(weight.data<double>(), weight.shape[0], weight.shape[1], Indices(ids).data(),
-                      ids.numel(), k.output().data<double>());
-    return true;
-  }
-  if (!is_f32(weight) || !is_fast(k.output())) {
+  const bool wide = is_f64(weight) && is_f64(k.output());
+  if (!wide && (!is_f32(weight) || !is_fast(k.output()))) {
     return false;
   }
-  const Indices indices(ids);
-  embedding_forward(weight.data<float>(), weight.shape[0], weight.shape[1], indices.data(),
-                    ids.numel(), k.output().dtype, bytes_of(k.output()));
+  wide ? look_up<double>(k) : look_up<float>(k);
   return true;
 }
 

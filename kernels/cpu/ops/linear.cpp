@@ -72,7 +72,7 @@ bool grad_weight_kernel(Kernel& k, const LinearGradWeight::Attrs& attrs) {
 bool grad_bias_kernel(Kernel& k, const LinearGradBias::Attrs&) {
   const TensorImpl& gradient = k.input();
   if (is_f64(gradient) && is_f64(k.output()) && cuts_rows(k, gradient)) {
-    sum_rows(gradient.data<double>(), rows_of(gradient), gradient.shape.back(), k.cuts(),
+    sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(), k.cuts(),
              k.stacked(), k.output().data<double>());
     return true;
   }

@@ -19,28 +19,6 @@ double sum_of_losses(const Number* losses, std::int64_t count) {
   return sum;
 }
 
-template <class Number>
-void write_factors(const LossRows& all, Number* factors) {
-  const std::int64_t size = all.rows / all.cuts;
-  for (std::int64_t cut = 0; cut < all.cuts; ++cut) {
-    const double factor = all.mean ? 1 / all.counted(cut) : 1;
-    for (std::int64_t r = cut * size; r < (cut + 1) * size; ++r) {
-      factors[r] = all.targets[r] == all.ignore_index ? Number(0) : static_cast<Number>(factor);
-    }
-  }
-}
-
-template <class Number>
-std::vector<Number> reduced(const LossRows& all, const Number* losses) {
-  std::vector<Number> results;
-  const std::int64_t size = all.rows / all.cuts;
-  for (std::int64_t cut = 0; cut < all.cuts; ++cut) {
-    const double sum = sum_of_losses(losses + cut * size, size);
-    results.push_back(static_cast<Number>(all.mean ? sum / std::max(all.counted(cut), 1.0) : sum));
-  }
-  return results;
-}
-
 }  // namespace
 
 double LossRows::counted(std::int64_t cut) const {
@@ -49,18 +27,31 @@ double LossRows::counted(std::int64_t cut) const {
   return static_cast<double>(size - std::count(first, first + size, ignore_index));
 }
 
-void LossRows::factors(float* factors) const {
-  write_factors(*this, factors);
-}
-void LossRows::factors(double* factors) const {
-  write_factors(*this, factors);
+template <class Number>
+void LossRows::factors(Number* factors) const {
+  const std::int64_t size = rows / cuts;
+  for (std::int64_t cut = 0; cut < cuts; ++cut) {
+    const double factor = mean ? 1 / counted(cut) : 1;
+    for (std::int64_t r = cut * size; r < (cut + 1) * size; ++r) {
+      factors[r] = targets[r] == ignore_index ? Number(0) : static_cast<Number>(factor);
+    }
+  }
 }
 
-std::vector<float> LossRows::reduce(const float* losses) const {
-  return reduced(*this, losses);
+template <class Number>
+std::vector<Number> LossRows::reduce(const Number* losses) const {
+  std::vector<Number> results;
+  const std::int64_t size = rows / cuts;
+  for (std::int64_t cut = 0; cut < cuts; ++cut) {
+    const double sum = sum_of_losses(losses + cut * size, size);
+    results.push_back(static_cast<Number>(mean ? sum / std::max(counted(cut), 1.0) : sum));
+  }
+  return results;
 }
-std::vector<double> LossRows::reduce(const double* losses) const {
-  return reduced(*this, losses);
-}
+
+template void LossRows::factors(float*) const;
+template void LossRows::factors(double*) const;
+template std::vector<float> LossRows::reduce(const float*) const;
+template std::vector<double> LossRows::reduce(const double*) const;
 
 }  // namespace tessera::cpu

@@ -13,13 +13,13 @@ struct LossRows {
   bool mean = true;  ///< over the rows that are not ignored; else a sum
 
   /// factors[row] = what the row's loss is multiplied with: 0 for an ignored one.
-  void factors(float* factors) const;
-  void factors(double* factors) const;
+  template <class Number>
+  void factors(Number* factors) const;
   /// Each microbatch's result. Rows are added in f64, in order inside blocks of 256, and so are
   /// the blocks.
-  [[nodiscard]] std::vector<float> reduce(const float* losses) const;
-  [[nodiscard]] std::vector<double> reduce(const double* losses) const;
-  /// Rows of a microbatch that are not ignored.
+  template <class Number>
+  [[nodiscard]] std::vector<Number> reduce(const Number* losses) const;
+  /// The number of a microbatch's rows that are not ignored.
   [[nodiscard]] double counted(std::int64_t cut) const;
 };
 

@@ -9,7 +9,7 @@
 
 namespace tessera::cpu {
 
-/// What NormTable has, for f64.
+/// The functions of NormTable for f64.
 struct NormTableF64 {
   void (*forward)(const NormForwardF64&, std::int64_t first, std::int64_t count);
   void (*backward)(const NormBackwardF64&, std::int64_t first, std::int64_t count, double* dscale,
@@ -22,7 +22,7 @@ struct NormTableF64 {
 struct NormTable {
   /// Rows [first, first + count). Indices: dtype of x, dtype of y or dy.
   void (*forward[2][2])(const NormForward&, std::int64_t first, std::int64_t count);
-  /// The same; adds the rows' parts to dscale[columns] and dshift[columns] unless null.
+  /// Likewise; adds the rows' parts to dscale[columns] and dshift[columns] unless null.
   void (*backward[2][2])(const NormBackward&, std::int64_t first, std::int64_t count, float* dscale,
                          float* dshift);
   /// sums[i] = sum over `rows` rows of x, in row order.
@@ -32,6 +32,15 @@ struct NormTable {
   /// into[i] += from[i]
   void (*add)(float* into, const float* from, std::int64_t count);
   NormTableF64 f64;
+
+  template <class Number>
+  [[nodiscard]] auto add_of() const {
+    if constexpr (sizeof(Number) == sizeof(double)) {
+      return f64.add;
+    } else {
+      return add;
+    }
+  }
 };
 
 struct SoftmaxTable {
@@ -43,7 +52,7 @@ struct SoftmaxTable {
 };
 
 struct LossTable {
-  /// Of one row; the plain sum only when asked for.
+  /// What a row adds up to; the plain sum only when asked for.
   RowStatistics (*statistics[2])(const void* x, std::int64_t columns, bool with_sum);
   /// dx[j] = (e^(x[j] - lse) - spread) · factor, and at `target` less `factor · peak` more.
   void (*gradient[2][2])(const void* x, void* dx, std::int64_t columns, const CrossEntropyRow&);
