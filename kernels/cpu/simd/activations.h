@@ -23,10 +23,7 @@ struct Ends {
 };
 
 struct Sigmoid {
-  template <class V>
-  static V of(V x) {
-    return logistic(x);
-  }
+  static auto of(auto x) { return logistic(x); }
 };
 struct Relu {
   template <class V>
@@ -35,10 +32,7 @@ struct Relu {
   }
 };
 struct Silu {
-  template <class V>
-  static V of(V x) {
-    return x * logistic(x);
-  }
+  static auto of(auto x) { return x * logistic(x); }
 };
 struct HardSigmoid {
   template <class V>
@@ -62,20 +56,14 @@ template <class V>
   return all<V>(2 * kRoot2OverPi) * x * fma(all<V>(kGeluCubic), x * x, all<V>(1.0));
 }
 struct GeluTanh {
-  template <class V>
-  static V of(V x) {
-    return x * logistic(gelu_argument(x));
-  }
+  static auto of(auto x) { return x * logistic(gelu_argument(x)); }
 };
 template <class V, class Tail>
 [[gnu::always_inline]] inline V normal_cumulative(V x, const Tail& tail) {
   return select_less(x, V{}, tail.cumulative, all<V>(1.0) - tail.cumulative);
 }
 struct GeluErf {
-  template <class V>
-  static V of(V x) {
-    return x * normal_cumulative(x, normal_tail(x));
-  }
+  static auto of(auto x) { return x * normal_cumulative(x, normal_tail(x)); }
 };
 
 // The input of a function with numbers p, and where it is nan, nan.

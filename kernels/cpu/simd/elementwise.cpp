@@ -20,46 +20,25 @@ namespace {
 // kernels/cpu/elementwise.h.
 
 struct Exp {
-  template <class V>
-  static V of(V x) {
-    return exp(x);
-  }
+  static auto of(auto x) { return exp(x); }
 };
 struct Tanh {
-  template <class V>
-  static V of(V x) {
-    return tanh(x);
-  }
+  static auto of(auto x) { return tanh(x); }
 };
 struct Erf {
-  template <class V>
-  static V of(V x) {
-    return erf(x);
-  }
+  static auto of(auto x) { return erf(x); }
 };
 struct Negate {
-  template <class V>
-  static V of(V x) {
-    return -x;
-  }
+  static auto of(auto x) { return -x; }
 };
 struct Root {
-  template <class V>
-  static V of(V x) {
-    return sqrt(x);
-  }
+  static auto of(auto x) { return sqrt(x); }
 };
 struct Absolute {
-  template <class V>
-  static V of(V x) {
-    return abs(x);
-  }
+  static auto of(auto x) { return abs(x); }
 };
 struct Square {
-  template <class V>
-  static V of(V x) {
-    return x * x;
-  }
+  static auto of(auto x) { return x * x; }
 };
 struct Reciprocal {
   template <class V>
@@ -68,10 +47,7 @@ struct Reciprocal {
   }
 };
 struct Logarithm {
-  template <class V>
-  static V of(V x) {
-    return log_of_any(x);
-  }
+  static auto of(auto x) { return log_of_any(x); }
 };
 struct InverseRoot {
   template <class V>
@@ -81,41 +57,23 @@ struct InverseRoot {
 };
 
 struct Add {
-  template <class V>
-  static V of(V a, V b) {
-    return a + b;
-  }
+  static auto of(auto a, auto b) { return a + b; }
 };
 struct Subtract {
-  template <class V>
-  static V of(V a, V b) {
-    return a - b;
-  }
+  static auto of(auto a, auto b) { return a - b; }
 };
 struct Multiply {
-  template <class V>
-  static V of(V a, V b) {
-    return a * b;
-  }
+  static auto of(auto a, auto b) { return a * b; }
 };
 struct Divide {
-  template <class V>
-  static V of(V a, V b) {
-    return a / b;
-  }
+  static auto of(auto a, auto b) { return a / b; }
 };
 
 struct Maximum {
-  template <class V>
-  static V of(V a, V b) {
-    return if_nan(a, a, max(a, b));
-  }
+  static auto of(auto a, auto b) { return if_nan(a, a, max(a, b)); }
 };
 struct Minimum {
-  template <class V>
-  static V of(V a, V b) {
-    return if_nan(a, a, min(a, b));
-  }
+  static auto of(auto a, auto b) { return if_nan(a, a, min(a, b)); }
 };
 
 template <class T, class F>
