@@ -2,31 +2,20 @@
 
 #include <array>
 #include <atomic>
-#include <optional>
 #include <string>
 
 #include <tessera/core/base/bit_facts.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/settings.h>
+#include <tessera/kernels/cpu/named_setting.h>
 
 namespace tessera {
 
 template <>
-struct SettingType<cpu::ConvolutionProvider> {
+struct SettingType<cpu::ConvolutionProvider>
+    : cpu::NamedSetting<cpu::ConvolutionProvider, cpu::ConvolutionProvider::best,
+                        cpu::ConvolutionProvider::own, cpu::ConvolutionProvider::onednn> {
   static constexpr const char* kExpected = "best, own or onednn";
-  static std::optional<cpu::ConvolutionProvider> parse(std::string_view text) {
-    using cpu::ConvolutionProvider;
-    for (const auto provider :
-         {ConvolutionProvider::best, ConvolutionProvider::own, ConvolutionProvider::onednn}) {
-      if (text == to_string(provider)) {
-        return provider;
-      }
-    }
-    return std::nullopt;
-  }
-  static void print(std::ostream& out, cpu::ConvolutionProvider provider) {
-    out << to_string(provider);
-  }
 };
 
 namespace cpu {

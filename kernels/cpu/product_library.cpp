@@ -2,29 +2,20 @@
 
 #include <array>
 #include <atomic>
-#include <optional>
 #include <string>
 
 #include <tessera/core/base/bit_facts.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/settings.h>
+#include <tessera/kernels/cpu/named_setting.h>
 
 namespace tessera {
 
 template <>
-struct SettingType<cpu::ProductProvider> {
+struct SettingType<cpu::ProductProvider>
+    : cpu::NamedSetting<cpu::ProductProvider, cpu::ProductProvider::own,
+                        cpu::ProductProvider::onednn> {
   static constexpr const char* kExpected = "own or onednn";
-  static std::optional<cpu::ProductProvider> parse(std::string_view text) {
-    for (const auto provider : {cpu::ProductProvider::own, cpu::ProductProvider::onednn}) {
-      if (text == to_string(provider)) {
-        return provider;
-      }
-    }
-    return std::nullopt;
-  }
-  static void print(std::ostream& out, cpu::ProductProvider provider) {
-    out << to_string(provider);
-  }
 };
 
 namespace cpu {
