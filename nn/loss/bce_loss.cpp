@@ -15,13 +15,4 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
   return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
 }
 
-BCELoss::BCELoss(const BCELossOptions& options) : reduction_(options.reduction) {
-  weight = options.weight.defined() ? register_buffer("weight", options.weight)
-                                    : register_buffer("weight", nullptr);
-}
-
-Tensor BCELoss::forward(const Tensor& input, const Tensor& target) const {
-  return binary_cross_entropy(input, target, {.weight = weight, .reduction = reduction_});
-}
-
 }  // namespace tessera::nn

@@ -1,10 +1,8 @@
 // Binary cross entropy of probabilities.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -24,19 +22,12 @@ struct BCELossOptions {
                                           const BCELossOptions& options = {});
 
 /// binary_cross_entropy as a module.
-class BCELoss : public Module {
+class BCELoss : public WeightedLossWith<BCELossOptions> {
  public:
-  explicit BCELoss(const BCELossOptions& options = {});
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const {
-    return std::tuple(BCELossOptions{.reduction = reduction_});
+  using WeightedLossWith::WeightedLossWith;
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
+    return binary_cross_entropy(input, target, options());
   }
-
-  Buffer weight;  ///< undefined without weights
-
- private:
-  Reduction reduction_;
 };
 
 }  // namespace tessera::nn

@@ -21,17 +21,10 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
 }
 
-BCEWithLogitsLoss::BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options)
-    : reduction_(options.reduction) {
-  weight = options.weight.defined() ? register_buffer("weight", options.weight)
-                                    : register_buffer("weight", nullptr);
-  pos_weight = options.pos_weight.defined() ? register_buffer("pos_weight", options.pos_weight)
-                                            : register_buffer("pos_weight", nullptr);
-}
-
 Tensor BCEWithLogitsLoss::forward(const Tensor& input, const Tensor& target) const {
-  return binary_cross_entropy_with_logits(
-      input, target, {.weight = weight, .pos_weight = pos_weight, .reduction = reduction_});
+  BCEWithLogitsLossOptions now = options();
+  now.pos_weight = pos_weight;
+  return binary_cross_entropy_with_logits(input, target, now);
 }
 
 }  // namespace tessera::nn

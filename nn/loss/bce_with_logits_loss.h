@@ -1,10 +1,8 @@
 // Binary cross entropy of logits.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -25,20 +23,13 @@ struct BCEWithLogitsLossOptions {
                                                       const BCEWithLogitsLossOptions& options = {});
 
 /// binary_cross_entropy_with_logits as a module.
-class BCEWithLogitsLoss : public Module {
+class BCEWithLogitsLoss : public WeightedLossWith<BCEWithLogitsLossOptions> {
  public:
-  explicit BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options = {});
+  explicit BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options = {})
+      : WeightedLossWith(options), pos_weight(register_weight("pos_weight", options.pos_weight)) {}
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const {
-    return std::tuple(BCEWithLogitsLossOptions{.reduction = reduction_});
-  }
 
-  Buffer weight;      ///< undefined without weights
   Buffer pos_weight;  ///< undefined without weights
-
- private:
-  Reduction reduction_;
 };
 
 }  // namespace tessera::nn

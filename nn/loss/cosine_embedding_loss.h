@@ -1,10 +1,8 @@
 // Pairs of vectors that should point the same way, or not.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -26,19 +24,13 @@ struct CosineEmbeddingLossOptions {
                                            const CosineEmbeddingLossOptions& options = {});
 
 /// cosine_embedding_loss as a module.
-class CosineEmbeddingLoss : public Module {
+class CosineEmbeddingLoss : public LossWith<CosineEmbeddingLossOptions> {
  public:
-  explicit CosineEmbeddingLoss(const CosineEmbeddingLossOptions& options = {})
-      : options_(options) {}
+  using LossWith::LossWith;
   [[nodiscard]] Tensor forward(const Tensor& input1, const Tensor& input2,
                                const Tensor& target) const {
-    return cosine_embedding_loss(input1, input2, target, options_);
+    return cosine_embedding_loss(input1, input2, target, options());
   }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
-
- private:
-  CosineEmbeddingLossOptions options_;
 };
 
 }  // namespace tessera::nn

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kName = "cross_entropy_loss";
 
-/// The same logits with the classes in the last dim.
+/// Logits with the classes in the last dim.
 Tensor classes_last(const Tensor& input, int dim) {
   const int ndim = unstacked_ndim(input);
   if (dim == ndim - 1) {
@@ -102,17 +102,6 @@ Tensor cross_entropy_loss(const Tensor& input, const Tensor& target,
                        {.ignore_index = options.ignore_index,
                         .label_smoothing = smoothing,
                         .reduction = options.reduction});
-}
-
-CrossEntropyLoss::CrossEntropyLoss(const CrossEntropyLossOptions& options) : options_(options) {
-  weight = options.weight.defined() ? register_buffer("weight", options.weight)
-                                    : register_buffer("weight", nullptr);
-}
-
-Tensor CrossEntropyLoss::forward(const Tensor& input, const Tensor& target) const {
-  CrossEntropyLossOptions options = options_;
-  options.weight = weight;
-  return cross_entropy_loss(input, target, options);
 }
 
 }  // namespace tessera::nn

@@ -1,10 +1,8 @@
 // Cross entropy of logits with classes or with distributions over them.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -33,17 +31,12 @@ struct CrossEntropyLossOptions {
                                         const CrossEntropyLossOptions& options = {});
 
 /// cross_entropy_loss as a module.
-class CrossEntropyLoss : public Module {
+class CrossEntropyLoss : public WeightedLossWith<CrossEntropyLossOptions> {
  public:
-  explicit CrossEntropyLoss(const CrossEntropyLossOptions& options = {});
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
-
-  Buffer weight;  ///< (C); undefined without weights
-
- private:
-  CrossEntropyLossOptions options_;
+  using WeightedLossWith::WeightedLossWith;
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
+    return cross_entropy_loss(input, target, options());
+  }
 };
 
 }  // namespace tessera::nn

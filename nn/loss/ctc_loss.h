@@ -1,10 +1,8 @@
 // Labels of sequences whose alignment to the input is not known.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -34,18 +32,13 @@ struct CTCLossOptions {
                               const CTCLossOptions& options = {});
 
 /// ctc_loss as a module.
-class CTCLoss : public Module {
+class CTCLoss : public LossWith<CTCLossOptions> {
  public:
-  explicit CTCLoss(const CTCLossOptions& options = {}) : options_(options) {}
+  using LossWith::LossWith;
   [[nodiscard]] Tensor forward(const Tensor& log_probs, const Tensor& targets,
                                const Tensor& input_lengths, const Tensor& target_lengths) const {
-    return ctc_loss(log_probs, targets, input_lengths, target_lengths, options_);
+    return ctc_loss(log_probs, targets, input_lengths, target_lengths, options());
   }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
-
- private:
-  CTCLossOptions options_;
 };
 
 }  // namespace tessera::nn

@@ -1,10 +1,8 @@
 // Distances that should be small for similar pairs and large for others.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -24,17 +22,12 @@ struct HingeEmbeddingLossOptions {
                                           const HingeEmbeddingLossOptions& options = {});
 
 /// hinge_embedding_loss as a module.
-class HingeEmbeddingLoss : public Module {
+class HingeEmbeddingLoss : public LossWith<HingeEmbeddingLossOptions> {
  public:
-  explicit HingeEmbeddingLoss(const HingeEmbeddingLossOptions& options = {}) : options_(options) {}
+  using LossWith::LossWith;
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return hinge_embedding_loss(input, target, options_);
+    return hinge_embedding_loss(input, target, options());
   }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
-
- private:
-  HingeEmbeddingLossOptions options_;
 };
 
 }  // namespace tessera::nn

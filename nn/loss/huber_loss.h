@@ -1,10 +1,8 @@
 // Squared for small errors, absolute for large ones.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -25,17 +23,12 @@ struct HuberLossOptions {
                                 const HuberLossOptions& options = {});
 
 /// huber_loss as a module.
-class HuberLoss : public Module {
+class HuberLoss : public LossWith<HuberLossOptions> {
  public:
-  explicit HuberLoss(const HuberLossOptions& options = {}) : options_(options) {}
+  using LossWith::LossWith;
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return huber_loss(input, target, options_);
+    return huber_loss(input, target, options());
   }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
-
- private:
-  HuberLossOptions options_;
 };
 
 }  // namespace tessera::nn

@@ -1,19 +1,17 @@
 // The divergence of one distribution from another.
 #pragma once
 
+#include <tessera/nn/loss/loss_module.h>
+#include <tessera/nn/loss/reduction.h>
 #include <array>
 #include <string_view>
-#include <tuple>
-
-#include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
 /// As Reduction; `batchmean`, the sum over dim 0's size, is what the divergence of a batch means.
 enum class KLDivReduction : std::uint8_t { mean, sum, none, batchmean };
 
-/// Their names, in order.
+/// The names of the enumerators, in order.
 [[nodiscard]] constexpr auto names_of(KLDivReduction /*of_this_type*/) {
   return std::array<std::string_view, 4>{"mean", "sum", "none", "batchmean"};
 }
@@ -36,17 +34,12 @@ struct KLDivLossOptions {
                             const KLDivLossOptions& options = {});
 
 /// kl_div as a module.
-class KLDivLoss : public Module {
+class KLDivLoss : public LossWith<KLDivLossOptions> {
  public:
-  explicit KLDivLoss(const KLDivLossOptions& options = {}) : options_(options) {}
+  using LossWith::LossWith;
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return kl_div(input, target, options_);
+    return kl_div(input, target, options());
   }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
-
- private:
-  KLDivLossOptions options_;
 };
 
 }  // namespace tessera::nn

@@ -1,10 +1,8 @@
 // The absolute error.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -13,17 +11,12 @@ namespace tessera::nn {
                              Reduction reduction = Reduction::mean);
 
 /// l1_loss as a module.
-class L1Loss : public Module {
+class L1Loss : public LossWith<Reduction> {
  public:
-  explicit L1Loss(Reduction reduction = Reduction::mean) : reduction_(reduction) {}
+  using LossWith::LossWith;
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return l1_loss(input, target, reduction_);
+    return l1_loss(input, target, options());
   }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(reduction_); }
-
- private:
-  Reduction reduction_;
 };
 
 }  // namespace tessera::nn

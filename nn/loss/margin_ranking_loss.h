@@ -1,10 +1,8 @@
 // Which of two scores should be the larger.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -26,18 +24,13 @@ struct MarginRankingLossOptions {
                                          const MarginRankingLossOptions& options = {});
 
 /// margin_ranking_loss as a module.
-class MarginRankingLoss : public Module {
+class MarginRankingLoss : public LossWith<MarginRankingLossOptions> {
  public:
-  explicit MarginRankingLoss(const MarginRankingLossOptions& options = {}) : options_(options) {}
+  using LossWith::LossWith;
   [[nodiscard]] Tensor forward(const Tensor& input1, const Tensor& input2,
                                const Tensor& target) const {
-    return margin_ranking_loss(input1, input2, target, options_);
+    return margin_ranking_loss(input1, input2, target, options());
   }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
-
- private:
-  MarginRankingLossOptions options_;
 };
 
 }  // namespace tessera::nn

@@ -39,15 +39,4 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
   return reduce(rows, options.reduction);
 }
 
-MultiMarginLoss::MultiMarginLoss(const MultiMarginLossOptions& options) : options_(options) {
-  weight = options.weight.defined() ? register_buffer("weight", options.weight)
-                                    : register_buffer("weight", nullptr);
-}
-
-Tensor MultiMarginLoss::forward(const Tensor& input, const Tensor& target) const {
-  MultiMarginLossOptions options = options_;
-  options.weight = weight;
-  return multi_margin_loss(input, target, options);
-}
-
 }  // namespace tessera::nn

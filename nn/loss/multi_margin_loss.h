@@ -1,10 +1,8 @@
 // The hinge loss over classes.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -29,17 +27,12 @@ struct MultiMarginLossOptions {
                                        const MultiMarginLossOptions& options = {});
 
 /// multi_margin_loss as a module.
-class MultiMarginLoss : public Module {
+class MultiMarginLoss : public WeightedLossWith<MultiMarginLossOptions> {
  public:
-  explicit MultiMarginLoss(const MultiMarginLossOptions& options = {});
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
-
-  Buffer weight;  ///< (C); undefined without weights
-
- private:
-  MultiMarginLossOptions options_;
+  using WeightedLossWith::WeightedLossWith;
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
+    return multi_margin_loss(input, target, options());
+  }
 };
 
 }  // namespace tessera::nn

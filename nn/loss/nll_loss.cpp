@@ -16,15 +16,4 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions&
   return targets.reduce(-targets.pick(widened(x), dim) * targets.weight, options.reduction);
 }
 
-NLLLoss::NLLLoss(const NLLLossOptions& options)
-    : ignore_index_(options.ignore_index), reduction_(options.reduction) {
-  weight = options.weight.defined() ? register_buffer("weight", options.weight)
-                                    : register_buffer("weight", nullptr);
-}
-
-Tensor NLLLoss::forward(const Tensor& input, const Tensor& target) const {
-  return nll_loss(input, target,
-                  {.weight = weight, .ignore_index = ignore_index_, .reduction = reduction_});
-}
-
 }  // namespace tessera::nn

@@ -1,10 +1,8 @@
 // The negative log-likelihood.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -28,20 +26,12 @@ struct NLLLossOptions {
                               const NLLLossOptions& options = {});
 
 /// nll_loss as a module.
-class NLLLoss : public Module {
+class NLLLoss : public WeightedLossWith<NLLLossOptions> {
  public:
-  explicit NLLLoss(const NLLLossOptions& options = {});
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const;
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const {
-    return std::tuple(NLLLossOptions{.ignore_index = ignore_index_, .reduction = reduction_});
+  using WeightedLossWith::WeightedLossWith;
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
+    return nll_loss(input, target, options());
   }
-
-  Buffer weight;  ///< (C); undefined without weights
-
- private:
-  std::int64_t ignore_index_;
-  Reduction reduction_;
 };
 
 }  // namespace tessera::nn

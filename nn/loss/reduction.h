@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-/// Their names, in order.
+/// The names of the enumerators, in order.
 [[nodiscard]] constexpr auto names_of(LossReduction /*of_this_type*/) {
   return std::array<std::string_view, 3>{"mean", "sum", "none"};
 }

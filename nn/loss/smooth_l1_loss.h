@@ -1,10 +1,8 @@
 // The absolute error, rounded off at its kink.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -25,17 +23,12 @@ struct SmoothL1LossOptions {
                                     const SmoothL1LossOptions& options = {});
 
 /// smooth_l1_loss as a module.
-class SmoothL1Loss : public Module {
+class SmoothL1Loss : public LossWith<SmoothL1LossOptions> {
  public:
-  explicit SmoothL1Loss(const SmoothL1LossOptions& options = {}) : options_(options) {}
+  using LossWith::LossWith;
   [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return smooth_l1_loss(input, target, options_);
+    return smooth_l1_loss(input, target, options());
   }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
-
- private:
-  SmoothL1LossOptions options_;
 };
 
 }  // namespace tessera::nn

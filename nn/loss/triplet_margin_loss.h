@@ -1,10 +1,8 @@
 // Anchors that should be nearer to their positives than to their negatives.
 #pragma once
 
-#include <tuple>
-
+#include <tessera/nn/loss/loss_module.h>
 #include <tessera/nn/loss/reduction.h>
-#include <tessera/nn/module.h>
 
 namespace tessera::nn {
 
@@ -33,22 +31,17 @@ struct TripletMarginLossOptions {
                                          const TripletMarginLossOptions& options = {});
 
 /// triplet_margin_loss as a module.
-class TripletMarginLoss : public Module {
+class TripletMarginLoss : public LossWith<TripletMarginLossOptions> {
  public:
   /// Throws ValueError unless the margin is positive.
-  explicit TripletMarginLoss(const TripletMarginLossOptions& options = {}) : options_(options) {
+  explicit TripletMarginLoss(const TripletMarginLossOptions& options = {}) : LossWith(options) {
     check<ValueError>(options.margin > 0, "TripletMarginLoss: the margin must be positive; got ",
                       options.margin);
   }
   [[nodiscard]] Tensor forward(const Tensor& anchor, const Tensor& positive,
                                const Tensor& negative) const {
-    return triplet_margin_loss(anchor, positive, negative, options_);
+    return triplet_margin_loss(anchor, positive, negative, options());
   }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(options_); }
-
- private:
-  TripletMarginLossOptions options_;
 };
 
 }  // namespace tessera::nn

@@ -13,8 +13,8 @@ namespace tessera::nn {
 /// weights below 0 make the sum of a microbatch's 0.
 [[nodiscard]] Tensor weighted_mean(const Tensor& values, const Tensor& weights);
 
-/// The same of values that were multiplied with their weights already; `name`, a literal, is the
-/// loss that errors speak of.
+/// The weighted mean of values that were multiplied with their weights already; `name`, a literal,
+/// is the loss that errors speak of.
 [[nodiscard]] Tensor counted_mean(const char* name, const Tensor& weighted, const Tensor& weights);
 
 }  // namespace tessera::nn
