@@ -73,11 +73,6 @@ void AdafactorOptions::validate() const {
   require_not_negative("Adafactor", "weight_decay", weight_decay);
 }
 
-Adafactor::Adafactor(const std::vector<nn::Parameter>& parameters,
-                     const AdafactorOptions& options) {
-  add_first_group(parameters, options);
-}
-
 std::vector<Optimizer::StateKind> Adafactor::state_kinds(std::size_t /*group*/,
                                                          const Shape& shape) const {
   if (shape.size() < 2) {

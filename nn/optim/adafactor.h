@@ -37,12 +37,7 @@ struct AdafactorOptions {
 /// `row_var` and `col_var`, else `variance`. Each parameter is updated by one rank.
 class Adafactor : public OptimizerWith<AdafactorOptions> {
  public:
-  explicit Adafactor(const std::vector<nn::Parameter>& parameters,
-                     const AdafactorOptions& options = {});
-  template <Number... N>
-  explicit Adafactor(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
-  /// Without parameters: see `add_group`.
-  Adafactor() = default;
+  using OptimizerWith::OptimizerWith;
 
  private:
   [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,

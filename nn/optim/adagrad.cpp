@@ -13,10 +13,6 @@ void AdagradOptions::validate() const {
   require_not_negative("Adagrad", "eps", eps);
 }
 
-Adagrad::Adagrad(const std::vector<nn::Parameter>& parameters, const AdagradOptions& options) {
-  add_first_group(parameters, options);
-}
-
 std::vector<Optimizer::StateKind> Adagrad::state_kinds(std::size_t /*group*/,
                                                        const Shape& shape) const {
   return {{"sum", shape}};

@@ -31,12 +31,7 @@ struct AdagradOptions {
 /// tensor a parameter, `sum`.
 class Adagrad : public OptimizerWith<AdagradOptions> {
  public:
-  explicit Adagrad(const std::vector<nn::Parameter>& parameters,
-                   const AdagradOptions& options = {});
-  template <Number... N>
-  explicit Adagrad(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
-  /// Without parameters: see `add_group`.
-  Adagrad() = default;
+  using OptimizerWith::OptimizerWith;
 
  private:
   [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,

@@ -35,14 +35,7 @@ struct BasicAdamOptions {
 template <bool decoupled>
 class BasicAdam : public OptimizerWith<BasicAdamOptions<decoupled>> {
  public:
-  explicit BasicAdam(const std::vector<nn::Parameter>& parameters,
-                     const BasicAdamOptions<decoupled>& options = {}) {
-    this->add_first_group(parameters, options);
-  }
-  template <Number... N>
-  explicit BasicAdam(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
-  /// Without parameters: see `add_group`.
-  BasicAdam() = default;
+  using OptimizerWith<BasicAdamOptions<decoupled>>::OptimizerWith;
 
  private:
   [[nodiscard]] std::vector<Optimizer::StateKind> state_kinds(std::size_t group,

@@ -6,15 +6,14 @@
 namespace tessera::optim {
 
 /// Warm-up, then always the highest rate.
-class ConstantSchedule : public Schedule {
+class ConstantSchedule : public EndingSchedule {
  public:
-  /// Throws ValueError naming the option that cannot be meant.
-  explicit ConstantSchedule(const ScheduleOptions& options);
+  using EndingSchedule::EndingSchedule;
 
  private:
-  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
-
-  ScheduleOptions options_;
+  [[nodiscard]] double after_warmup(std::int64_t /*step*/, std::size_t group) const override {
+    return highest(group);
+  }
 };
 
 }  // namespace tessera::optim

@@ -8,15 +8,12 @@ namespace tessera::optim {
 /// Warm-up, then down to the lowest rate along half a cosine, as nanoGPT and, until its T_max,
 /// PyTorch's CosineAnnealingLR do (Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with
 /// Warm Restarts", ICLR 2017, without restarts).
-class CosineSchedule : public Schedule {
+class CosineSchedule : public EndingSchedule {
  public:
-  /// Throws ValueError naming the option that cannot be meant.
-  explicit CosineSchedule(const ScheduleOptions& options);
+  using EndingSchedule::EndingSchedule;
 
  private:
   [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
-
-  ScheduleOptions options_;
 };
 
 }  // namespace tessera::optim

@@ -15,10 +15,20 @@ concept Number = std::is_arithmetic_v<T>;
 
 /// An optimizer whose groups have options of type `Options`: a struct with a number `lr`, a
 /// `validate` that throws ValueError, and a static `each(options, f)` that calls `f(name, option)`
-/// for every option.
+/// for every option. Optimizers inherit its constructors.
 template <class Options>
 class OptimizerWith : public Optimizer {
  public:
+  /// One group, which must not be empty.
+  explicit OptimizerWith(const std::vector<nn::Parameter>& parameters,
+                         const Options& options = {}) {
+    add_first_group(parameters, options);
+  }
+  template <Number... N>
+  explicit OptimizerWith(const std::vector<nn::Parameter>&, N...) = delete;  // {.lr = 0.1}
+  /// Without parameters: see `add_group`.
+  OptimizerWith() = default;
+
   /// Adds parameters with options of their own. Throws ValueError for one that is in a group
   /// already, or an option that cannot be meant; nothing is added then.
   void add_group(const std::vector<nn::Parameter>& parameters, const Options& options) {
@@ -41,7 +51,7 @@ class OptimizerWith : public Optimizer {
   [[nodiscard]] std::size_t group_count() const override { return groups_.size(); }
 
  protected:
-  /// For constructors: the first group, which must not be empty.
+  /// For constructors of optimizers with a `check_parameter`, which a base class cannot call.
   void add_first_group(const std::vector<nn::Parameter>& parameters, const Options& options) {
     check<ValueError>(!parameters.empty(), "optimizer: got an empty list of parameters");
     add_group(parameters, options);

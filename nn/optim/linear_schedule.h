@@ -6,15 +6,14 @@
 namespace tessera::optim {
 
 /// Warm-up, then straight down to the lowest rate.
-class LinearSchedule : public Schedule {
+class LinearSchedule : public EndingSchedule {
  public:
-  /// Throws ValueError naming the option that cannot be meant.
-  explicit LinearSchedule(const ScheduleOptions& options);
+  using EndingSchedule::EndingSchedule;
 
  private:
-  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
-
-  ScheduleOptions options_;
+  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override {
+    return highest(group) + options().part(step) * (options().min_lr - highest(group));
+  }
 };
 
 }  // namespace tessera::optim

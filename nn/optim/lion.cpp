@@ -12,10 +12,6 @@ void LionOptions::validate() const {
   require_not_negative("Lion", "weight_decay", weight_decay);
 }
 
-Lion::Lion(const std::vector<nn::Parameter>& parameters, const LionOptions& options) {
-  add_first_group(parameters, options);
-}
-
 std::vector<Optimizer::StateKind> Lion::state_kinds(std::size_t /*group*/,
                                                     const Shape& shape) const {
   return {{"exp_avg", shape}};

@@ -29,11 +29,7 @@ struct LionOptions {
 /// parameter, `exp_avg`.
 class Lion : public OptimizerWith<LionOptions> {
  public:
-  explicit Lion(const std::vector<nn::Parameter>& parameters, const LionOptions& options = {});
-  template <Number... N>
-  explicit Lion(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
-  /// Without parameters: see `add_group`.
-  Lion() = default;
+  using OptimizerWith::OptimizerWith;
 
  private:
   [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,

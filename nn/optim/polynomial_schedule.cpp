@@ -7,14 +7,13 @@
 namespace tessera::optim {
 
 PolynomialSchedule::PolynomialSchedule(const ScheduleOptions& options, double power)
-    : Schedule(options.lr, options.warmup), options_(options), power_(power) {
-  options.validate();
+    : EndingSchedule(options), power_(power) {
   require_not_negative("PolynomialSchedule", "power", power);
 }
 
 double PolynomialSchedule::after_warmup(std::int64_t step, std::size_t group) const {
-  const double height = std::pow(1 - options_.part(step), power_);
-  return options_.min_lr + height * (highest(group) - options_.min_lr);
+  const double height = std::pow(1 - options().part(step), power_);
+  return options().min_lr + height * (highest(group) - options().min_lr);
 }
 
 }  // namespace tessera::optim

@@ -7,7 +7,7 @@ namespace tessera::optim {
 
 /// Warm-up, then down to the lowest rate: the distance from it is (1 - part of the way)^power of
 /// what it was. With a lowest rate of 0 that is PyTorch's PolynomialLR.
-class PolynomialSchedule : public Schedule {
+class PolynomialSchedule : public EndingSchedule {
  public:
   /// Throws ValueError naming the option that cannot be meant.
   explicit PolynomialSchedule(const ScheduleOptions& options, double power = 1);
@@ -15,7 +15,6 @@ class PolynomialSchedule : public Schedule {
  private:
   [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
 
-  ScheduleOptions options_;
   double power_;
 };
 

@@ -13,10 +13,6 @@ void RMSpropOptions::validate() const {
   require_not_negative("RMSprop", "momentum", momentum);
 }
 
-RMSprop::RMSprop(const std::vector<nn::Parameter>& parameters, const RMSpropOptions& options) {
-  add_first_group(parameters, options);
-}
-
 std::vector<Optimizer::StateKind> RMSprop::state_kinds(std::size_t group,
                                                        const Shape& shape) const {
   std::vector<StateKind> kinds{{"square_avg", shape}};

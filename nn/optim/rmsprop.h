@@ -34,12 +34,7 @@ struct RMSpropOptions {
 /// `grad_avg`, with momentum `momentum_buffer` of each parameter.
 class RMSprop : public OptimizerWith<RMSpropOptions> {
  public:
-  explicit RMSprop(const std::vector<nn::Parameter>& parameters,
-                   const RMSpropOptions& options = {});
-  template <Number... N>
-  explicit RMSprop(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
-  /// Without parameters: see `add_group`.
-  RMSprop() = default;
+  using OptimizerWith::OptimizerWith;
 
  private:
   [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,

@@ -65,4 +65,20 @@ class Schedule {
   std::int64_t warmup_;
 };
 
+/// A schedule of ScheduleOptions; those inherit its constructor.
+class EndingSchedule : public Schedule {
+ public:
+  /// Throws ValueError naming the option that cannot be meant.
+  explicit EndingSchedule(const ScheduleOptions& options)
+      : Schedule(options.lr, options.warmup), options_(options) {
+    options.validate();
+  }
+
+ protected:
+  [[nodiscard]] const ScheduleOptions& options() const { return options_; }
+
+ private:
+  ScheduleOptions options_;
+};
+
 }  // namespace tessera::optim

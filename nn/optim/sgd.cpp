@@ -14,10 +14,6 @@ void SGDOptions::validate() const {
                     " and dampening ", dampening);
 }
 
-SGD::SGD(const std::vector<nn::Parameter>& parameters, const SGDOptions& options) {
-  add_first_group(parameters, options);
-}
-
 std::vector<Optimizer::StateKind> SGD::state_kinds(std::size_t group, const Shape& shape) const {
   return options(group).momentum != 0 ? std::vector<StateKind>{{"momentum_buffer", shape}}
                                       : std::vector<StateKind>{};

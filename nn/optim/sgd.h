@@ -32,11 +32,7 @@ struct SGDOptions {
 /// `momentum_buffer`.
 class SGD : public OptimizerWith<SGDOptions> {
  public:
-  explicit SGD(const std::vector<nn::Parameter>& parameters, const SGDOptions& options = {});
-  template <Number... N>
-  explicit SGD(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
-  /// Without parameters: see `add_group`.
-  SGD() = default;
+  using OptimizerWith::OptimizerWith;
 
  private:
   [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,

@@ -26,7 +26,7 @@ std::uint64_t bits_of(double x) {
   return std::bit_cast<std::uint64_t>(x);
 }
 
-/// With template arguments, which tell Adam from AdamW.
+/// A class with its template arguments, which tell Adam from AdamW.
 std::string name_of_class(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
