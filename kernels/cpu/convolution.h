@@ -31,11 +31,11 @@ struct ConvolutionTask {
   bool stacked = false;
 };
 
-/// Carries it out on the thread pool: by Winograd's algorithm where it suits, else by the library
-/// that is in use or by products of matrices.
+/// Carries a convolution out on the thread pool: by Winograd's algorithm where it suits, else by
+/// the library that is in use or by products of matrices.
 void convolve(const ConvolutionTask&);
 
-/// The same by products of matrices.
+/// Carries a convolution out by products of matrices.
 void convolve_by_products(const ConvolutionTask&);
 
 }  // namespace tessera::cpu

@@ -126,7 +126,7 @@ class BlockOfSamples {
   static HeldBlock words_for(std::int64_t count) {
     return HeldBlock(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
   }
-  /// Of x in one phase, from an even or an odd place on.
+  /// The words of x in one phase, from an even or an odd place on.
   [[nodiscard]] std::int64_t column_words() const {
     return in_panels_ * kernel_.columns * (length_ / kernel_.depth_per_word);
   }

@@ -18,7 +18,7 @@ struct DropoutStream {
 /// A draw for all samples.
 struct DropoutDraw {
   DropoutDraw() = default;
-  /// With probability p of dropping.
+  /// A draw that drops with probability p.
   DropoutDraw(double p, std::uint64_t key, std::int64_t first_sample);
 
   bool drops = false;
@@ -27,7 +27,7 @@ struct DropoutDraw {
   std::uint32_t threshold = 0;
   double scale = 1;
 
-  /// Of sample first_sample + i.
+  /// What is drawn for sample first_sample + i.
   [[nodiscard]] DropoutStream stream(std::int64_t i) const;
 };
 

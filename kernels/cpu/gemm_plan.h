@@ -44,7 +44,7 @@ template <class Sum>
 /// The columns of B that are one tile wide, over one segment.
 [[nodiscard]] PackBlock columns_of(const Gemm&, const Segment&, std::int64_t column,
                                    std::int64_t columns);
-/// Where they begin in data packed as [segment][panel][word][column in panel].
+/// Where the columns of a tile begin in data packed as [segment][panel][word][column in panel].
 template <class Sum>
 [[nodiscard]] std::int64_t columns_offset(const Gemm& g, const ProductKernelOf<Sum>& kernel,
                                           const Segment& s, std::int64_t column) {

@@ -28,16 +28,16 @@ class OneThread {
 };
 
 [[nodiscard]] const dnnl::engine& cpu_engine();
-/// The calling thread's own.
+/// The stream of the calling thread.
 [[nodiscard]] dnnl::stream& cpu_stream();
 
 /// Whether oneDNN computes in this dtype on this CPU with the active instruction set.
 [[nodiscard]] bool supports(DType compute);
 
-/// Of f32 and bf16.
+/// What oneDNN calls f32 and bf16.
 [[nodiscard]] dnnl::memory::data_type type_of(DType dtype);
 
-/// Such as "oneDNN 2.6.3".
+/// Name and version, such as "oneDNN 2.6.3".
 [[nodiscard]] std::string version();
 
 }  // namespace tessera::cpu::onednn

@@ -24,7 +24,7 @@ struct ChannelBlocks {
   void operator()(const void* from, void* to) const;
 };
 
-/// The same for a weight's gradient in f32: from lines (taps, 16 in, 16 out), as OIhw16i16o is, to
+/// What brings a weight's gradient in f32 from lines (taps, 16 in, 16 out), as OIhw16i16o is, to
 /// dense planes.
 struct WeightBlocks {
   std::int64_t out_blocks = 0, in_blocks = 0, taps = 0;

@@ -40,8 +40,8 @@ inline constexpr std::int64_t kElementwiseStep = 32768;
   return bytes >= std::int64_t{24} << 20;
 }
 
-/// The same for results that nobody reads before much else has been computed, such as gradients of
-/// weights and what backward needs of forward: smaller ones leave the caches too.
+/// True for results so large that they leave the caches where nobody reads them before much else
+/// has been computed, such as gradients of weights and what backward needs of forward.
 [[nodiscard]] constexpr bool outlives_caches_long(std::int64_t bytes) {
   return bytes >= std::int64_t{4} << 20;
 }

@@ -17,7 +17,7 @@ namespace tessera::cpu {
 /// Carries a convolution that suits out on the thread pool.
 void convolve_by_winograd(const ConvolutionTask&);
 
-/// The same for y or x, and for the weight.
+/// What `convolve_by_winograd` does for y or x, and for the weight.
 void make_images_by_winograd(const ConvolutionTask&);
 void make_weight_by_winograd(const ConvolutionTask&);
 

@@ -299,7 +299,7 @@ std::string LoaderBase::order() const {
   return text;
 }
 
-/// Of a few samples that the seed chooses; all of them would take too long.
+/// The hash of a few samples that the seed chooses; all of them would take too long.
 std::string LoaderBase::hash_samples() const {
   constexpr std::uint64_t kSamples = 8;
   std::uint64_t hash = 0;

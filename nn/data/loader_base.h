@@ -72,7 +72,7 @@ class LoaderBase {
 
   /// Global batches handed out, this one included once its last pass is.
   [[nodiscard]] std::int64_t position() const { return next_.position; }
-  /// Of the next batch's first sample, from 0.
+  /// The epoch of the next batch's first sample, from 0.
   [[nodiscard]] std::int64_t epoch() const { return first_place(next_.position) / size_; }
   /// Batches in an epoch; with joined epochs, whole ones.
   [[nodiscard]] std::int64_t batches_per_epoch() const;

@@ -103,7 +103,7 @@ void LoaderBase::end_pass() {
   }
 }
 
-/// In a pass that is not the last, or before its backward.
+/// True in a pass that is not the last, or before its backward.
 bool LoaderBase::leaves_step() const {
   const std::size_t backwards = backwards_in_pass();
   const bool missing = latest_ == 0 ? backwards == 0 : backwards != backwards_.value_or(backwards);

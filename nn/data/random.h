@@ -14,7 +14,7 @@ class Random {
   explicit Random(std::uint64_t key) : stream_{.key = key} {}
 
   [[nodiscard]] std::uint32_t word() { return stream_.word(drawn_++); }
-  /// In [0, 1).
+  /// A number in [0, 1).
   [[nodiscard]] float uniform() { return to_uniform(word()); }
   /// A whole number in [0, n), for n from 1 to 2^32. No number is likelier than another by more
   /// than n / 2^32 of its chance.

@@ -19,7 +19,7 @@ class SamplesDiffer : public InvalidArgument {
   SamplesDiffer(const std::string& text, std::int64_t place)
       : InvalidArgument(text), place_(place) {}
   [[nodiscard]] std::int64_t place() const noexcept { return place_; }
-  /// The same error with the numbers that the two samples have in the data set.
+  /// This error with the numbers that the two samples have in the data set.
   [[nodiscard]] SamplesDiffer of_data_set(std::int64_t number, std::int64_t first) const;
 
  private:

@@ -29,8 +29,8 @@ struct VariableOptions {
 /// The first argument of a function that is a module; see nn/functional/module_of.h.
 class State {
  public:
-  /// In a call of `module`; `initialised` is that module again in the call that finds out what the
-  /// function declares, else null.
+  /// The state of a call of `module`; `initialised` is that module again in the call that finds out
+  /// what the function declares, else null.
   State(const FunctionModuleBase& module, FunctionModuleBase* initialised)
       : module_(module), initialised_(initialised) {}
 

@@ -40,7 +40,7 @@ void clear_hash(std::span<std::byte> block) {
   std::memcpy(block.data() + offsetof(ChecksumHeader, block_hash), &zero, sizeof zero);
 }
 
-/// In pieces: a header that was not checked yet says how long the block is.
+/// Hashes in pieces: a header that was not checked yet says how long the block is.
 bool has_hash(File& file, const ChecksumHeader& header) {
   BytesHash hash;
   std::vector<std::byte> piece(std::min(header.block_size, kPiece));

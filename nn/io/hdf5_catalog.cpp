@@ -53,7 +53,7 @@ class Walk {
   int links_ = 0;  ///< to groups that have another name
 };
 
-/// In the order of making where the file kept it, else by name.
+/// The names in a group, in the order of making where the file kept it, else by name.
 std::vector<std::string> Walk::names_in(hid_t group, const std::string& name) const {
   const Hdf5Handle properties =
       hdf5_own(H5Gget_create_plist(group), kLoadOp, at(name) + " cannot be read");
@@ -144,7 +144,7 @@ Shape Walk::shape_of(hid_t id, const std::string& name) const {
   return shape;
 }
 
-/// Of filters that compress, other programs bring their own.
+/// Refuses arrays of filters that are not here: other programs bring their own.
 void Walk::check_filters(hid_t properties, const std::string& name) const {
   for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
     std::array<char, 64> filter{};

@@ -61,7 +61,7 @@ T hdf5_check(T result, const char* op, const std::string& what) {
   return result;
 }
 
-/// The same for a new identifier, which the handle then owns.
+/// Checks a new identifier as hdf5_check does; the handle then owns it.
 inline Hdf5Handle hdf5_own(hid_t id, const char* op, const std::string& what) {
   return Hdf5Handle(hdf5_check(id, op, what));
 }

@@ -50,7 +50,7 @@ void Hdf5Reader::read(const std::string& path, std::span<std::byte> bytes) {
   }
 }
 
-/// By aligned pieces, so that the transfers may go round the page cache.
+/// Reads aligned pieces, so that the transfers may go round the page cache.
 void Hdf5Reader::read_in_place(std::uint64_t place, std::span<std::byte> bytes,
                                const std::string& array) {
   const std::uint64_t end = place + bytes.size();

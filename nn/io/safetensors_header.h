@@ -12,7 +12,7 @@
 
 namespace tessera::nn {
 
-/// In bytes; the format's own limit.
+/// Bytes of the longest header: the format's own limit.
 inline constexpr std::uint64_t kLongestSafetensorsHeader = 100'000'000;
 
 struct SafetensorsHeader {

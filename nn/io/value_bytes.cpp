@@ -152,7 +152,7 @@ class ValueReader {
     std::memcpy(&value, take(sizeof value).data(), sizeof value);
     return value;
   }
-  /// Of things that take at least a byte each.
+  /// The number of things that take at least a byte each.
   std::uint64_t count() {
     const auto value = number<std::uint64_t>();
     check<IoError>(value <= bytes_.size(), what_, ": a value is cut off; got ", bytes_.size(),

@@ -21,7 +21,7 @@ void check_mask(const char* name, const Tensor& mask, const Shape& expected) {
         unstacked_shape(mask), ", expected ", expected);
 }
 
-/// In a shape that broadcasts to (N, heads, L, S).
+/// `mask` in a shape that broadcasts to (N, heads, L, S).
 Tensor of_attention(const Tensor& mask, const Shape& scores) {
   if (unstacked_ndim(mask) != 3) {
     check_mask("attn_mask", mask, {scores[2], scores[3]});

@@ -20,7 +20,7 @@ struct AttentionWeights {
   Tensor out_proj_bias = {};    ///< (E)
 };
 
-/// Of rows of queries, keys and values.
+/// The widths of rows of queries, keys and values.
 struct AttentionWidths {
   std::int64_t embed, key, value;
 };

@@ -16,7 +16,7 @@ struct AvgPoolOptions {
   PerDim padding = 0;                 ///< zeros at both ends, at most half a window
   bool ceil_mode = false;             ///< a last window may reach beyond the padding
   bool count_include_pad = true;      ///< the zeros count in the size of a window
-  /// Of a window's sum, in place of its size; not in one dim.
+  /// What a window's sum is divided by in place of its size; not in one dim.
   std::optional<std::int64_t> divisor_override = {};
 
   template <class Self, class F>

@@ -37,7 +37,7 @@ class Bilinear : public Module {
   Parameter bias;    ///< (out_features); undefined without bias
 };
 
-/// The same as a function; an undefined bias means none.
+/// What Bilinear gives, as a function; an undefined bias means none.
 [[nodiscard]] Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight,
                               const Tensor& bias = {});
 

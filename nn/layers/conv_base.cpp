@@ -22,7 +22,7 @@ Shape weight_shape(const ConvSetup& s) {
   return shape;
 }
 
-/// None for channels that are not known yet.
+/// How a bias begins; null for channels that are not known yet.
 Initializer bias_default(const ConvSetup& s) {
   if (s.in_channels == kInferred && !s.transposed) {
     return nullptr;
@@ -73,7 +73,7 @@ void ConvBase::infer_sizes(const Tensor& x) {
   }
 }
 
-/// What is loaded may tell them too.
+/// Read from the weight: what is loaded may tell them too.
 std::int64_t ConvBase::in_channels() const {
   const Shape& shape = weight.declared_shape();
   return std::max(setup_.transposed ? shape[0] : shape[1] * setup_.groups, std::int64_t{0});

@@ -35,7 +35,7 @@ class Dropout : public DropoutBase {
   [[nodiscard]] Tensor forward(const Tensor& x) const;
 };
 
-/// The same for whole channels of x (samples, channels, ...).
+/// Dropout of whole channels of x (samples, channels, ...).
 class Dropout2d : public DropoutBase {
  public:
   explicit Dropout2d(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}

@@ -10,7 +10,7 @@
 
 namespace tessera {
 
-/// Their names, in order.
+/// The names of the enumerators, in order.
 [[nodiscard]] constexpr auto names_of(BagMode /*of_this_type*/) {
   return std::array<std::string_view, 3>{"sum", "mean", "max"};
 }

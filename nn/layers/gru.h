@@ -23,7 +23,7 @@ class GRU : public Recurrent {
   }
 };
 
-/// The same as a function of its weights; see run_recurrent.
+/// What GRU gives, as a function of its weights; see run_recurrent.
 [[nodiscard]] inline std::pair<Tensor, Tensor> gru(const Tensor& x, const Tensor& first,
                                                    const std::vector<RecurrentWeights>& weights,
                                                    const RecurrentCall& call = {}) {

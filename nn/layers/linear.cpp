@@ -11,7 +11,7 @@
 namespace tessera::nn {
 namespace {
 
-/// None for features that are not known yet.
+/// How a bias begins; null for features that are not known yet.
 Initializer bias_default(std::int64_t in_features) {
   if (in_features == kInferred) {
     return nullptr;

@@ -33,7 +33,7 @@ class LSTM : public Recurrent {
   }
 };
 
-/// The same as a function of its weights; see run_recurrent.
+/// What LSTM gives, as a function of its weights; see run_recurrent.
 [[nodiscard]] inline std::pair<Tensor, LstmState> lstm(const Tensor& x, const LstmState& first,
                                                        const std::vector<RecurrentWeights>& weights,
                                                        const RecurrentCall& call = {}) {

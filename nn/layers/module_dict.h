@@ -24,8 +24,8 @@ class ModuleDict : public Module {
   }
   /// Throws KeyError for a key that is not there.
   [[nodiscard]] Module& operator[](std::string_view key) const { return *find(key)->module; }
-  /// The same as a handle that is called by M's own forward. Throws TypeError for a module that is
-  /// no M.
+  /// The module under `key` as a handle that is called by M's own forward. Throws TypeError for a
+  /// module that is no M.
   template <std::derived_from<Module> M>
   [[nodiscard]] Ptr<M> get(std::string_view key) const {
     const ModulePtr& module = find(key)->module;

@@ -33,7 +33,7 @@ struct AttendOptions {
     const Tensor& query, const Tensor& key, const Tensor& value, const AttentionWeights& weights,
     const AttentionCall& call, const AttendOptions& options = {});
 
-/// The same, but that `out_proj` is the last map: (N, L, E) -> the same shape.
+/// Attention with `out_proj` as the last map: (N, L, E) -> the same shape.
 [[nodiscard]] std::pair<Tensor, Tensor> multi_head_attention_forward(
     const Tensor& query, const Tensor& key, const Tensor& value, const AttentionWeights& weights,
     const AttentionCall& call, const AttendOptions& options,

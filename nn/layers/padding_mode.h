@@ -15,7 +15,7 @@ enum class PaddingMode : std::uint8_t {
   circular,   ///< from the other end
 };
 
-/// Their names, in order.
+/// The names of the enumerators, in order.
 [[nodiscard]] constexpr auto names_of(PaddingMode /*of_this_type*/) {
   return std::array<std::string_view, 4>{"zeros", "reflect", "replicate", "circular"};
 }

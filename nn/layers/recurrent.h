@@ -56,7 +56,7 @@ class Recurrent : public Module {
     Parameter weight_ih, weight_hh, bias_ih, bias_hh, weight_hr;
   };
   [[nodiscard]] std::int64_t directions() const { return options_.bidirectional ? 2 : 1; }
-  /// Of hidden states.
+  /// The width of hidden states.
   [[nodiscard]] std::int64_t state_size() const {
     return options_.proj_size > 0 ? options_.proj_size : hidden_size_;
   }

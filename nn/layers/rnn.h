@@ -12,7 +12,7 @@ namespace tessera::nn {
 
 enum class Nonlinearity : std::uint8_t { tanh, relu };
 
-/// Their names, in order.
+/// The names of the enumerators, in order.
 [[nodiscard]] constexpr auto names_of(Nonlinearity /*of_this_type*/) {
   return std::array<std::string_view, 2>{"tanh", "relu"};
 }
@@ -70,7 +70,7 @@ class RNN : public Recurrent {
   }
 };
 
-/// The same as functions of their weights; see run_recurrent.
+/// What RNN gives, as functions of its weights; see run_recurrent.
 [[nodiscard]] inline std::pair<Tensor, Tensor> rnn_tanh(
     const Tensor& x, const Tensor& first, const std::vector<RecurrentWeights>& weights,
     const RecurrentCall& call = {}) {

@@ -13,7 +13,7 @@ namespace tessera::nn {
 
 enum class TransformerActivation : std::uint8_t { relu, gelu };
 
-/// Their names, in order.
+/// The names of the enumerators, in order.
 [[nodiscard]] constexpr auto names_of(TransformerActivation /*of_this_type*/) {
   return std::array<std::string_view, 2>{"relu", "gelu"};
 }

@@ -33,7 +33,7 @@ struct UpsampleOptions {
   std::optional<PerDim> size = {};
   std::optional<ScaleFactor> scale_factor = {};
   std::string mode = "nearest";  ///< or nearest-exact, linear, bilinear, trilinear, bicubic
-  /// Of all modes but the nearest ones: the first and last positions meet.
+  /// Whether the first and last positions meet, in all modes but the nearest ones.
   std::optional<bool> align_corners = {};
 
   template <class Self, class F>

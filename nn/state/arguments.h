@@ -171,7 +171,7 @@ struct Argument<std::tuple<A...>> {
   }
 };
 
-/// By name.
+/// Options are written by name.
 template <HasFields T>
 struct Argument<T> {
   static Value write(const T& x) {

@@ -7,7 +7,7 @@
 
 namespace tessera::nn::detail {
 
-/// Null for a class that is not registered.
+/// The entry of the class of `module`; null for one that is not registered.
 [[nodiscard]] const ClassEntry* registered_class(const Module& module);
 
 /// What bytes name the class of `module`, registered or not.

@@ -36,7 +36,7 @@ class StateDict {
   [[nodiscard]] bool empty() const { return entries_.empty(); }
 
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) != nullptr; }
-  /// Null for an unknown name.
+  /// The value under `name`; null for an unknown one.
   [[nodiscard]] const Value* find(std::string_view name) const;
   /// Throws KeyError for an unknown name.
   [[nodiscard]] const Value& at(std::string_view name) const;
@@ -49,7 +49,7 @@ class StateDict {
   /// The entries whose names begin with `prefix`, and all metadata.
   [[nodiscard]] StateDict below(std::string_view prefix) const;
 
-  /// By the module's path; the root's is empty.
+  /// What modules say, by their paths; the root's is empty.
   [[nodiscard]] OrderedMap<Metadata>& metadata() { return metadata_; }
   [[nodiscard]] const OrderedMap<Metadata>& metadata() const { return metadata_; }
 

@@ -29,14 +29,14 @@ namespace tessera::cpu {
 [[nodiscard]] inline bool is_factor(DType dtype, DType compute) {
   return compute == DType::f64 ? dtype == compute : is_fast(compute) && is_fast(dtype);
 }
-/// A dense one.
+/// Whether `gemm` takes `x` so: of such a dtype, and dense.
 [[nodiscard]] inline bool is_factor(const TensorImpl& x, DType compute) {
   return is_factor(x.dtype, compute) && x.contiguous();
 }
 [[nodiscard]] inline bool is_f32(const TensorImpl& x) {
   return x.dtype == DType::f32 && x.contiguous();
 }
-/// Dense numbers of one type.
+/// True for dense numbers of one type.
 template <class Number>
 [[nodiscard]] bool is_dense(const TensorImpl& x) {
   return x.dtype == dtype_of<Number> && x.contiguous();
@@ -46,7 +46,7 @@ template <class Number>
 }
 /// True when all outputs are dense and of a fast dtype.
 [[nodiscard]] bool has_fast_outputs(const Kernel&);
-/// True when all of them are dense and f64.
+/// True when all outputs are dense and f64.
 [[nodiscard]] bool has_f64_outputs(const Kernel&);
 
 [[nodiscard]] inline char* bytes_of(const TensorImpl& x) {
@@ -85,9 +85,9 @@ class DenseOperand {
 class FloatOperand {
  public:
   FloatOperand(const Kernel&, int input);
-  /// Of f32 or bf16; null where there is no such input.
+  /// The numbers of an input of f32 or bf16; null where there is no such input.
   [[nodiscard]] const float* data() const { return static_cast<const float*>(data_); }
-  /// Of any of the three.
+  /// The numbers of an input of any of the three dtypes.
   [[nodiscard]] const void* values() const { return data_; }
 
  private:
@@ -99,12 +99,12 @@ class FloatOperand {
 class FloatResult {
  public:
   explicit FloatResult(const TensorImpl& output);
-  /// Of f32 or bf16.
+  /// The sums of an output of f32 or bf16.
   [[nodiscard]] float* data() const { return static_cast<float*>(data_); }
-  /// Of any of the three, in `dtype`.
+  /// The sums of an output of any of the three dtypes, in `dtype`.
   [[nodiscard]] void* values() const { return data_; }
   [[nodiscard]] DType dtype() const;
-  /// Rounds them into the output.
+  /// Rounds the sums into the output.
   void store() const;
 
  private:

@@ -37,7 +37,7 @@ struct Sums {
   }
 };
 
-/// The same of doubles.
+/// Sums of lanes of doubles.
 struct SumsF64 {
   VD all;
 

@@ -88,8 +88,8 @@ template <int kStep = kLanes, class F>
   }
 }
 
-/// The same with the number of one of two chains of sums: vectors take turns, so that the next
-/// addition need not wait for the last one.
+/// Calls f(j, width, chain) with the number of one of two chains of sums: vectors take turns, so
+/// that the next addition need not wait for the last one.
 template <int kStep = kLanes, class F>
 [[gnu::always_inline]] inline void each_column_in_turns(std::int64_t columns, const F& f) {
   std::int64_t j = 0;

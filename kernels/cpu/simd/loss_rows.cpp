@@ -13,7 +13,7 @@
 namespace tessera::cpu::TESSERA_ISA {
 namespace {
 
-/// In doubles where one of floats overflows.
+/// The sum of a row, in doubles where one of floats overflows.
 template <class T>
 double plain_sum(const T* x, std::int64_t columns) {
   VectorOf<T> lanes{};

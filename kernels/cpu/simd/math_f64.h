@@ -46,7 +46,7 @@ inline constexpr double kLog2EF64 = 0x1.71547652b82fep0;
   const VD n = whole_exponent(x);
   return exp_of_parts(n, rest_of_exponent(x, n));
 }
-/// The same: doubles gain nothing from a smaller range.
+/// e^x, too: doubles gain nothing from a smaller range.
 [[gnu::always_inline]] inline VD exp_of_difference(VD x) {
   return exp(x);
 }

@@ -33,7 +33,7 @@ template <class Number>
   return factor == Number(1) ? Number(1) : Number(0x1p4);
 }
 
-/// Of one number: sooner there than a vector's, and every row waits for it.
+/// The root of one number: sooner there than a vector's, and every row waits for it.
 [[gnu::always_inline]] inline float root(float x) {
   return __builtin_sqrtf(x);
 }
@@ -153,7 +153,7 @@ void forward(const NormForwardOf<NumberOf<T>>& n, std::int64_t first, std::int64
   ForwardRows<T, Y>(n, first, count).run();
 }
 
-/// Likewise for gradients: while a row is added up, the row before is written.
+/// Gradients of rows: while a row is added up, the row before is written.
 template <class T, class G>
 class BackwardRows {
   using V = VectorOf<T>;

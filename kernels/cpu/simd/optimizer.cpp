@@ -23,7 +23,7 @@ struct Whole {
     store(p, x);
   }
 };
-/// The same where nothing worth fetching follows: the range ends before.
+/// Whole vectors where nothing worth fetching follows: the range ends before.
 struct Near : Whole {
   template <class Number>
   static VectorOf<Number> get(const Number* p, std::int64_t) {

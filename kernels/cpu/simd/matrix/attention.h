@@ -14,7 +14,8 @@ struct AttentionTable {
   void (*forward[3])(const Attention&, std::int64_t batch, std::int64_t key_head, std::int64_t part,
                      std::int64_t parts);
   void (*backward[3])(const AttentionGradient&, std::int64_t batch, std::int64_t key_head);
-  /// The same bits in tasks of one tile of keys, for dk and dv, or of queries, for dq.
+  /// What `backward` gives, bit for bit, in tasks of one tile of keys, for dk and dv, or of
+  /// queries, for dq.
   void (*backward_of_keys[3])(const AttentionGradient&, std::int64_t batch, std::int64_t key_head,
                               std::int64_t tile);
   void (*backward_of_queries[3])(const AttentionGradient&, std::int64_t batch,

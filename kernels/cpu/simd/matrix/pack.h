@@ -154,7 +154,7 @@ void pack(const PackBlock& block, std::uint32_t* panels) {
   }
 }
 
-/// The same for factors of f64.
+/// Packs factors of f64.
 template <class Words, int kPanel, int kRun = 1>
 void pack(const PackBlock& block, std::uint64_t* panels) {
   pack_typed<Words, double, kPanel, kRun>(block, reinterpret_cast<double*>(panels));

@@ -52,8 +52,8 @@ struct ProductKernelOf {
   int columns = 0;  ///< of the register tile
   int depth_per_word = 1;
   int words_of_run = 1;
-  /// Of k that are multiplied at once: panels of more would leave the first cache, with fewer tiles
-  /// of C would be read and written more often.
+  /// Words of k that are multiplied at once: panels of more would leave the first cache, with fewer
+  /// tiles of C would be read and written more often.
   int words_at_once = 384;
   /// Panels of `rows`, the last one padded with zeros.
   void (*pack_rows)(const PackBlock&, Word* panels) = nullptr;

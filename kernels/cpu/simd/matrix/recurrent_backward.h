@@ -57,7 +57,7 @@ class BackwardStep {
         });
   }
 
-  /// As forward.
+  /// Brings a share near of what the gates are then used with, as forward does.
   void fetch_share(std::int64_t row, std::int64_t rows, int gate) const {
     for (std::int64_t i = gate * rows / kGates; i < (gate + 1) * rows / kGates; ++i) {
       each_vector(

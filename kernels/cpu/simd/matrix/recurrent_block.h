@@ -160,7 +160,7 @@ struct Place {
                                     std::int64_t i = 0) const {
     store_up_to(static_cast<T*>(p) + (row * lines + i) * width + unit, x, lanes);
   }
-  /// The same; past the caches when `past`.
+  /// Stores a vector, past the caches when `past`.
   template <class T>
   [[gnu::always_inline]] void write(void* p, VectorOf<T> x, bool past, std::int64_t lines = 1,
                                     std::int64_t i = 0) const {

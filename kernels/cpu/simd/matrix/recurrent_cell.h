@@ -38,7 +38,7 @@ template <RecurrentCell kCell, class Number>
   }
 }
 
-/// The same backwards: `u.kept` and the gradients of the states come in; gradients of the gates and
+/// The cell backwards: `u.kept` and the gradients of the states come in; gradients of the gates and
 /// of the states before go out, and `x_new` is the gradient of the input's part of the new value.
 template <RecurrentCell kCell, class Number>
 [[gnu::always_inline]] inline void step_back(Units<Number>& u, VectorOf<Number> before,

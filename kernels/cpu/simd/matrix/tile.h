@@ -24,7 +24,7 @@ struct PlainProduct {
   using Vector = VF;
   [[gnu::always_inline]] static VF multiply_add(VF a, VF b, VF c) { return fma(a, b, c); }
 };
-/// The same in f64.
+/// Factors of f64 as they are.
 struct DoubleProduct {
   using Vector = VD;
   [[gnu::always_inline]] static VD multiply_add(VD a, VD b, VD c) { return fma(a, b, c); }
