@@ -12,11 +12,11 @@
 
 #include "ops/compare.h"
 #include "support.h"
+#include "support/sweep.h"
 
 namespace tessera::cpu {
 namespace {
 
-using test::compare;
 using test::half;
 
 /// Runs `body` once with each provider that is built in.
@@ -38,6 +38,10 @@ struct Example {
 
   [[nodiscard]] Shape y() const {
     return convolution_geometry("example", x, weight, options).y_shape();
+  }
+  /// So many products take the reference seconds where the address sanitizer watches it.
+  [[nodiscard]] bool is_large() const {
+    return numel_of(y()) * numel_of(weight) / weight[0] > 10'000'000;
   }
 };
 
@@ -64,38 +68,95 @@ const std::vector<Example> kExamples{
     {{9, 24, 30}, {50, 24, 5}, {.stride = {2}, .padding = {1}, .dilation = {3}}},
 };
 
+/// Every provider gives what the reference gives.
+template <OpStruct Op>
+void compare_providers(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs,
+                       double tolerance = 1e-5) {
+  const Outputs want = test::reference_of<Op>(inputs, attrs);
+  with_every_provider([&] { test::expect_fast<Op>(inputs, attrs, want, tolerance); });
+}
+
+using Comparisons = std::vector<std::function<void()>>;
+
+/// All comparisons of an example, or one of a large example in a run that samples.
+void run_sampled(const Example& e, const Comparisons& all) {
+  const int count = static_cast<int>(all.size());
+  const auto salt = static_cast<unsigned>(numel_of(e.x));  // not the same one of each example
+  for (const int i : tessera::test::sampled(count, e.is_large() ? 1 : count, salt)) {
+    all[static_cast<std::size_t>(i)]();
+  }
+}
+
 TEST(ConvolutionKernel, agrees_with_the_reference) {
-  with_every_provider([] {
-    for (const Example& e : kExamples) {
-      const Tensor x = randn(e.x), weight = small(e.weight), y = small(e.y());
-      const Tensor bias = randn({e.weight[0]}), x_bias = randn({e.x[1]});
-      const Dims size = spatial_sizes(e.x), kernel = spatial_sizes(e.weight);
-      compare<Convolution>({x, weight, bias}, {e.options});
-      compare<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, size});
-      compare<ConvolutionGradInput>({y, weight, x_bias}, {e.options, size});
-      compare<ConvolutionGradWeight>({y, x}, {e.options, kernel});
-    }
-  });
+  for (const Example& e : kExamples) {
+    const Tensor x = randn(e.x), weight = small(e.weight), y = small(e.y());
+    const Tensor bias = randn({e.weight[0]}), x_bias = randn({e.x[1]});
+    const Dims size = spatial_sizes(e.x), kernel = spatial_sizes(e.weight);
+    run_sampled(
+        e, {
+               [&] {
+                 compare_providers<Convolution>({x, weight, bias}, {e.options});
+               },
+               [&] {
+                 compare_providers<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, size});
+               },
+               [&] {
+                 compare_providers<ConvolutionGradInput>({y, weight, x_bias}, {e.options, size});
+               },
+               [&] {
+                 compare_providers<ConvolutionGradWeight>({y, x}, {e.options, kernel});
+               },
+           });
+  }
+}
+
+/// Products of numbers in f32 with numbers in bf16, computed in bf16.
+Comparisons mixed_comparisons(const Example& e, const Tensor& x, const Tensor& weight,
+                              const Tensor& y) {
+  constexpr DType kHalfType = DType::bf16;
+  const Dims size = spatial_sizes(e.x), kernel = spatial_sizes(e.weight);
+  return {
+      [=] {
+        compare_providers<Convolution>({half(x), weight, randn({e.weight[0]})},
+                                       {e.options, kHalfType}, test::kHalf);
+      },
+      [=] {
+        compare_providers<ConvolutionGradInput>({half(y), weight, Tensor()},
+                                                {e.options, size, kHalfType});
+      },
+      [=] {
+        compare_providers<ConvolutionGradWeight>({half(y), x}, {e.options, kernel, kHalfType});
+      },
+  };
+}
+
+/// Results in bf16.
+Comparisons half_comparisons(const Example& e, const Tensor& x, const Tensor& weight,
+                             const Tensor& y) {
+  constexpr DType kHalfType = DType::bf16;
+  const Dims size = spatial_sizes(e.x), kernel = spatial_sizes(e.weight);
+  return {
+      [=] {
+        compare_providers<ConvolutionGradInput>(
+            {half(y), weight, Tensor()}, {e.options, size, kHalfType, kHalfType}, test::kHalf);
+      },
+      [=] {
+        compare_providers<Convolution>({half(x), half(weight), half(randn({e.weight[0]}))},
+                                       {e.options, kHalfType}, test::kHalf);
+      },
+      [=] {
+        compare_providers<ConvolutionGradWeight>(
+            {half(y), half(x)}, {e.options, kernel, kHalfType, kHalfType}, test::kHalf);
+      },
+  };
 }
 
 TEST(ConvolutionKernel, agrees_with_the_reference_in_bf16) {
-  constexpr DType kHalfType = DType::bf16;
-  with_every_provider([] {
-    for (const Example& e : kExamples) {
-      const Tensor x = randn(e.x), weight = small(e.weight), y = small(e.y());
-      const Dims size = spatial_sizes(e.x), kernel = spatial_sizes(e.weight);
-      compare<Convolution>({half(x), weight, randn({e.weight[0]})}, {e.options, kHalfType},
-                           test::kHalf);
-      compare<ConvolutionGradInput>({half(y), weight, Tensor()},
-                                    {e.options, size, kHalfType, kHalfType}, test::kHalf);
-      compare<ConvolutionGradInput>({half(y), weight, Tensor()}, {e.options, size, kHalfType});
-      compare<ConvolutionGradWeight>({half(y), x}, {e.options, kernel, kHalfType});
-      compare<Convolution>({half(x), half(weight), half(randn({e.weight[0]}))},
-                           {e.options, kHalfType}, test::kHalf);
-      compare<ConvolutionGradWeight>({half(y), half(x)}, {e.options, kernel, kHalfType, kHalfType},
-                                     test::kHalf);
-    }
-  });
+  for (const Example& e : kExamples) {
+    const Tensor x = randn(e.x), weight = small(e.weight), y = small(e.y());
+    run_sampled(e, mixed_comparisons(e, x, weight, y));
+    run_sampled(e, half_comparisons(e, x, weight, y));
+  }
 }
 
 std::vector<float> values_of(const Tensor& x, std::int64_t first, std::int64_t count) {

@@ -22,53 +22,78 @@ const Product kProducts[] = {{1, 1, 1, false, false},     {1, 50, 33, false, tru
                              {37, 129, 515, false, true}, {530, 140, 300, true, true},
                              {12, 32, 1030, true, false}, {5, 3, 0, false, false}};
 
-double expected(const Gemm& g, std::int64_t i, std::int64_t j) {
-  double sum = 0;
-  for (std::int64_t k = 0; k < g.k; ++k) {
-    float a = element<float>(g.a, i, k);
-    float b = element<float>(g.b, k, j);
-    if (g.compute == DType::bf16) {
-      a = test::rounded(a);
-      b = test::rounded(b);
+/// Factors and, in double, their product: computed once for all instruction sets.
+struct KnownProduct {
+  KnownProduct(const Product& shape, DType compute_in)
+      : c(shape),
+        compute(compute_in),
+        a(random_values(c.m * c.k, 1)),
+        b(random_values(c.k * c.n, 2)),
+        bias(random_values(c.n, 3)) {
+    const Matrix x = left(), y = right();
+    for (std::int64_t i = 0; i < c.m; ++i) {
+      for (std::int64_t j = 0; j < c.n; ++j) {
+        sums.push_back(sum(x, y, i, j));
+      }
     }
-    sum += static_cast<double>(a) * b;
   }
-  return sum + (g.bias == nullptr ? 0.0 : static_cast<const float*>(g.bias)[j]);
-}
+  [[nodiscard]] Matrix left() const { return matrix(a, c.a_transposed, c.m, c.k); }
+  [[nodiscard]] Matrix right() const { return matrix(b, c.b_transposed, c.k, c.n); }
 
-void compare_product(const Product& c, DType compute, bool with_bias) {
-  const auto a = random_values(c.m * c.k, 1);
-  const auto b = random_values(c.k * c.n, 2);
-  const auto bias = random_values(c.n, 3);
+  Product c;
+  DType compute;
+  std::vector<float> a, b, bias;
+  std::vector<double> sums;
+
+ private:
+  [[nodiscard]] double sum(const Matrix& x, const Matrix& y, std::int64_t i, std::int64_t j) const {
+    double total = 0;
+    for (std::int64_t k = 0; k < c.k; ++k) {
+      float of_x = element<float>(x, i, k);
+      float of_y = element<float>(y, k, j);
+      if (compute == DType::bf16) {
+        of_x = test::rounded(of_x);
+        of_y = test::rounded(of_y);
+      }
+      total += static_cast<double>(of_x) * of_y;
+    }
+    return total;
+  }
+};
+
+void compare_product(const KnownProduct& known, bool with_bias) {
+  const Product& c = known.c;
   std::vector<float> out(static_cast<std::size_t>(c.m * c.n), 77.0F);
   Gemm g;
   g.m = c.m, g.n = c.n, g.k = c.k;
-  g.a = matrix(a, c.a_transposed, c.m, c.k);
-  g.b = matrix(b, c.b_transposed, c.k, c.n);
+  g.a = known.left(), g.b = known.right();
   g.c = out.data();
   g.c_stride = c.n;
-  g.bias = with_bias ? bias.data() : nullptr;
-  g.compute = compute;
+  g.bias = with_bias ? known.bias.data() : nullptr;
+  g.compute = known.compute;
   gemm(g);
   const double tolerance = 1e-6 * std::sqrt(static_cast<double>(c.k) + 1) * 4;
   for (std::int64_t i = 0; i < c.m; ++i) {
     for (std::int64_t j = 0; j < c.n; ++j) {
-      ASSERT_NEAR(out[static_cast<std::size_t>(i * c.n + j)], expected(g, i, j), tolerance)
+      const auto at = static_cast<std::size_t>(i * c.n + j);
+      const double added = with_bias ? known.bias[static_cast<std::size_t>(j)] : 0.0;
+      ASSERT_NEAR(out[at], known.sums[at] + added, tolerance)
           << "at " << i << ", " << j << " of " << c.m << " x " << c.n << " x " << c.k;
     }
   }
 }
 
 TEST(Gemm, EqualsSumInDouble) {
-  test::on_every_isa([](Isa isa) {
-    SCOPED_TRACE(std::string(to_string(isa)));
-    for (const Product& c : kProducts) {
-      for (const DType compute : {DType::f32, DType::bf16}) {
-        compare_product(c, compute, false);
-        compare_product(c, compute, true);
-      }
+  for (const Product& c : kProducts) {
+    for (const DType compute : {DType::f32, DType::bf16}) {
+      const KnownProduct known(c, compute);
+      test::on_every_isa([&](Isa isa) {
+        SCOPED_TRACE(std::string(to_string(isa)));
+        compare_product(known, false);
+        compare_product(known, true);
+      });
     }
-  });
+  }
 }
 
 /// Every second float is one of `values`.

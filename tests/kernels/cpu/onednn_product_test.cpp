@@ -8,6 +8,7 @@
 #include <tessera/kernels/cpu/product_library.h>
 
 #include "support.h"
+#include "support/sweep.h"
 
 namespace tessera::cpu {
 namespace {
@@ -92,7 +93,8 @@ TEST_F(OnednnProduct, RowsDoNotDependOnTheirNumber) {
   constexpr std::int64_t kRows = 300, kColumns = 50;
   with_all_factors(kRows, kColumns, 1100, [](const Factors& f, DType compute) {
     const auto whole = f.product(compute, 0, kRows, 0, kColumns);
-    for (std::int64_t rows = 1; rows <= kRows; ++rows) {
+    for (const int i : tessera::test::sampled(kRows, 30)) {
+      const std::int64_t rows = i + 1;
       expect_part(whole, kColumns, f.product(compute, 0, rows, 0, kColumns), 0, 0, kColumns);
     }
     expect_part(whole, kColumns, f.product(compute, 37, 100, 0, kColumns), 37, 0, kColumns);

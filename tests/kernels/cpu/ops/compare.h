@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -13,18 +14,26 @@ namespace tessera::cpu::test {
 
 inline bool took_fast_kernel = false;
 
-/// Runs `Op` with its fast kernel and without.
+/// What `Op` gives without its fast kernel.
 template <OpStruct Op>
-void compare(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs = {},
-             double tolerance = 1e-5) {
+Outputs reference_of(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs) {
+  auto& kernel = op_def<Op>().kernels[static_cast<std::size_t>(DeviceType::cpu)];
+  const OpDef::KernelFunction fast = std::exchange(kernel, nullptr);
+  Outputs outputs = call_all<Op>(inputs, attrs);
+  kernel = fast;
+  return outputs;
+}
+
+/// `Op` takes its fast kernel, which gives what is wanted.
+template <OpStruct Op>
+void expect_fast(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs,
+                 const Outputs& want, double tolerance) {
   auto& kernel = op_def<Op>().kernels[static_cast<std::size_t>(DeviceType::cpu)];
   static const OpDef::KernelFunction fast = kernel;
   ASSERT_NE(fast, nullptr) << Op::info.name;
   took_fast_kernel = false;
   kernel = [](Kernel& k, const void* a) { return took_fast_kernel = fast(k, a); };
   const Outputs got = call_all<Op>(inputs, attrs);
-  kernel = nullptr;
-  const Outputs want = call_all<Op>(inputs, attrs);
   kernel = fast;
   EXPECT_TRUE(took_fast_kernel) << Op::info.name << " left it to the reference";
   ASSERT_EQ(got.size(), want.size());
@@ -36,6 +45,13 @@ void compare(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& 
           << Op::info.name << ", output " << i << ", element " << j;
     }
   }
+}
+
+/// Runs `Op` with its fast kernel and without.
+template <OpStruct Op>
+void compare(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs = {},
+             double tolerance = 1e-5) {
+  expect_fast<Op>(inputs, attrs, reference_of<Op>(inputs, attrs), tolerance);
 }
 
 inline Tensor half(const Tensor& x) {
