@@ -1,6 +1,7 @@
 # tests/e2e and tests/lint: every executable file is a test. It finds the build folder in
 # TESSERA_BUILD and the sources in TESSERA_SOURCE, and skips by printing "skipped: reason" and
-# ending with 77.
+# ending with 77. It has both cores to itself, unless it runs one process of one thread after the other.
+set(one_core bench_driver compilers dlpack format includes instruction_sets module paths sizes)
 find_program(executable_files find REQUIRED)
 foreach(kind e2e lint)
   execute_process(COMMAND ${executable_files} ${CMAKE_CURRENT_SOURCE_DIR}/${kind} -maxdepth 1 -type f -perm -u+x
@@ -10,7 +11,11 @@ foreach(kind e2e lint)
   list(SORT scripts)
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
-    tessera_test(${kind}_${name} 2 ${script})
+    set(cores 2)
+    if(name IN_LIST one_core)
+      set(cores 1)
+    endif()
+    tessera_test(${kind}_${name} ${cores} ${script})
     set_property(TEST ${kind}_${name} PROPERTY LABELS ${kind})
     if(script MATCHES "/lint/(headers|sources)$")   # they compile for minutes: in tests/run thread only
       set_property(TEST ${kind}_${name} PROPERTY LABELS alone)

@@ -14,8 +14,9 @@ import time
 
 ROOT = pathlib.Path(os.environ.get("TESSERA_SOURCE", pathlib.Path(__file__).resolve().parents[3]))
 BUILD = pathlib.Path(os.environ.get("TESSERA_BUILD", ROOT / "build"))
-OWN_VARIABLES = {f"TESSERA_{name}" for name in ("BUILD", "SOURCE", "SEED", "TEST_SEED", "PYTHON", "OWN_MOUNTS",
+OWN_VARIABLES = {f"TESSERA_{name}" for name in ("BUILD", "SOURCE", "TEST_FULL", "TEST_SEED", "PYTHON", "OWN_MOUNTS",
                                                  "SKIP_PACKAGES", "SKIP_BUILD")}
+sys.path.append(str(ROOT / "tests" / "support"))   # for scripts to import what all tests share
 GPT = BUILD / "bin" / "gpt"
 TEXT = ROOT / "tests" / "fixtures" / "gpt" / "text.txt"
 TINY = ["--layers", "2", "--heads", "2", "--width", "32", "--context", "16", "--batch", "16",
