@@ -15,13 +15,16 @@ namespace {
 
 using namespace tessera;
 
+/// The program's own thread, which ends the process; main waits for it while the world lives.
+std::thread own_thread;
+
 /// True: the rank is to return from where it is.
 bool end_here(const std::string& way) {
   if (way == "throw" || way == "uncaught") {
     throw std::runtime_error("the reason");
   }
-  if (way == "thread") {  // the program's own, while the rank goes on
-    std::thread([] { throw std::runtime_error("the reason"); }).detach();
+  if (way == "thread") {  // while the rank goes on
+    own_thread = std::thread([] { throw std::runtime_error("the reason"); });
     return false;
   }
   if (way.starts_with("exit")) {
@@ -93,6 +96,9 @@ int main(int, char** argv) {
   const int code = way == "uncaught" ? 0 : world.run([&] { train(world, way, ends); }, "job");
   if (ends("end")) {
     end_here(way);
+  }
+  if (own_thread.joinable()) {
+    own_thread.join();
   }
   return code;
 }
