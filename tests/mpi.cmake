@@ -7,6 +7,7 @@ if(NOT TESSERA_HAVE_MPI OR NOT sources)
 endif()
 tessera_test_program(test_mpi ${sources})
 target_link_libraries(test_mpi PRIVATE tessera_mpi)
+tessera_compile_soon(test_mpi)
 tessera_unity(test_mpi)
 
 function(tessera_mpi_test name)

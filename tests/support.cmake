@@ -5,10 +5,6 @@ add_library(test_support INTERFACE)
 target_include_directories(test_support INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})   # "support/..."
 target_compile_definitions(test_support INTERFACE TESSERA_TEST_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}")
 target_link_libraries(test_support INTERFACE tessera tessera_flags GTest::gtest GTest::gmock)
-if(sources)
-  add_library(test_support_objects OBJECT ${sources})   # objects: what registers itself must stay
-  target_link_libraries(test_support_objects PRIVATE test_support)
-endif()
 
 # How unit tests are compiled, which is most of a build's time: soonest, without collecting GCC's
 # garbage, and without what the address sanitizer sees too, or cannot go wrong here (alignment), as
@@ -22,6 +18,20 @@ target_link_libraries(test_precompiled PRIVATE test_support)
 target_compile_options(test_precompiled PRIVATE ${test_options})
 target_precompile_headers(test_precompiled PRIVATE <gtest/gtest.h> <gmock/gmock.h> <algorithm> <cmath> <map>
   <tessera/core/dispatch/vjp.h> <tessera/core/dispatch/call.h> <tessera/nn/make.h>)
+
+# tessera_compile_soon(TARGET): the target is compiled as unit tests are.
+function(tessera_compile_soon target)
+  target_compile_options(${target} PRIVATE ${test_options})
+  target_precompile_headers(${target} REUSE_FROM test_precompiled)
+endfunction()
+
+if(sources)
+  add_library(test_support_objects OBJECT ${sources})   # objects: what registers itself must stay
+  target_link_libraries(test_support_objects PRIVATE test_support)
+  set_target_properties(test_support_objects PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(test_support_objects PRIVATE -fPIE)   # as the programs that the header is compiled for
+  tessera_compile_soon(test_support_objects)
+endif()
 
 # tessera_test_program(NAME SOURCE...): a program in build/bin.
 function(tessera_test_program name)
@@ -59,8 +69,7 @@ function(tessera_unit_tests folder)
   endif()
   list(TRANSFORM sources PREPEND ${folder}/)
   tessera_test_program(test_${folder} support/main.cpp ${sources})
-  target_compile_options(test_${folder} PRIVATE ${test_options})
-  target_precompile_headers(test_${folder} REUSE_FROM test_precompiled)
+  tessera_compile_soon(test_${folder})
   tessera_unity(test_${folder})
   math(EXPR last "${TESSERA_TEST_SHARDS} - 1")
   foreach(shard RANGE ${last})

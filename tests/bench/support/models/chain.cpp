@@ -10,12 +10,12 @@ namespace tessera::bench {
 namespace {
 
 constexpr int kLayers = 20;
-constexpr std::int64_t kWidth = 64;
+constexpr std::int64_t kChainWidth = 64;
 
 struct Chain : nn::Module {
   Chain() {
     for (int i = 0; i < kLayers; ++i) {
-      layers->add(kWidth, kWidth);
+      layers->add(kChainWidth, kChainWidth);
     }
   }
   Tensor forward(Tensor x) const {
@@ -31,7 +31,7 @@ struct Chain : nn::Module {
 }  // namespace
 
 std::unique_ptr<Training> chain(DType dtype) {
-  const Tensor x = random_input({8, kWidth}, dtype);
+  const Tensor x = random_input({8, kChainWidth}, dtype);
   return train<Chain, optim::SGD>({.lr = 1e-6}, dtype,
                                   [x](const nn::Ptr<Chain>& model) { return sum(model(x)); });
 }
