@@ -25,7 +25,7 @@ class OptimizerWith : public Optimizer {
     add_first_group(parameters, options);
   }
   template <Number... N>
-  explicit OptimizerWith(const std::vector<nn::Parameter>&, N...) = delete;  // {.lr = 0.1}
+  OptimizerWith(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
   /// Without parameters: see `add_group`.
   OptimizerWith() = default;
 
