@@ -42,6 +42,8 @@ Tensor laid_as(const Tensor& root, const Tensor& seed) {
   }
   check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
         seed.shape(), ", expected ", root.shape());
+  check(seed.device() == root.device(), "backward: the gradient lies elsewhere; got ",
+        seed.device(), ", expected ", root.device());
   if (seed.cut() == root.cut()) {
     return seed;
   }

@@ -68,9 +68,9 @@ void check_available(const Device& device) {
   const DeviceBackend* backend = device_types().backends[static_cast<std::size_t>(device.type)];
   check<NotImplementedError>(backend != nullptr, "device type \"", device.type,
                              "\" is not available in this build");
-  check<NotImplementedError>(device.index < backend->count(), "device: there are ",
-                             backend->count(), " of type ", device.type, "; got ", device,
-                             ", expected an index below that");
+  check<NotImplementedError>(device.index >= 0 && device.index < backend->count(),
+                             "device: there are ", backend->count(), " of type ", device.type,
+                             "; got ", device, ", expected an index below that");
 }
 
 const DeviceBackend& backend_of(DeviceType type) noexcept {
@@ -78,8 +78,11 @@ const DeviceBackend& backend_of(DeviceType type) noexcept {
 }
 
 RegisterDevice::RegisterDevice(const DeviceBackend& backend) {
+  const std::string_view name = backend.name;
+  check<InternalError>(!name.empty() && name.find(':') == std::string_view::npos,
+                       "device: no name of a type; got \"", name, '"');
   auto& [names, backends] = device_types();
-  auto place = std::ranges::find(names, backend.name);
+  auto place = std::ranges::find(names, name);
   place = place != names.end() ? place : std::find(names.begin() + kNamedTypes, names.end(), "");
   check<InternalError>(place != names.end(), "device: too many types; got ", backend.name,
                        ", expected at most ", kDeviceTypeCount);

@@ -92,6 +92,8 @@ void check_fits(const char* op, const Tensor& destination, const OutputSpec& spe
                              ": a meta tensor has no elements; got one that is to be written to a "
                              "tensor on ",
                              destination.device());
+  check(is_meta(destination) || destination.device() == spec.device, op,
+        ": the destination lies elsewhere; got ", destination.device(), ", expected ", spec.device);
   // Whoever shows the same memory would not know that it holds several microbatches now.
   if (destination.cut() != spec.cut && others_show(destination, inputs)) {
     fail_on_microbatches(op, "writes several microbatches into memory that other tensors show");

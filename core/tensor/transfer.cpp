@@ -25,13 +25,19 @@ std::size_t span_of(const TensorImpl& x) {
   return x.numel() == 0 ? 0 : static_cast<std::size_t>(last + 1) * size_of(x.dtype);
 }
 
+/// Tells `copy` what else is known of the elements of `x`.
+void carry_over(const TensorImpl& x, TensorImpl& copy) {
+  copy.set_cut(x.cut());
+  copy.inference = x.inference;
+  copy.set_counts(x.counts());
+}
+
 /// The elements of `x` in memory of the host's, with x's strides.
 Tensor copied_to_host(const TensorImpl& x) {
   const std::size_t nbytes = span_of(x);
   auto host = make_ref<TensorImpl>(make_ref<Storage>(nbytes, Device{}), x.shape, x.dtype, Device{});
   host->strides = x.strides;
-  host->set_cut(x.cut());
-  host->inference = x.inference;
+  carry_over(x, *host);
   if (nbytes > 0) {
     backend_of(x.device.type).read(x.device.index, host->storage->data(), address_of(x), nbytes);
   }
@@ -45,6 +51,7 @@ Tensor dense_on_host(const Tensor& x) {
     return host;
   }
   Tensor dense = empty(host.shape(), {.dtype = host.dtype()});
+  carry_over(x.get(), dense.get());
   const std::size_t element = size_of(host.dtype());
   const std::byte* from = address_of(host.get());
   std::byte* to = dense.get().storage->data();
@@ -65,31 +72,36 @@ Tensor to_host(const Tensor& x) {
 }
 
 Tensor on_device(const Tensor& x, const Device& device) {
+  check_available(device);
   if (x.device() == device) {
     return x.detach();
   }
-  const Tensor dense = dense_on_host(x);
   if (is_host_addressable(device)) {
-    return dense;
+    return dense_on_host(x);
   }
   const Tensor moved = empty(x.shape(), {.dtype = x.dtype(), .device = device});
-  moved.get().set_cut(x.cut());
-  transfer(moved, dense);
+  carry_over(x.get(), moved.get());
+  if (device.type != DeviceType::meta) {
+    transfer(moved, x);
+  }
   return moved;
 }
 
 void transfer(const Tensor& to, const Tensor& from) {
-  check(to.shape() == from.shape() && to.dtype() == from.dtype() && to.is_contiguous(),
-        "transfer: needs dense tensors alike; got ", to.shape(), " ", to.dtype(), " and ",
-        from.shape(), " ", from.dtype());
+  check(to.shape() == from.shape() && to.dtype() == from.dtype(), "transfer: unlike tensors; got ",
+        from.shape(), " ", from.dtype(), ", expected ", to.shape(), " ", to.dtype());
+  check(to.is_contiguous(), "transfer: the destination is not dense; got strides ", to.strides(),
+        ", expected those of a dense tensor ", to.shape());
+  check<NotImplementedError>(static_cast<bool>(to.get().storage),
+                             "transfer: a meta tensor has no elements");
   const Tensor host = dense_on_host(from);
-  const std::byte* bytes = address_of(host.get());
   if (to.numel() == 0) {
     return;
   }
   wait_until_writable(*to.get().storage);
+  const std::byte* bytes = address_of(host.get());
   if (is_host_addressable(to.device())) {
-    std::memcpy(address_of(to.get()), bytes, to.nbytes());
+    std::memmove(address_of(to.get()), bytes, to.nbytes());
   } else {
     backend_of(to.device().type).write(to.device().index, address_of(to.get()), bytes, to.nbytes());
   }

@@ -11,12 +11,12 @@ namespace tessera {
 [[nodiscard]] Tensor to_host(const Tensor& x);
 
 /// The elements of `x` on `device`, off the tape: x's own memory when they are there, else dense
-/// memory of their own. Throws NotImplementedError for a device that is not there and for a tensor
-/// without elements.
+/// memory of their own, and on meta none. Throws NotImplementedError for a device that is not there
+/// and for a tensor without elements.
 [[nodiscard]] Tensor on_device(const Tensor& x, const Device& device);
 
-/// Writes the elements of `from` to `to`, both dense, of one shape and dtype, each on any device;
-/// autograd does not notice. Throws InvalidArgument for others.
+/// Writes the elements of `from` to `to`, which is dense, of the same shape and dtype, each on any
+/// device; autograd does not notice. Throws InvalidArgument for others.
 void transfer(const Tensor& to, const Tensor& from);
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #include <tessera/nn/layers/embedding_table.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cstddef>
 
 #include <tessera/nn/init/normal.h>
 
@@ -32,9 +33,9 @@ Initializer table_init(std::optional<std::int64_t> padding) {
     const std::int64_t here = row - box.offset[0];
     if (here >= 0 && here < box.shape[0]) {
       const std::size_t nbytes = table.nbytes() / static_cast<std::size_t>(box.shape[0]);
-      std::memset(
-          static_cast<std::byte*>(table.raw_data()) + static_cast<std::size_t>(here) * nbytes, 0,
-          nbytes);
+      std::fill_n(
+          static_cast<std::byte*>(table.raw_data()) + static_cast<std::size_t>(here) * nbytes,
+          nbytes, std::byte{0});
     }
   };
 }

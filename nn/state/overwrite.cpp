@@ -41,6 +41,7 @@ void overwrite(const Tensor& into, const Tensor& from) {
     static_cast<void>(call_into<Cast>(into, {on_device(from, into.device())}, {into.dtype()}));
   } else {
     transfer(into, cast(to_host(from), into.dtype()));
+    into.get().storage->bump_version();
   }
 }
 

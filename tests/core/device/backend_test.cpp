@@ -105,6 +105,37 @@ TEST(Backends, are_not_mixed) {
                InvalidArgument);
 }
 
+TEST(Backends, keep_the_borders_of_microbatches) {
+  Tensor x = transpose(on_device(reshape(arange(12), {4, 3}), bare_device()), 0, 1);
+  x.get().set_cut({.parts = 2, .dim = 1});
+  for (const char* name : {"cpu", "bare:0", "bare:1"}) {
+    EXPECT_EQ(on_device(x, Device::parse(name)).cut(), x.cut()) << name;
+  }
+  EXPECT_EQ(to_host(x).cut(), x.cut());
+}
+
+TEST(Backends, are_asked_for_devices_that_there_are) {
+  const Tensor x = ones({2});
+  EXPECT_THROW(static_cast<void>(on_device(x, {.index = 1})), NotImplementedError);
+  const Device before{.type = bare_device().type, .index = -1};
+  EXPECT_THROW(static_cast<void>(on_device(x, before)), NotImplementedError);
+  const Device meta{.type = DeviceType::meta};
+  EXPECT_EQ(on_device(x, meta).device(), meta);
+  EXPECT_THROW(transfer(empty({2}, {.device = meta}), x), NotImplementedError);
+}
+
+TEST(Backends, do_not_meet_in_a_destination_or_a_gradient) {
+  const Tensor here = full({}, 1), there = full({}, 1, {.device = bare_device()});
+  EXPECT_EQ(error_of([&] { static_cast<void>(call_into<Cast>(here, {there}, {DType::f32})); }),
+            "cast: the destination lies elsewhere; got cpu, expected bare:0");
+  EXPECT_THROW(static_cast<void>(call_into<Add>(here, {here, there})), InvalidArgument);
+  const Tensor leaf = full({2}, 1, {.device = bare_device(), .requires_grad = true});
+  EXPECT_EQ(error_of([&] {
+              reshape(leaf, {2, 1}).backward(ones({2, 1}));
+            }),
+            "backward: the gradient lies elsewhere; got cpu, expected bare:0");
+}
+
 TEST(Transfer, takes_dense_tensors_alike) {
   const Tensor there = zeros({2}, {.device = bare_device()});
   transfer(there, tensor({1.F, 2.F}));
