@@ -6,7 +6,7 @@
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/core/tensor/modes.h>
+#include <tessera/core/tensor/loss_counts.h>
 
 namespace tessera {
 namespace {

@@ -209,8 +209,8 @@ class Module : public std::enable_shared_from_this<Module> {
   // All change parameters, their gradients and buffers in place and return this module. Slots, and
   // so ties, hooks and optimizers, stay; handles on the old tensors keep the old values. They throw
   // before anything is changed: NotImplementedError for a device that this build lacks or, but
-  // for `to_empty`, for tensors without elements, RuntimeError for state that ranks share. There is
-  // one device that has elements, so `non_blocking` changes nothing.
+  // for `to_empty`, for tensors without elements, RuntimeError for state that ranks share. What
+  // is moved is there when they return, so `non_blocking` changes nothing.
 
   /// Converts what is floating or complex. Throws TypeError for a dtype that is neither.
   Module& to(DType dtype, bool /*non_blocking*/ = false) { return detail::to(*this, {}, dtype); }

@@ -52,6 +52,28 @@ TEST(MovedModule, loads_and_is_loaded) {
   }
 }
 
+struct TiedLayers : Module {
+  TiedLayers() { second->weight.tie(first->weight); }
+  Child<Linear> first{this, "first", 3, 3, LinearOptions{.bias = false}};
+  Child<Linear> second{this, "second", 3, 3, LinearOptions{.bias = false}};
+};
+
+TEST(MovedModule, keeps_its_ties) {
+  const auto model = make<TiedLayers>();
+  model->to(bare_device());
+  ASSERT_EQ(model->parameters().size(), 1U);
+  EXPECT_EQ(model->parameters()[0].value().device(), bare_device());
+}
+
+TEST(MovedModule, notices_that_it_is_loaded) {
+  const auto here = two_layers(), there = two_layers();
+  there->to(bare_device());
+  const Tensor weight = there->named_parameters()[0].second.value();
+  const auto before = weight.version();
+  there->load_state_dict(here->state_dict());
+  EXPECT_GT(weight.version(), before);
+}
+
 TEST(MovedModule, refuses_what_needs_kernels) {
   const auto model = two_layers();
   model->to(bare_device());
