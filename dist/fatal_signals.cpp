@@ -149,7 +149,7 @@ void install() {
 
 }  // namespace
 
-FatalSignals::FatalSignals(std::shared_ptr<StatusBoard> board, const std::string& host)
+FatalSignals::FatalSignals(std::shared_ptr<HeartbeatTable> board, const std::string& host)
     : board_(std::move(board)) {
   const std::string text = detail::concat(
       board_->size() > 1 ? detail::concat("[rank ", board_->rank(), "] ") : "", "world: rank ",

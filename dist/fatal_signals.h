@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include <tessera/dist/comm/status_board.h>
+#include <tessera/dist/comm/heartbeat_table.h>
 
 namespace tessera::dist {
 
@@ -15,13 +15,13 @@ namespace tessera::dist {
 class FatalSignals {
  public:
   /// `board` is the world's.
-  FatalSignals(std::shared_ptr<StatusBoard> board, const std::string& host);
+  FatalSignals(std::shared_ptr<HeartbeatTable> board, const std::string& host);
   ~FatalSignals();
   FatalSignals(const FatalSignals&) = delete;
   FatalSignals& operator=(const FatalSignals&) = delete;
 
  private:
-  std::shared_ptr<StatusBoard> board_;
+  std::shared_ptr<HeartbeatTable> board_;
 };
 
 }  // namespace tessera::dist

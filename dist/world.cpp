@@ -11,23 +11,23 @@
 #include <tessera/core/base/clock.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/launcher.h>
+#include <tessera/core/base/launch_environment.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/settings.h>
 #include <tessera/core/base/settings_check.h>
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/dist/comm/backend.h>
 #include <tessera/dist/comm/health.h>
+#include <tessera/dist/comm/heartbeat_table.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/comm/recorder.h>
-#include <tessera/dist/comm/status_board.h>
 #include <tessera/dist/comm/watch.h>
 #include <tessera/dist/comm/watchdog.h>
-#include <tessera/dist/common_bits.h>
+#include <tessera/dist/common_numerics.h>
 #include <tessera/dist/cores.h>
-#include <tessera/dist/farewell.h>
 #include <tessera/dist/fatal_signals.h>
-#include <tessera/dist/last_resort.h>
+#include <tessera/dist/process_watchdog.h>
+#include <tessera/dist/shutdown_barrier.h>
 #include <tessera/dist/transports.h>
 #include <tessera/dist/unexpected_end.h>
 
@@ -67,7 +67,7 @@ Backend* choose_backend(const std::string& wanted) {
 
 /// Throws InvalidArgument, naming both numbers and the right command, when more ranks were
 /// announced than `delivered`. `has_transport`: this build could have formed a larger world.
-void require_delivered(const Announcement& announced, int delivered, bool has_transport) {
+void require_delivered(const LaunchEnvironment& announced, int delivered, bool has_transport) {
   const bool by_srun = announced.launcher.find("srun") != std::string::npos;
   check(announced.ranks <= delivered, "world: ", announced.launcher, " announces ", announced.ranks,
         " ranks (", announced.variable, "=", announced.ranks, ") but ", delivered,
@@ -116,7 +116,7 @@ struct World::State {
   std::shared_ptr<Communicator> comm;
   std::shared_ptr<Recorder> recorder;  ///< null where nothing is recorded
   std::chrono::milliseconds timeout{0};
-  std::unique_ptr<LastResort> sentry;  ///< while `run` is under way
+  std::unique_ptr<ProcessWatchdog> sentry;  ///< while `run` is under way
   int local_rank = 0;
   int local_size = 0;
   int exit_code = 1;
@@ -148,7 +148,7 @@ struct World::State {
     }
     const bool in_good_order = !failed();
     sentry.reset();
-    const LastResort guard(after(in_good_order ? timeout : kLeaving), exit_code, [&] {
+    const ProcessWatchdog guard(after(in_good_order ? timeout : kLeaving), exit_code, [&] {
       return in_good_order ? waiting_text("to leave", timeout) : std::string();
     });
     if (comm != nullptr && comm->board() != nullptr) {
@@ -198,7 +198,7 @@ struct World::State {
       if (comm->rank() == 0) {
         check_settings();
       }
-      choose_common_bits(*comm);
+      choose_common_numerics(*comm);
       pinned = take_cores(*comm, options.threads, launched);
     } catch (...) {
       if (comm->size() > 1) {
@@ -220,7 +220,7 @@ struct World::State {
       }
       return *since != Time{} && clock().now() - *since > kLastMoment;
     };
-    sentry = std::make_unique<LastResort>(stuck, 1, [this] {
+    sentry = std::make_unique<ProcessWatchdog>(stuck, 1, [this] {
       say_failure(*comm);
       return std::string();
     });
@@ -280,7 +280,7 @@ int exit_code_of(const std::exception_ptr& error) {
 World World::start(const WorldOptions& options) {
   say_idle_variables(options.threads > 0);
   auto state = std::make_shared<State>();
-  const Announcement announced = announced_world();
+  const LaunchEnvironment announced = launch_environment();
   state->backend = choose_backend(options.backend);
   if (state->backend == nullptr) {
     if (options.backend == "auto") {
@@ -298,7 +298,7 @@ World World::start(const WorldOptions& options) {
       }
       return late();
     };
-    const LastResort guard(stuck, 1, [&] { return waiting_text("to start", limit); });
+    const ProcessWatchdog guard(stuck, 1, [&] { return waiting_text("to start", limit); });
     state->comm = state->backend->connect();
     require_delivered(announced, state->comm->size(), true);
   }

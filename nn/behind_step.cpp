@@ -47,11 +47,11 @@ bool assign_behind_step(Slot& slot, const Tensor& value) {
   const bool in_hook = ParameterHookScope::alive();
   const bool open = slot.step != nullptr && slot.step->open();
   const bool in_body = mark != nullptr && behind().pass.lock() == mark && !module_is_running();
-  if (!in_hook && (open || !in_body || value.cut())) {
+  if (!in_hook && (open || !in_body || value.microbatches())) {
     return false;
   }
   check<RuntimeError>(
-      !in_hook || (!open && !value.cut()), "assign: ", slot.name,
+      !in_hook || (!open && !value.microbatches()), "assign: ", slot.name,
       " is assigned in a hook on a parameter's gradient, which runs once a training "
       "step, and what it is assigned is the step's microbatches'; keep what the hook "
       "needs of the forward in a buffer of its own");

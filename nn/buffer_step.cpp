@@ -221,7 +221,8 @@ void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
     const auto* bytes = static_cast<const std::uint8_t*>(dense.raw_data());
     for (std::int64_t m = 0; m < piece.count; ++m) {
       const auto at = static_cast<std::size_t>(first + m);
-      const std::size_t from = piece.value.cut() ? static_cast<std::size_t>(m) * nbytes : 0;
+      const std::size_t from =
+          piece.value.microbatches() ? static_cast<std::size_t>(m) * nbytes : 0;
       std::memcpy(values.data() + at * nbytes, bytes + from, nbytes);
       assigned[at] = 1;
     }
@@ -231,10 +232,10 @@ void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
 }
 
 Tensor mean_of_pass(const Slot& slot, const Tensor& value) {
-  if (!value.cut().stacked) {
+  if (!value.microbatches().per_microbatch) {
     return value;
   }
-  const auto parts = value.cut().parts;
+  const auto parts = value.microbatches().count;
   if (!is_differentiable(value.dtype())) {
     const Tensor dense = contiguous(value);
     check_agree(slot, static_cast<const std::uint8_t*>(dense.raw_data()),
@@ -250,9 +251,9 @@ namespace {
 
 /// A batch in one piece would assign another value.
 void say_no_mean(const Slot& slot, const Tensor& value) {
-  const Cut& cut = value.cut();
+  const MicrobatchLayout& layout = value.microbatches();
   const bool says = Context::current().rank == 0 && is_differentiable(value.dtype());
-  if (says && cut.stacked && cut.over != OverPass::mean) {
+  if (says && layout.per_microbatch && layout.over != OverPass::mean) {
     log_once("no mean in " + slot.name, LogLevel::warning, "assign: ", slot.name,
              " is assigned what is no mean over samples (a sum, say): it becomes the mean of what "
              "the step's microbatches assign, where the batch in one piece has another value");

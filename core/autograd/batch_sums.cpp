@@ -17,10 +17,10 @@ using Kind = std::vector<const BatchSumUse*>;
 /// The shape of one microbatch of `x`.
 Shape shape_of_piece(const Tensor& x) {
   Shape shape = x.shape();
-  if (x.cut().stacked) {
+  if (x.microbatches().per_microbatch) {
     shape.erase(0);
-  } else if (x.cut()) {
-    shape[x.cut().dim] /= x.cut().parts;
+  } else if (x.microbatches()) {
+    shape[x.microbatches().dim] /= x.microbatches().count;
   }
   return shape;
 }
@@ -52,30 +52,30 @@ std::int32_t parts_of(const Kind& kind) {
   std::int32_t parts = 1;
   for (const BatchSumUse* use : kind) {
     for (const Tensor& x : use->inputs) {
-      parts = std::max(parts, x.cut().parts);
+      parts = std::max(parts, x.microbatches().count);
     }
   }
   return parts;
 }
 
 bool depends_on_samples(const BatchSumUse& use) {
-  return std::ranges::any_of(use.inputs, [](const Tensor& x) { return bool{x.cut()}; });
+  return std::ranges::any_of(use.inputs, [](const Tensor& x) { return bool{x.microbatches()}; });
 }
 
 /// Input `i` of `use` as (parts, a microbatch's shape...), without borders.
 Tensor by_microbatch(const BatchSumUse& use, std::size_t i, std::int32_t parts) {
   Tensor x = use.inputs[i];
-  if (!x.cut()) {
+  if (!x.microbatches()) {
     // Of what no sample had a part in each microbatch has a share; the first factor takes it.
     const bool share = i == 0 && parts > 1 && !depends_on_samples(use);
     x = repeat_microbatches(share ? x * (1.0 / parts) : x, parts);
-  } else if (!x.cut().stacked && x.cut().dim > 0) {
+  } else if (!x.microbatches().per_microbatch && x.microbatches().dim > 0) {
     x = stack_microbatches(x);
   }
   Shape shape = shape_of_piece(x);
   shape.insert(0, parts);
   x = x.detach();
-  x.get().set_cut({});
+  x.get().set_microbatches({});
   return reshape(x, shape);
 }
 
@@ -93,7 +93,7 @@ Tensor join_samples(const Kind& kind, std::size_t i, std::int32_t parts) {
   Tensor joined = reshape(all, shape);
   if (parts > 1) {
     joined = joined.detach();
-    joined.get().set_cut({.parts = parts, .dim = 0});
+    joined.get().set_microbatches({.count = parts, .dim = 0});
   }
   return joined;
 }
@@ -131,7 +131,7 @@ std::vector<Tensor> sum_uses(std::span<const BatchSumUse> uses, bool alone,
                              const Tensor& destination) {
   const std::vector<Kind> kinds = sort_by_kind(uses);
   const bool whole = alone && kinds.size() == 1;
-  const ModeGuard<&Modes::batch_sum> sum(whole ? BatchSum::tree : BatchSum::stack);
+  const ModeGuard<&Modes::batch_sum> sum(whole ? BatchSum::tree : BatchSum::per_microbatch);
   std::vector<Tensor> gradients;
   for (const Kind& kind : kinds) {
     gradients.push_back(sum_kind(kind, whole ? destination : Tensor()));

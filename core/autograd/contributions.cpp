@@ -17,12 +17,12 @@ Tensor share_of_microbatch(const Tensor& whole, std::int32_t parts) {
 }
 
 void reconcile(Tensor& into, Tensor& value, const TensorMeta& meta) {
-  if (into.cut().stacked && !value.cut()) {
-    value = share_of_microbatch(value, into.cut().parts);
-  } else if (value.cut().stacked && !into.cut()) {
-    into = share_of_microbatch(into, value.cut().parts);
+  if (into.microbatches().per_microbatch && !value.microbatches()) {
+    value = share_of_microbatch(value, into.microbatches().count);
+  } else if (value.microbatches().per_microbatch && !into.microbatches()) {
+    into = share_of_microbatch(into, value.microbatches().count);
     std::swap(into, value);  // the larger one may be added to in place, and sums commute
-  } else if (!meta.cut) {
+  } else if (!meta.microbatches) {
     fail_on_microbatches("backward",
                          "a tensor that does not know its samples has one entry a sample for some "
                          "of its uses only (zeros_like(x) and the like make tensors that know)");
@@ -32,31 +32,32 @@ void reconcile(Tensor& into, Tensor& value, const TensorMeta& meta) {
 /// `value` with the borders of the tensor whose gradient it is: microbatches where that has them,
 /// none in a pass of one microbatch where that has none.
 Tensor bordered_like(Tensor value, const TensorMeta& meta) {
-  const Cut& cut = value.cut();
-  if (cut.stacked && meta.cut && !meta.cut.stacked) {
-    return lay_microbatches(value, meta.cut.dim);
+  const MicrobatchLayout& layout = value.microbatches();
+  if (layout.per_microbatch && meta.microbatches && !meta.microbatches.per_microbatch) {
+    return lay_microbatches(value, meta.microbatches.dim);
   }
-  return cut && cut.parts == 1 && !meta.cut ? unbind_microbatches(value)[0] : value;
+  return layout && layout.count == 1 && !meta.microbatches ? unbind_microbatches(value)[0] : value;
 }
 
 }  // namespace
 
 void add_contribution(Tensor& into, Tensor&& value, const TensorMeta& meta) {
-  if (value.cut()) [[unlikely]] {
+  if (value.microbatches()) [[unlikely]] {
     value = bordered_like(std::move(value), meta);
   }
   if (!into.defined()) {
     into = std::move(value);
     return;
   }
-  if (into.cut() != value.cut()) [[unlikely]] {
+  if (into.microbatches() != value.microbatches()) [[unlikely]] {
     reconcile(into, value, meta);
   }
   accumulate(into, value);
 }
 
 void check_fits_leaf(const Tensor& gradient, const TensorMeta& meta) {
-  if (gradient.cut() && !gradient.cut().stacked && !meta.cut) [[unlikely]] {
+  if (gradient.microbatches() && !gradient.microbatches().per_microbatch && !meta.microbatches)
+      [[unlikely]] {
     fail_on_microbatches(
         "backward",
         "a leaf that does not know its samples is as long as the pass and was used "

@@ -165,8 +165,8 @@ BatchSum BackwardRun::batch_sum_of(const OpRun& at) {
       continue;
     }
     const bool only_use = targets[i].is_leaf() && state_.leaf(targets[i]).only_use();
-    if (!only_use && !at.node->input_meta(i).cut) {
-      return BatchSum::stack;
+    if (!only_use && !at.node->input_meta(i).microbatches) {
+      return BatchSum::per_microbatch;
     }
   }
   return BatchSum::tree;
@@ -307,7 +307,7 @@ std::vector<Tensor> parts_of_sum(std::span<const Tensor> roots, std::span<const 
       std::ranges::any_of(all, [](const Tensor& root) { return counts_of(root) != nullptr; });
   const ModeGuard<&Modes::record> recording(true);
   for (std::size_t i = 0; weighed && parts > 1 && i < all.size(); ++i) {
-    if (all[i].requires_grad() && all[i].numel() == 1 && !all[i].cut() &&
+    if (all[i].requires_grad() && all[i].numel() == 1 && !all[i].microbatches() &&
         is_weighed(all[i], seeds[i]) && counts_of(all[i]) == nullptr) {
       all[i] = repeat_microbatches(all[i], static_cast<std::int32_t>(parts));
     }

@@ -8,7 +8,7 @@
 
 #include <tessera/core/autograd/gradient_scale.h>
 #include <tessera/core/autograd/node.h>
-#include <tessera/core/autograd/row_gradient.h>
+#include <tessera/core/autograd/sparse_gradient.h>
 #include <tessera/core/base/small_mutex.h>
 
 namespace tessera {
@@ -20,7 +20,7 @@ using ReadyHook = std::function<void(LeafNode&)>;
 struct Contribution {
   Tensor
       dense;  ///< in the parameter's shape, summed over the pass's microbatches; may be undefined
-  RowGradient rows;
+  SparseGradient rows;
 };
 
 /// Takes the gradients of one leaf. The default one adds them to `grad`; data parallel installs its

@@ -17,7 +17,7 @@ void LeafRun::expect(bool rows) {
 }
 
 std::size_t LeafRun::bytes_apart() const {
-  return sum_.defined() && sum_.cut().stacked ? sum_.nbytes() : 0;
+  return sum_.defined() && sum_.microbatches().per_microbatch ? sum_.nbytes() : 0;
 }
 
 void LeafRun::add(Tensor gradient) {
@@ -38,7 +38,8 @@ void LeafRun::add_put_off(bool for_sink) {
 
 /// What the leaf has once a microbatch, a mean over its samples say, has a gradient for each.
 void LeafRun::add_up_microbatches(GradientSink* into) {
-  if (sum_.defined() && sum_.cut().stacked && !leaf_->meta.cut.stacked) {
+  if (sum_.defined() && sum_.microbatches().per_microbatch &&
+      !leaf_->meta.microbatches.per_microbatch) {
     sum_ = sum_microbatches(sum_, into != nullptr ? into->destination(*leaf_) : Tensor());
   }
 }
@@ -55,7 +56,7 @@ void LeafRun::offer_dense() {
 Tensor LeafRun::take_sum() {
   add_up_microbatches(nullptr);
   Tensor total = std::exchange(sum_, Tensor());
-  if (const RowGradient all = merge_uses(std::exchange(rows_, {})); all.defined()) {
+  if (const SparseGradient all = merge_uses(std::exchange(rows_, {})); all.defined()) {
     total = tessera::add_rows(total, all, leaf_->meta);
   }
   return leaf_->run_hooks(std::move(total));

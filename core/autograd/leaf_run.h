@@ -35,7 +35,7 @@ class LeafRun {
   /// Adds the gradients of the uses that were put off. A sum that is all there is of the dense part
   /// is written into the sink's memory if it is `for_sink`.
   void add_put_off(bool for_sink);
-  void add_rows(RowGradient rows) { rows_.push_back(std::move(rows)); }
+  void add_rows(SparseGradient rows) { rows_.push_back(std::move(rows)); }
   /// Offers the sum to the sink before rows have come.
   void offer_dense();
   /// The finished sum, for somebody who wants it instead of the sink; hooks on gradients have run.
@@ -50,11 +50,11 @@ class LeafRun {
   LeafNode* leaf_;
   Tensor sum_;  ///< dense contributions so far
   std::vector<BatchSumUse> put_off_;
-  std::vector<RowGradient> rows_;  ///< row contributions
-  std::int32_t pending_ = 0;       ///< contributions still to come
-  std::int32_t uses_ = 0;          ///< dense ones in all
-  std::int32_t arrived_ = 0;       ///< dense ones that have come
-  bool dense_taken_ = false;       ///< the sink has the dense part
+  std::vector<SparseGradient> rows_;  ///< row contributions
+  std::int32_t pending_ = 0;          ///< contributions still to come
+  std::int32_t uses_ = 0;             ///< dense ones in all
+  std::int32_t arrived_ = 0;          ///< dense ones that have come
+  bool dense_taken_ = false;          ///< the sink has the dense part
 };
 
 }  // namespace tessera

@@ -40,8 +40,9 @@ bool count_alike(const LossCounts& a, const LossCounts& b) {
 /// for all microbatches alike goes with what exists once in each: a pass of one microbatch cannot
 /// tell the two.
 bool may_carry(const Tensor& x, const LossCounts& counts) {
-  const Cut& cut = counts.values.cut();
-  return is_floating(x.dtype()) && (cut ? x.cut() == cut : !x.cut() || x.cut().stacked);
+  const MicrobatchLayout& layout = counts.values.microbatches();
+  return is_floating(x.dtype()) && (layout ? x.microbatches() == layout
+                                           : !x.microbatches() || x.microbatches().per_microbatch);
 }
 
 bool adds(const OpDef& op) {
@@ -102,7 +103,7 @@ Ref<const LossCounts> with_other(const LossCounts& counts, const char* other) {
 
 /// What counts for all microbatches alike, once for each of `parts`.
 Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts, std::int32_t parts) {
-  if (counts->values.cut() || parts == 1) {
+  if (counts->values.microbatches() || parts == 1) {
     return counts;
   }
   auto each = make_ref<LossCounts>();
@@ -116,7 +117,7 @@ Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts, std::int32_
 /// What counts for all alike, once for each of those that `other` has one for: a sum of both losses
 /// does.
 Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts, const LossCounts& other) {
-  return once_each(counts, other.values.cut().parts);
+  return once_each(counts, other.values.microbatches().count);
 }
 
 /// True when some of a microbatch's elements did not count.
@@ -147,7 +148,7 @@ bool is_plain_mean(const Tensor& x) {
     return false;
   }
   const Pass& pass = Context::current().pass;
-  if (!x.cut()) {
+  if (!x.microbatches()) {
     return pass.count == 1 && pass.grain > 1 && x.requires_grad() && is_made_of_data(x);
   }
   const std::vector<double> values =
@@ -179,7 +180,7 @@ void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs, boo
   found = found && beside_plain ? beside(found, "a mean over all samples") : found;
   for (const Tensor& y : outputs) {
     if (found && may_carry(y, *found)) {
-      y.get().set_counts(once_each(found, y.cut().parts));
+      y.get().set_counts(once_each(found, y.microbatches().count));
     }
     const Ref<TensorImpl>& base = y.get().base;
     const bool part = base && base->numel() != y.numel();

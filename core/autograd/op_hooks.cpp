@@ -16,7 +16,8 @@ void check_replaced(const OpNode& node, const std::vector<Tensor>& replaced) {
         ": wrong number of gradients; got ", replaced.size(), ", expected ", node.edges.size());
   for (std::size_t i = 0; i < replaced.size(); ++i) {
     const Tensor& gradient = replaced[i];
-    const bool compared = gradient.defined() && node.edges[i].node && !gradient.cut().stacked;
+    const bool compared =
+        gradient.defined() && node.edges[i].node && !gradient.microbatches().per_microbatch;
     check(!compared || gradient.shape() == node.input_meta(i).shape, "op hook on ",
           node.op->info.name, ": wrong shape of gradient ", i, "; got ",
           compared ? gradient.shape() : Shape(), ", expected ", node.input_meta(i).shape);

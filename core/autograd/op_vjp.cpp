@@ -21,7 +21,7 @@ Tensor OpVjp::gradient(int i) const {
   }
   const TensorMeta& meta = output_meta(i);
   Tensor none = zeros(meta.shape, {.dtype = meta.dtype, .device = meta.device});
-  none.get().set_cut(meta.cut);
+  none.get().set_microbatches(meta.microbatches);
   return none;
 }
 
@@ -52,7 +52,7 @@ namespace {
 /// Where no sample had a part in the op's outputs, each microbatch has a gradient of its own.
 bool brings_apart(std::span<const Tensor> gradients) {
   return std::ranges::any_of(gradients, [](const Tensor& gradient) {
-    return gradient.defined() && gradient.cut().stacked;
+    return gradient.defined() && gradient.microbatches().per_microbatch;
   });
 }
 
@@ -60,7 +60,7 @@ bool brings_apart(std::span<const Tensor> gradients) {
 
 Tensor OpVjp::destination(int i) const {
   // The gradients of several microbatches, which another input wants apart, would not fit.
-  if (Modes::current().batch_sum == BatchSum::stack && Context::current().pass.count > 1) {
+  if (Modes::current().batch_sum == BatchSum::per_microbatch && Context::current().pass.count > 1) {
     return {};
   }
   if (brings_apart(run_.gradients(op_))) {
@@ -77,13 +77,14 @@ namespace {
 
 /// Inputs of a sum over samples: one without borders has an entry for each sample of the others.
 std::vector<Tensor> marked_alike(std::span<const TensorRef> inputs) {
-  Cut cut;
+  MicrobatchLayout layout;
   for (const Tensor& x : inputs) {
-    cut = x.cut() && !x.cut().stacked ? x.cut() : cut;
+    layout = x.microbatches() && !x.microbatches().per_microbatch ? x.microbatches() : layout;
   }
   std::vector<Tensor> marked;
   for (const Tensor& x : inputs) {
-    marked.push_back(cut && !x.cut() ? as_microbatches(x, cut.parts, cut.dim) : x);
+    marked.push_back(layout && !x.microbatches() ? as_microbatches(x, layout.count, layout.dim)
+                                                 : x);
   }
   return marked;
 }
@@ -115,7 +116,8 @@ void check_only_use(const OpDef& op, const LeafRun* leaf) {
 
 void OpVjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
                           const void* attrs) {
-  const bool has_samples = inputs[0]->ndim() - (inputs[0]->cut().stacked ? 1 : 0) > 1;
+  const bool has_samples =
+      inputs[0]->ndim() - (inputs[0]->microbatches().per_microbatch ? 1 : 0) > 1;
   const bool several = Context::current().pass.grain > 1;
   if (several && has_samples && !grad_enabled() && put_off_batch_sum(i, op, inputs, attrs)) {
     return;
@@ -128,7 +130,7 @@ void OpVjp::set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inp
 bool OpVjp::put_off_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
                               const void* attrs) {
   LeafRun* leaf = run_.leaf_behind(op_, index(i));
-  const bool shared = leaf != nullptr && !leaf->only_use() && !input_meta(i).cut;
+  const bool shared = leaf != nullptr && !leaf->only_use() && !input_meta(i).microbatches;
   if (!shared && !node_.of_one_microbatch) {
     return false;
   }
@@ -149,12 +151,12 @@ bool OpVjp::put_off_batch_sum(int i, const OpDef& op, std::span<const TensorRef>
 namespace {
 
 /// The dense gradient of each microbatch.
-Tensor rows_apart(const RowGradient& rows, const TensorMeta& meta) {
+Tensor rows_apart(const SparseGradient& rows, const TensorMeta& meta) {
   const Outputs ids = unbind_microbatches(rows.ids);
   const Outputs values = unbind_microbatches(rows.values);
   std::vector<Tensor> dense;
   for (std::size_t m = 0; m < ids.size(); ++m) {
-    const RowGradient own{
+    const SparseGradient own{
         .ids = ids[m], .values = values[m], .first = rows.first + static_cast<std::int64_t>(m)};
     dense.push_back(add_rows({}, own, meta));
   }
@@ -164,19 +166,20 @@ Tensor rows_apart(const RowGradient& rows, const TensorMeta& meta) {
 }  // namespace
 
 void OpVjp::set_rows(int i, Tensor ids, Tensor values) {
-  if (const Cut& cut = values.cut(); cut && !ids.cut() && cut.dim < values.ndim() - 1) {
+  if (const MicrobatchLayout& layout = values.microbatches();
+      layout && !ids.microbatches() && layout.dim < values.ndim() - 1) {
     // Ids that all microbatches share (positions) are looked up once and have a gradient for each.
-    ids = cut.stacked ? repeat_microbatches(ids, cut.parts)
-                      : as_microbatches(ids, cut.parts, cut.dim);
+    ids = layout.per_microbatch ? repeat_microbatches(ids, layout.count)
+                                : as_microbatches(ids, layout.count, layout.dim);
   }
   if (!lie_in_runs(ids)) {
     ids = stack_microbatches(ids);
     values = stack_microbatches(values);
   }
-  const RowGradient rows{.ids = ids,
-                         .values = values,
-                         .parts = ids.cut() ? ids.cut().parts : 1,
-                         .first = Context::current().pass.first};
+  const SparseGradient rows{.ids = ids,
+                            .values = values,
+                            .parts = ids.microbatches() ? ids.microbatches().count : 1,
+                            .first = Context::current().pass.first};
   if (LeafRun* leaf = run_.leaf_behind(op_, index(i)); leaf != nullptr) {
     leaf->add_rows(rows);
     return;

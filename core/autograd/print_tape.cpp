@@ -79,11 +79,11 @@ class TapePrinter {
 
   void print(const TensorMeta& x) const {
     out_ << x.dtype << ' ' << x.shape;
-    if (x.cut.parts > 1) {
-      out_ << " of " << x.cut.parts << " microbatches"
-           << (x.cut.stacked ? ", one at each index" : "");
-      if (!x.cut.stacked) {
-        out_ << " along dim " << int{x.cut.dim};
+    if (x.microbatches.count > 1) {
+      out_ << " of " << x.microbatches.count << " microbatches"
+           << (x.microbatches.per_microbatch ? ", one at each index" : "");
+      if (!x.microbatches.per_microbatch) {
+        out_ << " along dim " << int{x.microbatches.dim};
       }
     }
   }

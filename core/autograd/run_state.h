@@ -87,7 +87,7 @@ class RunState {
 
 /// True when the gradient of input `i` is kept as rows.
 [[nodiscard]] inline bool brings_rows(const OpNode& node, std::size_t i) {
-  return (node.op->info.row_gradients >> i & 1U) != 0;
+  return (node.op->info.sparse_gradients >> i & 1U) != 0;
 }
 
 }  // namespace tessera

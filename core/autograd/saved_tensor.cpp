@@ -14,18 +14,18 @@ namespace {
 class PackedWithBorders final : public PackedTensor {
  public:
   PackedWithBorders(std::unique_ptr<PackedTensor> packed, const Tensor& tensor)
-      : packed_(std::move(packed)), shape_(tensor.shape()), cut_(tensor.cut()) {}
+      : packed_(std::move(packed)), shape_(tensor.shape()), microbatches_(tensor.microbatches()) {}
 
   [[nodiscard]] Tensor unpack() override {
     Tensor x = packed_->unpack();
-    const bool knows_none = x.defined() && !x.cut() && x.shape() == shape_;
-    return knows_none ? with_borders(x, cut_) : x;
+    const bool knows_none = x.defined() && !x.microbatches() && x.shape() == shape_;
+    return knows_none ? with_borders(x, microbatches_) : x;
   }
 
  private:
   std::unique_ptr<PackedTensor> packed_;
   Shape shape_;
-  Cut cut_;
+  MicrobatchLayout microbatches_;
 };
 
 }  // namespace
@@ -47,7 +47,7 @@ SavedTensor SavedTensor::as_it_is(const Tensor& tensor) {
 SavedTensor::SavedTensor(const Tensor& tensor) {
   if (SavedTensorHooks* hooks = Modes::current().saved_hooks; hooks != nullptr) [[unlikely]] {
     packed_ = hooks->pack(tensor);
-    if (packed_ != nullptr && tensor.cut()) {
+    if (packed_ != nullptr && tensor.microbatches()) {
       packed_ = std::make_unique<PackedWithBorders>(std::move(packed_), tensor);
     }
   }

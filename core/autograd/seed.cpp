@@ -14,9 +14,9 @@
 namespace tessera {
 namespace {
 
-Tensor constant_for(const Tensor& root, double value, const Cut& cut = {}) {
+Tensor constant_for(const Tensor& root, double value, const MicrobatchLayout& layout = {}) {
   Tensor constant = full(root.shape(), value, {.dtype = root.dtype(), .device = root.device()});
-  constant.get().set_cut(cut);
+  constant.get().set_microbatches(layout);
   return constant;
 }
 
@@ -37,32 +37,34 @@ Tensor weighted(const Tensor& root, std::span<const double> weights, bool per_mi
 
 /// `seed` with the borders of `root`; one of a microbatch's shape is each one's.
 Tensor laid_as(const Tensor& root, const Tensor& seed) {
-  if (root.cut().stacked && !seed.cut() && seed.shape() == unstacked_shape(root)) {
-    return repeat_microbatches(seed, root.cut().parts);
+  if (root.microbatches().per_microbatch && !seed.microbatches() &&
+      seed.shape() == unstacked_shape(root)) {
+    return repeat_microbatches(seed, root.microbatches().count);
   }
   check(seed.shape() == root.shape(), "backward: the gradient has the wrong shape; got ",
         seed.shape(), ", expected ", root.shape());
   check(seed.device() == root.device(), "backward: the gradient lies elsewhere; got ",
         seed.device(), ", expected ", root.device());
-  if (seed.cut() == root.cut()) {
+  if (seed.microbatches() == root.microbatches()) {
     return seed;
   }
   Tensor given = seed.detach();
-  given.get().set_cut(root.cut());
+  given.get().set_microbatches(root.microbatches());
   return given;
 }
 
 bool is_behind_loop(const Tensor& root) {
-  return root.cut().stacked && root.cut().parts > 1 && Context::current().pass.grain == 1;
+  return root.microbatches().per_microbatch && root.microbatches().count > 1 &&
+         Context::current().pass.grain == 1;
 }
 
 /// Behind its loop a batch is one of its own, and a loss which is none of it has no gradient.
 void check_is_of_batch(const Tensor& root) {
-  const OverPass over = root.cut().over;
+  const OverPass over = root.microbatches().over;
   check<Unsupported>(
       !is_behind_loop(root) || over == OverPass::mean || over == OverPass::sum,
       "backward: the loss of a batch that is used behind its loop exists once for each of ",
-      root.cut().parts,
+      root.microbatches().count,
       " microbatches and is no mean or sum over samples, so that it is not the batch's; call "
       "backward inside the loop, which trains the mean of theirs, or take LoaderOptions::grain = "
       "1");
@@ -72,13 +74,13 @@ void check_is_of_batch(const Tensor& root) {
 /// means over them, is another number for the batch in one piece.
 void say_no_mean(const Tensor& root) {
   const Context& context = Context::current();
-  const Cut& cut = root.cut();
+  const MicrobatchLayout& layout = root.microbatches();
   const std::int64_t grain = context.pass.grain;
-  const bool trains = cut.stacked && grain > 1 && context.pass.training;
-  if (!trains || cut.over == OverPass::mean || context.rank != 0) {
+  const bool trains = layout.per_microbatch && grain > 1 && context.pass.training;
+  if (!trains || layout.over == OverPass::mean || context.rank != 0) {
     return;
   }
-  if (cut.over == OverPass::sum) {
+  if (layout.over == OverPass::sum) {
     log_once("loss is a sum", LogLevel::warning,
              "backward: the loss is a sum over samples; trained is the mean of the step's ", grain,
              " microbatches' sums, whose gradient is 1/", grain,
@@ -98,7 +100,7 @@ void say_no_mean(const Tensor& root) {
 /// exists once a step, as what was made of parameters does, counts by the pass's share.
 Tensor share_of_given(const Tensor& root, const Tensor& given) {
   const Pass& pass = Context::current().pass;
-  if (root.cut() || pass.samples == 0 || pass.grain == 1) {
+  if (root.microbatches() || pass.samples == 0 || pass.grain == 1) {
     return given;
   }
   const bool once = !may_be_made_of_samples(root);
@@ -129,32 +131,34 @@ Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
     return is_weighed(root, seed) ? given * cast(seed_for(root, {}, scale, weights), given.dtype())
                                   : share_of_given(root, given);
   }
-  const bool per_microbatch = root.cut().stacked && root.numel() == root.cut().parts;
+  const bool per_microbatch =
+      root.microbatches().per_microbatch && root.numel() == root.microbatches().count;
   check(root.numel() == 1 || per_microbatch,
         "backward: needs a gradient for a tensor of several elements; got shape ", root.shape());
   const Pass& pass = Context::current().pass;
-  check(!per_microbatch || pass.samples == 0 || root.cut().parts == pass.count,
-        "backward: the loss is not of the pass that runs; got one of ", root.cut().parts,
+  check(!per_microbatch || pass.samples == 0 || root.microbatches().count == pass.count,
+        "backward: the loss is not of the pass that runs; got one of ", root.microbatches().count,
         " microbatches, expected ", pass.count,
         ": loaders in one step need one LoaderOptions::grain, and what a loop keeps from one pass "
         "to another is kept for each Context::current().pass.first");
   if (scale != SeedScale::one) {
     check_is_of_batch(root);
     say_no_mean(root);
-    if (is_behind_loop(root) && root.cut().over == OverPass::sum) {
+    if (is_behind_loop(root) && root.microbatches().over == OverPass::sum) {
       return seed_of_item(root);
     }
   }
-  Tensor gradient = scale == SeedScale::one ? constant_for(root, 1)
-                    : weights.empty()
-                        ? constant_for(root, share_of_step(per_microbatch, root.cut().parts))
-                        : weighted(root, weights, per_microbatch);
-  gradient.get().set_cut(root.cut());
+  Tensor gradient =
+      scale == SeedScale::one ? constant_for(root, 1)
+      : weights.empty()
+          ? constant_for(root, share_of_step(per_microbatch, root.microbatches().count))
+          : weighted(root, weights, per_microbatch);
+  gradient.get().set_microbatches(root.microbatches());
   return gradient;
 }
 
 Tensor seed_of_item(const Tensor& loss) {
-  if (!loss.cut().stacked || loss.numel() != loss.cut().parts) {
+  if (!loss.microbatches().per_microbatch || loss.numel() != loss.microbatches().count) {
     return {};
   }
   check_is_of_batch(loss);
@@ -166,15 +170,15 @@ Tensor seed_of_item(const Tensor& loss) {
   if (std::ssize(weights) != loss.numel()) {
     weights.assign(static_cast<std::size_t>(loss.numel()), 1);
   }
-  if (loss.cut().over == OverPass::sum) {
-    return constant_for(loss, 1, loss.cut());
+  if (loss.microbatches().over == OverPass::sum) {
+    return constant_for(loss, 1, loss.microbatches());
   }
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) {
     weight = total > 0 ? weight / total : 0;
   }
   Tensor seed = weighted(loss, weights, true);
-  seed.get().set_cut(loss.cut());
+  seed.get().set_microbatches(loss.microbatches());
   return seed;
 }
 

@@ -14,8 +14,8 @@ namespace {
 /// Throws InvalidArgument, naming the parameter whose value `x` is, unless `gradient` can be that
 /// of `x`.
 void check_given(const Tensor& x, const Tensor& gradient) {
-  const Cut cut = gradient.cut();
-  const bool shape_fits = gradient.shape() == x.shape() && cut.parts == 1;
+  const MicrobatchLayout layout = gradient.microbatches();
+  const bool shape_fits = gradient.shape() == x.shape() && layout.count == 1;
   const bool fits = gradient.dtype() == x.dtype() && gradient.device() == x.device();
   if (shape_fits && fits) {
     return;
@@ -24,10 +24,10 @@ void check_given(const Tensor& x, const Tensor& gradient) {
   const auto name = leaf != nullptr ? leaf->name.lock() : nullptr;
   const std::string op =
       name == nullptr ? "set_grad" : detail::concat("set_grad of \"", *name, '"');
-  const bool several = cut.parts > 1;
+  const bool several = layout.count > 1;
   check(shape_fits, op, ": wrong shape; got ", gradient.shape(),
-        several ? detail::concat(", which holds ", cut.parts, " microbatches") : "", ", expected ",
-        x.shape(), several ? " for all of them together" : "");
+        several ? detail::concat(", which holds ", layout.count, " microbatches") : "",
+        ", expected ", x.shape(), several ? " for all of them together" : "");
   check(fits, op, ": wrong dtype or device; got ", gradient.dtype(), " on ", gradient.device(),
         ", expected ", x.dtype(), " on ", x.device());
 }

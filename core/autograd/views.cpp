@@ -13,7 +13,7 @@ namespace {
 
 /// Where the elements of `view` lie in its base.
 StridedView geometry_of(const TensorImpl& view) {
-  return {view.shape, view.strides, view.offset - view.base->offset, view.cut()};
+  return {view.shape, view.strides, view.offset - view.base->offset, view.microbatches()};
 }
 
 bool is_leaf_with_gradient(const TensorImpl& x) {
@@ -77,7 +77,7 @@ Tensor snapshot(const Tensor& x) {
   settle_view(x);
   const NoGradGuard off_the_tape;
   Tensor copy = clone(x);
-  copy.get().set_cut(x.cut());
+  copy.get().set_microbatches(x.microbatches());
   copy.get().set_counts(x.get().counts());
   copy_place(x.get(), copy.get());
   return copy;

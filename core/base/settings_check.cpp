@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/launcher.h>
+#include <tessera/core/base/launch_environment.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/settings.h>
 
@@ -64,7 +64,8 @@ void check_settings() {
 
 void say_idle_variables(bool threads_given) {
   static std::atomic<bool> said = false;
-  if (said.load(std::memory_order_relaxed) || said.exchange(true) || announced_world().rank > 0) {
+  if (said.load(std::memory_order_relaxed) || said.exchange(true) ||
+      launch_environment().rank > 0) {
     return;
   }
   try {

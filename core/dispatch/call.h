@@ -1,4 +1,4 @@
-// The call pipeline, through which every op goes: cut, kernel, record.
+// The call pipeline, through which every op goes: stages, kernel, record.
 #pragma once
 
 #include <initializer_list>

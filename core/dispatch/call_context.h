@@ -38,7 +38,7 @@ class SumsApart {
   SumsApart() = default;
 
  private:
-  ModeGuard<&Modes::batch_sum> guard_{BatchSum::stack};
+  ModeGuard<&Modes::batch_sum> guard_{BatchSum::per_microbatch};
 };
 
 }  // namespace tessera

@@ -8,13 +8,13 @@
 
 namespace tessera {
 
-/// Shape, dtype and device of an output to be. The pipeline sets the cut; only ops that declare
-/// `sees_cut` set it themselves.
+/// Shape, dtype and device of an output to be. The pipeline sets the layout of microbatches; only
+/// ops that declare `sees_microbatches` set it themselves.
 struct OutputSpec {
   Shape shape;
   DType dtype = DType::f32;
   Device device{};
-  Cut cut;
+  MicrobatchLayout microbatches;
 };
 
 /// Throws InvalidArgument: input `i` of `op` is an undefined tensor, or not there.
@@ -40,8 +40,8 @@ class Infer {
   }
 
   /// Adds the next output, on the device of the first input.
-  void add_output(const Shape& shape, DType dtype, Cut cut = {}) {
-    outputs_.emplace_back(OutputSpec{shape, dtype, input(0).device(), cut});
+  void add_output(const Shape& shape, DType dtype, MicrobatchLayout layout = {}) {
+    outputs_.emplace_back(OutputSpec{shape, dtype, input(0).device(), layout});
   }
 
   [[nodiscard]] std::span<const OutputSpec> outputs() const { return outputs_; }

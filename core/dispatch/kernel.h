@@ -28,22 +28,22 @@ class Kernel {
   }
 
   /// Number of microbatches that a sum over the batch must be cut into; 1 means one plain sum. More
-  /// than 1 only for ops that declare `cuts_sums`. The cut dims of the inputs are in their `cut`.
-  [[nodiscard]] std::int32_t cuts() const { return cuts_; }
+  /// than 1 only for ops that declare `sums_microbatches`. The inputs know along which dim.
+  [[nodiscard]] std::int32_t microbatch_count() const { return microbatch_count_; }
   /// True when the pieces are wanted one by one, as a new dim 0 of the reduced outputs; otherwise
   /// they are added along the balanced binary tree over microbatches.
-  [[nodiscard]] bool stacked() const { return stacked_; }
-  void set_cuts(std::int32_t cuts, bool stacked) {
-    cuts_ = cuts;
-    stacked_ = stacked;
+  [[nodiscard]] bool per_microbatch() const { return per_microbatch_; }
+  void set_microbatches(std::int32_t count, bool per_microbatch) {
+    microbatch_count_ = count;
+    per_microbatch_ = per_microbatch;
   }
 
  private:
   const char* op_;
   std::span<TensorImpl* const> inputs_;
   std::span<TensorImpl* const> outputs_;
-  std::int32_t cuts_ = 1;
-  bool stacked_ = false;
+  std::int32_t microbatch_count_ = 1;
+  bool per_microbatch_ = false;
 };
 
 }  // namespace tessera

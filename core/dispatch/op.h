@@ -29,7 +29,7 @@
 #include <tessera/core/dispatch/kernel.h>
 #include <tessera/core/dispatch/shard_rule.h>
 #include <tessera/core/tensor/box.h>
-#include <tessera/core/tensor/cut.h>
+#include <tessera/core/tensor/microbatch_layout.h>
 #include <tessera/core/tensor/stage.h>
 
 namespace tessera {
@@ -57,12 +57,13 @@ struct OpInfo {
   const char* name;
   const char* doc;  ///< one line
   bool differentiable = true;
-  bool elementwise = false;         ///< output element i depends on (broadcast) input elements i
-  bool in_place = false;            ///< may write into its first input
-  bool view = false;                ///< the output shares the first input's storage
-  bool cuts_sums = false;           ///< its kernels cut sums at microbatch borders themselves
-  bool sees_cut = false;            ///< works on microbatch borders: the pipeline leaves them alone
-  std::uint32_t row_gradients = 0;  ///< bit i: the gradient of input i is kept as rows (set_rows)
+  bool elementwise = false;        ///< output element i depends on (broadcast) input elements i
+  bool in_place = false;           ///< may write into its first input
+  bool view = false;               ///< the output shares the first input's storage
+  bool sums_microbatches = false;  ///< its kernels cut sums at microbatch borders themselves
+  bool sees_microbatches = false;  ///< works on microbatch borders: the pipeline leaves them alone
+  std::uint32_t sparse_gradients =
+      0;                            ///< bit i: the gradient of input i is kept as rows (set_rows)
   std::uint32_t saved_inputs = 0;   ///< bit i: the gradient reads input i
   std::uint32_t saved_outputs = 0;  ///< bit i: the gradient reads output i
   /// Bit i: of those, output i is no activation but a sum over the samples of a pass. Hooks that
@@ -122,7 +123,7 @@ const typename Op::Attrs& attrs_of(const void* attrs) {
 template <OpStruct Op>
 OpDef make_op_def() {
   OpDef def{.info = Op::info, .attrs = &kAttrsType<typename Op::Attrs>};
-  def.stages.set(Stage::split, !Op::info.sees_cut);
+  def.stages.set(Stage::split, !Op::info.sees_microbatches);
   def.infer = [](Infer& c, const void* attrs) { Op::infer(c, attrs_of<Op>(attrs)); };
   if constexpr (ViewOp<Op>) {
     def.alias = [](const TensorImpl& in, TensorImpl& out, int index, const void* attrs) {

@@ -11,12 +11,12 @@ namespace {
 using Operands = InlineVector<TensorImpl*, 6>;
 
 /// What the kernel sees of a tensor. A copy, because the host goes on to change the tensor itself
-/// (its place on the tape, its cut) while the kernel runs.
+/// (its place on the tape, its microbatches) while the kernel runs.
 Ref<TensorImpl> snapshot(const TensorImpl& x) {
   auto copy = make_ref<TensorImpl>(x.storage, x.shape, x.dtype, x.device);
   copy->strides = x.strides;
   copy->offset = x.offset;
-  copy->set_cut(x.cut());
+  copy->set_microbatches(x.microbatches());
   return copy;
 }
 
@@ -24,7 +24,10 @@ Ref<TensorImpl> snapshot(const TensorImpl& x) {
 class Job {
  public:
   Job(const OpDef& op, const Kernel& kernel, const void* attrs)
-      : op_(op), attrs_(*op.attrs, attrs), cuts_(kernel.cuts()), stacked_(kernel.stacked()) {
+      : op_(op),
+        attrs_(*op.attrs, attrs),
+        microbatch_count_(kernel.microbatch_count()),
+        per_microbatch_(kernel.per_microbatch()) {
     for (int i = 0; i < kernel.input_count(); ++i) {
       add(kernel.has_input(i) ? &kernel.input(i) : nullptr, inputs_);
     }
@@ -36,7 +39,7 @@ class Job {
   void run() {
     Kernel kernel(op_.info.name, {inputs_.data(), inputs_.size()},
                   {outputs_.data(), outputs_.size()});
-    kernel.set_cuts(cuts_, stacked_);
+    kernel.set_microbatches(microbatch_count_, per_microbatch_);
     run_kernel(op_, kernel, attrs_.get());
   }
 
@@ -48,8 +51,8 @@ class Job {
 
   const OpDef& op_;
   AttrsBox attrs_;
-  std::int32_t cuts_;
-  bool stacked_;
+  std::int32_t microbatch_count_;
+  bool per_microbatch_;
   Operands inputs_;
   Operands outputs_;
   InlineVector<Ref<TensorImpl>, 8> held_;

@@ -67,7 +67,7 @@ Tensor make_output(const Call& call, const OutputSpec& spec, int index) {
     op.alias(call.inputs[0]->get(), *impl, index, call.attrs);
     link_view(*impl, call.inputs[0]->impl());
   }
-  impl->set_cut(spec.cut);
+  impl->set_microbatches(spec.microbatches);
   return Tensor(std::move(impl));
 }
 
@@ -83,7 +83,7 @@ bool others_show(const Tensor& destination, std::span<const TensorRef> inputs) {
 void check_fits(const char* op, const Tensor& destination, const OutputSpec& spec,
                 std::span<const TensorRef> inputs) {
   const bool fits = destination.shape() == spec.shape && destination.dtype() == spec.dtype;
-  if (!fits && destination.cut().stacked != spec.cut.stacked) {
+  if (!fits && destination.microbatches().per_microbatch != spec.microbatches.per_microbatch) {
     fail_on_other_borders(op);
   }
   check(fits, op, ": the destination does not fit; got ", destination.shape(), " ",
@@ -95,7 +95,7 @@ void check_fits(const char* op, const Tensor& destination, const OutputSpec& spe
   check(is_meta(destination) || destination.device() == spec.device, op,
         ": the destination lies elsewhere; got ", destination.device(), ", expected ", spec.device);
   // Whoever shows the same memory would not know that it holds several microbatches now.
-  if (destination.cut() != spec.cut && others_show(destination, inputs)) {
+  if (destination.microbatches() != spec.microbatches && others_show(destination, inputs)) {
     fail_on_microbatches(op, "writes several microbatches into memory that other tensors show");
   }
 }
@@ -178,7 +178,7 @@ Outputs prepare_outputs(Call& call, std::span<const OutputSpec> specs) {
 
 void mark_outputs(const Call& call, std::span<const OutputSpec> specs) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    call.outputs[i].get().set_cut(specs[i].cut);
+    call.outputs[i].get().set_microbatches(specs[i].microbatches);
   }
 }
 
@@ -203,7 +203,7 @@ void launch(const Call& call, const Outputs& destinations) {
   const std::span<TensorImpl* const> out(outputs.data(), outputs.size());
   Kernel kernel(call.op.info.name, in, out);
   if (call.split != nullptr) [[unlikely]] {
-    kernel.set_cuts(call.split->sum_parts, call.split->stack);
+    kernel.set_microbatches(call.split->sum_parts, call.split->per_microbatch);
   }
   launch_kernel(call.op, kernel, in, out, call.attrs);
   for (const Tensor& y : destinations) {

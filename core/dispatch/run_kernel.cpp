@@ -67,7 +67,7 @@ class DenseOperands {
   }
   [[nodiscard]] Kernel kernel(const Kernel& k) {
     Kernel copy(k.op(), {inputs_.data(), inputs_.size()}, {outputs_.data(), outputs_.size()});
-    copy.set_cuts(k.cuts(), k.stacked());
+    copy.set_microbatches(k.microbatch_count(), k.per_microbatch());
     return copy;
   }
   void write_back(const Kernel& k) const {
@@ -118,7 +118,7 @@ void run_on_copies(const OpDef& op, OpDef::KernelFunction fast, const Kernel& k,
 Ref<TensorImpl> dense_like(const TensorImpl& x) {
   const auto nbytes = static_cast<std::size_t>(x.numel()) * size_of(x.dtype);
   auto like = make_ref<TensorImpl>(make_ref<Storage>(nbytes, x.device), x.shape, x.dtype, x.device);
-  like->set_cut(x.cut());
+  like->set_microbatches(x.microbatches());
   return like;
 }
 

@@ -14,7 +14,7 @@ namespace {
 bool broadcasts_over_pieces(std::span<const TensorRef> inputs) {
   int stacked_ndim = -1;
   for (const Tensor& x : inputs) {
-    if (x.defined() && x.cut().stacked) {
+    if (x.defined() && x.microbatches().per_microbatch) {
       if (stacked_ndim >= 0 && x.ndim() != stacked_ndim) {
         return false;
       }
@@ -22,8 +22,8 @@ bool broadcasts_over_pieces(std::span<const TensorRef> inputs) {
     }
   }
   for (const Tensor& x : inputs) {
-    const bool fits =
-        !x.defined() || x.cut().stacked || (!x.cut() && x.ndim() < stacked_ndim && x.numel() == 1);
+    const bool fits = !x.defined() || x.microbatches().per_microbatch ||
+                      (!x.microbatches() && x.ndim() < stacked_ndim && x.numel() == 1);
     if (!fits) {
       return false;
     }
@@ -34,19 +34,20 @@ bool broadcasts_over_pieces(std::span<const TensorRef> inputs) {
 std::int32_t common_parts(const char* op, std::span<const TensorRef> inputs) {
   std::int32_t parts = 0;
   for (const Tensor& x : inputs) {
-    if (x.defined() && x.cut()) {
-      check(parts == 0 || parts == x.cut().parts, op,
-            ": inputs hold different numbers of microbatches; got ", parts, " and ", x.cut().parts,
+    if (x.defined() && x.microbatches()) {
+      check(parts == 0 || parts == x.microbatches().count, op,
+            ": inputs hold different numbers of microbatches; got ", parts, " and ",
+            x.microbatches().count,
             ", expected one number; what a loop keeps from one pass to another is kept for each "
             "Context::current().pass.first");
-      parts = x.cut().parts;
+      parts = x.microbatches().count;
     }
   }
   return parts;
 }
 
 bool holds_samples(const Tensor& x) {
-  return x.defined() && x.cut().sample_dim() >= 0;
+  return x.defined() && x.microbatches().sample_dim() >= 0;
 }
 
 /// How `op` goes on where its inputs hold samples; `rule` is that of one microbatch where some are
@@ -54,7 +55,7 @@ bool holds_samples(const Tensor& x) {
 AxisUse follow_samples(const OpDef& op, const ShardRule& rule, std::span<const TensorRef> inputs) {
   InlineVector<std::int8_t, 6> dims;
   for (const Tensor& x : inputs) {
-    dims.push_back(holds_samples(x) ? x.cut().sample_dim() : std::int8_t{-1});
+    dims.push_back(holds_samples(x) ? x.microbatches().sample_dim() : std::int8_t{-1});
   }
   AxisUse use = follow(rule, {dims.data(), dims.size()});
   if (use.conflict >= 0) {
@@ -72,10 +73,10 @@ std::int8_t common_sample_dim(const OpDef& op, std::span<const TensorRef> inputs
   std::int8_t dim = -1;
   for (const Tensor& x : inputs) {
     if (holds_samples(x)) {
-      if (dim >= 0 && dim != x.cut().sample_dim()) {
+      if (dim >= 0 && dim != x.microbatches().sample_dim()) {
         fail_on_microbatches(op.info.name, "meets samples along two different dims");
       }
-      dim = x.cut().sample_dim();
+      dim = x.microbatches().sample_dim();
     }
   }
   return dim;
@@ -96,13 +97,13 @@ InlineVector<std::int8_t, 4> unmarked_dims(const ShardRule& rule, std::int8_t la
                                            std::span<const TensorRef> inputs) {
   std::int64_t samples = 0;
   for (const Tensor& x : inputs) {
-    samples = x.defined() && x.cut() ? x.shape()[x.cut().dim] : samples;
+    samples = x.defined() && x.microbatches() ? x.shape()[x.microbatches().dim] : samples;
   }
   InlineVector<std::int8_t, 4> dims;
   bool any = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = inputs[i];
-    const int dim = x.defined() && !x.cut() ? rule.inputs[i].find(label) : -1;
+    const int dim = x.defined() && !x.microbatches() ? rule.inputs[i].find(label) : -1;
     const bool per_sample = dim >= 0 && x.shape()[dim] == samples && samples > 1;
     dims.push_back(static_cast<std::int8_t>(per_sample ? dim : -1));
     any |= per_sample;
@@ -130,9 +131,9 @@ SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs, const v
   SplitPlan plan;
   plan.parts = common_parts(op.info.name, inputs);
   for (const Tensor& x : inputs) {
-    plan.stacked_inputs |= x.defined() && x.cut().stacked;
+    plan.per_microbatch_inputs |= x.defined() && x.microbatches().per_microbatch;
   }
-  if (plan.stacked_inputs) {
+  if (plan.per_microbatch_inputs) {
     plan.loop = !op.info.elementwise || !broadcasts_over_pieces(inputs);
     plan.samples = plan.loop ? std::int8_t{-1} : common_sample_dim(op, inputs);
     return plan;
@@ -145,35 +146,37 @@ SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs, const v
       std::ranges::all_of(inputs, [](const Tensor& x) { return !x.defined() || lie_in_runs(x); });
   // Of one microbatch as well, what is no sum over samples: the gradient may mix them inside it.
   const bool apart = plan.parts > 1 || rule.reduction == ShardRule::Reduction::none;
-  plan.loop = use.sums && apart && !(op.info.cuts_sums && in_runs);
+  plan.loop = use.sums && apart && !(op.info.sums_microbatches && in_runs);
   if (use.sums && plan.parts > 1 && !plan.loop) {
     plan.sum_parts = plan.parts;
-    plan.stack = context.batch_sum == BatchSum::stack;
+    plan.per_microbatch = context.batch_sum == BatchSum::per_microbatch;
   }
   return plan;
 }
 
-void SplitPlan::set_cuts(Infer& infer) const {
-  const Cut pieces{.parts = parts, .dim = 0, .stacked = true, .samples = samples};
+void SplitPlan::set_microbatches(Infer& infer) const {
+  const MicrobatchLayout pieces{
+      .count = parts, .dim = 0, .per_microbatch = true, .samples = samples};
   const std::span<OutputSpec> specs = infer.outputs();
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (stacked_inputs) {
-      specs[i].cut = pieces;
+    if (per_microbatch_inputs) {
+      specs[i].microbatches = pieces;
     } else if (output_dims[i] >= 0) {
       if (specs[i].shape[output_dims[i]] % parts != 0) {  // a reshape that takes samples apart
         fail_on_microbatches(infer.op(), "mixes samples");
       }
-      specs[i].cut = {.parts = parts, .dim = output_dims[i], .stacked = false};
-    } else if (stack) {
+      specs[i].microbatches = {.count = parts, .dim = output_dims[i], .per_microbatch = false};
+    } else if (per_microbatch) {
       specs[i].shape.insert(0, parts);
-      specs[i].cut = pieces;
+      specs[i].microbatches = pieces;
     }
   }
 }
 
-InlineVector<std::int8_t, 3> stacked_sample_dims(const OpDef& op, std::span<const TensorRef> inputs,
-                                                 std::span<const TensorRef> first,
-                                                 const void* attrs) {
+InlineVector<std::int8_t, 3> sample_dims_per_microbatch(const OpDef& op,
+                                                        std::span<const TensorRef> inputs,
+                                                        std::span<const TensorRef> first,
+                                                        const void* attrs) {
   if (std::ranges::none_of(inputs, [](const Tensor& x) { return holds_samples(x); })) {
     return {};
   }

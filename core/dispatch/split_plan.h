@@ -16,23 +16,24 @@ struct SplitPlan {
   InlineVector<std::int8_t, 3> output_dims;
   std::int32_t parts = 1;
   std::int32_t sum_parts = 1;   ///< what the kernel is told: pieces of its sums
-  bool stack = false;           ///< sums are wanted one a microbatch, in a new dim 0
-  bool stacked_inputs = false;  ///< some inputs exist once a microbatch, or came of such values
-  std::int8_t samples = -1;     ///< Cut::samples of an elementwise op's results then
-  bool loop = false;            ///< run the op on each microbatch alone
+  bool per_microbatch = false;  ///< sums are wanted one a microbatch, in a new dim 0
+  bool per_microbatch_inputs =
+      false;                 ///< some inputs exist once a microbatch, or came of such values
+  std::int8_t samples = -1;  ///< MicrobatchLayout::samples of an elementwise op's results then
+  bool loop = false;         ///< run the op on each microbatch alone
   /// Per input: the dim along which it has an entry a sample without knowing it, or -1. Empty: none
   /// has.
   InlineVector<std::int8_t, 4> unmarked;
 
-  /// Sets the cuts of the outputs, and gives stacked sums their dim of pieces.
+  /// Sets the layouts of the outputs, and gives sums a microbatch their dim of pieces.
   void apply(Infer& infer) const {
     if (parts > 1 || !output_dims.empty()) [[unlikely]] {
-      set_cuts(infer);
+      set_microbatches(infer);
     }
   }
 
  private:
-  void set_cuts(Infer& infer) const;
+  void set_microbatches(Infer& infer) const;
 };
 
 /// Throws Unsupported that names `op`, `why` it cannot go on, the module that runs and the ways
@@ -45,7 +46,8 @@ struct SplitPlan {
 
 /// Calls it when `value` exists once a microbatch and `destination` does not.
 inline void check_borders(const char* op, const Tensor& destination, const Tensor& value) {
-  if (value.cut().stacked && !destination.cut().stacked) [[unlikely]] {
+  if (value.microbatches().per_microbatch && !destination.microbatches().per_microbatch)
+      [[unlikely]] {
     fail_on_other_borders(op);
   }
 }
@@ -55,13 +57,12 @@ inline void check_borders(const char* op, const Tensor& destination, const Tenso
 [[nodiscard]] SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs,
                                    const void* attrs, const CallContext& context);
 
-/// The dim of one microbatch that holds samples, for each output of a call with stacked inputs, or
+/// The dim of one microbatch that holds samples, for each output of a call with such inputs, or
 /// -1; `first` are the inputs of one microbatch. Throws Unsupported when the op mixes samples: what
 /// came of `x - mean(x, {0}, true)` may no more be compared with other samples than x, of which a
 /// microbatch is but a part.
-[[nodiscard]] InlineVector<std::int8_t, 3> stacked_sample_dims(const OpDef& op,
-                                                               std::span<const TensorRef> inputs,
-                                                               std::span<const TensorRef> first,
-                                                               const void* attrs);
+[[nodiscard]] InlineVector<std::int8_t, 3> sample_dims_per_microbatch(
+    const OpDef& op, std::span<const TensorRef> inputs, std::span<const TensorRef> first,
+    const void* attrs);
 
 }  // namespace tessera

@@ -8,7 +8,7 @@ namespace tessera {
 struct AddRows {
   static constexpr OpInfo info{.name = "add_rows",
                                .doc = "x with values[i] added to row ids[i]",
-                               .sees_cut = true,
+                               .sees_microbatches = true,
                                .saved_inputs = 0b010};
   struct Attrs {
     std::int64_t rows = 0;   ///< of the result

@@ -43,24 +43,25 @@ void check_view_inside(const char* op, const StridedView& view, const Shape& sha
         ", offset ", view.offset, ", expected elements of ", shape);
 }
 
-StridedView in_each_microbatch(const char* op, StridedView view, const Cut& cut,
+StridedView in_each_microbatch(const char* op, StridedView view, const MicrobatchLayout& layout,
                                std::int64_t step) {
-  if (!cut || view.cut) {
+  if (!layout || view.microbatches) {
     return view;
   }
-  if (!cut.stacked) {
+  if (!layout.per_microbatch) {
     fail_on_microbatches(op, "mixes samples");
   }
-  view.shape.insert(0, cut.parts);
+  view.shape.insert(0, layout.count);
   view.strides.insert(0, step);
-  view.cut = cut;
+  view.microbatches = layout;
   return view;
 }
 
 void AsStrided::infer(Infer& c, const Attrs& attrs) {
   check_dense("as_strided", c.input());
   check_view_inside("as_strided", attrs, c.input().shape());
-  c.add_output(attrs.shape, c.input().dtype(), c.input().cut() ? attrs.cut : Cut{});
+  c.add_output(attrs.shape, c.input().dtype(),
+               c.input().microbatches() ? attrs.microbatches : MicrobatchLayout{});
 }
 
 void AsStrided::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
@@ -70,14 +71,15 @@ void AsStrided::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& a
 
 void AsStrided::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
-    v.set(0, strided_sum(v.gradient(), v.input_meta().shape, attrs, v.input_meta().cut));
+    v.set(0, strided_sum(v.gradient(), v.input_meta().shape, attrs, v.input_meta().microbatches));
   }
 }
 
 void StridedSum::infer(Infer& c, const Attrs& attrs) {
   check_view_inside("strided_sum", attrs.view, attrs.shape);
   check_shape("strided_sum", "x", c.input().shape(), attrs.view.shape);
-  c.add_output(attrs.shape, c.input().dtype(), c.input().cut() ? attrs.cut : Cut{});
+  c.add_output(attrs.shape, c.input().dtype(),
+               c.input().microbatches() ? attrs.microbatches : MicrobatchLayout{});
 }
 
 void StridedSum::reference(Kernel& k, const Attrs& attrs) {
@@ -98,19 +100,20 @@ void StridedSum::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 Tensor as_strided(const Tensor& x, const StridedView& view) {
-  if (x.cut().stacked && !view.cut) {
+  if (x.microbatches().per_microbatch && !view.microbatches) {
     check_view_inside("as_strided", view, unstacked_shape(x));
   }
-  const std::int64_t step = x.numel() / x.cut().parts;
-  return call<AsStrided>({x}, in_each_microbatch("as_strided", view, x.cut(), step));
+  const std::int64_t step = x.numel() / x.microbatches().count;
+  return call<AsStrided>({x}, in_each_microbatch("as_strided", view, x.microbatches(), step));
 }
 
-Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view, const Cut& cut) {
-  StridedSum::Attrs attrs{shape, view, cut};
-  attrs.view = in_each_microbatch("strided_sum", view, x.cut(), numel_of(shape));
-  if (attrs.view.cut != view.cut) {
-    attrs.shape.insert(0, x.cut().parts);
-    attrs.cut = x.cut();
+Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view,
+                   const MicrobatchLayout& layout) {
+  StridedSum::Attrs attrs{shape, view, layout};
+  attrs.view = in_each_microbatch("strided_sum", view, x.microbatches(), numel_of(shape));
+  if (attrs.view.microbatches != view.microbatches) {
+    attrs.shape.insert(0, x.microbatches().count);
+    attrs.microbatches = x.microbatches();
   }
   return call<StridedSum>({x}, attrs);
 }

@@ -11,18 +11,20 @@ struct StridedView {
   Shape shape{};
   Strides strides{};
   std::int64_t offset = 0;
-  Cut cut{};  ///< of the view, where the dense tensor holds several microbatches
+  MicrobatchLayout
+      microbatches{};  ///< of the view, where the dense tensor holds several microbatches
   void fields(auto&& see) const {
-    see("shape", shape), see("strides", strides), see("offset", offset), see("cut", cut);
+    see("shape", shape), see("strides", strides), see("offset", offset),
+        see("microbatches", microbatches);
   }
   friend bool operator==(const StridedView&, const StridedView&) = default;
 };
 
-/// `view` in each microbatch of what exists once a microbatch, as `cut` says, and is dense, `step`
-/// elements a microbatch; `view` as it is without a cut, or when it knows its own. Throws
-/// Unsupported that names `op` for any other cut: strides mean nothing in a part of the samples.
-[[nodiscard]] StridedView in_each_microbatch(const char* op, StridedView view, const Cut& cut,
-                                             std::int64_t step);
+/// `view` in each microbatch of what exists once a microbatch, as `layout` says, and is dense,
+/// `step` elements a microbatch; `view` as it is without a layout, or when it knows its own. Throws
+/// Unsupported that names `op` for any other layout: strides mean nothing in a part of the samples.
+[[nodiscard]] StridedView in_each_microbatch(const char* op, StridedView view,
+                                             const MicrobatchLayout& layout, std::int64_t step);
 
 /// Throws InvalidArgument that names `op` when elements of the view lie outside of a dense tensor
 /// of `shape`.
@@ -32,7 +34,7 @@ struct AsStrided {
   static constexpr OpInfo info{.name = "as_strided",
                                .doc = "a view of a dense tensor, by strides",
                                .view = true,
-                               .sees_cut = true};
+                               .sees_microbatches = true};
   using Attrs = StridedView;
   static void infer(Infer& c, const Attrs& attrs);
   static void alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs& attrs);
@@ -42,12 +44,14 @@ struct AsStrided {
 struct StridedSum {
   static constexpr OpInfo info{.name = "strided_sum",
                                .doc = "zeros with x added where a strided view lies",
-                               .sees_cut = true};
+                               .sees_microbatches = true};
   struct Attrs {
     Shape shape;  ///< of the dense result
     StridedView view;
-    Cut cut{};  ///< of the dense result, where x holds several microbatches
-    void fields(auto&& see) const { see("shape", shape), see("view", view), see("cut", cut); }
+    MicrobatchLayout microbatches{};  ///< of the dense result, where x holds several microbatches
+    void fields(auto&& see) const {
+      see("shape", shape), see("view", view), see("microbatches", microbatches);
+    }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -60,8 +64,8 @@ struct StridedSum {
 [[nodiscard]] Tensor as_strided(const Tensor& x, const StridedView& view);
 
 /// Zeros of `shape` to which x, in the shape of `view`, is added where the view's elements lie; if
-/// x holds several microbatches, so does the result, as `cut` says.
+/// x holds several microbatches, so does the result, as `layout` says.
 [[nodiscard]] Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view,
-                                 const Cut& cut = {});
+                                 const MicrobatchLayout& layout = {});
 
 }  // namespace tessera

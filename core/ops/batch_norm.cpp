@@ -116,28 +116,28 @@ Outputs for_each_microbatch(const Tensor& parameter, std::int32_t parts) {
 }
 
 /// Output `i` of all microbatches.
-Tensor join(const std::vector<Outputs>& results, std::size_t i, const Cut& cut) {
+Tensor join(const std::vector<Outputs>& results, std::size_t i, const MicrobatchLayout& layout) {
   std::vector<TensorRef> pieces;
   for (const Outputs& result : results) {
     pieces.emplace_back(result[i]);
   }
-  return join_microbatches(pieces, cut);
+  return join_microbatches(pieces, layout);
 }
 
 BatchNormResult normalize_microbatches(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                        const BatchNorm::Attrs& attrs) {
   const Outputs pieces = unbind_microbatches(x);
-  const Outputs weights = for_each_microbatch(weight, x.cut().parts);
-  const Outputs biases = for_each_microbatch(bias, x.cut().parts);
+  const Outputs weights = for_each_microbatch(weight, x.microbatches().count);
+  const Outputs biases = for_each_microbatch(bias, x.microbatches().count);
   std::vector<Outputs> results;
   for (std::size_t m = 0; m < pieces.size(); ++m) {
     results.push_back(call_all<BatchNorm>({pieces[m], weights[m], biases[m]}, attrs));
   }
-  if (x.cut().parts == 1) {
-    return {join(results, 0, x.cut()), results[0][1], results[0][2]};
+  if (x.microbatches().count == 1) {
+    return {join(results, 0, x.microbatches()), results[0][1], results[0][2]};
   }
-  const Cut once{.stacked = true};
-  return {join(results, 0, x.cut()), join(results, 1, once), join(results, 2, once)};
+  const MicrobatchLayout once{.per_microbatch = true};
+  return {join(results, 0, x.microbatches()), join(results, 1, once), join(results, 2, once)};
 }
 
 }  // namespace
@@ -145,7 +145,7 @@ BatchNormResult normalize_microbatches(const Tensor& x, const Tensor& weight, co
 BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                            double epsilon) {
   const BatchNorm::Attrs attrs{epsilon, x.dtype()};
-  if (x.cut()) {
+  if (x.microbatches()) {
     return normalize_microbatches(x, weight, bias, attrs);
   }
   // Alone, too, a microbatch uses copies: what a gradient of a gradient adds to one meets the use's

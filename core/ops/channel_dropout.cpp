@@ -8,10 +8,10 @@
 namespace tessera {
 
 Tensor channel_dropout(const Tensor& x, double p) {
-  const int first = x.cut().stacked ? 1 : 0;  // behind it lie samples and channels
+  const int first = x.microbatches().per_microbatch ? 1 : 0;  // behind it lie samples and channels
   check_layout(x.ndim() >= first + 2, "channel_dropout", "x", x.shape(),
                "(samples, channels, ...)");
-  if (x.cut().sample_dim() > 1) {  // one mask for all samples of a microbatch
+  if (x.microbatches().sample_dim() > 1) {  // one mask for all samples of a microbatch
     fail_on_microbatches("channel_dropout", "mixes samples");
   }
   Shape channels = x.shape();

@@ -117,12 +117,12 @@ void Convolution::reference(Kernel& k, const Attrs& attrs) {
 void Convolution::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor gradient = v.gradient();
   if (v.needs(0)) {
-    v.set(0, call<ConvolutionGradInput>({gradient, conj(v.input(1))},
-                                        {attrs.options, spatial_sizes(v.input_meta(0).shape),
-                                         attrs.dtype, v.input_meta(0).dtype}));
+    v.set(0, call<ConvolutionBackwardInput>({gradient, conj(v.input(1))},
+                                            {attrs.options, spatial_sizes(v.input_meta(0).shape),
+                                             attrs.dtype, v.input_meta(0).dtype}));
   }
   if (v.needs(1)) {
-    v.set_batch_sum<ConvolutionGradWeight>(
+    v.set_batch_sum<ConvolutionBackwardWeight>(
         1, {gradient, conj(v.input(0))},
         {attrs.options, spatial_sizes(v.input_meta(1).shape), attrs.dtype, v.input_meta(1).dtype});
   }
@@ -133,7 +133,7 @@ ShardRule Convolution::shard(const Infer& c, const Attrs&) {
   return convolution_rule(c, {true, false, false}, true);
 }
 
-void ConvolutionGradInput::infer(Infer& c, const Attrs& attrs) {
+void ConvolutionBackwardInput::infer(Infer& c, const Attrs& attrs) {
   check_factors(c, attrs.dtype);
   const ConvolutionGeometry g =
       geometry_of_input(c.op(), c.input(0).shape(), c.input(1).shape(), attrs.size, attrs.options);
@@ -141,7 +141,7 @@ void ConvolutionGradInput::infer(Infer& c, const Attrs& attrs) {
   c.add_output(g.x_shape(), attrs.result);
 }
 
-void ConvolutionGradInput::reference(Kernel& k, const Attrs& attrs) {
+void ConvolutionBackwardInput::reference(Kernel& k, const Attrs& attrs) {
   const ConvolutionGeometry g =
       geometry_of_input(k.op(), k.input(0).shape, k.input(1).shape, attrs.size, attrs.options);
   with_computing_type(attrs.dtype, [&]<class C>() {
@@ -157,21 +157,22 @@ void ConvolutionGradInput::reference(Kernel& k, const Attrs& attrs) {
   });
 }
 
-void ConvolutionGradInput::vjp(Vjp& v, const Attrs& attrs) {
+void ConvolutionBackwardInput::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
     const Tensor result =
         call<Convolution>({v.gradient(), conj(v.input(1))}, {attrs.options, attrs.dtype});
     v.set(0, cast(result, v.input_meta(0).dtype));
   }
   if (v.needs(1)) {
-    v.set(1, call_into<ConvolutionGradWeight>(v.destination(1), {conj(v.input(0)), v.gradient()},
-                                              {attrs.options, spatial_sizes(v.input_meta(1).shape),
-                                               attrs.dtype, v.input_meta(1).dtype}));
+    v.set(1,
+          call_into<ConvolutionBackwardWeight>(v.destination(1), {conj(v.input(0)), v.gradient()},
+                                               {attrs.options, spatial_sizes(v.input_meta(1).shape),
+                                                attrs.dtype, v.input_meta(1).dtype}));
   }
   set_bias_gradient(v);
 }
 
-ShardRule ConvolutionGradInput::shard(const Infer& c, const Attrs&) {
+ShardRule ConvolutionBackwardInput::shard(const Infer& c, const Attrs&) {
   return convolution_rule(c, {true, false, false}, true);
 }
 
@@ -186,12 +187,12 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
   const DType dtype = product_dtype("transposed_convolution", {{"x", x}, {"weight", weight}});
   const Dims size = transposed_sizes(unstacked_shape(x), weight.shape(), options, output_padding);
   const Tensor padded = with_windows_in_padding(x, options, output_padding);
-  return call<ConvolutionGradInput>({padded, weight, bias}, {options, size, dtype, dtype});
+  return call<ConvolutionBackwardInput>({padded, weight, bias}, {options, size, dtype, dtype});
 }
 
 namespace {
 const Register<Convolution> register_convolution;
-const Register<ConvolutionGradInput> register_convolution_grad_input;
+const Register<ConvolutionBackwardInput> register_convolution_grad_input;
 }  // namespace
 
 }  // namespace tessera

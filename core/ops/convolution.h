@@ -30,8 +30,8 @@ struct Convolution {
 
 /// Inputs: gradient (N, O, out...), weight (O, C / groups, kernel...), optionally a bias (C) to be
 /// added: with one it is a transposed convolution. Output (N, C, in...).
-struct ConvolutionGradInput {
-  static constexpr OpInfo info{.name = "convolution_grad_input",
+struct ConvolutionBackwardInput {
+  static constexpr OpInfo info{.name = "convolution_backward_input",
                                .doc = "the gradient of convolution with respect to x, plus bias",
                                .saved_inputs = 0b011};
   struct Attrs {
@@ -53,12 +53,12 @@ struct ConvolutionGradInput {
 /// Inputs: gradient (N, O, out...), x (N, C, in...). Output (O, C / groups, kernel...), summed over
 /// all samples: in an order that their number fixes inside a microbatch, microbatches along the
 /// tree.
-struct ConvolutionGradWeight {
-  static constexpr OpInfo info{.name = "convolution_grad_weight",
+struct ConvolutionBackwardWeight {
+  static constexpr OpInfo info{.name = "convolution_backward_weight",
                                .doc = "the gradient of convolution with respect to weight",
-                               .cuts_sums = true,
+                               .sums_microbatches = true,
                                .saved_inputs = 0b11};
-  using Attrs = ConvolutionGradInput::Attrs;  ///< `size` is that of the kernel
+  using Attrs = ConvolutionBackwardInput::Attrs;  ///< `size` is that of the kernel
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);

@@ -70,7 +70,8 @@ void CrossEntropy::reference(Kernel& k, const Attrs& attrs) {
   const auto classes = static_cast<std::size_t>(k.input(0).shape.back());
   const std::vector<double> logits = dense_values<double>(k.input(0));
   const std::vector<std::int64_t> targets = dense_values<std::int64_t>(k.input(1));
-  LossRows rows(k.op(), targets, microbatch_of_rows(k.input(0), k.cuts()), k.cuts(), attrs);
+  LossRows rows(k.op(), targets, microbatch_of_rows(k.input(0), k.microbatch_count()),
+                k.microbatch_count(), attrs);
   std::vector<double> sums;
   for (std::size_t row = 0; row < targets.size(); ++row) {
     const std::span line(logits.data() + row * classes, classes);
@@ -138,7 +139,7 @@ void CrossEntropyBackward::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
     const TensorMeta& rows = v.input_meta(0);
     Tensor one = ones(rows.shape, {.dtype = rows.dtype, .device = rows.device});
-    one.get().set_cut(rows.cut);
+    one.get().set_microbatches(rows.microbatches);
     const Tensor each = call<CrossEntropyBackward>({one, logits, v.input(2), v.input(3)}, attrs);
     v.set(0, gradient_like(up * each, rows));
   }
@@ -162,7 +163,7 @@ ShardRule CrossEntropyBackward::shard(const Infer& c, const Attrs&) {
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropy::Attrs& options) {
   Tensor loss = call_all<CrossEntropy>({logits, targets}, options)[0];
-  if (loss.cut().stacked && options.reduction == LossReduction::sum) {
+  if (loss.microbatches().per_microbatch && options.reduction == LossReduction::sum) {
     loss.get().set_over(OverPass::sum);
   }
   return options.reduction == LossReduction::mean

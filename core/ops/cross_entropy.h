@@ -28,7 +28,7 @@ std::ostream& operator<<(std::ostream&, LossReduction);
 struct CrossEntropy {
   static constexpr OpInfo info{.name = "cross_entropy",
                                .doc = "-log softmax(logits)[target], averaged over rows",
-                               .cuts_sums = true,
+                               .sums_microbatches = true,
                                .saved_inputs = 0b11,
                                .saved_outputs = 0b110,
                                .over_samples = OverPass::mean};

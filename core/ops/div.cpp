@@ -34,7 +34,7 @@ namespace {
 /// the pass.
 void check_not_by_samples_of_pass(const Tensor& x, Number y) {
   const TensorImpl& impl = x.get();
-  if (!impl.cut().stacked || impl.cut().over != OverPass::sum) [[likely]] {
+  if (!impl.microbatches().per_microbatch || impl.microbatches().over != OverPass::sum) [[likely]] {
     return;
   }
   const std::int64_t samples = CallContext::current().pass->samples;
@@ -44,7 +44,7 @@ void check_not_by_samples_of_pass(const Tensor& x, Number y) {
   check<Unsupported>(!counts, "div: what exists once a microbatch is divided by ", divisor, ", ",
                      divisor != static_cast<double>(samples) ? "a multiple of " : "", "the ",
                      samples, " samples of its pass, of which a microbatch has ",
-                     samples / impl.cut().parts,
+                     samples / impl.microbatches().count,
                      "; take a mean over the samples by mean(), or run one microbatch at a time "
                      "(LoaderOptions::at_once = 1); by a number that is no size of the pass, "
                      "multiply with 1 / it");

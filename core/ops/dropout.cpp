@@ -52,7 +52,7 @@ Tensor dropout(const Tensor& x, double p) {
 
 Tensor dropout_factors(const Tensor& x, const Shape& shape, double p) {
   const Tensor whole = ones(shape, {.dtype = x.dtype(), .device = x.device()});
-  whole.get().set_cut(x.cut());
+  whole.get().set_microbatches(x.microbatches());
   return dropout(whole, p);
 }
 

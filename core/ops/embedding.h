@@ -10,7 +10,7 @@ namespace tessera {
 struct Embedding {
   static constexpr OpInfo info{.name = "embedding",
                                .doc = "the rows of `weight` that `ids` name",
-                               .row_gradients = 0b01,
+                               .sparse_gradients = 0b01,
                                .saved_inputs = 0b10};
   struct Attrs {
     std::int64_t padding_idx = -1;  ///< the row that gets no gradient; -1: none
@@ -24,8 +24,8 @@ struct Embedding {
 };
 
 /// weight (rows, width), ids (...) of any integer dtype -> (..., width). The gradient of the weight
-/// is kept as rows (RowGradient), and is 0 for the row `padding_idx`, which may count from the end.
-/// Throws InvalidArgument for an id outside [0, rows).
+/// is kept as rows (SparseGradient), and is 0 for the row `padding_idx`, which may count from the
+/// end. Throws InvalidArgument for an id outside [0, rows).
 [[nodiscard]] Tensor embedding(const Tensor& weight, const Tensor& ids,
                                std::optional<std::int64_t> padding_idx = {});
 

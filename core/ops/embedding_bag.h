@@ -25,7 +25,7 @@ struct BagAttrs {
 struct EmbeddingBag {
   static constexpr OpInfo info{.name = "embedding_bag",
                                .doc = "bags of rows of `weight` reduced to one row each",
-                               .row_gradients = 0b0001,
+                               .sparse_gradients = 0b0001,
                                .saved_inputs = 0b1111,
                                .saved_outputs = 0b10};
   using Attrs = BagAttrs;

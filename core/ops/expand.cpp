@@ -56,24 +56,24 @@ Tensor expand(const Tensor& x, const Shape& shape) {
 
 Tensor expand_like(const Tensor& gradient, const TensorMeta& like) {
   Shape shape = like.shape;
-  if (!gradient.cut() && like.cut && like.cut.parts == 1) {
-    return as_microbatches(expand(gradient, shape), 1, like.cut.dim);
+  if (!gradient.microbatches() && like.microbatches && like.microbatches.count == 1) {
+    return as_microbatches(expand(gradient, shape), 1, like.microbatches.dim);
   }
-  if (!gradient.cut().stacked || !like.cut) {
+  if (!gradient.microbatches().per_microbatch || !like.microbatches) {
     return expand(gradient, shape);
   }
-  if (like.cut.stacked) {
+  if (like.microbatches.per_microbatch) {
     shape.erase(0);
     return expand(gradient, shape);
   }
-  shape[like.cut.dim] /= like.cut.parts;
+  shape[like.microbatches.dim] /= like.microbatches.count;
   Outputs pieces = unbind_microbatches(gradient);
   std::vector<TensorRef> expanded;
   for (Tensor& piece : pieces) {
     piece = expand(piece, shape);
     expanded.emplace_back(piece);
   }
-  return join_microbatches(expanded, like.cut.dim);
+  return join_microbatches(expanded, like.microbatches.dim);
 }
 
 namespace {

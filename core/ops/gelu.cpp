@@ -1,7 +1,7 @@
 #include <tessera/core/ops/gelu.h>
 
 #include <tessera/core/dispatch/vjp.h>
-#include <tessera/core/ops/gelu_gradient.h>
+#include <tessera/core/ops/gelu_backward.h>
 #include <tessera/core/ops/support/gelu.h>
 
 namespace tessera {
@@ -19,7 +19,7 @@ void Gelu::reference(Kernel& k, const Attrs& attrs) {
 
 void Gelu::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
-    v.set(0, gelu_gradient(v.gradient(), v.input(), attrs.tanh_form));
+    v.set(0, gelu_backward(v.gradient(), v.input(), attrs.tanh_form));
   }
 }
 

@@ -36,7 +36,8 @@ Tensor normalized(const Tensor& x, std::int64_t groups, double epsilon, DType dt
 
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias,
                   double epsilon) {
-  if (x.cut().sample_dim() > 0) {  // a reshape by numbers, below, could take groups of samples
+  if (x.microbatches().sample_dim() >
+      0) {  // a reshape by numbers, below, could take groups of samples
     fail_on_microbatches("group_norm", "mixes samples");
   }
   check_groups(unstacked_shape(x), groups);

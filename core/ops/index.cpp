@@ -85,7 +85,7 @@ class Resolver {
     }
   }
   void apply_mask(const Tensor& mask) {
-    if (mask.cut()) {  // each microbatch would give another number of positions
+    if (mask.microbatches()) {  // each microbatch would give another number of positions
       fail_on_microbatches("index", "chooses by a mask that depends on the samples");
     }
     if (mask.ndim() == 0) {  // all or nothing

@@ -26,7 +26,7 @@ struct LayerNorm {
 struct LayerNormBackward {
   static constexpr OpInfo info{.name = "layer_norm_backward",
                                .doc = "the gradients of layer_norm",
-                               .cuts_sums = true,
+                               .sums_microbatches = true,
                                .saved_inputs = 0b11111};
   using Attrs = NormBackwardAttrs;
   static void infer(Infer& c, const Attrs& attrs);

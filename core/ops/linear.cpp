@@ -80,15 +80,15 @@ void Linear::reference(Kernel& k, const Attrs& attrs) {
 void Linear::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor gradient = v.gradient();
   if (v.needs(0)) {
-    v.set(0, call<LinearGradInput>({gradient, conj(v.input(1))},
-                                   {attrs.dtype, v.input_meta(0).dtype}));
+    v.set(0, call<LinearBackwardInput>({gradient, conj(v.input(1))},
+                                       {attrs.dtype, v.input_meta(0).dtype}));
   }
   if (v.needs(1)) {
-    v.set_batch_sum<LinearGradWeight>(1, {gradient, conj(v.input(0))},
-                                      {attrs.dtype, v.input_meta(1).dtype});
+    v.set_batch_sum<LinearBackwardWeight>(1, {gradient, conj(v.input(0))},
+                                          {attrs.dtype, v.input_meta(1).dtype});
   }
   if (v.has_input(2) && v.needs(2)) {
-    v.set(2, call_into<LinearGradBias>(v.destination(2), {gradient}, {v.input_meta(2).dtype}));
+    v.set(2, call_into<LinearBackwardBias>(v.destination(2), {gradient}, {v.input_meta(2).dtype}));
   }
 }
 
@@ -105,17 +105,17 @@ ShardRule Linear::shard(const Infer& c, const Attrs&) {
   return rule;
 }
 
-void LinearGradInput::infer(Infer& c, const Attrs& attrs) {
+void LinearBackwardInput::infer(Infer& c, const Attrs& attrs) {
   const Shape& weight = c.input(1).shape();
   check_factors(c, attrs.dtype);
-  check_layout(weight.size() == 2, "linear_grad_input", "weight", weight, "(out, in)");
+  check_layout(weight.size() == 2, "linear_backward_input", "weight", weight, "(out, in)");
   check_product(c, weight[0], "gradient");
   Shape shape = c.input(0).shape();
   shape[shape.size() - 1] = weight[1];
   c.add_output(shape, attrs.result);
 }
 
-void LinearGradInput::reference(Kernel& k, const Attrs& attrs) {
+void LinearBackwardInput::reference(Kernel& k, const Attrs& attrs) {
   const std::int64_t out = k.input(1).shape[0];
   const std::int64_t in = k.input(1).shape[1];
   with_computing_type(attrs.dtype, [&]<class C>() {
@@ -134,18 +134,18 @@ void LinearGradInput::reference(Kernel& k, const Attrs& attrs) {
   });
 }
 
-void LinearGradInput::vjp(Vjp& v, const Attrs& attrs) {
+void LinearBackwardInput::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
     const Tensor result = call<Linear>({v.gradient(), conj(v.input(1))}, {attrs.dtype});
     v.set(0, cast(result, v.input_meta(0).dtype));
   }
   if (v.needs(1)) {
-    v.set(1, linear_grad_weight(conj(v.input(0)), v.gradient(), attrs.dtype, v.input_meta(1).dtype,
-                                v.destination(1)));
+    v.set(1, linear_backward_weight(conj(v.input(0)), v.gradient(), attrs.dtype,
+                                    v.input_meta(1).dtype, v.destination(1)));
   }
 }
 
-ShardRule LinearGradInput::shard(const Infer& c, const Attrs&) {
+ShardRule LinearBackwardInput::shard(const Infer& c, const Attrs&) {
   const int ndim = c.input(0).ndim();
   ShardRule rule{.reduction = ShardRule::Reduction::sum};
   rule.inputs.push_back(row_labels(ndim, kOut));
@@ -160,7 +160,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
 namespace {
 const Register<Linear> register_linear;
-const Register<LinearGradInput> register_linear_grad_input;
+const Register<LinearBackwardInput> register_linear_grad_input;
 }  // namespace
 
 }  // namespace tessera

@@ -24,8 +24,8 @@ struct Linear {
 };
 
 /// Inputs: gradient (..., out), weight (out, in). Output: gradient weight (..., in).
-struct LinearGradInput {
-  static constexpr OpInfo info{.name = "linear_grad_input",
+struct LinearBackwardInput {
+  static constexpr OpInfo info{.name = "linear_backward_input",
                                .doc = "the gradient of linear with respect to x",
                                .saved_inputs = 0b11};
   struct Attrs {
@@ -42,12 +42,12 @@ struct LinearGradInput {
 
 /// Inputs: gradient (..., out), x (..., in). Output: gradient^T x (out, in), summed over all rows.
 /// Rows are summed in order inside a microbatch, microbatches along the tree.
-struct LinearGradWeight {
-  static constexpr OpInfo info{.name = "linear_grad_weight",
+struct LinearBackwardWeight {
+  static constexpr OpInfo info{.name = "linear_backward_weight",
                                .doc = "the gradient of linear with respect to weight",
-                               .cuts_sums = true,
+                               .sums_microbatches = true,
                                .saved_inputs = 0b11};
-  using Attrs = LinearGradInput::Attrs;
+  using Attrs = LinearBackwardInput::Attrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
@@ -56,10 +56,10 @@ struct LinearGradWeight {
 
 /// Input: gradient (..., out). Output: its sum over all rows (out), in order inside a microbatch,
 /// microbatches along the tree.
-struct LinearGradBias {
-  static constexpr OpInfo info{.name = "linear_grad_bias",
+struct LinearBackwardBias {
+  static constexpr OpInfo info{.name = "linear_backward_bias",
                                .doc = "the gradient of linear with respect to bias",
-                               .cuts_sums = true};
+                               .sums_microbatches = true};
   struct Attrs {
     DType result = DType::f32;  ///< of the output
     void fields(auto&& see) const { see("result", result); }
@@ -77,7 +77,7 @@ struct LinearGradBias {
 
 /// gradient (..., out), x (..., in) -> gradient^T x (out, in) of dtype `result`, with factors
 /// rounded to `dtype`; written into `destination` if that is defined.
-[[nodiscard]] Tensor linear_grad_weight(const Tensor& gradient, const Tensor& x, DType dtype,
-                                        DType result, const Tensor& destination = {});
+[[nodiscard]] Tensor linear_backward_weight(const Tensor& gradient, const Tensor& x, DType dtype,
+                                            DType result, const Tensor& destination = {});
 
 }  // namespace tessera

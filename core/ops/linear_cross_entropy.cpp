@@ -26,11 +26,12 @@ const Setting<std::int64_t> head_bytes{
     "Most bytes of logits that linear_cross_entropy holds at a time (at least 256 rows)"};
 
 std::int32_t parts_of(const Tensor& x) {
-  return x.cut() ? x.cut().parts : 1;
+  return x.microbatches() ? x.microbatches().count : 1;
 }
 
-Cut pieces(std::int32_t parts) {
-  return parts > 1 ? Cut{.parts = parts, .dim = 0, .stacked = true} : Cut{};
+MicrobatchLayout pieces(std::int32_t parts) {
+  return parts > 1 ? MicrobatchLayout{.count = parts, .dim = 0, .per_microbatch = true}
+                   : MicrobatchLayout{};
 }
 
 /// The gradients that forward assumed, rounded as those that arrive.
@@ -75,10 +76,10 @@ void differentiable_vjp(Vjp& v, const LinearCrossEntropyAttrs& attrs) {
   const Tensor to_logits = call<CrossEntropyBackward>({rows, logits, v.input(2), loss[1].detach()},
                                                       {attrs.label_smoothing});
   if (v.needs(0)) {
-    v.set(0, call<LinearGradInput>({to_logits, weight}, {attrs.dtype, x.dtype()}));
+    v.set(0, call<LinearBackwardInput>({to_logits, weight}, {attrs.dtype, x.dtype()}));
   }
   if (v.needs(1)) {
-    v.set(1, linear_grad_weight(to_logits, x, attrs.dtype, weight.dtype()));
+    v.set(1, linear_backward_weight(to_logits, x, attrs.dtype, weight.dtype()));
   }
 }
 
@@ -113,7 +114,8 @@ void check_inputs(const char* op, const Tensor& x, const Tensor& weight, const T
   rows.erase(rows.size() - 1);
   check_shape(op, "targets", targets.shape(), rows);
   check_integer(op, "targets", targets.dtype());
-  if (x.cut().stacked || weight.cut() || x.cut() != targets.cut()) {
+  if (x.microbatches().per_microbatch || weight.microbatches() ||
+      x.microbatches() != targets.microbatches()) {
     fail_on_microbatches(
         op, "needs x and targets cut alike along one of their dims, and the weight whole");
   }
@@ -133,7 +135,7 @@ void LinearCrossEntropy::infer(Infer& c, const Attrs& attrs) {
   const DType dtype = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   c.add_output(parts > 1 ? Shape{parts} : Shape{}, dtype, pieces(parts));
   if (attrs.gradients) {
-    c.add_output(x.shape(), x.dtype(), x.cut());
+    c.add_output(x.shape(), x.dtype(), x.microbatches());
     c.add_output(weight.shape(), weight.dtype());
   }
 }
@@ -144,7 +146,8 @@ void LinearCrossEntropy::reference(Kernel& k, const Attrs& attrs) {
   store_values(k.output(0), head.losses());
   if (attrs.gradients) {
     store_values(k.output(1), head.to_x());
-    store_microbatch_sums(k.output(2), std::move(head).to_weight(), k.input(0).cut().parts, false);
+    store_microbatch_sums(k.output(2), std::move(head).to_weight(), k.input(0).microbatches().count,
+                          false);
   }
 }
 
@@ -158,8 +161,8 @@ void LinearCrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
     return;
   }
   // Only a leaf with one dense use gets a sum over microbatches; elsewhere they stay apart.
-  const bool cut = v.input_meta(0).cut.parts > 1;
-  const bool stacked = cut && v.needs(1) && v.context().batch_sum == BatchSum::stack;
+  const bool cut = v.input_meta(0).microbatches.count > 1;
+  const bool stacked = cut && v.needs(1) && v.context().batch_sum == BatchSum::per_microbatch;
   const double factor =
       attrs.gradients && !stacked
           ? power_of_two_between(v.gradient().to_vector<double>(),
@@ -209,8 +212,8 @@ void LinearCrossEntropyBackward::infer(Infer& c, const Attrs& attrs) {
   if (attrs.stacked) {
     shape.insert(0, parts);
   }
-  c.add_output(x.shape(), x.dtype(), x.cut());
-  c.add_output(shape, weight.dtype(), attrs.stacked ? pieces(parts) : Cut{});
+  c.add_output(x.shape(), x.dtype(), x.microbatches());
+  c.add_output(shape, weight.dtype(), attrs.stacked ? pieces(parts) : MicrobatchLayout{});
 }
 
 void LinearCrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
@@ -231,12 +234,12 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
       .dtype = product_dtype("linear_cross_entropy", {{"x", x}, {"weight", weight}})};
   attrs.gradients = context.record && (x.requires_grad() || weight.requires_grad());
   const Pass& pass = *context.pass;
-  const std::int64_t count = x.cut() ? 1 : pass.count;
+  const std::int64_t count = x.microbatches() ? 1 : pass.count;
   attrs.expected = static_cast<double>(count) / static_cast<double>(pass.grain);
   attrs.elements = pass.grain > 1 ? static_cast<double>(elements_of_microbatch(targets)) : 0;
   Outputs outputs;
   // Kernels sum over the rows of each microbatch as if they were alone.
-  const bool in_order = lie_in_runs(x) || x.cut() != targets.cut();
+  const bool in_order = lie_in_runs(x) || x.microbatches() != targets.microbatches();
   const Tensor rows = in_order ? x : lay_microbatches(x, 0);
   const Tensor classes = in_order ? targets : lay_microbatches(targets, 0);
   const TensorRef inputs[] = {rows, weight, classes};

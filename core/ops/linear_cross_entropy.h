@@ -48,7 +48,7 @@ struct LinearCrossEntropyAttrs {
 struct LinearCrossEntropy {
   static constexpr OpInfo info{.name = "linear_cross_entropy",
                                .doc = "mean cross entropy of the logits x weight^T",
-                               .sees_cut = true,
+                               .sees_microbatches = true,
                                .saved_inputs = 0b111,
                                .saved_outputs = 0b110,
                                .kept_outputs = 0b100,
@@ -66,7 +66,7 @@ struct LinearCrossEntropyBackward {
   static constexpr OpInfo info{.name = "linear_cross_entropy_backward",
                                .doc = "the gradients of linear_cross_entropy",
                                .differentiable = false,
-                               .sees_cut = true};
+                               .sees_microbatches = true};
   struct Attrs {
     LinearCrossEntropyAttrs head;
     bool stacked = false;  ///< the weight's gradient is (parts, V, n), one a microbatch

@@ -150,8 +150,8 @@ void Matmul::vjp(Vjp& v, const Attrs& attrs) {
   const TensorMeta& meta = v.input_meta(1);
   const Tensor a = conj(v.input(0));
   // One matrix for the whole batch, as a layer's weight is: its gradient sums over all rows.
-  if (meta.shape.size() == 2 && !meta.cut.stacked && !attrs.transpose_a) {
-    v.set_batch_sum<LinearGradWeight>(
+  if (meta.shape.size() == 2 && !meta.microbatches.per_microbatch && !attrs.transpose_a) {
+    v.set_batch_sum<LinearBackwardWeight>(
         1, {attrs.transpose_b ? gradient : a, attrs.transpose_b ? a : gradient},
         {attrs.dtype, meta.dtype});
     return;

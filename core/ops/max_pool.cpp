@@ -92,7 +92,7 @@ void MaxPool::reference(Kernel& k, const Attrs& attrs) {
 
 void MaxPool::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
-    v.set(0, call<MaxPoolGradient>({v.gradient(0), v.output(1)},
+    v.set(0, call<MaxPoolBackward>({v.gradient(0), v.output(1)},
                                    {spatial_sizes(v.input_meta(0).shape)}));
   }
 }
@@ -101,7 +101,7 @@ ShardRule MaxPool::shard(const Infer& c, const Attrs&) {
   return plane_rule(c.input().ndim(), 1, 2);
 }
 
-void MaxPoolGradient::infer(Infer& c, const Attrs& attrs) {
+void MaxPoolBackward::infer(Infer& c, const Attrs& attrs) {
   const Shape& shape = c.input(0).shape();
   const int ndim = spatial_dims(c.op(), shape);
   check_shape(c.op(), "places", c.input(1).shape(), shape);
@@ -113,7 +113,7 @@ void MaxPoolGradient::infer(Infer& c, const Attrs& attrs) {
   check_countable(c.op(), c.outputs()[0].shape);
 }
 
-void MaxPoolGradient::reference(Kernel& k, const Attrs&) {
+void MaxPoolBackward::reference(Kernel& k, const Attrs&) {
   const std::int64_t planes = k.output().shape[0] * k.output().shape[1];
   const std::int64_t in = k.output().numel() / planes;
   const std::int64_t out = k.input(0).numel() / planes;
@@ -122,7 +122,7 @@ void MaxPoolGradient::reference(Kernel& k, const Attrs&) {
     const std::vector<C> gradient = dense_values<C>(k.input(0));
     std::vector<C> sums(static_cast<std::size_t>(k.output().numel()), C(0));
     for (std::size_t i = 0; i < gradient.size(); ++i) {
-      check(places[i] >= -1 && places[i] < in, "max_pool_gradient: place out of range; got ",
+      check(places[i] >= -1 && places[i] < in, "max_pool_backward: place out of range; got ",
             places[i], ", expected one in [0, ", in, "), or -1 for none");
       const std::int64_t plane = static_cast<std::int64_t>(i) / out;
       if (places[i] >= 0) {
@@ -133,7 +133,7 @@ void MaxPoolGradient::reference(Kernel& k, const Attrs&) {
   });
 }
 
-void MaxPoolGradient::vjp(Vjp& v, const Attrs&) {
+void MaxPoolBackward::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
     const Tensor places = flatten(v.input(1), 2);
     const Tensor none = places < 0;  // of windows in the padding
@@ -142,7 +142,7 @@ void MaxPoolGradient::vjp(Vjp& v, const Attrs&) {
   }
 }
 
-ShardRule MaxPoolGradient::shard(const Infer& c, const Attrs&) {
+ShardRule MaxPoolBackward::shard(const Infer& c, const Attrs&) {
   return plane_rule(c.input(0).ndim(), 2, 1);
 }
 
@@ -157,7 +157,7 @@ MaxPooled max_pool_with_places(const Tensor& x, const PoolOptions& options) {
 
 namespace {
 const Register<MaxPool> register_max_pool;
-const Register<MaxPoolGradient> register_max_pool_gradient;
+const Register<MaxPoolBackward> register_max_pool_gradient;
 }  // namespace
 
 }  // namespace tessera

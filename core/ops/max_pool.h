@@ -23,8 +23,8 @@ struct MaxPool {
 
 /// Inputs: gradient (N, C, out...), places (N, C, out...) of dtype i64. Output (N, C, size...):
 /// zeros with the gradient added at its places; -1 is none.
-struct MaxPoolGradient {
-  static constexpr OpInfo info{.name = "max_pool_gradient",
+struct MaxPoolBackward {
+  static constexpr OpInfo info{.name = "max_pool_backward",
                                .doc = "the gradient of max_pool: elements added at their places",
                                .saved_inputs = 0b10};
   struct Attrs {

@@ -18,36 +18,36 @@ namespace tessera {
 
 void UnbindMicrobatches::infer(Infer& c, const Attrs&) {
   const Tensor& x = c.input();
-  const Cut cut = x.cut();
-  check(static_cast<bool>(cut), "unbind_microbatches: x holds no microbatches; got shape ",
+  const MicrobatchLayout layout = x.microbatches();
+  check(static_cast<bool>(layout), "unbind_microbatches: x holds no microbatches; got shape ",
         x.shape(), ", expected a tensor that is cut into them");
   Shape shape = x.shape();
-  if (cut.stacked) {
+  if (layout.per_microbatch) {
     shape.erase(0);
   } else {
-    shape[cut.dim] /= cut.parts;
+    shape[layout.dim] /= layout.count;
   }
-  for (std::int32_t m = 0; m < cut.parts; ++m) {
+  for (std::int32_t m = 0; m < layout.count; ++m) {
     c.add_output(shape, x.dtype());
   }
 }
 
 void UnbindMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs&) {
-  const Cut& cut = in.cut();
+  const MicrobatchLayout& layout = in.microbatches();
   out.strides = in.strides;
-  out.offset = in.offset + index * (in.shape[cut.dim] / cut.parts) * in.strides[cut.dim];
-  if (cut.stacked) {
+  out.offset = in.offset + index * (in.shape[layout.dim] / layout.count) * in.strides[layout.dim];
+  if (layout.per_microbatch) {
     out.strides.erase(0);
   }
 }
 
 void UnbindMicrobatches::vjp(Vjp& v, const Attrs&) {
   std::vector<Tensor> gradients;
-  for (std::int32_t m = 0; m < v.input_meta().cut.parts; ++m) {
+  for (std::int32_t m = 0; m < v.input_meta().microbatches.count; ++m) {
     gradients.push_back(v.gradient(m));
   }
   const std::vector<TensorRef> pieces(gradients.begin(), gradients.end());
-  v.set(0, join_microbatches(pieces, v.input_meta().cut));
+  v.set(0, join_microbatches(pieces, v.input_meta().microbatches));
 }
 
 void JoinMicrobatches::infer(Infer& c, const Attrs& attrs) {
@@ -68,9 +68,9 @@ void JoinMicrobatches::infer(Infer& c, const Attrs& attrs) {
     shape[attrs.dim] *= parts;
   }
   c.add_output(shape, c.input().dtype(),
-               {.parts = parts,
+               {.count = parts,
                 .dim = static_cast<std::int8_t>(stacked ? 0 : attrs.dim),
-                .stacked = stacked,
+                .per_microbatch = stacked,
                 .samples = attrs.samples});
 }
 
@@ -97,8 +97,8 @@ void JoinMicrobatches::reference(Kernel& k, const Attrs& attrs) {
 
 void JoinMicrobatches::vjp(Vjp& v, const Attrs&) {
   Tensor gradient = v.gradient();
-  if (!gradient.cut()) {  // pieces of one microbatch alone have none
-    gradient.get().set_cut(v.output_meta().cut);
+  if (!gradient.microbatches()) {  // pieces of one microbatch alone have none
+    gradient.get().set_microbatches(v.output_meta().microbatches);
   }
   const Outputs pieces = unbind_microbatches(gradient);
   for (int m = 0; m < v.input_count(); ++m) {
@@ -108,7 +108,8 @@ void JoinMicrobatches::vjp(Vjp& v, const Attrs&) {
 
 void SumMicrobatches::infer(Infer& c, const Attrs&) {
   const Tensor& x = c.input();
-  check(x.cut().stacked, "sum_microbatches: x holds no stacked microbatches; got shape ", x.shape(),
+  check(x.microbatches().per_microbatch,
+        "sum_microbatches: x holds no stacked microbatches; got shape ", x.shape(),
         ", expected one microbatch at each index of dim 0");
   Shape shape = x.shape();
   shape.erase(0);
@@ -139,14 +140,14 @@ void SumMicrobatches::reference(Kernel& k, const Attrs&) {
 }
 
 void SumMicrobatches::vjp(Vjp& v, const Attrs&) {
-  v.set(0, repeat_microbatches(v.gradient(), v.input_meta().cut.parts));
+  v.set(0, repeat_microbatches(v.gradient(), v.input_meta().microbatches.count));
 }
 
 void RepeatMicrobatches::infer(Infer& c, const Attrs& attrs) {
-  check_at_least("repeat_microbatches", "number of parts", attrs.parts, 1);
+  check_at_least("repeat_microbatches", "number of parts", attrs.count, 1);
   Shape shape = c.input().shape();
-  shape.insert(0, attrs.parts);
-  c.add_output(shape, c.input().dtype(), {.parts = attrs.parts, .dim = 0, .stacked = true});
+  shape.insert(0, attrs.count);
+  c.add_output(shape, c.input().dtype(), {.count = attrs.count, .dim = 0, .per_microbatch = true});
 }
 
 void RepeatMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
@@ -162,15 +163,15 @@ void RepeatMicrobatches::vjp(Vjp& v, const Attrs&) {
 
 void AsMicrobatches::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input();
-  const bool fits = attrs.dim >= 0 && attrs.dim < x.ndim() && attrs.parts >= 1 &&
-                    x.shape()[attrs.dim] % attrs.parts == 0 &&
-                    (!attrs.stacked || x.shape()[0] == attrs.parts);
-  check(fits && !x.cut(), "as_microbatches: cannot be cut; got shape ", x.shape(), " and dim ",
-        attrs.dim, ", expected a dim of ", attrs.parts, " equal pieces");
+  const bool fits = attrs.dim >= 0 && attrs.dim < x.ndim() && attrs.count >= 1 &&
+                    x.shape()[attrs.dim] % attrs.count == 0 &&
+                    (!attrs.per_microbatch || x.shape()[0] == attrs.count);
+  check(fits && !x.microbatches(), "as_microbatches: cannot be cut; got shape ", x.shape(),
+        " and dim ", attrs.dim, ", expected a dim of ", attrs.count, " equal pieces");
   c.add_output(x.shape(), x.dtype(),
-               {.parts = attrs.parts,
+               {.count = attrs.count,
                 .dim = static_cast<std::int8_t>(attrs.dim),
-                .stacked = attrs.stacked,
+                .per_microbatch = attrs.per_microbatch,
                 .samples = attrs.samples});
 }
 
@@ -196,32 +197,37 @@ Tensor lay_microbatches(const Tensor& x, int dim) {
   return join_microbatches(std::vector<TensorRef>(pieces.begin(), pieces.end()), dim);
 }
 
-Tensor with_borders(const Tensor& x, const Cut& cut) {
-  return call<AsMicrobatches>({x}, {cut.parts, cut.dim, cut.stacked, cut.samples});
+Tensor with_borders(const Tensor& x, const MicrobatchLayout& layout) {
+  return call<AsMicrobatches>({x},
+                              {layout.count, layout.dim, layout.per_microbatch, layout.samples});
 }
 
 Tensor lay_as(Tensor x, const Tensor& like) {
-  if (x.defined() && like.defined() && like.cut() && !x.cut() && x.shape() == like.shape()) {
-    return with_borders(x, like.cut());
+  if (x.defined() && like.defined() && like.microbatches() && !x.microbatches() &&
+      x.shape() == like.shape()) {
+    return with_borders(x, like.microbatches());
   }
-  const bool along = like.defined() && like.cut() && !like.cut().stacked;
-  const bool fits = along && x.defined() && x.cut().stacked && like.cut().dim < x.ndim() - 1;
-  return fits ? lay_microbatches(x, like.cut().dim) : x;
+  const bool along = like.defined() && like.microbatches() && !like.microbatches().per_microbatch;
+  const bool fits = along && x.defined() && x.microbatches().per_microbatch &&
+                    like.microbatches().dim < x.ndim() - 1;
+  return fits ? lay_microbatches(x, like.microbatches().dim) : x;
 }
 
 Tensor stack_microbatches(const Tensor& x) {
   const Outputs pieces = unbind_microbatches(x);
   return join_microbatches(std::vector<TensorRef>(pieces.begin(), pieces.end()), -1,
-                           x.cut().sample_dim());
+                           x.microbatches().sample_dim());
 }
 
 void stack_alike(std::span<Tensor> values) {
-  const auto stacked = [](const Tensor& x) { return x.defined() && x.cut().stacked; };
+  const auto stacked = [](const Tensor& x) {
+    return x.defined() && x.microbatches().per_microbatch;
+  };
   if (std::ranges::none_of(values, stacked)) {
     return;
   }
   for (Tensor& x : values) {
-    if (x.defined() && x.cut() && !x.cut().stacked) {
+    if (x.defined() && x.microbatches() && !x.microbatches().per_microbatch) {
       x = stack_microbatches(x);
     }
   }
@@ -231,12 +237,12 @@ Tensor sum_microbatches(const Tensor& x, const Tensor& destination) {
   return call_into<SumMicrobatches>(destination, {x});
 }
 
-Tensor as_microbatches(const Tensor& x, std::int32_t parts, int dim) {
-  return call<AsMicrobatches>({x}, {parts, dim});
+Tensor as_microbatches(const Tensor& x, std::int32_t count, int dim) {
+  return call<AsMicrobatches>({x}, {count, dim});
 }
 
-Tensor repeat_microbatches(const Tensor& x, std::int32_t parts) {
-  return call<RepeatMicrobatches>({x}, {parts});
+Tensor repeat_microbatches(const Tensor& x, std::int32_t count) {
+  return call<RepeatMicrobatches>({x}, {count});
 }
 
 namespace {

@@ -12,9 +12,9 @@ namespace tessera {
 
 struct UnbindMicrobatches {
   static constexpr OpInfo info{.name = "unbind_microbatches",
-                               .doc = "the microbatches of a cut tensor, as views",
+                               .doc = "the microbatches of a tensor, as views",
                                .view = true,
-                               .sees_cut = true};
+                               .sees_microbatches = true};
   struct Attrs {
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
@@ -26,10 +26,10 @@ struct UnbindMicrobatches {
 struct JoinMicrobatches {
   static constexpr OpInfo info{.name = "join_microbatches",
                                .doc = "one tensor a microbatch, joined along a dim or stacked",
-                               .sees_cut = true};
+                               .sees_microbatches = true};
   struct Attrs {
     int dim = -1;              ///< along which to join, or -1: stacked
-    std::int8_t samples = -1;  ///< of the stacked result (Cut::samples)
+    std::int8_t samples = -1;  ///< of the stacked result (MicrobatchLayout::samples)
     void fields(auto&& see) const { see("dim", dim), see("samples", samples); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
@@ -41,7 +41,7 @@ struct JoinMicrobatches {
 struct SumMicrobatches {
   static constexpr OpInfo info{.name = "sum_microbatches",
                                .doc = "stacked pieces, added along the tree over microbatches",
-                               .sees_cut = true};
+                               .sees_microbatches = true};
   struct Attrs {
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
@@ -54,10 +54,10 @@ struct RepeatMicrobatches {
   static constexpr OpInfo info{.name = "repeat_microbatches",
                                .doc = "a value stacked once a microbatch, as a view",
                                .view = true,
-                               .sees_cut = true};
+                               .sees_microbatches = true};
   struct Attrs {
-    std::int32_t parts = 1;
-    void fields(auto&& see) const { see("parts", parts); }
+    std::int32_t count = 1;
+    void fields(auto&& see) const { see("count", count); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);
@@ -69,14 +69,15 @@ struct AsMicrobatches {
   static constexpr OpInfo info{.name = "as_microbatches",
                                .doc = "a tensor with an entry a sample, told where it is cut",
                                .view = true,
-                               .sees_cut = true};
+                               .sees_microbatches = true};
   struct Attrs {
-    std::int32_t parts = 1;
+    std::int32_t count = 1;
     int dim = 0;
-    bool stacked = false;      ///< dim 0 holds one entry a microbatch
-    std::int8_t samples = -1;  ///< Cut::samples
+    bool per_microbatch = false;  ///< dim 0 holds one entry a microbatch
+    std::int8_t samples = -1;     ///< MicrobatchLayout::samples
     void fields(auto&& see) const {
-      see("parts", parts), see("dim", dim), see("stacked", stacked), see("samples", samples);
+      see("count", count), see("dim", dim), see("per_microbatch", per_microbatch),
+          see("samples", samples);
     }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
@@ -85,7 +86,7 @@ struct AsMicrobatches {
   static void vjp(Vjp& v, const Attrs&);
 };
 
-/// The microbatches of a cut tensor, as views without a cut.
+/// The microbatches of `x`, as views that know no others.
 [[nodiscard]] Outputs unbind_microbatches(const Tensor& x);
 
 /// Joins one tensor a microbatch: along `dim`, or stacked in a new dim 0 when `dim` is -1, where
@@ -93,12 +94,13 @@ struct AsMicrobatches {
 [[nodiscard]] Tensor join_microbatches(std::span<const TensorRef> pieces, int dim,
                                        int samples = -1);
 
-/// Joins one tensor a microbatch with the borders `cut`.
-[[nodiscard]] inline Tensor join_microbatches(std::span<const TensorRef> pieces, const Cut& cut) {
-  return join_microbatches(pieces, cut.stacked ? -1 : cut.dim, cut.samples);
+/// Joins one tensor a microbatch as `layout` says.
+[[nodiscard]] inline Tensor join_microbatches(std::span<const TensorRef> pieces,
+                                              const MicrobatchLayout& layout) {
+  return join_microbatches(pieces, layout.per_microbatch ? -1 : layout.dim, layout.samples);
 }
 
-/// The microbatches of a cut tensor one behind the other, in a new dim 0: a stacked copy.
+/// The microbatches of `x` one behind the other, in a new dim 0: a stacked copy.
 [[nodiscard]] Tensor stack_microbatches(const Tensor& x);
 
 /// Where one of `values` exists once a microbatch, stacks those that hold samples, too: copies.
@@ -113,7 +115,7 @@ template <class... T>
   return all;
 }
 
-/// The microbatches of a cut tensor one behind the other along dim `dim` of a microbatch: a copy.
+/// The microbatches of `x` one behind the other along dim `dim` of a microbatch: a copy.
 [[nodiscard]] Tensor lay_microbatches(const Tensor& x, int dim);
 
 /// `x` with the borders of `like`: where it came stacked of them, since a gradient was scaled by
@@ -121,18 +123,18 @@ template <class... T>
 /// `like` and no borders, as what was made of that shape or read back from a file, it gets them.
 [[nodiscard]] Tensor lay_as(Tensor x, const Tensor& like);
 
-/// Adds the stacked pieces of `x` (parts, ...) along the balanced binary tree over microbatches.
+/// Adds the stacked pieces of `x` (count, ...) along the balanced binary tree over microbatches.
 [[nodiscard]] Tensor sum_microbatches(const Tensor& x, const Tensor& destination = {});
 
 /// `x`, which has an entry for each sample of the pass along dim `dim` but does not know it, as a
-/// view that is cut into `parts` microbatches there. Gradients that reach `x` are cut like that.
-[[nodiscard]] Tensor as_microbatches(const Tensor& x, std::int32_t parts, int dim);
+/// view that is cut into `count` microbatches there. Gradients that reach `x` are cut like that.
+[[nodiscard]] Tensor as_microbatches(const Tensor& x, std::int32_t count, int dim);
 
-/// `x`, which has the shape of what lies between the borders `cut` but does not know them, as a
+/// `x`, which has the shape of what lies between the borders `layout` but does not know them, as a
 /// view that does.
-[[nodiscard]] Tensor with_borders(const Tensor& x, const Cut& cut);
+[[nodiscard]] Tensor with_borders(const Tensor& x, const MicrobatchLayout& layout);
 
-/// Stacks `parts` copies of `x` without copying.
-[[nodiscard]] Tensor repeat_microbatches(const Tensor& x, std::int32_t parts);
+/// Stacks `count` copies of `x` without copying.
+[[nodiscard]] Tensor repeat_microbatches(const Tensor& x, std::int32_t count);
 
 }  // namespace tessera

@@ -106,8 +106,9 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
   const Pass pass = StepDraws::alive() ? Pass() : *CallContext::current().pass;
   const std::uint64_t key = next_random_key();
   const Tensor each = for_each_drawing(probabilities);
-  const bool in_rows = each.cut().dim == 0 && !each.cut().stacked && !StepDraws::alive();
-  if (!each.cut() || in_rows) {
+  const bool in_rows =
+      each.microbatches().dim == 0 && !each.microbatches().per_microbatch && !StepDraws::alive();
+  if (!each.microbatches() || in_rows) {
     return draw_rows(each, count, key, pass.samples, pass.first_sample);
   }
   const std::int64_t samples = pass.samples / pass.count;
@@ -118,7 +119,7 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
     first_sample += samples;
   }
   const std::vector<TensorRef> drawn(pieces.begin(), pieces.end());
-  return join_microbatches(drawn, each.cut());
+  return join_microbatches(drawn, each.microbatches());
 }
 
 namespace {

@@ -215,10 +215,11 @@ void Recurrent::vjp(Vjp& v, const Attrs& attrs) {
     v.set(0, results[0]);
   }
   if (v.needs(1)) {
-    v.set_batch_sum<LinearGradWeight>(1, {of_hidden, before}, {attrs.dtype, v.input_meta(1).dtype});
+    v.set_batch_sum<LinearBackwardWeight>(1, {of_hidden, before},
+                                          {attrs.dtype, v.input_meta(1).dtype});
   }
   if (v.has_input(2) && v.needs(2)) {
-    v.set(2, call_into<LinearGradBias>(v.destination(2), {of_hidden}, {v.input_meta(2).dtype}));
+    v.set(2, call_into<LinearBackwardBias>(v.destination(2), {of_hidden}, {v.input_meta(2).dtype}));
   }
   for (int i = 0; i < states; ++i) {
     if (v.has_input(3 + i) && v.needs(3 + i)) {

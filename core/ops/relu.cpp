@@ -1,7 +1,7 @@
 #include <tessera/core/ops/relu.h>
 
 #include <tessera/core/dispatch/vjp.h>
-#include <tessera/core/ops/relu_gradient.h>
+#include <tessera/core/ops/relu_backward.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/in_place.h>
 
@@ -21,7 +21,7 @@ void Relu::reference(Kernel& k, const Attrs&) {
 
 void Relu::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
-    v.set(0, relu_gradient(v.gradient(), v.output()));
+    v.set(0, relu_backward(v.gradient(), v.output()));
   }
 }
 

@@ -55,7 +55,7 @@ void Resample::reference(Kernel& k, const Attrs& attrs) {
 
 void Resample::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
-    v.set(0, call<ResampleGradient>({v.gradient()}, attrs));
+    v.set(0, call<ResampleBackward>({v.gradient()}, attrs));
   }
 }
 
@@ -63,29 +63,29 @@ ShardRule Resample::shard(const Infer& c, const Attrs&) {
   return plane_rule(c.input().ndim(), 1, 1);
 }
 
-void ResampleGradient::infer(Infer& c, const Attrs& attrs) {
+void ResampleBackward::infer(Infer& c, const Attrs& attrs) {
   infer_resampled(c, attrs, attrs.out, attrs.in);
 }
 
-void ResampleGradient::reference(Kernel& k, const Attrs& attrs) {
+void ResampleBackward::reference(Kernel& k, const Attrs& attrs) {
   add_terms(k, attrs,
             [](const double* gradient, double* x, std::int64_t out, std::int64_t in,
                double weight) { x[in] += weight * gradient[out]; });
 }
 
-void ResampleGradient::vjp(Vjp& v, const Attrs& attrs) {
+void ResampleBackward::vjp(Vjp& v, const Attrs& attrs) {
   if (v.needs(0)) {
     v.set(0, call<Resample>({v.gradient()}, attrs));
   }
 }
 
-ShardRule ResampleGradient::shard(const Infer& c, const Attrs&) {
+ShardRule ResampleBackward::shard(const Infer& c, const Attrs&) {
   return plane_rule(c.input().ndim(), 1, 1);
 }
 
 namespace {
 const Register<Resample> register_resample;
-const Register<ResampleGradient> register_resample_gradient;
+const Register<ResampleBackward> register_resample_gradient;
 }  // namespace
 
 }  // namespace tessera

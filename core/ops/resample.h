@@ -19,8 +19,8 @@ struct Resample {
 };
 
 /// Input: gradient (N, C, out...). Output (N, C, in...).
-struct ResampleGradient {
-  static constexpr OpInfo info{.name = "resample_gradient",
+struct ResampleBackward {
+  static constexpr OpInfo info{.name = "resample_backward",
                                .doc = "the gradient of resample: each weight times the gradient"};
   using Attrs = Resampling;
   static void infer(Infer& c, const Attrs& attrs);

@@ -119,7 +119,7 @@ ShardRule Reshape::shard(const Infer& c, const Attrs&) {
 Tensor reshape(const Tensor& x, const Shape& shape) {
   const Shape from = unstacked_shape(x);
   Strides strides = x.strides();
-  if (x.cut().stacked) {
+  if (x.microbatches().per_microbatch) {
     strides.erase(0);
   }
   if (!x.is_contiguous() && !view_strides(from, strides, resolve("reshape", from, shape))) {

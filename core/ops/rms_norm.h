@@ -24,7 +24,7 @@ struct RmsNorm {
 struct RmsNormBackward {
   static constexpr OpInfo info{.name = "rms_norm_backward",
                                .doc = "the gradients of rms_norm",
-                               .cuts_sums = true,
+                               .sums_microbatches = true,
                                .saved_inputs = 0b01111};
   using Attrs = NormBackwardAttrs;
   static void infer(Infer& c, const Attrs& attrs);

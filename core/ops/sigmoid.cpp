@@ -5,7 +5,7 @@
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/mul.h>
-#include <tessera/core/ops/sigmoid_gradient.h>
+#include <tessera/core/ops/sigmoid_backward.h>
 #include <tessera/core/ops/sub.h>
 
 namespace tessera {
@@ -22,7 +22,7 @@ void Sigmoid::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
     const Tensor y = v.output();
     const Tensor g = v.gradient();
-    v.set(0, is_complex(y.dtype()) ? g * conj(y * (1 - y)) : sigmoid_gradient(g, y));
+    v.set(0, is_complex(y.dtype()) ? g * conj(y * (1 - y)) : sigmoid_backward(g, y));
   }
 }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <tessera/core/dispatch/vjp.h>
-#include <tessera/core/ops/silu_gradient.h>
+#include <tessera/core/ops/silu_backward.h>
 #include <tessera/core/ops/support/in_place.h>
 
 namespace tessera {
@@ -15,7 +15,7 @@ void Silu::reference(Kernel& k, const Attrs&) {
 
 void Silu::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
-    v.set(0, silu_gradient(v.gradient(), v.input()));
+    v.set(0, silu_backward(v.gradient(), v.input()));
   }
 }
 

@@ -8,7 +8,7 @@ namespace tessera {
 struct Sum {
   static constexpr OpInfo info{.name = "sum",
                                .doc = "sum over some dims",
-                               .cuts_sums = true,
+                               .sums_microbatches = true,
                                .linear = LinearIn::first,
                                .over_samples = OverPass::sum};
   using Attrs = ReduceAttrs;

@@ -64,8 +64,9 @@ namespace {
 /// A gradient that came once a microbatch for samples that lie along a dim lies there, too.
 Tensor laid_like(const Tensor& gradient, const TensorMeta& like) {
   const int more = gradient.ndim() - 1 - like.shape.size();
-  const bool apart = gradient.cut().stacked && like.cut && !like.cut.stacked;
-  return apart ? lay_microbatches(gradient, like.cut.dim + more) : gradient;
+  const bool apart = gradient.microbatches().per_microbatch && like.microbatches &&
+                     !like.microbatches.per_microbatch;
+  return apart ? lay_microbatches(gradient, like.microbatches.dim + more) : gradient;
 }
 
 }  // namespace
@@ -75,10 +76,10 @@ Tensor gradient_like(const Tensor& given, const TensorMeta& like, const Tensor& 
   // Stacked pieces stay apart until their leaf adds them: only what is behind dim 0 counts.
   Shape have = gradient.shape();
   Shape want = like.shape;
-  if (gradient.cut().stacked) {
+  if (gradient.microbatches().per_microbatch) {
     have.erase(0);
   }
-  if (like.cut.stacked) {
+  if (like.microbatches.per_microbatch) {
     want.erase(0);
   }
   // In the leaf's dtype before anything is added: passes and ranks add to the sum in it, too.

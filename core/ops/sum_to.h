@@ -9,7 +9,7 @@ namespace tessera {
 struct SumTo {
   static constexpr OpInfo info{.name = "sum_to",
                                .doc = "sum over the dims along which `shape` broadcasts to x",
-                               .cuts_sums = true,
+                               .sums_microbatches = true,
                                .linear = LinearIn::first,
                                .over_samples = OverPass::sum};
   struct Attrs {

@@ -6,7 +6,7 @@
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sub.h>
-#include <tessera/core/ops/tanh_gradient.h>
+#include <tessera/core/ops/tanh_backward.h>
 
 namespace tessera {
 
@@ -18,7 +18,7 @@ void Tanh::vjp(Vjp& v, const Attrs&) {
   if (v.needs(0)) {
     const Tensor y = v.output();
     const Tensor g = v.gradient();
-    v.set(0, is_complex(y.dtype()) ? g * conj(1 - y * y) : tanh_gradient(g, y));
+    v.set(0, is_complex(y.dtype()) ? g * conj(1 - y * y) : tanh_backward(g, y));
   }
 }
 

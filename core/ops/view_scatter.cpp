@@ -9,7 +9,8 @@ namespace tessera {
 namespace {
 
 StridedView in_pieces(const Tensor& x, const StridedView& view) {
-  return in_each_microbatch("view_scatter", view, x.cut(), x.numel() / x.cut().parts);
+  return in_each_microbatch("view_scatter", view, x.microbatches(),
+                            x.numel() / x.microbatches().count);
 }
 
 }  // namespace
@@ -19,7 +20,7 @@ void ViewScatter::infer(Infer& c, const Attrs& attrs) {
   check(c.input(1).shape() == attrs.shape && c.input(1).dtype() == c.input(0).dtype(),
         "view_scatter: the elements do not fit; got ", c.input(1).shape(), " ", c.input(1).dtype(),
         ", expected ", attrs.shape, " ", c.input(0).dtype());
-  c.add_output(c.input(0).shape(), c.input(0).dtype(), c.input(0).cut());
+  c.add_output(c.input(0).shape(), c.input(0).dtype(), c.input(0).microbatches());
 }
 
 void ViewScatter::reference(Kernel& k, const Attrs& attrs) {

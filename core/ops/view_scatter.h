@@ -8,7 +8,7 @@ namespace tessera {
 struct ViewScatter {
   static constexpr OpInfo info{.name = "view_scatter",
                                .doc = "x with the elements of a strided view replaced by y",
-                               .sees_cut = true};
+                               .sees_microbatches = true};
   using Attrs = StridedView;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);

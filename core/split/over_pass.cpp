@@ -44,13 +44,13 @@ Origins::Origins(std::span<const TensorRef> inputs) {
     if (!inputs[i]->defined()) {
       continue;
     }
-    const Cut& cut = inputs[i]->cut();
-    samples |= cut.sample_dim() >= 0;
-    beside |= cut && !cut.stacked;
-    shared |= !cut;
-    if (cut.stacked) {
-      alike &= stacked == 0 || cut.over == over;
-      over = cut.over;
+    const MicrobatchLayout& layout = inputs[i]->microbatches();
+    samples |= layout.sample_dim() >= 0;
+    beside |= layout && !layout.per_microbatch;
+    shared |= !layout;
+    if (layout.per_microbatch) {
+      alike &= stacked == 0 || layout.over == over;
+      over = layout.over;
       ++stacked;
       first |= i == 0;
     }
@@ -60,15 +60,15 @@ Origins::Origins(std::span<const TensorRef> inputs) {
 
 void mark_base(const TensorImpl& written) {
   if (TensorImpl* base = written.base.get();
-      base != nullptr && base->cut().over != written.cut().over) {
+      base != nullptr && base->microbatches().over != written.microbatches().over) {
     base->set_over(OverPass::none);
   }
 }
 
 void mark_over_pass(const OpDef& op, const Origins& from, const Outputs& outputs) {
   for (const Tensor& y : outputs) {
-    if (y.defined() && y.cut().stacked) {
-      const bool reduces = from.samples && y.cut().samples < 0;
+    if (y.defined() && y.microbatches().per_microbatch) {
+      const bool reduces = from.samples && y.microbatches().samples < 0;
       const OverPass over = reduces ? reduced_over(op, from) : kept_over(op, from);
       const bool rounds = from.is_real && !is_differentiable(y.dtype());
       const bool adds = over == OverPass::mean || over == OverPass::sum;

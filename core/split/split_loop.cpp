@@ -25,7 +25,7 @@ void settle_views(std::span<const TensorRef> inputs, const CallContext& context)
 /// repeated, so that the gradients of the microbatches stay apart; one is not, as in a pass that
 /// does not know that it is one.
 Outputs slices_of(const Tensor& x, std::int32_t parts, const CallContext& context) {
-  if (x.defined() && x.cut()) {
+  if (x.defined() && x.microbatches()) {
     return unbind_microbatches(x);
   }
   const bool has_gradient = x.defined() && x.requires_grad() && context.record;
@@ -40,7 +40,7 @@ Tensor view_of_all(const Tensor& shown, const Tensor& first, const Tensor& joine
   view->strides = first.strides();
   view->strides.insert(0, shown.strides()[0]);
   view->offset = first.get().offset;
-  view->set_cut(from.cut());
+  view->set_microbatches(from.microbatches());
   view->inference = from.inference;
   link_view(*view, shown.impl());
   view->set_counts(from.counts());
@@ -56,7 +56,7 @@ Tensor written_to(const OpDef& op, Tensor destination, Tensor joined) {
   if (!destination.defined()) {
     return joined;
   }
-  if (destination.cut() != joined.cut()) {
+  if (destination.microbatches() != joined.microbatches()) {
     fail_on_other_borders(op.info.name);
   }
   return destination.copy_(joined);
@@ -134,7 +134,7 @@ std::vector<Outputs> results_by_microbatch(const OpDef& op, const Slices& slices
 Tensor joined_output(const Call& call, std::span<const TensorRef> pieces, int dim,
                      const Tensor& destination, const SplitPlan& plan, const CallContext& context) {
   const OpDef& op = call.op;
-  if (plan.stacked_inputs) {  // it stays so: the gradient of a leaf is added up by the leaf
+  if (plan.per_microbatch_inputs) {  // it stays so: the gradient of a leaf is added up by the leaf
     Tensor joined = join_microbatches(pieces, -1, dim);
     return op.info.view ? view_of_all(call.inputs[0], pieces[0], joined)
                         : written_to(op, destination, std::move(joined));
@@ -167,8 +167,8 @@ void call_by_microbatch(Call& call, const SplitPlan& plan, const CallContext& co
   const std::vector<Tensor> kept = kept_inputs(call, context);
   const std::vector<TensorRef> read(kept.begin(), kept.end());
   const Slices slices(read, plan.parts, context);
-  const auto dims = plan.stacked_inputs
-                        ? stacked_sample_dims(call.op, call.inputs, slices[0], call.attrs)
+  const auto dims = plan.per_microbatch_inputs
+                        ? sample_dims_per_microbatch(call.op, call.inputs, slices[0], call.attrs)
                         : plan.output_dims;
   const std::vector<Outputs> results =
       results_by_microbatch(call.op, slices, call.attrs, plan.parts);

@@ -27,7 +27,7 @@ void split(Call& call) {
   }
   mark_over_pass(call.op, from, call.outputs);
   for (const Tensor& written : destinations) {
-    if (written.defined() && written.cut().stacked) {
+    if (written.defined() && written.microbatches().per_microbatch) {
       mark_base(written.get());
     }
   }

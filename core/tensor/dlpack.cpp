@@ -111,7 +111,7 @@ Tensor own_memory(const Tensor& handed_out, const dlpack::View& view, const std:
   impl.strides = checked_strides(view, impl.shape);
   impl.dtype = checked_dtype(view);
   impl.offset = (data - impl.storage->data()) / static_cast<std::int64_t>(size_of(impl.dtype));
-  impl.set_cut({});
+  impl.set_microbatches({});
   return x;
 }
 

@@ -88,12 +88,13 @@ RandomStream next_draw(const char* name, const TensorOptions& options) {
 }
 
 Tensor with_samples_of(const Tensor& x, Tensor result) {
-  if (const Cut& cut = x.cut(); cut) {
-    const bool fits = cut.dim < result.ndim() && result.shape()[cut.dim] == x.shape()[cut.dim];
+  if (const MicrobatchLayout& layout = x.microbatches(); layout) {
+    const bool fits =
+        layout.dim < result.ndim() && result.shape()[layout.dim] == x.shape()[layout.dim];
     check(fits, "empty_like: the samples do not fit; got shape ", result.shape(), ", expected ",
-          x.shape()[cut.dim], " along dim ", int{cut.dim}, ", in which shape ", x.shape(),
+          x.shape()[layout.dim], " along dim ", int{layout.dim}, ", in which shape ", x.shape(),
           " holds its samples");
-    result.get().set_cut(cut);
+    result.get().set_microbatches(layout);
     result.get().set_over(OverPass::mean);  // it is the same for all microbatches
   }
   return result;

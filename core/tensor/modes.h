@@ -14,14 +14,15 @@ class SavedTensorHooks;  // core/autograd/saved_tensor.h
 
 /// How an op that sums over the batch hands over its sum while a gradient is computed.
 enum class BatchSum : std::uint8_t {
-  stack,  ///< one piece a microbatch, stacked: what forward does, and backward below shared uses
-  tree,   ///< one sum, added along the tree over microbatches
+  per_microbatch,  ///< one piece a microbatch, in a new dim 0: what forward does, and backward
+                   ///< below shared uses
+  tree,            ///< one sum, added along the tree over microbatches
 };
 
 struct Modes {
   bool record = true;      ///< ops go on the tape
   bool inference = false;  ///< results can never go on a tape
-  BatchSum batch_sum = BatchSum::stack;
+  BatchSum batch_sum = BatchSum::per_microbatch;
   SavedTensorHooks* saved_hooks = nullptr;  ///< replaces how the tape keeps tensors
   std::optional<DType> autocast;            ///< see core/dispatch/autocast.h
   bool recomputing = false;                 ///< see core/autograd/checkpoint.h

@@ -77,12 +77,12 @@ double over_pass(std::vector<double> numbers, OverPass over) {
 
 double Tensor::item_as_double() const {
   const TensorImpl& x = get();
-  const std::int64_t values = x.cut().stacked ? x.cut().parts : 1;
+  const std::int64_t values = x.microbatches().per_microbatch ? x.microbatches().count : 1;
   check(x.numel() == values, "item: wrong number of elements; got shape ", x.shape,
         ", expected one element");
   std::vector<double> numbers = to_vector<double>();
-  if (x.cut().over != OverPass::mean && values > 1) {
-    return over_pass(std::move(numbers), x.cut().over);
+  if (x.microbatches().over != OverPass::mean && values > 1) {
+    return over_pass(std::move(numbers), x.microbatches().over);
   }
   const LossCounts* counts = values > 1 ? counts_of(*this) : nullptr;
   return mean_by_counts(std::move(numbers),
@@ -134,7 +134,7 @@ Tensor Tensor::detach() const {
   auto copy = make_ref<TensorImpl>(x.storage, x.shape, x.dtype, x.device);
   copy->strides = x.strides;
   copy->offset = x.offset;
-  copy->set_cut(x.cut());
+  copy->set_microbatches(x.microbatches());
   copy->inference = x.inference;
   if (x.counts()) [[unlikely]] {
     copy->set_counts(x.counts());

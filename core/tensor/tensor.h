@@ -11,8 +11,8 @@
 
 #include <tessera/core/base/ref.h>
 #include <tessera/core/device/device.h>
-#include <tessera/core/tensor/cut.h>
 #include <tessera/core/tensor/dtype.h>
+#include <tessera/core/tensor/microbatch_layout.h>
 #include <tessera/core/tensor/shape.h>
 #include <tessera/core/tensor/tensor_impl.h>
 
@@ -54,7 +54,7 @@ class Tensor {
   [[nodiscard]] DType dtype() const { return get().dtype; }
   [[nodiscard]] Device device() const { return get().device; }
   [[nodiscard]] bool is_contiguous() const { return get().contiguous(); }
-  [[nodiscard]] const Cut& cut() const { return get().cut(); }
+  [[nodiscard]] const MicrobatchLayout& microbatches() const { return get().microbatches(); }
   /// True when both share memory.
   [[nodiscard]] bool shares_storage(const Tensor& other) const;
 

@@ -7,8 +7,8 @@
 #include <tessera/core/base/pooled.h>
 #include <tessera/core/base/ref.h>
 #include <tessera/core/device/storage.h>
-#include <tessera/core/tensor/cut.h>
 #include <tessera/core/tensor/dtype.h>
+#include <tessera/core/tensor/microbatch_layout.h>
 #include <tessera/core/tensor/shape.h>
 #include <tessera/core/tensor/stage.h>
 
@@ -42,7 +42,7 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
  private:
   Stages stages_;
   bool wants_gradient_ = false;
-  Cut cut_;
+  MicrobatchLayout microbatches_;
 
  public:
   /// Recorded writes to the tensor; of a view: to its base, as far as its place on the tape knows.
@@ -61,12 +61,12 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   /// What a call with the tensor goes through before it runs.
   [[nodiscard]] Stages stages() const noexcept { return stages_; }
 
-  [[nodiscard]] const Cut& cut() const noexcept { return cut_; }
-  void set_cut(const Cut& cut) noexcept {
-    cut_ = cut;
-    stages_.set(Stage::split, static_cast<bool>(cut));
+  [[nodiscard]] const MicrobatchLayout& microbatches() const noexcept { return microbatches_; }
+  void set_microbatches(const MicrobatchLayout& layout) noexcept {
+    microbatches_ = layout;
+    stages_.set(Stage::split, static_cast<bool>(layout));
   }
-  void set_over(OverPass over) noexcept { cut_.over = over; }
+  void set_over(OverPass over) noexcept { microbatches_.over = over; }
 
   /// Whether gradients flow to or through the tensor, as far as a view knows of writes to its base.
   [[nodiscard]] bool wants_gradient() const noexcept { return wants_gradient_; }

@@ -8,7 +8,7 @@ namespace tessera {
 struct TensorMeta {
   TensorMeta() = default;
   explicit TensorMeta(const TensorImpl& x)
-      : shape(x.shape), dtype(x.dtype), device(x.device), cut(x.cut()) {}
+      : shape(x.shape), dtype(x.dtype), device(x.device), microbatches(x.microbatches()) {}
 
   /// In place of an input that was not given.
   [[nodiscard]] static TensorMeta not_given() {
@@ -21,7 +21,7 @@ struct TensorMeta {
   Shape shape;
   DType dtype = DType::f32;
   Device device{};
-  Cut cut;
+  MicrobatchLayout microbatches;
 
  private:
   static constexpr std::int8_t kNotGiven = -1;  ///< as device index

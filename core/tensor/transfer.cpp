@@ -27,7 +27,7 @@ std::size_t span_of(const TensorImpl& x) {
 
 /// Tells `copy` what else is known of the elements of `x`.
 void carry_over(const TensorImpl& x, TensorImpl& copy) {
-  copy.set_cut(x.cut());
+  copy.set_microbatches(x.microbatches());
   copy.inference = x.inference;
   copy.set_counts(x.counts());
 }

@@ -4,17 +4,17 @@
 #include <array>
 #include <set>
 
-#include <tessera/core/base/bit_facts.h>
 #include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/base/numerics_fingerprint.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/checkpoint/checkpoint.h>
 #include <tessera/dist/checkpoint/step_folders.h>
 #include <tessera/dist/checkpoint/training_facts.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/share_text.h>
-#include <tessera/dist/common_bits.h>
+#include <tessera/dist/common_numerics.h>
 #include <tessera/nn/io/state_arrays.h>
 #include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/overwrite.h>
@@ -48,7 +48,7 @@ TrainingFacts training_facts_of(std::int64_t step, const TrainingRun& run) {
                       .optimizer = std::move(optimizer.numbers),
                       .seed = context.seed,
                       .batches = context.step,
-                      .bits = bit_facts(),
+                      .bits = numerics_fingerprint(),
                       .elements = context.elements->all(),
                       .random = random_state()};
   for (const auto& [name, tensor] : optimizer.tensors) {
@@ -208,12 +208,12 @@ Tensor TrainingCheckpoint::receive(const std::string& path) {
 /// Goes on with the instruction set and the like that the run began with; says what else changes
 /// the weights' last bits from here on.
 void TrainingCheckpoint::compare_bits() const {
-  const auto now = bit_facts();
+  const auto now = numerics_fingerprint();
   for (const auto& [name, before] : facts_.bits) {
     const auto same = [&label = name](const auto& fact) { return fact.first == label; };
     const auto found = std::ranges::find_if(now, same);
     const std::string after = found == now.end() ? std::string("none") : found->second;
-    if (after == before || choose_bits_of_run(comm_, name, before)) {
+    if (after == before || choose_numerics_of_run(comm_, name, before)) {
       continue;
     }
     if (comm_.rank() == 0) {

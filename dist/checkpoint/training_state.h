@@ -30,7 +30,7 @@ struct TrainingFacts {
   std::vector<std::string> optimizer_tensors;             ///< their names: KIND/PARAMETER
   std::uint64_t seed = 0;
   std::uint64_t batches = 0;                              ///< Context::step: global batches begun
-  std::vector<std::pair<std::string, std::string>> bits;  ///< bit_facts() of rank 0
+  std::vector<std::pair<std::string, std::string>> bits;  ///< numerics_fingerprint() of rank 0
   std::map<LossPlace, double> elements;                   ///< of losses, see ElementsOfRun
   RandomState random;
 };

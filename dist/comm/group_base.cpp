@@ -45,9 +45,9 @@ const std::shared_ptr<Lane>& in(std::map<int, std::shared_ptr<Lane>>& lanes, int
 
 }  // namespace
 
-GroupBase::GroupBase(Roster roster, std::unique_ptr<GroupCore> core, std::shared_ptr<Health> health,
-                     std::shared_ptr<Progress> progress)
-    : roster_(std::move(roster)),
+GroupBase::GroupBase(Membership membership, std::unique_ptr<GroupCore> core,
+                     std::shared_ptr<Health> health, std::shared_ptr<Progress> progress)
+    : membership_(std::move(membership)),
       core_(std::move(core)),
       health_(std::move(health)),
       progress_(std::move(progress)) {}

@@ -8,9 +8,9 @@
 
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/dist/comm/health.h>
+#include <tessera/dist/comm/heartbeat_table.h>
+#include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/progress.h>
-#include <tessera/dist/comm/roster.h>
-#include <tessera/dist/comm/status_board.h>
 
 namespace tessera::dist {
 
@@ -26,24 +26,24 @@ class GroupBase : public Communicator {
  public:
   ~GroupBase() override;
 
-  [[nodiscard]] int rank() const override { return roster_.rank; }
-  [[nodiscard]] int size() const override { return roster_.size(); }
-  [[nodiscard]] const std::string& name() const override { return roster_.name; }
-  [[nodiscard]] int world_rank(int peer) const override { return roster_.world_rank(peer); }
+  [[nodiscard]] int rank() const override { return membership_.rank; }
+  [[nodiscard]] int size() const override { return membership_.size(); }
+  [[nodiscard]] const std::string& name() const override { return membership_.name; }
+  [[nodiscard]] int world_rank(int peer) const override { return membership_.world_rank(peer); }
   Work launch(Collective) override;
   void abort(std::exception_ptr cause) noexcept override { health_->fail(cause); }
 
   [[nodiscard]] const std::shared_ptr<Health>& health() const { return health_; }
 
  protected:
-  GroupBase(Roster roster, std::unique_ptr<GroupCore> core, std::shared_ptr<Health> health,
+  GroupBase(Membership membership, std::unique_ptr<GroupCore> core, std::shared_ptr<Health> health,
             std::shared_ptr<Progress> progress);
   [[nodiscard]] const std::shared_ptr<Progress>& progress() const { return progress_; }
 
  private:
   const std::shared_ptr<Lane>& lane_of(const Collective&);
 
-  Roster roster_;
+  Membership membership_;
   std::unique_ptr<GroupCore> core_;
   std::shared_ptr<Health> health_;
   std::shared_ptr<Progress> progress_;

@@ -11,8 +11,8 @@
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/counted.h>
 #include <tessera/dist/comm/group_base.h>
-#include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/shared/shared_group.h>
+#include <tessera/dist/comm/split_group.h>
 #include <tessera/dist/comm/validate.h>
 #include <tessera/dist/comm/watchdog.h>
 
@@ -20,9 +20,9 @@ namespace tessera::dist {
 namespace {
 
 /// What the ranks of a group have in common.
-class Meeting {
+class Rendezvous {
  public:
-  explicit Meeting(int size)
+  explicit Rendezvous(int size)
       : memory_(anonymous_memory(ControlBlock::bytes(size, size))),
         block_(memory_.data, size, size) {
     if (size > 1) {  // a lone rank stages nothing, so that it takes no pages
@@ -34,28 +34,28 @@ class Meeting {
   [[nodiscard]] const ControlBlock& block() const { return block_; }
 
   /// The group of `color` in the split number `split`, made by whoever comes first.
-  std::shared_ptr<Meeting> child(std::uint64_t split, int color, int size) {
+  std::shared_ptr<Rendezvous> child(std::uint64_t split, int color, int size) {
     const std::lock_guard lock(mutex_);
-    std::weak_ptr<Meeting>& known = children_[{split, color}];
-    std::shared_ptr<Meeting> meeting = known.lock();
-    if (meeting == nullptr) {
-      known = meeting = std::make_shared<Meeting>(size);
+    std::weak_ptr<Rendezvous>& known = children_[{split, color}];
+    std::shared_ptr<Rendezvous> rendezvous = known.lock();
+    if (rendezvous == nullptr) {
+      known = rendezvous = std::make_shared<Rendezvous>(size);
     }
-    return meeting;
+    return rendezvous;
   }
 
  private:
   CommBuffer memory_;
   ControlBlock block_;
   std::mutex mutex_;
-  std::map<std::pair<std::uint64_t, int>, std::weak_ptr<Meeting>> children_;
+  std::map<std::pair<std::uint64_t, int>, std::weak_ptr<Rendezvous>> children_;
 };
 
 class LoopbackCore final : public GroupCore {
  public:
-  LoopbackCore(std::shared_ptr<Meeting> meeting, Roster roster, bool direct)
-      : meeting_(std::move(meeting)),
-        group_(meeting_->block(), std::move(roster), addresses(direct)) {}
+  LoopbackCore(std::shared_ptr<Rendezvous> rendezvous, Membership membership, bool direct)
+      : rendezvous_(std::move(rendezvous)),
+        group_(rendezvous_->block(), std::move(membership), addresses(direct)) {}
 
   Task start(const Collective& c) override {
     if (is_point_to_point(c.kind)) {
@@ -71,29 +71,30 @@ class LoopbackCore final : public GroupCore {
     }
     return std::make_shared<NothingShared>();
   }
-  std::shared_ptr<Meeting> meeting_;
+  std::shared_ptr<Rendezvous> rendezvous_;
   SharedGroup group_;
 };
 
 class LoopbackCommunicator final : public GroupBase {
  public:
-  LoopbackCommunicator(std::shared_ptr<Meeting> meeting, const Roster& members,
+  LoopbackCommunicator(std::shared_ptr<Rendezvous> rendezvous, const Membership& members,
                        std::shared_ptr<Health> parent, std::shared_ptr<Progress> shared_progress,
                        LoopbackOptions options)
-      : GroupBase(members, std::make_unique<LoopbackCore>(meeting, members, options.direct),
-                  std::make_shared<Health>(meeting->block().failure(), members.rank,
-                                           std::move(parent), meeting),
+      : GroupBase(members, std::make_unique<LoopbackCore>(rendezvous, members, options.direct),
+                  std::make_shared<Health>(rendezvous->block().failure(), members.rank,
+                                           std::move(parent), rendezvous),
                   std::move(shared_progress)),
-        board_(std::make_shared<StatusBoard>(&meeting->block().status(0),
-                                             meeting->block().failure(), rank(), size(), meeting)),
-        meeting_(std::move(meeting)),
+        board_(std::make_shared<HeartbeatTable>(&rendezvous->block().status(0),
+                                                rendezvous->block().failure(), rank(), size(),
+                                                rendezvous)),
+        rendezvous_(std::move(rendezvous)),
         options_(options) {}
 
   [[nodiscard]] std::string transport(int peer) const override {
     return peer == rank() ? "self" : "thread";
   }
   [[nodiscard]] std::string host(int) const override { return host_name(); }
-  [[nodiscard]] std::shared_ptr<StatusBoard> board() override { return board_; }
+  [[nodiscard]] std::shared_ptr<HeartbeatTable> board() override { return board_; }
 
   CommBuffer allocate(std::size_t nbytes) override {
     agree_on_size(*this, nbytes);
@@ -110,12 +111,12 @@ class LoopbackCommunicator final : public GroupBase {
   }
 
   std::shared_ptr<Communicator> split(int color, int key, std::string name) override {
-    Roster part = agree_on_split(*this, color, key);
+    Membership part = agree_on_split(*this, color, key);
     part.name = std::move(name);
-    auto meeting = meeting_->child(splits_++, color, part.size());
-    auto group = std::make_shared<LoopbackCommunicator>(std::move(meeting), part, health(),
+    auto rendezvous = rendezvous_->child(splits_++, color, part.size());
+    auto group = std::make_shared<LoopbackCommunicator>(std::move(rendezvous), part, health(),
                                                         progress(), options_);
-    // Until everyone has joined, the meeting lives by those who have.
+    // Until everyone has joined, the rendezvous lives by those who have.
     barrier_on(*group);
     return group;
   }
@@ -123,8 +124,8 @@ class LoopbackCommunicator final : public GroupBase {
  private:
   static void barrier_on(Communicator& group) { group.launch({}).wait(); }
 
-  std::shared_ptr<StatusBoard> board_;
-  std::shared_ptr<Meeting> meeting_;
+  std::shared_ptr<HeartbeatTable> board_;
+  std::shared_ptr<Rendezvous> rendezvous_;
   LoopbackOptions options_;
   std::uint64_t splits_ = 0;
 };
@@ -164,11 +165,11 @@ class FirstFailure {
 
 std::vector<std::shared_ptr<Communicator>> make_loopback(int size, LoopbackOptions options) {
   check(size >= 1, "loopback: too few ranks; got ", size, ", expected at least 1");
-  const auto meeting = std::make_shared<Meeting>(size);
+  const auto rendezvous = std::make_shared<Rendezvous>(size);
   std::vector<std::shared_ptr<Communicator>> ranks;
   for (int rank = 0; rank < size; ++rank) {
     ranks.push_back(std::make_shared<LoopbackCommunicator>(
-        meeting, whole_world(rank, size), nullptr, std::make_shared<Progress>(), options));
+        rendezvous, whole_world(rank, size), nullptr, std::make_shared<Progress>(), options));
   }
   return ranks;
 }

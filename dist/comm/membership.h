@@ -1,19 +1,25 @@
-// What the ranks of a group settle among themselves when they split it or allocate.
+// Who is in a group.
 #pragma once
 
-#include <tessera/dist/comm/communicator.h>
-#include <tessera/dist/comm/roster.h>
+#include <string>
+#include <vector>
 
 namespace tessera::dist {
 
-/// Collective over `parent`: this rank's part in a split, without a name: the ranks that share its
-/// color, ordered by (key, rank).
-[[nodiscard]] Roster agree_on_split(Communicator& parent, int color, int key);
+/// A group as one of its members sees it. Collectives count ranks within the group; people know a
+/// rank by its number in the world, so that is what messages name.
+struct Membership {
+  std::string name;              ///< "world", "world/host", ...
+  int rank = 0;                  ///< this member
+  std::vector<int> world_ranks;  ///< by rank in the group
 
-/// Collective over `group`: throws InvalidArgument unless every rank asks for `nbytes`.
-void agree_on_size(Communicator& group, std::size_t nbytes);
+  [[nodiscard]] int size() const { return static_cast<int>(world_ranks.size()); }
+  [[nodiscard]] int world_rank(int member) const {
+    return world_ranks[static_cast<std::size_t>(member)];
+  }
+};
 
-/// This machine's name.
-[[nodiscard]] std::string host_name();
+/// A world of `size` ranks.
+[[nodiscard]] Membership whole_world(int rank, int size);
 
 }  // namespace tessera::dist

@@ -41,7 +41,7 @@ bool leaves(const Signature& s) {
 
 /// Some ranks have come to their end while others go on, which is no disagreement about a
 /// collective: the text names who left and what the others do.
-void require_nobody_left(const Roster& group, std::span<const RankSignature> signatures) {
+void require_nobody_left(const Membership& group, std::span<const RankSignature> signatures) {
   std::string gone;
   const RankSignature* stays = nullptr;
   for (const RankSignature& each : signatures) {
@@ -88,7 +88,7 @@ bool Signature::matches(const Signature& other) const noexcept {
          peer == other.peer && kind == other.kind && reduce == other.reduce && dtype == other.dtype;
 }
 
-std::string Signature::to_string(const Roster* group) const {
+std::string Signature::to_string(const Membership* group) const {
   std::string text = dist::to_string(kind);
   if (is_reduction(kind)) {
     text += detail::concat(" (", dist::to_string(reduce), ")");
@@ -105,7 +105,7 @@ std::string Signature::to_string(const Roster* group) const {
   return text;
 }
 
-void require_match(const Roster& group, std::span<const RankSignature> signatures) {
+void require_match(const Membership& group, std::span<const RankSignature> signatures) {
   const Signature& expected = *signatures[0].signature;
   std::string differing;
   const Signature* first_other = nullptr;
@@ -128,7 +128,7 @@ void require_match(const Roster& group, std::span<const RankSignature> signature
                same_text ? " (in the tail of the label or in the reduction tree)" : "");
 }
 
-void require_pair(const Roster& group, const Collective& receive, const Signature& sent) {
+void require_pair(const Membership& group, const Collective& receive, const Signature& sent) {
   check<Desync>(sent.count == receive.count && sent.dtype == receive.dtype, "desync: in group '",
                 group.name, "' rank ", group.world_rank(group.rank), " receives ", receive.count,
                 " ", receive.dtype, " '", receive.label, "' from rank ",

@@ -6,7 +6,7 @@
 #include <string>
 
 #include <tessera/dist/comm/collective.h>
-#include <tessera/dist/comm/roster.h>
+#include <tessera/dist/comm/membership.h>
 
 namespace tessera::dist {
 
@@ -30,7 +30,7 @@ struct Signature {
   [[nodiscard]] bool matches(const Signature& other) const noexcept;
   /// "all_reduce of 1024 f32 'bucket 3'"; a root's rank as the world counts it, if `group` is
   /// given.
-  [[nodiscard]] std::string to_string(const Roster* group = nullptr) const;
+  [[nodiscard]] std::string to_string(const Membership* group = nullptr) const;
 };
 
 [[nodiscard]] Signature signature_of(const Collective&);
@@ -42,9 +42,9 @@ struct RankSignature {
 };
 
 /// Throws Desync, naming the ranks and the difference, unless all signatures match.
-void require_match(const Roster& group, std::span<const RankSignature> signatures);
+void require_match(const Membership& group, std::span<const RankSignature> signatures);
 
 /// Throws Desync unless `sent` is what `receive` waits for.
-void require_pair(const Roster& group, const Collective& receive, const Signature& sent);
+void require_pair(const Membership& group, const Collective& receive, const Signature& sent);
 
 }  // namespace tessera::dist

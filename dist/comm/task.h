@@ -82,8 +82,8 @@ struct Until {
 template <class Condition>
 Until(Condition) -> Until<Condition>;
 
-/// `co_await Breath{}` lets other work and a waiting thread in, and then goes on.
-struct Breath {
+/// `co_await Yield{}` lets other work and a waiting thread in, and then goes on.
+struct Yield {
   bool await_ready() const noexcept { return false; }
   void await_suspend(Task::Handle handle) const noexcept { handle.promise().poll = nullptr; }
   void await_resume() const noexcept {}

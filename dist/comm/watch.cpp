@@ -37,7 +37,7 @@ std::string to_string(const Watch::Entry& entry) {
 }  // namespace
 
 Watch::Watch(std::shared_ptr<Communicator> comm, milliseconds deadline,
-             std::weak_ptr<StatusBoard> world)
+             std::weak_ptr<HeartbeatTable> world)
     : comm_(std::move(comm)),
       board_(comm_->board()),
       world_(std::move(world)),
@@ -45,7 +45,7 @@ Watch::Watch(std::shared_ptr<Communicator> comm, milliseconds deadline,
       deadline_(deadline),
       grace_(std::min<Duration>(kGrace, deadline / 2)),
       patience_(deadline + (board_->speaks_first() ? Duration{} : kSpeaksLater)),
-      pulses_(*board_) {}
+      heartbeats_(*board_) {}
 
 Watch::Entry Watch::announce(const Collective& c) {
   Entry entry;
@@ -93,7 +93,7 @@ void Watch::drop_finished(Time now) {
 }
 
 bool Watch::shows_life(int rank, Time now) const {
-  return pulses_.silence(rank, now) < std::min<Duration>(kSignOfLife, deadline_ / 2);
+  return heartbeats_.silence(rank, now) < std::min<Duration>(kSignOfLife, deadline_ / 2);
 }
 
 /// In an earlier collective, and others keep it there.
@@ -158,9 +158,9 @@ std::string Watch::describe(const std::vector<int>& ranks, Time now) const {
         cell.elsewhere > 0 ? detail::concat(", waiting in another group for ",
                                             seconds(milliseconds(cell.elsewhere.load())), " s")
                            : std::string(),
-        shows_life(rank, now)
-            ? ""
-            : detail::concat(", no sign of life for ", seconds(pulses_.silence(rank, now)), " s"),
+        shows_life(rank, now) ? ""
+                              : detail::concat(", no sign of life for ",
+                                               seconds(heartbeats_.silence(rank, now)), " s"),
         ")");
   }
   return text;
@@ -299,7 +299,7 @@ void Watch::look(Time now) {
   }
   own.busy = activity.empty() ? 0 : 1;
   board_->exchange();
-  pulses_.listen(now);
+  heartbeats_.listen(now);
   std::unique_lock lock(mutex_);
   const Duration since_last = last_look_ == Time{} ? Duration{} : now - last_look_;
   last_look_ = now;

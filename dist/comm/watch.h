@@ -13,8 +13,8 @@
 #include <tessera/core/base/clock.h>
 #include <tessera/core/base/context.h>
 #include <tessera/dist/comm/communicator.h>
-#include <tessera/dist/comm/pulses.h>
-#include <tessera/dist/comm/status_board.h>
+#include <tessera/dist/comm/heartbeat_table.h>
+#include <tessera/dist/comm/heartbeats.h>
 
 namespace tessera::dist {
 
@@ -49,7 +49,7 @@ class Watch {
   /// `world` is the board of the group that this one was split from first, or its own: there a rank
   /// says that it has come to the end of the program.
   Watch(std::shared_ptr<Communicator> comm, std::chrono::milliseconds deadline,
-        std::weak_ptr<StatusBoard> world);
+        std::weak_ptr<HeartbeatTable> world);
 
   /// Says on the board what this rank is about to launch.
   Entry announce(const Collective& c);
@@ -87,13 +87,13 @@ class Watch {
   void drop_finished(Time now);
 
   std::shared_ptr<Communicator> comm_;
-  std::shared_ptr<StatusBoard> board_;
-  std::weak_ptr<StatusBoard> world_;
+  std::shared_ptr<HeartbeatTable> board_;
+  std::weak_ptr<HeartbeatTable> world_;
   std::shared_ptr<Context> context_;  ///< the rank's, which says when it is busy
   std::chrono::milliseconds deadline_;
   Duration grace_;     ///< for which another group has the word
   Duration patience_;  ///< the deadline, or a little more where another host speaks first
-  Pulses pulses_;
+  Heartbeats heartbeats_;
   std::mutex mutex_;
   std::deque<Entry> under_way_;
   std::uint64_t watched_ = 0;

@@ -27,7 +27,7 @@ class Call final : public WorkState {
 class WatchedCommunicator final : public CommDecorator {
  public:
   WatchedCommunicator(std::shared_ptr<Communicator> inner, std::shared_ptr<WatchThread> thread,
-                      const std::weak_ptr<StatusBoard>& world)
+                      const std::weak_ptr<HeartbeatTable>& world)
       : CommDecorator(inner),
         thread_(std::move(thread)),
         world_(world),
@@ -86,7 +86,7 @@ class WatchedCommunicator final : public CommDecorator {
   };
 
   std::shared_ptr<WatchThread> thread_;
-  std::weak_ptr<StatusBoard> world_;  ///< see Watch
+  std::weak_ptr<HeartbeatTable> world_;  ///< see Watch
   std::shared_ptr<Watch> watch_;
 };
 

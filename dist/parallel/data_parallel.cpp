@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include <tessera/core/base/bit_facts.h>
+#include <tessera/core/base/numerics_fingerprint.h>
 #include <tessera/dist/parallel/agreement.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
 
@@ -10,7 +10,7 @@ namespace tessera::dist {
 namespace {
 
 Facts facts_of_run(const nn::Module& model, const DataParallelOptions& options) {
-  Facts facts = bit_facts();
+  Facts facts = numerics_fingerprint();
   for (auto& fact : facts_of(model)) {
     facts.push_back(std::move(fact));
   }

@@ -107,7 +107,7 @@ class GradientReducer final : public nn::Synchronizer,
   /// What the k-th backward of the step's passes brought for one parameter, outside its bucket.
   struct Round {
     std::vector<PassTree> trees;  ///< one a block, for passes smaller than it
-    std::vector<RowGradient> rows;
+    std::vector<SparseGradient> rows;
   };
   /// What one step has brought for one parameter on this rank.
   struct Progress {

@@ -51,7 +51,7 @@ void GradientReducer::end_backward() {
     mine[i * columns + dense] = filled;
     mine[i * columns + used] = complete || filled || !round.rows.empty();
     mine[i * columns + early] = p.early;
-    for (const RowGradient& use : round.rows) {
+    for (const SparseGradient& use : round.rows) {
       mine[i * columns + rows] += use.count();
     }
   }
@@ -123,7 +123,7 @@ void GradientReducer::add_rows_of(std::size_t index, const std::vector<std::int6
     static_cast<void>(call_into<Add>(gradient, {gradient, sums}));
     return;
   }
-  const RowGradient all =
+  const SparseGradient all =
       gather_rows(*comm_, mine, counts, microbatches, meta.shape.back(), place.name);
   static_cast<void>(add_rows(gradient, all, meta, gradient));
 }

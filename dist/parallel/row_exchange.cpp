@@ -36,8 +36,8 @@ Room<T> gather_uneven(Communicator& comm, Room<T> mine, const Counts& counts, st
 }
 
 /// The rows of consecutive microbatches, of which the first one's begin at row `begin`.
-RowGradient part_of(const RankRows& rows, std::int64_t begin, std::span<const std::int64_t> lengths,
-                    std::int64_t width) {
+SparseGradient part_of(const RankRows& rows, std::int64_t begin,
+                       std::span<const std::int64_t> lengths, std::int64_t width) {
   const std::span<const std::int64_t> ids(rows.ids);
   const std::span<const float> values(rows.values);
   const std::int64_t count = std::reduce(lengths.begin(), lengths.end());
@@ -52,7 +52,7 @@ RowGradient part_of(const RankRows& rows, std::int64_t begin, std::span<const st
 
 }  // namespace
 
-RankRows flatten_rows(const RowGradient& rows, MicrobatchRange microbatches) {
+RankRows flatten_rows(const SparseGradient& rows, MicrobatchRange microbatches) {
   if (!rows.defined()) {
     return {.lengths = Room<std::int64_t>(static_cast<std::size_t>(microbatches.count))};
   }
@@ -62,8 +62,9 @@ RankRows flatten_rows(const RowGradient& rows, MicrobatchRange microbatches) {
           .lengths = {lengths.begin(), lengths.end()}};
 }
 
-RowGradient gather_rows(Communicator& comm, const RankRows& mine, const Counts& ids,
-                        const Counts& microbatches, std::int64_t width, const std::string& label) {
+SparseGradient gather_rows(Communicator& comm, const RankRows& mine, const Counts& ids,
+                           const Counts& microbatches, std::int64_t width,
+                           const std::string& label) {
   const CategoryScope category(MemoryCategory::communication);
   const RankRows all{.ids = gather_uneven(comm, mine.ids, ids, 1, label),
                      .values = gather_uneven(comm, mine.values, ids, width, label),
@@ -87,7 +88,7 @@ Tensor reduce_rows(Communicator& comm, const RankRows& mine, const std::vector<T
   std::span<const std::int64_t> lengths(mine.lengths);
   for (std::int64_t b = 0, row = 0; b < held; ++b) {
     const auto parts = static_cast<std::size_t>(blocks[static_cast<std::size_t>(b)].size);
-    const RowGradient part = part_of(mine, row, lengths.first(parts), width);
+    const SparseGradient part = part_of(mine, row, lengths.first(parts), width);
     lengths = lengths.subspan(parts);
     row += part.count();
     if (const Tensor table = select(sums, 0, b); part.count() > 0) {

@@ -1,4 +1,4 @@
-// Bringing the compact row gradients of embeddings together.
+// Bringing the compact sparse gradients of embeddings together.
 #pragma once
 
 #include <memory>
@@ -21,16 +21,16 @@ struct RankRows {
 };
 
 /// The rows of a rank's passes as plain numbers; `microbatches` are all that the rank runs.
-[[nodiscard]] RankRows flatten_rows(const RowGradient& rows, MicrobatchRange microbatches);
+[[nodiscard]] RankRows flatten_rows(const SparseGradient& rows, MicrobatchRange microbatches);
 
 /// How many there are of something on every rank.
 using Counts = std::vector<std::int64_t>;
 
 /// Gathers the rows of all ranks, in rank order, which is microbatch order; they count as memory of
 /// communication. `ids` and `microbatches` count those of every rank. Collective.
-[[nodiscard]] RowGradient gather_rows(Communicator& comm, const RankRows& mine, const Counts& ids,
-                                      const Counts& microbatches, std::int64_t width,
-                                      const std::string& label);
+[[nodiscard]] SparseGradient gather_rows(Communicator& comm, const RankRows& mine,
+                                         const Counts& ids, const Counts& microbatches,
+                                         std::int64_t width, const std::string& label);
 
 /// Whether rows cost more to gather than a table of all the parameter's rows to all-reduce.
 [[nodiscard]] bool is_better_as_table(const Counts& ids, std::int64_t table_rows);

@@ -38,7 +38,7 @@ void GlobalMean::add(const Tensor& value) {
   check(context.pass_mark == nullptr || latest_.lock() != context.pass_mark,
         "GlobalMean: a second value of one pass; each number needs one of its own");
   latest_ = context.pass_mark;
-  check(!value.cut().stacked || value.cut().over == OverPass::mean,
+  check(!value.microbatches().per_microbatch || value.microbatches().over == OverPass::mean,
         "GlobalMean: got numbers once a microbatch that are no means over samples (a sum, a ratio "
         "of sums or the root of a mean, say), expected means, or weighted_mean()");
   const std::vector<double> given = value.to_vector<double>();

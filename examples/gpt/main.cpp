@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/launcher.h>
+#include <tessera/core/base/launch_environment.h>
 
 #include "options.h"
 #include "signals.h"
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const tessera::InvalidArgument& error) {
-    if (tessera::announced_world().rank == 0) {  // what all find wrong alike, one says
+    if (tessera::launch_environment().rank == 0) {  // what all find wrong alike, one says
       std::cerr << "gpt: " << error.what() << '\n';
     }
     return 2;

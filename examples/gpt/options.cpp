@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/launcher.h>
+#include <tessera/core/base/launch_environment.h>
 
 namespace {
 
@@ -165,7 +165,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    if (tessera::announced_world().rank == 0) {
+    if (tessera::launch_environment().rank == 0) {
       std::cout << app.help();
     }
     return std::nullopt;

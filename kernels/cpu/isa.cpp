@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include <tessera/core/base/bit_facts.h>
+#include <tessera/core/base/numerics_fingerprint.h>
 #include <tessera/core/base/settings.h>
 #include <tessera/kernels/cpu/amx.h>
 #include <tessera/kernels/cpu/isa.h>
@@ -56,9 +56,9 @@ void choose(const std::string& name) {
   set_active_isa(SettingType<Isa>::parse(name).value());
 }
 
-const BitFact fact{"instruction set",
-                   [] { return std::string(to_string(active_isa())); },
-                   {.options = supported_names, .choose = choose, .setting = &setting}};
+const NumericsFact fact{"instruction set",
+                        [] { return std::string(to_string(active_isa())); },
+                        {.options = supported_names, .choose = choose, .setting = &setting}};
 
 }  // namespace
 

@@ -123,7 +123,7 @@ void max_pool(const PoolGeometry& g, DType dtype, const void* x, void* y, std::i
   }
 }
 
-bool max_pool_gradient(std::int64_t planes, std::int64_t in_size, std::int64_t out_size,
+bool max_pool_backward(std::int64_t planes, std::int64_t in_size, std::int64_t out_size,
                        DType dtype, const void* gradient, const std::int64_t* places, void* x) {
   if (dtype == DType::bf16) {
     return spread(planes, in_size, out_size, static_cast<const BFloat16*>(gradient), places,

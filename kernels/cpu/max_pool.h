@@ -11,7 +11,7 @@ void max_pool(const PoolGeometry&, DType, const void* x, void* y, std::int64_t* 
 
 /// x (planes, in_size) = zeros with gradient (planes, out_size) added at its places, both f32 or
 /// bf16. Sums are f32, in the order of the gradient. False, with x undefined, for a place outside.
-[[nodiscard]] bool max_pool_gradient(std::int64_t planes, std::int64_t in_size,
+[[nodiscard]] bool max_pool_backward(std::int64_t planes, std::int64_t in_size,
                                      std::int64_t out_size, DType, const void* gradient,
                                      const std::int64_t* places, void* x);
 

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <string>
 
-#include <tessera/core/base/bit_facts.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/numerics_fingerprint.h>
 #include <tessera/core/base/settings.h>
 #include <tessera/kernels/cpu/named_setting.h>
 
@@ -43,7 +43,7 @@ std::string describe() {
   const bool own = product_provider() == ProductProvider::own;
   return own ? std::string("own") : the_library->version();
 }
-const BitFact fact{"matrix products", describe};
+const NumericsFact fact{"matrix products", describe};
 
 }  // namespace
 

@@ -122,7 +122,7 @@ void resample(const Resampling& r, std::int64_t planes, DType dtype, const void*
                  [&](const float* from, float* to) { map.forward(from, to); });
 }
 
-void resample_gradient(const Resampling& r, std::int64_t planes, DType dtype, const void* y,
+void resample_backward(const Resampling& r, std::int64_t planes, DType dtype, const void* y,
                        void* x) {
   const Planes map(r);
   for_each_plane(planes, dtype, y, map.out_size(), x, map.in_size(),

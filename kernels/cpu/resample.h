@@ -11,6 +11,6 @@ namespace tessera::cpu {
 void resample(const Resampling&, std::int64_t planes, DType, const void* x, void* y);
 
 /// x (planes, in...) = the gradient of it, from that of y.
-void resample_gradient(const Resampling&, std::int64_t planes, DType, const void* y, void* x);
+void resample_backward(const Resampling&, std::int64_t planes, DType, const void* y, void* x);
 
 }  // namespace tessera::cpu

@@ -264,7 +264,8 @@ void LoaderBase::set_borders(Tensor& tensor, const PassPlan& pass) const {
         "data loader: a tensor of the batch does not hold the samples along dim 0; got shape ",
         tensor.shape(), ", expected ", pass.samples, " samples; grain 1 takes any shape");
   tensor = tensor.detach();  // the data set may hold the tensor itself
-  tensor.get().set_cut({.parts = static_cast<std::int32_t>(pass.microbatches.count), .dim = 0});
+  tensor.get().set_microbatches(
+      {.count = static_cast<std::int32_t>(pass.microbatches.count), .dim = 0});
 }
 
 std::uint64_t LoaderBase::random_key(std::int64_t place) const {

@@ -31,13 +31,14 @@ bool BatchNorm::mixes_samples() const {
 
 Tensor BatchNorm::normalize_and_track(const Tensor& x) const {
   const std::int64_t values =
-      x.numel() / std::max<std::int64_t>(1, unstacked_shape(x)[1]) / x.cut().parts;
+      x.numel() / std::max<std::int64_t>(1, unstacked_shape(x)[1]) / x.microbatches().count;
   if (values == 1 && training()) {
     fail<ValueError>(
         class_name(), ": needs more than 1 value per channel when training; got shape ", x.shape(),
-        x.cut() ? " of several microbatches; LoaderOptions::drop_last leaves out an epoch's short "
-                  "last batch, and a smaller grain makes microbatches larger"
-                : "");
+        x.microbatches()
+            ? " of several microbatches; LoaderOptions::drop_last leaves out an epoch's short "
+              "last batch, and a smaller grain makes microbatches larger"
+            : "");
   }
   if (in_step_of_several()) {
     log_once("batch norm by microbatch", LogLevel::info, class_name(),

@@ -58,10 +58,10 @@ std::pair<Tensor, Tensor> attention_with_weights(const Tensor& q, const Tensor& 
   return {matmul(cast(kept, v.dtype()), v), kept};
 }
 
-class MultiHeadAttention {
+class AttentionForward {
  public:
   /// Throws InvalidArgument for weights that do not fit each other.
-  MultiHeadAttention(const AttentionWeights& weights, const AttentionCall& call)
+  AttentionForward(const AttentionWeights& weights, const AttentionCall& call)
       : w_(weights), call_(call), widths_(widths_of(weights)) {
     check_heads(widths_.embed, call.num_heads);
   }
@@ -85,8 +85,8 @@ class MultiHeadAttention {
   AttentionWidths widths_;
 };
 
-void MultiHeadAttention::check_inputs(const Tensor& query, const Tensor& key,
-                                      const Tensor& value) const {
+void AttentionForward::check_inputs(const Tensor& query, const Tensor& key,
+                                    const Tensor& value) const {
   const Shape q = unstacked_shape(query), k = unstacked_shape(key), v = unstacked_shape(value);
   const int ndim = q.size();
   check((ndim == 2 || ndim == 3) && k.size() == ndim && v.size() == ndim, kName,
@@ -101,14 +101,14 @@ void MultiHeadAttention::check_inputs(const Tensor& query, const Tensor& key,
 }
 
 // Batch first: a microbatch is a run of rows, and dropout finds samples in dim 0.
-Tensor MultiHeadAttention::batched(const Tensor& x) const {
+Tensor AttentionForward::batched(const Tensor& x) const {
   if (unstacked_ndim(x) == 2) {
     return unsqueeze(x, 0);
   }
   return call_.batch_first ? x : contiguous(transpose(x, 0, 1));
 }
 
-Tensor MultiHeadAttention::unbatched(const Tensor& y, bool has_batch) const {
+Tensor AttentionForward::unbatched(const Tensor& y, bool has_batch) const {
   if (!has_batch) {
     return squeeze(y, 0);
   }
@@ -116,11 +116,11 @@ Tensor MultiHeadAttention::unbatched(const Tensor& y, bool has_batch) const {
 }
 
 /// Whether one product computes queries, keys and values.
-bool MultiHeadAttention::packs(const Streams& x) const {
+bool AttentionForward::packs(const Streams& x) const {
   return w_.in_proj_weight.defined() && x[0].is(x[1]) && x[1].is(x[2]);
 }
 
-Streams MultiHeadAttention::project(const Streams& x) const {
+Streams AttentionForward::project(const Streams& x) const {
   const auto part = [&](const Tensor& whole, int dim, int i) {
     return slice(whole, dim, i * widths_.embed, (i + 1) * widths_.embed);
   };
@@ -141,7 +141,7 @@ Streams MultiHeadAttention::project(const Streams& x) const {
 
 /// Zeros behind the last key, and `bias` added where one stands for it: sums with a parameter may
 /// hold several microbatches, tensors joined to it may not.
-void MultiHeadAttention::add_keys(Tensor& keys, const Tensor& bias) const {
+void AttentionForward::add_keys(Tensor& keys, const Tensor& bias) const {
   const std::int64_t count = unstacked_shape(keys)[1];
   if (bias.defined()) {
     keys = padded(keys, 1, 0, 1) + padded(cast(bias, keys.dtype()), 1, count, 0);
@@ -151,8 +151,8 @@ void MultiHeadAttention::add_keys(Tensor& keys, const Tensor& bias) const {
   }
 }
 
-std::pair<Tensor, Tensor> MultiHeadAttention::attend(const Streams& x,
-                                                     const AttendOptions& options) const {
+std::pair<Tensor, Tensor> AttentionForward::attend(const Streams& x,
+                                                   const AttendOptions& options) const {
   const Shape queries = unstacked_shape(x[0]);
   const Shape scores{queries[0], call_.num_heads, queries[1], unstacked_shape(x[1])[1]};
   const DType dtype = statistics_dtype(x[0].dtype());
@@ -171,8 +171,8 @@ std::pair<Tensor, Tensor> MultiHeadAttention::attend(const Streams& x,
   return attend_heads(project(x), options.is_causal && plain, options.need_weights, mask);
 }
 
-std::pair<Tensor, Tensor> MultiHeadAttention::attend_heads(Streams x, bool causal,
-                                                           bool need_weights, Tensor mask) const {
+std::pair<Tensor, Tensor> AttentionForward::attend_heads(Streams x, bool causal, bool need_weights,
+                                                         Tensor mask) const {
   const std::int64_t keys = unstacked_shape(x[1])[1];
   add_keys(x[1], w_.bias_k);
   add_keys(x[2], w_.bias_v);
@@ -198,7 +198,7 @@ std::pair<Tensor, Tensor> multi_head_attention_forward(
     const Tensor& query, const Tensor& key, const Tensor& value, const AttentionWeights& weights,
     const AttentionCall& call, const AttendOptions& options,
     const std::function<Tensor(const Tensor&)>& out_proj) {
-  const MultiHeadAttention attention(weights, call);
+  const AttentionForward attention(weights, call);
   AttendOptions asked = options;
   const auto [queries, keys, values, mask, padding] =
       stacked_alike(query, key, value, options.attn_mask, options.key_padding_mask);

@@ -31,7 +31,8 @@ void check_options(std::int64_t dim, const RotaryOptions& options) {
 /// Rows `first` on of a table, in `dtype`, where x lies.
 Tensor rows_for(const Tensor& x, const Tensor& table, std::int64_t first, DType dtype) {
   const std::int64_t count = x.size(-2);
-  if (x.cut() && x.cut().sample_dim() == unstacked_ndim(x) - 2) {  // a sample has no number here
+  if (x.microbatches() &&
+      x.microbatches().sample_dim() == unstacked_ndim(x) - 2) {  // a sample has no number here
     fail_on_microbatches("RotaryEmbedding", "mixes samples");
   }
   if (x.device() != table.device()) {

@@ -15,7 +15,8 @@ namespace {
 
 /// Labels that lie one after another, as rows of equal length.
 Tensor rows_of(const Tensor& targets, const Tensor& lengths) {
-  check<Unsupported>(!targets.cut(), "ctc_loss: targets of several microbatches must be (N, S)");
+  check<Unsupported>(!targets.microbatches(),
+                     "ctc_loss: targets of several microbatches must be (N, S)");
   const std::vector<std::int64_t> labels = targets.to_vector<std::int64_t>();
   const std::vector<std::int64_t> sizes = lengths.to_vector<std::int64_t>();
   std::int64_t total = 0;

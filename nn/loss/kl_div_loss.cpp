@@ -22,9 +22,9 @@ Tensor negative_entropy(const Tensor& target) {
 /// microbatch count, and a pass takes the mean of its microbatches'.
 Tensor mean_over_first_dim(const Tensor& losses) {
   const Shape shape = unstacked_shape(losses);
-  const Cut& cut = losses.cut();
-  const bool several = cut && !cut.stacked && cut.dim == 0;
-  const std::int64_t size = shape.empty() ? 1 : shape[0] / (several ? cut.parts : 1);
+  const MicrobatchLayout& layout = losses.microbatches();
+  const bool several = layout && !layout.per_microbatch && layout.dim == 0;
+  const std::int64_t size = shape.empty() ? 1 : shape[0] / (several ? layout.count : 1);
   Tensor divided = call<Div>({sum(losses), Number(static_cast<double>(size)).tensor()});
   if (several) {
     divided.get().set_over(OverPass::mean);

@@ -33,7 +33,8 @@ void check_not_cancelled(const Tensor& weights) {
 /// Weights of all samples of a pass, by their place and not by what they are (a mask, a weight for
 /// each column): each microbatch of `values` has its own part of their sum.
 Tensor cut_alike(const Tensor& weights, const Tensor& values) {
-  const bool whole = values.cut() && !values.cut().stacked && !weights.cut();
+  const bool whole =
+      values.microbatches() && !values.microbatches().per_microbatch && !weights.microbatches();
   return whole ? weights * ones_like(values) : weights;
 }
 
@@ -54,10 +55,12 @@ Tensor counted_mean(const char* name, const Tensor& weighted, const Tensor& all_
   const Tensor total = sum(weights);
   Tensor mean = sum(weighted) / where(eq(total, 0), 1, total);
   const Tensor counted = cast(total, DType::f64);
-  const Cut cut = mean.cut();  // values may exist once a microbatch where all have these weights
-  attach_counts(mean, name,
-                cut && !counted.cut() ? repeat_microbatches(counted, cut.parts) : counted,
-                elements_of_microbatch(weights), weighted.cut().over);
+  const MicrobatchLayout layout =
+      mean.microbatches();  // values may exist once a microbatch where all have these weights
+  attach_counts(
+      mean, name,
+      layout && !counted.microbatches() ? repeat_microbatches(counted, layout.count) : counted,
+      elements_of_microbatch(weights), weighted.microbatches().over);
   return mean;
 }
 

@@ -42,7 +42,7 @@ const std::unordered_map<const OpDef*, Count>& counts() {
       {&op_def<Linear>(), [](const OpNode& n) { return outputs_of(n) * input(n, 1)[1]; }},
       {&op_def<Matmul>(), matmul},
       {&op_def<Convolution>(), [](const OpNode& n) { return outputs_of(n) * row_of(input(n, 1)); }},
-      {&op_def<ConvolutionGradInput>(),
+      {&op_def<ConvolutionBackwardInput>(),
        [](const OpNode& n) { return numel_of(input(n, 0)) * row_of(input(n, 1)); }},
       {&op_def<Attention>(), [](const OpNode& n) { return 2 * outputs_of(n) * input(n, 1)[2]; }},
       {&op_def<PackedAttention>(), packed_attention},

@@ -17,7 +17,7 @@ class Ended : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(, Ended, testing::Values(SIGABRT, SIGILL));
 
 /// A rank whose third collective is the last.
-std::shared_ptr<StatusBoard> board_of(Communicator& comm) {
+std::shared_ptr<HeartbeatTable> board_of(Communicator& comm) {
   const auto board = comm.board();
   board->own().launched = 3;
   board->own().kind = static_cast<std::uint8_t>(CollectiveKind::all_reduce);

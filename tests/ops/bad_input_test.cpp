@@ -105,9 +105,9 @@ BadCall without_elements(const BadCall& call) {
   result.what += " on meta";
   for (Tensor& x : result.inputs) {
     if (x.defined()) {
-      const Cut cut = x.cut();
+      const MicrobatchLayout layout = x.microbatches();
       x = empty(x.shape(), {.dtype = x.dtype(), .device = {.type = DeviceType::meta}});
-      x.get().set_cut(cut);
+      x.get().set_microbatches(layout);
     }
   }
   return result;
@@ -215,13 +215,13 @@ TEST(BadInput, what_would_be_overwritten_stays_as_it_was) {
 
 TEST(BadInput, no_destination_changes_when_another_does_not_fit) {
   const Tensor x = ones_of({4, 3}, DType::f32);
-  x.get().set_cut({.parts = 2, .dim = 0});
+  x.get().set_microbatches({.count = 2, .dim = 0});
   Outputs outputs;
   outputs.push_back(ones_of({4, 2}, DType::f32));
   outputs.push_back(ones_of({4, 2}, DType::f32));  // positions are i64
   const Topk::Attrs attrs{.k = 2, .dim = 1};
   EXPECT_THROW(call(op_def<Topk>(), std::vector<TensorRef>{x}, &attrs, outputs), InvalidArgument);
-  EXPECT_FALSE(outputs[0].cut());
+  EXPECT_FALSE(outputs[0].microbatches());
 }
 
 }  // namespace

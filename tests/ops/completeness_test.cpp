@@ -30,8 +30,9 @@ TEST(Completeness, every_op_has_a_gradient_or_says_that_it_has_none) {
 }
 
 TEST(Completeness, every_op_has_a_shard_rule) {
-  expect_of_every_op("shard rule",
-                     [](const OpDef& op) { return op.shard == nullptr && !op.info.sees_cut; });
+  expect_of_every_op("shard rule", [](const OpDef& op) {
+    return op.shard == nullptr && !op.info.sees_microbatches;
+  });
 }
 
 TEST(Completeness, every_op_says_in_one_line_what_it_does) {

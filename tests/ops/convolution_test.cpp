@@ -50,7 +50,7 @@ const RegisterOpCase<Convolution> kConvolutionCase{{
     .spreads_nan = true,
 }};
 
-const RegisterOpCase<ConvolutionGradInput> kConvolutionGradInputCase{{
+const RegisterOpCase<ConvolutionBackwardInput> kConvolutionGradInputCase{{
     .samples = {{.inputs = {real({4, 2, 3, 6}), real({2, 3, 3, 2}), real({3})},
                  .attrs = {.options = kSteps, .size = {5, 4}}},
                 {.inputs = {real({2, 6, 4}), real({6, 2, 2}), absent()},
@@ -67,11 +67,11 @@ const RegisterOpCase<ConvolutionGradInput> kConvolutionGradInputCase{{
                .attrs = {.options = kSteps, .size = {5, -4}}}},
     .dtypes = kNumberDTypes,
     .tolerance = {.of_largest = 2},
-    .set_dtype = set_dtypes<ConvolutionGradInput::Attrs>,
+    .set_dtype = set_dtypes<ConvolutionBackwardInput::Attrs>,
     .spreads_nan = true,
 }};
 
-const RegisterOpCase<ConvolutionGradWeight> kConvolutionGradWeightCase{{
+const RegisterOpCase<ConvolutionBackwardWeight> kConvolutionGradWeightCase{{
     .samples = {{.inputs = {real({4, 2, 3, 6}), real({4, 3, 5, 4})},
                  .attrs = {.options = kSteps, .size = {3, 2}}},
                 {.inputs = {real({2, 6, 4}), real({2, 4, 3})},
@@ -85,7 +85,7 @@ const RegisterOpCase<ConvolutionGradWeight> kConvolutionGradWeightCase{{
               {.inputs = {real({4, 2, 3, 6}), real({4, 3, 5, 4})}, .attrs = {.options = kSteps}}},
     .dtypes = kNumberDTypes,
     .tolerance = {.of_largest = 2},
-    .set_dtype = set_dtypes<ConvolutionGradWeight::Attrs>,
+    .set_dtype = set_dtypes<ConvolutionBackwardWeight::Attrs>,
     .spreads_nan = true,
 }};
 

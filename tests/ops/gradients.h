@@ -127,7 +127,7 @@ inline Tensor rows_of(const Tensor& x, std::int64_t first, std::int64_t count, i
               static_cast<const std::byte*>(x.raw_data()) + static_cast<std::size_t>(first) * bytes,
               static_cast<std::size_t>(count) * bytes);
   if (parts > 1) {
-    rows.get().set_cut({.parts = parts, .dim = 0});
+    rows.get().set_microbatches({.count = parts, .dim = 0});
   }
   return rows;
 }

@@ -30,16 +30,16 @@ const RegisterOpCase<Linear> kLinearCase{{
     .set_dtype = [](Linear::Attrs& attrs, DType dtype) { attrs.dtype = dtype; },
 }};
 
-const RegisterOpCase<LinearGradInput> kLinearGradInputCase{{
+const RegisterOpCase<LinearBackwardInput> kLinearGradInputCase{{
     .samples = {{.inputs = {real({4, 8}), real({8, 6})}},
                 {.inputs = {real({2, 4, 2}), real({2, 4})}}},
     .wrong = {{.inputs = {real({4, 6}), real({8, 6})}}, {.inputs = {real({4, 8}), real({8})}}},
     .dtypes = kNumberDTypes,
     .tolerance = {.of_largest = 2},
-    .set_dtype = set_dtypes<LinearGradInput::Attrs>,
+    .set_dtype = set_dtypes<LinearBackwardInput::Attrs>,
 }};
 
-const RegisterOpCase<LinearGradWeight> kLinearGradWeightCase{{
+const RegisterOpCase<LinearBackwardWeight> kLinearGradWeightCase{{
     .samples = {{.inputs = {real({4, 8}), real({4, 6})}},
                 {.inputs = {real({2, 4, 2}), real({2, 4, 4})}}},
     .wrong = {{.inputs = {real({4, 8}), real({5, 6})}},
@@ -47,15 +47,15 @@ const RegisterOpCase<LinearGradWeight> kLinearGradWeightCase{{
               {.inputs = {real({}), real({})}}},
     .dtypes = kNumberDTypes,
     .tolerance = {.of_largest = 2},
-    .set_dtype = set_dtypes<LinearGradWeight::Attrs>,
+    .set_dtype = set_dtypes<LinearBackwardWeight::Attrs>,
 }};
 
-const RegisterOpCase<LinearGradBias> kLinearGradBiasCase{{
+const RegisterOpCase<LinearBackwardBias> kLinearGradBiasCase{{
     .samples = {{.inputs = {real({4, 8})}}, {.inputs = {real({2, 4, 4})}}},
     .wrong = {{.inputs = {real({})}}},
     .dtypes = kNumberDTypes,
     .tolerance = {.of_largest = 2},
-    .set_dtype = [](LinearGradBias::Attrs& attrs, DType dtype) { attrs.result = dtype; },
+    .set_dtype = [](LinearBackwardBias::Attrs& attrs, DType dtype) { attrs.result = dtype; },
 }};
 
 TEST(Linear, adds_the_bias) {

@@ -48,7 +48,7 @@ const RegisterOpCase<MaxPool> kMaxPoolCase{{
     .dtypes = kNumberDTypes,
 }};
 
-const RegisterOpCase<MaxPoolGradient> kMaxPoolGradientCase{{
+const RegisterOpCase<MaxPoolBackward> kMaxPoolGradientCase{{
     .samples = {{.inputs = {real({4, 2, 2, 3}), places_of({.kernel = {2}}, {2, 4, 6})},
                  .attrs = {.size = {4, 6}}},
                 {.inputs = {real({2, 1, 4, 4}), places_of(kOptions, {1, 4, 6})},

@@ -74,7 +74,7 @@ struct Place {
 
 std::optional<Place> draw_place(Random& random, const Value& x) {
   const Shape& shape = x.alone[0].shape();
-  const bool samples = x.together.cut() && !x.together.cut().stacked;
+  const bool samples = x.together.microbatches() && !x.together.microbatches().per_microbatch;
   const int first = samples ? 1 : 0;
   if (shape.size() <= first) {
     return {};
@@ -84,7 +84,7 @@ std::optional<Place> draw_place(Random& random, const Value& x) {
 }
 
 Step draw_view(Random& random, const Value& x, const Place& p) {
-  const bool samples = x.together.cut() && !x.together.cut().stacked;
+  const bool samples = x.together.microbatches() && !x.together.microbatches().per_microbatch;
   const Shape shape = x.alone[0].shape();
   const std::int64_t all = numel_of(shape);
   const int back = p.dim - shape.size();
@@ -303,9 +303,9 @@ void expect_same_values(const Program& program) {
   for (const Value& value : program.values()) {
     const NoGradGuard off_the_tape;
     const Tensor& x = value.together;
-    const Outputs pieces = x.cut() ? unbind_microbatches(x.detach()) : Outputs{};
+    const Outputs pieces = x.microbatches() ? unbind_microbatches(x.detach()) : Outputs{};
     for (std::size_t m = 0; m < kMicrobatches; ++m) {
-      expect_same_bits(x.cut() ? pieces[m] : x, value.alone[m], "value");
+      expect_same_bits(x.microbatches() ? pieces[m] : x, value.alone[m], "value");
     }
   }
 }

@@ -139,7 +139,7 @@ void expect_as_each_alone(const Case& c, int dim, bool on_tape) {
     values.push_back(rand({2, 3, 4}));
   }
   const Result all = run(c, values, dim, on_tape);
-  ASSERT_TRUE(all.value.cut());
+  ASSERT_TRUE(all.value.microbatches());
   for (std::size_t m = 0; m < kParts; ++m) {
     const Result alone = run(c, {values[m]}, dim, on_tape);
     expect_same_bits(unbind_microbatches(all.value)[m], alone.value, c.name);
@@ -185,7 +185,7 @@ TEST(MicrobatchWrites, into_memory_that_others_show_are_refused) {
   const Tensor view = select(y, 1, 0);
   refuses(y, samples);
   const Tensor alone = zeros({8, 2});
-  EXPECT_TRUE(alone.copy_(samples).cut());
+  EXPECT_TRUE(alone.copy_(samples).microbatches());
 }
 
 }  // namespace

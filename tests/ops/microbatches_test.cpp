@@ -58,30 +58,30 @@ const RegisterOpCase<SumMicrobatches> kSumMicrobatchesCase{{
 }};
 
 const RegisterOpCase<RepeatMicrobatches> kRepeatMicrobatchesCase{{
-    .samples = {{.inputs = {real({4, 3})}, .attrs = {.parts = 2}}},
-    .wrong = {{.inputs = {real({3})}, .attrs = {.parts = 0}}},
+    .samples = {{.inputs = {real({4, 3})}, .attrs = {.count = 2}}},
+    .wrong = {{.inputs = {real({3})}, .attrs = {.count = 0}}},
     .dtypes = kAllDTypes,
     .second_gradient = false,
 }};
 
 const RegisterOpCase<AsMicrobatches> kAsMicrobatchesCase{{
-    .samples = {{.inputs = {real({4, 6})}, .attrs = {.parts = 2, .dim = 1}}},
-    .wrong = {{.inputs = {real({4, 6})}, .attrs = {.parts = 3}},
-              {.inputs = {real({4})}, .attrs = {.parts = 2, .dim = 1}},
-              {.inputs = {real({4, 6}).in_microbatches(2, 1)}, .attrs = {.parts = 2}}},
+    .samples = {{.inputs = {real({4, 6})}, .attrs = {.count = 2, .dim = 1}}},
+    .wrong = {{.inputs = {real({4, 6})}, .attrs = {.count = 3}},
+              {.inputs = {real({4})}, .attrs = {.count = 2, .dim = 1}},
+              {.inputs = {real({4, 6}).in_microbatches(2, 1)}, .attrs = {.count = 2}}},
     .dtypes = kAllDTypes,
     .second_gradient = false,
 }};
 
 TEST(Microbatches, pieces_lie_where_they_were) {
   Tensor x = from_values<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 4});
-  x.get().set_cut({.parts = 2, .dim = 1});
+  x.get().set_microbatches({.count = 2, .dim = 1});
   const Outputs pieces = unbind_microbatches(x);
   EXPECT_EQ(pieces[0].to_vector<float>(), (std::vector<float>{1, 2, 5, 6}));
   EXPECT_EQ(pieces[1].to_vector<float>(), (std::vector<float>{3, 4, 7, 8}));
   const Tensor joined = join_microbatches({{pieces[0], pieces[1]}}, 1);
   EXPECT_EQ(joined.to_vector<float>(), x.to_vector<float>());
-  EXPECT_EQ(joined.cut(), x.cut());
+  EXPECT_EQ(joined.microbatches(), x.microbatches());
 }
 
 TEST(Microbatches, gradients_pass_borders) {
@@ -106,13 +106,13 @@ TEST(Microbatches, gradients_pass_borders) {
 TEST(Microbatches, are_added_along_a_tree) {
   constexpr float kTiny = 0x1p-24F;  // two of them move 1, one does not
   Tensor x = from_values<float>({1, kTiny, kTiny, kTiny}, {4});
-  x.get().set_cut({.parts = 4, .dim = 0, .stacked = true});
+  x.get().set_microbatches({.count = 4, .dim = 0, .per_microbatch = true});
   EXPECT_EQ(sum_microbatches(x).item<float>(), 1 + 2 * kTiny);
 }
 
 Tensor in_two(const Shape& shape, bool stacked = false) {
   Tensor x = zeros(shape);
-  x.get().set_cut({.parts = 2, .dim = 0, .stacked = stacked});
+  x.get().set_microbatches({.count = 2, .dim = 0, .per_microbatch = stacked});
   return x;
 }
 
@@ -131,7 +131,7 @@ TEST(Microbatches, what_takes_one_pass_apart_names_op_module_and_way_out) {
   const Tensor base = zeros({3, 4});
   EXPECT_EQ(unsupported([&] { return select(base, 0, 1).copy_(in_two({4})); }),
             "copy: writes several microbatches into memory that other tensors show" + way_out);
-  EXPECT_FALSE(base.cut());
+  EXPECT_FALSE(base.microbatches());
   const Tensor targets = zeros({4}, {.dtype = DType::i64});
   EXPECT_EQ(unsupported([&] {
               return linear_cross_entropy(in_two({4, 4}), base, targets);

@@ -80,8 +80,8 @@ TEST_F(RandomLikeTest, bernoulli_is_sure_at_the_ends) {
 
 TEST_F(RandomLikeTest, take_the_samples_of_x_in_another_shape) {
   Tensor x = zeros({8, 3});
-  x.get().set_cut({.parts = 4, .dim = 0});
-  EXPECT_EQ(randn_like(x, {8, 64}).cut(), x.cut());
+  x.get().set_microbatches({.count = 4, .dim = 0});
+  EXPECT_EQ(randn_like(x, {8, 64}).microbatches(), x.microbatches());
   EXPECT_EQ(randn_like(x, {8, 64}).shape(), (Shape{8, 64}));
   EXPECT_THROW(static_cast<void>(randn_like(x, {4, 64})), InvalidArgument);
 }
@@ -200,7 +200,7 @@ TEST(Draws, attention_that_cannot_tell_samples_apart_is_refused) {
   Tensor q = rand_like(zeros({2, 4, 3, 4}));
   EXPECT_THROW(static_cast<void>(attention(q, q, q, {.dropout = 0.5})), Unsupported);
   q = zeros({2, 4, 3, 4});
-  q.get().set_cut({.parts = 2, .dim = 1});
+  q.get().set_microbatches({.count = 2, .dim = 1});
   EXPECT_THROW(static_cast<void>(attention(q, q, q, {.dropout = 0.5})), Unsupported);
 }
 

@@ -50,7 +50,7 @@ const RegisterOpCase<Resample> kResampleCase{{
     .tolerance = {.of_largest = 2},
 }};
 
-const RegisterOpCase<ResampleGradient> kResampleGradientCase{{
+const RegisterOpCase<ResampleBackward> kResampleGradientCase{{
     .samples = {{.inputs = {real({4, 2, 3, 3})}, .attrs = kAverage},
                 {.inputs = {real({2, 1, 3})}, .attrs = kDivided},
                 {.inputs = {real({1, 2, 1, 3, 2})}, .attrs = kAdaptive},

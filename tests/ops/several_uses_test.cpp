@@ -228,7 +228,7 @@ TEST(WithoutSamples, ids_and_positions_lie_along_any_dim) {
 
 Tensor cut_in_two(const Shape& shape) {
   Tensor x = numbers(shape, 4, DType::f32);
-  x.get().set_cut({.parts = 2, .dim = 0});
+  x.get().set_microbatches({.count = 2, .dim = 0});
   return x;
 }
 

@@ -150,7 +150,7 @@ void expect_stacked_as_each_alone(const StackedFunction& c, const Tensor& weight
     values.push_back(rand(c.shape));
   }
   const StackedResult all = run_stacked(c, values, weight);
-  ASSERT_TRUE(all.value.cut().stacked);
+  ASSERT_TRUE(all.value.microbatches().per_microbatch);
   for (std::size_t m = 0; m < kStackedParts; ++m) {
     const StackedResult alone = run_stacked(c, {values[m]}, weight);
     expect_same_bits(unbind_microbatches(all.value)[m], alone.value, c.name);

@@ -144,7 +144,7 @@ void register_op_case(OpCaseData data) {
     add_test(shared, "takes_empty_inputs", check_empty);
     if (shared->strides) {
       add_test(shared, "keeps_microbatches_apart", check_microbatches);
-      if (!info.sees_cut && !draws(info)) {
+      if (!info.sees_microbatches && !draws(info)) {
         add_test(shared, "takes_stacked_samples_as_samples", check_stacked_samples);
       }
     }

@@ -47,10 +47,10 @@ struct InputSpec {
   double gap = 0;
   /// It holds `parts` microbatches along `dim`, or stacked in dim 0.
   InputSpec& in_microbatches(std::int32_t parts, std::int8_t dim, bool stacked = false) {
-    cut = {.parts = parts, .dim = dim, .stacked = stacked};
+    microbatches = {.count = parts, .dim = dim, .per_microbatch = stacked};
     return *this;
   }
-  Cut cut;
+  MicrobatchLayout microbatches;
 };
 
 /// Floating numbers in [low, high), f64 unless a dtype sweep says otherwise.

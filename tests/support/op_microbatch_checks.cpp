@@ -43,7 +43,7 @@ struct Result {
 /// Weights that differ from element to element.
 Tensor weights_of(const Tensor& y) {
   Tensor w = empty(y.shape(), {.dtype = y.dtype()});
-  w.get().set_cut(y.cut());
+  w.get().set_microbatches(y.microbatches());
   for (std::int64_t i = 0; i < w.numel(); ++i) {
     store_as(w.get(), i, std::cos(static_cast<double>(i)));
   }
@@ -106,9 +106,9 @@ std::vector<Tensor> inputs_of_piece(const Cutting& c, int m) {
 }
 
 /// Microbatch `m` of what a pass of several gave; `cut` says where it lies.
-Tensor piece(Tensor x, const Cut& cut, int m) {
+Tensor piece(Tensor x, const MicrobatchLayout& layout, int m) {
   x = x.detach();
-  x.get().set_cut(cut);
+  x.get().set_microbatches(layout);
   return dense(unbind_microbatches(x)[static_cast<std::size_t>(m)]);
 }
 
@@ -127,9 +127,9 @@ void expect_gradient(const Cutting& c, std::size_t input, const Tensor& whole,
     }
     return;
   }
-  const Cut cut{.parts = c.count, .dim = static_cast<std::int8_t>(dim)};
+  const MicrobatchLayout layout{.count = c.count, .dim = static_cast<std::int8_t>(dim)};
   for (int m = 0; whole.defined() && m < c.count; ++m) {
-    expect_same_bits(piece(whole, cut, m), pieces[static_cast<std::size_t>(m)].gradients[input],
+    expect_same_bits(piece(whole, layout, m), pieces[static_cast<std::size_t>(m)].gradients[input],
                      what);
   }
 }
@@ -141,12 +141,12 @@ void expect_output(const Tensor& whole, const std::vector<Result>& pieces, std::
   for (const Result& r : pieces) {
     all.emplace_back(r.outputs[output]);
   }
-  if (!whole.cut()) {
+  if (!whole.microbatches()) {
     expect_same_bits(whole, sum_microbatches(join_microbatches(all, -1)), what);
     return;
   }
   for (std::size_t m = 0; m < all.size(); ++m) {
-    expect_same_bits(piece(whole, whole.cut(), static_cast<int>(m)), *all[m], what);
+    expect_same_bits(piece(whole, whole.microbatches(), static_cast<int>(m)), *all[m], what);
   }
 }
 
@@ -156,7 +156,7 @@ bool compare(const Cutting& c, std::uint32_t marked, const std::string& what) {
   const std::vector<Tensor> inputs = make_inputs(*c.sample, kDType);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (const int dim = inputs[i].defined() ? c.dim_of(i) : -1; dim >= 0 && (marked >> i & 1U)) {
-      inputs[i].get().set_cut({.parts = c.count, .dim = static_cast<std::int8_t>(dim)});
+      inputs[i].get().set_microbatches({.count = c.count, .dim = static_cast<std::int8_t>(dim)});
     }
   }
   std::vector<Tensor> seeds;
@@ -172,7 +172,7 @@ bool compare(const Cutting& c, std::uint32_t marked, const std::string& what) {
   for (int m = 0; m < c.count; ++m) {
     std::vector<Tensor> of_piece;
     for (const Tensor& seed : seeds) {
-      of_piece.push_back(piece(seed, seed.cut(), m));
+      of_piece.push_back(piece(seed, seed.microbatches(), m));
     }
     const auto attrs = c.sample->attrs_of_microbatch(c.sample->attrs_in(kDType).get(), m, c.count);
     pieces.push_back(run(c, inputs_of_piece(c, m), attrs.get(), of_piece));
@@ -224,8 +224,8 @@ std::set<std::int8_t> labels_of(const OpCaseData& c, const ShardRule& rule) {
 void check_microbatches(const OpCaseData& c) {
   for (const SampleData& sample : c.samples) {
     const std::vector<Tensor> inputs = make_inputs(sample, kDType);
-    const bool holds_some =
-        std::ranges::any_of(inputs, [](const Tensor& x) { return x.defined() && x.cut(); });
+    const bool holds_some = std::ranges::any_of(
+        inputs, [](const Tensor& x) { return x.defined() && x.microbatches(); });
     if (holds_some) {
       continue;
     }

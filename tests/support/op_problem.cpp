@@ -34,7 +34,7 @@ Problem problem_of(const OpCaseData& c, const SampleData& sample, DType dtype) {
 
 Tensor weights_for(const Tensor& y, double phase) {
   Tensor w = empty(y.shape(), {.dtype = y.dtype()});
-  w.get().set_cut(y.cut());
+  w.get().set_microbatches(y.microbatches());
   for (std::int64_t i = 0; i < w.numel(); ++i) {
     const double angle = static_cast<double>(i) + phase;
     store_as(w.get(), i,

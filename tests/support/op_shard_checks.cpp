@@ -42,7 +42,7 @@ void hold_microbatches(const std::vector<Tensor>& inputs, const ShardRule& rule,
                        int count) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (const int dim = rule.inputs[i].find(label); dim >= 0) {
-      inputs[i].get().set_cut({.parts = count, .dim = static_cast<std::int8_t>(dim)});
+      inputs[i].get().set_microbatches({.count = count, .dim = static_cast<std::int8_t>(dim)});
     }
   }
 }
@@ -103,8 +103,8 @@ int compare_held(const WholeCall& whole, const SampleData& sample, DType dtype,
     const Outputs alone = whole.run_piece({dealt[static_cast<std::size_t>(i)]});
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       const int dim = output_dims(whole.rule, dealt[0].label)[o];
-      if (dim >= 0 || outputs[o].cut().stacked) {
-        const Tensor piece = outputs[o].cut().stacked
+      if (dim >= 0 || outputs[o].microbatches().per_microbatch) {
+        const Tensor piece = outputs[o].microbatches().per_microbatch
                                  ? unbind_microbatches(outputs[o])[static_cast<std::size_t>(i)]
                                  : piece_of(outputs[o], dim, i, count);
         expect_same_bits(alone[o], piece, text_of(whole, dealt) + " held together");

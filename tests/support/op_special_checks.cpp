@@ -103,7 +103,7 @@ class SpecialCalls {
 
  private:
   static bool is_free(const InputSpec& spec) {
-    return spec.kind != InputSpec::Kind::integer && spec.values.empty() && !spec.cut;
+    return spec.kind != InputSpec::Kind::integer && spec.values.empty() && !spec.microbatches;
   }
   /// Not the results of bounded functions, which backward ops take and which hold no such numbers;
   /// of an optimizer's step the gradient alone.

@@ -68,7 +68,7 @@ void compare(const OpCaseData& c, const std::vector<Tensor>& shared, std::uint32
   for (int m = 0; m < kParts; ++m) {
     const Outputs own = run_op(*c.op, inputs_of(shared, apart, m), attrs);
     for (std::size_t o = 0; o < own.size(); ++o) {
-      ASSERT_TRUE(all[o].cut().stacked) << "output " << o;
+      ASSERT_TRUE(all[o].microbatches().per_microbatch) << "output " << o;
       expect_same_bits(unbind_microbatches(all[o])[static_cast<std::size_t>(m)], own[o],
                        std::string(c.op->info.name) + ", inputs " + std::to_string(apart) +
                            " apart, microbatch " + std::to_string(m));
@@ -81,7 +81,7 @@ std::uint32_t free_inputs(const SampleData& sample, const std::vector<Tensor>& i
   std::uint32_t free = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool sweeps = inputs[i].defined() && sample.inputs[i].sweeps &&
-                        is_floating(inputs[i].dtype()) && !inputs[i].cut();
+                        is_floating(inputs[i].dtype()) && !inputs[i].microbatches();
     free |= sweeps ? 1U << i : 0U;
   }
   return free;

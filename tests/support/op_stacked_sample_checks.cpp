@@ -59,9 +59,11 @@ std::optional<Outputs> run(const OpDef& op, const std::vector<Tensor>& inputs, c
 /// `compared` microbatches have the same bits.
 void expect_alike(const Tensor& along, const Tensor& stacked, std::size_t compared,
                   const std::string& what) {
-  ASSERT_TRUE(stacked.cut().stacked) << what;
-  EXPECT_EQ(stacked.cut().samples, along.cut() ? along.cut().sample_dim() : -1) << what;
-  if (along.cut()) {
+  ASSERT_TRUE(stacked.microbatches().per_microbatch) << what;
+  EXPECT_EQ(stacked.microbatches().samples,
+            along.microbatches() ? along.microbatches().sample_dim() : -1)
+      << what;
+  if (along.microbatches()) {
     const Outputs expected = unbind_microbatches(along), got = unbind_microbatches(stacked);
     for (std::size_t m = 0; m < compared; ++m) {
       expect_same_bits(got[m], expected[m], what + ", microbatch " + std::to_string(m));
@@ -137,7 +139,8 @@ void check_stacked_samples(const OpCaseData& c) {
   const NoGradGuard no_grad;
   for (const SampleData& sample : c.samples) {
     const std::vector<Tensor> inputs = make_inputs(sample, kDType);
-    if (std::ranges::any_of(inputs, [](const Tensor& x) { return x.defined() && x.cut(); })) {
+    if (std::ranges::any_of(inputs,
+                            [](const Tensor& x) { return x.defined() && x.microbatches(); })) {
       continue;
     }
     const ShardRule rule = shard_rule_of(*c.op, inputs, sample.attrs_in(kDType).get());

@@ -61,7 +61,7 @@ Tensor make_input(const InputSpec& spec, std::optional<DType> swept, std::uint64
   for (std::int64_t i = 0; i < x.numel(); ++i) {
     store_as(x.get(), i, value_of(spec, dtype, stream, i));
   }
-  x.get().set_cut(spec.cut);
+  x.get().set_microbatches(spec.microbatches);
   return x;
 }
 
@@ -186,7 +186,7 @@ Tensor strided_copy(const Tensor& x) {
   auto impl = make_ref<TensorImpl>(room.get().storage, x.shape(), x.dtype(), x.device());
   impl->strides = strides;
   impl->offset = 3;
-  impl->set_cut(x.cut());
+  impl->set_microbatches(x.microbatches());
   const TensorImpl& from = x.get();
   StridedCounter<2> at(from.shape, {from.strides, strides});
   for (std::int64_t n = from.numel(); n > 0; --n, at.next()) {
@@ -232,7 +232,7 @@ Tensor converted(const Tensor& x, DType dtype) {
     return x;
   }
   Tensor y = empty(x.shape(), {.dtype = dtype});
-  y.get().set_cut(x.cut());
+  y.get().set_microbatches(x.microbatches());
   std::int64_t next = 0;
   for_each_element(
       x.get(), [&](std::int64_t at) { store_as(y.get(), next++, load_as<Complex>(x.get(), at)); });

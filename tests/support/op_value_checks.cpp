@@ -118,7 +118,7 @@ Tensor without_elements(const Tensor& x) {
   }
   const TensorOptions meta{.dtype = x.dtype(), .device = {.type = DeviceType::meta}};
   Tensor y = empty(x.shape(), meta);
-  y.get().set_cut(x.cut());
+  y.get().set_microbatches(x.microbatches());
   return y;
 }
 

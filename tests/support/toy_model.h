@@ -57,7 +57,7 @@ inline Tensor batch(std::int64_t first, std::int64_t count, std::int32_t parts) 
     }
   }
   if (parts > 1) {
-    x.get().set_cut({.parts = parts, .dim = 0});
+    x.get().set_microbatches({.count = parts, .dim = 0});
   }
   return x;
 }

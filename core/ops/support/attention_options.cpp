@@ -13,8 +13,8 @@ AttentionAttrs attention_attrs(const Tensor& x, const AttentionOptions& options)
   AttentionAttrs attrs{
       .causal = options.causal, .scale = options.scale, .dtype = context.compute_dtype(x.dtype())};
   if (options.dropout > 0) {
-    const bool whole = context.pass->count > 1 && !x.cut();
-    if (x.cut().stacked || x.cut().dim > 0 || whole) {
+    const bool whole = context.pass->count > 1 && !x.microbatches();
+    if (x.microbatches().per_microbatch || x.microbatches().dim > 0 || whole) {
       fail_on_microbatches("attention", "needs the samples in dim 0 for dropout");
     }
     check<Unsupported>(!StepDraws::alive(),

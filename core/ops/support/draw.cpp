@@ -10,7 +10,7 @@ namespace tessera {
 
 Draw new_draw(const Tensor& x) {
   const Pass& pass = *CallContext::current().pass;
-  const std::int64_t parts = x.cut() ? x.cut().parts : 1;
+  const std::int64_t parts = x.microbatches() ? x.microbatches().count : 1;
   const std::int64_t elements = std::max<std::int64_t>(x.numel() / parts, 1);
   const std::uint64_t key = next_random_key();
   if (StepDraws::alive()) {
@@ -29,14 +29,14 @@ Draw new_draw(const Tensor& x) {
 
 Tensor for_each_drawing(const Tensor& x) {
   const Pass& pass = *CallContext::current().pass;
-  const bool whole = pass.count > 1 && !x.cut() && !StepDraws::alive();
+  const bool whole = pass.count > 1 && !x.microbatches() && !StepDraws::alive();
   return whole ? repeat_microbatches(x, static_cast<std::int32_t>(pass.count)) : x;
 }
 
 DrawnPlaces::DrawnPlaces(const Draw& draw, const TensorImpl& x)
     : draw_(draw),
-      cut_dim_(x.cut().dim),
-      per_part_(x.cut() ? x.shape[cut_dim_] / x.cut().parts : 0) {
+      cut_dim_(x.microbatches().dim),
+      per_part_(x.microbatches() ? x.shape[cut_dim_] / x.microbatches().count : 0) {
   const Box box = draw.box_of(x);
   offset_ = box.offset;
   Shape microbatch = box.whole;

@@ -19,7 +19,8 @@ int category(DType t) {
 enum class Group { with_dims, zero_dim, numbers };
 
 Group group_of(const TensorImpl& x) {
-  if (x.shape.size() > (x.cut().stacked ? 1 : 0)) {  // one number a microbatch has no dims
+  if (x.shape.size() >
+      (x.microbatches().per_microbatch ? 1 : 0)) {  // one number a microbatch has no dims
     return Group::with_dims;
   }
   return x.number ? Group::numbers : Group::zero_dim;

@@ -12,7 +12,7 @@ LossHead::LossHead(const TensorImpl& x, const TensorImpl& weight, const TensorIm
                    const LinearCrossEntropyAttrs& attrs)
     : attrs_(attrs),
       weight_dtype_(weight.dtype),
-      parts_(x.cut() ? x.cut().parts : 1),
+      parts_(x.microbatches() ? x.microbatches().count : 1),
       width_(static_cast<std::size_t>(weight.shape[1])),
       classes_(static_cast<std::size_t>(weight.shape[0])),
       x_(dense_values<double>(x, attrs.dtype)),

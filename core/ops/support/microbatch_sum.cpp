@@ -13,12 +13,13 @@ namespace {
 template <class C>
 std::vector<C> piece_sums(const Kernel& k, const Strides& to, std::int64_t count) {
   const TensorImpl& x = k.input();
-  std::vector<C> sums(static_cast<std::size_t>(k.cuts() * count), C(0));
-  const int cut_dim = x.cut().dim;
-  const std::int64_t per_part = k.cuts() > 1 ? x.shape[cut_dim] / k.cuts() : 1;
+  std::vector<C> sums(static_cast<std::size_t>(k.microbatch_count() * count), C(0));
+  const int cut_dim = x.microbatches().dim;
+  const std::int64_t per_part =
+      k.microbatch_count() > 1 ? x.shape[cut_dim] / k.microbatch_count() : 1;
   StridedCounter<2> at(x.shape, {x.strides, to});
   for (std::int64_t n = x.numel(); n > 0; --n, at.next()) {
-    const std::int64_t part = k.cuts() > 1 ? at.index()[cut_dim] / per_part : 0;
+    const std::int64_t part = k.microbatch_count() > 1 ? at.index()[cut_dim] / per_part : 0;
     sums[static_cast<std::size_t>(part * count + at.offsets[1])] += load_as<C>(x, at.offsets[0]);
   }
   return sums;
@@ -31,8 +32,8 @@ void add_and_store(Kernel& k, const std::vector<C>& sums, std::int64_t count) {
   for (std::size_t i = 0; i < sums.size(); ++i) {
     pieces[i] = convert<To>(sums[i]);
   }
-  if (!k.stacked()) {
-    tree_sum(pieces, k.cuts(), count);
+  if (!k.per_microbatch()) {
+    tree_sum(pieces, k.microbatch_count(), count);
   }
   TensorImpl& out = k.output();
   std::size_t next = 0;
@@ -43,7 +44,7 @@ void add_and_store(Kernel& k, const std::vector<C>& sums, std::int64_t count) {
 
 void sum_by_microbatch(Kernel& k, const Strides& to) {
   const DType dtype = k.output().dtype;
-  const std::int64_t pieces = k.stacked() ? k.cuts() : 1;
+  const std::int64_t pieces = k.per_microbatch() ? k.microbatch_count() : 1;
   const std::int64_t count = k.output().numel() / pieces;
   if (is_complex(dtype)) {
     add_and_store<std::complex<double>>(k, piece_sums<std::complex<double>>(k, to, count), count);

@@ -153,8 +153,8 @@ void reference_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool cen
   const std::vector<double> weight = parameter_or(k, 3, static_cast<std::int64_t>(width), 1);
   const std::vector<double> mean =
       centered ? dense_values<double>(k.input(4)) : std::vector<double>(inverse.size(), 0);
-  const std::vector<std::int32_t> parts = microbatch_of_rows(k.input(1), k.cuts());
-  const std::size_t wanted = static_cast<std::size_t>(k.cuts()) * width;
+  const std::vector<std::int32_t> parts = microbatch_of_rows(k.input(1), k.microbatch_count());
+  const std::size_t wanted = static_cast<std::size_t>(k.microbatch_count()) * width;
   std::vector<double> to_weight(attrs.weight ? wanted : 0);
   std::vector<double> to_bias(attrs.bias ? wanted : 0);
   std::vector<double> to_x(x.size());

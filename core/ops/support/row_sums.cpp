@@ -11,10 +11,10 @@ std::vector<std::int32_t> microbatch_of_rows(const TensorImpl& x, std::int32_t p
   if (parts == 1 || part_of_row.empty()) {
     return part_of_row;
   }
-  const std::int64_t per_part = rows[x.cut().dim] / parts;
+  const std::int64_t per_part = rows[x.microbatches().dim] / parts;
   StridedCounter<1> at(rows, {contiguous_strides(rows)});
   for (std::int32_t& part : part_of_row) {
-    part = static_cast<std::int32_t>(at.index()[x.cut().dim] / per_part);
+    part = static_cast<std::int32_t>(at.index()[x.microbatches().dim] / per_part);
     at.next();
   }
   return part_of_row;

@@ -41,7 +41,7 @@ void store_microbatch_sums(TensorImpl& out, std::vector<C> pieces, std::int32_t 
 /// Stores the sums of `pieces` for the microbatches and in the form that the kernel is asked for.
 template <class C>
 void store_microbatch_sums(const Kernel& k, TensorImpl& out, std::vector<C> pieces) {
-  store_microbatch_sums(out, std::move(pieces), k.cuts(), k.stacked());
+  store_microbatch_sums(out, std::move(pieces), k.microbatch_count(), k.per_microbatch());
 }
 
 }  // namespace tessera

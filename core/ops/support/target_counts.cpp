@@ -20,14 +20,18 @@ Tensor count_targets(const Tensor& targets, std::int64_t ignore_index) {
 Tensor with_target_counts(Tensor loss, const char* op, const Tensor& rows, const Tensor& targets,
                           std::int64_t ignore_index) {
   Tensor of_rows = targets.detach();
-  if (!of_rows.cut() && !rows.cut().stacked) {
-    of_rows.get().set_cut(rows.cut());  // they do not depend on the samples, but there is one a row
+  if (!of_rows.microbatches() && !rows.microbatches().per_microbatch) {
+    of_rows.get().set_microbatches(
+        rows.microbatches());  // they do not depend on the samples, but there is one a row
   }
   const Tensor counted = count_targets(of_rows, ignore_index);
-  const Cut cut = loss.cut();  // rows may exist once a microbatch where all have these targets
-  attach_counts(loss, op, cut && !counted.cut() ? repeat_microbatches(counted, cut.parts) : counted,
-                elements_of_microbatch(of_rows),
-                rows.cut().stacked ? OverPass::none : OverPass::mean);
+  const MicrobatchLayout layout =
+      loss.microbatches();  // rows may exist once a microbatch where all have these targets
+  attach_counts(
+      loss, op,
+      layout && !counted.microbatches() ? repeat_microbatches(counted, layout.count) : counted,
+      elements_of_microbatch(of_rows),
+      rows.microbatches().per_microbatch ? OverPass::none : OverPass::mean);
   return loss;
 }
 

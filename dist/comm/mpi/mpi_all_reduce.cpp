@@ -1,4 +1,4 @@
-// All-reduce across hosts: how flights follow each other.
+// All-reduce across hosts: how chunks follow each other.
 #include <algorithm>
 #include <array>
 
@@ -10,7 +10,7 @@
 namespace tessera::dist::mpi {
 namespace {
 
-constexpr std::size_t kUnderWay = 3;  // flights whose parts go out, are added and come back
+constexpr std::size_t kUnderWay = 3;  // chunks whose parts go out, are added and come back
 
 }  // namespace
 
@@ -28,7 +28,7 @@ bool HostsCore::all_here() const {
 }
 
 void HostsCore::post(const Collective& c) {
-  Post& post = block_.post(topology_.local_rank(), ++posted_);
+  Descriptor& post = block_.post(topology_.local_rank(), ++posted_);
   const std::size_t element = size_of(c.dtype);
   post.send = addresses_->describe(
       c.send, send_count(c, topology_.rank, static_cast<int>(topology_.host_of.size())) * element);
@@ -56,7 +56,7 @@ Task HostsCore::all_reduce(const Collective& c, bool reachable) {
   co_await Finish(rest);
 }
 
-/// Buffers of this host's ranks are read and written in place. While flight k goes out, k - 1 is
+/// Buffers of this host's ranks are read and written in place. While chunk k goes out, k - 1 is
 /// added and k - 2 comes back, so that links stay busy in both directions.
 Task HostsCore::exchange_directly(Exchange& x) {
   const Collective& c = x.collective;
@@ -75,26 +75,26 @@ Task HostsCore::exchange_directly(Exchange& x) {
                               : addresses_->resolve(block_.post(member, posted_).receive));
   }
   const std::size_t step = kPieceBytes / x.element() * static_cast<std::size_t>(x.hosts * x.lanes);
-  const std::size_t flights = x.lane < 0 ? 0 : (c.count + step - 1) / step;
-  std::array<Flight, kUnderWay> ring;
-  for (std::size_t t = 0; flights > 0 && t < flights + 2; ++t) {
-    if (t < flights) {
-      Flight& flight = ring[t % kUnderWay];
-      flight = {};
-      flight.first = t * step;
-      flight.count = std::min(step, c.count - flight.first);
-      begin(x, flight);
+  const std::size_t chunks = x.lane < 0 ? 0 : (c.count + step - 1) / step;
+  std::array<Chunk, kUnderWay> ring;
+  for (std::size_t t = 0; chunks > 0 && t < chunks + 2; ++t) {
+    if (t < chunks) {
+      Chunk& chunk = ring[t % kUnderWay];
+      chunk = {};
+      chunk.first = t * step;
+      chunk.count = std::min(step, c.count - chunk.first);
+      begin(x, chunk);
     }
-    if (t >= 1 && t - 1 < flights) {
-      Flight& flight = ring[(t - 1) % kUnderWay];
-      co_await Until{[&] { return x.turns.received(flight.scattered); }};
-      combine(x, flight);
+    if (t >= 1 && t - 1 < chunks) {
+      Chunk& chunk = ring[(t - 1) % kUnderWay];
+      co_await Until{[&] { return x.turns.received(chunk.scattered); }};
+      combine(x, chunk);
     }
     if (t >= 2) {
-      Flight& flight = ring[(t - 2) % kUnderWay];
-      co_await Until{[&] { return x.turns.received(flight.gathered); }};
-      deliver(x, flight);
-      co_await Until{[&] { return x.turns.finished(flight.gathered); }};
+      Chunk& chunk = ring[(t - 2) % kUnderWay];
+      co_await Until{[&] { return x.turns.received(chunk.gathered); }};
+      deliver(x, chunk);
+      co_await Until{[&] { return x.turns.finished(chunk.gathered); }};
     }
   }
   arrive();
@@ -140,15 +140,15 @@ Task HostsCore::exchange_staged(Exchange& x) {
                                       static_cast<std::size_t>(leaf.slot) * n * x.element()
                                 : nullptr);
       }
-      Flight flight;
-      flight.first = first;
-      flight.count = n;
-      begin(x, flight);
-      co_await Until{[&] { return x.turns.received(flight.scattered); }};
-      combine(x, flight);
-      co_await Until{[&] { return x.turns.received(flight.gathered); }};
-      deliver(x, flight);
-      co_await Until{[&] { return x.turns.finished(flight.gathered); }};
+      Chunk chunk;
+      chunk.first = first;
+      chunk.count = n;
+      begin(x, chunk);
+      co_await Until{[&] { return x.turns.received(chunk.scattered); }};
+      combine(x, chunk);
+      co_await Until{[&] { return x.turns.received(chunk.gathered); }};
+      deliver(x, chunk);
+      co_await Until{[&] { return x.turns.finished(chunk.gathered); }};
     }
     arrive();
     co_await Until{[this] { return all_here(); }};

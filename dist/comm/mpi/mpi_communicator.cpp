@@ -5,10 +5,10 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/huge_pages.h>
-#include <tessera/dist/comm/membership.h>
+#include <tessera/dist/comm/mpi/mpi_heartbeat_table.h>
 #include <tessera/dist/comm/mpi/mpi_hosts_core.h>
-#include <tessera/dist/comm/mpi/mpi_status_board.h>
 #include <tessera/dist/comm/shared/shared_group.h>
+#include <tessera/dist/comm/split_group.h>
 #include <tessera/dist/comm/validate.h>
 
 namespace tessera::dist::mpi {
@@ -17,9 +17,9 @@ namespace {
 /// A group inside one host.
 class OneHostCore final : public GroupCore {
  public:
-  OneHostCore(std::shared_ptr<SharedSegment> control, const ControlBlock& block, Roster roster,
-              std::shared_ptr<const AddressSpace> addresses)
-      : control_(std::move(control)), group_(block, std::move(roster), std::move(addresses)) {}
+  OneHostCore(std::shared_ptr<SharedSegment> control, const ControlBlock& block,
+              Membership membership, std::shared_ptr<const AddressSpace> addresses)
+      : control_(std::move(control)), group_(block, std::move(membership), std::move(addresses)) {}
 
   Task start(const Collective& c) override {
     if (is_point_to_point(c.kind)) {
@@ -40,7 +40,7 @@ constexpr std::size_t kSmallPage = 4096;
 struct MpiCommunicator::Parts {
   Group comm;
   LocalSetup setup;
-  Roster roster;
+  Membership membership;
   Family family;
   std::set<int> groups;
   int number = 0;
@@ -59,17 +59,18 @@ std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string n
   parts.number = parts.family.segments->new_group();
   parts.groups.insert(parts.number);
   const LocalSetup& setup = parts.setup;
-  parts.roster = {std::move(name), setup.topology.rank,
-                  gather_values(parts.comm.get(), world_rank)};
+  parts.membership = {std::move(name), setup.topology.rank,
+                      gather_values(parts.comm.get(), world_rank)};
   if (parent == nullptr) {
     parts.family.links = links_to_hosts(parts.comm.get(), setup.topology);
   }
   const auto addresses = std::make_shared<SegmentSpace>(parts.family.segments, parts.groups);
   if (setup.topology.host_count() == 1) {
-    parts.core = std::make_unique<OneHostCore>(setup.control, setup.block, parts.roster, addresses);
+    parts.core =
+        std::make_unique<OneHostCore>(setup.control, setup.block, parts.membership, addresses);
   } else {
     parts.core = std::make_unique<HostsCore>(parts.comm.get(), setup.block, setup.topology,
-                                             parts.roster, addresses);
+                                             parts.membership, addresses);
   }
   parts.health = std::make_shared<Health>(setup.block.failure(), setup.topology.rank,
                                           std::move(parent), setup.control);
@@ -77,7 +78,7 @@ std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string n
 }
 
 MpiCommunicator::MpiCommunicator(Parts parts)
-    : GroupBase(std::move(parts.roster), std::move(parts.core), std::move(parts.health),
+    : GroupBase(std::move(parts.membership), std::move(parts.core), std::move(parts.health),
                 parts.family.progress),
       comm_(std::move(parts.comm)),
       local_(std::move(parts.setup.local)),
@@ -87,11 +88,11 @@ MpiCommunicator::MpiCommunicator(Parts parts)
       number_(parts.number) {
   if (topology_.host_count() == 1) {
     board_ =
-        std::make_shared<StatusBoard>(&parts.setup.block.status(0), parts.setup.block.failure(),
-                                      rank(), size(), parts.setup.control);
+        std::make_shared<HeartbeatTable>(&parts.setup.block.status(0), parts.setup.block.failure(),
+                                         rank(), size(), parts.setup.control);
   } else {
-    board_ = std::make_shared<MpiStatusBoard>(comm_.get(), parts.setup.block, topology_,
-                                              parts.setup.control);
+    board_ = std::make_shared<MpiHeartbeatTable>(comm_.get(), parts.setup.block, topology_,
+                                                 parts.setup.control);
   }
 }
 

@@ -33,7 +33,7 @@ class MpiCommunicator final : public GroupBase {
   [[nodiscard]] std::string host(int peer) const override;
   CommBuffer allocate(std::size_t nbytes) override;
   std::shared_ptr<Communicator> split(int color, int key, std::string name) override;
-  [[nodiscard]] std::shared_ptr<StatusBoard> board() override { return board_; }
+  [[nodiscard]] std::shared_ptr<HeartbeatTable> board() override { return board_; }
   [[nodiscard]] const Topology& topology() const { return topology_; }
 
  private:
@@ -46,7 +46,7 @@ class MpiCommunicator final : public GroupBase {
   Family family_;
   std::set<int> groups_;
   int number_;
-  std::shared_ptr<StatusBoard> board_;
+  std::shared_ptr<HeartbeatTable> board_;
 };
 
 }  // namespace tessera::dist::mpi

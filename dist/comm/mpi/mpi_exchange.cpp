@@ -1,4 +1,4 @@
-// The steps of one flight: partial sums out, sums of the owned part, finished parts back.
+// The steps of one chunk: partial sums out, sums of the owned part, finished parts back.
 #include <tessera/dist/comm/mpi/mpi_exchange.h>
 
 #include <algorithm>
@@ -22,23 +22,23 @@ int HostsCore::peer(const Exchange& x, int host) const {
   return topology_.hosts[static_cast<std::size_t>(host)][static_cast<std::size_t>(x.lane)];
 }
 
-/// The element of the packed parts of a flight at which the part of `owner` begins.
-std::size_t HostsCore::begin_of(const Exchange& x, const Flight& flight, int owner) {
+/// The element of the packed parts of a chunk at which the part of `owner` begins.
+std::size_t HostsCore::begin_of(const Exchange& x, const Chunk& chunk, int owner) {
   std::size_t begin = 0;
   for (int host = 0; host < owner; ++host) {
-    begin += x.part(flight, host).count;
+    begin += x.part(chunk, host).count;
   }
   return begin;
 }
 
 /// Adds what this host can add alone, for every owner's part.
-void HostsCore::pack_roots(const Exchange& x, Flight& flight) const {
+void HostsCore::pack_roots(const Exchange& x, Chunk& chunk) const {
   const Collective& c = x.collective;
   const bool partial = x.plan.is_partial(x.host);
-  std::byte* out = flight.out.data();
+  std::byte* out = chunk.out.data();
   for (int owner = 0; owner < x.hosts; ++owner) {
-    const Part part = x.part(flight, owner);
-    const std::size_t offset = (flight.first - x.origin + part.first) * x.element();
+    const Part part = x.part(chunk, owner);
+    const std::size_t offset = (chunk.first - x.origin + part.first) * x.element();
     for (const HostRoot& root : x.plan.roots[static_cast<std::size_t>(x.host)]) {
       std::vector<TreeSource> sources;
       for (const std::byte* leaf : x.leaves) {
@@ -55,58 +55,58 @@ void HostsCore::pack_roots(const Exchange& x, Flight& flight) const {
 }
 
 /// Starts to receive both kinds of parts, in order of turns.
-void HostsCore::receive_parts(const Exchange& x, Flight& flight,
+void HostsCore::receive_parts(const Exchange& x, Chunk& chunk,
                               std::vector<MPI_Request>& scatter) const {
-  const std::size_t n = x.part(flight, x.host).count;
+  const std::size_t n = x.part(chunk, x.host).count;
   for (int turn = 0; turn < x.hosts - 1; ++turn) {
     const int from = x.sender(turn);
     std::size_t in = 0;
     for (int host = 0; host < from; ++host) {
       in += n * x.root_count(host) * x.wire_element(host);
     }
-    require(MPI_Irecv(flight.in.data() + in, bytes(n * x.root_count(from) * x.wire_element(from)),
+    require(MPI_Irecv(chunk.in.data() + in, bytes(n * x.root_count(from) * x.wire_element(from)),
                       MPI_BYTE, peer(x, from), kTag, scatter_.get(), &scatter.emplace_back()),
             "MPI_Irecv");
-    require(MPI_Irecv(flight.sums.data() + begin_of(x, flight, from) * x.element(),
-                      bytes(x.part(flight, from).count * x.element()), MPI_BYTE, peer(x, from),
-                      kTag, gather_.get(), &flight.gather_receives.emplace_back()),
+    require(MPI_Irecv(chunk.sums.data() + begin_of(x, chunk, from) * x.element(),
+                      bytes(x.part(chunk, from).count * x.element()), MPI_BYTE, peer(x, from), kTag,
+                      gather_.get(), &chunk.gather_receives.emplace_back()),
             "MPI_Irecv");
   }
 }
 
-void HostsCore::begin(Exchange& x, Flight& flight) const {
+void HostsCore::begin(Exchange& x, Chunk& chunk) const {
   const std::size_t out_element = x.root_count(x.host) * x.wire_element(x.host);
   std::size_t in_bytes = 0;
   for (int host = 0; host < x.hosts; ++host) {
-    in_bytes += x.part(flight, x.host).count * x.root_count(host) * x.wire_element(host);
+    in_bytes += x.part(chunk, x.host).count * x.root_count(host) * x.wire_element(host);
   }
-  flight.out.resize(begin_of(x, flight, x.hosts) * out_element);
-  flight.in.resize(in_bytes);
-  flight.sums.resize(flight.count * x.element());
+  chunk.out.resize(begin_of(x, chunk, x.hosts) * out_element);
+  chunk.in.resize(in_bytes);
+  chunk.sums.resize(chunk.count * x.element());
   std::vector<MPI_Request> receives;
-  receive_parts(x, flight, receives);
-  pack_roots(x, flight);
+  receive_parts(x, chunk, receives);
+  pack_roots(x, chunk);
   for (int turn = 0; turn < x.hosts - 1; ++turn) {
     const int to = x.receiver(turn);
-    x.turns.add({.data = flight.out.data() + begin_of(x, flight, to) * out_element,
-                 .nbytes = x.part(flight, to).count * out_element,
+    x.turns.add({.data = chunk.out.data() + begin_of(x, chunk, to) * out_element,
+                 .nbytes = x.part(chunk, to).count * out_element,
                  .peer = peer(x, to),
                  .tag = kTag,
                  .comm = scatter_.get()},
                 receives[static_cast<std::size_t>(turn)]);
   }
-  flight.scattered = x.turns.count();
+  chunk.scattered = x.turns.count();
 }
 
 /// Adds all hosts' partial sums of the owned part and sends the result to the other hosts.
-void HostsCore::combine(Exchange& x, Flight& flight) const {
+void HostsCore::combine(Exchange& x, Chunk& chunk) const {
   const Collective& c = x.collective;
-  const std::size_t n = x.part(flight, x.host).count;
+  const std::size_t n = x.part(chunk, x.host).count;
   std::vector<TreeSource> sources;
-  const std::byte* in = flight.in.data();
-  const std::size_t before = begin_of(x, flight, x.host);
-  const std::byte* own = flight.out.data() + before * x.root_count(x.host) * x.wire_element(x.host);
-  std::byte* sums = flight.sums.data() + before * x.element();
+  const std::byte* in = chunk.in.data();
+  const std::size_t before = begin_of(x, chunk, x.host);
+  const std::byte* own = chunk.out.data() + before * x.root_count(x.host) * x.wire_element(x.host);
+  std::byte* sums = chunk.sums.data() + before * x.element();
   for (int host = 0; host < x.hosts; ++host) {
     const bool partial = x.plan.is_partial(host);
     const std::byte* roots = host == x.host ? own : in;
@@ -123,17 +123,17 @@ void HostsCore::combine(Exchange& x, Flight& flight) const {
                  .peer = peer(x, x.receiver(turn)),
                  .tag = kTag,
                  .comm = gather_.get()},
-                flight.gather_receives[static_cast<std::size_t>(turn)]);
+                chunk.gather_receives[static_cast<std::size_t>(turn)]);
   }
-  flight.gathered = x.turns.count();
+  chunk.gathered = x.turns.count();
 }
 
 /// Writes the finished parts to every rank of this host.
-void HostsCore::deliver(const Exchange& x, const Flight& flight) const {
-  const std::byte* sums = flight.sums.data();
+void HostsCore::deliver(const Exchange& x, const Chunk& chunk) const {
+  const std::byte* sums = chunk.sums.data();
   for (int owner = 0; owner < x.hosts; ++owner) {
-    const Part part = x.part(flight, owner);
-    const std::size_t offset = (flight.first - x.origin + part.first) * x.element();
+    const Part part = x.part(chunk, owner);
+    const std::size_t offset = (chunk.first - x.origin + part.first) * x.element();
     for (std::byte* result : x.results) {
       if (part.count > 0) {
         std::memcpy(result + offset, sums, part.count * x.element());

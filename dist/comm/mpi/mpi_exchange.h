@@ -36,9 +36,9 @@ struct HostsCore::Exchange {
   [[nodiscard]] std::size_t root_count(int from) const {
     return plan.roots[static_cast<std::size_t>(from)].size();
   }
-  /// The elements of a flight that host `owner` adds and this rank's lane carries.
-  [[nodiscard]] Part part(const Flight& flight, int owner) const {
-    return part_of(flight.count, hosts * lanes, owner * lanes + lane);
+  /// The elements of a chunk that host `owner` adds and this rank's lane carries.
+  [[nodiscard]] Part part(const Chunk& chunk, int owner) const {
+    return part_of(chunk.count, hosts * lanes, owner * lanes + lane);
   }
 };
 

@@ -17,7 +17,7 @@ int smallest_host(const Topology& topology) {
 
 }  // namespace
 
-HostsCore::HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Roster roster,
+HostsCore::HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Membership membership,
                      std::shared_ptr<const AddressSpace> addresses)
     : scatter_(Group::duplicate(comm)),
       gather_(Group::duplicate(comm)),
@@ -25,7 +25,7 @@ HostsCore::HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Roste
       pairs_(Group::duplicate(comm)),
       block_(block),
       topology_(std::move(topology)),
-      roster_(std::move(roster)),
+      membership_(std::move(membership)),
       addresses_(std::move(addresses)),
       default_tree_(std::make_shared<ReductionTree>(
           ReductionTree::over_ranks(static_cast<int>(topology_.host_of.size())))),
@@ -55,7 +55,7 @@ void HostsCore::require_agreement(const std::vector<Header>& headers) const {
   for (std::size_t rank = 0; rank < headers.size(); ++rank) {
     signatures.push_back({static_cast<int>(rank), &headers[rank].signature});
   }
-  require_match(roster_, signatures);
+  require_match(membership_, signatures);
 }
 
 Task HostsCore::run(const Collective& c) {
@@ -132,7 +132,7 @@ Task HostsCore::receive(const Collective& c) {
   MPI_Request request = MPI_REQUEST_NULL;
   require(MPI_Irecv(&sent, sizeof sent, MPI_BYTE, c.peer, 0, pairs_.get(), &request), "MPI_Irecv");
   co_await Until{[&request] { return test_all({&request, 1}); }};
-  require_pair(roster_, c, sent);
+  require_pair(membership_, c, sent);
   const std::size_t nbytes = c.count * size_of(c.dtype);
   for (std::size_t done = 0; done < nbytes; done += kMoveBytes) {
     require(MPI_Irecv(static_cast<std::byte*>(c.receive) + done,

@@ -27,7 +27,7 @@ struct Header {
 };
 
 /// A range of elements under way: the pieces that this rank sends, receives and adds.
-struct Flight {
+struct Chunk {
   std::size_t first = 0;  ///< element of the collective
   std::size_t count = 0;
   Room<std::byte> out;                       ///< this host's partial sums, for each owner
@@ -49,7 +49,7 @@ struct ByteRange {
 
 class HostsCore final : public GroupCore {
  public:
-  HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Roster roster,
+  HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Membership membership,
             std::shared_ptr<const AddressSpace> addresses);
 
   Task start(const Collective&) override;
@@ -75,12 +75,12 @@ class HostsCore final : public GroupCore {
   void arrive();
   [[nodiscard]] bool all_here() const;
   [[nodiscard]] int peer(const Exchange&, int host) const;
-  [[nodiscard]] static std::size_t begin_of(const Exchange&, const Flight&, int owner);
-  void begin(Exchange&, Flight&) const;
-  void receive_parts(const Exchange&, Flight&, std::vector<MPI_Request>& scatter) const;
-  void pack_roots(const Exchange&, Flight&) const;
-  void combine(Exchange&, Flight&) const;
-  void deliver(const Exchange&, const Flight&) const;
+  [[nodiscard]] static std::size_t begin_of(const Exchange&, const Chunk&, int owner);
+  void begin(Exchange&, Chunk&) const;
+  void receive_parts(const Exchange&, Chunk&, std::vector<MPI_Request>& scatter) const;
+  void pack_roots(const Exchange&, Chunk&) const;
+  void combine(Exchange&, Chunk&) const;
+  void deliver(const Exchange&, const Chunk&) const;
   void stage(const Exchange&, std::size_t first, std::size_t n) const;
   void collect(const Exchange&, std::size_t first, std::size_t n) const;
 
@@ -90,7 +90,7 @@ class HostsCore final : public GroupCore {
   Group pairs_;    ///< send and receive
   ControlBlock block_;
   Topology topology_;
-  Roster roster_;
+  Membership membership_;
   std::shared_ptr<const AddressSpace> addresses_;
   std::shared_ptr<const ReductionTree> default_tree_;
   int lanes_;  ///< ranks of each host that talk to other hosts

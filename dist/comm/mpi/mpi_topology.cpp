@@ -7,7 +7,7 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/counted.h>
-#include <tessera/dist/comm/membership.h>
+#include <tessera/dist/comm/split_group.h>
 
 namespace tessera::dist::mpi {
 namespace {

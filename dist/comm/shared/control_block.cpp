@@ -32,7 +32,7 @@ ControlBlock::ControlBlock(std::byte* memory, int members, int ranks)
   carver.take<FailureRecord>(1);
   status_ = carver.take<StatusCell>(static_cast<std::size_t>(ranks));
   flags_ = carver.take<Flag>(m);
-  posts_ = carver.take<Post>(m * 2);
+  descriptors_ = carver.take<Descriptor>(m * 2);
   slots_ = carver.take<std::byte>(m * 2 * kSlotBytes);
   mail_ = carver.take<Mailbox>(m * m);
 }
@@ -43,7 +43,7 @@ std::size_t ControlBlock::bytes(int members, int ranks) {
   carver.take<FailureRecord>(1);
   carver.take<StatusCell>(static_cast<std::size_t>(ranks));
   carver.take<Flag>(m);
-  carver.take<Post>(m * 2);
+  carver.take<Descriptor>(m * 2);
   carver.take<std::byte>(m * 2 * kSlotBytes);
   carver.take<Mailbox>(m * m);
   return carver.offset();

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include <tessera/dist/comm/health.h>
+#include <tessera/dist/comm/heartbeat_table.h>
 #include <tessera/dist/comm/signature.h>
-#include <tessera/dist/comm/status_board.h>
 
 namespace tessera::dist {
 
@@ -28,7 +28,7 @@ inline constexpr int kMailSlots = 2;
 
 /// What a rank says about the collective it launched; payloads up to kInlineBytes travel along. A
 /// small one comes to a peer with the number that the peer waits for: in one cache line.
-struct alignas(128) Post {
+struct alignas(128) Descriptor {
   std::atomic<std::uint64_t> number{0};  ///< of the post; written last
   std::uint64_t digest;                  ///< of the signature
   std::byte data[kInlineBytes];
@@ -64,8 +64,8 @@ class ControlBlock {
   [[nodiscard]] Flag& flag(int member) const { return flags_[member]; }
   /// Posts alternate: a rank that posts collective n + 2 has seen every rank post n + 1, which
   /// they do after reading the posts of n.
-  [[nodiscard]] Post& post(int member, std::uint64_t sequence) const {
-    return posts_[static_cast<std::uint64_t>(member) * 2 + sequence % 2];
+  [[nodiscard]] Descriptor& post(int member, std::uint64_t sequence) const {
+    return descriptors_[static_cast<std::uint64_t>(member) * 2 + sequence % 2];
   }
   [[nodiscard]] std::byte* slot(int member, std::uint64_t parity) const {
     return slots_ + (static_cast<std::uint64_t>(member) * 2 + parity % 2) * kSlotBytes;
@@ -78,7 +78,7 @@ class ControlBlock {
   int members_ = 0;
   StatusCell* status_ = nullptr;
   Flag* flags_ = nullptr;
-  Post* posts_ = nullptr;
+  Descriptor* descriptors_ = nullptr;
   std::byte* slots_ = nullptr;
   Mailbox* mail_ = nullptr;
 };

@@ -48,7 +48,7 @@ Task SharedGroup::run_direct(const Collective& c) {
       pull(c, window, done, done, n);
     }
     if (done + n < part.count) {
-      co_await Breath{};
+      co_await Yield{};
     }
   }
   arrive();

@@ -42,7 +42,7 @@ Task SharedGroup::receive(const Collective& c) {
     const std::uint64_t number = box.taken.load(std::memory_order_relaxed);
     co_await Until{[&box, number] { return box.written.load(std::memory_order_acquire) > number; }};
     const Signature& sent = box.signature[number % kMailSlots];
-    require_pair(roster_, c, sent);
+    require_pair(membership_, c, sent);
     if (const std::size_t n = piece_bytes(nbytes, piece); n > 0) {
       copy_in_caches(static_cast<std::byte*>(c.receive) + piece * kMailBytes,
                      box.data[number % kMailSlots], n);

@@ -43,11 +43,11 @@ Part part_of(std::size_t count, int parts, int index) {
   return {at(index), at(index + 1) - at(index)};
 }
 
-SharedGroup::SharedGroup(ControlBlock block, Roster roster,
+SharedGroup::SharedGroup(ControlBlock block, Membership membership,
                          std::shared_ptr<const AddressSpace> addresses)
     : block_(block),
-      roster_(std::move(roster)),
-      rank_(roster_.rank),
+      membership_(std::move(membership)),
+      rank_(membership_.rank),
       size_(block.members()),
       addresses_(std::move(addresses)),
       default_tree_(std::make_shared<ReductionTree>(ReductionTree::over_ranks(size_))) {
@@ -91,7 +91,7 @@ Reference SharedGroup::sharable_send(const Collective& c) const {
 }
 
 void SharedGroup::post(const Collective& c) {
-  Post& post = block_.post(rank_, ++posted_);
+  Descriptor& post = block_.post(rank_, ++posted_);
   post.signature = signature_of(c);
   post.digest = post.signature.digest();
   const std::size_t nbytes = send_count(c, rank_, size_) * size_of(c.dtype);
@@ -121,7 +121,7 @@ void SharedGroup::require_agreement() const {
   for (int rank = 0; rank < size_; ++rank) {
     signatures.push_back({rank, &post_of(rank).signature});
   }
-  require_match(roster_, signatures);
+  require_match(membership_, signatures);
 }
 
 bool SharedGroup::fits_inline(const Collective& c) const {
@@ -146,7 +146,7 @@ Task SharedGroup::run(const Collective& c) {
   post(c);
   const bool inlined = fits_inline(c);
   if (!inlined) {
-    co_await Breath{};  // launching returns at once; the sum is for whoever polls next
+    co_await Yield{};  // launching returns at once; the sum is for whoever polls next
   }
   co_await Until{[this] { return all_posted(); }};
   // Nobody reads this rank's other post any more: its cache line comes back while there is other

@@ -32,7 +32,8 @@ struct Part {
 /// time; the returned coroutines refer to the collective and to the group.
 class SharedGroup {
  public:
-  SharedGroup(ControlBlock block, Roster roster, std::shared_ptr<const AddressSpace> addresses);
+  SharedGroup(ControlBlock block, Membership membership,
+              std::shared_ptr<const AddressSpace> addresses);
 
   Task run(const Collective&);
   Task send(const Collective&);
@@ -57,7 +58,7 @@ class SharedGroup {
   void require_agreement() const;
   [[nodiscard]] bool fits_inline(const Collective&) const;
   [[nodiscard]] bool is_direct() const;
-  [[nodiscard]] const Post& post_of(int rank) const { return block_.post(rank, posted_); }
+  [[nodiscard]] const Descriptor& post_of(int rank) const { return block_.post(rank, posted_); }
   [[nodiscard]] const ReductionTree& tree_of(const Collective& c) const {
     return c.tree == nullptr ? *default_tree_ : *c.tree;
   }
@@ -84,7 +85,7 @@ class SharedGroup {
                       std::size_t n) const;
 
   ControlBlock block_;
-  Roster roster_;
+  Membership membership_;
   int rank_;
   int size_;
   std::shared_ptr<const AddressSpace> addresses_;

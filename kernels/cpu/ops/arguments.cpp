@@ -33,22 +33,23 @@ std::int64_t rows_of(const TensorImpl& x) {
 }
 
 bool holds_runs_of_rows(const TensorImpl& x) {
-  if (x.cut().parts == 1) {
+  if (x.microbatches().count == 1) {
     return true;
   }
-  if (x.cut().dim < 0 || x.cut().dim + 1 >= x.shape.size()) {
+  if (x.microbatches().dim < 0 || x.microbatches().dim + 1 >= x.shape.size()) {
     return false;
   }
-  for (int d = 0; d < x.cut().dim; ++d) {
+  for (int d = 0; d < x.microbatches().dim; ++d) {
     if (x.shape[d] != 1) {
       return false;
     }
   }
-  return rows_of(x) % x.cut().parts == 0;
+  return rows_of(x) % x.microbatches().count == 0;
 }
 
 bool cuts_rows(const Kernel& k, const TensorImpl& x) {
-  return k.cuts() == 1 || (x.cut().parts == k.cuts() && holds_runs_of_rows(x));
+  return k.microbatch_count() == 1 ||
+         (x.microbatches().count == k.microbatch_count() && holds_runs_of_rows(x));
 }
 
 Matrix rows_matrix(const TensorImpl& x) {

@@ -40,7 +40,7 @@ bool convolution_kernel(Kernel& k, const Convolution::Attrs& attrs) {
   return true;
 }
 
-bool grad_input_kernel(Kernel& k, const ConvolutionGradInput::Attrs& attrs) {
+bool grad_input_kernel(Kernel& k, const ConvolutionBackwardInput::Attrs& attrs) {
   if (!takes(k, attrs.dtype)) {
     return false;
   }
@@ -56,7 +56,7 @@ bool grad_input_kernel(Kernel& k, const ConvolutionGradInput::Attrs& attrs) {
   return true;
 }
 
-bool grad_weight_kernel(Kernel& k, const ConvolutionGradWeight::Attrs& attrs) {
+bool grad_weight_kernel(Kernel& k, const ConvolutionBackwardWeight::Attrs& attrs) {
   if (!takes(k, attrs.dtype)) {
     return false;
   }
@@ -68,17 +68,17 @@ bool grad_weight_kernel(Kernel& k, const ConvolutionGradWeight::Attrs& attrs) {
   t.y = array_of(k.input(0)), t.x = array_of(k.input(1)),
   t.weight = {static_cast<char*>(sums.values()), sums.dtype()};
   t.compute = attrs.dtype;
-  t.cuts = k.cuts(), t.stacked = k.stacked();
+  t.cuts = k.microbatch_count(), t.stacked = k.per_microbatch();
   convolve(t);
   sums.store();
   return true;
 }
 
 const RegisterKernel<Convolution, convolution_kernel> register_convolution{DeviceType::cpu};
-const RegisterKernel<ConvolutionGradInput, grad_input_kernel> register_convolution_grad_input{
+const RegisterKernel<ConvolutionBackwardInput, grad_input_kernel> register_convolution_grad_input{
     DeviceType::cpu};
-const RegisterKernel<ConvolutionGradWeight, grad_weight_kernel> register_convolution_grad_weight{
-    DeviceType::cpu};
+const RegisterKernel<ConvolutionBackwardWeight, grad_weight_kernel>
+    register_convolution_grad_weight{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -15,7 +15,7 @@ namespace {
 template <class Number>
 void store_reduced(Kernel& k, std::vector<Number> results) {
   auto* out = k.output(0).data<Number>();
-  if (k.stacked()) {
+  if (k.per_microbatch()) {
     std::copy(results.begin(), results.end(), out);
     return;
   }
@@ -36,7 +36,7 @@ void run_forward(Kernel& k, const CrossEntropy::Attrs& attrs) {
   std::vector<Number> own(reduced ? static_cast<std::size_t>(c.rows) : 0);
   Number* losses = reduced ? own.data() : k.output(0).data<Number>();
   cross_entropy_forward(c, losses, reinterpret_cast<LogSumOf<Number>*>(k.output(1).data<Number>()));
-  const LossRows all{targets.data(), c.rows, k.cuts(), attrs.ignore_index,
+  const LossRows all{targets.data(), c.rows, k.microbatch_count(), attrs.ignore_index,
                      attrs.reduction == LossReduction::mean};
   all.factors(k.output(2).data<Number>());
   if (reduced) {

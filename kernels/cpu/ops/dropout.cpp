@@ -9,8 +9,8 @@ namespace {
 /// Elements in a microbatch of the whole tensor, of which `box` holds what `x` does.
 std::int64_t microbatch_of(const TensorImpl& x, const Box& box) {
   Shape microbatch = box.whole;
-  if (x.cut()) {
-    microbatch[0] = x.shape[0] / x.cut().parts;
+  if (x.microbatches()) {
+    microbatch[0] = x.shape[0] / x.microbatches().count;
   }
   return numel_of(microbatch);
 }
@@ -20,8 +20,8 @@ bool dropout_kernel(Kernel& k, const Dropout::Attrs& attrs) {
   const TensorImpl& y = k.output();
   const Box box = attrs.draw.box_of(x);
   const std::int64_t microbatch = microbatch_of(x, box);
-  if (!is_fast_or_f64(y) || x.dtype != y.dtype || (x.cut() && x.cut().dim != 0) || x.numel() == 0 ||
-      microbatch % attrs.draw.per_sample != 0) {
+  if (!is_fast_or_f64(y) || x.dtype != y.dtype || (x.microbatches() && x.microbatches().dim != 0) ||
+      x.numel() == 0 || microbatch % attrs.draw.per_sample != 0) {
     return false;
   }
   const DenseOperand dense(x);

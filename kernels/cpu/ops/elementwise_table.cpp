@@ -13,16 +13,16 @@
 #include <tessera/core/ops/neg.h>
 #include <tessera/core/ops/prelu.h>
 #include <tessera/core/ops/relu.h>
-#include <tessera/core/ops/relu_gradient.h>
+#include <tessera/core/ops/relu_backward.h>
 #include <tessera/core/ops/rsqrt.h>
 #include <tessera/core/ops/sigmoid.h>
-#include <tessera/core/ops/sigmoid_gradient.h>
+#include <tessera/core/ops/sigmoid_backward.h>
 #include <tessera/core/ops/silu.h>
-#include <tessera/core/ops/silu_gradient.h>
+#include <tessera/core/ops/silu_backward.h>
 #include <tessera/core/ops/sqrt.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/tanh.h>
-#include <tessera/core/ops/tanh_gradient.h>
+#include <tessera/core/ops/tanh_backward.h>
 #include <tessera/kernels/cpu/ops/elementwise.h>
 
 namespace tessera::cpu {
@@ -59,11 +59,11 @@ const UnaryOp<Tanh, Unary::tanh> register_tanh{DeviceType::cpu};
 
 template <class Op, UnaryGradient f>
 using GradientOp = RegisterKernel<Op, gradient_kernel<Op, f>>;
-const GradientOp<ReluGradient, UnaryGradient::relu> register_relu_gradient{DeviceType::cpu};
-const GradientOp<SigmoidGradient, UnaryGradient::sigmoid> register_sigmoid_gradient{
+const GradientOp<ReluBackward, UnaryGradient::relu> register_relu_gradient{DeviceType::cpu};
+const GradientOp<SigmoidBackward, UnaryGradient::sigmoid> register_sigmoid_gradient{
     DeviceType::cpu};
-const GradientOp<SiluGradient, UnaryGradient::silu> register_silu_gradient{DeviceType::cpu};
-const GradientOp<TanhGradient, UnaryGradient::tanh> register_tanh_gradient{DeviceType::cpu};
+const GradientOp<SiluBackward, UnaryGradient::silu> register_silu_gradient{DeviceType::cpu};
+const GradientOp<TanhBackward, UnaryGradient::tanh> register_tanh_gradient{DeviceType::cpu};
 
 template <class Op, Binary f>
 using BinaryOp = RegisterKernel<Op, binary_kernel<Op, f>>;

@@ -32,7 +32,7 @@ bool linear_kernel(Kernel& k, const Linear::Attrs& attrs) {
   return true;
 }
 
-bool grad_input_kernel(Kernel& k, const LinearGradInput::Attrs& attrs) {
+bool grad_input_kernel(Kernel& k, const LinearBackwardInput::Attrs& attrs) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& weight = k.input(1);
   if (!is_factor(gradient, attrs.dtype) || !is_factor(weight.dtype, attrs.dtype) ||
@@ -49,7 +49,7 @@ bool grad_input_kernel(Kernel& k, const LinearGradInput::Attrs& attrs) {
   return true;
 }
 
-bool grad_weight_kernel(Kernel& k, const LinearGradWeight::Attrs& attrs) {
+bool grad_weight_kernel(Kernel& k, const LinearBackwardWeight::Attrs& attrs) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& x = k.input(1);
   if (!is_factor(gradient, attrs.dtype) || !is_factor(x, attrs.dtype) ||
@@ -63,35 +63,36 @@ bool grad_weight_kernel(Kernel& k, const LinearGradWeight::Attrs& attrs) {
   g.b = rows_matrix(x);
   g.c = sums.values(), g.c_dtype = sums.dtype(), g.c_stride = g.n;
   g.compute = attrs.dtype;
-  g.cuts = k.cuts(), g.stacked = k.stacked(), g.cut_stride = g.m * g.n;
+  g.cuts = k.microbatch_count(), g.stacked = k.per_microbatch(), g.cut_stride = g.m * g.n;
   gemm(g);
   sums.store();
   return true;
 }
 
-bool grad_bias_kernel(Kernel& k, const LinearGradBias::Attrs&) {
+bool grad_bias_kernel(Kernel& k, const LinearBackwardBias::Attrs&) {
   const TensorImpl& gradient = k.input();
   if (is_f64(gradient) && is_f64(k.output()) && cuts_rows(k, gradient)) {
-    sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(), k.cuts(),
-             k.stacked(), k.output().data<double>());
+    sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(),
+             k.microbatch_count(), k.per_microbatch(), k.output().data<double>());
     return true;
   }
   if (!is_fast(gradient) || !is_fast(k.output()) || !cuts_rows(k, gradient)) {
     return false;
   }
   const FloatResult sums(k.output());
-  sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(), k.cuts(),
-           k.stacked(), sums.data());
+  sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(),
+           k.microbatch_count(), k.per_microbatch(), sums.data());
   sums.store();
   return true;
 }
 
 const RegisterKernel<Linear, linear_kernel> register_linear{DeviceType::cpu};
-const RegisterKernel<LinearGradInput, grad_input_kernel> register_linear_grad_input{
+const RegisterKernel<LinearBackwardInput, grad_input_kernel> register_linear_grad_input{
     DeviceType::cpu};
-const RegisterKernel<LinearGradWeight, grad_weight_kernel> register_linear_grad_weight{
+const RegisterKernel<LinearBackwardWeight, grad_weight_kernel> register_linear_grad_weight{
     DeviceType::cpu};
-const RegisterKernel<LinearGradBias, grad_bias_kernel> register_linear_grad_bias{DeviceType::cpu};
+const RegisterKernel<LinearBackwardBias, grad_bias_kernel> register_linear_grad_bias{
+    DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

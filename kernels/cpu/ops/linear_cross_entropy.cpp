@@ -19,7 +19,7 @@ struct HeadCall {
     head.dtype = x.dtype, head.x = bytes_of(x), head.weight = weight.data<float>();
     head.targets = targets.data(), head.ignore_index = attrs.ignore_index;
     head.smoothing = static_cast<float>(attrs.label_smoothing);
-    head.cuts = x.cut().parts, head.max_bytes = attrs.max_bytes;
+    head.cuts = x.microbatches().count, head.max_bytes = attrs.max_bytes;
     head.losses = losses.data();
     rows = {targets.data(), head.rows, head.cuts, attrs.ignore_index, true};
   }

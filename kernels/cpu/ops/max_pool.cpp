@@ -15,7 +15,7 @@ bool max_pool_kernel(Kernel& k, const MaxPool::Attrs& attrs) {
   return true;
 }
 
-bool gradient_kernel(Kernel& k, const MaxPoolGradient::Attrs&) {
+bool gradient_kernel(Kernel& k, const MaxPoolBackward::Attrs&) {
   const TensorImpl& gradient = k.input(0);
   const TensorImpl& x = k.output();
   if (!is_fast(gradient) || !is_fast(x) || !k.input(1).contiguous()) {
@@ -23,12 +23,12 @@ bool gradient_kernel(Kernel& k, const MaxPoolGradient::Attrs&) {
   }
   const std::int64_t planes = x.shape[0] * x.shape[1];
   // The reference says which place lies outside.
-  return max_pool_gradient(planes, x.numel() / planes, gradient.numel() / planes, x.dtype,
+  return max_pool_backward(planes, x.numel() / planes, gradient.numel() / planes, x.dtype,
                            bytes_of(gradient), k.input(1).data<std::int64_t>(), bytes_of(x));
 }
 
 const RegisterKernel<MaxPool, max_pool_kernel> register_max_pool{DeviceType::cpu};
-const RegisterKernel<MaxPoolGradient, gradient_kernel> register_max_pool_gradient{DeviceType::cpu};
+const RegisterKernel<MaxPoolBackward, gradient_kernel> register_max_pool_gradient{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -69,7 +69,7 @@ bool run_backward(Kernel& k, const NormBackwardAttrs& attrs, bool centered) {
   n.mean = centered ? vector_of<Number>(k, 4) : nullptr;
   n.dscale = attrs.weight ? k.output(1).data<Number>() : nullptr;
   n.dshift = attrs.bias ? k.output(1 + attrs.weight).data<Number>() : nullptr;
-  n.cuts = k.cuts(), n.stacked = k.stacked();
+  n.cuts = k.microbatch_count(), n.stacked = k.per_microbatch();
   norm_backward(n);
   return true;
 }

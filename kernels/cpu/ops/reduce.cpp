@@ -29,7 +29,7 @@ struct Rows {
 
 Rows rows_to_sum(const TensorImpl& x, const DimSet& reduced, std::int64_t cuts) {
   Rows rows;
-  const int cut_dim = cuts > 1 ? x.cut().dim : -1;
+  const int cut_dim = cuts > 1 ? x.microbatches().dim : -1;
   if (cut_dim >= 0) {
     rows.add(cuts, x.shape[cut_dim] / cuts * x.strides[cut_dim], false);
   }
@@ -66,10 +66,10 @@ std::vector<Number> sums_of(const TensorImpl& x, const Rows& rows, double scale)
 /// What every element of the output is, in Numbers.
 template <class Number>
 std::vector<Number> reduced_to(const Kernel& k, const DimSet& reduced, double scale) {
-  const Rows rows = rows_to_sum(k.input(), reduced, k.cuts());
+  const Rows rows = rows_to_sum(k.input(), reduced, k.microbatch_count());
   std::vector<Number> sums = sums_of<Number>(k.input(), rows, scale);
-  if (!k.stacked()) {
-    tree_sum(sums, k.cuts(), rows.count / k.cuts());
+  if (!k.per_microbatch()) {
+    tree_sum(sums, k.microbatch_count(), rows.count / k.microbatch_count());
   }
   return sums;
 }

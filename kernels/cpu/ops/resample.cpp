@@ -17,7 +17,7 @@ bool resample_kernel(Kernel& k, const Resampling& attrs) {
 }
 
 const RegisterKernel<Resample, resample_kernel<resample>> register_resample{DeviceType::cpu};
-const RegisterKernel<ResampleGradient, resample_kernel<resample_gradient>>
+const RegisterKernel<ResampleBackward, resample_kernel<resample_backward>>
     register_resample_gradient{DeviceType::cpu};
 
 }  // namespace

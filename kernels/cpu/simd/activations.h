@@ -97,26 +97,26 @@ struct Prelu {
 };
 
 // What is not above 0 is below the smallest number there is; nan is neither, and lets g pass.
-struct ReluGradient {
+struct ReluBackward {
   template <class V>
   static V of(V x, V g) {
     return select_less(x, all<V>(Ends<V>::kAboveZero), V{}, g);
   }
 };
-struct SigmoidGradient {
+struct SigmoidBackward {
   template <class V>
   static V of(V y, V g) {
     return g * y * (all<V>(1.0) - y);
   }
 };
-struct TanhGradient {
+struct TanhBackward {
   template <class V>
   static V of(V y, V g) {
     return g * ((all<V>(1.0) - y) * (all<V>(1.0) + y));
   }
 };
 // 1 - s is taken as e^-x s: the difference would cancel.
-struct SiluGradient {
+struct SiluBackward {
   template <class V>
   static V of(V x_in, V g) {
     const V x = max(all<V>(Ends<V>::kExponent), x_in);

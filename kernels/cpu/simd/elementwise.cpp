@@ -166,8 +166,8 @@ template <class T>
 constexpr void fill(ElementwiseTable& t, int dtype) {
   fill_unary<T, Exp, Tanh, Erf, Sigmoid, Relu, Silu, GeluTanh, GeluErf, Negate, Root, Absolute,
              Square, Reciprocal, InverseRoot, Logarithm, Mish, HardSigmoid>(t.unary[dtype]);
-  fill_binary<T, ReluGradient, SiluGradient, GeluTanhGradient, GeluErfGradient, SigmoidGradient,
-              TanhGradient>(t.gradient[dtype]);
+  fill_binary<T, ReluBackward, SiluBackward, GeluTanhGradient, GeluErfGradient, SigmoidBackward,
+              TanhBackward>(t.gradient[dtype]);
   fill_binary<T, Add, Subtract, Multiply, Divide, Maximum, Minimum, Prelu>(t.binary[dtype]);
   t.scalar[dtype][0] = scalar<T, Add>;
   t.scalar[dtype][1] = scalar<T, Subtract>;

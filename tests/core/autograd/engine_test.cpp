@@ -116,10 +116,10 @@ TEST(Grad, takes_no_seeds_or_one_for_each_output) {
 TEST(Microbatches, gradients_do_not_depend_on_how_many_share_a_pass) {
   const Tensor w = leaf({0.1F, 0.2F, 0.3F});
   Tensor x = randn({4, 3});
-  x.get().set_cut({.parts = 4, .dim = 0});
+  x.get().set_microbatches({.count = 4, .dim = 0});
   const Tensor loss = sum_to(x * w, {});
   EXPECT_EQ(loss.shape(), (Shape{4}));
-  EXPECT_TRUE(loss.cut().stacked);
+  EXPECT_TRUE(loss.microbatches().per_microbatch);
   loss.backward(ones({4}));
   const auto rows = x.to_vector<float>();
   for (std::size_t j = 0; j < 3; ++j) {
@@ -134,7 +134,7 @@ TEST(Microbatches, whose_gradients_are_kept_apart_are_said_once_with_their_bytes
   const ContextScope rank(std::make_shared<Context>());
   const Tensor w = leaf({0.1F, 0.2F, 0.3F});
   Tensor x = randn({4, 3});
-  x.get().set_cut({.parts = 4, .dim = 0});
+  x.get().set_microbatches({.count = 4, .dim = 0});
   sum_to(x * w, {}).backward(ones({4}));
   EXPECT_TRUE(lines.empty());
   for (int i = 0; i < 2; ++i) {
@@ -144,7 +144,7 @@ TEST(Microbatches, whose_gradients_are_kept_apart_are_said_once_with_their_bytes
   EXPECT_NE(lines[0].find("48 bytes in all"), std::string::npos) << lines[0];
 }
 
-TEST(Embedding, row_gradients_are_added_last) {
+TEST(Embedding, sparse_gradients_are_added_last) {
   const Tensor w = ones({3, 2}).set_requires_grad(true);
   const Tensor ids = tensor<std::int64_t>({2, 0, 2});
   sum_to(embedding(w, ids) * 2.0, {}).backward();

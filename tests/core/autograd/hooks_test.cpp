@@ -138,7 +138,7 @@ TEST(OpHook, sees_each_microbatch_alone) {
   Context::current().pass = {
       .grain = 2, .first = 0, .count = 2, .first_sample = 0, .samples = 4, .last = true};
   const Tensor x = ones({4, 3});
-  x.get().set_cut({.parts = 2, .dim = 0});
+  x.get().set_microbatches({.count = 2, .dim = 0});
   const Tensor w = ones({3}).set_requires_grad(true);
   const Tensor y = x * w;
   std::vector<double> seen;

@@ -36,7 +36,7 @@ TEST(PrintTape, a_model_is_listed_op_by_op_with_shapes_and_names) {
 
 TEST(PrintTape, an_output_of_several_and_an_absent_input_are_told) {
   const Tensor x = ones({2, 2}).set_requires_grad(true);
-  x.get().set_cut({.parts = 2, .dim = 0});
+  x.get().set_microbatches({.count = 2, .dim = 0});
   const Outputs parts = unbind_microbatches(x);
   EXPECT_EQ(tape_of(linear(parts[1], ones({3, 2}))),
             "%0 = unbind_microbatches(leaf f32 (2, 2) of 2 microbatches along dim 0) -> f32 (1, "

@@ -107,11 +107,11 @@ TEST(Backends, are_not_mixed) {
 
 TEST(Backends, keep_the_borders_of_microbatches) {
   Tensor x = transpose(on_device(reshape(arange(12), {4, 3}), bare_device()), 0, 1);
-  x.get().set_cut({.parts = 2, .dim = 1});
+  x.get().set_microbatches({.count = 2, .dim = 1});
   for (const char* name : {"cpu", "bare:0", "bare:1"}) {
-    EXPECT_EQ(on_device(x, Device::parse(name)).cut(), x.cut()) << name;
+    EXPECT_EQ(on_device(x, Device::parse(name)).microbatches(), x.microbatches()) << name;
   }
-  EXPECT_EQ(to_host(x).cut(), x.cut());
+  EXPECT_EQ(to_host(x).microbatches(), x.microbatches());
 }
 
 TEST(Backends, are_asked_for_devices_that_there_are) {

@@ -107,7 +107,7 @@ class WatchOfFour {
   }
 
  private:
-  StatusBoard& board_;
+  HeartbeatTable& board_;
   Watch watch_;
   int elsewhere_ = -1;
   Time last_{};

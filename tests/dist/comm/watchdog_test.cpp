@@ -11,9 +11,9 @@
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/fake.h>
+#include <tessera/dist/comm/heartbeat_table.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/comm/recorder.h>
-#include <tessera/dist/comm/status_board.h>
 #include <tessera/dist/comm/watchdog.h>
 
 namespace tessera::dist {

@@ -56,7 +56,7 @@ Tensor samples(std::int64_t first, std::int64_t microbatches) {
     x.data<float>()[i] = sample(first * kPer + i / kColumns, i % kColumns);
   }
   if (microbatches > 1) {
-    x.get().set_cut({.parts = static_cast<std::int32_t>(microbatches), .dim = 0});
+    x.get().set_microbatches({.count = static_cast<std::int32_t>(microbatches), .dim = 0});
   }
   return x;
 }

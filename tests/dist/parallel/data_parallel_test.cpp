@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <tessera/core/base/bit_facts.h>
+#include <tessera/core/base/numerics_fingerprint.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/data_parallel.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
@@ -89,7 +89,7 @@ TEST(DataParallel, names_the_ranks_and_the_parameter_that_differ) {
 thread_local std::string units_of_rank = "all";
 
 TEST(DataParallel, refuses_ranks_that_compute_other_bits) {
-  const BitFact fact{"arithmetic units", [] { return units_of_rank; }};
+  const NumericsFact fact{"arithmetic units", [] { return units_of_rank; }};
   try {
     run_ranks(2, [](Communicator& comm) {
       set_seed(1);

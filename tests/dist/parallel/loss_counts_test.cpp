@@ -78,8 +78,8 @@ Batch batch(const Padding& padding, std::int64_t first, std::int64_t count, std:
     }
   }
   if (parts > 1) {
-    b.y.get().set_cut({.parts = parts, .dim = 0});
-    b.x.get().set_cut(b.y.cut());
+    b.y.get().set_microbatches({.count = parts, .dim = 0});
+    b.x.get().set_microbatches(b.y.microbatches());
   }
   return b;
 }

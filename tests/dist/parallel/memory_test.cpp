@@ -83,7 +83,7 @@ TEST(MemoryOfDataParallel, HoldsTheRowsThatAreGathered) {
     barrier(comm).wait();
     const RankRows mine{
         .ids = Room<std::int64_t>(kIds), .values = Room<float>(kIds * kWide), .lengths = {kIds}};
-    const RowGradient all = gather_rows(comm, mine, {kIds, kIds}, {1, 1}, kWide, "rows");
+    const SparseGradient all = gather_rows(comm, mine, {kIds, kIds}, {1, 1}, kWide, "rows");
     barrier(comm).wait();
     constexpr std::size_t kOne = kIds * (kWide * sizeof(float) + sizeof(std::int64_t));
     EXPECT_GE(of(MemoryCategory::communication), before + 2 * (kOne + 2 * kOne));

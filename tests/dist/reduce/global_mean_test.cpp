@@ -41,8 +41,8 @@ Tensor metric(std::int64_t step, std::int64_t first, std::int64_t count) {
     w.data<float>()[i] = weight_at(step, first + i / kEach, i % kEach);
   }
   if (count > 1) {
-    w.get().set_cut({.parts = static_cast<std::int32_t>(count), .dim = 0});
-    x.get().set_cut(w.cut());
+    w.get().set_microbatches({.count = static_cast<std::int32_t>(count), .dim = 0});
+    x.get().set_microbatches(w.microbatches());
   }
   return nn::weighted_mean(x, w);
 }

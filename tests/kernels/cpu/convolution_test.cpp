@@ -93,20 +93,21 @@ TEST(ConvolutionKernel, agrees_with_the_reference) {
     const Tensor bias = randn({e.weight[0]}), x_bias = randn({e.x[1]});
     const Dims size = spatial_sizes(e.x), kernel = spatial_sizes(e.weight);
     run_sampled(
-        e, {
-               [&] {
-                 compare_providers<Convolution>({x, weight, bias}, {e.options});
-               },
-               [&] {
-                 compare_providers<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, size});
-               },
-               [&] {
-                 compare_providers<ConvolutionGradInput>({y, weight, x_bias}, {e.options, size});
-               },
-               [&] {
-                 compare_providers<ConvolutionGradWeight>({y, x}, {e.options, kernel});
-               },
-           });
+        e,
+        {
+            [&] {
+              compare_providers<Convolution>({x, weight, bias}, {e.options});
+            },
+            [&] {
+              compare_providers<ConvolutionBackwardInput>({y, weight, Tensor()}, {e.options, size});
+            },
+            [&] {
+              compare_providers<ConvolutionBackwardInput>({y, weight, x_bias}, {e.options, size});
+            },
+            [&] {
+              compare_providers<ConvolutionBackwardWeight>({y, x}, {e.options, kernel});
+            },
+        });
   }
 }
 
@@ -121,11 +122,11 @@ Comparisons mixed_comparisons(const Example& e, const Tensor& x, const Tensor& w
                                        {e.options, kHalfType}, test::kHalf);
       },
       [=] {
-        compare_providers<ConvolutionGradInput>({half(y), weight, Tensor()},
-                                                {e.options, size, kHalfType});
+        compare_providers<ConvolutionBackwardInput>({half(y), weight, Tensor()},
+                                                    {e.options, size, kHalfType});
       },
       [=] {
-        compare_providers<ConvolutionGradWeight>({half(y), x}, {e.options, kernel, kHalfType});
+        compare_providers<ConvolutionBackwardWeight>({half(y), x}, {e.options, kernel, kHalfType});
       },
   };
 }
@@ -137,7 +138,7 @@ Comparisons half_comparisons(const Example& e, const Tensor& x, const Tensor& we
   const Dims size = spatial_sizes(e.x), kernel = spatial_sizes(e.weight);
   return {
       [=] {
-        compare_providers<ConvolutionGradInput>(
+        compare_providers<ConvolutionBackwardInput>(
             {half(y), weight, Tensor()}, {e.options, size, kHalfType, kHalfType}, test::kHalf);
       },
       [=] {
@@ -145,7 +146,7 @@ Comparisons half_comparisons(const Example& e, const Tensor& x, const Tensor& we
                                        {e.options, kHalfType}, test::kHalf);
       },
       [=] {
-        compare_providers<ConvolutionGradWeight>(
+        compare_providers<ConvolutionBackwardWeight>(
             {half(y), half(x)}, {e.options, kernel, kHalfType, kHalfType}, test::kHalf);
       },
   };
@@ -181,8 +182,8 @@ TEST(ConvolutionKernel, a_sample_does_not_depend_on_their_number) {
           return call<Convolution>({some, weight, Tensor()}, {e.options, dtype});
         };
         const auto backward = [&](const Tensor& some) {
-          return call<ConvolutionGradInput>({some, weight, Tensor()},
-                                            {e.options, spatial_sizes(e.x), dtype});
+          return call<ConvolutionBackwardInput>({some, weight, Tensor()},
+                                                {e.options, spatial_sizes(e.x), dtype});
         };
         const Tensor all_y = forward(x), all_x = backward(y);
         for (std::int64_t count = 1; count < e.x[0]; ++count) {
@@ -264,8 +265,9 @@ std::vector<float> results(const Example& e, DType compute, const Tensor& x, con
   std::vector<float> all;
   for (const Tensor& result :
        {call<Convolution>({x, weight, Tensor()}, {e.options, compute}),
-        call<ConvolutionGradInput>({y, weight, Tensor()}, {e.options, spatial_sizes(e.x), compute}),
-        call<ConvolutionGradWeight>({y, x}, {e.options, spatial_sizes(e.weight), compute})}) {
+        call<ConvolutionBackwardInput>({y, weight, Tensor()},
+                                       {e.options, spatial_sizes(e.x), compute}),
+        call<ConvolutionBackwardWeight>({y, x}, {e.options, spatial_sizes(e.weight), compute})}) {
     const std::vector<float> values = result.to_vector<float>();
     all.insert(all.end(), values.begin(), values.end());
   }

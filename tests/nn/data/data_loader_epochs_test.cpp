@@ -82,7 +82,7 @@ TEST(DataLoaderEpochs, ranks_share_a_short_batch_that_the_grain_divides) {
     DataLoader loader(numbers(12), {.batch_size = 8, .rank = rank, .ranks = 2});
     EXPECT_EQ(loader.grain(), 4);  // divides 8 and 4
     for (auto& [x] : loader) {
-      EXPECT_EQ(x.cut().parts, 2);
+      EXPECT_EQ(x.microbatches().count, 2);
       of_rank[rank].push_back(x.to_vector<std::int64_t>());
     }
   }
@@ -282,7 +282,7 @@ TEST(DataLoaderCollate, a_function_of_ones_own_makes_the_batch) {
   };
   DataLoader loader(Growing(), {.batch_size = 4}, mask);
   for (auto& x : loader) {
-    EXPECT_EQ(x.cut().parts, 4);
+    EXPECT_EQ(x.microbatches().count, 4);
     EXPECT_THAT(x.to_vector<int>(), ElementsAre(1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1));
   }
 }
@@ -295,8 +295,8 @@ TEST(DataLoaderCollate, maps_and_lists_get_their_borders_too) {
   DataLoader loader(Growing(), {.batch_size = 4}, by_name);
   for (auto& batch : loader) {
     ASSERT_EQ(batch.at("x").size(), 2U);
-    EXPECT_EQ(batch.at("x")[0].cut().parts, 4);
-    EXPECT_EQ(batch.at("x")[1].cut().parts, 4);
+    EXPECT_EQ(batch.at("x")[0].microbatches().count, 4);
+    EXPECT_EQ(batch.at("x")[1].microbatches().count, 4);
   }
 }
 

@@ -50,11 +50,12 @@ std::vector<Seen> run(WindowLoader& loader) {
     const Context& context = Context::current();
     const std::int64_t length = loader.dataset().context();
     EXPECT_EQ(x.size(0), context.pass.samples);
-    EXPECT_EQ(x.cut(), y.cut());
-    EXPECT_EQ(x.cut().parts, context.pass.count);
+    EXPECT_EQ(x.microbatches(), y.microbatches());
+    EXPECT_EQ(x.microbatches().count, context.pass.count);
     const bool first = seen.empty();  // of a loop
     const bool stands_for_more = loader.grain() > 1 && loader.options().at_once == 0;
-    EXPECT_EQ(static_cast<bool>(x.cut()), context.pass.count > 1 || (first && stands_for_more));
+    EXPECT_EQ(static_cast<bool>(x.microbatches()),
+              context.pass.count > 1 || (first && stands_for_more));
     const auto inputs = x.to_vector<std::int64_t>();
     const auto targets = y.to_vector<std::int64_t>();
     for (std::int64_t i = 0; i < x.size(0); ++i) {
@@ -232,7 +233,7 @@ TEST(DataLoader, hands_out_one_microbatch_a_pass_once_a_module_mixes_samples) {
   int passes = 0;
   for (auto& [x, y] : loader) {
     EXPECT_EQ(x.size(0), 1);
-    EXPECT_FALSE(x.cut());
+    EXPECT_FALSE(x.microbatches());
     ++passes;
   }
   EXPECT_EQ(passes, 8);

@@ -135,7 +135,7 @@ std::vector<double> of_pass(std::int64_t count) {
     Tensor x = from_values<float>({1, 3, 2, 7, 0, 1, 5, 5, 2, 2, 8, 1, 4, 4, 6, 0}, {8, 2});
     x = contiguous(slice(x, 0, 2 * first, 2 * (first + count)));
     if (count > 1) {
-      x.get().set_cut({.parts = static_cast<std::int32_t>(count), .dim = 0});
+      x.get().set_microbatches({.count = static_cast<std::int32_t>(count), .dim = 0});
     }
     const auto [value, grads, next] =
         value_and_grad([&](const auto& m) { return sum(m(x) * m(x) * x); }, layer);

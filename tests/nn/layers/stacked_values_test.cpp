@@ -85,7 +85,7 @@ void expect_as_each_alone(const std::string& name, const Function& f, const Shap
   SCOPED_TRACE(name);
   const std::vector<Tensor> values{rand(shape), rand(shape), rand(shape), rand(shape)};
   const Result all = run(f, parameters, values);
-  ASSERT_TRUE(all.value.cut().stacked);
+  ASSERT_TRUE(all.value.microbatches().per_microbatch);
   std::vector<Result> alone;
   for (std::size_t m = 0; m < values.size(); ++m) {
     alone.push_back(run(f, parameters, {values[m]}));
@@ -109,7 +109,7 @@ void expect_beside_samples(const std::string& name, const Shape& shape, const Te
   const std::vector<Tensor> values{rand(shape), rand(shape), rand(shape), rand(shape)};
   const Tensor cut = as_microbatches(samples, 4, dim);
   const Result all = run([&](const Tensor& x) { return f(x, cut); }, {}, values);
-  ASSERT_TRUE(all.value.cut().stacked);
+  ASSERT_TRUE(all.value.microbatches().per_microbatch);
   const Outputs pieces = unbind_microbatches(cut);
   for (std::size_t m = 0; m < values.size(); ++m) {
     const Result alone = run([&](const Tensor& x) { return f(x, pieces[m]); }, {}, {values[m]});

@@ -40,8 +40,8 @@ TEST(WeightedMean, over_nothing_is_zero) {
 Tensor two_microbatches() {
   Tensor x = from_values<float>({3, 9, 5, 7}, {4});
   Tensor w = from_values<float>({1, 0, 1, 3}, {4});
-  w.get().set_cut({.parts = 2, .dim = 0});
-  x.get().set_cut(w.cut());
+  w.get().set_microbatches({.count = 2, .dim = 0});
+  x.get().set_microbatches(w.microbatches());
   return weighted_mean(x, w);
 }
 
@@ -57,8 +57,8 @@ TEST(WeightedMean, item_weighs_microbatches_by_what_they_count) {
 Tensor mean_of_all(bool counted_whole = false) {
   Tensor x = from_values<float>({3, 9, 5, 7}, {4});
   Tensor w = ones({4});
-  w.get().set_cut({.parts = 2, .dim = 0});
-  x.get().set_cut(w.cut());
+  w.get().set_microbatches({.count = 2, .dim = 0});
+  x.get().set_microbatches(w.microbatches());
   return counted_whole ? weighted_mean(x, w) : mean(x);
 }
 

@@ -97,18 +97,18 @@ TEST_P(FastF64, RowsAndSums) {
   compare_f64<LayerNormBackward>({up, x, saved[1], weight, saved[2]}, {true, true, DType::f64});
   compare_f64<Sum>({x}, {.dims = {0, 2}});
   compare_f64<Mean>({wide({7, 5000})}, {.dims = {1}});
-  compare_f64<LinearGradBias>({up}, {DType::f64});
+  compare_f64<LinearBackwardBias>({up}, {DType::f64});
 }
 
 TEST_P(FastF64, SumsInMicrobatches) {
   const Tensor x = wide({4, 6, 20}), up = wide({4, 6, 20}), inverse = wide({4, 6, 1});
   const Tensor targets = cast(rand({4, 6}) * 20, DType::i64);
   for (const Tensor& t : {x, up, inverse, targets}) {
-    t.get().set_cut({.parts = 4, .dim = 0});
+    t.get().set_microbatches({.count = 4, .dim = 0});
   }
   compare_f64<LayerNormBackward>({up, x, inverse, wide({20}), inverse}, {true, true, DType::f64});
   compare_f64<CrossEntropy>({x, targets});
-  compare_f64<LinearGradBias>({up}, {DType::f64});
+  compare_f64<LinearBackwardBias>({up}, {DType::f64});
 }
 
 TEST_P(FastF64, Losses) {
@@ -174,9 +174,10 @@ TEST_P(FastF64, Convolutions) {
     const Tensor image = wide(x), weight = wide(w), gradient = wide(y), bias = wide({w[0]});
     const Dims in{x[2], x[3]}, kernel{w[2], w[3]};
     compare_f64<Convolution>({image, weight, bias}, {options, DType::f64});
-    compare_f64<ConvolutionGradInput>({gradient, weight}, {options, in, DType::f64, DType::f64});
-    compare_f64<ConvolutionGradWeight>({gradient, image},
-                                       {options, kernel, DType::f64, DType::f64});
+    compare_f64<ConvolutionBackwardInput>({gradient, weight},
+                                          {options, in, DType::f64, DType::f64});
+    compare_f64<ConvolutionBackwardWeight>({gradient, image},
+                                           {options, kernel, DType::f64, DType::f64});
   };
   check({3, 8, 16, 16}, {10, 8, 3, 3}, {3, 10, 16, 16}, {.padding = {1}});
   check({2, 6, 11, 9}, {4, 3, 3, 2}, {2, 4, 6, 5}, {.stride = {2}, .padding = {1}, .groups = 2});

@@ -75,15 +75,15 @@ TEST(FastOps, Linear) {
   compare<Linear>({x, weight, bias});
   compare<Linear>({x, weight});
   compare<Linear>({half(x), weight, bias}, {DType::bf16}, kHalf);
-  compare<LinearGradInput>({gradient, weight});
-  compare<LinearGradInput>({half(gradient), weight}, {DType::bf16, DType::f32}, kHalf);
-  compare<LinearGradWeight>({gradient, x});
-  compare<LinearGradWeight>({half(gradient), half(x)}, {DType::bf16, DType::f32}, kHalf);
-  compare<LinearGradBias>({gradient});
-  compare<LinearGradBias>({half(gradient)});
+  compare<LinearBackwardInput>({gradient, weight});
+  compare<LinearBackwardInput>({half(gradient), weight}, {DType::bf16, DType::f32}, kHalf);
+  compare<LinearBackwardWeight>({gradient, x});
+  compare<LinearBackwardWeight>({half(gradient), half(x)}, {DType::bf16, DType::f32}, kHalf);
+  compare<LinearBackwardBias>({gradient});
+  compare<LinearBackwardBias>({half(gradient)});
   compare<Linear>({half(x), half(weight), half(bias)}, {DType::bf16}, kHalf);
-  compare<LinearGradWeight>({half(gradient), half(x)}, {DType::bf16, DType::bf16}, kHalf);
-  compare<LinearGradBias>({half(gradient)}, {DType::bf16}, kHalf);
+  compare<LinearBackwardWeight>({half(gradient), half(x)}, {DType::bf16, DType::bf16}, kHalf);
+  compare<LinearBackwardBias>({half(gradient)}, {DType::bf16}, kHalf);
 }
 
 TEST(FastOps, SumsInMicrobatches) {
@@ -93,10 +93,10 @@ TEST(FastOps, SumsInMicrobatches) {
   const Tensor targets = from_values<std::int64_t>(
       {1, 2, 3, 4, 5, 6, 7, 8, 9, -100, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 6});
   for (const Tensor& t : {x, gradient, inverse, mean, up, targets}) {
-    t.get().set_cut({.parts = 4, .dim = 0});
+    t.get().set_microbatches({.count = 4, .dim = 0});
   }
-  compare<LinearGradWeight>({gradient, x});
-  compare<LinearGradBias>({gradient});
+  compare<LinearBackwardWeight>({gradient, x});
+  compare<LinearBackwardBias>({gradient});
   compare<LayerNormBackward>({up, x, inverse, weight, mean}, {.weight = true, .bias = true});
   compare<CrossEntropy>({x, targets});
 }
@@ -177,7 +177,7 @@ TEST(FastOps, Dropout) {
     attrs.draw.samples = 6, attrs.draw.per_sample = 3 * columns;
     compare<tessera::Dropout>({x}, attrs);
     compare<tessera::Dropout>({half(x)}, attrs, kHalf);
-    x.get().set_cut({.parts = 3, .dim = 0});
+    x.get().set_microbatches({.count = 3, .dim = 0});
     attrs.draw.samples = 2;
     compare<tessera::Dropout>({x}, attrs);
     attrs.draw.samples = 4, attrs.draw.per_sample = 6 * columns;
@@ -193,7 +193,7 @@ TEST(FastOps, DropoutOfABox) {
     Dropout::Attrs attrs{.p = 0.3, .draw = {.key = 7, .samples = 6, .per_sample = 200, .box = box}};
     compare<tessera::Dropout>({x}, attrs);
     if (box.shape[0] == 6) {
-      x.get().set_cut({.parts = 3, .dim = 0});
+      x.get().set_microbatches({.count = 3, .dim = 0});
       attrs.draw.samples = 2;
       compare<tessera::Dropout>({x}, attrs);
     }
@@ -231,8 +231,8 @@ TEST(FastOps, FusedHead) {
   attrs.expected = 0.25;
   compare<tessera::LinearCrossEntropy>({x, weight, targets}, attrs);
   const Tensor each = randn({4});
-  targets.get().set_cut({.parts = 4, .dim = 0});
-  x.get().set_cut(targets.cut());
+  targets.get().set_microbatches({.count = 4, .dim = 0});
+  x.get().set_microbatches(targets.microbatches());
   compare<tessera::LinearCrossEntropy>({x, weight, targets}, attrs);
   for (const bool stacked : {false, true}) {
     compare<LinearCrossEntropyBackward>({each, x, weight, targets}, {attrs, stacked});

@@ -143,7 +143,7 @@ TEST(FastOps, SumsAreThoseOfMicrobatches) {
       const std::int64_t size = x.shape()[cut_dim] / 4;
       parts.push_back(sum(slice(x, cut_dim, i * size, (i + 1) * size), {0, 1}).to_vector<float>());
     }
-    x.get().set_cut({.parts = 4, .dim = static_cast<std::int8_t>(cut_dim)});
+    x.get().set_microbatches({.count = 4, .dim = static_cast<std::int8_t>(cut_dim)});
     compare<Sum>({x}, {.dims = {cut_dim}});
     const Sum::Attrs both{.dims = {0, 1}};
     compare<Sum>({x}, both);

@@ -1,0 +1,171 @@
+#include <tessera/core/autograd/sparse_gradient.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <tessera/core/ops/add_rows.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera {
+namespace {
+
+/// One stretch of rows to copy: [begin, end) of `source`.
+struct Piece {
+  const SparseGradient* source;
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+SparseGradient dense_copy(const SparseGradient& rows) {
+  SparseGradient copy = rows;
+  copy.ids = contiguous(cast(rows.ids.detach(), DType::i64));
+  copy.values = contiguous(rows.values.detach());
+  return copy;
+}
+
+std::vector<SparseGradient> dense_copies(std::span<const SparseGradient> all) {
+  std::vector<SparseGradient> copies;
+  std::ranges::transform(all, std::back_inserter(copies), dense_copy);
+  return copies;
+}
+
+/// Copies the piece of `from` to row `to` of `into`.
+void copy_rows(const Tensor& from, const Piece& piece, const Tensor& into, std::int64_t to) {
+  if (piece.begin == piece.end) {
+    return;
+  }
+  const auto row_bytes = into.nbytes() / static_cast<std::size_t>(into.size(0));
+  const auto at = [&](const Tensor& x, std::int64_t row) {
+    return static_cast<std::byte*>(x.raw_data()) + static_cast<std::size_t>(row) * row_bytes;
+  };
+  std::memcpy(at(into, to), at(from, piece.begin),
+              static_cast<std::size_t>(piece.end - piece.begin) * row_bytes);
+}
+
+SparseGradient assemble(const std::vector<Piece>& pieces, std::int64_t first,
+                        std::vector<std::int64_t> lengths) {
+  const std::int64_t count = std::reduce(lengths.begin(), lengths.end());
+  const Tensor& like = pieces[0].source->values;
+  SparseGradient result{.ids = empty({count}, {.dtype = DType::i64}),
+                        .values = empty({count, like.shape().back()}, {.dtype = like.dtype()}),
+                        .parts = static_cast<std::int32_t>(lengths.size()),
+                        .first = first};
+  std::int64_t row = 0;
+  for (const Piece& piece : pieces) {
+    copy_rows(piece.source->ids, piece, result.ids, row);
+    copy_rows(piece.source->values, piece, result.values, row);
+    row += piece.end - piece.begin;
+  }
+  result.lengths = std::move(lengths);
+  return result;
+}
+
+bool is_even(const std::vector<std::int64_t>& lengths) {
+  return std::ranges::adjacent_find(lengths, std::not_equal_to{}) == lengths.end();
+}
+
+/// Rows with these sums in microbatches of equal length, which the op wants: the shorter ones are
+/// filled up with +0 for a row that gets something anyway, which changes no bit of it.
+SparseGradient fill_up(const SparseGradient& rows) {
+  const std::int64_t longest = std::ranges::max(rows.lengths);
+  const SparseGradient dense = dense_copy(rows);
+  const std::vector<std::int64_t> some_id(static_cast<std::size_t>(longest),
+                                          dense.ids.data<std::int64_t>()[0]);
+  const SparseGradient filling{
+      .ids = from_values<std::int64_t>(some_id, {longest}),
+      .values = zeros({longest, dense.values.shape().back()}, {.dtype = dense.values.dtype()})};
+  const std::vector<std::int64_t> borders = rows.borders();
+  std::vector<Piece> pieces;
+  for (std::size_t m = 0; m < rows.lengths.size(); ++m) {
+    pieces.push_back({&dense, borders[m], borders[m + 1]});
+    pieces.push_back({&filling, 0, longest - rows.lengths[m]});
+  }
+  return assemble(pieces, rows.first, std::vector(rows.lengths.size(), longest));
+}
+
+}  // namespace
+
+std::vector<std::int64_t> SparseGradient::borders() const {
+  std::vector<std::int64_t> borders{0};
+  for (std::int32_t m = 0; m < parts; ++m) {
+    borders.push_back(borders.back() +
+                      (lengths.empty() ? count() / parts : lengths[static_cast<std::size_t>(m)]));
+  }
+  return borders;
+}
+
+SparseGradient SparseGradient::within(std::int64_t begin, std::int64_t size) const {
+  check<InternalError>(begin <= first && first + parts <= begin + size,
+                       "rows: microbatches out of range; got ", first, " to ", first + parts,
+                       ", expected a part of ", begin, " to ", begin + size);
+  SparseGradient wider = *this;
+  wider.first = begin;
+  wider.parts = static_cast<std::int32_t>(size);
+  const std::vector<std::int64_t> known = borders();
+  wider.lengths.assign(static_cast<std::size_t>(size), 0);
+  for (std::size_t m = 0; m + 1 < known.size(); ++m) {
+    wider.lengths[static_cast<std::size_t>(first - begin) + m] = known[m + 1] - known[m];
+  }
+  return wider;
+}
+
+SparseGradient merge_uses(std::span<const SparseGradient> uses) {
+  if (uses.empty()) {
+    return {};
+  }
+  if (uses.size() == 1) {
+    return uses[0];
+  }
+  const std::vector<SparseGradient> dense = dense_copies(uses);
+  const std::int32_t parts = std::ranges::max(uses, {}, &SparseGradient::parts).parts;
+  std::vector<Piece> pieces;
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(parts));
+  for (std::size_t m = 0; m < lengths.size(); ++m) {
+    for (const SparseGradient& use : dense) {
+      const std::vector<std::int64_t> borders = use.within(use.first, parts).borders();
+      pieces.push_back({&use, borders[m], borders[m + 1]});
+      lengths[m] += borders[m + 1] - borders[m];
+    }
+  }
+  return assemble(pieces, uses[0].first, std::move(lengths));
+}
+
+SparseGradient append_passes(std::span<const SparseGradient> passes) {
+  if (passes.empty()) {
+    return {};
+  }
+  if (passes.size() == 1) {
+    return passes[0];
+  }
+  const std::vector<SparseGradient> dense = dense_copies(passes);
+  const std::int64_t first = dense.front().first;
+  std::vector<Piece> pieces;
+  std::vector<std::int64_t> lengths;
+  for (const SparseGradient& pass : dense) {
+    const auto before = static_cast<std::int64_t>(lengths.size());
+    check<InternalError>(pass.first >= first + before, "rows: passes out of order; got microbatch ",
+                         pass.first, ", expected one from ", first + before, " on");
+    const std::int64_t gap = pass.first - first - before;
+    const SparseGradient wider = pass.within(pass.first - gap, gap + pass.parts);
+    lengths.insert(lengths.end(), wider.lengths.begin(), wider.lengths.end());
+    pieces.push_back({&pass, 0, pass.count()});
+  }
+  return assemble(pieces, first, std::move(lengths));
+}
+
+Tensor add_rows(const Tensor& dense, const SparseGradient& rows, const TensorMeta& parameter,
+                const Tensor& destination) {
+  if (!is_even(rows.lengths)) {
+    return add_rows(dense, fill_up(rows), parameter, destination);
+  }
+  const AddRows::Attrs attrs{.rows = parameter.shape[0], .parts = rows.parts};
+  return call_into<AddRows>(destination, {rows.values, rows.ids, dense}, attrs);
+}
+
+}  // namespace tessera

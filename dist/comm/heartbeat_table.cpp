@@ -1,0 +1,24 @@
+#include <tessera/dist/comm/heartbeat_table.h>
+
+#include <utility>
+
+#include <tessera/core/base/error.h>
+
+namespace tessera::dist {
+
+HeartbeatTable::HeartbeatTable(StatusCell* cells, FailureRecord& failure, int rank, int size,
+                               std::shared_ptr<const void> owner)
+    : cells_(cells), failure_(&failure), rank_(rank), size_(size), owner_(std::move(owner)) {}
+
+std::string describe_position(const StatusCell& cell) {
+  const std::uint64_t launched = cell.launched.load();
+  if (launched == 0) {
+    return "it has launched nothing yet";
+  }
+  const std::string label = cell.label.load();
+  return detail::concat("its last is ", launched, ", ",
+                        to_string(static_cast<CollectiveKind>(cell.kind.load())),
+                        label.empty() ? "" : " '" + label + "'");
+}
+
+}  // namespace tessera::dist

@@ -1,0 +1,132 @@
+#include <tessera/dist/shutdown_barrier.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include <tessera/core/base/error.h>
+#include <tessera/core/base/launch_environment.h>
+#include <tessera/core/base/log.h>
+#include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/heartbeats.h>
+#include <tessera/dist/comm/signature.h>
+#include <tessera/dist/comm/split_group.h>
+#include <tessera/dist/comm/watch.h>
+#include <tessera/dist/process_watchdog.h>
+#include <tessera/dist/stopped_ranks.h>
+
+namespace tessera::dist {
+namespace {
+
+/// The ranks that have, or have not, come to their end.
+std::vector<int> ranks_at_end(const HeartbeatTable& board, bool there) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < board.size(); ++rank) {
+    const StatusCell& cell = board.cell(rank);
+    if ((cell.left > 0 || cell.ended > 0) == there) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+/// Says for whom the ranks at the end wait; the first of them does.
+void remind(Communicator& comm, Duration waited) {
+  const auto board = comm.board();
+  const std::vector<int> late = ranks_at_end(*board, false);
+  if (late.empty() || ranks_at_end(*board, true).front() != comm.rank()) {
+    return;
+  }
+  std::string text;
+  for (const int rank : late) {
+    const StatusCell& cell = board->cell(rank);
+    text += detail::concat(text.empty() ? "rank " : "; rank ", rank, " (host ", comm.host(rank),
+                           ", ", describe_position(cell),
+                           cell.busy > 0 ? ", busy: " + cell.activity.load() : "", ")");
+  }
+  log_warning("has waited ", std::chrono::round<std::chrono::seconds>(waited).count(),
+              " s at the end of the program for ", text, ", as long as it shows signs of life");
+}
+
+/// Finds a rank that has been silent for too long.
+class SilenceFinder {
+ public:
+  SilenceFinder(std::shared_ptr<HeartbeatTable> board, std::chrono::milliseconds deadline)
+      : board_(std::move(board)), deadline_(deadline), heartbeats_(*board_) {}
+
+  std::optional<int> look(Time now) {
+    if (last_ != Time{} && now - last_ > deadline_ / 2) {
+      heartbeats_.forgive(now);  // this very process stood still
+    }
+    last_ = now;
+    heartbeats_.listen(now);
+    for (int rank = 0; rank < board_->size(); ++rank) {
+      if (board_->cell(rank).left == 0 && heartbeats_.silence(rank, now) > deadline_) {
+        return rank;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::shared_ptr<HeartbeatTable> board_;
+  std::chrono::milliseconds deadline_;
+  Heartbeats heartbeats_;
+  Time last_{};
+};
+
+}  // namespace
+
+void wait_for_all(Communicator& comm, std::chrono::milliseconds deadline) {
+  const auto board = comm.board();
+  std::optional<int> silent;
+  board->own().ended = 1;
+  SilenceFinder finder(board, deadline);
+  Reminder reminder;
+  const Time begin = clock().now();
+  const ProcessWatchdog guard(
+      [&] {
+        const Time now = clock().now();
+        if (reminder.due(now - begin)) {
+          remind(comm, now - begin);
+        }
+        return deadline.count() > 0 && (silent = finder.look(now));
+      },
+      1,
+      [&] {
+        return detail::concat("world: rank ", comm.rank(), " waited ",
+                              std::chrono::duration<double>(deadline).count(),
+                              " s at the end; rank ", *silent, " (host ", comm.host(*silent),
+                              ") shows no sign of life");
+      });
+  try {
+    barrier(comm, kLeave).wait();
+  } catch (const Error&) {  // see say_failure
+  }
+}
+
+void say_failure(Communicator& comm, const std::string& program, const std::string& text) {
+  const auto board = comm.board();
+  if (board == nullptr || !board->failure().written()) {
+    return;
+  }
+  FailureRecord& failure = board->failure();
+  const bool here = comm.host(failure.rank) == comm.host(comm.rank());
+  if (here && failure.printed.exchange(1) == 0) {
+    std::cerr << detail::concat(comm.size() > 1 ? detail::concat("[rank ", failure.rank, "] ") : "",
+                                program, program.empty() ? "" : ": ",
+                                text.empty() ? std::string(failure.text) : text, "\n")
+              << std::flush;
+  }
+}
+
+std::string waiting_text(const std::string& what, std::chrono::milliseconds time) {
+  const std::string stopped = stopped_ranks_here();
+  return detail::concat(
+      "world: rank ", launch_environment().rank, " (host ", host_name(), ") waited ",
+      std::chrono::duration<double>(time).count(), " s for the other ranks ", what,
+      stopped.empty() ? "; start them together, or raise the timeout" : "; stopped: " + stopped);
+}
+
+}  // namespace tessera::dist

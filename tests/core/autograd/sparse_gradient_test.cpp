@@ -1,0 +1,138 @@
+// Gradients kept as rows where microbatches look up different numbers of them.
+#include <gtest/gtest.h>
+
+#include <tessera/core/autograd/sparse_gradient.h>
+#include <tessera/core/base/context.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/embedding.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sum_to.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera {
+namespace {
+
+using Lengths = std::vector<std::int64_t>;
+
+constexpr std::int64_t kRows = 4;
+
+SparseGradient rows_of(std::int64_t first, std::int32_t parts, std::int64_t count) {
+  return {.ids = zeros({count}, {.dtype = DType::i64}),
+          .values = ones({count, 2}),
+          .parts = parts,
+          .first = first};
+}
+
+TEST(SparseGradient, knows_where_microbatches_begin) {
+  EXPECT_EQ(rows_of(0, 2, 6).borders(), (Lengths{0, 3, 6}));
+  EXPECT_EQ(rows_of(1, 2, 6).within(0, 4).borders(), (Lengths{0, 0, 3, 6, 6}));
+  EXPECT_THROW(static_cast<void>(rows_of(3, 2, 6).within(0, 4)), InternalError);
+}
+
+TEST(SparseGradient, of_passes_has_the_lengths_of_all_microbatches) {
+  const SparseGradient all =
+      append_passes(std::array{rows_of(2, 2, 6), rows_of(4, 1, 1), rows_of(6, 1, 2)});
+  EXPECT_EQ(all.first, 2);
+  EXPECT_EQ(all.parts, 5);
+  EXPECT_EQ(all.lengths, (Lengths{3, 3, 1, 0, 2}));
+  EXPECT_EQ(all.count(), 9);
+  EXPECT_THROW(static_cast<void>(append_passes(std::array{rows_of(2, 2, 6), rows_of(3, 1, 1)})),
+               InternalError);
+}
+
+TEST(SparseGradient, of_uses_holds_each_microbatchs_rows_together) {
+  const SparseGradient all = merge_uses(std::array{rows_of(0, 2, 4), rows_of(0, 2, 2)});
+  EXPECT_EQ(all.borders(), (Lengths{0, 3, 6}));
+}
+
+/// A microbatch's loss: rows of `table` by id, weighted.
+struct Lookup {
+  Tensor ids;
+  Tensor weights;
+  [[nodiscard]] Tensor loss(const Tensor& table) const {
+    return sum_to(embedding(table, ids) * weights, {});
+  }
+};
+
+/// Microbatches that look up so many rows each.
+std::vector<Lookup> lookups(std::initializer_list<std::int64_t> counts) {
+  std::vector<Lookup> all;
+  for (const std::int64_t count : counts) {
+    std::vector<std::int64_t> ids;
+    for (std::int64_t i = 0; i < count; ++i) {
+      ids.push_back((3 * i + count) % (kRows - 1));  // nobody names the last row
+    }
+    all.push_back({from_values<std::int64_t>(ids, {count}), randn({count, 2})});
+  }
+  return all;
+}
+
+Tensor new_table() {
+  return ones({kRows, 2}).set_requires_grad(true);
+}
+
+/// The gradient of a step with a pass for each microbatch; those without rows use the table not.
+std::vector<float> one_by_one(const std::vector<Lookup>& microbatches) {
+  const ContextScope scope(std::make_shared<Context>());
+  const auto grain = static_cast<std::int64_t>(microbatches.size());
+  const Tensor table = new_table();
+  for (std::int64_t m = 0; m < grain; ++m) {
+    Context::current().pass = {.grain = grain,
+                               .first = m,
+                               .count = 1,
+                               .first_sample = m,
+                               .samples = 1,
+                               .last = m + 1 == grain};
+    const Lookup& lookup = microbatches[static_cast<std::size_t>(m)];
+    const Tensor elsewhere = ones({}).set_requires_grad(true);
+    (lookup.ids.numel() > 0 ? lookup.loss(table) + elsewhere : elsewhere * 1.0).backward();
+  }
+  return table.grad().to_vector<float>();
+}
+
+/// The same from whole gradients of the microbatches, added along the tree.
+std::vector<float> along_the_tree(const std::vector<Lookup>& microbatches) {
+  std::vector<Tensor> level;
+  for (const Lookup& lookup : microbatches) {
+    const Tensor table = new_table();
+    (lookup.loss(table) * (1.0 / static_cast<double>(microbatches.size()))).backward();
+    level.push_back(table.grad());
+  }
+  for (; level.size() > 1; level.resize(level.size() / 2)) {
+    for (std::size_t i = 0; i + 1 < level.size(); i += 2) {
+      level[i / 2] = level[i] + level[i + 1];
+    }
+  }
+  return level[0].to_vector<float>();
+}
+
+TEST(SparseGradient, of_microbatches_of_different_lengths_is_their_tree_sum) {
+  for (const auto& counts :
+       {std::initializer_list<std::int64_t>{3, 5}, {7, 2, 4, 4}, {1, 9, 2, 6}}) {
+    const std::vector<Lookup> microbatches = lookups(counts);
+    EXPECT_EQ(one_by_one(microbatches), along_the_tree(microbatches));
+  }
+}
+
+TEST(SparseGradient, of_microbatches_of_which_some_look_nothing_up_is_their_tree_sum) {
+  for (const auto& counts : {std::initializer_list<std::int64_t>{0, 5},
+                             {3, 0},
+                             {0, 2, 0, 4},
+                             {0, 0, 3, 5},
+                             {5, 6, 0, 0},
+                             {0, 4, 4, 0}}) {
+    const std::vector<Lookup> microbatches = lookups(counts);
+    EXPECT_EQ(one_by_one(microbatches), along_the_tree(microbatches));
+  }
+}
+
+TEST(SparseGradient, of_unequal_microbatches_leaves_other_rows_alone) {
+  const SparseGradient uneven = append_passes(std::array{rows_of(0, 1, 3), rows_of(1, 1, 1)});
+  const Tensor table = full({kRows, 2}, -0.0);
+  const Tensor sum = add_rows(table, uneven, TensorMeta(table.get()));
+  EXPECT_EQ(sum.to_vector<float>(), (std::vector<float>{4, 4, 0, 0, 0, 0, 0, 0}));
+  EXPECT_TRUE(std::signbit(sum.to_vector<float>()[2]));
+}
+
+}  // namespace
+}  // namespace tessera
