@@ -7,11 +7,11 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/hash.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/buffer_step.h>
 
 namespace tessera::nn {
@@ -27,12 +27,6 @@ struct Behind {
 Behind& behind() {
   thread_local std::unique_ptr<Behind> own = std::make_unique<Behind>();
   return *own;
-}
-
-std::string hash_of(const Tensor& value) {
-  const Tensor dense = contiguous(value.detach());
-  return std::to_string(
-      hash_bytes({static_cast<const std::byte*>(dense.raw_data()), dense.nbytes()}));
 }
 
 }  // namespace
@@ -60,7 +54,8 @@ bool assign_behind_step(Slot& slot, const Tensor& value) {
                       "not the last; put that into `if (optimizer.step().ended)`");
   check_assigned(slot, value);
   const Tensor own = cast(value.detach(), slot.value.dtype());
-  behind().assigned.emplace_back("value assigned to " + slot.name, hash_of(own));
+  behind().assigned.emplace_back("value assigned to " + slot.name,
+                                 std::to_string(hash_elements(own)));
   slot.put(own);
   return true;
 }

@@ -14,6 +14,7 @@
 #include <tessera/core/ops/div.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/behind_step.h>
 #include <tessera/nn/functional/random_key.h>
 #include <tessera/nn/synchronizer.h>
@@ -103,7 +104,7 @@ void store_result(Table& table) {
       store_mean<T>(table, result.data<T>());
     }
   });
-  table.slot->put(result);
+  table.slot->put(on_device(result, table.slot->value.device()));
 }
 
 /// Where this process is one of several that train together, it has seen a part of the samples.
@@ -217,7 +218,7 @@ void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
                       std::span<std::uint8_t> assigned) {
   const std::size_t nbytes = slot.value.nbytes();
   for (const auto& [first, piece] : pieces_) {
-    const Tensor dense = contiguous(piece.value);
+    const Tensor dense = to_host(contiguous(piece.value));
     const auto* bytes = static_cast<const std::uint8_t*>(dense.raw_data());
     for (std::int64_t m = 0; m < piece.count; ++m) {
       const auto at = static_cast<std::size_t>(first + m);
@@ -238,7 +239,7 @@ Tensor mean_of_pass(const Slot& slot, const Tensor& value) {
   const auto parts = value.microbatches().count;
   if (!is_differentiable(value.dtype())) {
     const Tensor dense = contiguous(value);
-    check_agree(slot, static_cast<const std::uint8_t*>(dense.raw_data()),
+    check_agree(slot, static_cast<const std::uint8_t*>(to_host(dense).raw_data()),
                 dense.nbytes() / static_cast<std::size_t>(parts), static_cast<std::size_t>(parts));
     return unbind_microbatches(dense)[0];
   }

@@ -7,6 +7,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/isfinite.h>
 #include <tessera/core/tensor/modes.h>
+#include <tessera/core/tensor/transfer.h>
 
 namespace tessera::nn {
 namespace {
@@ -15,7 +16,7 @@ bool all_finite(const Tensor& x) {
   if (!is_floating(x.dtype())) {
     return true;
   }
-  const Tensor finite = contiguous(isfinite(x));
+  const Tensor finite = to_host(contiguous(isfinite(x)));
   const bool* begin = finite.data<bool>();
   return std::all_of(begin, begin + finite.numel(), [](bool f) { return f; });
 }

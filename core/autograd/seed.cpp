@@ -10,6 +10,7 @@
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/transfer.h>
 
 namespace tessera {
 namespace {
@@ -30,7 +31,7 @@ double share_of_step(bool per_microbatch, std::int32_t parts) {
 
 Tensor weighted(const Tensor& root, std::span<const double> weights, bool per_microbatch) {
   if (per_microbatch && std::ssize(weights) == root.numel()) {
-    return cast(from_values(weights, root.shape()), root.dtype());
+    return on_device(cast(from_values(weights, root.shape()), root.dtype()), root.device());
   }
   return constant_for(root, std::accumulate(weights.begin(), weights.end(), 0.0));
 }

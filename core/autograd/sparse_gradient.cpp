@@ -1,7 +1,6 @@
 #include <tessera/core/autograd/sparse_gradient.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <iterator>
 #include <numeric>
@@ -10,6 +9,10 @@
 
 #include <tessera/core/ops/add_rows.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/concat.h>
+#include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/slice.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -26,6 +29,10 @@ SparseGradient dense_copy(const SparseGradient& rows) {
   SparseGradient copy = rows;
   copy.ids = contiguous(cast(rows.ids.detach(), DType::i64));
   copy.values = contiguous(rows.values.detach());
+  copy.ids.get().set_microbatches({});  // `parts` and `lengths` say where they lie
+  copy.values.get().set_microbatches({});
+  copy.ids = reshape(copy.ids, {rows.count()});
+  copy.values = reshape(copy.values, {rows.count(), rows.values.shape().back()});
   return copy;
 }
 
@@ -35,35 +42,18 @@ std::vector<SparseGradient> dense_copies(std::span<const SparseGradient> all) {
   return copies;
 }
 
-/// Copies the piece of `from` to row `to` of `into`.
-void copy_rows(const Tensor& from, const Piece& piece, const Tensor& into, std::int64_t to) {
-  if (piece.begin == piece.end) {
-    return;
-  }
-  const auto row_bytes = into.nbytes() / static_cast<std::size_t>(into.size(0));
-  const auto at = [&](const Tensor& x, std::int64_t row) {
-    return static_cast<std::byte*>(x.raw_data()) + static_cast<std::size_t>(row) * row_bytes;
-  };
-  std::memcpy(at(into, to), at(from, piece.begin),
-              static_cast<std::size_t>(piece.end - piece.begin) * row_bytes);
-}
-
 SparseGradient assemble(const std::vector<Piece>& pieces, std::int64_t first,
                         std::vector<std::int64_t> lengths) {
-  const std::int64_t count = std::reduce(lengths.begin(), lengths.end());
-  const Tensor& like = pieces[0].source->values;
-  SparseGradient result{.ids = empty({count}, {.dtype = DType::i64}),
-                        .values = empty({count, like.shape().back()}, {.dtype = like.dtype()}),
-                        .parts = static_cast<std::int32_t>(lengths.size()),
-                        .first = first};
-  std::int64_t row = 0;
+  std::vector<Tensor> ids, values;
   for (const Piece& piece : pieces) {
-    copy_rows(piece.source->ids, piece, result.ids, row);
-    copy_rows(piece.source->values, piece, result.values, row);
-    row += piece.end - piece.begin;
+    ids.push_back(slice(piece.source->ids, 0, piece.begin, piece.end));
+    values.push_back(slice(piece.source->values, 0, piece.begin, piece.end));
   }
-  result.lengths = std::move(lengths);
-  return result;
+  return {.ids = concat(std::vector<TensorRef>(ids.begin(), ids.end())),
+          .values = concat(std::vector<TensorRef>(values.begin(), values.end())),
+          .parts = static_cast<std::int32_t>(lengths.size()),
+          .first = first,
+          .lengths = std::move(lengths)};
 }
 
 bool is_even(const std::vector<std::int64_t>& lengths) {
@@ -75,11 +65,10 @@ bool is_even(const std::vector<std::int64_t>& lengths) {
 SparseGradient fill_up(const SparseGradient& rows) {
   const std::int64_t longest = std::ranges::max(rows.lengths);
   const SparseGradient dense = dense_copy(rows);
-  const std::vector<std::int64_t> some_id(static_cast<std::size_t>(longest),
-                                          dense.ids.data<std::int64_t>()[0]);
   const SparseGradient filling{
-      .ids = from_values<std::int64_t>(some_id, {longest}),
-      .values = zeros({longest, dense.values.shape().back()}, {.dtype = dense.values.dtype()})};
+      .ids = contiguous(expand(slice(dense.ids, 0, 0, 1), {longest})),
+      .values = zeros({longest, dense.values.shape().back()},
+                      {.dtype = dense.values.dtype(), .device = dense.values.device()})};
   const std::vector<std::int64_t> borders = rows.borders();
   std::vector<Piece> pieces;
   for (std::size_t m = 0; m < rows.lengths.size(); ++m) {

@@ -8,23 +8,59 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
 
 #include <tessera/core/device/allocator.h>
 #include <tessera/core/device/device.h>
+#include <tessera/core/device/stream.h>
 
 namespace tessera {
 
+class KernelJob;  // core/dispatch/kernel_job.h
+
+/// Memory of a device, and the point in its home stream's queue from which on it is free of
+/// whatever held it before.
+struct DeviceBlock {
+  MemoryBlock memory;
+  Ticket free_from;
+};
+
 struct DeviceBackend {
   const char* name;  ///< as in "cuda:1"
+  /// Whose kernels run on it, where these are not its own.
+  std::optional<DeviceType> kernels_of;
   /// How many devices of the type this machine has; none is a state and no error.
   int (*count)();
-  /// Uninitialised memory, counted under `category`; of 0 bytes too. Throws DeviceError when there
-  /// is not so much left. The host may not look into it.
-  MemoryBlock (*allocate)(int index, std::size_t nbytes, MemoryCategory category);
-  void (*deallocate)(const MemoryBlock& block) noexcept;
-  /// Copies between the host's memory and that of device `index`; done when they return.
+  /// Uninitialised memory for work on `home`, counted under `category`; of 0 bytes too. Throws
+  /// DeviceError when there is not so much left. The host may not look into it.
+  DeviceBlock (*allocate)(const StreamId& home, std::size_t nbytes, MemoryCategory category);
+  /// Takes it back once home's work so far and `others` are done. Waits for nothing itself.
+  void (*deallocate)(const MemoryBlock& block, const StreamId& home,
+                     std::span<const Ticket> others) noexcept;
+  /// Copies between the host's memory and that of device `index`; done when they return. The caller
+  /// has waited for the work that uses the device's.
   void (*write)(int index, std::byte* to, const std::byte* from, std::size_t nbytes);
   void (*read)(int index, std::byte* to, const std::byte* from, std::size_t nbytes);
+
+  // What follows is null where a device has no streams: work on it is done when it was asked for.
+
+  /// Another stream of device `index`; closed once, when its work is done.
+  StreamId (*open)(int index, const char* name) = nullptr;
+  void (*close)(const StreamId& stream) noexcept = nullptr;
+  /// Puts a kernel with its operands into the queue. Null: kernels are called on the host, get the
+  /// stream, and enqueue what they do themselves.
+  Ticket (*launch)(const StreamId& stream, std::unique_ptr<KernelJob> job) = nullptr;
+  /// The point behind all work that a stream was given so far.
+  Ticket (*mark)(const StreamId& stream) = nullptr;
+  /// Work that `stream` is given from now on begins after `ticket`, of a stream of this backend.
+  void (*wait)(const StreamId& stream, const Ticket& ticket) = nullptr;
+  /// Whether all work before `ticket` is done. Rethrows the first error of that work.
+  bool (*reached)(const Ticket& ticket) = nullptr;
+  /// Blocks the host until `ticket` is reached. Rethrows the first error of the stream's work; work
+  /// behind that is dropped.
+  void (*synchronize)(const Ticket& ticket) = nullptr;
 };
 
 /// The backend of a type that `check_available` lets through, other than cpu and meta.

@@ -1,79 +1,102 @@
 #include <tessera/core/device/hazards.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/backend.h>
 
 namespace tessera {
 namespace {
 
-StorageSync::Access last_write_of(StorageSync& sync) {
-  const std::lock_guard lock(sync.mutex);
-  if (!sync.put_off.meanwhile.expired()) [[unlikely]] {
-    fail<RuntimeError>('"', sync.put_off.name, "\" ", sync.put_off.why);
+constexpr StreamId kHost{};
+
+/// A stream can wait for another one of its own kind of device; else the host waits for both.
+void make_wait(const StreamId& stream, const Ticket& ticket) {
+  if (!is_host_addressable(stream.device) && stream.device.type == ticket.stream.device.type) {
+    backend_of(stream.device.type).wait(stream, ticket);
+  } else {
+    synchronize(ticket);
   }
-  return sync.last_write;
 }
 
-std::vector<StorageSync::Access> reads_of(StorageSync& sync) {
-  const std::lock_guard lock(sync.mutex);
-  return sync.reads;
+/// Whether a read is over; its error is no business of others.
+bool is_over(const Ticket& read) noexcept {
+  try {
+    return reached(read);
+  } catch (...) {
+    return true;
+  }
+}
+
+/// Drops what is reached; a storage without hazards is asked no more. Its record is locked.
+void forget_reached(Storage& storage, StorageSync& sync) {
+  std::vector<Ticket> reads;
+  std::ranges::remove_copy_if(sync.reads, std::back_inserter(reads), is_over);
+  sync.reads = std::move(reads);
+  if (reached(sync.last_write)) {
+    sync.last_write = {};
+  }
+  storage.set_hazards(sync.last_write || !sync.reads.empty() || !sync.put_off.meanwhile.expired());
 }
 
 }  // namespace
 
-void before_read(Stream& stream, Storage& storage) {
-  StorageSync* sync = storage.sync();
-  if (sync == nullptr) {
-    return;
+std::vector<Ticket> tickets_before(Storage& storage, bool writes) {
+  if (!storage.has_hazards()) {
+    return {};
   }
-  const StorageSync::Access write = last_write_of(*sync);
-  if (stream.is_inline()) {
-    write.event.wait();
-  } else if (write.stream != stream.id()) {
-    stream.wait_for(write.event);
+  StorageSync& sync = storage.ensure_sync();
+  const std::lock_guard lock(sync.mutex);
+  if (!sync.put_off.meanwhile.expired()) [[unlikely]] {
+    fail<RuntimeError>('"', sync.put_off.name, "\" ", sync.put_off.why);
   }
+  forget_reached(storage, sync);
+  if (writes && !sync.reads.empty()) {
+    return sync.reads;
+  }
+  return sync.last_write ? std::vector{sync.last_write} : std::vector<Ticket>();
 }
 
-void before_write(Stream& stream, Storage& storage) {
-  StorageSync* sync = storage.sync();
-  if (sync == nullptr) {
-    return;
-  }
-  before_read(stream, storage);
-  for (const StorageSync::Access& read : reads_of(*sync)) {
-    // A reader's failure is no business of the writer's.
-    if (stream.is_inline()) {
-      read.event.wait_until_done();
-    } else if (read.stream != stream.id()) {
-      stream.wait_until_done(read.event);
+void wait_for(const StreamId& stream, std::vector<Ticket> tickets) {
+  std::ranges::sort(tickets, [](const Ticket& a, const Ticket& b) {
+    return a.stream != b.stream ? a.stream < b.stream : a.number > b.number;
+  });
+  const Ticket* before = nullptr;
+  for (const Ticket& ticket : tickets) {
+    const bool newest = before == nullptr || before->stream != ticket.stream;
+    if (newest && ticket.stream != stream) {
+      make_wait(stream, ticket);
     }
+    before = &ticket;
   }
 }
 
-void after_read(Stream& stream, Storage& storage, const Event& event) {
-  if (stream.is_inline()) {
+void after_read(Storage& storage, const Ticket& ticket) {
+  if (!ticket) {
     return;  // done already
   }
   StorageSync& sync = storage.ensure_sync();
   const std::lock_guard lock(sync.mutex);
-  const auto known =
-      std::ranges::find(sync.reads, stream.id(), [](const auto& read) { return read.stream; });
+  const auto known = std::ranges::find(sync.reads, ticket.stream, &Ticket::stream);
   if (known != sync.reads.end()) {
-    known->event = event;
+    *known = ticket;
   } else {
-    sync.reads.push_back({stream.id(), event});
+    sync.reads.push_back(ticket);
   }
+  storage.set_hazards(true);
 }
 
-void after_write(Stream& stream, Storage& storage, const Event& event) {
-  if (stream.is_inline() && storage.sync() == nullptr) {
+void after_write(Storage& storage, const Ticket& ticket) {
+  if (!ticket) {
     return;
   }
   StorageSync& sync = storage.ensure_sync();
   const std::lock_guard lock(sync.mutex);
-  sync.last_write = {stream.id(), event};
+  sync.last_write = ticket;
   sync.reads.clear();
+  storage.set_hazards(true);
 }
 
 void put_off_write(Storage& storage, const std::shared_ptr<const void>& meanwhile,
@@ -81,6 +104,7 @@ void put_off_write(Storage& storage, const std::shared_ptr<const void>& meanwhil
   StorageSync& sync = storage.ensure_sync();
   const std::lock_guard lock(sync.mutex);
   sync.put_off = {meanwhile, name, why};
+  storage.set_hazards(true);
 }
 
 bool write_is_put_off(const Storage& storage) {
@@ -92,19 +116,12 @@ bool write_is_put_off(const Storage& storage) {
   return !sync->put_off.meanwhile.expired();
 }
 
-void wait_until_readable(const Storage& storage) {
-  if (StorageSync* sync = storage.sync(); sync != nullptr) {
-    last_write_of(*sync).event.wait();
-  }
+void wait_until_readable(Storage& storage) {
+  wait_for(kHost, tickets_before(storage, false));
 }
 
-void wait_until_writable(const Storage& storage) {
-  wait_until_readable(storage);
-  if (StorageSync* sync = storage.sync(); sync != nullptr) {
-    for (const StorageSync::Access& read : reads_of(*sync)) {
-      read.event.wait_until_done();
-    }
-  }
+void wait_until_writable(Storage& storage) {
+  wait_for(kHost, tickets_before(storage, true));
 }
 
 }  // namespace tessera

@@ -1,16 +1,17 @@
 // Which work on which stream must wait before it may touch a storage.
 //
-// Note [Hazards]. A storage remembers the event of its last write and, per stream, of the last read
-// since. A read waits for the last write; a write waits for the last write and for every read
-// since. Work on one stream is in order already, so only other streams' events are waited for; the
-// inline stream blocks the host instead. Freeing counts as a write: whoever launches work on a
-// storage keeps a Ref to it until the work is done, so memory is never reused before that.
+// Note [Hazards]. A storage remembers the ticket of its last write and, per stream, of the last
+// read since. A read waits for the last write. A write waits for the reads since, which waited for
+// the last write, or for that where there are none. Work on one stream is in order already, so only
+// tickets of other streams are waited for; the host's stream waits on the host. A ticket that is
+// reached is forgotten, so that memory which another stream once touched costs an op nothing later.
+// Freeing counts as a write. It waits for nothing: the memory's home stream does, before it gives
+// the memory away (DeviceBackend::deallocate).
 //
 // A write may also be put off: it is known that it will come, and whoever touches the storage in
 // the meantime gets an error instead of old contents.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,13 +22,9 @@
 
 namespace tessera {
 
-/// The events that order access to one storage. Locked, because threads may read one tensor at
+/// The tickets that order access to one storage. Locked, because threads may read one tensor at
 /// once.
 struct StorageSync {
-  struct Access {
-    std::uint64_t stream = 0;
-    Event event;
-  };
   /// A write that comes when `meanwhile` is gone.
   struct PutOff {
     std::weak_ptr<const void> meanwhile;
@@ -36,17 +33,20 @@ struct StorageSync {
   };
   std::mutex mutex;
   PutOff put_off;
-  Access last_write;
-  std::vector<Access> reads;  ///< since the last write, the newest of each stream
+  Ticket last_write;
+  std::vector<Ticket> reads;  ///< since the last write, the newest of each stream
 };
 
-/// Makes `stream` wait for what it must before it reads or writes `storage`.
-void before_read(Stream& stream, Storage& storage);
-void before_write(Stream& stream, Storage& storage);
-/// Notes that `stream` was given work, done at `event`, that reads or writes `storage`. The work
-/// keeps the storage alive.
-void after_read(Stream& stream, Storage& storage, const Event& event);
-void after_write(Stream& stream, Storage& storage, const Event& event);
+/// Makes `stream` wait for `tickets`: for the newest of each other stream, which the others of that
+/// come before.
+void wait_for(const StreamId& stream, std::vector<Ticket> tickets);
+/// Notes that a stream was given work, done at `ticket`, that reads or writes `storage`.
+void after_read(Storage& storage, const Ticket& ticket);
+void after_write(Storage& storage, const Ticket& ticket);
+
+/// What work that reads, or writes, `storage` must come after, wherever it is done. Throws as
+/// `put_off_write` says, and what work threw that has failed.
+[[nodiscard]] std::vector<Ticket> tickets_before(Storage& storage, bool writes);
 
 /// A write is put off until `meanwhile` is gone: before that, what touches `storage` throws
 /// RuntimeError with `name` in quotes and `why`, a literal.
@@ -58,8 +58,8 @@ void put_off_write(Storage& storage, const std::shared_ptr<const void>& meanwhil
 
 /// Blocks the host until the last write is done, and rethrows its error. Throws as `put_off_write`
 /// says.
-void wait_until_readable(const Storage& storage);
+void wait_until_readable(Storage& storage);
 /// Blocks the host until it may also write.
-void wait_until_writable(const Storage& storage);
+void wait_until_writable(Storage& storage);
 
 }  // namespace tessera

@@ -2,24 +2,46 @@
 
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/backend.h>
 #include <tessera/core/device/hazards.h>
 
 namespace tessera {
+namespace {
 
-Storage::Storage(std::size_t nbytes, Device device, MemoryCategory category) : device_(device) {
+/// Tickets of streams other than `home` that work on the memory goes on until.
+std::vector<Ticket> tickets_of_others(const StorageSync* sync, const StreamId& home) {
+  std::vector<Ticket> others;
+  if (sync != nullptr) {
+    others = sync->reads.empty() ? std::vector{sync->last_write} : sync->reads;
+    // Polled work holds a Ref: it is done.
+    std::erase_if(others, [&](const Ticket& t) {
+      return !t || t.stream == home || t.stream.device.type == DeviceType::cpu;
+    });
+  }
+  return others;
+}
+
+}  // namespace
+
+Storage::Storage(std::size_t nbytes, Device device, MemoryCategory category)
+    : home_(current_stream(device)) {
   check_available(device);
-  block_ = device.type == DeviceType::cpu
-               ? allocate(nbytes, category)
-               : backend_of(device.type).allocate(device.index, nbytes, category);
+  if (device.type == DeviceType::cpu) {
+    block_ = allocate(nbytes, category);
+    return;
+  }
+  const DeviceBlock block = backend_of(device.type).allocate(home_, nbytes, category);
+  block_ = block.memory;
+  after_write(*this, block.free_from);
 }
 
 Storage::Storage(std::byte* data, std::size_t nbytes, Device device,
                  std::shared_ptr<const void> owner)
     : block_{.data = data, .nbytes = nbytes},
-      device_(device),
+      home_{.device = device},
       owned_(false),
       owner_(std::move(owner)) {}
 
@@ -46,11 +68,11 @@ StorageSync& Storage::ensure_sync() {
 }
 
 Storage::~Storage() {
-  delete sync();  // no work is pending: it would hold a Ref
-  if (owned_ && device_.type == DeviceType::cpu) {
-    deallocate(block_);
+  const std::unique_ptr<StorageSync> sync(this->sync());
+  if (owned_ && home_.device.type == DeviceType::cpu) {
+    deallocate(block_);  // work on the host's memory holds a Ref
   } else if (owned_) {
-    backend_of(device_.type).deallocate(block_);
+    backend_of(home_.device.type).deallocate(block_, home_, tickets_of_others(sync.get(), home_));
   }
 }
 

@@ -10,15 +10,17 @@
 #include <tessera/core/base/ref.h>
 #include <tessera/core/device/allocator.h>
 #include <tessera/core/device/device.h>
+#include <tessera/core/device/stream.h>
 
 namespace tessera {
 
-struct StorageSync;  // events of the last write and reads, see core/device/hazards.h
+struct StorageSync;  // tickets of the last write and reads, see core/device/hazards.h
 
-/// A block of device memory, its version counter, and the events that order access to it.
+/// A block of device memory, its version counter, and the tickets that order access to it.
 class Storage : public RefCounted, public Pooled<Storage> {
  public:
-  /// Fresh, uninitialised memory from the device's allocator, counted under `category`.
+  /// Fresh, uninitialised memory from the device's allocator, counted under `category`, at home on
+  /// the calling thread's current stream there.
   Storage(std::size_t nbytes, Device device, MemoryCategory category = current_category());
   /// Memory that belongs to `owner`, which is kept alive.
   Storage(std::byte* data, std::size_t nbytes, Device device, std::shared_ptr<const void> owner);
@@ -26,7 +28,10 @@ class Storage : public RefCounted, public Pooled<Storage> {
 
   [[nodiscard]] std::byte* data() const noexcept { return block_.data; }
   [[nodiscard]] std::size_t nbytes() const noexcept { return block_.nbytes; }
-  [[nodiscard]] Device device() const noexcept { return device_; }
+  [[nodiscard]] Device device() const noexcept { return home_.device; }
+
+  /// Whether the memory lives as long as this: it is its own, or an owner's.
+  [[nodiscard]] bool keeps_memory() const noexcept { return owned_ || owner_ != nullptr; }
 
   /// Moves the contents from an owner's memory to memory of its own, for every holder, so that the
   /// owner may write to its memory. Nothing may be reading or writing meanwhile.
@@ -36,14 +41,20 @@ class Storage : public RefCounted, public Pooled<Storage> {
   [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
   void bump_version() noexcept { ++version_; }
 
-  /// Null until a stream other than the inline one touches the storage.
+  /// Whether work must ask its tickets before it touches the memory.
+  [[nodiscard]] bool has_hazards() const noexcept {
+    return hazards_.load(std::memory_order_acquire);
+  }
+  void set_hazards(bool any) noexcept { hazards_.store(any, std::memory_order_release); }
+  /// Null until a stream other than the host's touches the storage.
   [[nodiscard]] StorageSync* sync() const noexcept { return sync_.load(std::memory_order_acquire); }
   StorageSync& ensure_sync();
 
  private:
   MemoryBlock block_;
-  Device device_;
+  StreamId home_;
   bool owned_ = true;  ///< else the memory is `owner_`'s
+  std::atomic<bool> hazards_ = false;
   std::uint32_t version_ = 0;
   std::shared_ptr<const void> owner_;
   std::atomic<StorageSync*> sync_ = nullptr;  ///< owned

@@ -1,8 +1,10 @@
-// What a kernel sees: inputs, outputs that the runtime allocated, and microbatch borders.
+// What a kernel sees: inputs, outputs and workspace that the runtime allocated, the stream, and how
+// sums over microbatches are wanted.
 #pragma once
 
 #include <span>
 
+#include <tessera/core/device/stream.h>
 #include <tessera/core/tensor/tensor_impl.h>
 
 namespace tessera {
@@ -33,6 +35,12 @@ class Kernel {
   /// True when the pieces are wanted one by one, as a new dim 0 of the reduced outputs; otherwise
   /// they are added along the balanced binary tree over microbatches.
   [[nodiscard]] bool per_microbatch() const { return per_microbatch_; }
+  /// The stream that a kernel which is called on the host puts its work into.
+  [[nodiscard]] const StreamId& stream() const { return stream_; }
+  void set_stream(const StreamId& stream) { stream_ = stream; }
+  /// As many bytes as the kernel was registered to need (RegisterKernel), aligned to 64; undefined.
+  [[nodiscard]] std::byte* workspace() const { return workspace_; }
+  void set_workspace(std::byte* workspace) { workspace_ = workspace; }
   void set_microbatches(std::int32_t count, bool per_microbatch) {
     microbatch_count_ = count;
     per_microbatch_ = per_microbatch;
@@ -44,6 +52,8 @@ class Kernel {
   std::span<TensorImpl* const> outputs_;
   std::int32_t microbatch_count_ = 1;
   bool per_microbatch_ = false;
+  StreamId stream_;
+  std::byte* workspace_ = nullptr;
 };
 
 }  // namespace tessera

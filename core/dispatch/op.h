@@ -28,6 +28,7 @@
 #include <tessera/core/dispatch/infer.h>
 #include <tessera/core/dispatch/kernel.h>
 #include <tessera/core/dispatch/shard_rule.h>
+#include <tessera/core/dispatch/workspace.h>
 #include <tessera/core/tensor/box.h>
 #include <tessera/core/tensor/microbatch_layout.h>
 #include <tessera/core/tensor/stage.h>
@@ -170,12 +171,19 @@ struct Register {
 
 /// Gives `Op` a fast kernel on a type of device: RegisterKernel<Gelu, gelu_cpu>
 /// registered{DeviceType::cpu}. `function` returns false to leave its arguments to the reference
-/// kernel.
-template <OpStruct Op, bool (*function)(Kernel&, const typename Op::Attrs&)>
+/// kernel. Where it needs memory beside its outputs, `workspace` says how many bytes of it.
+template <OpStruct Op, bool (*function)(Kernel&, const typename Op::Attrs&),
+          std::size_t (*workspace)(const Kernel&, const typename Op::Attrs&) = nullptr>
 struct RegisterKernel {
   explicit RegisterKernel(DeviceType device) {
     op_def<Op>().kernels[static_cast<std::size_t>(device)] = [](Kernel& k, const void* attrs) {
-      return function(k, detail::attrs_of<Op>(attrs));
+      const auto& own = detail::attrs_of<Op>(attrs);
+      if constexpr (workspace != nullptr) {
+        const Workspace memory(k, workspace(k, own));
+        return function(k, own);
+      } else {
+        return function(k, own);
+      }
     };
   }
 };

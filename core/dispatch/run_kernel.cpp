@@ -24,19 +24,16 @@ bool any_strided_output(const Kernel& k) {
   return false;
 }
 
-bool has_elements(const Kernel& k) {
-  for (int i = 0; i < k.output_count(); ++i) {
-    if (k.output(i).numel() > 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 void run_dense(const OpDef& op, OpDef::KernelFunction fast, Kernel& k, const void* attrs) {
   if (fast == nullptr || !fast(k, attrs)) {
     op.reference(k, attrs);
   }
+}
+
+/// The type of device whose kernels run on `device`.
+DeviceType kernels_of(const Device& device) {
+  return is_host_addressable(device) ? device.type
+                                     : backend_of(device.type).kernels_of.value_or(device.type);
 }
 
 [[nodiscard]] OpDef::KernelFunction fast_kernel(const OpDef& op, DeviceType device) {
@@ -85,10 +82,7 @@ class DenseOperands {
     if (x.contiguous()) {
       return &x;
     }
-    Ref<TensorImpl> copy = dense_like(x);
-    if (filled) {
-      copy_elements(x, *copy);
-    }
+    Ref<TensorImpl> copy = filled ? dense_copy(x) : dense_like(x);
     copies_.push_back(std::move(copy));
     return copies_[copies_.size() - 1].get();
   }
@@ -115,11 +109,33 @@ void run_on_copies(const OpDef& op, OpDef::KernelFunction fast, const Kernel& k,
 
 }  // namespace
 
+bool has_elements(const Kernel& k) {
+  for (int i = 0; i < k.output_count(); ++i) {
+    if (k.output(i).numel() > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Ref<TensorImpl> dense_like(const TensorImpl& x) {
   const auto nbytes = static_cast<std::size_t>(x.numel()) * size_of(x.dtype);
   auto like = make_ref<TensorImpl>(make_ref<Storage>(nbytes, x.device), x.shape, x.dtype, x.device);
   like->set_microbatches(x.microbatches());
   return like;
+}
+
+Ref<TensorImpl> dense_copy(TensorImpl& x) {
+  Ref<TensorImpl> copy = dense_like(x);
+  copy_elements(x, *copy);
+  return copy;
+}
+
+void require_kernel(const OpDef& op, const Device& device) {
+  const DeviceType column = kernels_of(device);
+  if (column != DeviceType::cpu && fast_kernel(op, column) == nullptr) {
+    fail_without_kernel(op, device, false);
+  }
 }
 
 void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs) {

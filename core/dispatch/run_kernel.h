@@ -13,7 +13,15 @@ namespace tessera {
 /// kernels get dense outputs always.
 void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs);
 
+/// Throws Unsupported that names both when nothing computes `op` on `device`.
+void require_kernel(const OpDef& op, const Device& device);
+
+/// True when some output has elements to write.
+[[nodiscard]] bool has_elements(const Kernel& kernel);
+
 /// A tensor like `x` in row-major memory of its own, not filled.
 [[nodiscard]] Ref<TensorImpl> dense_like(const TensorImpl& x);
+/// One with its elements; `x` lies on the host.
+[[nodiscard]] Ref<TensorImpl> dense_copy(TensorImpl& x);
 
 }  // namespace tessera

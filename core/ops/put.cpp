@@ -62,8 +62,9 @@ namespace {
 /// True where a value stays: at repeated positions the last one does.
 Tensor stays(const TensorMeta& x, const TensorMeta& values, const Put::Attrs& attrs,
              std::span<const Tensor> lists) {
-  const Tensor numbers = reshape(arange(numel_of(values.shape)), values.shape);
-  const Tensor none = zeros(x.shape, {.dtype = DType::i64});
+  const TensorOptions there{.dtype = DType::i64, .device = x.device};
+  const Tensor numbers = reshape(arange(numel_of(values.shape), there), values.shape);
+  const Tensor none = zeros(x.shape, there);
   return eq(take(put(none, attrs.first, lists, numbers), attrs.first, lists), numbers);
 }
 

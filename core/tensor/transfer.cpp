@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include <tessera/core/base/hash.h>
 #include <tessera/core/device/backend.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/tensor/elements.h>
@@ -105,6 +106,11 @@ void transfer(const Tensor& to, const Tensor& from) {
   } else {
     backend_of(to.device().type).write(to.device().index, address_of(to.get()), bytes, to.nbytes());
   }
+}
+
+std::uint64_t hash_elements(const Tensor& x, std::uint64_t seed) {
+  const Tensor dense = dense_on_host(x);
+  return hash_bytes({address_of(dense.get()), dense.nbytes()}, seed);
 }
 
 }  // namespace tessera

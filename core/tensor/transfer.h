@@ -1,6 +1,8 @@
 // Elements on their way between the host's memory and a device's.
 #pragma once
 
+#include <cstdint>
+
 #include <tessera/core/tensor/tensor.h>
 
 namespace tessera {
@@ -18,5 +20,9 @@ namespace tessera {
 /// Writes the elements of `from` to `to`, which is dense, of the same shape and dtype, each on any
 /// device; autograd does not notice. Throws InvalidArgument for others.
 void transfer(const Tensor& to, const Tensor& from);
+
+/// The hash of the elements of `x` in row-major order, wherever they lie: of their bytes alone, not
+/// of shape and dtype (hash_bytes).
+[[nodiscard]] std::uint64_t hash_elements(const Tensor& x, std::uint64_t seed = 0);
 
 }  // namespace tessera

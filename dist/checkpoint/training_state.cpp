@@ -8,6 +8,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/numerics_fingerprint.h>
+#include <tessera/core/device/backend.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/checkpoint/checkpoint.h>
 #include <tessera/dist/checkpoint/step_folders.h>
@@ -174,9 +175,9 @@ void TrainingCheckpoint::receive(const std::string& path, const Tensor& into) {
   broadcast(comm_, raw, 0, path).wait();
 }
 
-/// Receives a value into memory of any layout.
+/// Receives a value into memory of any layout, on any device.
 void TrainingCheckpoint::receive_value(const std::string& path, const Tensor& into) {
-  if (into.get().contiguous()) {
+  if (into.get().contiguous() && is_host_addressable(into.device())) {
     receive(path, into);
     into.get().storage->bump_version();
   } else {

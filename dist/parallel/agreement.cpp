@@ -7,6 +7,7 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/hash.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/dist/comm/collectives.h>
 
 namespace tessera::dist {
@@ -59,11 +60,7 @@ std::string describe(const Facts& facts, std::size_t i) {
 }
 
 std::uint64_t hash_of(const Tensor& value) {
-  if (!value.defined()) {
-    return 0;  // a first call still has to make it
-  }
-  const Tensor dense = contiguous(value.detach());
-  return hash_bytes({static_cast<const std::byte*>(dense.raw_data()), dense.nbytes()});
+  return value.defined() ? hash_elements(value) : 0;  // a first call still has to make it
 }
 
 }  // namespace

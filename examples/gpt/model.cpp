@@ -43,7 +43,8 @@ Transformer::Transformer(const GptConfig& config)
 }
 
 Tensor Transformer::forward(const Tensor& ids) const {
-  const Tensor positions = tessera::arange(ids.size(-1));
+  const Tensor positions =
+      tessera::arange(ids.size(-1), {.dtype = tessera::DType::i64, .device = ids.device()});
   Tensor x = drop(wte(ids) + wpe(positions));
   for (const auto& block : *h) {
     x = checkpoint_ ? tessera::checkpoint([&](const Tensor& in) { return block(in); }, x)

@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/hash.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/data/sample_error.h>
 
 namespace tessera::data {
@@ -75,12 +75,11 @@ Tensor stack_samples(std::span<const Tensor> samples) {
 }
 
 std::uint64_t hash_tensor(const Tensor& tensor) {
-  const Tensor dense = contiguous(tensor.detach());
-  auto hash = static_cast<std::uint64_t>(dense.dtype());
-  for (const std::int64_t size : dense.shape()) {
+  auto hash = static_cast<std::uint64_t>(tensor.dtype());
+  for (const std::int64_t size : tensor.shape()) {
     hash = mix(hash, static_cast<std::uint64_t>(size));
   }
-  return hash_bytes({static_cast<const std::byte*>(dense.raw_data()), dense.nbytes()}, hash);
+  return hash_elements(tensor, hash);
 }
 
 }  // namespace tessera::data

@@ -8,6 +8,7 @@
 #include <tessera/core/ops/pad.h>
 #include <tessera/core/ops/support/overflow.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/transfer.h>
 
 namespace tessera::nn {
 namespace {
@@ -46,7 +47,7 @@ Tensor pad_dim(PaddingMode mode, const Tensor& x, int dim, std::int64_t before,
   for (std::int64_t i = 0; i < count; ++i) {
     source[i] = source_of(mode, i - before, size);
   }
-  return index_select(x, dim, sources);
+  return index_select(x, dim, on_device(sources, x.device()));
 }
 
 }  // namespace

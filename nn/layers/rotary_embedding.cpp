@@ -15,6 +15,8 @@
 #include <tessera/core/ops/stack.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/microbatch_shape.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
@@ -35,10 +37,7 @@ Tensor rows_for(const Tensor& x, const Tensor& table, std::int64_t first, DType 
       x.microbatches().sample_dim() == unstacked_ndim(x) - 2) {  // a sample has no number here
     fail_on_microbatches("RotaryEmbedding", "mixes samples");
   }
-  if (x.device() != table.device()) {
-    return empty({count, table.size(1)}, {.dtype = dtype, .device = x.device()});
-  }
-  return cast(slice(table, 0, first, first + count), dtype);
+  return on_device(cast(slice(table, 0, first, first + count), dtype), x.device());
 }
 
 DType rotation_dtype(const Tensor& x) {

@@ -9,6 +9,7 @@
 #include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/transfer.h>
 
 namespace tessera::nn {
 namespace {
@@ -35,7 +36,7 @@ Tensor rows_of(const Tensor& targets, const Tensor& lengths) {
     std::copy_n(next, sizes[n], rows.data<std::int64_t>() + static_cast<std::int64_t>(n) * longest);
     next += sizes[n];
   }
-  return rows;
+  return on_device(rows, targets.device());
 }
 
 Tensor losses_of_batch(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/ops/block_squares.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/optim/flat_range.h>
 
 namespace tessera::optim {
@@ -26,7 +27,7 @@ std::vector<double> sums_by_block(std::span<const GradientPart> parts) {
   }
   std::vector<double> sums(static_cast<std::size_t>(blocks), 0.0);
   if (!runs.empty()) {
-    const Tensor squares = block_squares(runs);
+    const Tensor squares = to_host(block_squares(runs));
     const auto* next = squares.data<double>();
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const std::int64_t count = BlockSquares::blocks(runs[i].numel());

@@ -7,6 +7,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/optim/optimizer.h>
 
 namespace tessera::optim {
@@ -190,7 +191,7 @@ void Optimizer::load_state(const OptimizerState& state) {
     for (std::size_t i = 0; i < item->state.size(); ++i) {
       const Tensor& into = item->state[i];
       const Tensor from = tensors.empty() ? zeros_like(into) : tensors[i];
-      static_cast<void>(call_into<Cast>(into, {from}, {into.dtype()}));
+      static_cast<void>(call_into<Cast>(into, {on_device(from, into.device())}, {into.dtype()}));
     }
   }
 }

@@ -12,10 +12,10 @@
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/hash.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/behind_step.h>
 #include <tessera/nn/optim/work.h>
 
@@ -48,8 +48,7 @@ std::uint64_t hash_of_given(const Tensor& parameter, const Tensor& gradient) {
   if (leaf == nullptr || !leaf->grad_is_given()) {
     return 0;
   }
-  const Tensor dense = contiguous(gradient.detach());
-  return hash_bytes({static_cast<const std::byte*>(dense.raw_data()), dense.nbytes()});
+  return hash_elements(gradient);
 }
 
 }  // namespace

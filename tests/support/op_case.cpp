@@ -113,6 +113,7 @@ void register_op_case(OpCaseData data) {
   cases().emplace(shared->op, shared);
   add_test(shared, "rejects_wrong_calls", check_rejects_wrong_calls);
   add_test(shared, "runs_in_its_dtypes", check_dtypes);
+  add_test(shared, "runs_on_any_device", check_guarded);
   if (shared->strides) {
     add_test(shared, "takes_strided_inputs", check_strides);
   }

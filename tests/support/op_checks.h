@@ -55,5 +55,8 @@ void check_stacked(const OpCaseData& c);
 /// Stacked values that hold samples are taken where samples are, and refused where samples are,
 /// give each microbatch's bits, and the results know which dim holds samples.
 void check_stacked_samples(const OpCaseData& c);
+/// On a device whose memory the host cannot touch, and whose work comes late, forward, backward and
+/// writes over inputs give the CPU's bits, in several orders of work on several streams.
+void check_guarded(const OpCaseData& c);
 
 }  // namespace tessera::test

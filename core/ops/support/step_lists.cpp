@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <tessera/core/ops/support/checks.h>
+#include <tessera/core/tensor/transfer.h>
 
 namespace tessera {
 
@@ -52,7 +53,7 @@ void call_step(const OpDef& op, std::span<const StepTensors> parameters, const S
     return;
   }
   check_at_least(op.info.name, "step", scalars.step, 1);
-  const Tensor first = scalars.tensor();
+  const Tensor first = on_device(scalars.tensor(), parameters[0].parameter.device());
   std::vector<TensorRef> inputs;
   inputs.reserve(1 + parameters.size() * kMostMembers);
   inputs.emplace_back(first);

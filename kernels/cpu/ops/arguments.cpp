@@ -82,13 +82,12 @@ FloatOperand::FloatOperand(const Kernel& k, int input) {
   data_ = copy_.data();
 }
 
-FloatResult::FloatResult(const TensorImpl& output) : output_(output) {
-  if (output.dtype != DType::bf16) {
-    data_ = bytes_of(output);
-    return;
-  }
-  memory_ = HeldBlock(static_cast<std::size_t>(output.numel()) * sizeof(float));
-  data_ = memory_.data();
+FloatResult::FloatResult(const TensorImpl& output, std::byte* memory)
+    : output_(output),
+      data_(output.dtype == DType::bf16 ? static_cast<void*>(memory) : bytes_of(output)) {}
+
+std::size_t FloatResult::nbytes(const TensorImpl& output) {
+  return output.dtype == DType::bf16 ? static_cast<std::size_t>(output.numel()) * sizeof(float) : 0;
 }
 
 DType FloatResult::dtype() const {

@@ -98,7 +98,9 @@ class FloatOperand {
 /// Where sums are formed: the output itself where it is f32 or f64, f32 beside one of bf16.
 class FloatResult {
  public:
-  explicit FloatResult(const TensorImpl& output);
+  /// `memory` holds at least `nbytes(output)`.
+  FloatResult(const TensorImpl& output, std::byte* memory);
+  [[nodiscard]] static std::size_t nbytes(const TensorImpl& output);
   /// The sums of an output of f32 or bf16.
   [[nodiscard]] float* data() const { return static_cast<float*>(data_); }
   /// The sums of an output of any of the three dtypes, in `dtype`.
@@ -109,9 +111,14 @@ class FloatResult {
 
  private:
   const TensorImpl& output_;
-  HeldBlock memory_;
   void* data_;
 };
+
+/// The workspace of a kernel that forms its first output's sums in a FloatResult.
+template <class Attrs>
+std::size_t bytes_of_sums(const Kernel& k, const Attrs&) {
+  return FloatResult::nbytes(k.output());
+}
 
 /// Integers of any dtype and strides as a row-major array of int64.
 class Indices {

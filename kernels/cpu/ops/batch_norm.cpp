@@ -68,10 +68,11 @@ bool run_backward(Kernel& k, const tessera::BatchNormBackward::Attrs& attrs) {
   const FloatOperand mean(k, 2), variance(k, 3), weight(k, 4);
   std::optional<FloatResult> dweight, dbias;
   if (attrs.weight) {
-    dweight.emplace(k.output(1));
+    dweight.emplace(k.output(1), k.workspace());
   }
   if (attrs.bias) {
-    dbias.emplace(k.output(1 + attrs.weight));
+    dbias.emplace(k.output(1 + attrs.weight),
+                  k.workspace() + (attrs.weight ? FloatResult::nbytes(k.output(1)) : 0));
   }
   auto n = sizes_of<BatchNormBackwardOf<Number>>(x);
   n.dy_dtype = gradient.dtype, n.epsilon = attrs.epsilon;
@@ -97,8 +98,16 @@ bool backward_kernel(Kernel& k, const tessera::BatchNormBackward::Attrs& attrs) 
 }
 
 const RegisterKernel<tessera::BatchNorm, forward_kernel> register_batch_norm{DeviceType::cpu};
-const RegisterKernel<tessera::BatchNormBackward, backward_kernel> register_batch_norm_backward{
-    DeviceType::cpu};
+std::size_t bytes_of_backward(const Kernel& k, const tessera::BatchNormBackward::Attrs&) {
+  std::size_t nbytes = 0;
+  for (int i = 1; i < k.output_count(); ++i) {
+    nbytes += FloatResult::nbytes(k.output(i));
+  }
+  return nbytes;
+}
+
+const RegisterKernel<tessera::BatchNormBackward, backward_kernel, bytes_of_backward>
+    register_batch_norm_backward{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -60,7 +60,7 @@ bool grad_weight_kernel(Kernel& k, const ConvolutionBackwardWeight::Attrs& attrs
   if (!takes(k, attrs.dtype)) {
     return false;
   }
-  const FloatResult sums(k.output());
+  const FloatResult sums(k.output(), k.workspace());
   ConvolutionTask t;
   t.result = ConvolutionResult::weight;
   t.shape =
@@ -75,10 +75,10 @@ bool grad_weight_kernel(Kernel& k, const ConvolutionBackwardWeight::Attrs& attrs
 }
 
 const RegisterKernel<Convolution, convolution_kernel> register_convolution{DeviceType::cpu};
-const RegisterKernel<ConvolutionBackwardInput, grad_input_kernel> register_convolution_grad_input{
-    DeviceType::cpu};
-const RegisterKernel<ConvolutionBackwardWeight, grad_weight_kernel>
-    register_convolution_grad_weight{DeviceType::cpu};
+const RegisterKernel<ConvolutionBackwardInput, grad_input_kernel>
+    register_convolution_backward_input{DeviceType::cpu};
+const RegisterKernel<ConvolutionBackwardWeight, grad_weight_kernel, bytes_of_sums>
+    register_convolution_backward_weight{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -56,7 +56,7 @@ bool grad_weight_kernel(Kernel& k, const LinearBackwardWeight::Attrs& attrs) {
       !is_factor(k.output(), attrs.dtype) || !cuts_rows(k, gradient)) {
     return false;
   }
-  const FloatResult sums(k.output());
+  const FloatResult sums(k.output(), k.workspace());
   Gemm g;
   g.m = gradient.shape.back(), g.n = x.shape.back(), g.k = rows_of(x);
   g.a = rows_matrix(gradient).transposed();
@@ -79,7 +79,7 @@ bool grad_bias_kernel(Kernel& k, const LinearBackwardBias::Attrs&) {
   if (!is_fast(gradient) || !is_fast(k.output()) || !cuts_rows(k, gradient)) {
     return false;
   }
-  const FloatResult sums(k.output());
+  const FloatResult sums(k.output(), k.workspace());
   sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(),
            k.microbatch_count(), k.per_microbatch(), sums.data());
   sums.store();
@@ -87,12 +87,12 @@ bool grad_bias_kernel(Kernel& k, const LinearBackwardBias::Attrs&) {
 }
 
 const RegisterKernel<Linear, linear_kernel> register_linear{DeviceType::cpu};
-const RegisterKernel<LinearBackwardInput, grad_input_kernel> register_linear_grad_input{
+const RegisterKernel<LinearBackwardInput, grad_input_kernel> register_linear_backward_input{
     DeviceType::cpu};
-const RegisterKernel<LinearBackwardWeight, grad_weight_kernel> register_linear_grad_weight{
-    DeviceType::cpu};
-const RegisterKernel<LinearBackwardBias, grad_bias_kernel> register_linear_grad_bias{
-    DeviceType::cpu};
+const RegisterKernel<LinearBackwardWeight, grad_weight_kernel, bytes_of_sums>
+    register_linear_backward_weight{DeviceType::cpu};
+const RegisterKernel<LinearBackwardBias, grad_bias_kernel, bytes_of_sums>
+    register_linear_backward_bias{DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -35,14 +35,15 @@ bool sum_kernel(Kernel& k, const SumMicrobatches::Attrs&) {
     return false;
   }
   const FloatOperand pieces(k, 0);
-  const FloatResult sums(y);
+  const FloatResult sums(y, k.workspace());
   add_pieces(pieces.data(), x.shape[0], y.numel(), sums.data());
   sums.store();
   return true;
 }
 
 const RegisterKernel<JoinMicrobatches, join_kernel> register_join_microbatches{DeviceType::cpu};
-const RegisterKernel<SumMicrobatches, sum_kernel> register_sum_microbatches{DeviceType::cpu};
+const RegisterKernel<SumMicrobatches, sum_kernel, bytes_of_sums> register_sum_microbatches{
+    DeviceType::cpu};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -31,9 +31,11 @@ TEST(Backends, bring_types_with_names) {
   EXPECT_EQ(text.str(), "bare:1");
   EXPECT_EQ(error_of([] { check_available(Device::parse("bare:2")); }),
             "device: there are 2 of type bare; got bare:2, expected an index below that");
-  EXPECT_EQ(error_of([] { static_cast<void>(Device::parse("naked")); }),
-            "device: cannot be read; got \"naked\", expected cpu, cuda, meta, xpu, ipu, mtia or "
-            "bare, with or without an index as in cuda:1");
+  const std::string unknown = error_of([] { static_cast<void>(Device::parse("naked")); });
+  EXPECT_TRUE(
+      unknown.starts_with("device: cannot be read; got \"naked\", expected cpu, cuda, meta, "))
+      << unknown;
+  EXPECT_NE(unknown.find("bare"), std::string::npos) << unknown;
 }
 
 TEST(Backends, hold_what_factories_make) {

@@ -1,0 +1,36 @@
+// Streams of the host: work that is carried out by whoever waits for it, or by a thread beside.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <tessera/core/device/stream.h>
+
+namespace tessera {
+
+/// A queue of work of the host's, which tickets know by its number. Those of a stream that is gone
+/// are reached: one whose work has failed is to be kept (`keep`).
+class PolledStream {
+ public:
+  PolledStream();
+  virtual ~PolledStream();
+  PolledStream(const PolledStream&) = delete;
+  PolledStream& operator=(const PolledStream&) = delete;
+
+  [[nodiscard]] const StreamId& id() const noexcept { return id_; }
+  /// As `reached` and `synchronize` of a ticket with this number; on any thread.
+  [[nodiscard]] virtual bool reached(std::uint64_t number) = 0;
+  virtual void synchronize(std::uint64_t number) = 0;
+
+ private:
+  StreamId id_;
+};
+
+/// The stream of this name; null when it is gone.
+[[nodiscard]] std::shared_ptr<PolledStream> polled_stream(const StreamId& id);
+/// To be called once, behind its construction, by who owns it.
+void make_known(const std::shared_ptr<PolledStream>& stream);
+/// Keeps a stream for as long as the program runs.
+void keep(const std::shared_ptr<PolledStream>& stream);
+
+}  // namespace tessera

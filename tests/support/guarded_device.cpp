@@ -1,0 +1,252 @@
+#include "support/guarded_device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <sstream>
+
+#include <tessera/core/device/backend.h>
+#include <tessera/core/dispatch/kernel_job.h>
+
+#include "support/guarded_memory.h"
+#include "support/guarded_streams.h"
+
+namespace tessera::test {
+namespace {
+
+struct Guarded {
+  std::mutex mutex;
+  GuardedStreams streams;
+  GuardedMemory memory;
+  std::uint32_t opened = 0;
+  std::vector<StreamId> closed;  ///< to be opened again: clocks stay short
+  std::size_t waits = 0;
+  std::optional<std::size_t> ignored;
+  Ticket left_out;  ///< by the access that is about to come, which may ask for it again
+
+  /// Counts a wait by what knows `clock`; false where it is not to be done.
+  bool counts(const VectorClock& clock, const Ticket& ticket) {
+    if (clock.covers(ticket)) {
+      return true;
+    }
+    if (left_out != ticket && waits++ == ignored) {
+      left_out = ticket;
+    }
+    return left_out != ticket;
+  }
+};
+
+Guarded& guarded() {
+  static auto& device = *new Guarded;  // tensors of other statics may outlive it
+  return device;
+}
+
+int count() {
+  return 4;
+}
+
+DeviceBlock allocate_guarded(const StreamId& home, std::size_t nbytes, MemoryCategory category) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  const GuardedMemory::Taken taken = g.memory.take(home.device.index, nbytes);
+  return {.memory = {.data = taken.pages.closed, .nbytes = nbytes, .category = category},
+          .free_from = taken.free_from};
+}
+
+void deallocate_guarded(const MemoryBlock& block, const StreamId& home,
+                        std::span<const Ticket> others) noexcept {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  for (const Ticket& ticket : others) {
+    if (g.counts(g.streams.clock_of(home), ticket)) {
+      g.streams.wait(home, ticket, false);
+    }
+  }
+  const MappedPages pages = pages_at(block.data, 0);
+  const VectorClock known = g.streams.clock_of(home);
+  const Ticket ticket =
+      g.streams.push(home, [pages] { std::memset(pages.writable, 0xcb, pages.nbytes); });
+  g.memory.write(block.data, known, ticket, "the end of a storage");
+  g.memory.give_back(block.data, home.device.index, ticket);
+  g.left_out = {};
+}
+
+void write_guarded(int, std::byte* to, const std::byte* from, std::size_t nbytes) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  g.memory.write(to, g.streams.clock_of_host(), {}, "the host");
+  std::memcpy(writable_address(to, nbytes), from, nbytes);
+  g.left_out = {};
+}
+
+void read_guarded(int, std::byte* to, const std::byte* from, std::size_t nbytes) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  g.memory.read(from, g.streams.clock_of_host(), {}, "the host");
+  std::memcpy(to, writable_address(from, nbytes), nbytes);
+  g.left_out = {};
+}
+
+StreamId open_stream(int index, const char*) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  const auto known = std::ranges::find(g.closed, guarded_device(index), &StreamId::device);
+  if (known == g.closed.end()) {
+    return {.device = guarded_device(index), .number = ++g.opened};
+  }
+  const StreamId stream = *known;
+  g.closed.erase(known);
+  return stream;
+}
+
+void close_stream(const StreamId& stream) noexcept {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  g.closed.push_back(stream);
+}
+
+/// What an operand of a kernel is on the host: the read-only memory, or the writable one where the
+/// kernel writes to the same block.
+void open_operand(TensorImpl& x, bool writable) {
+  const Storage& closed = *x.storage;
+  const MappedPages pages = pages_at(closed.data(), closed.nbytes());
+  std::byte* const address =
+      (writable ? pages.writable : pages.readable) + (closed.data() - pages.closed);
+  x.storage = make_ref<Storage>(address, closed.nbytes(), Device{}, nullptr);
+  x.device = Device{};
+}
+
+/// The closed addresses of the job's operands there; null for others.
+std::vector<const std::byte*> blocks_of(const KernelJob& job) {
+  std::vector<const std::byte*> blocks;
+  for (const Ref<TensorImpl>& x : job.operands()) {
+    const bool there = x && x->device.type == guarded_device().type;
+    blocks.push_back(there ? pages_at(x->storage->data(), 0).closed : nullptr);
+  }
+  return blocks;
+}
+
+void note_accesses(Guarded& g, const KernelJob& job, const std::vector<const std::byte*>& blocks,
+                   const VectorClock& known, const Ticket& ticket) {
+  std::ostringstream who;
+  who << job.op() << " on stream " << ticket.stream.number << " of " << ticket.stream.device;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i] != nullptr && !job.writes(i)) {
+      g.memory.read(blocks[i], known, ticket, who.str());
+    }
+  }
+  VectorClock with_itself = known;
+  with_itself.join(ticket);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i] != nullptr && job.writes(i)) {
+      g.memory.write(blocks[i], with_itself, ticket, who.str());
+    }
+  }
+}
+
+Ticket launch_guarded(const StreamId& stream, std::unique_ptr<KernelJob> job) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  const std::vector<const std::byte*> blocks = blocks_of(*job);
+  std::vector<const std::byte*> written;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (job->writes(i)) {
+      written.push_back(blocks[i]);
+    }
+  }
+  const VectorClock known = g.streams.clock_of(stream);
+  const Ticket ticket{stream, g.streams.last(stream).number + 1};
+  note_accesses(g, *job, blocks, known, ticket);
+  g.left_out = {};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i] != nullptr) {
+      open_operand(*job->operands()[i], std::ranges::find(written, blocks[i]) != written.end());
+    }
+  }
+  const std::shared_ptr<KernelJob> shared = std::move(job);
+  return g.streams.push(stream, [shared] { shared->run(); });
+}
+
+Ticket mark_guarded(const StreamId& stream) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  return g.streams.last(stream);
+}
+
+void wait_guarded(const StreamId& stream, const Ticket& ticket) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  if (g.counts(g.streams.clock_of(stream), ticket)) {
+    g.streams.wait(stream, ticket, true);
+  }
+}
+
+bool reached_guarded(const Ticket& ticket) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  return g.streams.reached(ticket);
+}
+
+void synchronize_guarded(const Ticket& ticket) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  if (ticket && g.counts(g.streams.clock_of_host(), ticket)) {
+    g.streams.run_until(ticket);
+    g.streams.rethrow(ticket);
+  }
+}
+
+constexpr DeviceBackend kGuarded{.name = "guarded",
+                                 .kernels_of = DeviceType::cpu,
+                                 .count = count,
+                                 .allocate = allocate_guarded,
+                                 .deallocate = deallocate_guarded,
+                                 .write = write_guarded,
+                                 .read = read_guarded,
+                                 .open = open_stream,
+                                 .close = close_stream,
+                                 .launch = launch_guarded,
+                                 .mark = mark_guarded,
+                                 .wait = wait_guarded,
+                                 .reached = reached_guarded,
+                                 .synchronize = synchronize_guarded};
+const RegisterDevice register_guarded{kGuarded};
+
+}  // namespace
+
+Device guarded_device(int index) {
+  return {.type = register_guarded.type(), .index = static_cast<std::int8_t>(index)};
+}
+
+GuardedRun::GuardedRun(std::uint64_t seed, std::optional<std::size_t> ignored) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  g.streams.run_all();
+  g.memory.trim();  // so that runs of one seed are alike
+  g.streams.draw_from(seed);
+  g.waits = 0;
+  g.ignored = ignored;
+}
+
+GuardedRun::~GuardedRun() {
+  static_cast<void>(reports());
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  g.streams.forget_errors();
+  g.ignored.reset();
+}
+
+std::vector<std::string> GuardedRun::reports() {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  g.streams.run_all();
+  return g.memory.take_reports();
+}
+
+std::size_t GuardedRun::waits() const {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  return g.waits;
+}
+
+}  // namespace tessera::test
