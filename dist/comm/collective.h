@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <tessera/core/tensor/array_loops.h>
 #include <tessera/core/tensor/dtype.h>
+#include <tessera/core/tensor/tensor.h>
 #include <tessera/dist/reduce/tree.h>
 
 namespace tessera::dist {
@@ -25,8 +27,31 @@ enum class CollectiveKind : std::uint8_t {
 
 using tessera::ReduceOp;
 
-/// What one rank contributes to a collective and receives from it. Memory is contiguous, owned by
-/// the caller through `keep_alive`, and must not be touched before the returned Work is done.
+/// Memory that a collective reads or writes: the bytes of a storage from `offset` on, which it
+/// keeps alive. None without a storage.
+struct Operand {
+  Ref<Storage> storage;
+  std::size_t offset = 0;
+
+  Operand() = default;
+  /// The elements of a dense tensor, on any device. Throws InvalidArgument for another one.
+  explicit Operand(const Tensor& x);
+  /// Memory of the host's that `owner` keeps alive, or the caller.
+  Operand(const void* data, std::size_t nbytes, std::shared_ptr<const void> owner = nullptr);
+
+  /// The first byte, which is the device's.
+  [[nodiscard]] std::byte* data() const noexcept {
+    return storage ? storage->data() + offset : nullptr;
+  }
+  friend bool operator==(const Operand& a, const Operand& b) noexcept {
+    return a.data() == b.data();
+  }
+};
+
+/// What one rank contributes to a collective and receives from it. A collective begins after the
+/// work on its operands that was launched before it, and what is launched on their storages later
+/// comes after it, on any stream. Memory that is known by address alone must not be touched before
+/// the returned Work is done.
 ///
 /// | kind | send holds | receive holds afterwards |
 /// |---|---|---|
@@ -38,22 +63,24 @@ using tessera::ReduceOp;
 /// | send / receive | count / nothing | nothing / count |
 /// | barrier | nothing | nothing |
 ///
-/// `send == receive` means in place. Sums are taken along the balanced binary tree over ranks, in
+/// Equal operands mean in place. Sums are taken along the balanced binary tree over ranks, in
 /// f32 for f16, bf16 and f32, so that the bits depend neither on the backend nor on timing.
 struct Collective {
   CollectiveKind kind = CollectiveKind::barrier;
   ReduceOp reduce = ReduceOp::sum;
   DType dtype = DType::f32;
-  const void* send = nullptr;
-  void* receive = nullptr;
-  std::size_t count = 0;       ///< elements, see the table
+  Operand send;
+  Operand receive;
+  std::size_t count = 0;  ///< elements, see the table
+  /// all_gather and reduce_scatter: elements of each rank's part, where these are uneven; `count`
+  /// is this rank's then. Padding, if a transport needs any, is its own.
+  std::vector<std::size_t> counts{};
   int peer = -1;               ///< root of a broadcast, partner of a send or receive
   std::uint64_t sequence = 0;  ///< number of the call in its group, set by the communicator
   std::string label;           ///< parameter or bucket, for errors and traces
   /// all_reduce and reduce_scatter: the order of the sum, null for one block a rank. With a tree
   /// of b blocks on this rank, `send` holds b consecutive blocks, each as the table says.
   std::shared_ptr<const ReductionTree> tree;
-  std::shared_ptr<const void> keep_alive;  ///< owner of the memory, held until the work is done
 };
 
 [[nodiscard]] const char* to_string(CollectiveKind) noexcept;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <numeric>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/communicator.h>
@@ -18,11 +20,19 @@ Collective collective_of(CollectiveKind kind, const T* send, T* receive, std::si
   Collective c;
   c.kind = kind;
   c.dtype = dtype_of<T>;
-  c.send = send;
-  c.receive = receive;
+  c.send = send == nullptr ? Operand() : Operand(send, count * sizeof(T));
+  c.receive = receive == static_cast<const void*>(send) ? c.send
+              : receive == nullptr                      ? Operand()
+                                                        : Operand(receive, count * sizeof(T));
   c.count = count;
   c.label = std::move(label);
   return c;
+}
+
+/// Throws InvalidArgument that begins with `what` unless `counts` come to `size`.
+inline void check_sum(const char* what, std::size_t size, const std::vector<std::size_t>& counts) {
+  const std::size_t sum = std::reduce(counts.begin(), counts.end());
+  check(size == sum, what, "; got ", size, ", expected ", sum, " as in the counts by rank");
 }
 
 /// Reduces `values` over all ranks, in place.
@@ -46,6 +56,17 @@ Work all_gather(Communicator& comm, std::span<const std::type_identity_t<T>> min
                                       mine.size(), std::move(label)));
 }
 
+/// Gathers parts of uneven sizes, `counts` by rank; all.size() is their sum.
+template <class T>
+Work all_gather(Communicator& comm, std::span<const std::type_identity_t<T>> mine, std::span<T> all,
+                std::vector<std::size_t> counts, std::string label = {}) {
+  Collective c = collective_of<T>(CollectiveKind::all_gather, mine.data(), all.data(), mine.size(),
+                                  std::move(label));
+  check_sum("all_gather: wrong size of the result", all.size(), counts);
+  c.counts = std::move(counts);
+  return comm.launch(std::move(c));
+}
+
 /// Reduces `all` over ranks and keeps this rank's part of it; all.size() == size * mine.size().
 template <class T>
 Work reduce_scatter(Communicator& comm, std::span<const std::type_identity_t<T>> all,
@@ -56,6 +77,19 @@ Work reduce_scatter(Communicator& comm, std::span<const std::type_identity_t<T>>
   Collective c = collective_of<T>(CollectiveKind::reduce_scatter, all.data(), mine.data(),
                                   mine.size(), std::move(label));
   c.reduce = op;
+  return comm.launch(std::move(c));
+}
+
+/// Reduces `all`, of which rank r keeps the part of counts[r] elements; all.size() is their sum.
+template <class T>
+Work reduce_scatter(Communicator& comm, std::span<const std::type_identity_t<T>> all,
+                    std::span<T> mine, std::vector<std::size_t> counts, ReduceOp op = ReduceOp::sum,
+                    std::string label = {}) {
+  Collective c = collective_of<T>(CollectiveKind::reduce_scatter, all.data(), mine.data(),
+                                  mine.size(), std::move(label));
+  check_sum("reduce_scatter: wrong size of the input", all.size(), counts);
+  c.reduce = op;
+  c.counts = std::move(counts);
   return comm.launch(std::move(c));
 }
 

@@ -56,11 +56,9 @@ class FakeCommunicator final : public Communicator {
     if (nbytes == 0 || (c.kind != CollectiveKind::all_gather && !exchange)) {
       return;
     }
-    const auto* own = static_cast<const std::byte*>(c.send) +
-                      (exchange ? nbytes * static_cast<std::size_t>(rank_) : 0);
+    const auto* own = c.send.data() + (exchange ? nbytes * static_cast<std::size_t>(rank_) : 0);
     for (int r = 0; r < size_; ++r) {
-      std::memmove(static_cast<std::byte*>(c.receive) + nbytes * static_cast<std::size_t>(r), own,
-                   nbytes);
+      std::memmove(c.receive.data() + nbytes * static_cast<std::size_t>(r), own, nbytes);
     }
   }
 

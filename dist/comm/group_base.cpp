@@ -1,18 +1,30 @@
 #include <tessera/dist/comm/group_base.h>
 
+#include <algorithm>
+#include <ranges>
 #include <utility>
+#include <vector>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/hazards.h>
+#include <tessera/dist/comm/host_operand.h>
 #include <tessera/dist/comm/validate.h>
 
 namespace tessera::dist {
 namespace {
 
-/// The collective with its coroutine, which refers to it and to the core.
+/// The collective with its coroutine, which refers to it and to the core. What lies on a device, or
+/// in uneven parts, is copied first and back at the end.
 class Launched final : public Operation {
  public:
-  Launched(std::shared_ptr<Progress> progress, Health& health, GroupCore& core, Collective c)
-      : Operation(std::move(progress), health), collective_(std::move(c)) {
+  Launched(std::shared_ptr<Progress> progress, Health& health, GroupCore& core, Collective c,
+           const Membership& group)
+      : Operation(std::move(progress), health),
+        collective_(std::move(c)),
+        send_(HostOperand::sent(collective_, group.rank, group.size())),
+        receive_(HostOperand::received(collective_, group.rank, group.size())) {
+    collective_.send = send_.get();
+    collective_.receive = receive_.get();
     task = core.start(collective_);
   }
   ~Launched() override { task = Task(); }  // before what it refers to
@@ -21,14 +33,40 @@ class Launched final : public Operation {
   [[nodiscard]] const Collective& collective() const { return collective_; }
 
  protected:
+  void begin() override { send_.fetch(); }
+  void end() override { receive_.give_back(); }
   void release() noexcept override {
-    collective_.tree.reset();
-    collective_.keep_alive.reset();
+    collective_ = {};
+    send_ = receive_ = HostOperand::sent({}, 0, 1);
   }
 
  private:
   Collective collective_;
+  HostOperand send_, receive_;
 };
+
+/// What a collective must come after. Memory that is known by address alone has no hazards.
+std::vector<Ticket> tickets_before(const Collective& c) {
+  std::vector<Ticket> tickets;
+  const auto add = [&](const Operand& operand, bool writes) {
+    if (operand.storage) {
+      const std::vector<Ticket> more = tessera::tickets_before(*operand.storage, writes);
+      tickets.insert(tickets.end(), more.begin(), more.end());
+    }
+  };
+  add(c.send, false);
+  add(c.receive, true);
+  return tickets;
+}
+
+void leave_ticket(const Ticket& ticket, const Ref<Storage>& send, const Ref<Storage>& receive) {
+  if (send && send->keeps_memory()) {
+    after_read(*send, ticket);
+  }
+  if (receive && receive->keeps_memory()) {
+    after_write(*receive, ticket);
+  }
+}
 
 std::string trace_name(const Collective& c) {
   std::string name = to_string(c.kind);
@@ -38,7 +76,7 @@ std::string trace_name(const Collective& c) {
 const std::shared_ptr<Lane>& in(std::map<int, std::shared_ptr<Lane>>& lanes, int peer) {
   std::shared_ptr<Lane>& lane = lanes[peer];
   if (lane == nullptr) {
-    lane = std::make_shared<Lane>();
+    lane = Lane::make();
   }
   return lane;
 }
@@ -55,11 +93,15 @@ GroupBase::GroupBase(Membership membership, std::unique_ptr<GroupCore> core,
 GroupBase::~GroupBase() {
   const auto gone = std::make_exception_ptr(CommError("launch: the communicator '" + name() +
                                                       "' was destroyed before its work was done"));
-  progress_->cancel(collectives_, gone);
-  for (auto* lanes : {&sends_, &receives_}) {
-    for (const auto& [peer, lane] : *lanes) {
-      progress_->cancel(lane, gone);
+  const auto end = [&](const std::shared_ptr<Lane>& lane) {
+    progress_->cancel(lane, gone);
+    if (lane->end()) {
+      keep(lane);
     }
+  };
+  end(collectives_);
+  for (auto* lanes : {&sends_, &receives_}) {
+    std::ranges::for_each(*lanes | std::views::values, end);
   }
 }
 
@@ -74,11 +116,23 @@ Work GroupBase::launch(Collective collective) {
   validate(collective, rank(), size());
   health_->require();
   collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
-  auto operation = std::make_shared<Launched>(progress_, *health_, *core_, std::move(collective));
+  const Ref<Storage> send = collective.send.storage, receive = collective.receive.storage;
+  const std::shared_ptr<Lane>& lane = lane_of(collective);
+  std::vector<Ticket> before = tickets_before(collective);
+  if (!collective.counts.empty()) {
+    collective.count = std::ranges::max(collective.counts);
+    if (std::ranges::count(collective.counts, collective.count) == size()) {
+      collective.counts.clear();
+    }
+  }
+  auto operation =
+      std::make_shared<Launched>(progress_, *health_, *core_, std::move(collective), membership_);
+  operation->after = std::move(before);
   if (tracing()) {
     operation->name = trace_name(operation->collective());
   }
-  progress_->submit(lane_of(operation->collective()), operation);
+  progress_->submit(lane, operation);
+  leave_ticket(lane->ticket_of(operation), send, receive);
   return Work(std::move(operation));
 }
 

@@ -47,7 +47,7 @@ class GroupBase : public Communicator {
   std::unique_ptr<GroupCore> core_;
   std::shared_ptr<Health> health_;
   std::shared_ptr<Progress> progress_;
-  std::shared_ptr<Lane> collectives_ = std::make_shared<Lane>();
+  std::shared_ptr<Lane> collectives_ = Lane::make();
   std::map<int, std::shared_ptr<Lane>> sends_;
   std::map<int, std::shared_ptr<Lane>> receives_;
   std::uint64_t launched_ = 0;

@@ -45,8 +45,12 @@ Task::Progress Operation::advance() {
     return Task::Progress::done;
   }
   try {
+    if (!may_begin()) {
+      return Task::Progress::waiting;
+    }
     const Task::Progress progress = task.advance();
     if (progress == Task::Progress::done) {
+      end();
       finish(nullptr);
     } else if (first) {  // what ends at once took less time than looking at the clock
       started_ = clock().now();
@@ -59,6 +63,20 @@ Task::Progress Operation::advance() {
   }
 }
 
+bool Operation::may_begin() {
+  if (under_way_) {
+    return true;
+  }
+  while (!after.empty() && reached(after.back())) {
+    after.pop_back();
+  }
+  under_way_ = after.empty();
+  if (under_way_) {
+    begin();
+  }
+  return under_way_;
+}
+
 void Operation::finish(std::exception_ptr error) noexcept {
   if (started_ != Time{}) {
     duration_ = clock().now() - started_;
@@ -68,6 +86,70 @@ void Operation::finish(std::exception_ptr error) noexcept {
   task = Task();
   release();
   done_.store(true, std::memory_order_release);
+}
+
+std::shared_ptr<Lane> Lane::make() {
+  auto lane = std::make_shared<Lane>();
+  make_known(lane);
+  return lane;
+}
+
+Ticket Lane::ticket_of(const std::shared_ptr<Operation>& operation) {
+  const std::lock_guard lock(mutex_);
+  if (operation->done()) {
+    return {};
+  }
+  while (!asked_for_.empty() && asked_for_.begin()->second->ended_well()) {
+    asked_for_.erase(asked_for_.begin());
+  }
+  asked_for_[++last_] = operation;
+  return {id(), last_};
+}
+
+std::shared_ptr<Operation> Lane::operation_of(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = asked_for_.find(number);
+  return found == asked_for_.end() ? nullptr : found->second;
+}
+
+/// One that failed is kept: its error is for all who come.
+bool Lane::reached(std::uint64_t number) {
+  const std::shared_ptr<Operation> operation = operation_of(number);
+  if (operation == nullptr) {
+    const std::lock_guard lock(mutex_);
+    if (error_ != nullptr && number >= failed_from_) {
+      std::rethrow_exception(error_);
+    }
+    return true;
+  }
+  if (!operation->done()) {
+    return false;
+  }
+  if (operation->error() != nullptr) {
+    std::rethrow_exception(operation->error());
+  }
+  const std::lock_guard lock(mutex_);
+  asked_for_.erase(number);
+  return true;
+}
+
+void Lane::synchronize(std::uint64_t number) {
+  if (const std::shared_ptr<Operation> operation = operation_of(number); operation != nullptr) {
+    operation->wait_until(Time::max());
+  }
+  static_cast<void>(reached(number));
+}
+
+bool Lane::end() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [number, operation] : asked_for_) {
+    if (error_ == nullptr && operation->error() != nullptr) {
+      error_ = operation->error();
+      failed_from_ = number;
+    }
+  }
+  asked_for_.clear();
+  return error_ != nullptr;
 }
 
 Progress::~Progress() {

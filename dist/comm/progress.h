@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/trace.h>
+#include <tessera/core/device/polled_stream.h>
 #include <tessera/dist/comm/health.h>
 #include <tessera/dist/comm/task.h>
 #include <tessera/dist/comm/work.h>
@@ -31,25 +33,33 @@ class Operation : public WorkState {
 
   /// Set before the operation is submitted.
   Task task;
-  std::string name;  ///< in traces; empty while none runs
+  std::vector<Ticket> after;  ///< of work that it comes after
+  std::string name;           ///< in traces; empty while none runs
 
   bool wait_until(Time deadline) override;
   [[nodiscard]] bool done() const override { return done_.load(std::memory_order_acquire); }
   [[nodiscard]] std::exception_ptr error() const override { return done() ? error_ : nullptr; }
   [[nodiscard]] std::chrono::nanoseconds duration() const override;
+  [[nodiscard]] bool ended_well() const { return done() && error_ == nullptr; }
 
  protected:
+  /// What comes before the coroutine's first step, and behind its last one.
+  virtual void begin() {}
+  virtual void end() {}
   /// Lets go of what the coroutine referred to, which is gone.
   virtual void release() noexcept = 0;
 
  private:
   friend class Progress;
   Task::Progress advance();
+  /// True once all that it comes after is reached.
+  bool may_begin();
   void finish(std::exception_ptr error) noexcept;
 
   std::shared_ptr<Progress> progress_;
   Health& health_;
   bool begun_ = false;
+  bool under_way_ = false;
   Time started_{};  ///< unset: it ended as soon as it began
   std::chrono::nanoseconds duration_{0};
   AsyncTraceRange trace_;
@@ -57,11 +67,30 @@ class Operation : public WorkState {
   std::atomic<bool> done_{false};
 };
 
-/// Operations that must be carried out one after another; different lanes run side by side.
-class Lane {
+/// A stream of operations, which are carried out one after another; different lanes run side by
+/// side.
+class Lane final : public PolledStream {
+ public:
+  [[nodiscard]] static std::shared_ptr<Lane> make();
+  /// The point behind `operation`, which was submitted last.
+  [[nodiscard]] Ticket ticket_of(const std::shared_ptr<Operation>& operation);
+  [[nodiscard]] bool reached(std::uint64_t number) override;
+  void synchronize(std::uint64_t number) override;
+  /// Lets go of all operations, of which none is under way any more. True when some had failed: the
+  /// first error stays that of their tickets.
+  [[nodiscard]] bool end();
+
+ private:
   friend class Progress;
-  std::deque<std::shared_ptr<Operation>> queue_;
+  [[nodiscard]] std::shared_ptr<Operation> operation_of(std::uint64_t number);
+
+  std::deque<std::shared_ptr<Operation>> queue_;  ///< Progress's
   bool listed_ = false;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<Operation>> asked_for_;  ///< by ticket, until reached
+  std::uint64_t last_ = 0;
+  std::uint64_t failed_from_ = 0;
+  std::exception_ptr error_;
 };
 
 /// One per rank, shared by its communicators. The thread starts with the first operation that

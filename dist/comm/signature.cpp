@@ -67,6 +67,9 @@ Signature signature_of(const Collective& c) {
   s.count = c.count;
   s.label_hash = hash_of(c.label);
   s.tree_hash = c.tree == nullptr ? 0 : hash_of(*c.tree);
+  for (const std::size_t count : c.counts) {
+    s.tree_hash = mix(s.tree_hash, count);
+  }
   s.peer = c.kind == CollectiveKind::broadcast ? c.peer : -1;
   s.kind = c.kind;
   s.reduce = is_reduction(c.kind) ? c.reduce : ReduceOp::sum;
@@ -125,7 +128,9 @@ void require_match(const Membership& group, std::span<const RankSignature> signa
   fail<Desync>("desync: ranks of group '", group.name, "' disagree about collective ",
                expected.sequence, "; got ", differing, ", expected ", expected.to_string(&group),
                " as rank ", group.world_rank(signatures[0].rank), " did",
-               same_text ? " (in the tail of the label or in the reduction tree)" : "");
+               same_text
+                   ? " (in the tail of the label, in the sizes of parts or in the reduction tree)"
+                   : "");
 }
 
 void require_pair(const Membership& group, const Collective& receive, const Signature& sent) {

@@ -35,19 +35,45 @@ void validate_tree(const Collective& c, int size) {
         " ranks, expected ", size);
 }
 
+void validate_counts(const Collective& c, int rank, int size) {
+  if (c.counts.empty()) {
+    return;
+  }
+  const bool has_parts =
+      c.kind == CollectiveKind::all_gather || c.kind == CollectiveKind::reduce_scatter;
+  check(has_parts, to_string(c.kind), ": only all_gather and reduce_scatter take counts by rank");
+  check(std::ssize(c.counts) == size, to_string(c.kind), ": wrong number of counts; got ",
+        c.counts.size(), ", expected one for each of ", size, " ranks");
+  const std::size_t own = c.counts[static_cast<std::size_t>(rank)];
+  check(c.count == own, to_string(c.kind), ": the count is not this rank's; got ", c.count,
+        ", expected ", own, " as in the counts by rank");
+}
+
+/// Whether an operand of `elements` elements has none: of uneven parts one of kind `of_all` holds
+/// all ranks'.
+bool holds_nothing(const Collective& c, std::size_t elements, CollectiveKind of_all) {
+  if (c.counts.empty()) {
+    return elements == 0;
+  }
+  return c.kind == of_all ? std::ranges::max(c.counts) == 0 : c.count == 0;
+}
+
 }  // namespace
 
 void validate(const Collective& c, int rank, int size) {
   validate_peer(c, rank, size);
   validate_tree(c, size);
-  if (c.kind == CollectiveKind::barrier || c.count == 0) {
+  validate_counts(c, rank, size);
+  if (c.kind == CollectiveKind::barrier) {
     return;
   }
-  check(send_count(c, rank, size) == 0 || c.send != nullptr, to_string(c.kind),
-        ": send is null; got count ", c.count);
+  check(holds_nothing(c, send_count(c, rank, size), CollectiveKind::reduce_scatter) ||
+            c.send.data() != nullptr,
+        to_string(c.kind), ": send is null; got count ", c.count);
   const bool root = c.kind == CollectiveKind::broadcast && c.peer == rank;
-  check(root || receive_count(c, size) == 0 || c.receive != nullptr, to_string(c.kind),
-        ": receive is null; got count ", c.count);
+  check(root || holds_nothing(c, receive_count(c, size), CollectiveKind::all_gather) ||
+            c.receive.data() != nullptr,
+        to_string(c.kind), ": receive is null; got count ", c.count);
 }
 
 int blocks_of(const Collective& c, int rank) {

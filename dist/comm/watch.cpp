@@ -299,6 +299,9 @@ void Watch::look(Time now) {
   }
   own.busy = activity.empty() ? 0 : 1;
   board_->exchange();
+  if (board_->failure().written() && !std::exchange(told_, true)) {
+    comm_->abort(board_->failure().exception());  // its data may know nothing of it
+  }
   heartbeats_.listen(now);
   std::unique_lock lock(mutex_);
   const Duration since_last = last_look_ == Time{} ? Duration{} : now - last_look_;

@@ -93,6 +93,7 @@ class Watch {
   std::chrono::milliseconds deadline_;
   Duration grace_;     ///< for which another group has the word
   Duration patience_;  ///< the deadline, or a little more where another host speaks first
+  bool told_ = false;  ///< the group of its failure
   Heartbeats heartbeats_;
   std::mutex mutex_;
   std::deque<Entry> under_way_;

@@ -13,7 +13,9 @@ void FingerprintExchange::begin(Communicator& comm, std::uint64_t mine, std::str
   table_->front() = std::bit_cast<std::int64_t>(mine);
   Collective c = collective_of<std::int64_t>(CollectiveKind::all_gather, table_->data(),
                                              table_->data() + 1, 1, std::move(label));
-  c.keep_alive = table_;
+  c.send = Operand(table_->data(), sizeof mine, table_);
+  c.receive =
+      Operand(table_->data() + 1, static_cast<std::size_t>(comm.size()) * sizeof mine, table_);
   work_ = comm.launch(std::move(c));
 }
 

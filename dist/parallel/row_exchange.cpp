@@ -19,19 +19,16 @@ Room<T> room_of(const Tensor& x) {
   return {data, data + dense.numel()};
 }
 
-/// Gathers `width` numbers an id from every rank; ranks with fewer ids pad.
+/// Gathers `width` numbers an id from every rank.
 template <class T>
-Room<T> gather_uneven(Communicator& comm, Room<T> mine, const Counts& counts, std::int64_t width,
-                      const std::string& label) {
-  const auto most = static_cast<std::size_t>(std::ranges::max(counts) * width);
-  mine.resize(most);
-  Room<T> padded(most * counts.size());
-  all_gather<T>(comm, mine, padded, label).wait();
-  Room<T> all;
-  for (std::size_t r = 0; r < counts.size(); ++r) {
-    const auto begin = padded.begin() + static_cast<std::ptrdiff_t>(r * most);
-    all.insert(all.end(), begin, begin + counts[r] * width);
+Room<T> gather_all(Communicator& comm, const Room<T>& mine, const Counts& ids, std::int64_t width,
+                   const std::string& label) {
+  std::vector<std::size_t> counts;
+  for (const std::int64_t n : ids) {
+    counts.push_back(static_cast<std::size_t>(n * width));
   }
+  Room<T> all(std::reduce(counts.begin(), counts.end()));
+  all_gather<T>(comm, mine, all, std::move(counts), label).wait();
   return all;
 }
 
@@ -66,9 +63,9 @@ SparseGradient gather_rows(Communicator& comm, const RankRows& mine, const Count
                            const Counts& microbatches, std::int64_t width,
                            const std::string& label) {
   const CategoryScope category(MemoryCategory::communication);
-  const RankRows all{.ids = gather_uneven(comm, mine.ids, ids, 1, label),
-                     .values = gather_uneven(comm, mine.values, ids, width, label),
-                     .lengths = gather_uneven(comm, mine.lengths, microbatches, 1, label)};
+  const RankRows all{.ids = gather_all(comm, mine.ids, ids, 1, label),
+                     .values = gather_all(comm, mine.values, ids, width, label),
+                     .lengths = gather_all(comm, mine.lengths, microbatches, 1, label)};
   return part_of(all, 0, all.lengths, width);
 }
 
@@ -96,9 +93,11 @@ Tensor reduce_rows(Communicator& comm, const RankRows& mine, const std::vector<T
     }
   }
   Tensor total = empty({rows, width});
-  Collective c =
-      collective_of<float>(CollectiveKind::all_reduce, sums.data<float>(), total.data<float>(),
-                           static_cast<std::size_t>(rows * width), label);
+  Collective c{.kind = CollectiveKind::all_reduce};
+  c.send = Operand(sums);
+  c.receive = Operand(total);
+  c.count = static_cast<std::size_t>(rows * width);
+  c.label = label;
   c.tree = tree;
   comm.launch(std::move(c)).wait();
   return total;

@@ -1,4 +1,5 @@
-// Time per op beyond its kernel: an op whose kernel does nothing, in a chain.
+// Time per op beyond its kernel: an op whose kernel does nothing, in a chain; also beside a tensor
+// that a collective wrote before.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -8,6 +9,8 @@
 #include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
+#include <tessera/dist/comm/collective.h>
+#include <tessera/dist/comm/loopback.h>
 
 namespace tessera {
 namespace {
@@ -57,6 +60,23 @@ double median_ns(const Run& run) {
   return samples[kSamples / 2];
 }
 
+/// A tensor on which a collective once wrote.
+Tensor reduced() {
+  const auto ranks = dist::make_loopback(2);
+  const Tensor own = ones({8}), other = ones({8});
+  std::vector<dist::Work> works;
+  for (const Tensor& x : {own, other}) {
+    dist::Collective c{.kind = dist::CollectiveKind::all_reduce};
+    c.send = c.receive = dist::Operand(x);
+    c.count = 8;
+    works.push_back(ranks[works.size()]->launch(std::move(c)));
+  }
+  for (const dist::Work& work : works) {
+    work.wait();
+  }
+  return own;
+}
+
 void print_rows() {
   const Tensor x = ones({8}).set_requires_grad(true);
   const Tensor y = ones({8});
@@ -64,14 +84,20 @@ void print_rows() {
     const NoGradGuard no_grad;
     static_cast<void>(chain(x, y));
   });
+  const Tensor z = reduced();
+  const double after_collective = median_ns([&] {
+    const NoGradGuard no_grad;
+    static_cast<void>(chain(x, z));
+  });
   const double recorded = median_ns([&] { static_cast<void>(chain(x, y)); });
   const double both = median_ns([&] { chain(x, y).backward(y); });
   std::printf(R"({"bench": "overhead", "rows": [)"
               R"({"name": "op_forward", "value": %.1f, "unit": "ns"}, )"
+              R"({"name": "op_forward_after_collective", "value": %.1f, "unit": "ns"}, )"
               R"({"name": "op_forward_recorded", "value": %.1f, "unit": "ns"}, )"
               R"({"name": "op_forward_backward", "value": %.1f, "unit": "ns"}]})"
               "\n",
-              forward, recorded, both);
+              forward, after_collective, recorded, both);
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ void HostsCore::post(const Collective& c) {
   Descriptor& post = block_.post(topology_.local_rank(), ++posted_);
   const std::size_t element = size_of(c.dtype);
   post.send = addresses_->describe(
-      c.send, send_count(c, topology_.rank, static_cast<int>(topology_.host_of.size())) * element);
-  post.receive = addresses_->describe(c.receive, c.count * element);
+      c.send.data(),
+      send_count(c, topology_.rank, static_cast<int>(topology_.host_of.size())) * element);
+  post.receive = addresses_->describe(c.receive.data(), c.count * element);
   arrive();
 }
 
@@ -65,13 +66,13 @@ Task HostsCore::exchange_directly(Exchange& x) {
     const bool here = topology_.host_of[static_cast<std::size_t>(leaf.rank)] == x.host;
     const int member = topology_.local_rank_of[static_cast<std::size_t>(leaf.rank)];
     const std::byte* base = !here   ? nullptr
-                            : alone ? static_cast<const std::byte*>(c.send)
+                            : alone ? c.send.data()
                                     : addresses_->resolve(block_.post(member, posted_).send);
     x.leaves.push_back(here ? base + static_cast<std::size_t>(leaf.slot) * c.count * x.element()
                             : nullptr);
   }
   for (int member = 0; member < block_.members(); ++member) {
-    x.results.push_back(alone ? static_cast<std::byte*>(c.receive)
+    x.results.push_back(alone ? c.receive.data()
                               : addresses_->resolve(block_.post(member, posted_).receive));
   }
   const std::size_t step = kPieceBytes / x.element() * static_cast<std::size_t>(x.hosts * x.lanes);
@@ -105,14 +106,13 @@ void HostsCore::stage(const Exchange& x, std::size_t first, std::size_t n) const
   const Collective& c = x.collective;
   std::byte* slot = block_.slot(topology_.local_rank(), 0);
   for (std::size_t b = 0; b < static_cast<std::size_t>(blocks_of(c, topology_.rank)); ++b) {
-    copy_in_caches(slot + b * n * x.element(),
-                   static_cast<const std::byte*>(c.send) + (b * c.count + first) * x.element(),
+    copy_in_caches(slot + b * n * x.element(), c.send.data() + (b * c.count + first) * x.element(),
                    n * x.element());
   }
 }
 
 void HostsCore::collect(const Exchange& x, std::size_t first, std::size_t n) const {
-  copy_in_caches(static_cast<std::byte*>(x.collective.receive) + first * x.element(),
+  copy_in_caches(x.collective.receive.data() + first * x.element(),
                  block_.slot(topology_.local_rank(), 1), n * x.element());
 }
 

@@ -1,5 +1,5 @@
-// The status board of a group of several hosts: inside a host lines lie in shared memory, and the
-// first rank of each host sends its host's lines to the others.
+// The heartbeat table of a group of several hosts: inside a host lines lie in shared memory, and
+// the first rank of each host sends its host's lines to the others.
 #pragma once
 
 #include <vector>

@@ -44,8 +44,8 @@ Header HostsCore::header_of(const Collective& c) const {
     const std::size_t element = size_of(c.dtype);
     const std::size_t given =
         send_count(c, topology_.rank, static_cast<int>(topology_.host_of.size()));
-    header.reachable = addresses_->describe(c.send, given * element).segment != 0 &&
-                       addresses_->describe(c.receive, c.count * element).segment != 0;
+    header.reachable = addresses_->describe(c.send.data(), given * element).segment != 0 &&
+                       addresses_->describe(c.receive.data(), c.count * element).segment != 0;
   }
   return header;
 }
@@ -94,13 +94,12 @@ Task HostsCore::reduce_scatter(const Collective& c) {
   for (std::size_t part = 0; part < ranks; ++part) {
     for (std::size_t b = 0; b < held; ++b) {
       std::memcpy(parts.data() + (part * blocks + b) * c.count * element,
-                  static_cast<const std::byte*>(c.send) + (b * ranks + part) * c.count * element,
-                  c.count * element);
+                  c.send.data() + (b * ranks + part) * c.count * element, c.count * element);
     }
   }
   Room<std::byte> received(parts.size());
-  gathered.send = parts.data();
-  gathered.receive = received.data();
+  gathered.send = Operand(parts.data(), parts.size());
+  gathered.receive = Operand(received.data(), received.size());
   Task moving = move_bytes(gathered);
   co_await Finish(moving);
   std::vector<TreeSource> sources;
@@ -109,7 +108,8 @@ Task HostsCore::reduce_scatter(const Collective& c) {
         static_cast<std::size_t>(leaf.rank) * blocks + static_cast<std::size_t>(leaf.slot);
     sources.push_back({received.data() + block * c.count * element, false});
   }
-  tree_reduce({c.reduce, c.dtype, tree.steps(), sources, {&c.receive, 1}, c.count});
+  void* const sum = c.receive.data();
+  tree_reduce({c.reduce, c.dtype, tree.steps(), sources, {&sum, 1}, c.count});
 }
 
 Task HostsCore::send(const Collective& c) {
@@ -119,9 +119,8 @@ Task HostsCore::send(const Collective& c) {
   co_await Until{[&request] { return test_all({&request, 1}); }};
   const std::size_t nbytes = c.count * size_of(c.dtype);
   for (std::size_t done = 0; done < nbytes; done += kMoveBytes) {
-    require(MPI_Isend(static_cast<const std::byte*>(c.send) + done,
-                      static_cast<int>(std::min(kMoveBytes, nbytes - done)), MPI_BYTE, c.peer, 0,
-                      pairs_.get(), &request),
+    require(MPI_Isend(c.send.data() + done, static_cast<int>(std::min(kMoveBytes, nbytes - done)),
+                      MPI_BYTE, c.peer, 0, pairs_.get(), &request),
             "MPI_Isend");
     co_await Until{[&request] { return test_all({&request, 1}); }};
   }
@@ -135,10 +134,10 @@ Task HostsCore::receive(const Collective& c) {
   require_pair(membership_, c, sent);
   const std::size_t nbytes = c.count * size_of(c.dtype);
   for (std::size_t done = 0; done < nbytes; done += kMoveBytes) {
-    require(MPI_Irecv(static_cast<std::byte*>(c.receive) + done,
-                      static_cast<int>(std::min(kMoveBytes, nbytes - done)), MPI_BYTE, c.peer, 0,
-                      pairs_.get(), &request),
-            "MPI_Irecv");
+    require(
+        MPI_Irecv(c.receive.data() + done, static_cast<int>(std::min(kMoveBytes, nbytes - done)),
+                  MPI_BYTE, c.peer, 0, pairs_.get(), &request),
+        "MPI_Irecv");
     co_await Until{[&request] { return test_all({&request, 1}); }};
   }
 }

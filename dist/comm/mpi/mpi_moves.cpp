@@ -51,7 +51,7 @@ MPI_Request HostsCore::start_moving(const Collective& c, const Room<std::byte>& 
   const int size = static_cast<int>(piece.size);
   MPI_Request request = MPI_REQUEST_NULL;
   if (c.kind == CollectiveKind::broadcast) {
-    void* const whole = c.peer == topology_.rank ? const_cast<void*>(c.send) : c.receive;
+    void* const whole = c.peer == topology_.rank ? c.send.data() : c.receive.data();
     require(MPI_Ibcast(static_cast<std::byte*>(whole) + piece.first, size, MPI_BYTE, c.peer,
                        moves_.get(), &request),
             "MPI_Ibcast");
@@ -59,7 +59,7 @@ MPI_Request HostsCore::start_moving(const Collective& c, const Room<std::byte>& 
   }
   const PieceOfParts part(piece.size, part_bytes(c));
   const std::byte* const from = sent.data() + piece.first;
-  auto* const to = static_cast<std::byte*>(c.receive) + piece.first;
+  auto* const to = c.receive.data() + piece.first;
   if (c.kind == CollectiveKind::all_gather) {
     require(
         MPI_Iallgather(from, size, MPI_BYTE, to, part.count(), part.type(), moves_.get(), &request),
@@ -75,9 +75,9 @@ MPI_Request HostsCore::start_moving(const Collective& c, const Room<std::byte>& 
 Task HostsCore::move_bytes(const Collective& c) {
   const std::size_t nbytes = part_bytes(c);
   Room<std::byte> sent;
-  if (c.send != nullptr && c.kind != CollectiveKind::broadcast) {  // MPI forbids overlaps
+  if (c.send.storage && c.kind != CollectiveKind::broadcast) {  // MPI forbids overlaps
     const auto ranks = static_cast<int>(topology_.host_of.size());
-    const auto* const send = static_cast<const std::byte*>(c.send);
+    const auto* const send = c.send.data();
     sent.assign(send, send + send_count(c, topology_.rank, ranks) * size_of(c.dtype));
   }
   for (std::size_t first = 0; first < nbytes; first += kMoveBytes) {
@@ -85,8 +85,8 @@ Task HostsCore::move_bytes(const Collective& c) {
     co_await Until{[&request] { return test_all({&request, 1}); }};
   }
   const bool root = c.kind == CollectiveKind::broadcast && c.peer == topology_.rank;
-  if (root && c.receive != nullptr && c.receive != c.send) {
-    std::memcpy(c.receive, c.send, nbytes);
+  if (root && c.receive.storage && c.receive != c.send) {
+    std::memcpy(c.receive.data(), c.send.data(), nbytes);
   }
 }
 

@@ -28,8 +28,7 @@ Task SharedGroup::send(const Collective& c) {
         [&box, number] { return number - box.taken.load(std::memory_order_acquire) < kMailSlots; }};
     box.signature[number % kMailSlots] = signature_of(c);
     if (const std::size_t n = piece_bytes(nbytes, piece); n > 0) {
-      copy_in_caches(box.data[number % kMailSlots],
-                     static_cast<const std::byte*>(c.send) + piece * kMailBytes, n);
+      copy_in_caches(box.data[number % kMailSlots], c.send.data() + piece * kMailBytes, n);
     }
     box.written.store(number + 1, std::memory_order_release);
   }
@@ -44,8 +43,7 @@ Task SharedGroup::receive(const Collective& c) {
     const Signature& sent = box.signature[number % kMailSlots];
     require_pair(membership_, c, sent);
     if (const std::size_t n = piece_bytes(nbytes, piece); n > 0) {
-      copy_in_caches(static_cast<std::byte*>(c.receive) + piece * kMailBytes,
-                     box.data[number % kMailSlots], n);
+      copy_in_caches(c.receive.data() + piece * kMailBytes, box.data[number % kMailSlots], n);
     }
     box.taken.store(number + 1, std::memory_order_release);
   }

@@ -20,8 +20,8 @@ bool is_safe_in_place(const Collective& c, int rank, int size) {
     return true;  // all_reduce: each element has one reader and writer; broadcast: one writes
   }
   const std::size_t element = size_of(c.dtype);
-  const auto* send = static_cast<const std::byte*>(c.send);
-  const auto* receive = static_cast<const std::byte*>(c.receive);
+  const auto* send = c.send.data();
+  const auto* receive = c.receive.data();
   if (!overlaps(send, send_count(c, rank, size) * element, receive,
                 receive_count(c, size) * element)) {
     return true;
@@ -87,7 +87,8 @@ Reference SharedGroup::sharable_send(const Collective& c) const {
   if (nbytes == 0) {
     return kNothing;
   }
-  return is_safe_in_place(c, rank_, size_) ? addresses_->describe(c.send, nbytes) : Reference{};
+  return is_safe_in_place(c, rank_, size_) ? addresses_->describe(c.send.data(), nbytes)
+                                           : Reference{};
 }
 
 void SharedGroup::post(const Collective& c) {
@@ -97,13 +98,14 @@ void SharedGroup::post(const Collective& c) {
   const std::size_t nbytes = send_count(c, rank_, size_) * size_of(c.dtype);
   if (fits_inline(c)) {
     if (nbytes > 0) {
-      std::memcpy(post.data, c.send, nbytes);
+      std::memcpy(post.data, c.send.data(), nbytes);
     }
   } else {
     post.send = sharable_send(c);
     const bool writes_to_all = c.kind == CollectiveKind::all_reduce;
-    post.receive =
-        writes_to_all ? addresses_->describe(c.receive, c.count * size_of(c.dtype)) : kNothing;
+    post.receive = writes_to_all
+                       ? addresses_->describe(c.receive.data(), c.count * size_of(c.dtype))
+                       : kNothing;
   }
   post.number.store(posted_, std::memory_order_release);
 }
@@ -192,7 +194,7 @@ SharedGroup::Window SharedGroup::slot_window(std::uint64_t piece, std::size_t st
 void SharedGroup::pull(const Collective& c, const Window& window, std::size_t from, std::size_t to,
                        std::size_t n) const {
   const std::size_t element = size_of(c.dtype);
-  auto* receive = static_cast<std::byte*>(c.receive);
+  auto* receive = c.receive.data();
   const auto copy = [&](int source, std::size_t piece, std::size_t part) {
     const std::byte* begin =
         window.bases[static_cast<std::size_t>(source)] + (piece * window.stride + from) * element;

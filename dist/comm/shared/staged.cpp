@@ -41,7 +41,7 @@ void SharedGroup::stage(const Collective& c, std::uint64_t piece, std::size_t st
                         std::size_t first, std::size_t n) const {
   const std::size_t element = size_of(c.dtype);
   const std::size_t parts = send_count(c, rank_, size_) / c.count;
-  const auto* send = static_cast<const std::byte*>(c.send);
+  const auto* send = c.send.data();
   std::byte* slot = block_.slot(rank_, piece);
   for (std::size_t p = 0; p < parts; ++p) {
     copy_in_caches(slot + p * stride * element, send + (p * c.count + first) * element,
@@ -72,7 +72,7 @@ void SharedGroup::stage_for_others(const Collective& c, std::uint64_t piece, std
                                    std::size_t first, std::size_t n) const {
   const std::size_t element = size_of(c.dtype);
   const Part own = staged_part(stride, n, size_, rank_);
-  const auto* send = static_cast<const std::byte*>(c.send);
+  const auto* send = c.send.data();
   std::byte* slot = block_.slot(rank_, piece);
   for (std::size_t b = 0; b < static_cast<std::size_t>(blocks_of(c, rank_)); ++b) {
     std::byte* out = slot + b * stride * element;
@@ -96,14 +96,13 @@ void SharedGroup::reduce_staged_part(const Collective& c, std::uint64_t piece, s
   InlineVector<TreeSource, 16> sources;
   for (const TreeLeaf& leaf : tree_of(c).leaves()) {
     const auto block = static_cast<std::size_t>(leaf.slot);
-    const std::byte* data =
-        leaf.rank == rank_
-            ? static_cast<const std::byte*>(c.send) + (block * c.count + first) * element
-            : block_.slot(leaf.rank, piece) + block * stride * element;
+    const std::byte* data = leaf.rank == rank_
+                                ? c.send.data() + (block * c.count + first) * element
+                                : block_.slot(leaf.rank, piece) + block * stride * element;
     sources.push_back({data + own.first * element, false});
   }
   InlineVector<void*, 8> outs;
-  outs.push_back(static_cast<std::byte*>(c.receive) + (first + own.first) * element);
+  outs.push_back(c.receive.data() + (first + own.first) * element);
   for (int rank = 0; rank < size_; ++rank) {
     if (rank != rank_) {
       outs.push_back(block_.slot(rank, piece) + own.first * element);
@@ -122,7 +121,7 @@ void SharedGroup::collect_staged(const Collective& c, std::uint64_t piece, std::
   const std::size_t element = size_of(c.dtype);
   const Part own = staged_part(stride, n, size_, rank_);
   const std::size_t after = own.first + own.count;
-  auto* receive = static_cast<std::byte*>(c.receive) + first * element;
+  auto* receive = c.receive.data() + first * element;
   const std::byte* sums = block_.slot(rank_, piece);
   copy_in_caches(receive, sums, own.first * element);
   copy_in_caches(receive + after * element, sums + after * element, (n - after) * element);

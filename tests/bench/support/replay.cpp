@@ -13,14 +13,18 @@ std::shared_ptr<dist::Communicator> Replay::wrap(std::shared_ptr<dist::Communica
 
 dist::Work Replay::launch(dist::Collective c) {
   Call call{.comm = group_, .collective = c};
-  if (c.keep_alive == nullptr) {
+  const dist::Operand& memory = c.receive.storage ? c.receive : c.send;
+  if (memory.storage && !memory.storage->keeps_memory()) {
     const std::size_t element = size_of(c.dtype);
     call.send =
         std::make_shared<std::vector<std::byte>>(dist::send_count(c, rank(), size()) * element);
     call.receive =
         std::make_shared<std::vector<std::byte>>(dist::receive_count(c, size()) * element);
-    call.collective.send = c.send == c.receive ? call.receive->data() : call.send->data();
-    call.collective.receive = call.receive->data();
+    call.collective.receive =
+        dist::Operand(call.receive->data(), call.receive->size(), call.receive);
+    call.collective.send = c.send == c.receive
+                               ? call.collective.receive
+                               : dist::Operand(call.send->data(), call.send->size(), call.send);
   }
   calls_->push_back(std::move(call));
   return group_->launch(std::move(c));

@@ -10,6 +10,7 @@
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/expand.h>
 #include <tessera/core/ops/transpose.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/dist/checkpoint/training_state.h>
 #include <tessera/dist/comm/loopback.h>
 #include <tessera/dist/parallel/data_parallel.h>
@@ -23,6 +24,7 @@
 
 #include "dist/text.h"
 #include "support/error_of.h"
+#include "support/guarded_device.h"
 #include "support/temporary_folder.h"
 #include "support/values_of.h"
 
@@ -105,6 +107,44 @@ void expect_resumes_on_any_ranks() {
 TEST(TrainingState, goes_on_with_the_same_bits_on_other_ranks) {
   expect_resumes_on_any_ranks<optim::AdamW>();
   expect_resumes_on_any_ranks<optim::Adafactor>();  // whose states are smaller than parameters
+}
+
+/// As `train_part`, of one process whose model lies on `device`.
+Values train_alone(const Device& device, const Part& part) {
+  const auto comm = make_loopback(1).front();
+  set_seed(11);
+  const auto model = nn::make<TokenModel>();
+  model->to(device);
+  data::DataLoader loader(
+      data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
+      {.batch_size = 8, .shuffle = true, .join_epochs = true, .steps = part.steps, .grain = 4});
+  optim::AdamW optimizer(model->parameters(), {.lr = 0.1});
+  const TrainingRun run{*model, optimizer, loader, {}};
+  if (part.resume) {
+    TrainingCheckpoint(part.folder, std::nullopt, *comm).restore(run);
+  }
+  for (auto& [x, y] : loader) {
+    model(on_device(x, device), on_device(y, device)).backward();
+    optimizer.step();
+  }
+  EXPECT_EQ(save_training(part.folder, part.steps, run, *comm), std::nullopt);
+  return values_of(*model);
+}
+
+TEST(TrainingState, goes_on_with_the_same_bits_on_another_device) {
+  const testing_support::TemporaryFolder whole;
+  const Device there = test::guarded_device();
+  const Values expected = train_alone(Device{}, {.steps = 4, .folder = whole.path()});
+  for (const auto& [before, after] : {std::pair{there, Device{}}, std::pair{Device{}, there}}) {
+    test::GuardedRun guarded(7);
+    {
+      const testing_support::TemporaryFolder folder;
+      static_cast<void>(train_alone(before, {.steps = 2, .folder = folder.path()}));
+      EXPECT_EQ(train_alone(after, {.steps = 4, .resume = true, .folder = folder.path()}), expected)
+          << before << ", then " << after;
+    }
+    EXPECT_EQ(guarded.reports(), std::vector<std::string>{});
+  }
 }
 
 /// Saves `model` as a step of "run", or restores the newest one.

@@ -10,6 +10,8 @@
 #include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/collectives.h>
+#include <tessera/dist/comm/control_channel.h>
+#include <tessera/dist/comm/decorator.h>
 #include <tessera/dist/comm/fake.h>
 #include <tessera/dist/comm/heartbeat_table.h>
 #include <tessera/dist/comm/loopback.h>
@@ -52,6 +54,44 @@ TEST(Watchdog, NamesTheRankThatDidNotArriveAndWhereItIs) {
       EXPECT_NE(text.find("missing: rank 2 (host "), text.npos) << text;
       EXPECT_NE(text.find("its last is 1, all_reduce 'first'"), text.npos) << text;
       EXPECT_EQ(text.find("rank 1 (host"), text.npos) << text;
+    }
+  });
+}
+
+/// A backend that knows nothing of its ranks, as a library of collectives does.
+class WithoutBoard final : public CommDecorator {
+ public:
+  using CommDecorator::CommDecorator;
+  std::shared_ptr<HeartbeatTable> board() override { return nullptr; }
+
+ protected:
+  std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override {
+    return std::make_shared<WithoutBoard>(std::move(part));
+  }
+};
+
+TEST(Watchdog, ServesABackendWithoutHeartbeatsOverAControlChannel) {
+  const auto data = make_loopback(2);
+  run_ranks(2, [&](Communicator& world) {
+    const auto rank = static_cast<std::size_t>(world.rank());
+    const auto comm = with_watchdog(with_control_channel(std::make_shared<WithoutBoard>(data[rank]),
+                                                         world.split(0, world.rank(), "control")),
+                                    {.deadline = 300ms});
+    std::vector<float> values(5000, 1);
+    all_reduce<float>(*comm, values, ReduceOp::sum, "first").wait();
+    EXPECT_EQ(values[4999], 2);
+    const auto part = comm->split(0, comm->rank(), "part");
+    if (rank == 1) {
+      wait_for_failure(*part);
+      return;
+    }
+    try {
+      all_reduce<float>(*part, values, ReduceOp::sum, "bucket 7").wait();
+      ADD_FAILURE() << "the collective cannot have ended";
+    } catch (const Timeout& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("'bucket 7'"), text.npos) << text;
+      EXPECT_NE(text.find("missing: rank 1 (host "), text.npos) << text;
     }
   });
 }

@@ -1,0 +1,37 @@
+// Operands of collectives for transports that read and write equal parts of the host's memory.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <tessera/dist/comm/collective.h>
+
+namespace tessera::dist {
+
+/// An operand as such a transport sees it: itself, or memory on the host in place of a device's or
+/// of uneven parts, which lie padded there.
+class HostOperand {
+ public:
+  /// What rank `rank` of `size` sends in `c`, and what it receives.
+  [[nodiscard]] static HostOperand sent(const Collective& c, int rank, int size);
+  [[nodiscard]] static HostOperand received(const Collective& c, int rank, int size);
+
+  [[nodiscard]] const Operand& get() const noexcept { return host_; }
+  /// Copies from the memory that was given, and to it. The work on it is done.
+  void fetch() const;
+  void give_back() const;
+
+ private:
+  /// Bytes that lie side by side in both.
+  struct Run {
+    std::size_t given = 0;
+    std::size_t host = 0;
+    std::size_t nbytes = 0;
+  };
+  HostOperand(const Operand& given, bool uneven, std::vector<Run> runs, std::size_t nbytes);
+
+  Operand given_, host_;
+  std::vector<Run> runs_;  ///< of a copy
+};
+
+}  // namespace tessera::dist
