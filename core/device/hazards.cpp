@@ -10,6 +10,8 @@
 namespace tessera {
 namespace {
 
+using Access = StorageSync::Access;
+
 constexpr StreamId kHost{};
 
 /// A stream can wait for another one of its own kind of device; else the host waits for both.
@@ -30,20 +32,33 @@ bool is_over(const Ticket& read) noexcept {
   }
 }
 
-/// Drops what is reached; a storage without hazards is asked no more. Its record is locked.
-void forget_reached(Storage& storage, StorageSync& sync) {
-  std::vector<Ticket> reads;
-  std::ranges::remove_copy_if(sync.reads, std::back_inserter(reads), is_over);
-  sync.reads = std::move(reads);
-  if (reached(sync.last_write)) {
-    sync.last_write = {};
-  }
-  storage.set_hazards(sync.last_write || !sync.reads.empty() || !sync.put_off.meanwhile.expired());
+template <class Done>
+void forget(std::vector<Access>& accesses, const ByteRange& bytes, const Done& done) {
+  std::vector<Access> left;
+  std::ranges::remove_copy_if(accesses, std::back_inserter(left), [&](const Access& access) {
+    return access.bytes.meets(bytes) && done(access.ticket);
+  });
+  accesses = std::move(left);
+}
+
+/// Drops what is reached of these bytes; a storage without hazards is asked no more. Its record is
+/// locked.
+void forget_reached(Storage& storage, StorageSync& sync, const ByteRange& bytes) {
+  forget(sync.reads, bytes, is_over);
+  forget(sync.writes, bytes, reached);
+  storage.set_hazards(!sync.writes.empty() || !sync.reads.empty() ||
+                      !sync.put_off.meanwhile.expired());
+}
+
+/// Whether somebody who comes after a read comes after this write, too.
+bool is_read_since(const Access& write, const std::vector<Access>& reads) {
+  return std::ranges::any_of(reads,
+                             [&](const Access& read) { return read.bytes.holds(write.bytes); });
 }
 
 }  // namespace
 
-std::vector<Ticket> tickets_before(Storage& storage, bool writes) {
+std::vector<Ticket> tickets_before(Storage& storage, bool writes, const ByteRange& bytes) {
   if (!storage.has_hazards()) {
     return {};
   }
@@ -52,11 +67,39 @@ std::vector<Ticket> tickets_before(Storage& storage, bool writes) {
   if (!sync.put_off.meanwhile.expired()) [[unlikely]] {
     fail<RuntimeError>('"', sync.put_off.name, "\" ", sync.put_off.why);
   }
-  forget_reached(storage, sync);
-  if (writes && !sync.reads.empty()) {
-    return sync.reads;
+  forget_reached(storage, sync, bytes);
+  std::vector<Ticket> tickets;
+  for (const Access& write : sync.writes) {
+    if (write.bytes.meets(bytes) && !(writes && is_read_since(write, sync.reads))) {
+      tickets.push_back(write.ticket);
+    }
   }
-  return sync.last_write ? std::vector{sync.last_write} : std::vector<Ticket>();
+  for (const Access& read : sync.reads) {
+    if (writes && read.bytes.meets(bytes)) {
+      tickets.push_back(read.ticket);
+    }
+  }
+  return tickets;
+}
+
+std::vector<Ticket> tickets_of_others(const StorageSync& sync, const StreamId& home) {
+  const auto on_device = [](const Access& access) {
+    return access.ticket.stream.device.type != DeviceType::cpu;  // polled work held a Ref
+  };
+  std::vector<Access> reads, writes;
+  std::ranges::copy_if(sync.reads, std::back_inserter(reads), on_device);
+  std::ranges::copy_if(sync.writes, std::back_inserter(writes), [&](const Access& write) {
+    return on_device(write) && !is_read_since(write, reads);
+  });
+  std::vector<Ticket> others;
+  for (const std::vector<Access>* accesses : {&reads, &writes}) {
+    for (const Access& access : *accesses) {
+      if (access.ticket.stream != home) {
+        others.push_back(access.ticket);
+      }
+    }
+  }
+  return others;
 }
 
 void wait_for(const StreamId& stream, std::vector<Ticket> tickets) {
@@ -73,29 +116,36 @@ void wait_for(const StreamId& stream, std::vector<Ticket> tickets) {
   }
 }
 
-void after_read(Storage& storage, const Ticket& ticket) {
+void after_read(Storage& storage, const Ticket& ticket, const ByteRange& bytes) {
   if (!ticket) {
     return;  // done already
   }
   StorageSync& sync = storage.ensure_sync();
   const std::lock_guard lock(sync.mutex);
-  const auto known = std::ranges::find(sync.reads, ticket.stream, &Ticket::stream);
-  if (known != sync.reads.end()) {
-    *known = ticket;
-  } else {
-    sync.reads.push_back(ticket);
+  // Threads may note what they launched in another order than they launched it.
+  const bool newer_known = std::ranges::any_of(sync.reads, [&](const Access& read) {
+    return read.ticket.stream == ticket.stream && read.ticket.number > ticket.number &&
+           read.bytes.holds(bytes);
+  });
+  if (!newer_known) {
+    std::erase_if(sync.reads, [&](const Access& read) {
+      return read.ticket.stream == ticket.stream && bytes.holds(read.bytes);
+    });
+    sync.reads.push_back({ticket, bytes});
   }
   storage.set_hazards(true);
 }
 
-void after_write(Storage& storage, const Ticket& ticket) {
+void after_write(Storage& storage, const Ticket& ticket, const ByteRange& bytes) {
   if (!ticket) {
     return;
   }
   StorageSync& sync = storage.ensure_sync();
   const std::lock_guard lock(sync.mutex);
-  sync.last_write = ticket;
-  sync.reads.clear();
+  for (std::vector<Access>* accesses : {&sync.reads, &sync.writes}) {
+    std::erase_if(*accesses, [&](const Access& access) { return bytes.holds(access.bytes); });
+  }
+  sync.writes.push_back({ticket, bytes});
   storage.set_hazards(true);
 }
 

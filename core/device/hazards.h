@@ -1,17 +1,20 @@
 // Which work on which stream must wait before it may touch a storage.
 //
-// Note [Hazards]. A storage remembers the ticket of its last write and, per stream, of the last
-// read since. A read waits for the last write. A write waits for the reads since, which waited for
-// the last write, or for that where there are none. Work on one stream is in order already, so only
-// tickets of other streams are waited for; the host's stream waits on the host. A ticket that is
-// reached is forgotten, so that memory which another stream once touched costs an op nothing later.
-// Freeing counts as a write. It waits for nothing: the memory's home stream does, before it gives
-// the memory away (DeviceBackend::deallocate).
+// Note [Hazards]. A storage remembers the tickets of writes, and of reads since, with the bytes
+// that they concern: a write of all is remembered in place of everything before. A read waits for
+// the writes of its bytes. A write waits for the reads since, which waited for the writes, or for
+// those where there are none. Work on one stream is in order already, so only tickets of other
+// streams are waited for; the host's stream waits on the host. A ticket that is reached is
+// forgotten, so that memory which another stream once touched costs an op nothing later. Freeing
+// counts as a write. It waits for nothing: the memory's home stream does, before it gives the
+// memory away (DeviceBackend::deallocate).
 //
 // A write may also be put off: it is known that it will come, and whoever touches the storage in
 // the meantime gets an error instead of old contents.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,9 +25,26 @@
 
 namespace tessera {
 
+/// Bytes of a storage from `first` to behind `last`; all by default.
+struct ByteRange {
+  std::size_t first = 0;
+  std::size_t last = std::numeric_limits<std::size_t>::max();
+
+  [[nodiscard]] bool meets(const ByteRange& other) const noexcept {
+    return first < other.last && other.first < last;
+  }
+  [[nodiscard]] bool holds(const ByteRange& other) const noexcept {
+    return first <= other.first && other.last <= last;
+  }
+};
+
 /// The tickets that order access to one storage. Locked, because threads may read one tensor at
 /// once.
 struct StorageSync {
+  struct Access {
+    Ticket ticket;
+    ByteRange bytes;
+  };
   /// A write that comes when `meanwhile` is gone.
   struct PutOff {
     std::weak_ptr<const void> meanwhile;
@@ -33,20 +53,23 @@ struct StorageSync {
   };
   std::mutex mutex;
   PutOff put_off;
-  Ticket last_write;
-  std::vector<Ticket> reads;  ///< since the last write, the newest of each stream
+  std::vector<Access> writes;
+  std::vector<Access> reads;  ///< since, the newest of each stream
 };
 
+/// What work that reads, or writes, these bytes of `storage` must come after, wherever it is done.
+/// Throws as `put_off_write` says, and what work threw that wrote to them and failed.
+[[nodiscard]] std::vector<Ticket> tickets_before(Storage& storage, bool writes,
+                                                 const ByteRange& bytes = {});
 /// Makes `stream` wait for `tickets`: for the newest of each other stream, which the others of that
 /// come before.
 void wait_for(const StreamId& stream, std::vector<Ticket> tickets);
-/// Notes that a stream was given work, done at `ticket`, that reads or writes `storage`.
-void after_read(Storage& storage, const Ticket& ticket);
-void after_write(Storage& storage, const Ticket& ticket);
+/// Notes that a stream was given work, done at `ticket`, that reads or writes these bytes.
+void after_read(Storage& storage, const Ticket& ticket, const ByteRange& bytes = {});
+void after_write(Storage& storage, const Ticket& ticket, const ByteRange& bytes = {});
 
-/// What work that reads, or writes, `storage` must come after, wherever it is done. Throws as
-/// `put_off_write` says, and what work threw that has failed.
-[[nodiscard]] std::vector<Ticket> tickets_before(Storage& storage, bool writes);
+/// Tickets of devices' streams other than `home` that the end of a storage must come after.
+[[nodiscard]] std::vector<Ticket> tickets_of_others(const StorageSync& sync, const StreamId& home);
 
 /// A write is put off until `meanwhile` is gone: before that, what touches `storage` throws
 /// RuntimeError with `name` in quotes and `why`, a literal.

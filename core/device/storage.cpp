@@ -9,23 +9,6 @@
 #include <tessera/core/device/hazards.h>
 
 namespace tessera {
-namespace {
-
-/// Tickets of streams other than `home` that work on the memory goes on until.
-std::vector<Ticket> tickets_of_others(const StorageSync* sync, const StreamId& home) {
-  std::vector<Ticket> others;
-  if (sync != nullptr) {
-    others = sync->reads.empty() ? std::vector{sync->last_write} : sync->reads;
-    // Polled work holds a Ref: it is done.
-    std::erase_if(others, [&](const Ticket& t) {
-      return !t || t.stream == home || t.stream.device.type == DeviceType::cpu;
-    });
-  }
-  return others;
-}
-
-}  // namespace
-
 Storage::Storage(std::size_t nbytes, Device device, MemoryCategory category)
     : home_(current_stream(device)) {
   check_available(device);
@@ -72,7 +55,9 @@ Storage::~Storage() {
   if (owned_ && home_.device.type == DeviceType::cpu) {
     deallocate(block_);  // work on the host's memory holds a Ref
   } else if (owned_) {
-    backend_of(home_.device.type).deallocate(block_, home_, tickets_of_others(sync.get(), home_));
+    const std::vector<Ticket> others =
+        sync != nullptr ? tickets_of_others(*sync, home_) : std::vector<Ticket>();
+    backend_of(home_.device.type).deallocate(block_, home_, others);
   }
 }
 

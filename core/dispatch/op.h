@@ -149,6 +149,12 @@ OpDef make_op_def() {
 
 void register_op(OpDef& def);
 
+/// The workspace of most kernels.
+template <class Op>
+constexpr std::size_t nothing(const Kernel&, const typename Op::Attrs&) {
+  return 0;
+}
+
 }  // namespace detail
 
 /// The table of `Op`, made at its first use.
@@ -173,17 +179,13 @@ struct Register {
 /// registered{DeviceType::cpu}. `function` returns false to leave its arguments to the reference
 /// kernel. Where it needs memory beside its outputs, `workspace` says how many bytes of it.
 template <OpStruct Op, bool (*function)(Kernel&, const typename Op::Attrs&),
-          std::size_t (*workspace)(const Kernel&, const typename Op::Attrs&) = nullptr>
+          std::size_t (*workspace)(const Kernel&, const typename Op::Attrs&) = detail::nothing<Op>>
 struct RegisterKernel {
   explicit RegisterKernel(DeviceType device) {
     op_def<Op>().kernels[static_cast<std::size_t>(device)] = [](Kernel& k, const void* attrs) {
       const auto& own = detail::attrs_of<Op>(attrs);
-      if constexpr (workspace != nullptr) {
-        const Workspace memory(k, workspace(k, own));
-        return function(k, own);
-      } else {
-        return function(k, own);
-      }
+      const Workspace memory(k, workspace(k, own));
+      return function(k, own);
     };
   }
 };

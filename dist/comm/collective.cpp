@@ -8,6 +8,7 @@ Operand::Operand(const Tensor& x) {
   check(x.is_contiguous(), "collective: the operand is not dense; got shape ", x.shape(),
         " with strides ", x.strides());
   storage = x.get().storage;
+  dtype = x.dtype();
   offset = static_cast<std::size_t>(x.get().offset) * size_of(x.dtype());
 }
 

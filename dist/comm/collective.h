@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,12 +34,15 @@ using tessera::ReduceOp;
 struct Operand {
   Ref<Storage> storage;
   std::size_t offset = 0;
+  std::optional<DType> dtype;  ///< of a tensor's elements
 
   Operand() = default;
   /// The elements of a dense tensor, on any device. Throws InvalidArgument for another one.
   explicit Operand(const Tensor& x);
-  /// Memory of the host's that `owner` keeps alive, or the caller.
-  Operand(const void* data, std::size_t nbytes, std::shared_ptr<const void> owner = nullptr);
+  /// Memory of the host's that `owner` keeps alive, or the caller; `nbytes` where they are known.
+  explicit Operand(const void* data, std::size_t nbytes = kUnknown,
+                   std::shared_ptr<const void> owner = nullptr);
+  static constexpr std::size_t kUnknown = std::numeric_limits<std::size_t>::max();
 
   /// The first byte, which is the device's.
   [[nodiscard]] std::byte* data() const noexcept {
@@ -50,8 +55,9 @@ struct Operand {
 
 /// What one rank contributes to a collective and receives from it. A collective begins after the
 /// work on its operands that was launched before it, and what is launched on their storages later
-/// comes after it, on any stream. Memory that is known by address alone must not be touched before
-/// the returned Work is done.
+/// comes after it, on any stream. A write counts as one for autograd. Whoever reads what a
+/// collective was to write gets its error where it failed; such a tensor is to be made anew. Memory
+/// that is known by address alone must not be touched before the returned Work is done.
 ///
 /// | kind | send holds | receive holds afterwards |
 /// |---|---|---|

@@ -20,10 +20,10 @@ Collective collective_of(CollectiveKind kind, const T* send, T* receive, std::si
   Collective c;
   c.kind = kind;
   c.dtype = dtype_of<T>;
-  c.send = send == nullptr ? Operand() : Operand(send, count * sizeof(T));
+  c.send = send == nullptr ? Operand() : Operand(send);
   c.receive = receive == static_cast<const void*>(send) ? c.send
               : receive == nullptr                      ? Operand()
-                                                        : Operand(receive, count * sizeof(T));
+                                                        : Operand(receive);
   c.count = count;
   c.label = std::move(label);
   return c;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/device/backend.h>
 #include <tessera/dist/comm/anonymous_memory.h>
 #include <tessera/dist/comm/validate.h>
 
@@ -17,6 +18,10 @@ class Done final : public WorkState {
   [[nodiscard]] std::exception_ptr error() const override { return nullptr; }
   [[nodiscard]] std::chrono::nanoseconds duration() const override { return {}; }
 };
+
+bool lies_on_host(const Operand& operand) {
+  return !operand.storage || is_host_addressable(operand.storage->device());
+}
 
 class FakeCommunicator final : public Communicator {
  public:
@@ -37,6 +42,10 @@ class FakeCommunicator final : public Communicator {
     if (failure_) {
       std::rethrow_exception(failure_);
     }
+    check<Unsupported>(
+        c.counts.empty() && lies_on_host(c.send) && lies_on_host(c.receive),
+        "fake: sends nothing, and echoes equal parts of the host's memory alone; got ",
+        to_string(c.kind), ", of uneven parts or on a device");
     echo(c);
     return Work(std::make_shared<Done>());
   }

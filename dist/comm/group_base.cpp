@@ -45,26 +45,33 @@ class Launched final : public Operation {
   HostOperand send_, receive_;
 };
 
+ByteRange bytes_of(const Operand& operand, std::size_t nbytes) {
+  return {operand.offset, operand.offset + nbytes};
+}
+
 /// What a collective must come after. Memory that is known by address alone has no hazards.
-std::vector<Ticket> tickets_before(const Collective& c) {
+std::vector<Ticket> tickets_before(const Collective& c, std::size_t sent, std::size_t received) {
   std::vector<Ticket> tickets;
-  const auto add = [&](const Operand& operand, bool writes) {
-    if (operand.storage) {
-      const std::vector<Ticket> more = tessera::tickets_before(*operand.storage, writes);
+  const auto add = [&](const Operand& operand, std::size_t nbytes, bool writes) {
+    if (operand.storage && nbytes > 0) {
+      const std::vector<Ticket> more =
+          tessera::tickets_before(*operand.storage, writes, bytes_of(operand, nbytes));
       tickets.insert(tickets.end(), more.begin(), more.end());
     }
   };
-  add(c.send, false);
-  add(c.receive, true);
+  add(c.send, sent, false);
+  add(c.receive, received, true);
   return tickets;
 }
 
-void leave_ticket(const Ticket& ticket, const Ref<Storage>& send, const Ref<Storage>& receive) {
-  if (send && send->keeps_memory()) {
-    after_read(*send, ticket);
+void leave_ticket(const Ticket& ticket, const Operand& send, std::size_t sent,
+                  const Operand& receive, std::size_t received) {
+  if (send.storage && send.storage->keeps_memory()) {
+    after_read(*send.storage, ticket, bytes_of(send, sent));
   }
-  if (receive && receive->keeps_memory()) {
-    after_write(*receive, ticket);
+  if (receive.storage && receive.storage->keeps_memory() && received > 0) {
+    after_write(*receive.storage, ticket, bytes_of(receive, received));
+    receive.storage->bump_version();
   }
 }
 
@@ -116,9 +123,11 @@ Work GroupBase::launch(Collective collective) {
   validate(collective, rank(), size());
   health_->require();
   collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
-  const Ref<Storage> send = collective.send.storage, receive = collective.receive.storage;
+  const Operand send = collective.send, receive = collective.receive;
+  const std::size_t sent = given_count(collective, rank(), size()) * size_of(collective.dtype);
+  const std::size_t received = taken_count(collective, size()) * size_of(collective.dtype);
   const std::shared_ptr<Lane>& lane = lane_of(collective);
-  std::vector<Ticket> before = tickets_before(collective);
+  std::vector<Ticket> before = tickets_before(collective, sent, received);
   if (!collective.counts.empty()) {
     collective.count = std::ranges::max(collective.counts);
     if (std::ranges::count(collective.counts, collective.count) == size()) {
@@ -132,7 +141,7 @@ Work GroupBase::launch(Collective collective) {
     operation->name = trace_name(operation->collective());
   }
   progress_->submit(lane, operation);
-  leave_ticket(lane->ticket_of(operation), send, receive);
+  leave_ticket(lane->ticket_of(operation), send, sent, receive, received);
   return Work(std::move(operation));
 }
 

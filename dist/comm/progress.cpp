@@ -41,6 +41,9 @@ Task::Progress Operation::advance() {
     trace_ = AsyncTraceRange(name, "communication");
   }
   if (health_.failed()) {
+    if (!may_be_dropped()) {
+      return Task::Progress::waiting;
+    }
     finish(health_.cause());
     return Task::Progress::done;
   }
@@ -60,6 +63,38 @@ Task::Progress Operation::advance() {
     health_.fail(std::current_exception());
     finish(health_.cause());
     return Task::Progress::done;
+  }
+}
+
+namespace {
+
+bool is_of_device(const Ticket& ticket) {
+  return ticket.stream.device.type != DeviceType::cpu;
+}
+
+bool is_over(const Ticket& ticket) noexcept {
+  try {
+    return reached(ticket);
+  } catch (...) {
+    return true;
+  }
+}
+
+}  // namespace
+
+bool Operation::may_be_dropped() {
+  std::erase_if(after, [](const Ticket& t) { return !is_of_device(t) || is_over(t); });
+  return under_way_ || after.empty();
+}
+
+void Operation::wait_for_devices() noexcept {
+  for (const Ticket& ticket : after) {
+    try {
+      if (is_of_device(ticket)) {
+        synchronize(ticket);
+      }
+    } catch (...) {  // its error is that of others
+    }
   }
 }
 
@@ -96,7 +131,7 @@ std::shared_ptr<Lane> Lane::make() {
 
 Ticket Lane::ticket_of(const std::shared_ptr<Operation>& operation) {
   const std::lock_guard lock(mutex_);
-  if (operation->done()) {
+  if (operation->ended_well()) {
     return {};
   }
   while (!asked_for_.empty() && asked_for_.begin()->second->ended_well()) {
@@ -245,6 +280,7 @@ void Progress::retire(Lane& lane, std::exception_ptr error) {
   const std::shared_ptr<Operation> operation = std::move(lane.queue_.front());
   lane.queue_.pop_front();
   if (!operation->done()) {
+    operation->wait_for_devices();
     operation->finish(std::move(error));
   }
   unfinished_.fetch_sub(1);

@@ -54,6 +54,10 @@ class Operation : public WorkState {
   Task::Progress advance();
   /// True once all that it comes after is reached.
   bool may_begin();
+  /// Its ticket stands for what it comes after (core/device/hazards.h): memory of a device must
+  /// not be taken for free before that, though nothing comes of the operation.
+  bool may_be_dropped();
+  void wait_for_devices() noexcept;
   void finish(std::exception_ptr error) noexcept;
 
   std::shared_ptr<Progress> progress_;

@@ -1,6 +1,7 @@
 #include <tessera/dist/comm/validate.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include <tessera/core/base/error.h>
 #include <tessera/dist/reduce/tree_sum.h>
@@ -49,13 +50,18 @@ void validate_counts(const Collective& c, int rank, int size) {
         ", expected ", own, " as in the counts by rank");
 }
 
-/// Whether an operand of `elements` elements has none: of uneven parts one of kind `of_all` holds
-/// all ranks'.
-bool holds_nothing(const Collective& c, std::size_t elements, CollectiveKind of_all) {
-  if (c.counts.empty()) {
-    return elements == 0;
+void validate_operand(const Collective& c, const char* which, const Operand& operand,
+                      std::size_t elements) {
+  check(elements == 0 || operand.data() != nullptr, to_string(c.kind), ": ", which,
+        " is null; got count ", c.count);
+  if (!operand.storage) {
+    return;
   }
-  return c.kind == of_all ? std::ranges::max(c.counts) == 0 : c.count == 0;
+  const std::size_t held = (operand.storage->nbytes() - operand.offset) / size_of(c.dtype);
+  check(elements <= held, to_string(c.kind), ": ", which, " is too small; got ", held, " ", c.dtype,
+        ", expected ", elements);
+  check(!operand.dtype || operand.dtype == c.dtype, to_string(c.kind), ": ", which,
+        " has another dtype; got ", operand.dtype.value_or(c.dtype), ", expected ", c.dtype);
 }
 
 }  // namespace
@@ -67,13 +73,27 @@ void validate(const Collective& c, int rank, int size) {
   if (c.kind == CollectiveKind::barrier) {
     return;
   }
-  check(holds_nothing(c, send_count(c, rank, size), CollectiveKind::reduce_scatter) ||
-            c.send.data() != nullptr,
-        to_string(c.kind), ": send is null; got count ", c.count);
+  validate_operand(c, "send", c.send, given_count(c, rank, size));
   const bool root = c.kind == CollectiveKind::broadcast && c.peer == rank;
-  check(root || holds_nothing(c, receive_count(c, size), CollectiveKind::all_gather) ||
-            c.receive.data() != nullptr,
-        to_string(c.kind), ": receive is null; got count ", c.count);
+  validate_operand(c, "receive", c.receive, root && !c.receive.storage ? 0 : taken_count(c, size));
+}
+
+std::size_t given_count(const Collective& c, int rank, int size) {
+  if (c.counts.empty()) {
+    return send_count(c, rank, size);
+  }
+  const auto blocks = static_cast<std::size_t>(blocks_of(c, rank));
+  return c.kind == CollectiveKind::all_gather
+             ? c.count
+             : std::reduce(c.counts.begin(), c.counts.end()) * blocks;
+}
+
+std::size_t taken_count(const Collective& c, int size) {
+  if (c.counts.empty()) {
+    return receive_count(c, size);
+  }
+  return c.kind == CollectiveKind::all_gather ? std::reduce(c.counts.begin(), c.counts.end())
+                                              : c.count;
 }
 
 int blocks_of(const Collective& c, int rank) {

@@ -82,7 +82,9 @@ void GradientReducer::launch(FlatRange range, const std::string& label) {
   Collective c = collective_of<float>(CollectiveKind::all_reduce, data, data,
                                       static_cast<std::size_t>(range.last - range.first), label);
   c.tree = tree_;
-  c.send = c.receive = Operand(data, c.count * sizeof(float), gradients_.owner);
+  c.send = c.receive =
+      Operand(data, c.count * sizeof(float) * static_cast<std::size_t>(tree_->max_blocks()),
+              gradients_.owner);
   works_.push_back(lanes_[works_.size() % lanes_.size()]->launch(std::move(c)));
 }
 

@@ -114,12 +114,6 @@ class FloatResult {
   void* data_;
 };
 
-/// The workspace of a kernel that forms its first output's sums in a FloatResult.
-template <class Attrs>
-std::size_t bytes_of_sums(const Kernel& k, const Attrs&) {
-  return FloatResult::nbytes(k.output());
-}
-
 /// Integers of any dtype and strides as a row-major array of int64.
 class Indices {
  public:

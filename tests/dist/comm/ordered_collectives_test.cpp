@@ -5,9 +5,11 @@
 
 #include <numeric>
 
+#include <tessera/core/device/stream.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/select.h>
+#include <tessera/core/ops/slice.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/transfer.h>
 #include <tessera/dist/comm/collectives.h>
@@ -155,6 +157,82 @@ TEST(OrderedCollectives, hand_their_error_to_who_reads_the_result) {
   EXPECT_THAT(
       testing_support::error_of<CommError>([&] { static_cast<void>(x.to_vector<float>()); }),
       testing::HasSubstr("the network is gone"));
+}
+
+/// The rank that finds out when it launches, too.
+TEST(OrderedCollectives, hand_an_error_of_their_launch_to_readers) {
+  const auto ranks = make_loopback(kRanks);
+  const Tensor x = ones({10}), y = ones({11});
+  static_cast<void>(ranks[0]->launch(sum_of(x)));
+  static_cast<void>(ranks[1]->launch(sum_of(y)));
+  for (const Tensor& each : {x, y}) {
+    EXPECT_THAT(testing_support::error_of<Desync>([&] { static_cast<void>(each * 2); }),
+                testing::HasSubstr("disagree"));
+  }
+}
+
+TEST(OrderedCollectives, exchange_parts_of_one_tensor) {
+  for (const std::int64_t n : {std::int64_t{100}, std::int64_t{300'000}}) {
+    run_ranks(kRanks, [n](Communicator& comm) {
+      const Tensor x = full({2 * n}, comm.rank());
+      Collective receive{.kind = CollectiveKind::receive};
+      receive.receive = Operand(slice(x, 0, n, 2 * n));
+      Collective send{.kind = CollectiveKind::send};
+      send.send = Operand(slice(x, 0, 0, n));
+      send.count = receive.count = static_cast<std::size_t>(n);
+      send.peer = receive.peer = 1 - comm.rank();
+      static_cast<void>(comm.launch(receive));
+      static_cast<void>(comm.launch(send));
+      EXPECT_EQ(x.to_vector<float>().back(), static_cast<float>(1 - comm.rank()));
+      EXPECT_EQ(x.to_vector<float>().front(), static_cast<float>(comm.rank()));
+    });
+  }
+}
+
+TEST(OrderedCollectives, count_as_writes) {
+  run_ranks(kRanks, [](Communicator& comm) {
+    const Tensor x = full({kElements}, 3);
+    const Tensor w = ones({kElements}).set_requires_grad(true);
+    const Tensor y = w * x;
+    static_cast<void>(comm.launch(sum_of(x)));
+    EXPECT_THAT(testing_support::error_of([&] { y.backward(x); }),
+                testing::HasSubstr("changed in place"));
+  });
+}
+
+/// Nothing came of them, but the memory is not free before the work that they would have waited
+/// for.
+TEST(OrderedCollectives, hold_memory_for_others_where_they_never_began) {
+  for (std::uint64_t order = 0; order < 10; ++order) {
+    GuardedRun run(order);
+    {
+      const Stream side(guarded_device(), "side");
+      auto ranks = make_loopback(kRanks);
+      Tensor x = zeros({kElements}, {.device = guarded_device()});
+      {
+        const StreamScope scope(side.id());
+        for (int i = 0; i < 20; ++i) {
+          add_(x, x);
+        }
+      }
+      static_cast<void>(ranks[0]->launch(sum_of(x)));
+      ranks.clear();
+      x = Tensor();
+    }
+    EXPECT_EQ(run.reports(), std::vector<std::string>{});
+  }
+}
+
+TEST(OrderedCollectives, fit_their_operands) {
+  const auto ranks = make_loopback(1);
+  Collective c = sum_of(ones({4}));
+  c.count = 5;
+  EXPECT_EQ(testing_support::error_of<InvalidArgument>([&] { ranks[0]->launch(c); }),
+            "all_reduce: send is too small; got 4 f32, expected 5");
+  c = sum_of(ones({4}, {.dtype = DType::f64}));
+  c.dtype = DType::f32;
+  EXPECT_EQ(testing_support::error_of<InvalidArgument>([&] { ranks[0]->launch(c); }),
+            "all_reduce: send has another dtype; got f64, expected f32");
 }
 
 TEST(OrderedCollectives, are_missed_where_their_group_ended_first) {
