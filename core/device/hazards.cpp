@@ -52,8 +52,9 @@ void forget_reached(Storage& storage, StorageSync& sync, const ByteRange& bytes)
 
 /// Whether somebody who comes after a read comes after this write, too.
 bool is_read_since(const Access& write, const std::vector<Access>& reads) {
-  return std::ranges::any_of(reads,
-                             [&](const Access& read) { return read.bytes.holds(write.bytes); });
+  return std::ranges::any_of(reads, [&](const Access& read) {
+    return read.number > write.number && read.bytes.holds(write.bytes);
+  });
 }
 
 }  // namespace
@@ -131,7 +132,7 @@ void after_read(Storage& storage, const Ticket& ticket, const ByteRange& bytes) 
     std::erase_if(sync.reads, [&](const Access& read) {
       return read.ticket.stream == ticket.stream && bytes.holds(read.bytes);
     });
-    sync.reads.push_back({ticket, bytes});
+    sync.reads.push_back({ticket, bytes, ++sync.noted});
   }
   storage.set_hazards(true);
 }
@@ -145,7 +146,7 @@ void after_write(Storage& storage, const Ticket& ticket, const ByteRange& bytes)
   for (std::vector<Access>* accesses : {&sync.reads, &sync.writes}) {
     std::erase_if(*accesses, [&](const Access& access) { return bytes.holds(access.bytes); });
   }
-  sync.writes.push_back({ticket, bytes});
+  sync.writes.push_back({ticket, bytes, ++sync.noted});
   storage.set_hazards(true);
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -44,6 +45,7 @@ struct StorageSync {
   struct Access {
     Ticket ticket;
     ByteRange bytes;
+    std::uint64_t number;  ///< among the storage's, in the order in which they were noted
   };
   /// A write that comes when `meanwhile` is gone.
   struct PutOff {
@@ -54,7 +56,8 @@ struct StorageSync {
   std::mutex mutex;
   PutOff put_off;
   std::vector<Access> writes;
-  std::vector<Access> reads;  ///< since, the newest of each stream
+  std::vector<Access> reads;  ///< that no later write covers; of each stream the newest
+  std::uint64_t noted = 0;
 };
 
 /// What work that reads, or writes, these bytes of `storage` must come after, wherever it is done.

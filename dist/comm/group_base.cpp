@@ -66,7 +66,7 @@ std::vector<Ticket> tickets_before(const Collective& c, std::size_t sent, std::s
 
 void leave_ticket(const Ticket& ticket, const Operand& send, std::size_t sent,
                   const Operand& receive, std::size_t received) {
-  if (send.storage && send.storage->keeps_memory()) {
+  if (send.storage && send.storage->keeps_memory() && sent > 0) {
     after_read(*send.storage, ticket, bytes_of(send, sent));
   }
   if (receive.storage && receive.storage->keeps_memory() && received > 0) {

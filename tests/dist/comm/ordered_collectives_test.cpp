@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include <tessera/core/device/hazards.h>
 #include <tessera/core/device/stream.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/mul.h>
@@ -187,6 +188,24 @@ TEST(OrderedCollectives, exchange_parts_of_one_tensor) {
       EXPECT_EQ(x.to_vector<float>().front(), static_cast<float>(comm.rank()));
     });
   }
+}
+
+/// A read of all that came before a write of a part is no read since.
+TEST(OrderedCollectives, are_all_waited_for_where_a_part_is_written) {
+  const auto ranks = make_loopback(kRanks);
+  constexpr std::int64_t kMany = 1 << 22;  // more than a mailbox takes
+  const Tensor x = zeros({2 * kMany});
+  Collective send{.kind = CollectiveKind::send, .peer = 1};
+  send.send = Operand(x);
+  send.count = static_cast<std::size_t>(2 * kMany);
+  Collective receive{.kind = CollectiveKind::receive, .peer = 1};
+  receive.receive = Operand(slice(x, 0, 0, kMany));
+  receive.count = static_cast<std::size_t>(kMany);
+  static_cast<void>(ranks[0]->launch(send));
+  // The receive comes after the send, which nobody takes: both are under way.
+  static_cast<void>(ranks[0]->launch(receive));
+  EXPECT_EQ(tickets_before(*x.get().storage, true).size(), 2U);
+  EXPECT_EQ(tickets_before(*x.get().storage, false).size(), 1U);
 }
 
 TEST(OrderedCollectives, count_as_writes) {
