@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include <tessera/nn/slot.h>
-#include <tessera/nn/synchronizer.h>
+#include <tessera/nn/ownership.h>
 
 namespace tessera::nn {
 

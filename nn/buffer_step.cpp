@@ -17,7 +17,7 @@
 #include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/behind_step.h>
 #include <tessera/nn/functional/random_key.h>
-#include <tessera/nn/synchronizer.h>
+#include <tessera/nn/ownership.h>
 
 namespace tessera::nn {
 namespace {
@@ -35,8 +35,8 @@ struct Table {
   std::vector<std::uint8_t> assigned;
 };
 
-std::vector<std::weak_ptr<Synchronizer>>& keepers_of_buffers() {
-  thread_local std::vector<std::weak_ptr<Synchronizer>> keepers;
+std::vector<std::weak_ptr<Ownership>>& keepers_of_buffers() {
+  thread_local std::vector<std::weak_ptr<Ownership>> keepers;
   return keepers;
 }
 
@@ -122,30 +122,30 @@ bool any_assigned(const Table& table) {
   return std::ranges::any_of(table.assigned, [](std::uint8_t x) { return x != 0; });
 }
 
-bool has_open(const Synchronizer& synchronizer) {
-  return std::ranges::any_of(synchronizer.buffers(), [](const SlotPtr& slot) {
+bool has_open(const Ownership& ownership) {
+  return std::ranges::any_of(ownership.buffers(), [](const SlotPtr& slot) {
     return slot->step != nullptr && slot->step->open();
   });
 }
 
-void end_step(Synchronizer& synchronizer, const void* by) {
+void end_step(Ownership& ownership, const void* by) {
   std::vector<Table> tables;
   std::vector<std::uint8_t> assigned;
-  for (const SlotPtr& slot : synchronizer.buffers()) {
+  for (const SlotPtr& slot : ownership.buffers()) {
     tables.push_back(table_of(slot, by));
     assigned.insert(assigned.end(), tables.back().assigned.begin(), tables.back().assigned.end());
   }
   if (tables.empty()) {
     return;
   }
-  synchronizer.share_bytes(assigned);
+  ownership.all_reduce_bytes(assigned);
   auto flags = assigned.begin();
   for (Table& table : tables) {
     const auto grain = static_cast<std::ptrdiff_t>(table.assigned.size());
     std::copy_n(flags, grain, table.assigned.begin());
     flags += grain;
     if (any_assigned(table)) {
-      synchronizer.share_bytes(table.values);
+      ownership.all_reduce_bytes(table.values);
       store_result(table);
     }
   }
@@ -278,11 +278,11 @@ void write_in_step(const SlotPtr& slot, const Tensor& value) {
   }
 }
 
-void add_keeper_of_buffers(const std::shared_ptr<Synchronizer>& synchronizer) {
+void add_keeper_of_buffers(const std::shared_ptr<Ownership>& ownership) {
   auto& keepers = keepers_of_buffers();
   std::erase_if(keepers, [](const auto& keeper) { return keeper.expired(); });
-  if (std::ranges::none_of(keepers, [&](const auto& k) { return k.lock() == synchronizer; })) {
-    keepers.push_back(synchronizer);
+  if (std::ranges::none_of(keepers, [&](const auto& k) { return k.lock() == ownership; })) {
+    keepers.push_back(ownership);
   }
 }
 
@@ -290,14 +290,14 @@ void end_step_of_buffers(const void* by) {
   if (!in_step_of_several()) {
     return;
   }
-  for (const std::weak_ptr<Synchronizer>& keeper : keepers_of_buffers()) {
-    const auto synchronizer = keeper.lock();
-    if (synchronizer != nullptr && (by != nullptr || has_open(*synchronizer))) {
-      end_step(*synchronizer, by);
+  for (const std::weak_ptr<Ownership>& keeper : keepers_of_buffers()) {
+    const auto ownership = keeper.lock();
+    if (ownership != nullptr && (by != nullptr || has_open(*ownership))) {
+      end_step(*ownership, by);
     }
   }
   for (const std::weak_ptr<Slot>& open : open_slots()) {
-    if (const SlotPtr slot = open.lock(); slot != nullptr && slot->synchronizer == nullptr) {
+    if (const SlotPtr slot = open.lock(); slot != nullptr && slot->ownership == nullptr) {
       check_kept_equal(*slot);
       if (Table table = table_of(slot, by); any_assigned(table)) {
         store_result(table);
@@ -318,10 +318,10 @@ void end_loop_of_buffers() {
     return;
   }
   const Facts assigned = assigned_behind_step();
-  for (const std::weak_ptr<Synchronizer>& keeper : keepers_of_buffers()) {
-    if (const auto synchronizer = keeper.lock()) {
-      synchronizer->begin_comparison(hash_of_assigned(assigned));
-      synchronizer->end_comparison([&] { return assigned; });
+  for (const std::weak_ptr<Ownership>& keeper : keepers_of_buffers()) {
+    if (const auto ownership = keeper.lock()) {
+      ownership->begin_comparison(hash_of_assigned(assigned));
+      ownership->end_comparison([&] { return assigned; });
     }
   }
   forget_assigned_behind_step();

@@ -69,8 +69,8 @@ class BufferStep {
 /// Takes a write to a buffer in such a step.
 void write_in_step(const SlotPtr& slot, const Tensor& value);
 
-/// Says that `synchronizer` keeps buffers of this thread's models equal on several ranks.
-void add_keeper_of_buffers(const std::shared_ptr<Synchronizer>& synchronizer);
+/// Says that `ownership` keeps buffers of this thread's models equal on several ranks.
+void add_keeper_of_buffers(const std::shared_ptr<Ownership>& ownership);
 
 /// Ends the step for the buffers that a step of optimizer `by` ends, in all models of the thread,
 /// on all ranks that train together (collective). Optimizers call it in the last pass, and loaders,

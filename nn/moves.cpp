@@ -59,7 +59,7 @@ void plan(const Module& module, Slot::Kind kind, const Conversion& convert,
       plans.push_back({slot, {}, dtype_after(*slot, convert)});
       continue;
     }
-    check<RuntimeError>(slot->synchronizer == nullptr, module.class_name(), ": \"", entry->name,
+    check<RuntimeError>(slot->ownership == nullptr, module.class_name(), ": \"", entry->name,
                         "\" is kept equal on several ranks; cast and move a model before that");
     Tensor value = replace(*slot, convert);
     plans.push_back({slot, value, value.dtype()});

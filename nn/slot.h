@@ -15,7 +15,7 @@
 
 namespace tessera::nn {
 
-class Synchronizer;  // nn/synchronizer.h
+class Ownership;  // nn/ownership.h
 class BufferStep;    // nn/buffer_step.h
 
 /// Fills what a rank holds of a fresh parameter: `value`, dense and of shape `box.shape`, gets the
@@ -40,7 +40,7 @@ struct Slot : std::enable_shared_from_this<Slot> {
   bool stored = true;      ///< false: built with ModuleOptions::store_vars off
   Initializer initializer;
   Tensor value;  ///< undefined until the module is built; replaced by `put` alone
-  std::shared_ptr<Synchronizer> synchronizer;  ///< keeps the ranks' values equal; null when alone
+  std::shared_ptr<Ownership> ownership;  ///< of the ranks that train it; null when alone
   std::shared_ptr<BufferStep> step;  ///< buffers: values assigned in the step under way, or null
 
   /// Whether no size is kInferred.

@@ -252,8 +252,8 @@ void BackwardRun::deliver(LeafRun& leaf, Tensor&& gradient, bool rows) {
   if (!rows && leaf.arrive_dense()) {
     leaf.add_put_off(captures_ == nullptr);
     bytes_apart_ += leaf.bytes_apart();
-    if (!last && captures_ == nullptr) {
-      leaf.offer_dense();
+    if (!last && captures_ == nullptr && !grad_enabled()) {
+      leaf.hand_over_dense();
     }
   }
   if (last && !leaf.empty()) {

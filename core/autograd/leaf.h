@@ -31,20 +31,16 @@ class GradientSink {
  public:
   virtual ~GradientSink() = default;
   /// Memory that the pass's sum may be written to directly, or undefined. It must hold nothing of
-  /// value: it is overwritten.
+  /// value: it is overwritten. A forward that makes the gradient already asks, too
+  /// (OpInfo::early_gradient). What it wrote is looked for there again in its backward, and made
+  /// anew where somebody has written since: the sink tells by the version.
   [[nodiscard]] virtual Tensor destination(LeafNode& leaf) = 0;
-  /// Memory that a forward pass may write the gradient to already, for a backward that is still to
-  /// come; undefined, the default, for none. It is given to one holder at a time, until
-  /// nobody else holds the returned tensor's storage, and never while it holds a gradient that the
-  /// optimizer has not used yet.
-  [[nodiscard]] virtual Tensor early_destination(LeafNode&) { return {}; }
-  /// Called when the dense part of what a backward contributes is whole and rows are still to
-  /// come. True if the sink moves it away now: `complete` then brings rows alone. The default
-  /// waits.
-  [[nodiscard]] virtual bool take_dense(LeafNode&, Tensor& /*dense*/) { return false; }
-  /// Called once per backward, after the last contribution to the leaf. The leaf's hooks are the
-  /// sink's to run, on the step's sum when it is whole.
-  virtual void complete(LeafNode& leaf, Contribution contribution) = 0;
+  /// Takes the dense part of what a backward contributes as soon as it is whole, when rows may
+  /// still be to come; at most once per backward.
+  virtual void take_dense(LeafNode& leaf, Tensor dense) = 0;
+  /// Called once per backward, after the last contribution to the leaf, with its rows. The leaf's
+  /// hooks are the sink's to run, on the step's sum when it is whole.
+  virtual void complete(LeafNode& leaf, SparseGradient rows) = 0;
 };
 
 /// What a backward made of a leaf's `grad`.

@@ -44,13 +44,14 @@ void LeafRun::add_up_microbatches(GradientSink* into) {
   }
 }
 
-void LeafRun::offer_dense() {
+void LeafRun::hand_over_dense() {
   GradientSink* sink = leaf_->sink.get();
-  if (sink == nullptr || !sum_.defined() || grad_enabled()) {
+  if (sink == nullptr || !sum_.defined()) {
     return;
   }
   add_up_microbatches(sink);
-  dense_taken_ = sink->take_dense(*leaf_, sum_);
+  sink->take_dense(*leaf_, std::exchange(sum_, Tensor()));
+  handed_over_ = true;
 }
 
 Tensor LeafRun::take_sum() {
@@ -87,13 +88,16 @@ void LeafRun::complete(ReachedLeaves& reached, GradientScale scale) {
     return;
   }
   check_not_repeated();
-  add_up_microbatches(leaf_->sink.get());
-  Contribution total{.dense = std::exchange(sum_, Tensor()),
-                     .rows = merge_uses(std::exchange(rows_, {}))};
-  const Pass& pass = Context::current().pass;
+  SparseGradient rows = merge_uses(std::exchange(rows_, {}));
   if (leaf_->sink != nullptr) {
-    leaf_->sink->complete(*leaf_, std::move(total));
-  } else if (pass.samples == 0 || pass.count == pass.grain) {
+    hand_over_dense();
+    leaf_->sink->complete(*leaf_, std::move(rows));
+    return leaf_->run_ready_hooks();
+  }
+  add_up_microbatches(nullptr);
+  Contribution total{.dense = std::exchange(sum_, Tensor()), .rows = std::move(rows)};
+  const Pass& pass = Context::current().pass;
+  if (pass.samples == 0 || pass.count == pass.grain) {
     reached.add(*leaf_, std::move(total), scale);
   } else {
     add_to_open_round(*leaf_, std::move(total));

@@ -24,7 +24,7 @@ class LeafRun {
   [[nodiscard]] bool arrive() { return --pending_ == 0; }
   /// Counts a dense use as come, with a contribution or none; true for the last one.
   [[nodiscard]] bool arrive_dense() { return ++arrived_ >= uses_; }
-  [[nodiscard]] bool empty() const { return !sum_.defined() && rows_.empty() && !dense_taken_; }
+  [[nodiscard]] bool empty() const { return !sum_.defined() && rows_.empty() && !handed_over_; }
   /// Bytes of a sum that came whole for each microbatch.
   [[nodiscard]] std::size_t bytes_apart() const;
 
@@ -36,8 +36,8 @@ class LeafRun {
   /// is written into the sink's memory if it is `for_sink`.
   void add_put_off(bool for_sink);
   void add_rows(SparseGradient rows) { rows_.push_back(std::move(rows)); }
-  /// Offers the sum to the sink before rows have come.
-  void offer_dense();
+  /// Gives the dense part, which is whole, to the sink, if there are both.
+  void hand_over_dense();
   /// The finished sum, for somebody who wants it instead of the sink; hooks on gradients have run.
   [[nodiscard]] Tensor take_sum();
   /// Hands the finished sum to the sink, to the sums over the step's passes or, scaled, to `grad`.
@@ -54,7 +54,7 @@ class LeafRun {
   std::int32_t pending_ = 0;          ///< contributions still to come
   std::int32_t uses_ = 0;             ///< dense ones in all
   std::int32_t arrived_ = 0;          ///< dense ones that have come
-  bool dense_taken_ = false;          ///< the sink has the dense part
+  bool handed_over_ = false;          ///< the sink has the dense part
 };
 
 }  // namespace tessera

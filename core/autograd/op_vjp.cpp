@@ -47,6 +47,10 @@ Tensor OpVjp::output(int i) const {
   return saved;
 }
 
+bool OpVjp::has_output(int i) const {
+  return node_.saved_outputs[index(i)].is_intact();
+}
+
 namespace {
 
 /// Where no sample had a part in the op's outputs, each microbatch has a gradient of its own.

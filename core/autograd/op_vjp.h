@@ -24,6 +24,7 @@ class OpVjp final : public Vjp {
   }
   [[nodiscard]] Tensor input(int i) const override;
   [[nodiscard]] Tensor output(int i) const override;
+  [[nodiscard]] bool has_output(int i) const override;
   [[nodiscard]] int input_count() const override { return static_cast<int>(node_.edges.size()); }
   [[nodiscard]] const TensorMeta& input_meta(int i) const override {
     return node_.input_meta(index(i));

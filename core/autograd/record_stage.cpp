@@ -49,7 +49,7 @@ class KeptInputs {
 
 /// An output of `op` that is nearly the gradient of a parameter is written to where that gradient
 /// will be wanted, if the parameter's sink has memory for it.
-void lend_early_memory(Call& call) {
+void write_to_sink(Call& call) {
   const EarlyGradient early = call.op.info.early_gradient;
   const Tensor& parameter = call.inputs[static_cast<std::size_t>(early.input)];
   LeafNode* leaf =
@@ -57,11 +57,11 @@ void lend_early_memory(Call& call) {
   if (leaf == nullptr || leaf->sink == nullptr) {
     return;
   }
-  if (const Tensor lent = leaf->sink->early_destination(*leaf); lent.defined()) {
+  if (const Tensor memory = leaf->sink->destination(*leaf); memory.defined()) {
     const auto place = static_cast<std::size_t>(early.output);
     call.outputs.resize(std::max(call.outputs.size(), place + 1));
     // A handle of its own: the sink's must not learn of the graph, which knows the sink.
-    call.outputs[place] = lent.detach();
+    call.outputs[place] = memory.detach();
   }
 }
 
@@ -87,7 +87,7 @@ void write_and_record(Call& call, std::span<const OutputSpec> specs, Outputs& de
 void run_and_record(Call& call) {
   const bool recording = is_recorded(call);
   if (recording && call.op.info.early_gradient.input >= 0) [[unlikely]] {
-    lend_early_memory(call);
+    write_to_sink(call);
   }
   const Infer infer = infer_outputs(call);
   Outputs destinations = prepare_outputs(call, infer.outputs());

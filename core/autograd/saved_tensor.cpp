@@ -63,12 +63,13 @@ Tensor SavedTensor::unpack(const char* op) const {
     const SumsApart apart;
     return packed_->unpack();
   }
-  if (tensor_.defined()) {
-    check(tensor_.version() == version_ || tensor_.numel() == 0, op,
-          ": a tensor needed for the gradient was changed in ", "place; got version ",
-          tensor_.version(), ", expected ", version_);
-  }
+  check(is_intact(), op, ": a tensor needed for the gradient was changed in place; got version ",
+        tensor_.defined() ? tensor_.version() : 0, ", expected ", version_);
   return tensor_;
+}
+
+bool SavedTensor::is_intact() const {
+  return !tensor_.defined() || tensor_.version() == version_ || tensor_.numel() == 0;
 }
 
 }  // namespace tessera

@@ -46,6 +46,8 @@ class SavedTensor {
 
   /// The tensor. Throws InvalidArgument naming `op` when it was written to since.
   [[nodiscard]] Tensor unpack(const char* op) const;
+  /// True when nobody has written to it since.
+  [[nodiscard]] bool is_intact() const;
   [[nodiscard]] bool defined() const noexcept { return tensor_.defined() || packed_ != nullptr; }
   /// True when hooks decided how it is kept.
   [[nodiscard]] bool is_packed() const noexcept { return packed_ != nullptr; }

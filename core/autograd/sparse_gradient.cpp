@@ -25,20 +25,9 @@ struct Piece {
   std::int64_t end;
 };
 
-SparseGradient dense_copy(const SparseGradient& rows) {
-  SparseGradient copy = rows;
-  copy.ids = contiguous(cast(rows.ids.detach(), DType::i64));
-  copy.values = contiguous(rows.values.detach());
-  copy.ids.get().set_microbatches({});  // `parts` and `lengths` say where they lie
-  copy.values.get().set_microbatches({});
-  copy.ids = reshape(copy.ids, {rows.count()});
-  copy.values = reshape(copy.values, {rows.count(), rows.values.shape().back()});
-  return copy;
-}
-
 std::vector<SparseGradient> dense_copies(std::span<const SparseGradient> all) {
   std::vector<SparseGradient> copies;
-  std::ranges::transform(all, std::back_inserter(copies), dense_copy);
+  std::ranges::transform(all, std::back_inserter(copies), flattened);
   return copies;
 }
 
@@ -64,7 +53,7 @@ bool is_even(const std::vector<std::int64_t>& lengths) {
 /// filled up with +0 for a row that gets something anyway, which changes no bit of it.
 SparseGradient fill_up(const SparseGradient& rows) {
   const std::int64_t longest = std::ranges::max(rows.lengths);
-  const SparseGradient dense = dense_copy(rows);
+  const SparseGradient dense = flattened(rows);
   const SparseGradient filling{
       .ids = contiguous(expand(slice(dense.ids, 0, 0, 1), {longest})),
       .values = zeros({longest, dense.values.shape().back()},
@@ -102,6 +91,17 @@ SparseGradient SparseGradient::within(std::int64_t begin, std::int64_t size) con
     wider.lengths[static_cast<std::size_t>(first - begin) + m] = known[m + 1] - known[m];
   }
   return wider;
+}
+
+SparseGradient flattened(const SparseGradient& rows) {
+  SparseGradient flat = rows;
+  flat.ids = contiguous(cast(rows.ids.detach(), DType::i64));
+  flat.values = contiguous(rows.values.detach());
+  flat.ids.get().set_microbatches({});  // `parts` and `lengths` say where they lie
+  flat.values.get().set_microbatches({});
+  flat.ids = reshape(flat.ids, {rows.count()});
+  flat.values = reshape(flat.values, {rows.count(), rows.values.shape().back()});
+  return flat;
 }
 
 SparseGradient merge_uses(std::span<const SparseGradient> uses) {

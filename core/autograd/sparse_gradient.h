@@ -26,6 +26,9 @@ struct SparseGradient {
   [[nodiscard]] SparseGradient within(std::int64_t begin, std::int64_t size) const;
 };
 
+/// These rows with dense `ids`, i64 of shape (count), and `values` of shape (count, width).
+[[nodiscard]] SparseGradient flattened(const SparseGradient& rows);
+
 /// The rows of several uses in one pass: each microbatch holds its rows of the first use, then
 /// those of the second, and so on.
 [[nodiscard]] SparseGradient merge_uses(std::span<const SparseGradient> uses);

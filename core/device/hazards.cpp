@@ -57,17 +57,41 @@ bool is_read_since(const Access& write, const std::vector<Access>& reads) {
   });
 }
 
+/// These bytes of a storage as what it is a part of counts them.
+ByteRange in_whole(Storage& storage, const ByteRange& bytes) {
+  if (&storage.whole() == &storage) {
+    return bytes;
+  }
+  const auto offset = static_cast<std::size_t>(storage.data() - storage.whole().data());
+  return {offset + std::min(bytes.first, storage.nbytes()),
+          offset + std::min(bytes.last, storage.nbytes())};
+}
+
+void check_not_put_off(Storage& storage) {
+  StorageSync* sync = storage.sync();
+  if (sync == nullptr) {
+    return;
+  }
+  const std::lock_guard lock(sync->mutex);
+  if (!sync->put_off.meanwhile.expired()) [[unlikely]] {
+    fail<RuntimeError>('"', sync->put_off.name, "\" ", sync->put_off.why);
+  }
+  if (&storage.whole() != &storage) {
+    storage.set_hazards(false);  // its tickets are the whole's
+  }
+}
+
 }  // namespace
 
-std::vector<Ticket> tickets_before(Storage& storage, bool writes, const ByteRange& bytes) {
-  if (!storage.has_hazards()) {
+std::vector<Ticket> tickets_before(Storage& part, bool writes, const ByteRange& of_part) {
+  if (!part.has_hazards()) {
     return {};
   }
+  check_not_put_off(part);
+  Storage& storage = part.whole();
+  const ByteRange bytes = in_whole(part, of_part);
   StorageSync& sync = storage.ensure_sync();
   const std::lock_guard lock(sync.mutex);
-  if (!sync.put_off.meanwhile.expired()) [[unlikely]] {
-    fail<RuntimeError>('"', sync.put_off.name, "\" ", sync.put_off.why);
-  }
   forget_reached(storage, sync, bytes);
   std::vector<Ticket> tickets;
   for (const Access& write : sync.writes) {
@@ -117,10 +141,12 @@ void wait_for(const StreamId& stream, std::vector<Ticket> tickets) {
   }
 }
 
-void after_read(Storage& storage, const Ticket& ticket, const ByteRange& bytes) {
+void after_read(Storage& part, const Ticket& ticket, const ByteRange& of_part) {
   if (!ticket) {
     return;  // done already
   }
+  Storage& storage = part.whole();
+  const ByteRange bytes = in_whole(part, of_part);
   StorageSync& sync = storage.ensure_sync();
   const std::lock_guard lock(sync.mutex);
   // Threads may note what they launched in another order than they launched it.
@@ -137,10 +163,12 @@ void after_read(Storage& storage, const Ticket& ticket, const ByteRange& bytes) 
   storage.set_hazards(true);
 }
 
-void after_write(Storage& storage, const Ticket& ticket, const ByteRange& bytes) {
+void after_write(Storage& part, const Ticket& ticket, const ByteRange& of_part) {
   if (!ticket) {
     return;
   }
+  Storage& storage = part.whole();
+  const ByteRange bytes = in_whole(part, of_part);
   StorageSync& sync = storage.ensure_sync();
   const std::lock_guard lock(sync.mutex);
   for (std::vector<Access>* accesses : {&sync.reads, &sync.writes}) {

@@ -9,6 +9,8 @@
 // counts as a write. It waits for nothing: the memory's home stream does, before it gives the
 // memory away (DeviceBackend::deallocate).
 //
+// A part of a storage keeps no tickets: those of its bytes are with the whole.
+//
 // A write may also be put off: it is known that it will come, and whoever touches the storage in
 // the meantime gets an error instead of old contents.
 #pragma once

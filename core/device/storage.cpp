@@ -1,6 +1,5 @@
 #include <tessera/core/device/storage.h>
 
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -28,16 +27,11 @@ Storage::Storage(std::byte* data, std::size_t nbytes, Device device,
       owned_(false),
       owner_(std::move(owner)) {}
 
-void Storage::leave_owner() {
-  if (owned_) {
-    return;
-  }
-  const MemoryBlock own = allocate(block_.nbytes);
-  std::memcpy(own.data, block_.data, block_.nbytes);
-  block_ = own;
-  owned_ = true;
-  owner_.reset();
-}
+Storage::Storage(const Ref<Storage>& whole, std::size_t offset, std::size_t nbytes)
+    : block_{.data = whole->data() + offset, .nbytes = nbytes},
+      home_(whole->home_),
+      owned_(false),
+      whole_(whole->whole_ ? whole->whole_ : whole) {}
 
 StorageSync& Storage::ensure_sync() {
   StorageSync* known = sync();

@@ -24,6 +24,9 @@ class Storage : public RefCounted, public Pooled<Storage> {
   Storage(std::size_t nbytes, Device device, MemoryCategory category = current_category());
   /// Memory that belongs to `owner`, which is kept alive.
   Storage(std::byte* data, std::size_t nbytes, Device device, std::shared_ptr<const void> owner);
+  /// `nbytes` of `whole` from `offset` on, with a version counter of their own: tensors of a bucket
+  /// share the tickets of work on it, and nothing else. Keeps `whole` alive.
+  Storage(const Ref<Storage>& whole, std::size_t offset, std::size_t nbytes);
   ~Storage();
 
   [[nodiscard]] std::byte* data() const noexcept { return block_.data; }
@@ -31,11 +34,11 @@ class Storage : public RefCounted, public Pooled<Storage> {
   [[nodiscard]] Device device() const noexcept { return home_.device; }
 
   /// Whether the memory lives as long as this: it is its own, or an owner's.
-  [[nodiscard]] bool keeps_memory() const noexcept { return owned_ || owner_ != nullptr; }
-
-  /// Moves the contents from an owner's memory to memory of its own, for every holder, so that the
-  /// owner may write to its memory. Nothing may be reading or writing meanwhile.
-  void leave_owner();
+  [[nodiscard]] bool keeps_memory() const noexcept {
+    return owned_ || owner_ != nullptr || (whole_ && whole_->keeps_memory());
+  }
+  /// The storage whose tickets order work on this one: what it is a part of, or itself.
+  [[nodiscard]] Storage& whole() noexcept { return whole_ ? *whole_ : *this; }
 
   /// Counts writes that autograd must notice.
   [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
@@ -43,7 +46,7 @@ class Storage : public RefCounted, public Pooled<Storage> {
 
   /// Whether work must ask its tickets before it touches the memory.
   [[nodiscard]] bool has_hazards() const noexcept {
-    return hazards_.load(std::memory_order_acquire);
+    return hazards_.load(std::memory_order_acquire) || (whole_ && whole_->has_hazards());
   }
   void set_hazards(bool any) noexcept { hazards_.store(any, std::memory_order_release); }
   /// Null until a stream other than the host's touches the storage.
@@ -53,9 +56,10 @@ class Storage : public RefCounted, public Pooled<Storage> {
  private:
   MemoryBlock block_;
   StreamId home_;
-  bool owned_ = true;  ///< else the memory is `owner_`'s
+  bool owned_ = true;  ///< else the memory is `owner_`'s, or `whole_`'s
   std::atomic<bool> hazards_ = false;
   std::uint32_t version_ = 0;
+  Ref<Storage> whole_;  ///< what this is a part of, which is no part itself
   std::shared_ptr<const void> owner_;
   std::atomic<StorageSync*> sync_ = nullptr;  ///< owned
 };

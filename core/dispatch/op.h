@@ -47,7 +47,8 @@ enum class LinearIn : std::uint8_t {
 };
 
 /// An output that is, but for a factor, the gradient of an input already. Where that is a parameter
-/// with memory for its gradient, the output may lie there: nothing has to be moved in backward.
+/// with memory for its gradient, the output may lie there: nothing has to be moved in backward. It
+/// may be overwritten before (Vjp::has_output): the gradient is computed anew then.
 struct EarlyGradient {
   std::int8_t input = -1;  ///< -1: the op has none
   std::int8_t output = -1;

@@ -26,6 +26,8 @@ class Vjp {
   /// A saved input or output. Throws InternalError for one that `OpInfo` does not name.
   [[nodiscard]] virtual Tensor input(int i = 0) const = 0;
   [[nodiscard]] virtual Tensor output(int i = 0) const = 0;
+  /// False when somebody has written to output `i` since it was saved, which `output` refuses then.
+  [[nodiscard]] virtual bool has_output(int i) const = 0;
   [[nodiscard]] virtual int input_count() const = 0;
   [[nodiscard]] virtual const TensorMeta& input_meta(int i = 0) const = 0;
   [[nodiscard]] virtual const TensorMeta& output_meta(int i = 0) const = 0;

@@ -164,7 +164,7 @@ void LinearCrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
   const bool cut = v.input_meta(0).microbatches.count > 1;
   const bool stacked = cut && v.needs(1) && v.context().batch_sum == BatchSum::per_microbatch;
   const double factor =
-      attrs.gradients && !stacked
+      attrs.gradients && !stacked && v.has_output(1) && v.has_output(2)
           ? power_of_two_between(v.gradient().to_vector<double>(),
                                  expected_gradients(v.input(2), v.output_meta(0).dtype, attrs))
           : 0;

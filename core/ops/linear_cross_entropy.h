@@ -8,7 +8,8 @@
 // on as they are, or scaled when the incoming gradient is another power of two times that. Powers
 // of two round nothing, so this gives the bits that computing with the incoming gradient would
 // give. In any other case (gradients that are no powers of two or differ between microbatches, a
-// weight that other dense ops use as well) backward computes logits and gradients anew.
+// weight that other dense ops use as well, memory that was needed for another gradient meanwhile)
+// backward computes logits and gradients anew.
 //
 // The weight's gradient is written where it will be summed (OpInfo::early_gradient), else into
 // memory that becomes the gradient itself: there is no second buffer in either case.

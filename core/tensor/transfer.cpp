@@ -108,6 +108,15 @@ void transfer(const Tensor& to, const Tensor& from) {
   }
 }
 
+void set_to_zero(const Tensor& to) {
+  if (!is_host_addressable(to.device())) {
+    return transfer(to, zeros(to.shape(), {.dtype = to.dtype()}));
+  }
+  check<InternalError>(to.is_contiguous(), "set_to_zero: the tensor is not dense");
+  wait_until_writable(*to.get().storage);
+  std::memset(address_of(to.get()), 0, to.nbytes());
+}
+
 std::uint64_t hash_elements(const Tensor& x, std::uint64_t seed) {
   const Tensor dense = dense_on_host(x);
   return hash_bytes({address_of(dense.get()), dense.nbytes()}, seed);

@@ -21,6 +21,9 @@ namespace tessera {
 /// device; autograd does not notice. Throws InvalidArgument for others.
 void transfer(const Tensor& to, const Tensor& from);
 
+/// Writes +0 to all elements of `to`, which is dense, on any device; autograd does not notice.
+void set_to_zero(const Tensor& to);
+
 /// The hash of the elements of `x` in row-major order, wherever they lie: of their bytes alone, not
 /// of shape and dtype (hash_bytes).
 [[nodiscard]] std::uint64_t hash_elements(const Tensor& x, std::uint64_t seed = 0);

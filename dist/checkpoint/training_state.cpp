@@ -93,8 +93,8 @@ std::optional<std::string> save_training(const std::string& directory, std::int6
                                          const TrainingRun& run, Communicator& comm) {
   run.optimizer.check_between_steps();
   for (const nn::Parameter& parameter : run.model.parameters()) {
-    if (parameter.slot()->synchronizer != nullptr) {
-      parameter.slot()->synchronizer->gather_states();
+    if (parameter.slot()->ownership != nullptr) {
+      parameter.slot()->ownership->gather_states();
       break;
     }
   }

@@ -1,5 +1,6 @@
 #include <tessera/dist/comm/fake.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -43,9 +44,9 @@ class FakeCommunicator final : public Communicator {
       std::rethrow_exception(failure_);
     }
     check<Unsupported>(
-        c.counts.empty() && lies_on_host(c.send) && lies_on_host(c.receive),
-        "fake: sends nothing, and echoes equal parts of the host's memory alone; got ",
-        to_string(c.kind), ", of uneven parts or on a device");
+        lies_on_host(c.send) && lies_on_host(c.receive),
+        "fake: sends nothing, and echoes what is in the host's memory alone; got ",
+        to_string(c.kind), " on a device");
     echo(c);
     return Work(std::make_shared<Done>());
   }
@@ -58,16 +59,21 @@ class FakeCommunicator final : public Communicator {
   }
 
  private:
-  /// What is gathered or exchanged, if every rank had sent what this one has for itself.
+  /// What is gathered or exchanged, if every rank had sent what this one has for itself: of uneven
+  /// parts as much as both have.
   void echo(const Collective& c) const {
-    const std::size_t nbytes = c.count * size_of(c.dtype);
     const bool exchange = c.kind == CollectiveKind::all_to_all;
-    if (nbytes == 0 || (c.kind != CollectiveKind::all_gather && !exchange)) {
+    if (c.count == 0 || (c.kind != CollectiveKind::all_gather && !exchange)) {
       return;
     }
-    const auto* own = c.send.data() + (exchange ? nbytes * static_cast<std::size_t>(rank_) : 0);
-    for (int r = 0; r < size_; ++r) {
-      std::memmove(c.receive.data() + nbytes * static_cast<std::size_t>(r), own, nbytes);
+    const std::size_t element = size_of(c.dtype);
+    const std::byte* own = c.send.data();
+    own += exchange ? c.count * element * static_cast<std::size_t>(rank_) : 0;
+    std::byte* part = c.receive.data();
+    for (std::size_t r = 0; r < static_cast<std::size_t>(size_); ++r) {
+      const std::size_t count = c.counts.empty() ? c.count : c.counts[r];
+      std::memmove(part, own, std::min(count, c.count) * element);
+      part += count * element;
     }
   }
 

@@ -6,7 +6,7 @@
 
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/nn/module.h>
-#include <tessera/nn/synchronizer.h>
+#include <tessera/nn/ownership.h>
 
 namespace tessera::dist {
 

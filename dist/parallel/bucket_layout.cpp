@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/base/error.h>
+#include <tessera/nn/ownership.h>
 
 namespace tessera::dist {
 namespace {
@@ -25,6 +26,15 @@ std::size_t limit_of(const std::vector<nn::Parameter>& parameters, const BucketO
     all += static_cast<std::size_t>(numel_of(parameter.slot()->shape)) * sizeof(float);
   }
   return std::clamp(all / 32, std::size_t{512} << 10, std::size_t{25} << 20);
+}
+
+/// The place nearby where a border within `entry` may lie.
+std::int64_t move_border(std::int64_t border, const BucketEntry& entry) {
+  const std::int64_t before = border - entry.offset;
+  if (entry.whole) {
+    return entry.offset + (2 * before < entry.count ? 0 : entry.count);
+  }
+  return border - before % nn::kNormBlock;
 }
 
 }  // namespace
@@ -61,9 +71,32 @@ std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
   return buckets;
 }
 
-std::size_t flat_bytes(const std::vector<Bucket>& buckets) {
-  const std::int64_t count = buckets.empty() ? 0 : buckets.back().offset + buckets.back().count;
-  return static_cast<std::size_t>(count) * sizeof(float);
+std::int64_t flat_count(const std::vector<Bucket>& buckets) {
+  return buckets.empty() ? 0 : buckets.back().offset + buckets.back().count;
+}
+
+std::int64_t gradient_offset(const Bucket& bucket, const BucketEntry& entry, std::size_t block,
+                             int most) {
+  return bucket.offset * most + static_cast<std::int64_t>(block) * bucket.count + entry.offset -
+         bucket.offset;
+}
+
+std::vector<std::int64_t> deal_out(const std::vector<Bucket>& buckets, int ranks) {
+  const std::int64_t total = flat_count(buckets);
+  std::vector<std::int64_t> borders;
+  for (int r = 0; r <= ranks; ++r) {
+    borders.push_back(total / ranks * r + total % ranks * r / ranks);
+  }
+  for (const Bucket& bucket : buckets) {
+    for (const BucketEntry& entry : bucket.entries) {
+      for (std::int64_t& border : borders) {
+        if (border > entry.offset && border < entry.offset + entry.count) {
+          border = move_border(border, entry);
+        }
+      }
+    }
+  }
+  return borders;
 }
 
 }  // namespace tessera::dist

@@ -23,7 +23,7 @@ struct BucketEntry {
   std::int64_t offset = 0;  ///< in elements, from the start of the flat space
   std::int64_t count = 0;
   bool whole = false;               ///< one rank's, not dealt out
-  std::weak_ptr<nn::Slot> alive{};  ///< `slot`, which owns the buckets through its synchronizer
+  std::weak_ptr<nn::Slot> alive{};  ///< `slot`, which owns the buckets through its ownership
 };
 
 struct Bucket {
@@ -40,7 +40,18 @@ struct Bucket {
 [[nodiscard]] std::vector<Bucket> make_buckets(const std::vector<nn::Parameter>& parameters,
                                                const BucketOptions& options);
 
-/// Size of the flat space in f32.
-[[nodiscard]] std::size_t flat_bytes(const std::vector<Bucket>& buckets);
+/// Elements of the flat space.
+[[nodiscard]] std::int64_t flat_count(const std::vector<Bucket>& buckets);
+
+/// Where in the space of gradients the rank's sum over block number `block` of microbatches lies,
+/// for an entry of `bucket`: a bucket's sums over a rank's blocks, at most `most`, lie one behind
+/// the other, so that one collective takes them all.
+[[nodiscard]] std::int64_t gradient_offset(const Bucket& bucket, const BucketEntry& entry,
+                                           std::size_t block, int most);
+
+/// How the flat space of all parameters is dealt out among the ranks of a host: part r is
+/// [borders[r], borders[r + 1]). Borders lie at multiples of kNormBlock within a parameter, so that
+/// every block of a gradient norm is one rank's; a parameter that stays whole has none within.
+[[nodiscard]] std::vector<std::int64_t> deal_out(const std::vector<Bucket>& buckets, int ranks);
 
 }  // namespace tessera::dist

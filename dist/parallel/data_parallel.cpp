@@ -44,8 +44,11 @@ std::shared_ptr<GradientReducer> data_parallel(nn::Module& model,
   check_has_values(model);
   check_grain_holds(options.grain, comm->size());
   require_agreement(*comm, "data_parallel", facts_of_run(model, options));
-  auto reducer = std::make_shared<GradientReducer>(model, comm, options);
-  reducer->follow_model(model);
+  auto reducer = std::make_shared<GradientReducer>(
+      model, comm, options, [](const std::shared_ptr<Communicator>& ranks, const FlatOwnership&) {
+        return std::make_unique<AllReduce>(ranks);
+      });
+  reducer->model().follow(model);
   return reducer;
 }
 

@@ -6,130 +6,39 @@
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/base/context.h>
-#include <tessera/core/ops/cast.h>
+#include <tessera/core/base/error.h>
+#include <tessera/dist/parallel/finish_gradients.h>
+#include <tessera/dist/parallel/sparse_exchange.h>
+#include <tessera/dist/parallel/used_parameters.h>
 
 namespace tessera::dist {
 namespace {
-
-std::shared_ptr<Communicator> ranks_of_host(Communicator& comm) {
-  int first = 0;
-  while (comm.host(first) != comm.host(comm.rank())) {
-    ++first;
-  }
-  return comm.split(first, comm.rank(), comm.name() + "/host");
-}
 
 std::uint64_t next_number() {
   thread_local std::uint64_t last = 0;
   return ++last;
 }
 
-/// Communicators whose collectives run side by side: two where several hosts are concerned.
-std::vector<std::shared_ptr<Communicator>> make_lanes(const std::shared_ptr<Communicator>& comm,
-                                                      const Communicator& host) {
-  if (host.size() == comm->size()) {
-    return {comm};
-  }
-  return {comm, comm->split(0, comm->rank(), comm->name() + "/second")};
-}
-
 }  // namespace
 
 GradientReducer::GradientReducer(nn::Module& model, std::shared_ptr<Communicator> comm,
-                                 const DataParallelOptions& options)
+                                 const DataParallelOptions& options,
+                                 const MakeStrategy& make_strategy)
     : number_(next_number()),
       comm_(std::move(comm)),
-      host_(ranks_of_host(*comm_)),
-      lanes_(make_lanes(comm_, *host_)),
-      watch_(model),
-      listener_(at_begin_of_backward([this] { notice_new_parameters(); })),
-      bucket_options_(options.buckets),
-      grain_(options.grain),
-      tree_(
-          std::make_shared<ReductionTree>(ReductionTree::over_grain(options.grain, comm_->size()))),
-      blocks_(tree_->of_rank(comm_->rank())),
-      loss_counts_(*comm_, options.grain) {}
-
-GradientReducer::~GradientReducer() {
-  for (const Place& place : places_) {
-    let_go(place);
-  }
-  for (const Tensor& value : newcomers_) {
-    retire_sink(value);
-  }
-}
-
-Tensor GradientReducer::gradient_at(std::size_t index, std::size_t block) const {
-  const Place& place = places_[index];
-  const Bucket& bucket = buckets_[place.bucket];
-  const auto most = static_cast<std::int64_t>(tree_->max_blocks());
-  const std::int64_t at = bucket.offset * most + static_cast<std::int64_t>(block) * bucket.count +
-                          place.entry.offset - bucket.offset;
-  return tensor_at(gradients_, at, place.value.shape());
-}
-
-/// The rank's block that holds the pass; the number of blocks if none does.
-std::size_t GradientReducer::find_block(const Pass& pass) const {
-  const auto found = std::ranges::find_if(blocks_, [&](const TreeLeaf& block) {
-    return pass.grain == grain_ && pass.first >= block.first &&
-           pass.first + pass.count <= block.first + block.size;
-  });
-  return static_cast<std::size_t>(found - blocks_.begin());
-}
-
-std::size_t GradientReducer::current_block() const {
-  const Pass& pass = Context::current().pass;
-  check(
-      pass.samples > 0 || pass.grain == grain_,
-      "data_parallel: backward outside of a loop over a data::DataLoader, which says what of a "
-      "global batch of ",
-      grain_,
-      " microbatches a rank has; make a loader of the batch, of a data::TensorDataset say, with as "
-      "many steps as it is for");
-  check(pass.grain == grain_,
-        "data_parallel: the loop's microbatches are not data_parallel's; got ", pass.grain,
-        " in the loader's global batch, expected ", grain_, " as in DataParallelOptions::grain");
-  const std::size_t block = find_block(pass);
-  check(block != blocks_.size(),
-        "data_parallel: the pass does not fit the rank's microbatches; got ", pass.first, " to ",
-        pass.first + pass.count, " of ", pass.grain, ", expected a part of ", blocks_[0].first,
-        " to ", blocks_.back().first + blocks_.back().size, " of ", grain_,
-        "; the loader was told another rank or number of ranks");
-  return block;
-}
-
-/// A pass that is the whole block writes it to the bucket. Until the last pass the bucket belongs
-/// to the first backward of each pass.
-bool GradientReducer::fills_bucket(std::size_t block) const {
-  const Pass& pass = Context::current().pass;
-  return pass.count == blocks_[block].size && (pass.last || backward_in_pass() == 0);
-}
-
-GradientReducer::Round& GradientReducer::current_round(Progress& progress) const {
-  Round& round = progress.rounds[backward_in_pass()];
-  round.trees.resize(blocks_.size());
-  return round;
-}
-
-Tensor GradientReducer::destination(std::size_t index) {
-  const std::size_t block = current_block();
-  const bool free = fills_bucket(block) && !progress_[index].lent.held(block);
-  return free ? gradient_at(index, block) : Tensor();
-}
-
-/// Only while the bucket holds nothing and no collective can be using it.
-Tensor GradientReducer::early_destination(std::size_t index) {
-  const Pass& pass = Context::current().pass;
-  const std::size_t block = find_block(pass);
-  Progress& p = progress_[index];
-  const bool whole = block != blocks_.size() && pass.count == blocks_[block].size;
-  const bool in_use = !whole || p.filled[block] != 0 || current_backward() != 0 ||
-                      places_[index].value.grad().defined();
-  return in_use ? Tensor() : p.lent.lend(gradient_at(index, block), block);
-}
+      blocks_(options.grain, comm_->size(), comm_->rank()),
+      watched_(model),
+      ownership_(comm_, watched_, waits_),
+      strategy_(make_strategy(comm_, ownership_)),
+      model_(*this, *comm_, blocks_, watched_, ownership_, options.buckets),
+      order_(model_.parameters(), ownership_.buckets(), model_.gradients(), *strategy_,
+             ownership_.host().size() < comm_->size()),
+      agreement_(*comm_, watched_, waits_),
+      loss_counts_(*comm_, options.grain),
+      listener_(at_begin_of_backward([this] { model_.look(); })) {}
 
 void GradientReducer::begin_backward() {
-  if (backward_ == current_backward()) {
+  if (current_backward() == 0 || backward_ == current_backward()) {
     return;
   }
   backward_ = current_backward();
@@ -140,7 +49,12 @@ void GradientReducer::begin_backward() {
   }
   check_no_pass_is_lost();
   agree();
-  keep_previous();
+  for (ReducedParameter& parameter : model_.parameters()) {
+    // A second backward before the optimizer's step.
+    if (order_.overwrites(parameter)) {
+      keep_gradient(parameter);
+    }
+  }
   if (Context::current().pass.last) {
     begin_last_pass();
   }
@@ -148,106 +62,142 @@ void GradientReducer::begin_backward() {
 
 /// What is left is of a step whose loop was left, or of a backward that threw.
 void GradientReducer::forget_step() {
-  for (Progress& progress : progress_) {
-    progress.rounds.clear();
-    std::ranges::fill(progress.filled, 0);
+  for (ReducedParameter& parameter : model_.parameters()) {
+    parameter.sums.forget();
   }
   loss_counts_.forget_step();
-  trained_.clear();
+  agreement_.forget_step();
 }
 
-/// A second backward before the optimizer's step overwrites the buckets: what they hold is set
-/// aside and added to its sum.
-void GradientReducer::keep_previous() {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const Tensor grad = places_[i].value.grad();
-    const bool overwritten = places_[i].trained || turn_of(places_[i]) != Turn::never;
-    if (!grad.defined() || progress_[i].kept || !overwritten) {
-      continue;
-    }
-    progress_[i].kept = true;
-    previous_.resize(flat_bytes(buckets_) / sizeof(float));
-    std::copy_n(grad.data<float>(), grad.numel(), previous_.data() + places_[i].entry.offset);
+/// See Note [What may change]. Before the last pass a rank asks only where it cannot go on without
+/// an answer: ranks of one pass come to the next model's question after this one's buckets, so
+/// those of several may not ask it before.
+void GradientReducer::agree() {
+  model_.forget_retired();
+  const bool moves = model_.has_newcomers();
+  if (moves) {
+    agreement_.check_between_steps(model_.parameters());
+  } else {
+    model_.follow_trained();
   }
+  const bool at_once = moves || !blocks_.hold_pass();
+  if (at_once || Context::current().pass.last) {
+    agreement_.begin();
+    const bool waits = at_once || watched_.change() == WatchedModel::Change::trained;
+    if (waits && !agreement_.holds()) {
+      abandon();
+    }
+  }
+  if (moves) {
+    model_.follow(*watched_.model());
+  }
+  agreement_.check_trained_alike(model_.parameters());
 }
 
 void GradientReducer::begin_last_pass() {
-  count_pending();
+  for (ReducedParameter& parameter : model_.parameters()) {
+    parameter.reached = parameter.complete = parameter.early = false;
+  }
+  order_.begin();
   at_end_of_backward([this] { end_backward(); });
 }
 
-void GradientReducer::count_pending() {
-  pending_.assign(buckets_.size() + 1, 0);
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    pending_[stage_of(places_[i])] += places_[i].trained ? 1 : 0;
-    progress_[i].complete = progress_[i].early = false;
+/// To a forward's gradient only while no collective can be using the memory, and it holds nothing.
+Tensor GradientReducer::destination(std::size_t index) {
+  const ReducedParameter& parameter = model_.parameters()[index];
+  if (current_backward() != 0) {
+    return parameter.sums.destination();
   }
-  next_stage_ = 0;
-  works_.clear();
+  return parameter.value.grad().defined() ? Tensor() : parameter.sums.early_destination();
 }
 
-void GradientReducer::store(std::size_t index, std::size_t block, const Tensor& sum) {
-  Progress& p = progress_[index];
-  const Tensor place = gradient_at(index, block);
-  if (sum.raw_data() != place.raw_data()) {
-    p.lent.evict(block);
-    static_cast<void>(call_into<Cast>(place, {sum}, {DType::f32}));
-  }
-  p.filled[block] = 1;
-}
-
-void GradientReducer::add_dense(std::size_t index, Tensor dense) {
-  const Pass& pass = Context::current().pass;
-  const std::size_t block = current_block();
-  if (fills_bucket(block)) {
-    store(index, block, dense);
-  } else {
-    current_round(progress_[index]).trees[block].add(std::move(dense), pass.first, pass.count);
+void GradientReducer::take_dense(std::size_t index, Tensor dense) {
+  ReducedParameter& parameter = model_.parameters()[index];
+  parameter.sums.add(std::move(dense));
+  if (Context::current().pass.last) {
+    parameter.early = !order_.is_late();
+    settle(parameter);
+    order_.launch_ready();
   }
 }
 
-/// Only in the last pass, where it can be launched.
-bool GradientReducer::take_dense(std::size_t index, Tensor& dense) {
-  if (!Context::current().pass.last) {
-    return false;
+void GradientReducer::complete(std::size_t index, SparseGradient rows) {
+  ReducedParameter& parameter = model_.parameters()[index];
+  parameter.early = parameter.early && rows.defined();
+  if (rows.defined()) {
+    parameter.sums.add(std::move(rows));
   }
-  add_dense(index, std::exchange(dense, Tensor()));
-  settle(index);
-  progress_[index].early = next_stage_ <= 1;
-  launch_ready();
-  return true;
-}
-
-void GradientReducer::complete(std::size_t index, Contribution contribution) {
-  Progress& p = progress_[index];
-  if (contribution.rows.defined()) {
-    current_round(p).rows.push_back(std::move(contribution.rows));
-  }
-  if (contribution.dense.defined()) {
-    add_dense(index, std::move(contribution.dense));
-  }
-  if (Context::current().pass.last && !p.complete) {
-    settle(index);
-    launch_ready();
+  if (Context::current().pass.last) {
+    parameter.reached = true;
+    settle(parameter);
+    order_.launch_ready();
   }
 }
 
-/// Brings every block of a parameter into its bucket; absent ones count as +0.
-void GradientReducer::settle(std::size_t index) {
-  Progress& p = progress_[index];
-  Round& round = current_round(p);
-  for (std::size_t block = 0; block < blocks_.size(); ++block) {
-    p.lent.evict(block);  // a kept graph may still hold what is summed over ranks now
-    if (!round.trees[block].empty()) {
-      store(index, block, round.trees[block].take(blocks_[block].size).dense);
-    }
-    if (p.filled[block] == 0) {
-      const Tensor place = gradient_at(index, block);
-      std::fill_n(place.data<float>(), place.numel(), 0.0F);
+void GradientReducer::settle(ReducedParameter& parameter) {
+  if (!parameter.complete) {
+    parameter.sums.settle();
+    order_.complete(parameter);
+  }
+}
+
+/// The ranks differ, and this one cannot go on: the others get what they wait for, zeros, and find
+/// out when their backward ends.
+void GradientReducer::abandon() {
+  model_.restore_agreed();
+  for (ReducedParameter& parameter : model_.parameters()) {
+    parameter.reached = parameter.complete = parameter.early = false;
+  }
+  order_.begin();
+  end_backward();
+  fail<Disagreement>("data_parallel: ranks differ in what they train");
+}
+
+/// A rank that waits for what another should tell first finds out whether that one goes on.
+double GradientReducer::take_counts(const PassCounts& counts) {
+  begin_backward();
+  if (!loss_counts_.has_agreed() && !agreement_.holds()) {
+    abandon();
+  }
+  return loss_counts_.add(counts);
+}
+
+void GradientReducer::end_backward() {
+  for (ReducedParameter& parameter : model_.parameters()) {
+    if (parameter.trained) {
+      settle(parameter);
     }
   }
-  p.complete = true;
-  --pending_[stage_of(places_[index])];
+  order_.launch_ready();
+  UsedParameters table(*comm_, model_.parameters(), loss_counts_);
+  wait_for_launched();
+  waits_.wait(table.work());
+  const GradientScale scale = table.take_counts(loss_counts_);
+  if (agreement_.require()) {
+    model_.accept_trained();
+  }
+  order_.launch_left_out(table);
+  wait_for_launched();
+  order_.learn(table, comm_->size());
+  add_rows(table);
+  finish_gradients(model_.parameters(), table, scale);
+}
+
+void GradientReducer::wait_for_launched() {
+  for (const Work& work : order_.take_launched()) {
+    waits_.wait(work);
+  }
+}
+
+void GradientReducer::add_rows(const UsedParameters& table) {
+  for (std::size_t i = 0; i < model_.parameters().size(); ++i) {
+    const RowCounts counts = table.by_rank(i, UsedParameters::rows);
+    if (std::ranges::max(counts) > 0) {
+      const ReducedParameter& parameter = model_.parameters()[i];
+      add_rows_of_ranks(*comm_, blocks_, parameter.sums.rows(), counts, parameter.gradient(),
+                        parameter.value, parameter.name);
+    }
+  }
 }
 
 }  // namespace tessera::dist

@@ -3,37 +3,49 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/core/device/huge_pages.h>
-#include <tessera/dist/comm/collectives.h>
-#include <tessera/dist/parallel/parameter_memory.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/nn/optim/flat_range.h>
 
 namespace tessera::dist {
 namespace {
 
+constexpr const char* kLabel = "optimizer state";
+
+Collective collective_on(CollectiveKind kind, const FlatMemory& memory, FlatRange range, int peer,
+                         const char* label) {
+  Collective c{.kind = kind};
+  c.send = kind == CollectiveKind::receive ? Operand() : memory.from(range.first);
+  c.receive = kind == CollectiveKind::send ? Operand() : memory.from(range.first);
+  c.count = static_cast<std::size_t>(range.count());
+  c.peer = peer;
+  c.label = label;
+  return c;
+}
+
 /// What this rank updates of a state: all or nothing of one that is not of its parameter's size.
-std::span<float> own_part(const Tensor& state, const nn::ElementRange& own, bool elementwise) {
-  const std::span all(state.data<float>(), static_cast<std::size_t>(state.numel()));
-  if (!elementwise) {
-    return own.count > 0 ? all : all.first(0);
-  }
-  return all.subspan(static_cast<std::size_t>(own.first), static_cast<std::size_t>(own.count));
+Tensor own_part(const Tensor& state, const FlatPlace& place) {
+  const bool elementwise = state.numel() == place.count;
+  const std::int64_t all = place.own.count > 0 ? state.numel() : 0;
+  return optim::flat_range(state, elementwise ? place.own : nn::ElementRange{0, all});
 }
 
 }  // namespace
 
-std::span<float> FlatSpace::part_of_rank(const CommBuffer& flat, int rank) const {
-  const auto at = static_cast<std::size_t>(rank);
-  return {reinterpret_cast<float*>(flat.data) + borders[at],
-          static_cast<std::size_t>(borders[at + 1] - borders[at])};
+Work broadcast_range(Communicator& comm, const FlatMemory& memory, FlatRange range, int root,
+                     const char* label) {
+  if (range.count() == 0) {
+    return {};
+  }
+  return comm.launch(collective_on(CollectiveKind::broadcast, memory, range, root, label));
 }
 
 /// Pages that other ranks own stay untouched.
-const CommBuffer& OptimizerMemory::buffer(const FlatSpace& space, std::size_t number) {
-  while (number >= buffers_.size()) {
-    buffers_.push_back(allocate_counted(space.comm, space.nbytes, MemoryCategory::optimizer));
-    take_pages(std::as_writable_bytes(space.part_of_rank(buffers_.back(), space.host.rank())));
+const FlatMemory& OptimizerMemory::memory(const FlatSpace& space, std::size_t number) {
+  while (number >= memories_.size()) {
+    memories_.emplace_back(space.comm, space.device, space.count, MemoryCategory::optimizer);
+    memories_.back().take_pages(space.part_of(space.host.rank()));
   }
-  return buffers_[number];
+  return memories_[number];
 }
 
 Tensor OptimizerMemory::make(const FlatSpace& space, const std::weak_ptr<nn::Slot>& slot,
@@ -42,28 +54,28 @@ Tensor OptimizerMemory::make(const FlatSpace& space, const std::weak_ptr<nn::Slo
     return !given.slot.owner_before(slot) && !slot.owner_before(given.slot);
   });
   const auto at = static_cast<std::size_t>(number);
-  given_.push_back({slot, at, tensor_at(buffer(space, at), offset, shape)});
+  given_.push_back({slot, at, memory(space, at).at(offset, shape)});
   return given_.back().state;
 }
 
 void OptimizerMemory::gather(const FlatSpace& space) const {
-  for (const CommBuffer& flat : buffers_) {
+  for (const FlatMemory& flat : memories_) {
     for (int r = 1; r < space.host.size(); ++r) {
-      const std::span<float> part = space.part_of_rank(flat, r);
+      const FlatRange part = space.part_of(r);
       if (space.host.rank() == r) {
-        send<float>(space.host, part, 0, "optimizer state").wait();
+        space.host.launch(collective_on(CollectiveKind::send, flat, part, 0, kLabel)).wait();
       } else if (space.host.rank() == 0) {
-        receive<float>(space.host, part, r, "optimizer state").wait();
+        space.host.launch(collective_on(CollectiveKind::receive, flat, part, r, kLabel)).wait();
       }
     }
   }
 }
 
 void OptimizerMemory::complete(const FlatSpace& space) const {
-  for (const CommBuffer& flat : buffers_) {
+  for (const FlatMemory& flat : memories_) {
     for (int r = 0; r < space.host.size(); ++r) {
-      if (const std::span<float> part = space.part_of_rank(flat, r); !part.empty()) {
-        broadcast<float>(space.host, part, r, "optimizer state").wait();
+      if (const Work work = broadcast_range(space.host, flat, space.part_of(r), r, kLabel); work) {
+        work.wait();
       }
     }
   }
@@ -71,19 +83,18 @@ void OptimizerMemory::complete(const FlatSpace& space) const {
 
 void OptimizerMemory::move(const FlatSpace& from, const FlatSpace& to, const FindPlace& place) {
   complete(from);
-  buffers_.clear();
+  memories_.clear();
   std::erase_if(given_, [](const Given& given) { return given.slot.expired(); });
   for (Given& given : given_) {
     const std::optional<FlatPlace> at = place(*given.slot.lock());
     if (!at) {
       continue;
     }
-    const CommBuffer& flat = buffer(to, given.buffer);
-    const Tensor moved = tensor_at(flat, at->offset, given.state.shape());
-    const bool elementwise = given.state.numel() == at->count;
-    const std::span<float> source = own_part(given.state, at->own, elementwise);
-    std::ranges::copy(source, own_part(moved, at->own, elementwise).begin());
-    rest_on(given.state, flat, at->offset);
+    const FlatMemory& flat = memory(to, given.memory);
+    const Tensor moved = flat.at(at->offset, given.state.shape());
+    static_cast<void>(
+        call_into<Cast>(own_part(moved, *at), {own_part(given.state, *at)}, {DType::f32}));
+    flat.hold(given.state, at->offset);
   }
 }
 

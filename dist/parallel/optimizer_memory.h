@@ -1,28 +1,32 @@
-// Memory for what optimizers keep of parameters that lie in flat memory.
+// Memory for what optimizers keep of parameters that lie in a flat space.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include <tessera/dist/comm/communicator.h>
+#include <tessera/dist/parallel/flat_memory.h>
+#include <tessera/nn/ownership.h>
 #include <tessera/nn/slot.h>
-#include <tessera/nn/synchronizer.h>
 
 namespace tessera::dist {
 
-/// How a flat space is shared out, see deal_out in parameter_memory.h.
+/// A flat space as the ranks of a host share it out.
 struct FlatSpace {
   Communicator& comm;
   Communicator& host;  ///< the ranks of this host
-  std::size_t nbytes;
+  Device device;
+  std::int64_t count;  ///< elements
+  /// Part r is [borders[r], borders[r + 1]), see deal_out.
   const std::vector<std::int64_t>& borders;
 
-  /// What the host's rank `rank` owns of a buffer.
-  [[nodiscard]] std::span<float> part_of_rank(const CommBuffer& flat, int rank) const;
+  [[nodiscard]] FlatRange part_of(int rank) const {
+    const auto at = static_cast<std::size_t>(rank);
+    return {borders[at], borders[at + 1]};
+  }
 };
 
 /// Where a parameter lies in a flat space, and which of its elements are this rank's.
@@ -32,7 +36,7 @@ struct FlatPlace {
   nn::ElementRange own;
 };
 
-/// Flat buffers, laid out as the parameters are, of which every rank fills its own part.
+/// Flat memory, laid out as the parameters are, of which every rank fills its own part.
 class OptimizerMemory {
  public:
   /// The next state of a slot, zeroed, at `offset`. Collective.
@@ -51,13 +55,17 @@ class OptimizerMemory {
  private:
   struct Given {
     std::weak_ptr<nn::Slot> slot;
-    std::size_t buffer = 0;
+    std::size_t memory = 0;
     Tensor state;
   };
-  [[nodiscard]] const CommBuffer& buffer(const FlatSpace& space, std::size_t number);
+  [[nodiscard]] const FlatMemory& memory(const FlatSpace& space, std::size_t number);
 
-  std::vector<CommBuffer> buffers_;
+  std::vector<FlatMemory> memories_;
   std::vector<Given> given_;
 };
+
+/// Makes `range` of `memory` on every rank what it is on `root`; nothing where it is empty.
+[[nodiscard]] Work broadcast_range(Communicator& comm, const FlatMemory& memory, FlatRange range,
+                                   int root, const char* label);
 
 }  // namespace tessera::dist

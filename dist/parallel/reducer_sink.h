@@ -33,15 +33,14 @@ class ReducerSink final : public GradientSink, public CountedSink {
   Tensor destination(LeafNode&) override {
     return takes_part() ? reducer_.destination(index_) : Tensor();
   }
-  Tensor early_destination(LeafNode&) override {
-    return index_ != kNoPlace ? reducer_.early_destination(index_) : Tensor();
-  }
-  bool take_dense(LeafNode&, Tensor& dense) override {
-    return takes_part() && reducer_.take_dense(index_, dense);
-  }
-  void complete(LeafNode&, Contribution contribution) override {
+  void take_dense(LeafNode&, Tensor dense) override {
     if (takes_part()) {
-      reducer_.complete(index_, std::move(contribution));
+      reducer_.take_dense(index_, std::move(dense));
+    }
+  }
+  void complete(LeafNode&, SparseGradient rows) override {
+    if (takes_part()) {
+      reducer_.complete(index_, std::move(rows));
     }
   }
   [[nodiscard]] std::uint64_t sum_number() const override { return reducer_.number(); }

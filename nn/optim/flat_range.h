@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/core/tensor/tensor.h>
-#include <tessera/nn/synchronizer.h>
+#include <tessera/nn/ownership.h>
 
 namespace tessera::optim {
 

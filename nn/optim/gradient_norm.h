@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <tessera/nn/synchronizer.h>
+#include <tessera/nn/ownership.h>
 
 namespace tessera::optim {
 

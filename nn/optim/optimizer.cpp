@@ -28,7 +28,7 @@ namespace tessera::optim {
 namespace {
 
 nn::ElementRange own_range(const nn::Slot& slot) {
-  return slot.synchronizer != nullptr ? slot.synchronizer->own_range(slot)
+  return slot.ownership != nullptr ? slot.ownership->own_range(slot)
                                       : nn::ElementRange{0, numel_of(slot.shape)};
 }
 
@@ -139,12 +139,12 @@ void Optimizer::zero_grad() {
   }
 }
 
-std::vector<nn::Synchronizer*> Optimizer::synchronizers() const {
-  std::vector<nn::Synchronizer*> found;
+std::vector<nn::Ownership*> Optimizer::ownerships() const {
+  std::vector<nn::Ownership*> found;
   for (const Item& item : items_) {
-    nn::Synchronizer* synchronizer = item.slot->synchronizer.get();
-    if (synchronizer != nullptr && std::ranges::find(found, synchronizer) == found.end()) {
-      found.push_back(synchronizer);
+    nn::Ownership* ownership = item.slot->ownership.get();
+    if (ownership != nullptr && std::ranges::find(found, ownership) == found.end()) {
+      found.push_back(ownership);
     }
   }
   return found;
@@ -172,13 +172,13 @@ std::vector<Optimizer::Work> Optimizer::collect() {
       work.push_back({&item,
                       contiguous(slot.value),
                       contiguous(std::move(gradient)),
-                      slot.synchronizer.get(),
+                      slot.ownership.get(),
                       {}});
     }
   }
   for (const Work& w : work) {
-    if (w.synchronizer != nullptr && !elementwise()) {
-      w.synchronizer->keep_whole(*w.item->slot);
+    if (w.ownership != nullptr && !elementwise()) {
+      w.ownership->assign_owner(*w.item->slot);
     }
   }
   for (Work& w : work) {  // now that the ranks know which ones they keep whole
@@ -189,25 +189,25 @@ std::vector<Optimizer::Work> Optimizer::collect() {
 
 /// Sum of squares of each gradient.
 std::vector<double> Optimizer::squares_of(const std::vector<Work>& work,
-                                          std::vector<nn::Synchronizer*> sharing) const {
+                                          std::vector<nn::Ownership*> sharing) const {
   std::vector<double> squares(work.size(), 0.0);
   sharing.push_back(nullptr);
-  for (nn::Synchronizer* synchronizer : sharing) {
+  for (nn::Ownership* ownership : sharing) {
     std::vector<GradientPart> parts;
     parts.reserve(work.size());
     for (const Work& w : work) {
-      if (w.synchronizer == synchronizer) {
+      if (w.ownership == ownership) {
         parts.push_back({w.gradient, w.own});
       }
     }
     std::vector<double> blocks = sums_by_block(parts);
-    if (synchronizer != nullptr) {
-      synchronizer->end_comparison([&] { return step_facts(work); });
-      synchronizer->share(blocks);
+    if (ownership != nullptr) {
+      ownership->end_comparison([&] { return step_facts(work); });
+      ownership->all_reduce_numbers(blocks);
     }
     auto block = blocks.begin();
     for (std::size_t i = 0; i < work.size(); ++i) {
-      if (work[i].synchronizer == synchronizer) {
+      if (work[i].ownership == ownership) {
         for (std::int64_t n = BlockSquares::blocks(work[i].gradient.numel()); n > 0; --n) {
           squares[i] += *block++;
         }
@@ -229,8 +229,8 @@ void Optimizer::ensure_state(Item& item) const {
     }
   }
   for (std::size_t i = item.state.size(); i < kinds.size(); ++i) {
-    item.state.push_back(slot->synchronizer != nullptr
-                             ? slot->synchronizer->make_state(*slot, kinds[i].shape)
+    item.state.push_back(slot->ownership != nullptr
+                             ? slot->ownership->make_state(*slot, kinds[i].shape)
                              : zeros(kinds[i].shape, {.dtype = slot->value.dtype(),
                                                       .device = slot->value.device()}));
   }
@@ -250,11 +250,12 @@ StepTensors Optimizer::part_of(Work& work) const {
   return part;
 }
 
-/// Where ranks share the work, each run is published before the next one drives it from the caches.
+/// Where ranks share the work, each run goes to the others before the next one drives it from the
+/// caches.
 void Optimizer::update_batch(const Batch& batch, const std::vector<StepTensors>& parameters,
                              double scale) {
-  const auto [group, step, synchronizer] = batch;
-  if (synchronizer == nullptr) {
+  const auto [group, step, ownership] = batch;
+  if (ownership == nullptr) {
     return update(group, step, parameters, scale);
   }
   using Runs = std::vector<std::vector<StepTensors>>;
@@ -262,7 +263,7 @@ void Optimizer::update_batch(const Batch& batch, const std::vector<StepTensors>&
   for (const auto& run : elementwise() ? cut_into_runs(parameters, cached) : Runs{parameters}) {
     update(group, step, run, scale);
     for (const StepTensors& p : run) {
-      synchronizer->publish(p.parameter);
+      ownership->all_gather_parameters(p.parameter);
     }
   }
 }
@@ -273,7 +274,7 @@ void Optimizer::update_all(std::vector<Work>& work) {
   for (Work& w : work) {
     ensure_state(*w.item);
     if (w.own.count > 0) {
-      std::vector<StepTensors>& batch = batches[{w.item->group, w.item->steps + 1, w.synchronizer}];
+      std::vector<StepTensors>& batch = batches[{w.item->group, w.item->steps + 1, w.ownership}];
       batch.reserve(work.size());  // mostly all are in one
       batch.push_back(part_of(w));
     }
@@ -300,9 +301,9 @@ bool Optimizer::nothing_counted(const std::vector<Work>& work) {
   });
 }
 
-StepResult Optimizer::end_step(const std::vector<nn::Synchronizer*>& synchronizers,
+StepResult Optimizer::end_step(const std::vector<nn::Ownership*>& ownerships,
                                StepResult result) {
-  consume(synchronizers);
+  consume(ownerships);
   nn::forget_assigned_behind_step();
   if (Context& context = Context::current(); context.pass.samples == 0) {
     ++context.step;  // no loader counts
@@ -311,9 +312,9 @@ StepResult Optimizer::end_step(const std::vector<nn::Synchronizer*>& synchronize
 }
 
 /// Ends the step: all ranks have the weights, gradients are gone.
-void Optimizer::consume(const std::vector<nn::Synchronizer*>& synchronizers) {
-  for (nn::Synchronizer* synchronizer : synchronizers) {
-    synchronizer->finish_parameters();
+void Optimizer::consume(const std::vector<nn::Ownership*>& ownerships) {
+  for (nn::Ownership* ownership : ownerships) {
+    ownership->wait_for_parameters();
   }
   zero_grad();
 }
@@ -327,15 +328,12 @@ StepResult Optimizer::step() {
   }
   require_kept_equal();
   const NoGradGuard no_grad;
-  const std::vector<nn::Synchronizer*> sharing = synchronizers();
-  for (nn::Synchronizer* synchronizer : sharing) {
-    synchronizer->finish_gradients();
-  }
+  const std::vector<nn::Ownership*> sharing = ownerships();
   nn::end_step_of_buffers(this);
   std::vector<Work> work = collect();
   const std::uint64_t fingerprint = sharing.empty() ? 0 : step_fingerprint(work);
-  for (nn::Synchronizer* synchronizer : sharing) {
-    synchronizer->begin_comparison(fingerprint);
+  for (nn::Ownership* ownership : sharing) {
+    ownership->begin_comparison(fingerprint);
   }
   const std::vector<double> squares = squares_of(work, sharing);
   double sum = 0;

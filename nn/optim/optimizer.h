@@ -17,7 +17,7 @@
 #include <tessera/nn/optim/non_finite.h>
 #include <tessera/nn/optim/state.h>
 #include <tessera/nn/parameter.h>
-#include <tessera/nn/synchronizer.h>
+#include <tessera/nn/ownership.h>
 
 namespace tessera::optim {
 
@@ -32,7 +32,7 @@ struct StepResult {
 
 /// Updates parameters from their gradients.
 ///
-/// Each rank updates its own range of every parameter (nn/synchronizer.h), so the work is shared
+/// Each rank updates its own range of every parameter (nn/ownership.h), so the work is shared
 /// out; the bits are those of one process. A model may be trained by several optimizers, each with
 /// parameters of its own. Not for use from several threads.
 class Optimizer {
@@ -143,13 +143,13 @@ class Optimizer {
     std::vector<std::uint64_t> options;  ///< a hash at each call of the first pass
   };
   /// What is updated in one go: a group, the number of the update, and whose ranks share it.
-  using Batch = std::tuple<std::size_t, std::int64_t, nn::Synchronizer*>;
-  [[nodiscard]] std::vector<nn::Synchronizer*> synchronizers() const;
+  using Batch = std::tuple<std::size_t, std::int64_t, nn::Ownership*>;
+  [[nodiscard]] std::vector<nn::Ownership*> ownerships() const;
   [[nodiscard]] std::vector<std::string> names() const;
   void check_known(const nn::Slot& slot) const;
   [[nodiscard]] std::vector<Work> collect();
   [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work,
-                                               std::vector<nn::Synchronizer*> sharing) const;
+                                               std::vector<nn::Ownership*> sharing) const;
   void require_kept_equal() const;
   [[nodiscard]] std::uint64_t options_hash() const;
   void check_alike_in_passes();
@@ -159,8 +159,8 @@ class Optimizer {
   void update_all(std::vector<Work>& work);
   void update_batch(const Batch& batch, const std::vector<StepTensors>& parameters, double scale);
   [[nodiscard]] static bool nothing_counted(const std::vector<Work>& work);
-  StepResult end_step(const std::vector<nn::Synchronizer*>& synchronizers, StepResult result);
-  void consume(const std::vector<nn::Synchronizer*>& synchronizers);
+  StepResult end_step(const std::vector<nn::Ownership*>& ownerships, StepResult result);
+  void consume(const std::vector<nn::Ownership*>& ownerships);
   void ensure_state(Item& item) const;
   [[nodiscard]] StepTensors part_of(Work& work) const;
   using Matched = std::vector<std::pair<Item*, std::vector<Tensor>>>;

@@ -31,7 +31,7 @@ OptimizerState Optimizer::state() const {
     const nn::Slot& slot = *item.slot;
     const std::int64_t all = numel_of(slot.shape);
     const std::int64_t own =
-        slot.synchronizer != nullptr ? slot.synchronizer->own_range(slot).count : all;
+        slot.ownership != nullptr ? slot.ownership->own_range(slot).count : all;
     check<RuntimeError>(item.state.empty() || own == all, "optimizer: this rank keeps a part of ",
                         "the state; got ", own, " of ", all, " elements of ", slot.name,
                         ", expected all of them: dist::save_training saves what all ranks keep");

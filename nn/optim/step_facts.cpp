@@ -61,7 +61,7 @@ void Optimizer::require_kept_equal() const {
   }
   for (const Item& item : items_) {
     const Tensor& value = item.slot->value;
-    const bool kept = item.slot->synchronizer != nullptr || !value.defined() ||
+    const bool kept = item.slot->ownership != nullptr || !value.defined() ||
                       !value.requires_grad() || !value.grad().defined();
     check(kept, "optimizer: rank ", context.rank, " of ", context.world_size, " would update ",
           item.slot->name,

@@ -9,7 +9,7 @@ struct Optimizer::Work {
   Item* item;
   Tensor value;  ///< the parameter's or, where that is strided, a dense copy to be written back
   Tensor gradient;
-  nn::Synchronizer* synchronizer;  ///< null when this process trains alone
+  nn::Ownership* ownership;  ///< null when this process trains alone
   nn::ElementRange own;            ///< what this rank updates
 };
 

@@ -184,7 +184,7 @@ class Planner {
       return concat("shape of ", text_(name), ": file ", given.shape(), ", module ", slot.shape);
     }
     const bool loses = !options_.assign && is_complex(given.dtype()) && !is_complex(slot.dtype);
-    if (options_.assign && slot.synchronizer != nullptr) {
+    if (options_.assign && slot.ownership != nullptr) {
       return text_(name) + ": is kept equal on several ranks; assign before that";
     }
     const bool fixed = options_.assign && slot.requires_grad() && !is_differentiable(given.dtype());

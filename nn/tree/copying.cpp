@@ -43,7 +43,7 @@ CopyScope* CopyScope::current() noexcept {
 SlotPtr CopyScope::copy(const SlotPtr& slot) {
   return once(copies_, slot, [&] {
     auto copy = std::make_shared<Slot>(*slot);
-    copy->synchronizer = nullptr;
+    copy->ownership = nullptr;
     copy->step = nullptr;
     copy->value = {};  // whose hooks are the original's alone
     copy->set_requires_grad(slot->requires_grad());

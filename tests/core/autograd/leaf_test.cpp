@@ -14,88 +14,71 @@
 namespace tessera {
 namespace {
 
-/// Notes what comes. `takes`: it takes dense parts that rows will follow.
+/// Notes what comes.
 class NotingSink final : public GradientSink {
  public:
-  explicit NotingSink(bool takes) : takes_(takes) {}
   Tensor destination(LeafNode&) override { return {}; }
-  bool take_dense(LeafNode&, Tensor& dense) override {
-    offered.push_back(dense.to_vector<float>());
-    if (takes_) {
-      dense = Tensor();
-    }
-    return takes_;
+  void take_dense(LeafNode&, Tensor dense) override {
+    EXPECT_EQ(completed, 0);
+    taken.push_back(dense.to_vector<float>());
   }
-  void complete(LeafNode&, Contribution contribution) override {
+  void complete(LeafNode&, SparseGradient rows) override {
     ++completed;
-    last = std::move(contribution);
+    last = std::move(rows);
   }
-  std::vector<std::vector<float>> offered;
+  std::vector<std::vector<float>> taken;
   int completed = 0;
-  Contribution last;
-
- private:
-  bool takes_;
+  SparseGradient last;
 };
 
 /// An embedding's table that is read whole, too, after the lookup: so its dense gradient comes
 /// first.
 struct Tied {
-  explicit Tied(bool takes) : sink(std::make_shared<NotingSink>(takes)) {
-    leaf_of(table).sink = sink;
-  }
+  Tied() { leaf_of(table).sink = sink; }
   [[nodiscard]] Tensor loss(bool rows_too = true) const {
     const Tensor ids = zeros({2}, {.dtype = DType::i64});
     const Tensor found = rows_too ? embedding(table, ids) : zeros({2, 1});
     return sum_to(found * 3.0, {}) + sum_to(table * 2.0, {});
   }
   Tensor table = ones({3, 1}).set_requires_grad(true);
-  std::shared_ptr<NotingSink> sink;
+  std::shared_ptr<NotingSink> sink = std::make_shared<NotingSink>();
 };
 
-const std::vector<float> kDense{2, 2, 2};
+const std::vector<std::vector<float>> kDense{{2, 2, 2}};
 
-TEST(Leaf, offers_its_dense_part_once_before_rows_come) {
-  const Tied tied(true);
+TEST(Leaf, hands_its_dense_part_over_once_before_rows_come) {
+  const Tied tied;
   tied.loss().backward();
-  EXPECT_EQ(tied.sink->offered, std::vector<std::vector<float>>{kDense});
+  EXPECT_EQ(tied.sink->taken, kDense);
   EXPECT_EQ(tied.sink->completed, 1);
-  EXPECT_FALSE(tied.sink->last.dense.defined());
-  EXPECT_EQ(tied.sink->last.rows.count(), 2);
+  EXPECT_EQ(tied.sink->last.count(), 2);
 }
 
-TEST(Leaf, keeps_a_dense_part_that_the_sink_leaves) {
-  const Tied tied(false);
-  tied.loss().backward();
-  EXPECT_EQ(tied.sink->offered.size(), 1U);
-  EXPECT_EQ(tied.sink->last.dense.to_vector<float>(), kDense);
-  EXPECT_EQ(tied.sink->last.rows.count(), 2);
-}
-
-TEST(Leaf, without_rows_to_come_offers_nothing) {
-  const Tied tied(true);
+TEST(Leaf, without_rows_to_come_is_complete_with_its_dense_part) {
+  const Tied tied;
   tied.loss(false).backward();
-  EXPECT_TRUE(tied.sink->offered.empty());
-  EXPECT_EQ(tied.sink->last.dense.to_vector<float>(), kDense);
+  EXPECT_EQ(tied.sink->taken, kDense);
+  EXPECT_EQ(tied.sink->completed, 1);
+  EXPECT_FALSE(tied.sink->last.defined());
 }
 
 TEST(Leaf, leaves_hooks_to_the_sink_which_knows_when_the_sum_is_whole) {
-  const Tied tied(true);
+  const Tied tied;
   int calls = 0;
   const ScopedHandle hook = register_gradient_hook(tied.table, [&](const Tensor& gradient) {
     ++calls;
     return gradient;
   });
   tied.loss().backward();
-  EXPECT_EQ(tied.sink->offered.size(), 1U);
+  EXPECT_EQ(tied.sink->taken.size(), 1U);
   EXPECT_EQ(calls, 0);
 }
 
-TEST(Leaf, offers_again_in_the_next_backward) {
-  const Tied tied(true);
+TEST(Leaf, hands_it_over_again_in_the_next_backward) {
+  const Tied tied;
   tied.loss().backward();
   tied.loss().backward();
-  EXPECT_EQ(tied.sink->offered.size(), 2U);
+  EXPECT_EQ(tied.sink->taken.size(), 2U);
   EXPECT_EQ(tied.sink->completed, 2);
 }
 

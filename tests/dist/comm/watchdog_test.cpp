@@ -305,5 +305,13 @@ TEST(Fake, IsAnyRankOfAnyWorldAndMovesNothing) {
   EXPECT_THROW((void)broadcast<float>(*recorder, values, 1000), InvalidArgument);
 }
 
+TEST(Fake, EchoesOfUnevenPartsAsMuchAsBothHave) {
+  const auto comm = make_fake(1, 3);
+  const std::vector<float> mine{1, 2};
+  std::vector<float> all(6, -1);
+  all_gather<float>(*comm, mine, std::span(all), std::vector<std::size_t>{3, 2, 1}).wait();
+  EXPECT_EQ(all, (std::vector<float>{1, 2, -1, 1, 2, 1}));
+}
+
 }  // namespace
 }  // namespace tessera::dist

@@ -77,7 +77,7 @@ std::vector<Step> run_tied(const std::vector<TreeLeaf>& blocks,
     toy::run_passes(model, blocks, kGrain);
     steps.push_back({toy::gradients_of(*model), seen});
     if (reducer != nullptr) {
-      reducer->finish_parameters();
+      reducer->ownership().wait_for_parameters();
     }
     model->zero_grad();
   }

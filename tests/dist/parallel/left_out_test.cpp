@@ -66,7 +66,7 @@ Steps run_changing(const std::vector<TreeLeaf>& blocks, const nn::Ptr<Changing>&
     steps.gradients.push_back(toy::gradients_of(*model));
     if (reducer != nullptr) {
       steps.elements.push_back(counter->elements - before);
-      reducer->finish_parameters();
+      reducer->ownership().wait_for_parameters();
     }
     model->zero_grad();
   }

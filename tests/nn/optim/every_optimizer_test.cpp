@@ -47,12 +47,12 @@ Result train_shared(int count, const MakeOptimizer& make, std::int64_t elements)
   std::vector<double> norms;
   on_ranks(count, [&](int rank) {
     const auto model = nn::make<Model>();
-    const auto synchronizer = std::make_shared<SharedRank>(ranks, rank);
+    const auto ownership = std::make_shared<SharedRank>(ranks, rank);
     const auto theirs = shared->parameters();
     for (std::size_t i = 0; const nn::Parameter& mine : model->parameters()) {
       mine.slot()->value = on_memory_of(theirs[i++].value());
       mine.slot()->value.set_requires_grad(true);
-      mine.slot()->synchronizer = synchronizer;
+      mine.slot()->ownership = ownership;
     }
     const auto optimizer = make(*model);
     for (std::uint64_t step = 0; step < 2; ++step) {
@@ -63,7 +63,7 @@ Result train_shared(int count, const MakeOptimizer& make, std::int64_t elements)
       }
     }
     for (const nn::Parameter& mine : model->parameters()) {
-      mine.slot()->synchronizer = nullptr;  // this one holds the slots that hold it
+      mine.slot()->ownership = nullptr;  // this one holds the slots that hold it
     }
   });
   EXPECT_EQ(ranks.published, 2 * elements);

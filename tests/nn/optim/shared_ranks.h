@@ -1,4 +1,4 @@
-// Ranks as threads that share parameters: the smallest thing that can be called a synchronizer.
+// Ranks as threads that share parameters: the smallest thing that can be called ownership.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/module.h>
-#include <tessera/nn/synchronizer.h>
+#include <tessera/nn/ownership.h>
 
 namespace tessera::optim {
 
@@ -36,11 +36,10 @@ struct SharedRanks {
 
 /// Every rank holds a handle on the same parameters and owns a run of each, cut at norm blocks; one
 /// that stays whole belongs to a rank that its name chooses.
-class SharedRank : public nn::Synchronizer {
+class SharedRank : public nn::Ownership {
  public:
   SharedRank(SharedRanks& ranks, int rank) : ranks_(ranks), rank_(rank) {}
 
-  void finish_gradients() override { ranks_.barrier.arrive_and_wait(); }
   nn::ElementRange own_range(const nn::Slot& slot) const override {
     const std::int64_t numel = numel_of(slot.shape);
     if (whole_.contains(slot.name)) {
@@ -53,7 +52,7 @@ class SharedRank : public nn::Synchronizer {
     };
     return {border(rank_), border(rank_ + 1) - border(rank_)};
   }
-  void keep_whole(const nn::Slot& slot) override { whole_.insert(slot.name); }
+  void assign_owner(const nn::Slot& slot) override { whole_.insert(slot.name); }
   Tensor make_state(const nn::Slot& slot, const Shape& shape) override {
     const std::lock_guard lock(ranks_.mutex);
     Tensor& state = ranks_.states[{slot.name, made_[slot.name]++}];
@@ -62,7 +61,7 @@ class SharedRank : public nn::Synchronizer {
     }
     return on_memory_of(state);
   }
-  void share(std::span<double> values) override {
+  void all_reduce_numbers(std::span<double> values) override {
     {
       const std::lock_guard lock(ranks_.mutex);
       ranks_.sums.resize(values.size(), 0.0);
@@ -78,8 +77,15 @@ class SharedRank : public nn::Synchronizer {
     }
     ranks_.barrier.arrive_and_wait();
   }
-  void publish(const Tensor& updated) override { ranks_.published += updated.numel(); }
-  void finish_parameters() override { ranks_.barrier.arrive_and_wait(); }
+  void gather_states() override {}
+  void all_gather_parameters(const Tensor& updated) override {
+    ranks_.published += updated.numel();
+  }
+  void wait_for_parameters() override { ranks_.barrier.arrive_and_wait(); }
+  void begin_comparison(std::uint64_t) override {}
+  void end_comparison(const std::function<nn::Facts()>&) override {}
+  std::vector<nn::SlotPtr> buffers() const override { return {}; }
+  void all_reduce_bytes(std::span<std::uint8_t>) override {}
 
  private:
   SharedRanks& ranks_;

@@ -26,25 +26,25 @@ struct Wide : nn::Module {
 using Counts = std::map<float, std::int64_t>;  // elements by value
 
 /// Every rank writes its number into its part of the weights; gives what it sees afterwards.
-Counts publish_own_part(Communicator& comm, bool whole, std::int64_t& owned) {
+Counts gather_own_part(Communicator& comm, bool whole, std::int64_t& owned) {
   set_seed(3);
   const auto model = nn::make<Wide>();
   const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
   if (whole) {
-    reducer->keep_whole(*model->weight.slot());
-    const nn::ElementRange own = reducer->own_range(*model->weight.slot());
+    reducer->ownership().assign_owner(*model->weight.slot());
+    const nn::ElementRange own = reducer->ownership().own_range(*model->weight.slot());
     EXPECT_TRUE(own.count == 0 || own.count == model->weight.value().numel()) << own.count;
   }
   const std::vector<nn::Parameter> parameters = model->parameters();
   barrier(comm, "nobody reads old weights").wait();
   for (const nn::Parameter& p : parameters) {
-    const nn::ElementRange own = reducer->own_range(*p.slot());
+    const nn::ElementRange own = reducer->ownership().own_range(*p.slot());
     const Tensor part = optim::flat_range(p.value(), own);
     std::fill_n(part.data<float>(), own.count, 100 + comm.rank());
-    reducer->publish(part);
+    reducer->ownership().all_gather_parameters(part);
     owned += own.count;
   }
-  reducer->finish_parameters();
+  reducer->ownership().wait_for_parameters();
   Counts counts;
   for (const nn::Parameter& p : parameters) {
     for (const float x : p.value().to_vector<float>()) {
@@ -54,13 +54,13 @@ Counts publish_own_part(Communicator& comm, bool whole, std::int64_t& owned) {
   return counts;
 }
 
-void expect_published(int ranks, bool direct, bool whole) {
+void expect_gathered(int ranks, bool direct, bool whole) {
   std::vector<Counts> seen(static_cast<std::size_t>(ranks));
   std::vector<std::int64_t> owned(static_cast<std::size_t>(ranks));
   run_ranks(ranks,
             [&](Communicator& comm) {
               const auto at = static_cast<std::size_t>(comm.rank());
-              seen[at] = publish_own_part(comm, whole, owned[at]);
+              seen[at] = gather_own_part(comm, whole, owned[at]);
             },
             {.direct = direct});
   Counts expected;
@@ -76,24 +76,24 @@ void expect_published(int ranks, bool direct, bool whole) {
   }
 }
 
-TEST(Publish, brings_every_ranks_part_to_all) {
+TEST(AllGatherParameters, brings_every_ranks_part_to_all) {
   for (const int ranks : {1, 2, 3, 4}) {
     for (const bool direct : {true, false}) {
-      expect_published(ranks, direct, false);
-      expect_published(ranks, direct, true);
+      expect_gathered(ranks, direct, false);
+      expect_gathered(ranks, direct, true);
     }
   }
 }
 
-TEST(Publish, a_tensor_that_was_replaced_is_refused) {
+TEST(AllGatherParameters, a_tensor_that_was_replaced_is_refused) {
   run_ranks(2, [](Communicator& comm) {
     const auto model = nn::make<Wide>();
     const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
-    EXPECT_THROW(reducer->publish(full({5}, 1)), InvalidArgument);
+    EXPECT_THROW(reducer->ownership().all_gather_parameters(full({5}, 1)), InvalidArgument);
   });
 }
 
-TEST(Publish, copies_whatever_the_alignment) {
+TEST(AllGatherParameters, copies_whatever_the_alignment) {
   std::vector<std::byte> source(3'000'001);
   for (std::size_t i = 0; i < source.size(); ++i) {
     source[i] = static_cast<std::byte>(i * 7 + i / 1000);
@@ -111,12 +111,12 @@ TEST(Publish, copies_whatever_the_alignment) {
   }
 }
 
-TEST(Publish, memory_of_the_ranks_is_counted) {
+TEST(AllGatherParameters, memory_of_the_ranks_is_counted) {
   const MemoryStats before = memory_stats();
   run_ranks(1, [&](Communicator& comm) {
     const auto model = nn::make<Wide>();
     const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
-    const Tensor state = reducer->make_state(*model->weight.slot(), model->weight.shape());
+    const Tensor state = reducer->ownership().make_state(*model->weight.slot(), model->weight.shape());
     const MemoryStats now = memory_stats();
     const auto least = static_cast<std::size_t>(model->parameter_count()) * sizeof(float);
     for (const MemoryCategory category :

@@ -1,0 +1,96 @@
+#include <tessera/dist/parallel/finish_gradients.h>
+
+#include <utility>
+
+#include <tessera/core/autograd/hooks.h>
+#include <tessera/core/autograd/meta.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/tensor/factories.h>
+
+namespace tessera::dist {
+namespace {
+
+/// Adds what earlier backwards brought to the sum, or puts it there when this one did not use the
+/// parameter.
+void add_before(const ReducedParameter& parameter, bool used) {
+  const Tensor sum = parameter.gradient();
+  if (used) {
+    static_cast<void>(call_into<Add>(sum, {parameter.before, sum}));
+  } else {
+    static_cast<void>(call_into<Cast>(sum, {parameter.before}, {DType::f32}));
+  }
+}
+
+void restore(ReducedParameter& parameter) {
+  if (parameter.before.defined()) {
+    add_before(parameter, false);
+    parameter.before = Tensor();
+  }
+}
+
+/// The mean over the global batch, as the hooks on the parameter's gradient leave it.
+void finish_sum(const ReducedParameter& parameter, GradientScale scale) {
+  const Tensor gradient = parameter.gradient();
+  if (scale.factor != 1) {
+    static_cast<void>(mul_(gradient, scale.factor));
+  }
+  LeafNode& leaf = leaf_of(parameter.value);
+  if (leaf.hooks == nullptr || leaf.hooks->empty()) {
+    return;
+  }
+  const Tensor sum = clone(gradient);                             // hooks may keep it
+  if (parameter.before.defined() && leaf.grad().defined()) {  // which they may read
+    leaf.set_grad(clone(parameter.before), leaf.counted_nothing());
+  }
+  static_cast<void>(call_into<Cast>(gradient, {leaf.run_hooks(sum)}, {DType::f32}));
+}
+
+void set_gradient(ReducedParameter& parameter, bool used, GradientScale scale) {
+  if (!parameter.trained) {
+    return restore(parameter);
+  }
+  LeafNode& leaf = leaf_of(parameter.value);
+  const bool before = leaf.grad().defined() && parameter.before.defined();
+  if (before) {
+    add_before(parameter, used);
+  }
+  const bool nothing = scale.nothing && (!before || leaf.counted_nothing());
+  leaf.set_grad(used || before ? parameter.gradient() : Tensor(), nothing);
+  parameter.before = Tensor();
+}
+
+}  // namespace
+
+void keep_gradient(ReducedParameter& parameter) {
+  const Tensor gradient = parameter.value.grad();
+  if (gradient.defined() && !parameter.before.defined()) {
+    const CategoryScope category(MemoryCategory::gradient);
+    parameter.before = clone(gradient);
+  }
+}
+
+void finish_gradients(std::span<ReducedParameter> parameters, const UsedParameters& table,
+                      GradientScale scale) {
+  for (ReducedParameter& parameter : parameters) {
+    parameter.sums.end_backward();
+  }
+  try {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].trained && table.any(i, UsedParameters::used)) {
+        finish_sum(parameters[i], scale);
+      }
+    }
+  } catch (...) {
+    for (ReducedParameter& parameter : parameters) {
+      restore(parameter);
+    }
+    throw;
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    set_gradient(parameters[i], table.any(i, UsedParameters::used), scale);
+  }
+}
+
+}  // namespace tessera::dist
