@@ -52,7 +52,7 @@ Operand FlatMemory::from(std::int64_t offset) const {
 }
 
 FlatRange FlatMemory::range_of(const Tensor& x, const char* what) const {
-  const auto* data = static_cast<const std::byte*>(x.raw_data());
+  const std::byte* data = x.get().storage->data() + bytes_of(x.get().offset);
   const std::byte* begin = storage_->data();
   const std::byte* end = begin + storage_->nbytes();
   const std::less_equal<const std::byte*> up_to;

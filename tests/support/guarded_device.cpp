@@ -66,7 +66,7 @@ void deallocate_guarded(const MemoryBlock& block, const StreamId& home,
   const VectorClock known = g.streams.clock_of(home);
   const Ticket ticket =
       g.streams.push(home, [pages] { std::memset(pages.writable, 0xcb, pages.nbytes); });
-  g.memory.write(block.data, known, ticket, "the end of a storage");
+  g.memory.write({pages.closed, pages.nbytes}, known, ticket, "the end of a storage");
   g.memory.give_back(block.data, home.device.index, ticket);
   g.left_out = {};
 }
@@ -74,7 +74,7 @@ void deallocate_guarded(const MemoryBlock& block, const StreamId& home,
 void write_guarded(int, std::byte* to, const std::byte* from, std::size_t nbytes) {
   Guarded& g = guarded();
   const std::lock_guard lock(g.mutex);
-  g.memory.write(to, g.streams.clock_of_host(), {}, "the host");
+  g.memory.write({to, nbytes}, g.streams.clock_of_host(), {}, "the host");
   std::memcpy(writable_address(to, nbytes), from, nbytes);
   g.left_out = {};
 }
@@ -82,7 +82,7 @@ void write_guarded(int, std::byte* to, const std::byte* from, std::size_t nbytes
 void read_guarded(int, std::byte* to, const std::byte* from, std::size_t nbytes) {
   Guarded& g = guarded();
   const std::lock_guard lock(g.mutex);
-  g.memory.read(from, g.streams.clock_of_host(), {}, "the host");
+  g.memory.read({from, nbytes}, g.streams.clock_of_host(), {}, "the host");
   std::memcpy(to, writable_address(from, nbytes), nbytes);
   g.left_out = {};
 }
@@ -116,30 +116,40 @@ void open_operand(TensorImpl& x, bool writable) {
   x.device = Device{};
 }
 
-/// The closed addresses of the job's operands there; null for others.
-std::vector<const std::byte*> blocks_of(const KernelJob& job) {
-  std::vector<const std::byte*> blocks;
-  for (const Ref<TensorImpl>& x : job.operands()) {
-    const bool there = x && x->device.type == guarded_device().type;
-    blocks.push_back(there ? pages_at(x->storage->data(), 0).closed : nullptr);
-  }
-  return blocks;
+bool lies_there(const Ref<TensorImpl>& x) {
+  return x && x->device.type == guarded_device().type;
 }
 
-void note_accesses(Guarded& g, const KernelJob& job, const std::vector<const std::byte*>& blocks,
-                   const VectorClock& known, const Ticket& ticket) {
+/// The block in which an operand lies.
+const std::byte* block_of(const Ref<TensorImpl>& x) {
+  return pages_at(x->storage->data(), 0).closed;
+}
+
+/// From an operand's first element to behind its last.
+std::span<const std::byte> bytes_of(const TensorImpl& x) {
+  std::int64_t last = x.numel() > 0 ? 1 : 0;
+  for (int d = 0; last > 0 && d < x.shape.size(); ++d) {
+    last += (x.shape[d] - 1) * x.strides[d];
+  }
+  const std::size_t element = size_of(x.dtype);
+  return {x.storage->data() + static_cast<std::size_t>(x.offset) * element,
+          static_cast<std::size_t>(last) * element};
+}
+
+void note_accesses(Guarded& g, const KernelJob& job, const VectorClock& known,
+                   const Ticket& ticket) {
   std::ostringstream who;
   who << job.op() << " on stream " << ticket.stream.number << " of " << ticket.stream.device;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i] != nullptr && !job.writes(i)) {
-      g.memory.read(blocks[i], known, ticket, who.str());
+  for (std::size_t i = 0; i < job.operands().size(); ++i) {
+    if (lies_there(job.operands()[i]) && !job.writes(i)) {
+      g.memory.read(bytes_of(*job.operands()[i]), known, ticket, who.str());
     }
   }
   VectorClock with_itself = known;
   with_itself.join(ticket);
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i] != nullptr && job.writes(i)) {
-      g.memory.write(blocks[i], with_itself, ticket, who.str());
+  for (std::size_t i = 0; i < job.operands().size(); ++i) {
+    if (lies_there(job.operands()[i]) && job.writes(i)) {
+      g.memory.write(bytes_of(*job.operands()[i]), with_itself, ticket, who.str());
     }
   }
 }
@@ -147,20 +157,20 @@ void note_accesses(Guarded& g, const KernelJob& job, const std::vector<const std
 Ticket launch_guarded(const StreamId& stream, std::unique_ptr<KernelJob> job) {
   Guarded& g = guarded();
   const std::lock_guard lock(g.mutex);
-  const std::vector<const std::byte*> blocks = blocks_of(*job);
+  const auto operands = job->operands();
   std::vector<const std::byte*> written;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (job->writes(i)) {
-      written.push_back(blocks[i]);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (lies_there(operands[i]) && job->writes(i)) {
+      written.push_back(block_of(operands[i]));
     }
   }
   const VectorClock known = g.streams.clock_of(stream);
   const Ticket ticket{stream, g.streams.last(stream).number + 1};
-  note_accesses(g, *job, blocks, known, ticket);
+  note_accesses(g, *job, known, ticket);
   g.left_out = {};
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i] != nullptr) {
-      open_operand(*job->operands()[i], std::ranges::find(written, blocks[i]) != written.end());
+  for (const Ref<TensorImpl>& x : operands) {
+    if (lies_there(x)) {
+      open_operand(*x, std::ranges::find(written, block_of(x)) != written.end());
     }
   }
   const std::shared_ptr<KernelJob> shared = std::move(job);

@@ -12,6 +12,14 @@ std::size_t rounded(std::size_t nbytes) {
   return std::max<std::size_t>((nbytes + 4095) / 4096 * 4096, 4096);
 }
 
+bool meet(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
+}
+
+bool covers(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return a.data() <= b.data() && b.data() + b.size() <= a.data() + a.size();
+}
+
 }  // namespace
 
 GuardedMemory::Taken GuardedMemory::take(int index, std::size_t nbytes) {
@@ -24,7 +32,8 @@ GuardedMemory::Taken GuardedMemory::take(int index, std::size_t nbytes) {
     taken = {free.back().pages, free.back().from};
     free.pop_back();
   }
-  blocks_[taken.pages.closed].last_write = {taken.free_from, "the owner before"};
+  blocks_[taken.pages.closed].writes = {
+      {{taken.pages.closed, taken.pages.nbytes}, taken.free_from, "the owner before"}};
   return taken;
 }
 
@@ -47,31 +56,37 @@ GuardedMemory::Block& GuardedMemory::block_at(const std::byte* address) {
   return blocks_.at(pages_at(address, 0).closed);
 }
 
-void GuardedMemory::require_before(const Access& before, const VectorClock& clock,
-                                   const std::string& who) {
-  if (!clock.covers(before.ticket)) {
-    reports_.push_back(who + " meets " + before.who + ", and nothing orders them");
+void GuardedMemory::require_before(const std::vector<Access>& before, const Access& now,
+                                   const VectorClock& clock) {
+  for (const Access& access : before) {
+    if (meet(access.bytes, now.bytes) && !clock.covers(access.ticket)) {
+      reports_.push_back(now.who + " meets " + access.who + ", and nothing orders them");
+    }
   }
 }
 
-void GuardedMemory::read(const std::byte* address, const VectorClock& clock, const Ticket& ticket,
-                         const std::string& who) {
-  Block& block = block_at(address);
-  require_before(block.last_write, clock, who + " (read)");
+void GuardedMemory::read(std::span<const std::byte> bytes, const VectorClock& clock,
+                         const Ticket& ticket, const std::string& who) {
+  Block& block = block_at(bytes.data());
+  Access now{bytes, ticket, who + " (read)"};
+  require_before(block.writes, now, clock);
   if (ticket) {
-    block.reads[ticket.stream] = {ticket, who + " (read)"};
+    std::erase_if(block.reads, [&](const Access& access) {
+      return access.ticket.stream == ticket.stream && covers(bytes, access.bytes);
+    });
+    block.reads.push_back(std::move(now));
   }
 }
 
-void GuardedMemory::write(const std::byte* address, const VectorClock& clock, const Ticket& ticket,
-                          const std::string& who) {
-  Block& block = block_at(address);
-  require_before(block.last_write, clock, who + " (write)");
-  for (const auto& [stream, access] : block.reads) {
-    require_before(access, clock, who + " (write)");
+void GuardedMemory::write(std::span<const std::byte> bytes, const VectorClock& clock,
+                          const Ticket& ticket, const std::string& who) {
+  Block& block = block_at(bytes.data());
+  Access now{bytes, ticket, who + " (write)"};
+  for (std::vector<Access>* accesses : {&block.writes, &block.reads}) {
+    require_before(*accesses, now, clock);
+    std::erase_if(*accesses, [&](const Access& access) { return covers(bytes, access.bytes); });
   }
-  block.reads.clear();
-  block.last_write = {ticket, who + " (write)"};
+  block.writes.push_back(std::move(now));
 }
 
 std::vector<std::string> GuardedMemory::take_reports() {

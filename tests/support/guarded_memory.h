@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,12 @@ class GuardedMemory {
   /// Unmaps what was given back. Nothing may be waiting to run.
   void trim();
 
-  /// An access by what knows `clock`: notes it, and a sentence for each access before that nothing
-  /// orders before it. Without a ticket it is the host's, which is done when this returns.
-  void read(const std::byte* address, const VectorClock& clock, const Ticket& ticket,
+  /// An access to these bytes by what knows `clock`: notes it, and a sentence for each access to
+  /// some of them before that nothing orders before it. Without a ticket it is the host's, which is
+  /// done when this returns.
+  void read(std::span<const std::byte> bytes, const VectorClock& clock, const Ticket& ticket,
             const std::string& who);
-  void write(const std::byte* address, const VectorClock& clock, const Ticket& ticket,
+  void write(std::span<const std::byte> bytes, const VectorClock& clock, const Ticket& ticket,
              const std::string& who);
 
   /// The sentences, which are forgotten.
@@ -36,12 +38,13 @@ class GuardedMemory {
 
  private:
   struct Access {
+    std::span<const std::byte> bytes;
     Ticket ticket;
     std::string who;
   };
   struct Block {
-    Access last_write;
-    std::map<StreamId, Access> reads;  ///< since the last write
+    std::vector<Access> writes;  ///< that no later one covers
+    std::vector<Access> reads;   ///< nor these
   };
   struct Free {
     MappedPages pages;
@@ -49,7 +52,8 @@ class GuardedMemory {
   };
 
   Block& block_at(const std::byte* address);
-  void require_before(const Access& before, const VectorClock& clock, const std::string& who);
+  void require_before(const std::vector<Access>& before, const Access& now,
+                      const VectorClock& clock);
 
   std::map<const std::byte*, Block> blocks_;                             ///< by closed address
   std::map<std::pair<int, std::size_t>, std::vector<Free>> given_back_;  ///< by index and bytes

@@ -44,7 +44,8 @@ std::exception_ptr GuardedStreams::error_before(const Ticket& ticket) const {
 bool GuardedStreams::reached(const Ticket& ticket) {
   if (!done(ticket)) {
     if (++asked_ > kPatience) {
-      run_one();
+      while (!done(ticket) && run_one()) {
+      }
     }
     return false;
   }

@@ -31,7 +31,7 @@ class GuardedStreams {
   void forget_errors();
 
   /// Whether it is reached, as the host knows then; else, where somebody asks again and again, runs
-  /// some of what waits. Rethrows the error of work up to it.
+  /// what waits until it is. Rethrows the error of work up to it.
   [[nodiscard]] bool reached(const Ticket& ticket);
   [[nodiscard]] Ticket last(const StreamId& stream);
   /// What work that is pushed to `stream` next knows; what the host does. Its threads are taken for
