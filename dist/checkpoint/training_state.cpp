@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/numerics_fingerprint.h>
-#include <tessera/core/device/backend.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/checkpoint/checkpoint.h>
 #include <tessera/dist/checkpoint/step_folders.h>
@@ -58,27 +58,17 @@ TrainingFacts training_facts_of(std::int64_t step, const TrainingRun& run) {
   return facts;
 }
 
-/// Path and owner of the extra state of every module that has some, each module once.
-std::vector<std::pair<std::string, nn::HasExtraState*>> extra_states_of(const nn::Module& model) {
-  std::vector<std::pair<std::string, nn::HasExtraState*>> found;
-  std::set<const nn::HasExtraState*> seen;
-  for (const auto& [name, extra] : nn::named_extra_states(model)) {
-    if (seen.insert(extra).second) {
-      found.emplace_back("model/" + name, extra);
-    }
-  }
-  return found;
+/// Where the file has what the model's state dict holds as `name`.
+std::string path_of(const std::string& name) {
+  return "model/" + name;
 }
 
 nn::OutgoingArrays arrays_of(std::int64_t step, const TrainingRun& run) {
   nn::OutgoingArrays arrays;
-  for (const auto& [name, slot] : run.model.named_slots()) {
-    if (slot->persistent) {
-      arrays.add("model/" + name, slot->value, *slot);
-    }
-  }
-  for (const auto& [path, extra] : extra_states_of(run.model)) {
-    arrays.add_value(path, extra->get_extra_state(), path);
+  const auto slots = nn::slots_by_name(run.model);
+  for (const auto& [name, value] : run.model.state_dict()) {
+    const auto slot = slots.find(name);
+    nn::add_state(arrays, path_of(name), name, value, slot != slots.end() ? slot->second : nullptr);
   }
   for (const auto& [name, tensor] : run.optimizer.own_state().tensors) {
     arrays.add("optimizer/" + name, tensor);
@@ -138,25 +128,23 @@ void TrainingCheckpoint::open(const std::string& directory, std::optional<std::i
 void TrainingCheckpoint::require_same_arrays(const nn::Module& model) const {
   const std::string error = on_rank_0(comm_, [&] {
     std::set<std::string> wanted;
-    for (const auto& [name, slot] : model.named_slots()) {
-      if (!slot->persistent) {
-        continue;
-      }
-      const std::string path = "model/" + name;
+    const auto slots = nn::slots_by_name(model);
+    for (const auto& [name, value] : model.state_dict()) {
+      const std::string path = path_of(name);
       wanted.insert(path);
       const nn::ArrayInfo* found = reader_->find(path);
       check(found != nullptr, file_, ": no ", path, ": the checkpoint is of another model");
+      const auto known = slots.find(name);
+      if (known == slots.end()) {
+        continue;
+      }
+      const nn::Slot* slot = known->second;
       check(found->shape == slot->shape, file_, ": ", path, " is of another model; got ",
             found->shape, ", expected ", slot->shape);
       check(found->dtype == slot->dtype, file_, ": ", path, " has another dtype in the model; got ",
             found->dtype, ", expected ", slot->dtype);
       const std::string why = nn::detail::why_not_written(slot->value, slot->value);
       check(why.empty(), "restore: \"", name, "\": ", why);
-    }
-    for (const auto& [path, extra] : extra_states_of(model)) {
-      wanted.insert(path);
-      check(reader_->find(path) != nullptr, file_, ": no ", path,
-            ": the checkpoint is of another model");
     }
     for (const nn::ArrayInfo& array : reader_->arrays()) {
       check(!array.path.starts_with("model/") || wanted.contains(array.path), file_, ": ",
@@ -173,16 +161,6 @@ void TrainingCheckpoint::receive(const std::string& path, const Tensor& into) {
   check<IoError>(error.empty(), error);
   const std::span<std::uint8_t> raw(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
   broadcast(comm_, raw, 0, path).wait();
-}
-
-/// Receives a value into memory of any layout, on any device.
-void TrainingCheckpoint::receive_value(const std::string& path, const Tensor& into) {
-  if (into.get().contiguous() && is_host_addressable(into.device())) {
-    receive(path, into);
-    into.get().storage->bump_version();
-  } else {
-    nn::detail::overwrite(into, receive(path));
-  }
 }
 
 /// An array of the file as a tensor of its own on every rank.
@@ -204,6 +182,32 @@ Tensor TrainingCheckpoint::receive(const std::string& path) {
   const Tensor value = empty(shape, {.dtype = static_cast<DType>(meta[0])});
   receive(path, value);
   return value;
+}
+
+/// Loads what the file has under the names of the model's state dict, a slot's value once.
+void TrainingCheckpoint::receive_model(nn::Module& model) {
+  const nn::StateDict now = model.state_dict();
+  const auto slots = nn::slots_by_name(model);
+  std::map<const nn::Slot*, Tensor> received;
+  nn::StateDict state;
+  state.metadata() = now.metadata();
+  for (const auto& [name, value] : now) {
+    const auto slot = slots.find(name);
+    const auto known = slot != slots.end() ? received.find(slot->second) : received.end();
+    const Tensor found = known != received.end() ? known->second : receive(path_of(name));
+    if (slot != slots.end()) {
+      received.emplace(slot->second, found);
+    }
+    if (nn::is_extra_state(name)) {
+      state.set(name, nn::value_from_bytes(
+                          {static_cast<const std::byte*>(found.raw_data()), found.nbytes()},
+                          file_ + ": " + path_of(name)));
+    } else {
+      state.set(name, found);
+    }
+  }
+  const BusyScope busy("restores " + file_);
+  model.load_state_dict(state);
 }
 
 /// Goes on with the instruction set and the like that the run began with; says what else changes
@@ -233,18 +237,7 @@ void TrainingCheckpoint::restore(const TrainingRun& run) {
     state.tensors.emplace_back(name, receive("optimizer/" + name));
   }
   run.optimizer.load_state(state);  // first: what does not fit is refused before the model changes
-  std::set<const nn::Slot*> seen;
-  for (const auto& [name, slot] : run.model.named_slots()) {
-    if (slot->persistent && seen.insert(slot.get()).second) {
-      receive_value("model/" + name, slot->value);
-    }
-  }
-  for (const auto& [path, extra] : extra_states_of(run.model)) {
-    const Tensor bytes = receive(path);
-    const BusyScope busy("restores " + path);
-    extra->set_extra_state(nn::value_from_bytes(
-        {static_cast<const std::byte*>(bytes.raw_data()), bytes.nbytes()}, file_ + ": " + path));
-  }
+  receive_model(run.model);
   run.loader.load_state(facts_.loader);
   for (const auto& [place, elements] : facts_.elements) {
     Context::current().elements->keep(place, elements);

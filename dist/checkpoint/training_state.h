@@ -70,7 +70,7 @@ class TrainingCheckpoint {
   void require_same_arrays(const nn::Module& model) const;
   void compare_bits() const;
   void receive(const std::string& path, const Tensor& into);
-  void receive_value(const std::string& path, const Tensor& into);
+  void receive_model(nn::Module& model);
   [[nodiscard]] Tensor receive(const std::string& path);
 
   Communicator& comm_;

@@ -1,13 +1,19 @@
 #include <tessera/nn/io/state_arrays.h>
 
 #include <algorithm>
-#include <map>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/transpose.h>
 
 namespace tessera::nn {
 namespace {
+
+std::string slashed(std::string name) {
+  std::ranges::replace(name, '.', '/');
+  return name;
+}
+
+}  // namespace
 
 std::map<std::string, const Slot*> slots_by_name(const Module& module) {
   std::map<std::string, const Slot*> slots;
@@ -17,13 +23,6 @@ std::map<std::string, const Slot*> slots_by_name(const Module& module) {
   return slots;
 }
 
-std::string slashed(std::string name) {
-  std::ranges::replace(name, '.', '/');
-  return name;
-}
-
-}  // namespace
-
 std::vector<std::pair<std::string, HasExtraState*>> named_extra_states(const Module& module) {
   std::vector<std::pair<std::string, HasExtraState*>> found;
   for (const auto& [name, below] : detail::all_modules(module)) {
@@ -32,6 +31,20 @@ std::vector<std::pair<std::string, HasExtraState*>> named_extra_states(const Mod
     }
   }
   return found;
+}
+
+bool add_state(OutgoingArrays& arrays, const std::string& path, const std::string& name,
+               const Value& value, const Slot* slot, bool transposed) {
+  if (is_extra_state(name)) {
+    arrays.add_value(path, value, name);
+    return false;
+  }
+  check<TypeError>(value.is<Tensor>(), "save: \"", name, "\": not a tensor");
+  if (slot != nullptr) {
+    return arrays.add(path, value.tensor(), *slot, transposed);
+  }
+  arrays.add(path, transposed ? transpose(value.tensor().detach()) : value.tensor());
+  return false;
 }
 
 StateArrays::StateArrays(const Module& module, Format format, const NameMap& names,
@@ -61,32 +74,16 @@ std::string StateArrays::path_of(const std::string& name) const {
 }
 
 void StateArrays::add(const std::string& name, const Value& value, const Slot* slot) {
-  if (is_extra_state(name)) {
-    add_extra_state(name, value);
-    return;
-  }
-  check<TypeError>(value.is<Tensor>(), "save: \"", name, "\": not a tensor");
-  add_tensor(name, value.tensor(), slot);
-}
-
-void StateArrays::add_tensor(const std::string& name, const Tensor& value, const Slot* slot) {
   const NameMap::Mapped mapped = names_(name);
   if (mapped.name.empty()) {
     return;
   }
-  check<ValueError>(!mapped.transpose || value.ndim() == 2, "save: \"", name,
-                    "\" is to be transposed; got shape ", value.shape(), ", expected two dims");
+  check<ValueError>(!mapped.transpose || !value.is<Tensor>() || value.tensor().ndim() == 2,
+                    "save: \"", name, "\" is to be transposed; got shape ",
+                    value.is<Tensor>() ? value.tensor().shape() : Shape{}, ", expected two dims");
   const std::string path = path_of(mapped.name);
-  if (slot == nullptr) {
-    arrays_.add(path, mapped.transpose ? transpose(value.detach()) : value);
-  } else if (arrays_.add(path, value, *slot, mapped.transpose)) {
+  if (add_state(arrays_, path, name, value, slot, mapped.transpose)) {
     describe(path, *slot);
-  }
-}
-
-void StateArrays::add_extra_state(const std::string& name, const Value& value) {
-  if (const std::string path = path_of(names_(name).name); !path.empty()) {
-    arrays_.add_value(path, value, name);
   }
 }
 

@@ -1,6 +1,7 @@
 // A module's state as the contents of a file.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,9 +25,18 @@ inline constexpr const char* kStateVersionAttribute = "state_version";
          (name.ends_with(kExtraState) && name[name.size() - kExtraState.size() - 1] == '.');
 }
 
+/// The slots below `module` by all names that they have.
+[[nodiscard]] std::map<std::string, const Slot*> slots_by_name(const Module& module);
+
 /// Names of all extra state below `module`, and the modules that have it.
 [[nodiscard]] std::vector<std::pair<std::string, HasExtraState*>> named_extra_states(
     const Module& module);
+
+/// Adds what a module's state dict holds as `name`: extra state as bytes, else a tensor, which is
+/// written once for all names of `slot`, null for one that is no slot's. True where a slot's value
+/// was written, and no name was added to it. Throws TypeError for another value.
+bool add_state(OutgoingArrays& arrays, const std::string& path, const std::string& name,
+               const Value& value, const Slot* slot, bool transposed = false);
 
 /// The arrays of a module's state in the order of its state dict; holds what they point to.
 class StateArrays {
@@ -36,8 +46,6 @@ class StateArrays {
 
  private:
   void add(const std::string& name, const Value& value, const Slot* slot);
-  void add_tensor(const std::string& name, const Tensor& value, const Slot* slot);
-  void add_extra_state(const std::string& name, const Value& value);
   void describe(const std::string& path, const Slot& slot);
   void describe_modules(const Module& module);
   void attribute(const std::string& owner, const char* name, const AttributeValue& value) {

@@ -297,6 +297,67 @@ TEST(TrainingState, extra_state_of_every_module_is_saved_and_restored_on_all_ran
   }
 }
 
+/// What hooks on the state dict add is saved, and what they take is given to them.
+TEST(TrainingState, hooks_on_the_state_dict_see_what_is_saved_and_restored) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  for (const bool restores : {false, true}) {
+    const auto model = nn::make<TokenModel>();
+    float taken = 0;
+    const auto added = model->register_state_dict_post_hook(
+        [&](nn::Module&, nn::StateDict& state, std::string_view prefix, nn::Metadata&) {
+          state.set(std::string(prefix) + "scale", full({1}, restores ? 0 : 4));
+        });
+    const auto took =
+        model->register_load_state_dict_pre_hook([&](nn::Module&, nn::LoadContext& load) {
+          taken = load.state.tensor(load.prefix + "scale").to_vector<float>()[0];
+          load.state.erase(load.prefix + "scale");
+        });
+    Alone alone(model);
+    if (restores) {
+      alone.restore();
+      EXPECT_EQ(taken, 4);
+    } else {
+      alone.save(1);
+    }
+  }
+}
+
+/// Two names of one slot, and of one module with extra state.
+struct Shared : nn::Module {
+  nn::Child<Counter> first{this, "first"};
+  nn::Child<nn::Linear> one{this, "one", 3, 3};
+  nn::Child<nn::Linear> other{this, "other", 3, 3};
+  Shared() {
+    add_module("again", first.ptr());
+    other->weight.tie(one->weight);
+  }
+};
+
+TEST(TrainingState, what_has_two_names_is_restored_under_both) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  Values expected;
+  for (const bool restores : {false, true}) {
+    const auto comm = make_loopback(1).front();
+    const auto model = nn::make<Shared>();
+    optim::AdamW optimizer(model->parameters(), {});
+    data::DataLoader loader(data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
+                            {.batch_size = 8});
+    const TrainingRun run{*model, optimizer, loader, {}};
+    if (restores) {
+      TrainingCheckpoint("run", std::nullopt, *comm).restore(run);
+      EXPECT_EQ(model->first->seen, 5);
+      EXPECT_EQ(values_of(*model), expected);
+      EXPECT_TRUE(model->one->weight.slot() == model->other->weight.slot());
+    } else {
+      model->first->seen = 5;
+      expected = values_of(*model);
+      EXPECT_EQ(save_training("run", 1, run, *comm), std::nullopt);
+    }
+  }
+}
+
 struct OfItsOwnKind : TokenModel, nn::HasExtraState {
   [[nodiscard]] nn::Value get_extra_state() const override {
     return nn::Value::Map{{"notes", nn::Value(nn::Value::Object{7})}};
@@ -312,7 +373,7 @@ TEST(TrainingState, extra_state_that_cannot_be_saved_is_named) {
     data::DataLoader loader(data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
                             {.batch_size = 8, .join_epochs = true, .grain = 4});
     EXPECT_EQ(save_training(folder.path(), 1, {*model, optimizer, loader, {}}, comm),
-              "save: \"model/_extra_state\": to_bytes: \"notes\": an object cannot be written");
+              "save: \"_extra_state\": to_bytes: \"notes\": an object cannot be written");
   });
 }
 
