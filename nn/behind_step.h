@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include <tessera/nn/slot.h>
 #include <tessera/nn/ownership.h>
+#include <tessera/nn/slot.h>
 
 namespace tessera::nn {
 

@@ -15,8 +15,8 @@
 
 namespace tessera::nn {
 
-class Ownership;  // nn/ownership.h
-class BufferStep;    // nn/buffer_step.h
+class Ownership;   // nn/ownership.h
+class BufferStep;  // nn/buffer_step.h
 
 /// Fills what a rank holds of a fresh parameter: `value`, dense and of shape `box.shape`, gets the
 /// elements in `box` of the whole. Element i of the whole takes its randomness from element i of

@@ -43,10 +43,9 @@ class FakeCommunicator final : public Communicator {
     if (failure_) {
       std::rethrow_exception(failure_);
     }
-    check<Unsupported>(
-        lies_on_host(c.send) && lies_on_host(c.receive),
-        "fake: sends nothing, and echoes what is in the host's memory alone; got ",
-        to_string(c.kind), " on a device");
+    check<Unsupported>(lies_on_host(c.send) && lies_on_host(c.receive),
+                       "fake: sends nothing, and echoes what is in the host's memory alone; got ",
+                       to_string(c.kind), " on a device");
     echo(c);
     return Work(std::make_shared<Done>());
   }

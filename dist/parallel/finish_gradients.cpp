@@ -40,7 +40,7 @@ void finish_sum(const ReducedParameter& parameter, GradientScale scale) {
   if (leaf.hooks == nullptr || leaf.hooks->empty()) {
     return;
   }
-  const Tensor sum = clone(gradient);                             // hooks may keep it
+  const Tensor sum = clone(gradient);                         // hooks may keep it
   if (parameter.before.defined() && leaf.grad().defined()) {  // which they may read
     leaf.set_grad(clone(parameter.before), leaf.counted_nothing());
   }

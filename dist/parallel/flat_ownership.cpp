@@ -84,8 +84,8 @@ const BucketEntry* FlatOwnership::find(const nn::Slot& slot) const {
 
 const BucketEntry& FlatOwnership::entry_of(const nn::Slot& slot) const {
   const BucketEntry* entry = find(slot);
-  check<InternalError>(entry != nullptr, "data_parallel: not a parameter of the model: ",
-                       slot.name);
+  check<InternalError>(entry != nullptr,
+                       "data_parallel: not a parameter of the model: ", slot.name);
   return *entry;
 }
 
@@ -132,8 +132,8 @@ void FlatOwnership::all_gather_parameters(const Tensor& updated) {
   }
   const FlatRange range = parameters_.range_of(updated, "data_parallel: a parameter");
   if (!peers_.empty()) {
-    const auto values = std::as_bytes(
-        std::span(updated.data<float>(), static_cast<std::size_t>(updated.numel())));
+    const auto values =
+        std::as_bytes(std::span(updated.data<float>(), static_cast<std::size_t>(updated.numel())));
     copy_past_caches(values, peers_, static_cast<std::size_t>(range.first) * sizeof(float));
   }
 }

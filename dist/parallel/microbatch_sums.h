@@ -62,7 +62,7 @@ class MicrobatchSums {
 
   const MicrobatchBlocks* blocks_;
   std::vector<Tensor> memory_;
-  std::vector<char> filled_;                        ///< by block: its memory holds its sum
+  std::vector<char> filled_;                       ///< by block: its memory holds its sum
   std::map<std::size_t, Accumulation> backwards_;  ///< by number of the backward in its pass
 };
 

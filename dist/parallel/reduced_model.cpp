@@ -142,8 +142,8 @@ void ReducedModel::lay_out(const std::vector<nn::Parameter>& parameters) {
   const Device device = parameters.empty() ? Device{} : parameters[0].slot()->value.device();
   ownership_.lay_out(make_buckets(parameters, options_), device);
   const std::int64_t count = flat_count(ownership_.buckets());
-  gradients_.flat = FlatMemory(comm_, device, count, MemoryCategory::gradient,
-                               count * (blocks_.most() - 1));
+  gradients_.flat =
+      FlatMemory(comm_, device, count, MemoryCategory::gradient, count * (blocks_.most() - 1));
   gradients_.flat.take_pages({0, count * blocks_.most()});
   const std::vector<ReducedParameter> left = std::exchange(parameters_, {});
   make_parameters(ownership_.buckets());

@@ -26,7 +26,8 @@ class UsedParameters {
     columns  ///< how many there are
   };
 
-  /// Launches the exchange of what the current backward brought, see loss_count_table.h. Collective.
+  /// Launches the exchange of what the current backward brought, see loss_count_table.h.
+  /// Collective.
   UsedParameters(Communicator& comm, std::span<const ReducedParameter> parameters,
                  const LossCountTable& counts);
   [[nodiscard]] const Work& work() const { return work_; }

@@ -29,7 +29,7 @@ namespace {
 
 nn::ElementRange own_range(const nn::Slot& slot) {
   return slot.ownership != nullptr ? slot.ownership->own_range(slot)
-                                      : nn::ElementRange{0, numel_of(slot.shape)};
+                                   : nn::ElementRange{0, numel_of(slot.shape)};
 }
 
 /// The number of the step under way, counted from 1: the loader's, if there is one.
@@ -301,8 +301,7 @@ bool Optimizer::nothing_counted(const std::vector<Work>& work) {
   });
 }
 
-StepResult Optimizer::end_step(const std::vector<nn::Ownership*>& ownerships,
-                               StepResult result) {
+StepResult Optimizer::end_step(const std::vector<nn::Ownership*>& ownerships, StepResult result) {
   consume(ownerships);
   nn::forget_assigned_behind_step();
   if (Context& context = Context::current(); context.pass.samples == 0) {

@@ -16,8 +16,8 @@
 #include <tessera/core/ops/support/step_tensors.h>
 #include <tessera/nn/optim/non_finite.h>
 #include <tessera/nn/optim/state.h>
-#include <tessera/nn/parameter.h>
 #include <tessera/nn/ownership.h>
+#include <tessera/nn/parameter.h>
 
 namespace tessera::optim {
 

@@ -10,7 +10,7 @@ struct Optimizer::Work {
   Tensor value;  ///< the parameter's or, where that is strided, a dense copy to be written back
   Tensor gradient;
   nn::Ownership* ownership;  ///< null when this process trains alone
-  nn::ElementRange own;            ///< what this rank updates
+  nn::ElementRange own;      ///< what this rank updates
 };
 
 }  // namespace tessera::optim

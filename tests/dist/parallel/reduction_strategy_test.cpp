@@ -74,9 +74,8 @@ Trained train(const std::shared_ptr<Communicator>& comm, int ranks) {
   const auto reducer = comm == nullptr ? nullptr : scattered(*model, comm);
   optim::AdamW optimizer(model->parameters(), {.lr = 0.01});
   optimizer.clip_grad_norm(0.5);
-  const auto blocks = comm == nullptr
-                          ? toy::kAll
-                          : ReductionTree::over_grain(kGrain, ranks).of_rank(comm->rank());
+  const auto blocks =
+      comm == nullptr ? toy::kAll : ReductionTree::over_grain(kGrain, ranks).of_rank(comm->rank());
   Trained result;
   for (std::uint64_t step = 0; step < 4; ++step) {
     Context::current().step = step;
