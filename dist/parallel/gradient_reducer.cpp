@@ -104,7 +104,7 @@ void GradientReducer::begin_last_pass() {
 
 /// To a forward's gradient only while no collective can be using the memory, and it holds nothing.
 Tensor GradientReducer::destination(std::size_t index) {
-  const ReducedParameter& parameter = model_.parameters()[index];
+  ReducedParameter& parameter = model_.parameters()[index];
   if (current_backward() != 0) {
     return parameter.sums.destination();
   }

@@ -11,7 +11,10 @@
 namespace tessera::dist {
 
 MicrobatchSums::MicrobatchSums(const MicrobatchBlocks& blocks, std::vector<Tensor> memory)
-    : blocks_(&blocks), memory_(std::move(memory)), filled_(memory_.size()) {}
+    : blocks_(&blocks),
+      memory_(std::move(memory)),
+      filled_(memory_.size()),
+      lent_(memory_.size()) {}
 
 /// Until the last pass the blocks' memory belongs to the first backward of each pass.
 bool MicrobatchSums::owns_memory(std::size_t block) const {
@@ -23,12 +26,14 @@ Tensor MicrobatchSums::destination() const {
   return owns_memory(block) ? memory(block) : Tensor();
 }
 
-Tensor MicrobatchSums::early_destination() const {
+Tensor MicrobatchSums::early_destination() {
   if (!blocks_->hold_pass()) {
     return {};
   }
   const std::size_t block = blocks_->current();
-  return blocks_->is_whole_pass(block) && filled_[block] == 0 ? memory(block) : Tensor();
+  const bool free = blocks_->is_whole_pass(block) && filled_[block] == 0 && lent_[block] == 0;
+  lent_[block] |= free ? 1 : 0;
+  return free ? memory(block) : Tensor();
 }
 
 MicrobatchSums::Accumulation& MicrobatchSums::accumulation() {
@@ -98,11 +103,13 @@ SparseGradient MicrobatchSums::rows() const {
 
 void MicrobatchSums::end_backward() {
   std::ranges::fill(filled_, 0);
+  std::ranges::fill(lent_, 0);
   backwards_.erase(backward_in_pass());
 }
 
 void MicrobatchSums::forget() {
   std::ranges::fill(filled_, 0);
+  std::ranges::fill(lent_, 0);
   backwards_.clear();
 }
 

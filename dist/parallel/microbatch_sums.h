@@ -28,8 +28,9 @@ class MicrobatchSums {
   [[nodiscard]] Tensor memory(std::size_t block) const { return memory_[block].detach(); }
   /// The memory to which the context's pass may write its sum in backward; undefined for none.
   [[nodiscard]] Tensor destination() const;
-  /// The memory to which its forward may write that sum already: it holds nothing.
-  [[nodiscard]] Tensor early_destination() const;
+  /// The memory to which its forward may write that sum already: it holds nothing, and no other
+  /// forward's.
+  [[nodiscard]] Tensor early_destination();
 
   /// Adds what the current backward of the context's pass brought.
   void add(Tensor dense);
@@ -63,6 +64,7 @@ class MicrobatchSums {
   const MicrobatchBlocks* blocks_;
   std::vector<Tensor> memory_;
   std::vector<char> filled_;                       ///< by block: its memory holds its sum
+  std::vector<char> lent_;                         ///< by block: a forward has its memory
   std::map<std::size_t, Accumulation> backwards_;  ///< by number of the backward in its pass
 };
 

@@ -4,6 +4,7 @@
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/device/memory_stats.h>
+#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/linear_cross_entropy.h>
 #include <tessera/dist/comm/loopback.h>
@@ -111,6 +112,10 @@ TEST(EarlyGradient, survives_the_backward_of_a_later_forward) {
     second.backward();
     first.backward();
   });
+}
+
+TEST(EarlyGradient, of_two_forwards_in_one_backward_is_neither_lost_nor_added_twice) {
+  expect_as_without_buckets([](const OneRank& head) { (head.loss(1) + head.loss(2)).backward(); });
 }
 
 TEST(EarlyGradient, survives_in_a_graph_that_is_kept) {

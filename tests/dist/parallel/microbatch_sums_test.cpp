@@ -100,6 +100,11 @@ TEST(MicrobatchSums, lend_a_blocks_memory_to_passes_that_are_all_of_it) {
   in_pass(0, 4, true, [&] {
     EXPECT_TRUE(of.sums.destination().shares_storage(of.memory[0]));
     EXPECT_TRUE(of.sums.early_destination().shares_storage(of.memory[0]));
+    EXPECT_FALSE(of.sums.early_destination().defined());  // another forward has it
+    of.sums.add(brought(0));
+    of.sums.end_backward();
+    EXPECT_TRUE(of.sums.early_destination().defined());
+    of.sums.forget();
     of.sums.add(brought(0));
     EXPECT_FALSE(of.sums.early_destination().defined());  // it holds a sum
   });
