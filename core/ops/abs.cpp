@@ -41,8 +41,6 @@ Tensor abs(const Tensor& x) {
   return call<Abs>({x});
 }
 
-namespace {
 const Register<Abs> register_abs;
-}
 
 }  // namespace tessera

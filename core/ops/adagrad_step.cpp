@@ -35,8 +35,6 @@ void adagrad_step_(std::span<const StepTensors> parameters, const StepScalars& s
   call_step(op_def<AdagradStep>(), parameters, scalars, &attrs);
 }
 
-namespace {
 const Register<AdagradStep> register_adagrad_step;
-}
 
 }  // namespace tessera

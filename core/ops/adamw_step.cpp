@@ -46,8 +46,6 @@ void adamw_step_(std::span<const StepTensors> parameters, const StepScalars& sca
   call_step(op_def<AdamwStep>(), parameters, scalars, &attrs);
 }
 
-namespace {
 const Register<AdamwStep> register_adamw_step;
-}
 
 }  // namespace tessera

@@ -43,8 +43,6 @@ const Tensor& add_(const Tensor& x, Number y) {
   return add_(x, y.tensor());
 }
 
-namespace {
 const Register<Add> register_add;
-}
 
 }  // namespace tessera

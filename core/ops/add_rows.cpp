@@ -82,8 +82,6 @@ Tensor add_rows(const Tensor& x, const Tensor& ids, const Tensor& values,
   return call<AddRows>({values, ids, x}, attrs);
 }
 
-namespace {
 const Register<AddRows> register_add_rows;
-}
 
 }  // namespace tessera

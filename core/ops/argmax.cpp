@@ -24,8 +24,6 @@ Tensor argmax(const Tensor& x) {
   return call<Argmax>({x});
 }
 
-namespace {
 const Register<Argmax> register_argmax;
-}
 
 }  // namespace tessera

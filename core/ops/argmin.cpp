@@ -24,8 +24,6 @@ Tensor argmin(const Tensor& x) {
   return call<Argmin>({x});
 }
 
-namespace {
 const Register<Argmin> register_argmin;
-}
 
 }  // namespace tessera

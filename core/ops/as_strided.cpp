@@ -118,9 +118,7 @@ Tensor strided_sum(const Tensor& x, const Shape& shape, const StridedView& view,
   return call<StridedSum>({x}, attrs);
 }
 
-namespace {
 const Register<AsStrided> register_as_strided;
 const Register<StridedSum> register_strided_sum;
-}  // namespace
 
 }  // namespace tessera

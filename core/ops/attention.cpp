@@ -213,9 +213,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   return call_all<Attention>({q, k, v, added}, attention_attrs(q, options))[0];
 }
 
-namespace {
 const Register<Attention> register_attention;
 const Register<AttentionBackward> register_attention_backward;
-}  // namespace
 
 }  // namespace tessera

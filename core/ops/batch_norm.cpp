@@ -175,8 +175,6 @@ Tensor batch_norm_with(const Tensor& x, const Tensor& mean, const Tensor& varian
   return cast(scaled + along_channels(shift, unstacked_ndim(x)), x.dtype());
 }
 
-namespace {
 const Register<BatchNorm> register_batch_norm;
-}
 
 }  // namespace tessera

@@ -146,8 +146,6 @@ ShardRule BatchNormBackward::shard(const Infer& c, const Attrs& attrs) {
   return BatchNorm::shard(c, {.epsilon = attrs.epsilon});
 }
 
-namespace {
 const Register<BatchNormBackward> register_batch_norm_backward;
-}
 
 }  // namespace tessera

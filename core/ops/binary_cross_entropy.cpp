@@ -48,8 +48,6 @@ void BinaryCrossEntropy::vjp(Vjp& v, const Attrs&) {
   }
 }
 
-namespace {
 const Register<BinaryCrossEntropy> register_binary_cross_entropy;
-}
 
 }  // namespace tessera

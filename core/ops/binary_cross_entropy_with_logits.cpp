@@ -67,8 +67,6 @@ ShardRule BinaryCrossEntropyWithLogits::shard(const Infer& c, const Attrs&) {
   return elementwise_rule(c);
 }
 
-namespace {
 const Register<BinaryCrossEntropyWithLogits> register_binary_cross_entropy_with_logits;
-}
 
 }  // namespace tessera

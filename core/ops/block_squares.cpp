@@ -48,8 +48,6 @@ Tensor block_squares(std::span<const Tensor> tensors) {
   return call<BlockSquares>(std::vector<TensorRef>(tensors.begin(), tensors.end()));
 }
 
-namespace {
 const Register<BlockSquares> register_block_squares;
-}
 
 }  // namespace tessera

@@ -36,8 +36,6 @@ Tensor cast(const Tensor& x, DType dtype, bool copy) {
   return x.dtype() == dtype && !copy ? x : call<Cast>({x}, {dtype});
 }
 
-namespace {
 const Register<Cast> register_cast;
-}
 
 }  // namespace tessera

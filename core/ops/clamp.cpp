@@ -86,8 +86,6 @@ const Tensor& clamp_(const Tensor& x, Number low, Number high) {
   return call_in_place<Clamp>(x, {x}, {low, high});
 }
 
-namespace {
 const Register<Clamp> register_clamp;
-}
 
 }  // namespace tessera

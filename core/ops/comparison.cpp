@@ -92,13 +92,11 @@ Tensor operator>=(const Tensor& x, Number y) {
   return call<Ge>({x, y.tensor()});
 }
 
-namespace {
 const Register<Eq> register_eq;
 const Register<Ne> register_ne;
 const Register<Lt> register_lt;
 const Register<Le> register_le;
 const Register<Gt> register_gt;
 const Register<Ge> register_ge;
-}  // namespace
 
 }  // namespace tessera

@@ -80,8 +80,6 @@ Tensor concat(std::initializer_list<TensorRef> pieces, int dim) {
   return call<Concat>(pieces, {dim});
 }
 
-namespace {
 const Register<Concat> register_concat;
-}
 
 }  // namespace tessera

@@ -33,8 +33,6 @@ Tensor conj(const Tensor& x) {
   return is_complex(x.dtype()) ? call<Conj>({x}) : x;
 }
 
-namespace {
 const Register<Conj> register_conj;
-}
 
 }  // namespace tessera

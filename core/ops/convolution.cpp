@@ -190,9 +190,7 @@ Tensor transposed_convolution(const Tensor& x, const Tensor& weight, const Tenso
   return call<ConvolutionBackwardInput>({padded, weight, bias}, {options, size, dtype, dtype});
 }
 
-namespace {
 const Register<Convolution> register_convolution;
 const Register<ConvolutionBackwardInput> register_convolution_grad_input;
-}  // namespace
 
 }  // namespace tessera

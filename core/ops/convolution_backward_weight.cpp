@@ -48,8 +48,6 @@ ShardRule ConvolutionBackwardWeight::shard(const Infer& c, const Attrs&) {
   return convolution_rule(c, {true, true, false}, false);
 }
 
-namespace {
 const Register<ConvolutionBackwardWeight> register_convolution_grad_weight;
-}
 
 }  // namespace tessera

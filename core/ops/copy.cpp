@@ -48,8 +48,6 @@ const Tensor& zero_(const Tensor& x) {
   return fill_(x, 0);
 }
 
-namespace {
 const Register<Copy> register_copy;
-}
 
 }  // namespace tessera

@@ -24,8 +24,6 @@ Tensor cos(const Tensor& x) {
   return call<Cos>({x});
 }
 
-namespace {
 const Register<Cos> register_cos;
-}
 
 }  // namespace tessera

@@ -172,9 +172,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
              : loss;
 }
 
-namespace {
 const Register<CrossEntropy> register_cross_entropy;
 const Register<CrossEntropyBackward> register_cross_entropy_backward;
-}  // namespace
 
 }  // namespace tessera

@@ -149,9 +149,7 @@ ShardRule CtcLossBackward::shard(const Infer&, const Attrs&) {
   return sample_rule(true);
 }
 
-namespace {
 const Register<CtcLoss> register_ctc_loss;
 const Register<CtcLossBackward> register_ctc_loss_backward;
-}  // namespace
 
 }  // namespace tessera

@@ -75,8 +75,6 @@ Tensor cumsum(const Tensor& x, int dim) {
   return call<Cumsum>({x}, {dim});
 }
 
-namespace {
 const Register<Cumsum> register_cumsum;
-}
 
 }  // namespace tessera

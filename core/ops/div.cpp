@@ -70,8 +70,6 @@ const Tensor& div_(const Tensor& x, Number y) {
   return div_(x, y.tensor());
 }
 
-namespace {
 const Register<Div> register_div;
-}
 
 }  // namespace tessera

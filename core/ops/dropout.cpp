@@ -56,8 +56,6 @@ Tensor dropout_factors(const Tensor& x, const Shape& shape, double p) {
   return dropout(whole, p);
 }
 
-namespace {
 const Register<Dropout> register_dropout;
-}
 
 }  // namespace tessera

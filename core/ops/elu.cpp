@@ -67,8 +67,6 @@ const Tensor& celu_(const Tensor& x, double alpha) {
   return call_in_place<Elu>(x, {x}, celu_attrs(alpha));
 }
 
-namespace {
 const Register<Elu> register_elu;
-}
 
 }  // namespace tessera

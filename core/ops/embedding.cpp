@@ -75,8 +75,6 @@ Tensor embedding(const Tensor& weight, const Tensor& ids, std::optional<std::int
   return call<Embedding>({weight, ids}, {*padding_idx < 0 ? *padding_idx + rows : *padding_idx});
 }
 
-namespace {
 const Register<Embedding> register_embedding;
-}
 
 }  // namespace tessera

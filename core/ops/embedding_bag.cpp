@@ -175,9 +175,7 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& ids, const Tensor& offs
   return call_all<EmbeddingBag>({weight, ids, offsets, per_sample_weights}, options)[0];
 }
 
-namespace {
 const Register<EmbeddingBag> register_embedding_bag;
 const Register<EmbeddingBagBackward> register_embedding_bag_backward;
-}  // namespace
 
 }  // namespace tessera

@@ -25,8 +25,6 @@ Tensor erf(const Tensor& x) {
   return call<Erf>({x});
 }
 
-namespace {
 const Register<Erf> register_erf;
-}
 
 }  // namespace tessera

@@ -22,8 +22,6 @@ Tensor exp(const Tensor& x) {
   return call<Exp>({x});
 }
 
-namespace {
 const Register<Exp> register_exp;
-}
 
 }  // namespace tessera

@@ -76,8 +76,6 @@ Tensor expand_like(const Tensor& gradient, const TensorMeta& like) {
   return join_microbatches(expanded, like.microbatches.dim);
 }
 
-namespace {
 const Register<Expand> register_expand;
-}
 
 }  // namespace tessera

@@ -55,8 +55,6 @@ Tensor flip(const Tensor& x, const Dims& dims) {
   return call<Flip>({x}, {dims});
 }
 
-namespace {
 const Register<Flip> register_flip;
-}
 
 }  // namespace tessera

@@ -49,8 +49,6 @@ Tensor gather(const Tensor& x, int dim, const Tensor& index) {
   return call<Gather>({x, index}, {dim});
 }
 
-namespace {
 const Register<Gather> register_gather;
-}
 
 }  // namespace tessera

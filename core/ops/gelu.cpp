@@ -31,8 +31,6 @@ Tensor gelu(const Tensor& x, bool tanh_form) {
   return call<Gelu>({x}, {tanh_form});
 }
 
-namespace {
 const Register<Gelu> register_gelu;
-}
 
 }  // namespace tessera

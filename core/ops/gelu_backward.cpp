@@ -71,8 +71,6 @@ Tensor gelu_backward(const Tensor& g, const Tensor& x, bool tanh_form) {
   return call<GeluBackward>({g, x}, {tanh_form});
 }
 
-namespace {
 const Register<GeluBackward> register_gelu_gradient;
-}
 
 }  // namespace tessera

@@ -31,8 +31,6 @@ const Tensor& hardsigmoid_(const Tensor& x) {
   return call_in_place<Hardsigmoid>(x, {x});
 }
 
-namespace {
 const Register<Hardsigmoid> register_hardsigmoid;
-}
 
 }  // namespace tessera

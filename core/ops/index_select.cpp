@@ -72,8 +72,6 @@ Tensor index_select(const Tensor& x, int dim, const Tensor& index) {
   return call<IndexSelect>({x, index}, {dim});
 }
 
-namespace {
 const Register<IndexSelect> register_index_select;
-}
 
 }  // namespace tessera

@@ -20,8 +20,6 @@ Tensor isfinite(const Tensor& x) {
   return call<Isfinite>({x});
 }
 
-namespace {
 const Register<Isfinite> register_isfinite;
-}
 
 }  // namespace tessera

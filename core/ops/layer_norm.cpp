@@ -38,9 +38,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
   return call_all<LayerNorm>({x, weight, bias}, {epsilon, norm_dtype(x)})[0];
 }
 
-namespace {
 const Register<LayerNorm> register_layer_norm;
 const Register<LayerNormBackward> register_layer_norm_backward;
-}  // namespace
 
 }  // namespace tessera

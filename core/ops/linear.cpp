@@ -158,9 +158,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return call<Linear>({x, weight, bias}, {product_dtype("linear", {{"x", x}, {"weight", weight}})});
 }
 
-namespace {
 const Register<Linear> register_linear;
 const Register<LinearBackwardInput> register_linear_grad_input;
-}  // namespace
 
 }  // namespace tessera

@@ -124,9 +124,7 @@ Tensor linear_backward_weight(const Tensor& gradient, const Tensor& x, DType dty
   return call_into<LinearBackwardWeight>(destination, {gradient, x}, {dtype, result});
 }
 
-namespace {
 const Register<LinearBackwardWeight> register_linear_grad_weight;
 const Register<LinearBackwardBias> register_linear_grad_bias;
-}  // namespace
 
 }  // namespace tessera

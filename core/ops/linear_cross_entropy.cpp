@@ -248,9 +248,7 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
                             options.ignore_index);
 }
 
-namespace {
 const Register<LinearCrossEntropy> register_linear_cross_entropy;
 const Register<LinearCrossEntropyBackward> register_linear_cross_entropy_backward;
-}  // namespace
 
 }  // namespace tessera

@@ -34,8 +34,6 @@ void lion_step_(std::span<const StepTensors> parameters, const StepScalars& scal
   call_step(op_def<LionStep>(), parameters, scalars, &attrs);
 }
 
-namespace {
 const Register<LionStep> register_lion_step;
-}
 
 }  // namespace tessera

@@ -22,8 +22,6 @@ Tensor log(const Tensor& x) {
   return call<Log>({x});
 }
 
-namespace {
 const Register<Log> register_log;
-}
 
 }  // namespace tessera

@@ -55,9 +55,7 @@ Tensor log_softmax(const Tensor& x, int dim) {
   return call<LogSoftmax>({x}, {normalize_dim("log_softmax", dim, unstacked_ndim(x))});
 }
 
-namespace {
 const Register<LogSoftmax> register_log_softmax;
 const Register<LogSoftmaxBackward> register_log_softmax_backward;
-}  // namespace
 
 }  // namespace tessera

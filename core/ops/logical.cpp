@@ -26,10 +26,8 @@ Tensor logical_not(const Tensor& x) {
   return call<LogicalNot>({x});
 }
 
-namespace {
 const Register<LogicalAnd> register_logical_and;
 const Register<LogicalOr> register_logical_or;
 const Register<LogicalNot> register_logical_not;
-}  // namespace
 
 }  // namespace tessera

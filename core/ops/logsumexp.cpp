@@ -67,8 +67,6 @@ Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim) {
   return call<Logsumexp>({x}, {dims, keepdim});
 }
 
-namespace {
 const Register<Logsumexp> register_logsumexp;
-}
 
 }  // namespace tessera

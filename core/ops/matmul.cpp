@@ -200,8 +200,6 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   return row ? squeeze(without_column, column ? -1 : -2) : without_column;
 }
 
-namespace {
 const Register<Matmul> register_matmul;
-}
 
 }  // namespace tessera

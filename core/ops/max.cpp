@@ -24,8 +24,6 @@ Tensor max(const Tensor& x, const Dims& dims, bool keepdim) {
   return call<Max>({x}, {dims, keepdim});
 }
 
-namespace {
 const Register<Max> register_max;
-}
 
 }  // namespace tessera

@@ -155,9 +155,7 @@ MaxPooled max_pool_with_places(const Tensor& x, const PoolOptions& options) {
   return {outputs[0], outputs[1]};
 }
 
-namespace {
 const Register<MaxPool> register_max_pool;
 const Register<MaxPoolBackward> register_max_pool_gradient;
-}  // namespace
 
 }  // namespace tessera

@@ -36,8 +36,6 @@ Tensor maximum(Number x, const Tensor& y) {
   return call<Maximum>({x.tensor_beside(y.dtype(), "maximum"), y});
 }
 
-namespace {
 const Register<Maximum> register_maximum;
-}
 
 }  // namespace tessera

@@ -35,8 +35,6 @@ Tensor mean(const Tensor& x, const Dims& dims, bool keepdim) {
   return call<Mean>({x}, {dims, keepdim});
 }
 
-namespace {
 const Register<Mean> register_mean;
-}
 
 }  // namespace tessera

@@ -245,12 +245,10 @@ Tensor repeat_microbatches(const Tensor& x, std::int32_t count) {
   return call<RepeatMicrobatches>({x}, {count});
 }
 
-namespace {
 const Register<UnbindMicrobatches> register_unbind_microbatches;
 const Register<JoinMicrobatches> register_join_microbatches;
 const Register<SumMicrobatches> register_sum_microbatches;
 const Register<RepeatMicrobatches> register_repeat_microbatches;
 const Register<AsMicrobatches> register_as_microbatches;
-}  // namespace
 
 }  // namespace tessera

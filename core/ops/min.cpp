@@ -24,8 +24,6 @@ Tensor min(const Tensor& x, const Dims& dims, bool keepdim) {
   return call<Min>({x}, {dims, keepdim});
 }
 
-namespace {
 const Register<Min> register_min;
-}
 
 }  // namespace tessera

@@ -36,8 +36,6 @@ Tensor minimum(Number x, const Tensor& y) {
   return call<Minimum>({x.tensor_beside(y.dtype(), "minimum"), y});
 }
 
-namespace {
 const Register<Minimum> register_minimum;
-}
 
 }  // namespace tessera

@@ -34,8 +34,6 @@ const Tensor& mish_(const Tensor& x) {
   return call_in_place<Mish>(x, {x});
 }
 
-namespace {
 const Register<Mish> register_mish;
-}
 
 }  // namespace tessera

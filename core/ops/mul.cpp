@@ -44,8 +44,6 @@ const Tensor& mul_(const Tensor& x, Number y) {
   return mul_(x, y.tensor());
 }
 
-namespace {
 const Register<Mul> register_mul;
-}
 
 }  // namespace tessera

@@ -122,8 +122,6 @@ Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
   return join_microbatches(drawn, each.microbatches());
 }
 
-namespace {
 const Register<Multinomial> register_multinomial;
-}
 
 }  // namespace tessera

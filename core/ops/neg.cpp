@@ -25,8 +25,6 @@ Tensor operator-(const Tensor& x) {
   return call<Neg>({x});
 }
 
-namespace {
 const Register<Neg> register_neg;
-}
 
 }  // namespace tessera

@@ -116,8 +116,6 @@ Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim) {
   return call<Norm>({x}, {{dims, keepdim}, p});
 }
 
-namespace {
 const Register<Norm> register_norm;
-}
 
 }  // namespace tessera

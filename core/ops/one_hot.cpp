@@ -41,8 +41,6 @@ Tensor one_hot(const Tensor& x, std::int64_t classes) {
   return call<OneHot>({x}, {classes});
 }
 
-namespace {
 const Register<OneHot> register_one_hot;
-}
 
 }  // namespace tessera

@@ -132,9 +132,7 @@ Tensor packed_attention(const Tensor& qkv, std::int64_t heads, std::int64_t kv_h
   return call_all<PackedAttention>({qkv}, {heads, kv_heads, attention_attrs(qkv, options)})[0];
 }
 
-namespace {
 const Register<PackedAttention> register_packed_attention;
 const Register<PackedAttentionBackward> register_packed_attention_backward;
-}  // namespace
 
 }  // namespace tessera

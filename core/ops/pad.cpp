@@ -99,8 +99,6 @@ Tensor pad(const Tensor& x, const Pad::Attrs& padding) {
   return call<Pad>({x}, padding);
 }
 
-namespace {
 const Register<Pad> register_pad;
-}
 
 }  // namespace tessera

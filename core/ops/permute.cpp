@@ -64,8 +64,6 @@ Tensor permute(const Tensor& x, const Dims& order) {
   return call<Permute>({x}, {order});
 }
 
-namespace {
 const Register<Permute> register_permute;
-}
 
 }  // namespace tessera

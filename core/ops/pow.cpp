@@ -88,8 +88,6 @@ Tensor pow(Number x, const Tensor& y) {
   return call<Pow>({x.tensor(), y});
 }
 
-namespace {
 const Register<Pow> register_pow;
-}
 
 }  // namespace tessera

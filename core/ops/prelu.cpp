@@ -77,8 +77,6 @@ const Tensor& leaky_relu_(const Tensor& x, double negative_slope) {
   return call_in_place<Prelu>(x, {x, Number(negative_slope).tensor()});
 }
 
-namespace {
 const Register<Prelu> register_prelu;
-}
 
 }  // namespace tessera

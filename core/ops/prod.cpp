@@ -103,8 +103,6 @@ Tensor prod(const Tensor& x, const Dims& dims, bool keepdim) {
   return call<Prod>({x}, {dims, keepdim});
 }
 
-namespace {
 const Register<Prod> register_prod;
-}
 
 }  // namespace tessera

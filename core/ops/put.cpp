@@ -108,8 +108,6 @@ const Tensor& put_(const Tensor& x, int first, std::span<const Tensor> lists, co
   return x.copy_(put(x, first, lists, values, add));
 }
 
-namespace {
 const Register<Put> register_put;
-}
 
 }  // namespace tessera

@@ -70,8 +70,6 @@ Tensor bernoulli(const Tensor& p) {
   return cast(rand_like(cast(p.detach(), DType::f32)) < p.detach(), p.dtype());
 }
 
-namespace {
 const Register<RandomLike> register_random_like;
-}
 
 }  // namespace tessera

@@ -250,8 +250,6 @@ RecurrentResult recurrent(RecurrentCell cell, const Tensor& x, const Tensor& wei
   return {results[0], results[1], cell == RecurrentCell::lstm ? results[2] : Tensor()};
 }
 
-namespace {
 const Register<Recurrent> register_recurrent;
-}
 
 }  // namespace tessera

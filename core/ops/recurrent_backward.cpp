@@ -191,8 +191,6 @@ ShardRule RecurrentBackward::shard(const Infer& c, const Attrs&) {
   return sequences_rule(c, 3, -1);
 }
 
-namespace {
 const Register<RecurrentBackward> register_recurrent_backward;
-}
 
 }  // namespace tessera

@@ -32,8 +32,6 @@ const Tensor& relu_(const Tensor& x) {
   return call_in_place<Relu>(x, {x});
 }
 
-namespace {
 const Register<Relu> register_relu;
-}
 
 }  // namespace tessera

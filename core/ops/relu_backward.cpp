@@ -21,8 +21,6 @@ Tensor relu_backward(const Tensor& g, const Tensor& x) {
   return call<ReluBackward>({g, x});
 }
 
-namespace {
 const Register<ReluBackward> register_relu_gradient;
-}
 
 }  // namespace tessera

@@ -83,9 +83,7 @@ ShardRule ResampleBackward::shard(const Infer& c, const Attrs&) {
   return plane_rule(c.input().ndim(), 1, 1);
 }
 
-namespace {
 const Register<Resample> register_resample;
 const Register<ResampleBackward> register_resample_gradient;
-}  // namespace
 
 }  // namespace tessera

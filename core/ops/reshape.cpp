@@ -163,8 +163,6 @@ Tensor unflatten(const Tensor& x, int dim, const Shape& sizes) {
   return reshape(x, split);
 }
 
-namespace {
 const Register<Reshape> register_reshape;
-}
 
 }  // namespace tessera

@@ -38,9 +38,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double epsilon) {
   return call_all<RmsNorm>({x, weight}, {epsilon, norm_dtype(x)})[0];
 }
 
-namespace {
 const Register<RmsNorm> register_rms_norm;
 const Register<RmsNormBackward> register_rms_norm_backward;
-}  // namespace
 
 }  // namespace tessera

@@ -45,8 +45,6 @@ void rmsprop_step_(std::span<const StepTensors> parameters, const StepScalars& s
   call_step(op_def<RmspropStep>(), parameters, scalars, &attrs);
 }
 
-namespace {
 const Register<RmspropStep> register_rmsprop_step;
-}
 
 }  // namespace tessera

@@ -23,8 +23,6 @@ Tensor rsqrt(const Tensor& x) {
   return call<Rsqrt>({x});
 }
 
-namespace {
 const Register<Rsqrt> register_rsqrt;
-}
 
 }  // namespace tessera

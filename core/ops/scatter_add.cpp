@@ -76,8 +76,6 @@ Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& 
   return call<ScatterAdd>({x, index, source}, {dim});
 }
 
-namespace {
 const Register<ScatterAdd> register_scatter_add;
-}
 
 }  // namespace tessera

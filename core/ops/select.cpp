@@ -55,8 +55,6 @@ Tensor select(const Tensor& x, int dim, std::int64_t index) {
   return call<Select>({x}, {dim, index});
 }
 
-namespace {
 const Register<Select> register_select;
-}
 
 }  // namespace tessera

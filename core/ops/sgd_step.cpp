@@ -37,8 +37,6 @@ void sgd_step_(std::span<const StepTensors> parameters, const StepScalars& scala
   call_step(op_def<SgdStep>(), parameters, scalars, &attrs);
 }
 
-namespace {
 const Register<SgdStep> register_sgd_step;
-}
 
 }  // namespace tessera

@@ -30,8 +30,6 @@ Tensor sigmoid(const Tensor& x) {
   return call<Sigmoid>({x});
 }
 
-namespace {
 const Register<Sigmoid> register_sigmoid;
-}
 
 }  // namespace tessera

@@ -27,8 +27,6 @@ Tensor sigmoid_backward(const Tensor& g, const Tensor& y) {
   return call<SigmoidBackward>({g, y});
 }
 
-namespace {
 const Register<SigmoidBackward> register_sigmoid_gradient;
-}
 
 }  // namespace tessera

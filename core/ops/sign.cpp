@@ -16,8 +16,6 @@ Tensor sign(const Tensor& x) {
   return call<Sign>({x});
 }
 
-namespace {
 const Register<Sign> register_sign;
-}
 
 }  // namespace tessera

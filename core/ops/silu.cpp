@@ -26,8 +26,6 @@ const Tensor& silu_(const Tensor& x) {
   return call_in_place<Silu>(x, {x});
 }
 
-namespace {
 const Register<Silu> register_silu;
-}
 
 }  // namespace tessera

@@ -36,8 +36,6 @@ Tensor silu_backward(const Tensor& g, const Tensor& x) {
   return call<SiluBackward>({g, x});
 }
 
-namespace {
 const Register<SiluBackward> register_silu_gradient;
-}
 
 }  // namespace tessera

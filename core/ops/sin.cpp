@@ -23,8 +23,6 @@ Tensor sin(const Tensor& x) {
   return call<Sin>({x});
 }
 
-namespace {
 const Register<Sin> register_sin;
-}
 
 }  // namespace tessera

@@ -79,8 +79,6 @@ Tensor slice(const Tensor& x, int dim, std::int64_t start, std::int64_t end, std
   return call<Slice>({x}, {dim, start, end, step});
 }
 
-namespace {
 const Register<Slice> register_slice;
-}
 
 }  // namespace tessera

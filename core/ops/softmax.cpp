@@ -56,9 +56,7 @@ Tensor softmax(const Tensor& x, int dim) {
   return call<Softmax>({x}, {normalize_dim("softmax", dim, unstacked_ndim(x))});
 }
 
-namespace {
 const Register<Softmax> register_softmax;
 const Register<SoftmaxBackward> register_softmax_backward;
-}  // namespace
 
 }  // namespace tessera

@@ -39,8 +39,6 @@ Tensor softplus(const Tensor& x, double beta, double threshold) {
   return call<Softplus>({x}, {beta, threshold});
 }
 
-namespace {
 const Register<Softplus> register_softplus;
-}
 
 }  // namespace tessera

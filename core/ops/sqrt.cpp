@@ -23,8 +23,6 @@ Tensor sqrt(const Tensor& x) {
   return call<Sqrt>({x});
 }
 
-namespace {
 const Register<Sqrt> register_sqrt;
-}
 
 }  // namespace tessera

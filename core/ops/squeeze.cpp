@@ -46,8 +46,6 @@ Tensor squeeze(const Tensor& x, int dim) {
   return call<Squeeze>({x}, {dim});
 }
 
-namespace {
 const Register<Squeeze> register_squeeze;
-}
 
 }  // namespace tessera

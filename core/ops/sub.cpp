@@ -45,8 +45,6 @@ const Tensor& sub_(const Tensor& x, Number y) {
   return sub_(x, y.tensor());
 }
 
-namespace {
 const Register<Sub> register_sub;
-}
 
 }  // namespace tessera

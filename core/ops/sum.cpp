@@ -38,8 +38,6 @@ Tensor sum(const Tensor& x, const Dims& dims, bool keepdim) {
   return call<Sum>({x}, {dims, keepdim});
 }
 
-namespace {
 const Register<Sum> register_sum;
-}
 
 }  // namespace tessera

@@ -87,8 +87,6 @@ Tensor gradient_like(const Tensor& given, const TensorMeta& like, const Tensor& 
   return have == want ? own : sum_to(own, want, destination);
 }
 
-namespace {
 const Register<SumTo> register_sum_to;
-}
 
 }  // namespace tessera

@@ -47,8 +47,6 @@ Tensor take(const Tensor& x, int first, std::span<const Tensor> lists) {
   return call<Take>(inputs, {first});
 }
 
-namespace {
 const Register<Take> register_take;
-}
 
 }  // namespace tessera

@@ -26,8 +26,6 @@ Tensor tanh(const Tensor& x) {
   return call<Tanh>({x});
 }
 
-namespace {
 const Register<Tanh> register_tanh;
-}
 
 }  // namespace tessera

@@ -26,8 +26,6 @@ Tensor tanh_backward(const Tensor& g, const Tensor& y) {
   return call<TanhBackward>({g, y});
 }
 
-namespace {
 const Register<TanhBackward> register_tanh_gradient;
-}
 
 }  // namespace tessera

@@ -95,8 +95,6 @@ TopkResult topk(const Tensor& x, std::int64_t k, int dim, bool largest) {
   return {std::move(outputs[0]), std::move(outputs[1])};
 }
 
-namespace {
 const Register<Topk> register_topk;
-}
 
 }  // namespace tessera

@@ -53,8 +53,6 @@ Tensor transpose(const Tensor& x, int first, int second) {
   return call<Transpose>({x}, {first, second});
 }
 
-namespace {
 const Register<Transpose> register_transpose;
-}
 
 }  // namespace tessera

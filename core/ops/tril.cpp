@@ -27,8 +27,6 @@ Tensor tril(const Tensor& x, std::int64_t diagonal) {
   return call<Tril>({x}, {diagonal});
 }
 
-namespace {
 const Register<Tril> register_tril;
-}
 
 }  // namespace tessera

@@ -27,8 +27,6 @@ Tensor triu(const Tensor& x, std::int64_t diagonal) {
   return call<Triu>({x}, {diagonal});
 }
 
-namespace {
 const Register<Triu> register_triu;
-}
 
 }  // namespace tessera

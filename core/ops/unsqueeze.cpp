@@ -40,8 +40,6 @@ Tensor unsqueeze(const Tensor& x, int dim) {
   return call<Unsqueeze>({x}, {dim});
 }
 
-namespace {
 const Register<Unsqueeze> register_unsqueeze;
-}
 
 }  // namespace tessera

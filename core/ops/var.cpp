@@ -52,8 +52,6 @@ Tensor var(const Tensor& x, const Dims& dims, bool keepdim, double correction) {
   return call<Var>({x}, {{dims, keepdim}, correction});
 }
 
-namespace {
 const Register<Var> register_var;
-}
 
 }  // namespace tessera

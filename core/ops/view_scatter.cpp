@@ -53,8 +53,6 @@ Tensor view_scatter(const Tensor& x, const Tensor& y, const StridedView& view) {
   return call<ViewScatter>({x, y}, in_pieces(x, view));
 }
 
-namespace {
 const Register<ViewScatter> register_view_scatter;
-}
 
 }  // namespace tessera

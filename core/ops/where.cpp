@@ -38,8 +38,6 @@ Tensor where(const Tensor& condition, Number x, const Tensor& y) {
   return call<Where>({condition, x.tensor_beside(y.dtype(), "where"), y});
 }
 
-namespace {
 const Register<Where> register_where;
-}
 
 }  // namespace tessera
