@@ -1,7 +1,7 @@
 // What an op's gradient sees and sets: the vector-Jacobian product.
 #pragma once
 
-#include <cstddef>
+#include <concepts>
 #include <initializer_list>
 #include <span>
 
@@ -21,7 +21,8 @@ class Vjp {
   /// The gradient of output `i`; zeros when none arrived.
   [[nodiscard]] virtual Tensor gradient(int i = 0) const = 0;
   [[nodiscard]] virtual bool has_gradient(int i) const = 0;
-  /// True when somebody wants the gradient of input `i`: compute no others.
+  /// True when somebody wants the gradient of input `i`: compute no others. An op with one input
+  /// that can have a gradient need not ask: it has no node on the tape where nobody wants that.
   [[nodiscard]] virtual bool needs(int i) const = 0;
   /// A saved input or output. Throws InternalError for one that `OpInfo` does not name.
   [[nodiscard]] virtual Tensor input(int i = 0) const = 0;
@@ -41,6 +42,13 @@ class Vjp {
   [[nodiscard]] virtual Tensor destination(int i) const = 0;
   /// Sets the gradient of input `i`, in that input's shape (stacked pieces have one dim more).
   virtual void set(int i, Tensor gradient) = 0;
+  /// Sets it to what `make` gives, which is called only where somebody wants it.
+  template <std::invocable Make>
+  void set(int i, const Make& make) {
+    if (needs(i)) {
+      set(i, make());
+    }
+  }
   /// Sets the gradient of input `i` to what `Op` makes of `inputs`: it sums over their samples,
   /// which all of them hold along dim 0. In a step of several microbatches the uses of a parameter
   /// that has more than one are put off and summed together where that is cheaper.

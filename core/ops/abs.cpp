@@ -24,9 +24,6 @@ void Abs::reference(Kernel& k, const Attrs&) {
 }
 
 void Abs::vjp(Vjp& v, const Attrs&) {
-  if (!v.needs(0)) {
-    return;
-  }
   const Tensor x = v.input();
   if (is_complex(x.dtype())) {
     const Tensor size = abs(x);

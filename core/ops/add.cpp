@@ -17,9 +17,7 @@ void Add::reference(Kernel& k, const Attrs&) {
 
 void Add::vjp(Vjp& v, const Attrs&) {
   for (int i = 0; i < 2; ++i) {
-    if (v.needs(i)) {
-      v.set(i, gradient_like(v.gradient(), v.input_meta(i), v.destination(i)));
-    }
+    v.set(i, [&] { return gradient_like(v.gradient(), v.input_meta(i), v.destination(i)); });
   }
 }
 

@@ -69,12 +69,8 @@ void AddRows::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void AddRows::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, embedding(v.gradient(), v.input(1)));
-  }
-  if (v.needs(2)) {
-    v.set(2, v.gradient());
-  }
+  v.set(0, [&] { return embedding(v.gradient(), v.input(1)); });
+  v.set(2, [&] { return v.gradient(); });
 }
 
 Tensor add_rows(const Tensor& x, const Tensor& ids, const Tensor& values,

@@ -70,9 +70,7 @@ void AsStrided::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& a
 }
 
 void AsStrided::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, strided_sum(v.gradient(), v.input_meta().shape, attrs, v.input_meta().microbatches));
-  }
+  v.set(0, strided_sum(v.gradient(), v.input_meta().shape, attrs, v.input_meta().microbatches));
 }
 
 void StridedSum::infer(Infer& c, const Attrs& attrs) {
@@ -94,9 +92,7 @@ void StridedSum::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void StridedSum::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, as_strided(contiguous(v.gradient()), attrs.view));
-  }
+  v.set(0, as_strided(contiguous(v.gradient()), attrs.view));
 }
 
 Tensor as_strided(const Tensor& x, const StridedView& view) {

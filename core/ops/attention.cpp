@@ -146,9 +146,7 @@ void Attention::vjp(Vjp& v, const Attrs& attrs) {
   const Outputs results = call_all<AttentionBackward>(
       {v.gradient(), v.input(0), v.input(1), v.input(2), v.output(0), v.output(1), mask}, attrs);
   for (int i = 0; i < 3; ++i) {
-    if (v.needs(i)) {
-      v.set(i, results[static_cast<std::size_t>(i)]);
-    }
+    v.set(i, [&] { return results[static_cast<std::size_t>(i)]; });
   }
 }
 

@@ -80,9 +80,7 @@ void BatchNorm::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor variance = v.output(2);
   const TensorRef inputs[] = {gradient, x, mean, variance, weight};
   call(op_def<BatchNormBackward>(), inputs, &wanted, results);
-  if (v.needs(0)) {
-    v.set(0, results[0]);
-  }
+  v.set(0, [&] { return results[0]; });
   if (wanted.weight) {
     v.set(1, results[1]);
   }

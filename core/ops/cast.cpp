@@ -23,9 +23,7 @@ void Cast::reference(Kernel& k, const Attrs&) {
 }
 
 void Cast::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, cast(v.gradient(), v.input_meta().dtype));
-  }
+  v.set(0, cast(v.gradient(), v.input_meta().dtype));
 }
 
 ShardRule Cast::shard(const Infer& c, const Attrs&) {

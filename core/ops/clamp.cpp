@@ -68,11 +68,9 @@ void Clamp::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Clamp::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const Tensor x = v.input();
-    const Tensor inside = logical_and(x > attrs.low, x < attrs.high);
-    v.set(0, where(inside, v.gradient(), 0));
-  }
+  const Tensor x = v.input();
+  const Tensor inside = logical_and(x > attrs.low, x < attrs.high);
+  v.set(0, where(inside, v.gradient(), 0));
 }
 
 ShardRule Clamp::shard(const Infer& c, const Attrs&) {

@@ -52,9 +52,7 @@ void Concat::vjp(Vjp& v, const Attrs& attrs) {
   for (int i = 0; i < v.input_count(); ++i) {
     const TensorMeta& meta = v.input_meta(i);
     const std::int64_t end = start + meta.shape[dim];
-    if (v.needs(i)) {
-      v.set(i, cast(slice(v.gradient(), dim, start, end), meta.dtype));
-    }
+    v.set(i, [&] { return cast(slice(v.gradient(), dim, start, end), meta.dtype); });
     start = end;
   }
 }

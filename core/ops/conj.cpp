@@ -20,9 +20,7 @@ void Conj::reference(Kernel& k, const Attrs&) {
 }
 
 void Conj::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, conj(v.gradient()));
-  }
+  v.set(0, conj(v.gradient()));
 }
 
 ShardRule Conj::shard(const Infer& c, const Attrs&) {

@@ -30,9 +30,7 @@ void Copy::reference(Kernel& k, const Attrs&) {
 
 // What x held before is gone, so nothing flows back to it.
 void Copy::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(1)) {
-    v.set(1, gradient_like(v.gradient(), v.input_meta(1)));
-  }
+  v.set(1, [&] { return gradient_like(v.gradient(), v.input_meta(1)); });
 }
 
 const Tensor& Tensor::copy_(const Tensor& source) const {

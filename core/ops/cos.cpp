@@ -15,9 +15,7 @@ void Cos::reference(Kernel& k, const Attrs&) {
 }
 
 void Cos::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, v.gradient() * -conj(sin(v.input())));
-  }
+  v.set(0, v.gradient() * -conj(sin(v.input())));
 }
 
 Tensor cos(const Tensor& x) {

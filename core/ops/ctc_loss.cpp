@@ -115,10 +115,8 @@ void CtcLoss::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void CtcLoss::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, call<CtcLossBackward>({v.input(0), v.input(1), v.input(2), v.input(3), v.gradient()},
-                                   attrs));
-  }
+  v.set(0, call<CtcLossBackward>({v.input(0), v.input(1), v.input(2), v.input(3), v.gradient()},
+                                 attrs));
 }
 
 ShardRule CtcLoss::shard(const Infer&, const Attrs&) {

@@ -52,9 +52,7 @@ void Cumsum::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Cumsum::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, flip(cumsum(flip(v.gradient(), {attrs.dim}), attrs.dim), {attrs.dim}));
-  }
+  v.set(0, flip(cumsum(flip(v.gradient(), {attrs.dim}), attrs.dim), {attrs.dim}));
 }
 
 ShardRule Cumsum::shard(const Infer& c, const Attrs& attrs) {

@@ -18,9 +18,7 @@ void Div::reference(Kernel& k, const Attrs&) {
 
 void Div::vjp(Vjp& v, const Attrs&) {
   const Tensor y = conj(v.input(1));
-  if (v.needs(0)) {
-    v.set(0, gradient_like(v.gradient() / y, v.input_meta(0)));
-  }
+  v.set(0, [&] { return gradient_like(v.gradient() / y, v.input_meta(0)); });
   if (v.needs(1)) {
     const Tensor x = conj(v.input(0));
     v.set(1, gradient_like(-(v.gradient() * (x / y) / y), v.input_meta(1)));

@@ -32,9 +32,7 @@ void Dropout::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Dropout::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, call<Dropout>({v.gradient()}, attrs));
-  }
+  v.set(0, call<Dropout>({v.gradient()}, attrs));
 }
 
 ShardRule Dropout::shard(const Infer& c, const Attrs&) {

@@ -33,13 +33,11 @@ void Elu::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Elu::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const Tensor x = v.input();
-    const Tensor below = where(x >= 0, 0, x);  // at 0, too, its own gradient is 0
-    const Tensor power = exp(below * attrs.input_scale);
-    const Tensor left = power * (attrs.alpha * attrs.scale * attrs.input_scale);
-    v.set(0, v.gradient() * where(x > 0, attrs.scale, left));
-  }
+  const Tensor x = v.input();
+  const Tensor below = where(x >= 0, 0, x);  // at 0, too, its own gradient is 0
+  const Tensor power = exp(below * attrs.input_scale);
+  const Tensor left = power * (attrs.alpha * attrs.scale * attrs.input_scale);
+  v.set(0, v.gradient() * where(x > 0, attrs.scale, left));
 }
 
 ShardRule Elu::shard(const Infer& c, const Attrs&) {

@@ -39,9 +39,6 @@ void Embedding::reference(Kernel& k, const Attrs&) {
 }
 
 void Embedding::vjp(Vjp& v, const Attrs& attrs) {
-  if (!v.needs(0)) {
-    return;
-  }
   const Tensor ids = v.input(1);
   Tensor gradient = v.gradient();
   if (attrs.padding_idx >= 0) {

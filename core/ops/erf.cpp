@@ -15,10 +15,8 @@ void Erf::reference(Kernel& k, const Attrs&) {
 }
 
 void Erf::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    const Tensor x = v.input();
-    v.set(0, v.gradient() * exp(-(x * x)) * (2 * std::numbers::inv_sqrtpi));
-  }
+  const Tensor x = v.input();
+  v.set(0, v.gradient() * exp(-(x * x)) * (2 * std::numbers::inv_sqrtpi));
 }
 
 Tensor erf(const Tensor& x) {

@@ -13,9 +13,7 @@ void Exp::reference(Kernel& k, const Attrs&) {
 }
 
 void Exp::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, v.gradient() * conj(v.output()));
-  }
+  v.set(0, v.gradient() * conj(v.output()));
 }
 
 Tensor exp(const Tensor& x) {

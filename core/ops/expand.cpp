@@ -30,9 +30,7 @@ void Expand::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
 }
 
 void Expand::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, gradient_like(v.gradient(), v.input_meta(), v.destination(0)));
-  }
+  v.set(0, gradient_like(v.gradient(), v.input_meta(), v.destination(0)));
 }
 
 ShardRule Expand::shard(const Infer& c, const Attrs&) {

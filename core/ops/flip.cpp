@@ -32,9 +32,7 @@ void Flip::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Flip::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, flip(v.gradient(), attrs.dims));
-  }
+  v.set(0, flip(v.gradient(), attrs.dims));
 }
 
 ShardRule Flip::shard(const Infer& c, const Attrs& attrs) {

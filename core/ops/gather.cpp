@@ -32,11 +32,9 @@ void Gather::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Gather::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const TensorMeta& meta = v.input_meta();
-    const Tensor none = zeros(meta.shape, {.dtype = meta.dtype, .device = meta.device});
-    v.set(0, scatter_add(none, attrs.dim, v.input(1), v.gradient()));
-  }
+  const TensorMeta& meta = v.input_meta();
+  const Tensor none = zeros(meta.shape, {.dtype = meta.dtype, .device = meta.device});
+  v.set(0, scatter_add(none, attrs.dim, v.input(1), v.gradient()));
 }
 
 ShardRule Gather::shard(const Infer& c, const Attrs& attrs) {

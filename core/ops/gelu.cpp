@@ -18,9 +18,7 @@ void Gelu::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Gelu::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, gelu_backward(v.gradient(), v.input(), attrs.tanh_form));
-  }
+  v.set(0, gelu_backward(v.gradient(), v.input(), attrs.tanh_form));
 }
 
 ShardRule Gelu::shard(const Infer& c, const Attrs&) {

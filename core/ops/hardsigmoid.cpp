@@ -18,10 +18,8 @@ void Hardsigmoid::reference(Kernel& k, const Attrs&) {
 }
 
 void Hardsigmoid::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    const Tensor x = v.input();
-    v.set(0, where(logical_and(x > -3, x < 3), v.gradient() / 6, 0));
-  }
+  const Tensor x = v.input();
+  v.set(0, where(logical_and(x > -3, x < 3), v.gradient() / 6, 0));
 }
 
 Tensor hardsigmoid(const Tensor& x) {

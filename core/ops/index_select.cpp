@@ -40,9 +40,6 @@ void IndexSelect::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void IndexSelect::vjp(Vjp& v, const Attrs& attrs) {
-  if (!v.needs(0)) {
-    return;
-  }
   const TensorMeta& meta = v.input_meta();
   const int dim = normalize_dim("index_select", attrs.dim, meta.shape.size());
   Shape lifted = Dims::filled(meta.shape.size(), 1);

@@ -103,9 +103,7 @@ void LinearBackwardBias::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void LinearBackwardBias::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, cast(expand_like(v.gradient(), v.input_meta()), v.input_meta().dtype));
-  }
+  v.set(0, cast(expand_like(v.gradient(), v.input_meta()), v.input_meta().dtype));
 }
 
 ShardRule LinearBackwardBias::shard(const Infer& c, const Attrs&) {

@@ -13,9 +13,7 @@ void Log::reference(Kernel& k, const Attrs&) {
 }
 
 void Log::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, v.gradient() / conj(v.input()));
-  }
+  v.set(0, v.gradient() / conj(v.input()));
 }
 
 Tensor log(const Tensor& x) {

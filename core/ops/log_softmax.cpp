@@ -21,9 +21,7 @@ void LogSoftmax::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void LogSoftmax::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, call<LogSoftmaxBackward>({v.gradient(), v.output()}, attrs));
-  }
+  v.set(0, call<LogSoftmaxBackward>({v.gradient(), v.output()}, attrs));
 }
 
 void LogSoftmaxBackward::reference(Kernel& k, const Attrs& attrs) {
@@ -43,12 +41,8 @@ void LogSoftmaxBackward::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor p = exp(v.input(1));
   Shape line = up.shape();
   line[attrs.dim] = 1;
-  if (v.needs(0)) {
-    v.set(0, up + sum_to(up * p, line) * -1.0);
-  }
-  if (v.needs(1)) {
-    v.set(1, up * p * sum_to(v.input(0), line) * -1.0);
-  }
+  v.set(0, [&] { return up + sum_to(up * p, line) * -1.0; });
+  v.set(1, [&] { return up * p * sum_to(v.input(0), line) * -1.0; });
 }
 
 Tensor log_softmax(const Tensor& x, int dim) {

@@ -53,10 +53,8 @@ void Logsumexp::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Logsumexp::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const Tensor share = softmax_over(v.input(), attrs.dims, v.input_meta());
-    v.set(0, share * expand_reduced(v.gradient(), attrs, v.input_meta()));
-  }
+  const Tensor share = softmax_over(v.input(), attrs.dims, v.input_meta());
+  v.set(0, share * expand_reduced(v.gradient(), attrs, v.input_meta()));
 }
 
 ShardRule Logsumexp::shard(const Infer& c, const Attrs& attrs) {

@@ -91,10 +91,8 @@ void MaxPool::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void MaxPool::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, call<MaxPoolBackward>({v.gradient(0), v.output(1)},
-                                   {spatial_sizes(v.input_meta(0).shape)}));
-  }
+  v.set(0, call<MaxPoolBackward>({v.gradient(0), v.output(1)},
+                                 {spatial_sizes(v.input_meta(0).shape)}));
 }
 
 ShardRule MaxPool::shard(const Infer& c, const Attrs&) {
@@ -134,12 +132,10 @@ void MaxPoolBackward::reference(Kernel& k, const Attrs&) {
 }
 
 void MaxPoolBackward::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    const Tensor places = flatten(v.input(1), 2);
-    const Tensor none = places < 0;  // of windows in the padding
-    const Tensor picked = gather(flatten(v.gradient(), 2), 2, where(none, 0, places));
-    v.set(0, reshape(where(none, 0, picked), v.input_meta(0).shape));
-  }
+  const Tensor places = flatten(v.input(1), 2);
+  const Tensor none = places < 0;  // of windows in the padding
+  const Tensor picked = gather(flatten(v.gradient(), 2), 2, where(none, 0, places));
+  v.set(0, reshape(where(none, 0, picked), v.input_meta(0).shape));
 }
 
 ShardRule MaxPoolBackward::shard(const Infer& c, const Attrs&) {

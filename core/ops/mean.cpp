@@ -21,10 +21,8 @@ void Mean::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Mean::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const auto count = static_cast<double>(group_size(v.input_meta(), v.output_meta()));
-    v.set(0, expand_reduced(v.gradient() / Number(count).tensor(), attrs, v.input_meta()));
-  }
+  const auto count = static_cast<double>(group_size(v.input_meta(), v.output_meta()));
+  v.set(0, expand_reduced(v.gradient() / Number(count).tensor(), attrs, v.input_meta()));
 }
 
 ShardRule Mean::shard(const Infer& c, const Attrs& attrs) {

@@ -20,11 +20,9 @@ void Mish::reference(Kernel& k, const Attrs&) {
 }
 
 void Mish::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    const Tensor x = v.input();
-    const Tensor t = tanh(softplus(x));
-    v.set(0, v.gradient() * (t + x * sigmoid(x) * (1 - t * t)));
-  }
+  const Tensor x = v.input();
+  const Tensor t = tanh(softplus(x));
+  v.set(0, v.gradient() * (t + x * sigmoid(x) * (1 - t * t)));
 }
 
 Tensor mish(const Tensor& x) {

@@ -18,9 +18,7 @@ void Mul::reference(Kernel& k, const Attrs&) {
 
 void Mul::vjp(Vjp& v, const Attrs&) {
   for (int i = 0; i < 2; ++i) {
-    if (v.needs(i)) {
-      v.set(i, gradient_like(v.gradient() * conj(v.input(1 - i)), v.input_meta(i)));
-    }
+    v.set(i, [&] { return gradient_like(v.gradient() * conj(v.input(1 - i)), v.input_meta(i)); });
   }
 }
 

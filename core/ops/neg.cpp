@@ -16,9 +16,7 @@ void Neg::reference(Kernel& k, const Attrs&) {
 }
 
 void Neg::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, -v.gradient());
-  }
+  v.set(0, -v.gradient());
 }
 
 Tensor operator-(const Tensor& x) {

@@ -100,12 +100,10 @@ void Norm::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Norm::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const TensorMeta& meta = v.input_meta();
-    const Tensor y = expand_reduced(v.output(), attrs.reduce, meta);
-    const Tensor g = expand_reduced(v.gradient(), attrs.reduce, meta);
-    v.set(0, gradient_like(g * norm_gradient(v.input(), y, attrs), meta));
-  }
+  const TensorMeta& meta = v.input_meta();
+  const Tensor y = expand_reduced(v.output(), attrs.reduce, meta);
+  const Tensor g = expand_reduced(v.gradient(), attrs.reduce, meta);
+  v.set(0, gradient_like(g * norm_gradient(v.input(), y, attrs), meta));
 }
 
 ShardRule Norm::shard(const Infer& c, const Attrs& attrs) {

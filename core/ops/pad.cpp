@@ -66,9 +66,6 @@ void Pad::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Pad::vjp(Vjp& v, const Attrs& attrs) {
-  if (!v.needs(0)) {
-    return;
-  }
   Tensor gradient = v.gradient();
   const int ndim = attrs.before.size();
   for (int d = 0; d < ndim; ++d) {

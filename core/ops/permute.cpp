@@ -39,14 +39,12 @@ void Permute::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& att
 }
 
 void Permute::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const Dims order = normalized(attrs.order, v.input_meta().shape.size());
-    Dims inverse = order;
-    for (int d = 0; d < order.size(); ++d) {
-      inverse[static_cast<int>(order[d])] = d;
-    }
-    v.set(0, permute(v.gradient(), inverse));
+  const Dims order = normalized(attrs.order, v.input_meta().shape.size());
+  Dims inverse = order;
+  for (int d = 0; d < order.size(); ++d) {
+    inverse[static_cast<int>(order[d])] = d;
   }
+  v.set(0, permute(v.gradient(), inverse));
 }
 
 ShardRule Permute::shard(const Infer& c, const Attrs& attrs) {

@@ -45,9 +45,7 @@ void Prelu::vjp(Vjp& v, const Attrs&) {
   const Tensor x = v.input(0);
   const Tensor g = v.gradient();
   const Tensor positive = x > 0;
-  if (v.needs(0)) {
-    v.set(0, gradient_like(where(positive, g, g * v.input(1)), v.input_meta(0)));
-  }
+  v.set(0, [&] { return gradient_like(where(positive, g, g * v.input(1)), v.input_meta(0)); });
   if (v.needs(1)) {
     // Products of 16-bit floats are summed in f32 and rounded once.
     const Tensor wide = size_of(x.dtype()) < 4 ? cast(x, DType::f32) : x;

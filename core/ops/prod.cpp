@@ -89,10 +89,8 @@ void Prod::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Prod::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const Tensor g = expand_reduced(v.gradient(), attrs, v.input_meta());
-    v.set(0, g * conj(product_of_others(v.input(), attrs)));
-  }
+  const Tensor g = expand_reduced(v.gradient(), attrs, v.input_meta());
+  v.set(0, g * conj(product_of_others(v.input(), attrs)));
 }
 
 ShardRule Prod::shard(const Infer& c, const Attrs& attrs) {

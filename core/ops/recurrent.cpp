@@ -211,9 +211,7 @@ void Recurrent::vjp(Vjp& v, const Attrs& attrs) {
   const Outputs results = call_all<RecurrentBackward>(
       {output, last, last_cell, weight, lengths, before, kept, cells}, attrs);
   const Tensor& of_hidden = attrs.cell == RecurrentCell::gru ? results[2] : results[0];
-  if (v.needs(0)) {
-    v.set(0, results[0]);
-  }
+  v.set(0, [&] { return results[0]; });
   if (v.needs(1)) {
     v.set_batch_sum<LinearBackwardWeight>(1, {of_hidden, before},
                                           {attrs.dtype, v.input_meta(1).dtype});

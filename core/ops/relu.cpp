@@ -20,9 +20,7 @@ void Relu::reference(Kernel& k, const Attrs&) {
 }
 
 void Relu::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, relu_backward(v.gradient(), v.output()));
-  }
+  v.set(0, relu_backward(v.gradient(), v.output()));
 }
 
 Tensor relu(const Tensor& x) {

@@ -12,9 +12,7 @@ void ReluBackward::reference(Kernel& k, const Attrs&) {
 
 // With respect to x it is flat wherever it has a derivative.
 void ReluBackward::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, gradient_like(relu_backward(v.gradient(), v.input(1)), v.input_meta(0)));
-  }
+  v.set(0, [&] { return gradient_like(relu_backward(v.gradient(), v.input(1)), v.input_meta(0)); });
 }
 
 Tensor relu_backward(const Tensor& g, const Tensor& x) {

@@ -54,9 +54,7 @@ void Resample::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Resample::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, call<ResampleBackward>({v.gradient()}, attrs));
-  }
+  v.set(0, call<ResampleBackward>({v.gradient()}, attrs));
 }
 
 ShardRule Resample::shard(const Infer& c, const Attrs&) {
@@ -74,9 +72,7 @@ void ResampleBackward::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void ResampleBackward::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, call<Resample>({v.gradient()}, attrs));
-  }
+  v.set(0, call<Resample>({v.gradient()}, attrs));
 }
 
 ShardRule ResampleBackward::shard(const Infer& c, const Attrs&) {

@@ -90,9 +90,7 @@ void Reshape::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
 }
 
 void Reshape::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, reshape(v.gradient(), v.input_meta().shape));
-  }
+  v.set(0, reshape(v.gradient(), v.input_meta().shape));
 }
 
 ShardRule Reshape::shard(const Infer& c, const Attrs&) {

@@ -13,10 +13,8 @@ void Rsqrt::reference(Kernel& k, const Attrs&) {
 }
 
 void Rsqrt::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    const Tensor y = conj(v.output());
-    v.set(0, v.gradient() * (y * y * y) * -0.5);
-  }
+  const Tensor y = conj(v.output());
+  v.set(0, v.gradient() * (y * y * y) * -0.5);
 }
 
 Tensor rsqrt(const Tensor& x) {

@@ -57,12 +57,8 @@ void ScatterAdd::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void ScatterAdd::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, v.gradient());
-  }
-  if (v.needs(2)) {
-    v.set(2, gather(v.gradient(), attrs.dim, v.input(1)));
-  }
+  v.set(0, [&] { return v.gradient(); });
+  v.set(2, [&] { return gather(v.gradient(), attrs.dim, v.input(1)); });
 }
 
 ShardRule ScatterAdd::shard(const Infer& c, const Attrs& attrs) {

@@ -26,16 +26,14 @@ void Select::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attr
 }
 
 void Select::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const Shape& shape = v.input_meta().shape;
-    const int dim = normalize_dim("select", attrs.dim, shape.size());
-    const std::int64_t index = attrs.index < 0 ? attrs.index + shape[dim] : attrs.index;
-    const Dims none = Dims::filled(shape.size(), 0);
-    Pad::Attrs padding{.before = none, .after = none, .between = none};
-    padding.before[dim] = index;
-    padding.after[dim] = shape[dim] - index - 1;
-    v.set(0, pad(unsqueeze(v.gradient(), dim), padding));
-  }
+  const Shape& shape = v.input_meta().shape;
+  const int dim = normalize_dim("select", attrs.dim, shape.size());
+  const std::int64_t index = attrs.index < 0 ? attrs.index + shape[dim] : attrs.index;
+  const Dims none = Dims::filled(shape.size(), 0);
+  Pad::Attrs padding{.before = none, .after = none, .between = none};
+  padding.before[dim] = index;
+  padding.after[dim] = shape[dim] - index - 1;
+  v.set(0, pad(unsqueeze(v.gradient(), dim), padding));
 }
 
 ShardRule Select::shard(const Infer& c, const Attrs& attrs) {

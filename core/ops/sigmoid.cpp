@@ -19,11 +19,9 @@ void Sigmoid::reference(Kernel& k, const Attrs&) {
 }
 
 void Sigmoid::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    const Tensor y = v.output();
-    const Tensor g = v.gradient();
-    v.set(0, is_complex(y.dtype()) ? g * conj(y * (1 - y)) : sigmoid_backward(g, y));
-  }
+  const Tensor y = v.output();
+  const Tensor g = v.gradient();
+  v.set(0, is_complex(y.dtype()) ? g * conj(y * (1 - y)) : sigmoid_backward(g, y));
 }
 
 Tensor sigmoid(const Tensor& x) {

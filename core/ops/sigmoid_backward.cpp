@@ -15,12 +15,8 @@ void SigmoidBackward::reference(Kernel& k, const Attrs&) {
 
 void SigmoidBackward::vjp(Vjp& v, const Attrs&) {
   const Tensor y = v.input(1);
-  if (v.needs(0)) {
-    v.set(0, gradient_like(sigmoid_backward(v.gradient(), y), v.input_meta(0)));
-  }
-  if (v.needs(1)) {
-    v.set(1, gradient_like(v.gradient() * v.input(0) * (1 - y * 2), v.input_meta(1)));
-  }
+  v.set(0, [&] { return gradient_like(sigmoid_backward(v.gradient(), y), v.input_meta(0)); });
+  v.set(1, [&] { return gradient_like(v.gradient() * v.input(0) * (1 - y * 2), v.input_meta(1)); });
 }
 
 Tensor sigmoid_backward(const Tensor& g, const Tensor& y) {

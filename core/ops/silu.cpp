@@ -14,9 +14,7 @@ void Silu::reference(Kernel& k, const Attrs&) {
 }
 
 void Silu::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, silu_backward(v.gradient(), v.input()));
-  }
+  v.set(0, silu_backward(v.gradient(), v.input()));
 }
 
 Tensor silu(const Tensor& x) {

@@ -22,9 +22,7 @@ void SiluBackward::reference(Kernel& k, const Attrs&) {
 
 void SiluBackward::vjp(Vjp& v, const Attrs&) {
   const Tensor x = v.input(1);
-  if (v.needs(0)) {
-    v.set(0, gradient_like(silu_backward(v.gradient(), x), v.input_meta(0)));
-  }
+  v.set(0, [&] { return gradient_like(silu_backward(v.gradient(), x), v.input_meta(0)); });
   if (v.needs(1)) {
     const Tensor s = sigmoid(x);
     const Tensor curvature = s * (1 - s) * (2 + x * (1 - s * 2));

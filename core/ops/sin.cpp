@@ -14,9 +14,7 @@ void Sin::reference(Kernel& k, const Attrs&) {
 }
 
 void Sin::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, v.gradient() * conj(cos(v.input())));
-  }
+  v.set(0, v.gradient() * conj(cos(v.input())));
 }
 
 Tensor sin(const Tensor& x) {

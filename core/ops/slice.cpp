@@ -58,9 +58,7 @@ void Slice::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs
 }
 
 void Slice::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, pad(v.gradient(), spread(attrs, v.input_meta().shape, v.output_meta().shape)));
-  }
+  v.set(0, pad(v.gradient(), spread(attrs, v.input_meta().shape, v.output_meta().shape)));
 }
 
 ShardRule Slice::shard(const Infer& c, const Attrs& attrs) {

@@ -20,9 +20,7 @@ void Softmax::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Softmax::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, call<SoftmaxBackward>({v.gradient(), v.output()}, attrs));
-  }
+  v.set(0, call<SoftmaxBackward>({v.gradient(), v.output()}, attrs));
 }
 
 void SoftmaxBackward::reference(Kernel& k, const Attrs& attrs) {

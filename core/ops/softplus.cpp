@@ -25,10 +25,8 @@ void Softplus::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Softplus::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const Tensor z = v.input() * attrs.beta;
-    v.set(0, v.gradient() * where(z > attrs.threshold, 1, sigmoid(z)));
-  }
+  const Tensor z = v.input() * attrs.beta;
+  v.set(0, v.gradient() * where(z > attrs.threshold, 1, sigmoid(z)));
 }
 
 ShardRule Softplus::shard(const Infer& c, const Attrs&) {

@@ -14,9 +14,7 @@ void Sqrt::reference(Kernel& k, const Attrs&) {
 }
 
 void Sqrt::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, v.gradient() / (conj(v.output()) * 2));
-  }
+  v.set(0, v.gradient() / (conj(v.output()) * 2));
 }
 
 Tensor sqrt(const Tensor& x) {

@@ -23,10 +23,8 @@ void Squeeze::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& att
 }
 
 void Squeeze::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const int dim = normalize_dim("squeeze", attrs.dim, v.input_meta().shape.size());
-    v.set(0, unsqueeze(v.gradient(), dim));
-  }
+  const int dim = normalize_dim("squeeze", attrs.dim, v.input_meta().shape.size());
+  v.set(0, unsqueeze(v.gradient(), dim));
 }
 
 ShardRule Squeeze::shard(const Infer& c, const Attrs& attrs) {

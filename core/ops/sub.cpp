@@ -21,12 +21,8 @@ void Sub::reference(Kernel& k, const Attrs&) {
 }
 
 void Sub::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, gradient_like(v.gradient(), v.input_meta(0), v.destination(0)));
-  }
-  if (v.needs(1)) {
-    v.set(1, gradient_like(-v.gradient(), v.input_meta(1), v.destination(1)));
-  }
+  v.set(0, [&] { return gradient_like(v.gradient(), v.input_meta(0), v.destination(0)); });
+  v.set(1, [&] { return gradient_like(-v.gradient(), v.input_meta(1), v.destination(1)); });
 }
 
 Tensor operator-(const Tensor& x, const Tensor& y) {

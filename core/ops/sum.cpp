@@ -25,9 +25,7 @@ void Sum::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Sum::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, expand_reduced(v.gradient(), attrs, v.input_meta()));
-  }
+  v.set(0, expand_reduced(v.gradient(), attrs, v.input_meta()));
 }
 
 ShardRule Sum::shard(const Infer& c, const Attrs& attrs) {

@@ -34,9 +34,7 @@ void SumTo::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void SumTo::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    v.set(0, expand_like(v.gradient(), v.input_meta()));
-  }
+  v.set(0, expand_like(v.gradient(), v.input_meta()));
 }
 
 ShardRule SumTo::shard(const Infer& c, const Attrs& attrs) {

@@ -26,15 +26,13 @@ void Take::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Take::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const TensorMeta& meta = v.input_meta();
-    const Tensor none = zeros(meta.shape, {.dtype = meta.dtype, .device = meta.device});
-    std::vector<Tensor> lists;
-    for (int i = 1; i < v.input_count(); ++i) {
-      lists.push_back(v.input(i));
-    }
-    v.set(0, put(none, attrs.first, lists, v.gradient(), true));
+  const TensorMeta& meta = v.input_meta();
+  const Tensor none = zeros(meta.shape, {.dtype = meta.dtype, .device = meta.device});
+  std::vector<Tensor> lists;
+  for (int i = 1; i < v.input_count(); ++i) {
+    lists.push_back(v.input(i));
   }
+  v.set(0, put(none, attrs.first, lists, v.gradient(), true));
 }
 
 ShardRule Take::shard(const Infer& c, const Attrs& attrs) {

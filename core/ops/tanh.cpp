@@ -15,11 +15,9 @@ void Tanh::reference(Kernel& k, const Attrs&) {
 }
 
 void Tanh::vjp(Vjp& v, const Attrs&) {
-  if (v.needs(0)) {
-    const Tensor y = v.output();
-    const Tensor g = v.gradient();
-    v.set(0, is_complex(y.dtype()) ? g * conj(1 - y * y) : tanh_backward(g, y));
-  }
+  const Tensor y = v.output();
+  const Tensor g = v.gradient();
+  v.set(0, is_complex(y.dtype()) ? g * conj(1 - y * y) : tanh_backward(g, y));
 }
 
 Tensor tanh(const Tensor& x) {

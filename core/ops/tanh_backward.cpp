@@ -14,12 +14,8 @@ void TanhBackward::reference(Kernel& k, const Attrs&) {
 
 void TanhBackward::vjp(Vjp& v, const Attrs&) {
   const Tensor y = v.input(1);
-  if (v.needs(0)) {
-    v.set(0, gradient_like(tanh_backward(v.gradient(), y), v.input_meta(0)));
-  }
-  if (v.needs(1)) {
-    v.set(1, gradient_like(v.gradient() * v.input(0) * y * -2, v.input_meta(1)));
-  }
+  v.set(0, [&] { return gradient_like(tanh_backward(v.gradient(), y), v.input_meta(0)); });
+  v.set(1, [&] { return gradient_like(v.gradient() * v.input(0) * y * -2, v.input_meta(1)); });
 }
 
 Tensor tanh_backward(const Tensor& g, const Tensor& y) {

@@ -71,11 +71,9 @@ void Topk::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Topk::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const TensorMeta& meta = v.input_meta();
-    const Tensor none = zeros(meta.shape, {.dtype = meta.dtype, .device = meta.device});
-    v.set(0, scatter_add(none, attrs.dim, v.output(1).detach(), v.gradient()));
-  }
+  const TensorMeta& meta = v.input_meta();
+  const Tensor none = zeros(meta.shape, {.dtype = meta.dtype, .device = meta.device});
+  v.set(0, scatter_add(none, attrs.dim, v.output(1).detach(), v.gradient()));
 }
 
 ShardRule Topk::shard(const Infer& c, const Attrs& attrs) {

@@ -33,9 +33,7 @@ void Transpose::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& a
 }
 
 void Transpose::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, transpose(v.gradient(), attrs.first, attrs.second));
-  }
+  v.set(0, transpose(v.gradient(), attrs.first, attrs.second));
 }
 
 ShardRule Transpose::shard(const Infer& c, const Attrs& attrs) {

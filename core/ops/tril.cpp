@@ -14,9 +14,7 @@ void Tril::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Tril::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, tril(v.gradient(), attrs.diagonal));
-  }
+  v.set(0, tril(v.gradient(), attrs.diagonal));
 }
 
 ShardRule Tril::shard(const Infer& c, const Attrs&) {

@@ -14,9 +14,7 @@ void Triu::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Triu::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    v.set(0, triu(v.gradient(), attrs.diagonal));
-  }
+  v.set(0, triu(v.gradient(), attrs.diagonal));
 }
 
 ShardRule Triu::shard(const Infer& c, const Attrs&) {

@@ -19,10 +19,8 @@ void Unsqueeze::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& a
 }
 
 void Unsqueeze::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const int dim = normalize_dim("unsqueeze", attrs.dim, v.output_meta().shape.size());
-    v.set(0, squeeze(v.gradient(), dim));
-  }
+  const int dim = normalize_dim("unsqueeze", attrs.dim, v.output_meta().shape.size());
+  v.set(0, squeeze(v.gradient(), dim));
 }
 
 ShardRule Unsqueeze::shard(const Infer& c, const Attrs& attrs) {

@@ -32,16 +32,13 @@ void Var::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Var::vjp(Vjp& v, const Attrs& attrs) {
-  if (v.needs(0)) {
-    const Tensor x = v.input();
-    const TensorMeta& meta = v.input_meta();
-    const double freedom =
-        static_cast<double>(group_size(meta, v.output_meta())) - attrs.correction;
-    const Tensor centered =
-        x - expand_reduced(mean(x, attrs.reduce.dims, true), {attrs.reduce.dims, true}, meta);
-    const Tensor weight = v.gradient() * (2 / std::max(0.0, freedom));
-    v.set(0, centered * expand_reduced(weight, attrs.reduce, meta));
-  }
+  const Tensor x = v.input();
+  const TensorMeta& meta = v.input_meta();
+  const double freedom = static_cast<double>(group_size(meta, v.output_meta())) - attrs.correction;
+  const Tensor centered =
+      x - expand_reduced(mean(x, attrs.reduce.dims, true), {attrs.reduce.dims, true}, meta);
+  const Tensor weight = v.gradient() * (2 / std::max(0.0, freedom));
+  v.set(0, centered * expand_reduced(weight, attrs.reduce, meta));
 }
 
 ShardRule Var::shard(const Infer& c, const Attrs& attrs) {

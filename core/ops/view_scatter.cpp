@@ -44,9 +44,7 @@ void ViewScatter::vjp(Vjp& v, const Attrs& attrs) {
     const Tensor none = zeros(all.shape, {.dtype = g.dtype(), .device = g.device()});
     v.set(0, view_scatter(g, none, all));
   }
-  if (v.needs(1)) {
-    v.set(1, as_strided(g, attrs));
-  }
+  v.set(1, [&] { return as_strided(g, attrs); });
 }
 
 Tensor view_scatter(const Tensor& x, const Tensor& y, const StridedView& view) {

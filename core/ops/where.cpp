@@ -20,12 +20,8 @@ void Where::reference(Kernel& k, const Attrs&) {
 
 void Where::vjp(Vjp& v, const Attrs&) {
   const Tensor condition = v.input(0);
-  if (v.needs(1)) {
-    v.set(1, gradient_like(where(condition, v.gradient(), 0), v.input_meta(1)));
-  }
-  if (v.needs(2)) {
-    v.set(2, gradient_like(where(condition, 0, v.gradient()), v.input_meta(2)));
-  }
+  v.set(1, [&] { return gradient_like(where(condition, v.gradient(), 0), v.input_meta(1)); });
+  v.set(2, [&] { return gradient_like(where(condition, 0, v.gradient()), v.input_meta(2)); });
 }
 
 Tensor where(const Tensor& condition, const Tensor& x, const Tensor& y) {

@@ -25,16 +25,14 @@ void reference_extreme(Kernel& k, const ReduceAttrs& attrs, bool largest) {
 }
 
 void extreme_vjp(Vjp& v, const ReduceAttrs& attrs) {
-  if (v.needs(0)) {
-    const TensorMeta& meta = v.input_meta();
-    const Tensor best = expand_reduced(v.output(), attrs, meta);
-    const Tensor x = v.input();
-    const Tensor chosen =  // a nan is the best where there is one; f16 could not count the ties
-        cast(logical_or(eq(x, best), ne(x, x)), promote(meta.dtype, DType::f32));
-    const Tensor ties = sum(chosen, attrs.dims, attrs.keepdim);
-    const Tensor shares = expand_reduced(v.gradient() / ties, attrs, meta);
-    v.set(0, gradient_like(chosen * shares, meta));
-  }
+  const TensorMeta& meta = v.input_meta();
+  const Tensor best = expand_reduced(v.output(), attrs, meta);
+  const Tensor x = v.input();
+  const Tensor chosen =  // a nan is the best where there is one; f16 could not count the ties
+      cast(logical_or(eq(x, best), ne(x, x)), promote(meta.dtype, DType::f32));
+  const Tensor ties = sum(chosen, attrs.dims, attrs.keepdim);
+  const Tensor shares = expand_reduced(v.gradient() / ties, attrs, meta);
+  v.set(0, gradient_like(chosen * shares, meta));
 }
 
 void infer_position(Infer& c, const ReduceAttrs& attrs) {
