@@ -19,6 +19,11 @@ struct AttrsType {
   void (*print)(std::ostream& out, const void* attrs);
 };
 
+/// The attributes of an op without any.
+struct NoAttrs {
+  friend bool operator==(const NoAttrs&, const NoAttrs&) = default;
+};
+
 namespace detail {
 
 /// Attributes with fields show them, in order:

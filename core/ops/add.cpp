@@ -2,14 +2,9 @@
 
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/sum_to.h>
-#include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/ops/support/in_place.h>
 
 namespace tessera {
-
-void Add::infer(Infer& c, const Attrs&) {
-  infer_elementwise(c, 2, promoted_dtype(c));
-}
 
 void Add::reference(Kernel& k, const Attrs&) {
   map_elements<2>(k, k.output().dtype, [](auto x, auto y) { return x + y; });
@@ -19,10 +14,6 @@ void Add::vjp(Vjp& v, const Attrs&) {
   for (int i = 0; i < 2; ++i) {
     v.set(i, [&] { return gradient_like(v.gradient(), v.input_meta(i), v.destination(i)); });
   }
-}
-
-ShardRule Add::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
 }
 
 Tensor operator+(const Tensor& x, const Tensor& y) {

@@ -1,24 +1,19 @@
 // Addition.
 #pragma once
 
-#include <tessera/core/dispatch/call.h>
+#include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/tensor/number.h>
 
 namespace tessera {
 
-struct Add {
+struct Add : Elementwise<2> {
   static constexpr OpInfo info{.name = "add",
                                .doc = "x + y, broadcast; bools are combined with or",
                                .elementwise = true,
                                .in_place = true,
                                .linear = LinearIn::all};
-  struct Attrs {
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
-  static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);
-  static ShardRule shard(const Infer& c, const Attrs&);
 };
 
 /// x + y with broadcasting and promotion.

@@ -63,10 +63,6 @@ void BinaryCrossEntropyWithLogits::vjp(Vjp& v, const Attrs&) {
   }
 }
 
-ShardRule BinaryCrossEntropyWithLogits::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
-}
-
 const Register<BinaryCrossEntropyWithLogits> register_binary_cross_entropy_with_logits;
 
 }  // namespace tessera

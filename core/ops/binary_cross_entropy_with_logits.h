@@ -9,18 +9,14 @@ namespace tessera {
 /// softplus(x) = log(1 + e^x): w target softplus(-x) + (1 - target) softplus(x), which is
 /// -(w target log(p) + (1 - target) log(1 - p)) for p = sigmoid(x). See
 /// nn/loss/bce_with_logits_loss.h for the loss of a batch.
-struct BinaryCrossEntropyWithLogits {
+struct BinaryCrossEntropyWithLogits : Elementwise<3> {
   static constexpr OpInfo info{.name = "binary_cross_entropy_with_logits",
                                .doc = "binary cross entropy of sigmoid(x) and target, broadcast",
                                .elementwise = true,
                                .saved_inputs = 0b111};
-  struct Attrs {
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
   static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);
-  static ShardRule shard(const Infer& c, const Attrs&);
 };
 
 }  // namespace tessera

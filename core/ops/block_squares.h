@@ -18,9 +18,7 @@ struct BlockSquares {
   [[nodiscard]] static constexpr std::int64_t blocks(std::int64_t numel) {
     return (numel + kBlock - 1) / kBlock;
   }
-  struct Attrs {
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
+  using Attrs = NoAttrs;
   static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs&);
   static ShardRule shard(const Infer& c, const Attrs&);

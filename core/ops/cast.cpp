@@ -1,7 +1,6 @@
 #include <tessera/core/ops/cast.h>
 
 #include <tessera/core/dispatch/vjp.h>
-#include <tessera/core/ops/support/elementwise.h>
 
 namespace tessera {
 
@@ -24,10 +23,6 @@ void Cast::reference(Kernel& k, const Attrs&) {
 
 void Cast::vjp(Vjp& v, const Attrs&) {
   v.set(0, cast(v.gradient(), v.input_meta().dtype));
-}
-
-ShardRule Cast::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
 }
 
 Tensor cast(const Tensor& x, DType dtype, bool copy) {

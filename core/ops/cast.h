@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include <tessera/core/dispatch/call.h>
+#include <tessera/core/ops/support/elementwise.h>
 
 namespace tessera {
 
-struct Cast {
+struct Cast : Elementwise<1> {
   static constexpr OpInfo info{.name = "cast",
                                .doc = "the elements of x in another dtype",
                                .elementwise = true,
@@ -20,7 +20,6 @@ struct Cast {
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// x in `dtype`, rounded to nearest; x itself when it has that dtype already. Always a fresh tensor

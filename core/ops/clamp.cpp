@@ -73,10 +73,6 @@ void Clamp::vjp(Vjp& v, const Attrs& attrs) {
   v.set(0, where(inside, v.gradient(), 0));
 }
 
-ShardRule Clamp::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
-}
-
 Tensor clamp(const Tensor& x, Number low, Number high) {
   return call<Clamp>({x}, {low, high});
 }

@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-struct Clamp {
+struct Clamp : Elementwise<1> {
   static constexpr OpInfo info{.name = "clamp",
                                .doc = "x, but at least `low` and at most `high`",
                                .elementwise = true,
@@ -23,7 +23,6 @@ struct Clamp {
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs&);
 };
 
 /// min(max(x, low), high), in the dtype of x; nan stays nan. The gradient is that of x inside the

@@ -1,7 +1,6 @@
 #include <tessera/core/ops/conj.h>
 
 #include <tessera/core/dispatch/vjp.h>
-#include <tessera/core/ops/support/elementwise.h>
 
 namespace tessera {
 
@@ -21,10 +20,6 @@ void Conj::reference(Kernel& k, const Attrs&) {
 
 void Conj::vjp(Vjp& v, const Attrs&) {
   v.set(0, conj(v.gradient()));
-}
-
-ShardRule Conj::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
 }
 
 Tensor conj(const Tensor& x) {

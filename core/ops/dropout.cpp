@@ -3,7 +3,6 @@
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dropout_mask.h>
-#include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -33,10 +32,6 @@ void Dropout::reference(Kernel& k, const Attrs& attrs) {
 
 void Dropout::vjp(Vjp& v, const Attrs& attrs) {
   v.set(0, call<Dropout>({v.gradient()}, attrs));
-}
-
-ShardRule Dropout::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
 }
 
 Tensor dropout(const Tensor& x, double p) {

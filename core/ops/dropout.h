@@ -1,13 +1,13 @@
 // Dropout.
 #pragma once
 
-#include <tessera/core/dispatch/call.h>
 #include <tessera/core/ops/support/draw.h>
+#include <tessera/core/ops/support/elementwise.h>
 
 namespace tessera {
 
 /// Input: x. What its elements draw, by DropoutMask, says `draw`.
-struct Dropout {
+struct Dropout : Elementwise<1> {
   static constexpr OpInfo info{.name = "dropout",
                                .doc = "x with elements zeroed at random, the others scaled up",
                                .elementwise = true,
@@ -21,7 +21,6 @@ struct Dropout {
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
   static void localise(Attrs& attrs, const Box& output) { attrs.draw.box = output; }
 };
 

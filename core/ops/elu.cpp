@@ -21,11 +21,6 @@ Elu::Attrs celu_attrs(double alpha) {
 
 }  // namespace
 
-void Elu::infer(Infer& c, const Attrs&) {
-  check_real(c);
-  infer_elementwise(c, 1, promoted_float_dtype(c));
-}
-
 void Elu::reference(Kernel& k, const Attrs& attrs) {
   map_elements<1>(k, k.output().dtype, [&](std::floating_point auto x) {
     return attrs.scale * (x > 0 ? x : attrs.alpha * std::expm1(attrs.input_scale * x));
@@ -38,10 +33,6 @@ void Elu::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor power = exp(below * attrs.input_scale);
   const Tensor left = power * (attrs.alpha * attrs.scale * attrs.input_scale);
   v.set(0, v.gradient() * where(x > 0, attrs.scale, left));
-}
-
-ShardRule Elu::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
 }
 
 Tensor elu(const Tensor& x, double alpha) {

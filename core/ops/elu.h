@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Elu {
+struct Elu : RealOnly<FloatElementwise<1>> {
   static constexpr OpInfo info{
       .name = "elu",
       .doc = "scale * x where x is positive, scale * alpha * (exp(input_scale * x) - 1) elsewhere",
@@ -21,10 +21,8 @@ struct Elu {
     }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
-  static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs&);
 };
 
 /// x where x > 0, alpha (e^x - 1) elsewhere (Clevert et al., arXiv:1511.07289); integers become

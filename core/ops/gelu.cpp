@@ -6,11 +6,6 @@
 
 namespace tessera {
 
-void Gelu::infer(Infer& c, const Attrs&) {
-  check_real(c);
-  infer_elementwise(c, 1, promoted_float_dtype(c));
-}
-
 void Gelu::reference(Kernel& k, const Attrs& attrs) {
   map_elements<1>(k, k.output().dtype, [&](std::floating_point auto x) {
     return static_cast<double>(x * gelu_gate(x, attrs.tanh_form));
@@ -19,10 +14,6 @@ void Gelu::reference(Kernel& k, const Attrs& attrs) {
 
 void Gelu::vjp(Vjp& v, const Attrs& attrs) {
   v.set(0, gelu_backward(v.gradient(), v.input(), attrs.tanh_form));
-}
-
-ShardRule Gelu::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
 }
 
 Tensor gelu(const Tensor& x, bool tanh_form) {

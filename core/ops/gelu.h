@@ -11,17 +11,15 @@ struct GeluAttrs {
   friend bool operator==(const GeluAttrs&, const GeluAttrs&) = default;
 };
 
-struct Gelu {
+struct Gelu : RealOnly<FloatElementwise<1>> {
   static constexpr OpInfo info{.name = "gelu",
                                .doc = "x times the normal distribution function of x",
                                .elementwise = true,
                                .in_place = true,
                                .saved_inputs = 0b1};
   using Attrs = GeluAttrs;
-  static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs&);
 };
 
 /// x (1 + erf(x / sqrt 2)) / 2, or x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, with all

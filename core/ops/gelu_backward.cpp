@@ -41,11 +41,6 @@ Tensor second_derivative(const Tensor& x, bool tanh_form) {
 
 }  // namespace
 
-void GeluBackward::infer(Infer& c, const Attrs&) {
-  check_real(c);
-  infer_elementwise(c, 2, promoted_float_dtype(c));
-}
-
 void GeluBackward::reference(Kernel& k, const Attrs& attrs) {
   map_elements<2>(k, k.output().dtype, [&](std::floating_point auto g, std::floating_point auto x) {
     return static_cast<double>(g * derivative(x, attrs.tanh_form));
@@ -61,10 +56,6 @@ void GeluBackward::vjp(Vjp& v, const Attrs& attrs) {
     const Tensor curvature = second_derivative(x, attrs.tanh_form);
     v.set(1, gradient_like(v.gradient() * v.input(0) * curvature, v.input_meta(1)));
   }
-}
-
-ShardRule GeluBackward::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
 }
 
 Tensor gelu_backward(const Tensor& g, const Tensor& x, bool tanh_form) {

@@ -2,19 +2,18 @@
 #pragma once
 
 #include <tessera/core/ops/gelu.h>
+#include <tessera/core/ops/support/elementwise.h>
 
 namespace tessera {
 
-struct GeluBackward {
+struct GeluBackward : RealOnly<FloatElementwise<2>> {
   static constexpr OpInfo info{.name = "gelu_backward",
                                .doc = "g times the derivative of gelu at x",
                                .elementwise = true,
                                .saved_inputs = 0b11};
   using Attrs = GeluAttrs;
-  static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs&);
 };
 
 /// g gelu'(x), both of one shape.

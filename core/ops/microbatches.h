@@ -15,9 +15,7 @@ struct UnbindMicrobatches {
                                .doc = "the microbatches of a tensor, as views",
                                .view = true,
                                .sees_microbatches = true};
-  struct Attrs {
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
+  using Attrs = NoAttrs;
   static void infer(Infer& c, const Attrs&);
   static void alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);
@@ -42,9 +40,7 @@ struct SumMicrobatches {
   static constexpr OpInfo info{.name = "sum_microbatches",
                                .doc = "stacked pieces, added along the tree over microbatches",
                                .sees_microbatches = true};
-  struct Attrs {
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
+  using Attrs = NoAttrs;
   static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);

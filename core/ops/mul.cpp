@@ -3,14 +3,9 @@
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/conj.h>
 #include <tessera/core/ops/sum_to.h>
-#include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/ops/support/in_place.h>
 
 namespace tessera {
-
-void Mul::infer(Infer& c, const Attrs&) {
-  infer_elementwise(c, 2, promoted_dtype(c));
-}
 
 void Mul::reference(Kernel& k, const Attrs&) {
   map_elements<2>(k, k.output().dtype, [](auto x, auto y) { return x * y; });
@@ -20,10 +15,6 @@ void Mul::vjp(Vjp& v, const Attrs&) {
   for (int i = 0; i < 2; ++i) {
     v.set(i, [&] { return gradient_like(v.gradient() * conj(v.input(1 - i)), v.input_meta(i)); });
   }
-}
-
-ShardRule Mul::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
 }
 
 Tensor operator*(const Tensor& x, const Tensor& y) {

@@ -1,25 +1,20 @@
 // Multiplication.
 #pragma once
 
-#include <tessera/core/dispatch/call.h>
+#include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/tensor/number.h>
 
 namespace tessera {
 
-struct Mul {
+struct Mul : Elementwise<2> {
   static constexpr OpInfo info{.name = "mul",
                                .doc = "x * y, broadcast; bools are combined with and",
                                .elementwise = true,
                                .in_place = true,
                                .saved_inputs = 0b11,
                                .linear = LinearIn::either};
-  struct Attrs {
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
-  static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs&);
   static void vjp(Vjp& v, const Attrs&);
-  static ShardRule shard(const Infer& c, const Attrs&);
 };
 
 /// x * y with broadcasting and promotion.

@@ -6,7 +6,6 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/support/checks.h>
-#include <tessera/core/ops/support/elementwise.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -46,10 +45,6 @@ void RandomLike::reference(Kernel& k, const Attrs& attrs) {
   for (std::int64_t n = out.numel(); n > 0; --n, at.next()) {
     store_as(out, at.offsets[0], drawn(attrs, place_of(at.index()), out.dtype));
   }
-}
-
-ShardRule RandomLike::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
 }
 
 Tensor rand_like(const Tensor& x) {

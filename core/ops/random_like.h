@@ -1,15 +1,15 @@
 // Random numbers for the samples that a tensor holds.
 #pragma once
 
-#include <tessera/core/dispatch/call.h>
 #include <tessera/core/ops/support/draw.h>
+#include <tessera/core/ops/support/elementwise.h>
 
 namespace tessera {
 
 /// Input: x, of which the shape and the borders of microbatches count. Elements belong to samples
 /// as `draw` says; the element with offset j in sample s is made of block j, or for uniform numbers
 /// word j, of the stream with key mix(key, s).
-struct RandomLike {
+struct RandomLike : Elementwise<1> {
   static constexpr OpInfo info{.name = "random_like",
                                .doc = "random numbers, each sample's from a stream of its own",
                                .differentiable = false,
@@ -26,7 +26,6 @@ struct RandomLike {
   };
   static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs&);
   static void localise(Attrs& attrs, const Box& output) { attrs.draw.box = output; }
 };
 

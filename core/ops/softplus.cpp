@@ -11,11 +11,6 @@
 
 namespace tessera {
 
-void Softplus::infer(Infer& c, const Attrs&) {
-  check_real(c);
-  infer_elementwise(c, 1, promoted_float_dtype(c));
-}
-
 void Softplus::reference(Kernel& k, const Attrs& attrs) {
   map_elements<1>(k, k.output().dtype, [&](std::floating_point auto x) {
     const double z = attrs.beta * x;
@@ -27,10 +22,6 @@ void Softplus::reference(Kernel& k, const Attrs& attrs) {
 void Softplus::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor z = v.input() * attrs.beta;
   v.set(0, v.gradient() * where(z > attrs.threshold, 1, sigmoid(z)));
-}
-
-ShardRule Softplus::shard(const Infer& c, const Attrs&) {
-  return elementwise_rule(c);
 }
 
 Tensor softplus(const Tensor& x, double beta, double threshold) {

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-struct Softplus {
+struct Softplus : RealOnly<FloatElementwise<1>> {
   static constexpr OpInfo info{.name = "softplus",
                                .doc = "log(1 + exp(beta * x)) / beta, or x beyond a threshold",
                                .elementwise = true,
@@ -17,10 +17,8 @@ struct Softplus {
     void fields(auto&& see) const { see("beta", beta), see("threshold", threshold); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
-  static void infer(Infer& c, const Attrs&);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs&);
 };
 
 /// ln(1 + e^(beta x)) / beta, and x where beta x > threshold; integers become f32. No complex

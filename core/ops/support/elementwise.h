@@ -28,21 +28,19 @@ void check_real(const Infer& c);
 /// Every dim of the output can be cut, with the dims of the inputs that align to it.
 [[nodiscard]] ShardRule elementwise_rule(const Infer& c);
 
-/// What most elementwise ops of so many inputs share; an op inherits it and adds the rest.
+/// What most elementwise ops of so many inputs share; an op inherits it and adds the rest, which
+/// may be attributes of its own.
 template <int kInputs>
 struct Elementwise {
-  struct Attrs {
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
-  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, kInputs, promoted_dtype(c)); }
-  static ShardRule shard(const Infer& c, const Attrs&) { return elementwise_rule(c); }
+  using Attrs = NoAttrs;
+  static void infer(Infer& c, const auto&) { infer_elementwise(c, kInputs, promoted_dtype(c)); }
+  static ShardRule shard(const Infer& c, const auto&) { return elementwise_rule(c); }
 };
 
 /// Elementwise functions whose values are no integers: those of integers are f32.
 template <int kInputs>
 struct FloatElementwise : Elementwise<kInputs> {
-  using typename Elementwise<kInputs>::Attrs;
-  static void infer(Infer& c, const Attrs&) {
+  static void infer(Infer& c, const auto&) {
     infer_elementwise(c, kInputs, promoted_float_dtype(c));
   }
 };
@@ -50,15 +48,13 @@ struct FloatElementwise : Elementwise<kInputs> {
 /// Elementwise questions: their answers are bools.
 template <int kInputs>
 struct Predicate : Elementwise<kInputs> {
-  using typename Elementwise<kInputs>::Attrs;
-  static void infer(Infer& c, const Attrs&) { infer_elementwise(c, kInputs, DType::boolean); }
+  static void infer(Infer& c, const auto&) { infer_elementwise(c, kInputs, DType::boolean); }
 };
 
 /// Any of them without complex numbers.
 template <class Base>
 struct RealOnly : Base {
-  using typename Base::Attrs;
-  static void infer(Infer& c, const Attrs& attrs) {
+  static void infer(Infer& c, const auto& attrs) {
     check_real(c);
     Base::infer(c, attrs);
   }
