@@ -1,18 +1,15 @@
 // Where the smallest element lies.
 #pragma once
 
-#include <tessera/core/ops/support/reduce.h>
+#include <tessera/core/ops/support/extremes.h>
 
 namespace tessera {
 
-struct Argmin {
+struct Argmin : ExtremePosition {
   static constexpr OpInfo info{.name = "argmin",
                                .doc = "position of the smallest element along a dim",
                                .differentiable = false};
-  using Attrs = ReduceAttrs;
-  static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// The position (i64) of the smallest element along `dim`, the first one of equals; a nan counts as

@@ -57,10 +57,6 @@ void Logsumexp::vjp(Vjp& v, const Attrs& attrs) {
   v.set(0, share * expand_reduced(v.gradient(), attrs, v.input_meta()));
 }
 
-ShardRule Logsumexp::shard(const Infer& c, const Attrs& attrs) {
-  return reduction_rule(c, attrs, ShardRule::Reduction::none);
-}
-
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim) {
   return call<Logsumexp>({x}, {dims, keepdim});
 }

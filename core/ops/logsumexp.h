@@ -5,17 +5,15 @@
 
 namespace tessera {
 
-struct Logsumexp {
+struct Logsumexp : OverDims {
   static constexpr OpInfo info{.name = "logsumexp",
                                .doc = "log of the sum of exponentials over some dims",
                                .saved_inputs = 0b1,
                                .saved_outputs = 0b1,
                                .over_samples = OverPass::none};
-  using Attrs = ReduceAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// log of the sum of e^x over `dims`, all when empty, without overflow. Integers become f32. No

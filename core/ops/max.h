@@ -1,21 +1,17 @@
 // The largest element over dims.
 #pragma once
 
-#include <tessera/core/ops/support/reduce.h>
+#include <tessera/core/ops/support/extremes.h>
 
 namespace tessera {
 
-struct Max {
+struct Max : Extreme {
   static constexpr OpInfo info{.name = "max",
                                .doc = "largest element over some dims",
                                .saved_inputs = 0b1,
                                .saved_outputs = 0b1,
                                .over_samples = OverPass::largest};
-  using Attrs = ReduceAttrs;
-  static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
-  static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// The largest element over `dims`, all when empty; nan when there is one. Equal ones share the

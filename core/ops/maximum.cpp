@@ -1,10 +1,6 @@
 #include <tessera/core/ops/maximum.h>
 
-#include <tessera/core/dispatch/vjp.h>
-#include <tessera/core/ops/comparison.h>
-#include <tessera/core/ops/mul.h>
-#include <tessera/core/ops/sum_to.h>
-#include <tessera/core/ops/where.h>
+#include <tessera/core/ops/support/extremes.h>
 
 namespace tessera {
 
@@ -15,15 +11,7 @@ void Maximum::reference(Kernel& k, const Attrs&) {
 }
 
 void Maximum::vjp(Vjp& v, const Attrs&) {
-  const Tensor x = v.input(0);
-  const Tensor y = v.input(1);
-  const Tensor shared = where(eq(x, y), v.gradient() * 0.5, v.gradient());  // by ties
-  for (int i = 0; i < 2; ++i) {
-    if (v.needs(i)) {
-      const Tensor loses = i == 0 ? x < y : y < x;  // beside a nan nobody does
-      v.set(i, gradient_like(where(loses, 0, shared), v.input_meta(i)));
-    }
-  }
+  larger_vjp(v, true);
 }
 
 Tensor maximum(const Tensor& x, const Tensor& y) {

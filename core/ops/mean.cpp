@@ -25,10 +25,6 @@ void Mean::vjp(Vjp& v, const Attrs& attrs) {
   v.set(0, expand_reduced(v.gradient() / Number(count).tensor(), attrs, v.input_meta()));
 }
 
-ShardRule Mean::shard(const Infer& c, const Attrs& attrs) {
-  return reduction_rule(c, attrs, ShardRule::Reduction::none);
-}
-
 Tensor mean(const Tensor& x, const Dims& dims, bool keepdim) {
   return call<Mean>({x}, {dims, keepdim});
 }

@@ -5,16 +5,14 @@
 
 namespace tessera {
 
-struct Mean {
+struct Mean : OverDims {
   static constexpr OpInfo info{.name = "mean",
                                .doc = "mean over some dims",
                                .linear = LinearIn::first,
                                .over_samples = OverPass::mean};
-  using Attrs = ReduceAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// The mean over `dims`, all when empty; nan of nothing. No integers.

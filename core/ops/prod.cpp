@@ -93,10 +93,6 @@ void Prod::vjp(Vjp& v, const Attrs& attrs) {
   v.set(0, g * conj(product_of_others(v.input(), attrs)));
 }
 
-ShardRule Prod::shard(const Infer& c, const Attrs& attrs) {
-  return reduction_rule(c, attrs, ShardRule::Reduction::none);
-}
-
 Tensor prod(const Tensor& x, const Dims& dims, bool keepdim) {
   return call<Prod>({x}, {dims, keepdim});
 }

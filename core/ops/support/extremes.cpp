@@ -8,10 +8,11 @@
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/ops/support/checks.h>
+#include <tessera/core/ops/where.h>
 
 namespace tessera {
 
-void infer_extreme(Infer& c, const ReduceAttrs& attrs) {
+void Extreme::infer(Infer& c, const Attrs& attrs) {
   const DType dtype = c.input().dtype();
   check_real(c.op(), "x", dtype);
   infer_reduction(c, attrs, dtype);
@@ -24,7 +25,7 @@ void reference_extreme(Kernel& k, const ReduceAttrs& attrs, bool largest) {
   });
 }
 
-void extreme_vjp(Vjp& v, const ReduceAttrs& attrs) {
+void Extreme::vjp(Vjp& v, const Attrs& attrs) {
   const TensorMeta& meta = v.input_meta();
   const Tensor best = expand_reduced(v.output(), attrs, meta);
   const Tensor x = v.input();
@@ -35,7 +36,7 @@ void extreme_vjp(Vjp& v, const ReduceAttrs& attrs) {
   v.set(0, gradient_like(chosen * shares, meta));
 }
 
-void infer_position(Infer& c, const ReduceAttrs& attrs) {
+void ExtremePosition::infer(Infer& c, const Attrs& attrs) {
   const DType dtype = c.input().dtype();
   check_real_number(c.op(), "x", dtype);
   infer_reduction(c, attrs, DType::i64);
@@ -46,6 +47,18 @@ void reference_position(Kernel& k, const ReduceAttrs& attrs, bool largest) {
   reduce_elements(k, attrs, [&]<Real T>(std::span<const T> values) {
     return static_cast<std::int64_t>(best_of(values, largest));
   });
+}
+
+void larger_vjp(Vjp& v, bool largest) {
+  const Tensor x = v.input(0);
+  const Tensor y = v.input(1);
+  const Tensor shared = where(eq(x, y), v.gradient() * 0.5, v.gradient());  // by ties
+  for (int i = 0; i < 2; ++i) {
+    v.set(i, [&] {
+      const Tensor loses = (i == 0) == largest ? x < y : y < x;  // beside a nan nobody does
+      return gradient_like(where(loses, 0, shared), v.input_meta(i));
+    });
+  }
 }
 
 }  // namespace tessera

@@ -1,4 +1,5 @@
-// What max, min, argmax, argmin and topk share: nan counts as best, the first of equals wins.
+// What max, min, argmax, argmin, topk, maximum and minimum share: nan counts as best, the first of
+// equals wins.
 #pragma once
 
 #include <tessera/core/ops/support/reduce.h>
@@ -26,14 +27,21 @@ template <Real T>
   return best;
 }
 
-/// For max and min.
-void infer_extreme(Infer& c, const ReduceAttrs& attrs);
+/// What max and min share.
+struct Extreme : OverDims {
+  static void infer(Infer& c, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);  ///< equal ones share the gradient
+};
 void reference_extreme(Kernel& k, const ReduceAttrs& attrs, bool largest);
-/// Equal ones share the gradient.
-void extreme_vjp(Vjp& v, const ReduceAttrs& attrs);
 
-/// For argmax and argmin.
-void infer_position(Infer& c, const ReduceAttrs& attrs);
+/// What argmax and argmin share. Positions count inside the piece, so only dims that stay can be
+/// cut.
+struct ExtremePosition : OverDims {
+  static void infer(Infer& c, const Attrs& attrs);
+};
 void reference_position(Kernel& k, const ReduceAttrs& attrs, bool largest);
+
+/// The gradient of maximum (`largest`) and minimum, whose inputs share it where they are equal.
+void larger_vjp(Vjp& v, bool largest);
 
 }  // namespace tessera

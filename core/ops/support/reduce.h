@@ -36,6 +36,14 @@ void check_not_empty(const Infer& c);
 [[nodiscard]] ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs,
                                        ShardRule::Reduction reduction);
 
+/// What reductions share whose pieces cannot be combined; an op inherits it and adds the rest.
+struct OverDims {
+  using Attrs = ReduceAttrs;
+  static ShardRule shard(const Infer& c, const Attrs& attrs) {
+    return reduction_rule(c, attrs, ShardRule::Reduction::none);
+  }
+};
+
 /// How many elements of the input each one of the output is reduced from.
 [[nodiscard]] std::int64_t group_size(const TensorMeta& input, const TensorMeta& output);
 
