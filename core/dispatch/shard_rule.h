@@ -19,6 +19,15 @@ struct DimLabels {
 
   DimLabels() = default;
   explicit DimLabels(int ndim) : size(static_cast<std::int8_t>(ndim)) { labels.fill(kWhole); }
+  /// The labels of `ndim` dims, of which the first `count` have their number, and others none.
+  static DimLabels numbered(int ndim, int count) {
+    DimLabels labels(ndim);
+    for (int d = 0; d < count; ++d) {
+      labels[d] = static_cast<std::int8_t>(d);
+    }
+    return labels;
+  }
+  static DimLabels numbered(int ndim) { return numbered(ndim, ndim); }
   std::int8_t& operator[](int dim) { return labels[index_of(dim)]; }
   std::int8_t operator[](int dim) const { return labels[index_of(dim)]; }
   /// The dim that carries `label`, or -1.

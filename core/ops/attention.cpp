@@ -95,11 +95,9 @@ void check_inputs(const Infer& c, int first, int mask) {
   }
 }
 
+/// Fewer heads of keys are cut where their groups of queries are.
 DimLabels batch_and_heads() {
-  DimLabels labels(4);
-  labels[0] = 0;
-  labels[1] = 1;  // fewer heads of keys are cut where their groups of queries are
-  return labels;
+  return DimLabels::numbered(4, 2);
 }
 
 DimLabels mask_labels(const Tensor& mask, const Tensor& q) {

@@ -6,7 +6,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/support/checks.h>
-#include <tessera/core/tensor/elements.h>
+#include <tessera/core/ops/support/rows_along.h>
 
 namespace tessera {
 
@@ -58,17 +58,7 @@ void Concat::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Concat::shard(const Infer& c, const Attrs& attrs) {
-  const int dim = normalize_dim("concat", attrs.dim, c.input().ndim());
-  ShardRule rule;
-  DimLabels labels(c.input().ndim());
-  for (int d = 0; d < labels.size; ++d) {
-    labels[d] = d == dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
-  }
-  for (int i = 0; i < c.input_count(); ++i) {
-    rule.inputs.push_back(labels);
-  }
-  rule.outputs.push_back(labels);
-  return rule;
+  return rule_along(c, normalize_dim("concat", attrs.dim, c.input().ndim()));
 }
 
 Tensor concat(std::span<const TensorRef> pieces, int dim) {

@@ -46,11 +46,7 @@ void check_rows(const char* op, const Tensor& logits, const Tensor& targets) {
 }
 
 DimLabels row_labels(int ndim, bool with_last) {
-  DimLabels labels(with_last ? ndim + 1 : ndim);
-  for (int d = 0; d < ndim; ++d) {
-    labels[d] = static_cast<std::int8_t>(d);
-  }
-  return labels;
+  return DimLabels::numbered(with_last ? ndim + 1 : ndim, ndim);
 }
 
 }  // namespace
@@ -103,13 +99,10 @@ void CrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
 
 ShardRule CrossEntropy::shard(const Infer& c, const Attrs& attrs) {
   const int ndim = c.input(1).ndim();
-  ShardRule rule;
-  rule.inputs.push_back(row_labels(ndim, true));
-  rule.inputs.push_back(row_labels(ndim, false));
-  rule.outputs.push_back(row_labels(attrs.reduction == LossReduction::none ? ndim : 0, false));
-  rule.outputs.push_back(row_labels(ndim, true));
-  rule.outputs.push_back(row_labels(ndim, true));
-  return rule;
+  const DimLabels rows = row_labels(ndim, true);
+  const DimLabels each = row_labels(ndim, false);
+  const DimLabels loss = attrs.reduction == LossReduction::none ? each : DimLabels(0);
+  return {.inputs = {rows, each}, .outputs = {loss, rows, rows}};
 }
 
 void CrossEntropyBackward::infer(Infer& c, const Attrs&) {
@@ -152,12 +145,8 @@ void CrossEntropyBackward::vjp(Vjp& v, const Attrs& attrs) {
 
 ShardRule CrossEntropyBackward::shard(const Infer& c, const Attrs&) {
   const int ndim = c.input(2).ndim();
-  ShardRule rule;
-  for (int i = 0; i < 4; ++i) {
-    rule.inputs.push_back(row_labels(ndim, i != 2));
-  }
-  rule.outputs.push_back(row_labels(ndim, true));
-  return rule;
+  const DimLabels rows = row_labels(ndim, true);
+  return {.inputs = {rows, rows, row_labels(ndim, false), rows}, .outputs = {rows}};
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,

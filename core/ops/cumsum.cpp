@@ -1,11 +1,11 @@
 #include <tessera/core/ops/cumsum.h>
 
 #include <complex>
-#include <vector>
+#include <utility>
 
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/flip.h>
-#include <tessera/core/tensor/elements.h>
+#include <tessera/core/ops/support/rows_along.h>
 
 namespace tessera {
 
@@ -56,17 +56,7 @@ void Cumsum::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Cumsum::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule;
-  DimLabels labels(c.input().ndim());
-  for (int d = 0; d < labels.size; ++d) {
-    labels[d] = static_cast<std::int8_t>(d);
-  }
-  if (labels.size > 0) {
-    labels[normalize_dim("cumsum", attrs.dim, labels.size)] = DimLabels::kWhole;
-  }
-  rule.inputs.push_back(labels);
-  rule.outputs.push_back(labels);
-  return rule;
+  return rule_along(c, normalize_dim("cumsum", attrs.dim, c.input().ndim()));
 }
 
 Tensor cumsum(const Tensor& x, int dim) {

@@ -49,17 +49,10 @@ void Embedding::vjp(Vjp& v, const Attrs& attrs) {
 
 ShardRule Embedding::shard(const Infer& c, const Attrs&) {
   const int ids_ndim = c.input(1).ndim();
-  const auto width_label = static_cast<std::int8_t>(ids_ndim);
-  ShardRule rule;
-  DimLabels& weight = rule.inputs.emplace_back(2);
-  weight[1] = width_label;
-  DimLabels& ids = rule.inputs.emplace_back(ids_ndim);
-  DimLabels& out = rule.outputs.emplace_back(ids_ndim + 1);
-  for (int d = 0; d < ids_ndim; ++d) {
-    ids[d] = out[d] = static_cast<std::int8_t>(d);
-  }
-  out[ids_ndim] = width_label;
-  return rule;
+  const DimLabels out = DimLabels::numbered(ids_ndim + 1);
+  DimLabels weight(2);
+  weight[1] = out[ids_ndim];
+  return {.inputs = {weight, DimLabels::numbered(ids_ndim)}, .outputs = {out}};
 }
 
 Tensor embedding(const Tensor& weight, const Tensor& ids, std::optional<std::int64_t> padding_idx) {

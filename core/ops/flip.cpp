@@ -36,17 +36,11 @@ void Flip::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Flip::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule;
-  DimLabels labels(c.input().ndim());
-  for (int d = 0; d < labels.size; ++d) {
-    labels[d] = static_cast<std::int8_t>(d);
-  }
+  DimLabels labels = DimLabels::numbered(c.input().ndim());
   for (const std::int64_t dim : labels.size > 0 ? attrs.dims : Dims()) {
     labels[normalize_dim("flip", dim, labels.size)] = DimLabels::kWhole;
   }
-  rule.inputs.push_back(labels);
-  rule.outputs.push_back(labels);
-  return rule;
+  return {.inputs = {labels}, .outputs = {labels}};
 }
 
 Tensor flip(const Tensor& x, const Dims& dims) {

@@ -51,18 +51,12 @@ void IndexSelect::vjp(Vjp& v, const Attrs& attrs) {
 
 ShardRule IndexSelect::shard(const Infer& c, const Attrs& attrs) {
   const int dim = normalize_dim("index_select", attrs.dim, c.input().ndim());
-  ShardRule rule;
-  DimLabels x(c.input().ndim());
+  const DimLabels y = DimLabels::numbered(c.input().ndim());
+  DimLabels x = y;
+  x[dim] = DimLabels::kWhole;
   DimLabels index(1);
-  DimLabels y(c.input().ndim());
-  for (int d = 0; d < x.size; ++d) {
-    y[d] = static_cast<std::int8_t>(d);
-    x[d] = d == dim ? DimLabels::kWhole : y[d];
-  }
   index[0] = y[dim];
-  rule.inputs = {x, index};
-  rule.outputs = {y};
-  return rule;
+  return {.inputs = {x, index}, .outputs = {y}};
 }
 
 Tensor index_select(const Tensor& x, int dim, const Tensor& index) {

@@ -17,10 +17,7 @@ constexpr std::int8_t kIn = kMaxDims + 1;
 
 /// Labels of (..., width): the rows' dims are numbered, the last one is `width`.
 DimLabels row_labels(int ndim, std::int8_t width) {
-  DimLabels labels(ndim);
-  for (int d = 0; d < ndim - 1; ++d) {
-    labels[d] = static_cast<std::int8_t>(d);
-  }
+  DimLabels labels = DimLabels::numbered(ndim);
   labels[ndim - 1] = width;
   return labels;
 }

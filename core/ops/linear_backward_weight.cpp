@@ -71,10 +71,7 @@ ShardRule LinearBackwardWeight::shard(const Infer& c, const Attrs&) {
   ShardRule rule{.reduction = ShardRule::Reduction::sum};
   DimLabels& result = rule.outputs.emplace_back(2);
   for (int i = 0; i < 2; ++i) {
-    DimLabels& rows = rule.inputs.emplace_back(ndim);
-    for (int d = 0; d + 1 < ndim; ++d) {
-      rows[d] = static_cast<std::int8_t>(d);
-    }
+    DimLabels& rows = rule.inputs.emplace_back(DimLabels::numbered(ndim));
     result[i] = rows[ndim - 1] = labels[i];
   }
   return rule;
@@ -109,10 +106,7 @@ void LinearBackwardBias::vjp(Vjp& v, const Attrs&) {
 ShardRule LinearBackwardBias::shard(const Infer& c, const Attrs&) {
   const int ndim = c.input().ndim();
   ShardRule rule{.reduction = ShardRule::Reduction::sum};
-  DimLabels& rows = rule.inputs.emplace_back(ndim);
-  for (int d = 0; d < ndim; ++d) {
-    rows[d] = static_cast<std::int8_t>(d);
-  }
+  rule.inputs.push_back(DimLabels::numbered(ndim));
   rule.outputs.emplace_back(1)[0] = static_cast<std::int8_t>(ndim - 1);
   return rule;
 }

@@ -177,10 +177,7 @@ ShardRule Matmul::shard(const Infer& c, const Attrs& attrs) {
     labels[shape.size() - (transposed ? 1 : 2)] = i == 0 ? row : inner;
     labels[shape.size() - (transposed ? 2 : 1)] = i == 0 ? inner : column;
   }
-  DimLabels& labels = rule.outputs.emplace_back(out.size());
-  for (int d = 0; d < out.size(); ++d) {
-    labels[d] = static_cast<std::int8_t>(d);
-  }
+  rule.outputs.push_back(DimLabels::numbered(out.size()));
   return rule;
 }
 

@@ -28,13 +28,8 @@ void OneHot::reference(Kernel& k, const Attrs& attrs) {
 }
 
 ShardRule OneHot::shard(const Infer& c, const Attrs&) {
-  ShardRule rule;
-  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
-  DimLabels& out = rule.outputs.emplace_back(c.input().ndim() + 1);
-  for (int d = 0; d < in.size; ++d) {
-    in[d] = out[d] = static_cast<std::int8_t>(d);
-  }
-  return rule;
+  const int ndim = c.input().ndim();
+  return {.inputs = {DimLabels::numbered(ndim)}, .outputs = {DimLabels::numbered(ndim + 1, ndim)}};
 }
 
 Tensor one_hot(const Tensor& x, std::int64_t classes) {

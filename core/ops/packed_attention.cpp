@@ -53,12 +53,6 @@ void check_packed(const char* op, const Tensor& x, const PackedAttentionAttrs& a
         ", expected a multiple of ", all_heads);
 }
 
-DimLabels batch_labels(int ndim) {
-  DimLabels labels(ndim);
-  labels[0] = 0;
-  return labels;
-}
-
 }  // namespace
 
 void PackedAttention::infer(Infer& c, const Attrs& attrs) {
@@ -90,11 +84,8 @@ void PackedAttention::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule PackedAttention::shard(const Infer&, const Attrs&) {
-  ShardRule rule;
-  rule.inputs.push_back(batch_labels(3));
-  rule.outputs.push_back(batch_labels(3));
-  rule.outputs.push_back(batch_labels(4));
-  return rule;
+  const DimLabels batch = DimLabels::numbered(3, 1);
+  return {.inputs = {batch}, .outputs = {batch, DimLabels::numbered(4, 1)}};
 }
 
 void PackedAttentionBackward::infer(Infer& c, const Attrs& attrs) {
@@ -119,12 +110,8 @@ void PackedAttentionBackward::reference(Kernel& k, const Attrs& attrs) {
 }
 
 ShardRule PackedAttentionBackward::shard(const Infer&, const Attrs&) {
-  ShardRule rule;
-  for (int i = 0; i < 4; ++i) {
-    rule.inputs.push_back(batch_labels(i == 3 ? 4 : 3));
-  }
-  rule.outputs.push_back(batch_labels(3));
-  return rule;
+  const DimLabels batch = DimLabels::numbered(3, 1);
+  return {.inputs = {batch, batch, batch, DimLabels::numbered(4, 1)}, .outputs = {batch}};
 }
 
 Tensor packed_attention(const Tensor& qkv, std::int64_t heads, std::int64_t kv_heads,

@@ -48,14 +48,13 @@ void Permute::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Permute::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule;
-  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
-  DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
+  const DimLabels out = DimLabels::numbered(c.input().ndim());
+  DimLabels in = out;
   const Dims order = normalized(attrs.order, in.size);
   for (int d = 0; d < in.size; ++d) {
-    in[static_cast<int>(order[d])] = out[d] = static_cast<std::int8_t>(d);
+    in[static_cast<int>(order[d])] = out[d];
   }
-  return rule;
+  return {.inputs = {in}, .outputs = {out}};
 }
 
 Tensor permute(const Tensor& x, const Dims& order) {

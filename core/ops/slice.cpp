@@ -62,15 +62,12 @@ void Slice::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Slice::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule;
-  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
-  DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
-  const int dim = normalize_dim("slice", attrs.dim, in.size);
-  const bool all = c.outputs()[0].shape[dim] == c.input().shape()[dim];
-  for (int d = 0; d < in.size; ++d) {
-    in[d] = out[d] = d == dim && !all ? DimLabels::kWhole : static_cast<std::int8_t>(d);
+  DimLabels labels = DimLabels::numbered(c.input().ndim());
+  const int dim = normalize_dim("slice", attrs.dim, labels.size);
+  if (c.outputs()[0].shape[dim] != c.input().shape()[dim]) {
+    labels[dim] = DimLabels::kWhole;
   }
-  return rule;
+  return {.inputs = {labels}, .outputs = {labels}};
 }
 
 Tensor slice(const Tensor& x, int dim, std::int64_t start, std::int64_t end, std::int64_t step) {

@@ -41,14 +41,11 @@ ShardRule SumTo::shard(const Infer& c, const Attrs& attrs) {
   const Shape& from = c.input().shape();
   const int offset = from.size() - attrs.shape.size();
   ShardRule rule{.reduction = ShardRule::Reduction::sum};
-  DimLabels& in = rule.inputs.emplace_back(from.size());
+  const DimLabels& in = rule.inputs.emplace_back(DimLabels::numbered(from.size()));
   DimLabels& out = rule.outputs.emplace_back(attrs.shape.size());
-  for (int d = 0; d < from.size(); ++d) {
-    in[d] = static_cast<std::int8_t>(d);
-    const bool kept = d >= offset && attrs.shape[d - offset] == from[d];
-    if (kept) {
-      out[d - offset] = static_cast<std::int8_t>(d);
-    }
+  for (int d = offset; d < from.size(); ++d) {
+    const bool kept = attrs.shape[d - offset] == from[d];
+    out[d - offset] = kept ? in[d] : DimLabels::kWhole;
   }
   return rule;
 }

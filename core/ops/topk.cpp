@@ -9,7 +9,7 @@
 #include <tessera/core/ops/scatter_add.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/extremes.h>
-#include <tessera/core/tensor/elements.h>
+#include <tessera/core/ops/support/rows_along.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -77,14 +77,8 @@ void Topk::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Topk::shard(const Infer& c, const Attrs& attrs) {
-  const int dim = normalize_dim("topk", attrs.dim, c.input().ndim());
-  ShardRule rule;
-  DimLabels labels(c.input().ndim());
-  for (int d = 0; d < labels.size; ++d) {
-    labels[d] = d == dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
-  }
-  rule.inputs.push_back(labels);
-  rule.outputs = {labels, labels};
+  ShardRule rule = rule_along(c, normalize_dim("topk", attrs.dim, c.input().ndim()));
+  rule.outputs.push_back(rule.outputs[0]);
   return rule;
 }
 

@@ -37,14 +37,10 @@ void Transpose::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Transpose::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule;
-  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
-  DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
-  for (int d = 0; d < in.size; ++d) {
-    in[d] = out[d] = static_cast<std::int8_t>(d);
-  }
+  const DimLabels in = DimLabels::numbered(c.input().ndim());
+  DimLabels out = in;
   swap_dims(out, in.size, attrs);
-  return rule;
+  return {.inputs = {in}, .outputs = {out}};
 }
 
 Tensor transpose(const Tensor& x, int first, int second) {

@@ -1,13 +1,8 @@
 #include <tessera/core/ops/triu.h>
 
 #include <tessera/core/dispatch/vjp.h>
-#include <tessera/core/ops/support/triangle.h>
 
 namespace tessera {
-
-void Triu::infer(Infer& c, const Attrs&) {
-  infer_triangle(c);
-}
 
 void Triu::reference(Kernel& k, const Attrs& attrs) {
   keep_triangle(k, [&](std::int64_t above) { return above >= attrs.diagonal; });
@@ -15,10 +10,6 @@ void Triu::reference(Kernel& k, const Attrs& attrs) {
 
 void Triu::vjp(Vjp& v, const Attrs& attrs) {
   v.set(0, triu(v.gradient(), attrs.diagonal));
-}
-
-ShardRule Triu::shard(const Infer& c, const Attrs&) {
-  return triangle_rule(c);
 }
 
 Tensor triu(const Tensor& x, std::int64_t diagonal) {

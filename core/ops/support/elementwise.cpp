@@ -156,10 +156,7 @@ void check_real(const Infer& c) {
 ShardRule elementwise_rule(const Infer& c) {
   const Shape& shape = c.outputs()[0].shape;
   ShardRule rule;
-  DimLabels& out = rule.outputs.emplace_back(shape.size());
-  for (int d = 0; d < shape.size(); ++d) {
-    out[d] = static_cast<std::int8_t>(d);
-  }
+  rule.outputs.push_back(DimLabels::numbered(shape.size()));
   for (int i = 0; i < c.input_count(); ++i) {
     DimLabels& in = rule.inputs.emplace_back(c.has_input(i) ? c.input(i).ndim() : 0);
     const int offset = shape.size() - in.size;

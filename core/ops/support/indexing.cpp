@@ -27,17 +27,14 @@ ShardRule index_rule(const Infer& c, int dim) {
   const Shape& shape = c.input(0).shape();
   const Shape& index_shape = c.input(1).shape();
   const int along = normalize_dim(c.op(), dim, shape.size());
-  ShardRule rule;
   DimLabels x(shape.size());
-  DimLabels index(shape.size());
+  DimLabels index = DimLabels::numbered(shape.size());
   for (int d = 0; d < shape.size(); ++d) {
     const bool together = d != along && shape[d] == index_shape[d];
-    x[d] = together ? static_cast<std::int8_t>(d) : DimLabels::kWhole;
-    index[d] = d == along ? static_cast<std::int8_t>(d) : x[d];
+    x[d] = together ? index[d] : DimLabels::kWhole;
+    index[d] = d == along ? index[d] : x[d];
   }
-  rule.inputs.push_back(x);
-  rule.inputs.push_back(index);
-  return rule;
+  return {.inputs = {x, index}};
 }
 
 }  // namespace tessera

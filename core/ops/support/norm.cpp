@@ -38,15 +38,9 @@ Shape with_last_dim(Shape shape, std::int64_t size) {
   return shape;
 }
 
-DimLabels labels_of(int ndim, bool last) {
-  DimLabels labels(ndim);
-  for (int d = 0; d + 1 < ndim; ++d) {
-    labels[d] = static_cast<std::int8_t>(d);
-  }
-  if (last) {
-    labels[ndim - 1] = DimLabels::kWhole;
-  }
-  return labels;
+/// Dims in front of the last one can be cut.
+DimLabels labels_of(int ndim) {
+  return DimLabels::numbered(ndim, ndim - 1);
 }
 
 struct Statistics {
@@ -120,12 +114,12 @@ void reference_norm(Kernel& k, const NormAttrs& attrs, bool centered) {
 ShardRule norm_rule(const Infer& c) {
   const int ndim = c.input(0).ndim();
   ShardRule rule;
-  rule.inputs.push_back(labels_of(ndim, true));
+  rule.inputs.push_back(labels_of(ndim));
   for (int i = 1; i < c.input_count(); ++i) {
     rule.inputs.emplace_back(c.has_input(i) ? 1 : 0);
   }
   for (std::size_t i = 0; i < c.outputs().size(); ++i) {
-    rule.outputs.push_back(labels_of(ndim, true));
+    rule.outputs.push_back(labels_of(ndim));
   }
   return rule;
 }
@@ -194,9 +188,9 @@ ShardRule norm_backward_rule(const Infer& c) {
   ShardRule rule{.reduction = ShardRule::Reduction::sum};
   for (int i = 0; i < c.input_count(); ++i) {
     rule.inputs.push_back(i == 3 ? DimLabels(c.has_input(3) ? 1 : 0)
-                                 : labels_of(c.has_input(i) ? ndim : 0, c.has_input(i)));
+                                 : labels_of(c.has_input(i) ? ndim : 0));
   }
-  rule.outputs.push_back(labels_of(ndim, true));
+  rule.outputs.push_back(labels_of(ndim));
   for (std::size_t i = 1; i < c.outputs().size(); ++i) {
     rule.outputs.emplace_back(1);
   }

@@ -44,11 +44,10 @@ ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs, ShardRule::Re
   const int ndim = c.input().ndim();
   const DimSet reduced = reduced_dims(c.op(), attrs, ndim);
   ShardRule rule{.reduction = reduction};
-  DimLabels& in = rule.inputs.emplace_back(ndim);
+  const DimLabels& in = rule.inputs.emplace_back(DimLabels::numbered(ndim));
   DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
   int next = 0;
   for (int d = 0; d < ndim; ++d) {
-    in[d] = static_cast<std::int8_t>(d);
     if (!reduced[static_cast<std::size_t>(d)]) {
       out[next++] = in[d];
     } else {

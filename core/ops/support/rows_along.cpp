@@ -19,9 +19,9 @@ void infer_along(Infer& c, int inputs, int dim) {
 }
 
 ShardRule rule_along(const Infer& c, int dim) {
-  DimLabels labels(c.input(0).ndim());
-  for (int d = 0; d < labels.size; ++d) {
-    labels[d] = d == dim ? DimLabels::kWhole : static_cast<std::int8_t>(d);
+  DimLabels labels = DimLabels::numbered(c.input(0).ndim());
+  if (labels.size > 0) {
+    labels[dim] = DimLabels::kWhole;
   }
   ShardRule rule;
   for (int i = 0; i < c.input_count(); ++i) {

@@ -45,8 +45,7 @@ Shape with_spatial(std::int64_t a, std::int64_t b, const Spatial& sizes, int ndi
 }
 
 ShardRule plane_rule(int ndim, int inputs, int outputs) {
-  DimLabels labels(ndim);
-  labels[0] = 0, labels[1] = 1;
+  const DimLabels labels = DimLabels::numbered(ndim, 2);
   ShardRule rule;
   for (int i = 0; i < inputs; ++i) {
     rule.inputs.push_back(labels);

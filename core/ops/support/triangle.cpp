@@ -4,21 +4,16 @@
 
 namespace tessera {
 
-void infer_triangle(Infer& c) {
+void Triangle::infer(Infer& c, const Attrs&) {
   const Tensor& x = c.input();
   check_layout(x.ndim() >= 2, c.op(), "x", x.shape(), "(..., rows, columns)");
   c.add_output(x.shape(), x.dtype());
 }
 
-ShardRule triangle_rule(const Infer& c) {
-  DimLabels labels(c.input().ndim());
-  for (int d = 0; d < labels.size - 2; ++d) {
-    labels[d] = static_cast<std::int8_t>(d);
-  }
-  ShardRule rule;
-  rule.inputs.push_back(labels);
-  rule.outputs.push_back(labels);
-  return rule;
+ShardRule Triangle::shard(const Infer& c, const Attrs&) {
+  const int ndim = c.input().ndim();
+  const DimLabels labels = DimLabels::numbered(ndim, ndim - 2);
+  return {.inputs = {labels}, .outputs = {labels}};
 }
 
 }  // namespace tessera

@@ -1,16 +1,23 @@
 // What tril and triu share.
 #pragma once
 
-#include <tessera/core/dispatch/op.h>
+#include <tessera/core/dispatch/call.h>
 #include <tessera/core/tensor/elements.h>
 
 namespace tessera {
 
-/// One output like the input, which must hold matrices.
-void infer_triangle(Infer& c);
-
-/// Dims in front of the matrices can be cut.
-[[nodiscard]] ShardRule triangle_rule(const Infer& c);
+/// An op inherits it and adds the rest.
+struct Triangle {
+  struct Attrs {
+    std::int64_t diagonal = 0;
+    void fields(auto&& see) const { see("diagonal", diagonal); }
+    friend bool operator==(const Attrs&, const Attrs&) = default;
+  };
+  /// One output like the input, which must hold matrices.
+  static void infer(Infer& c, const Attrs&);
+  /// Dims in front of the matrices can be cut.
+  static ShardRule shard(const Infer& c, const Attrs&);
+};
 
 /// The input where keep(column - row), else 0.
 template <class Keep>
