@@ -7,32 +7,23 @@ namespace tessera {
 
 /// Inputs: x (..., n), weight (n), bias (n), optional. Outputs: y (..., n), inverse (..., 1), mean
 /// (..., 1).
-struct LayerNorm {
+struct LayerNorm : RowNorm<true> {
   static constexpr OpInfo info{
       .name = "layer_norm",
       .doc = "rows of x brought to mean 0 and variance 1, scaled and shifted",
       .saved_inputs = 0b011,
       .saved_outputs = 0b110};
-  using Attrs = NormAttrs;
-  static void infer(Infer& c, const Attrs& attrs);
-  static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// Inputs: gradient and x (..., n), inverse (..., 1), weight (n) or none, mean (..., 1). Outputs:
 /// the gradient of x and, if asked for, of weight and bias (n): sums over rows, in order inside a
 /// microbatch, microbatches along the tree.
-struct LayerNormBackward {
+struct LayerNormBackward : RowNormBackward<LayerNormBackward, true> {
   static constexpr OpInfo info{.name = "layer_norm_backward",
                                .doc = "the gradients of layer_norm",
                                .sums_microbatches = true,
                                .saved_inputs = 0b11111};
-  using Attrs = NormBackwardAttrs;
-  static void infer(Infer& c, const Attrs& attrs);
-  static void reference(Kernel& k, const Attrs& attrs);
-  static void vjp(Vjp& v, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// Every row of x (..., n) brought to mean 0 and variance 1, times weight (n), plus bias (n); both

@@ -42,6 +42,15 @@ void infer_norm_backward(Infer& c, const NormBackwardAttrs& attrs, bool centered
 void reference_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool centered);
 [[nodiscard]] ShardRule norm_backward_rule(const Infer& c);
 
+/// The forward ops inherit what they share, and add the rest.
+template <bool kCentered>
+struct RowNorm {
+  using Attrs = NormAttrs;
+  static void infer(Infer& c, const Attrs& attrs) { infer_norm(c, attrs, kCentered); }
+  static void reference(Kernel& k, const Attrs& attrs) { reference_norm(k, attrs, kCentered); }
+  static ShardRule shard(const Infer& c, const Attrs&) { return norm_rule(c); }
+};
+
 /// The dtype of y for these inputs.
 [[nodiscard]] DType norm_dtype(const Tensor& x);
 
@@ -69,9 +78,7 @@ void norm_vjp(Vjp& v, const Tensor& inverse, const Tensor& mean) {
   const Tensor weight = v.has_input(1) ? v.input(1) : Tensor();
   const TensorRef inputs[] = {gradient, x, inverse, weight, mean};
   call(op_def<Backward>(), inputs, &attrs, results);
-  if (v.needs(0)) {
-    v.set(0, results[0]);
-  }
+  v.set(0, [&] { return results[0]; });
   if (attrs.weight) {
     v.set(1, results[1]);
   }
@@ -115,13 +122,23 @@ void norm_backward_vjp(Vjp& v, const NormBackwardAttrs& attrs, bool centered) {
   if (const int bias = 1 + attrs.weight; attrs.bias && v.has_gradient(bias)) {
     to_g = to_g + v.gradient(bias);
   }
-  if (v.needs(0)) {
-    v.set(0, gradient_like(to_g, v.input_meta(0)));
-  }
+  v.set(0, [&] { return gradient_like(to_g, v.input_meta(0)); });
   if (v.needs(1)) {
     const Tensor through_inverse = h * inverse * row_mean(up * project(a)) * -1.0;
     v.set(1, gradient_like(project(to_h) + through_inverse, v.input_meta(1)));
   }
 }
+
+/// The backward op `Backward` inherits what it shares with the other.
+template <class Backward, bool kCentered>
+struct RowNormBackward {
+  using Attrs = NormBackwardAttrs;
+  static void infer(Infer& c, const Attrs& attrs) { infer_norm_backward(c, attrs, kCentered); }
+  static void reference(Kernel& k, const Attrs& attrs) {
+    reference_norm_backward(k, attrs, kCentered);
+  }
+  static void vjp(Vjp& v, const Attrs& attrs) { norm_backward_vjp<Backward>(v, attrs, kCentered); }
+  static ShardRule shard(const Infer& c, const Attrs&) { return norm_backward_rule(c); }
+};
 
 }  // namespace tessera
