@@ -7,7 +7,7 @@ namespace tessera {
 
 /// Inputs: StepScalars and, for each parameter, its value, gradient, sum of squared gradients.
 /// Outputs, for each: value and sum after the step.
-struct AdagradStep {
+struct AdagradStep : ListStep<AdagradStep> {
   static constexpr OpInfo info{.name = "adagrad_step",
                                .doc = "parameters and sums of squares after a step of Adagrad",
                                .differentiable = false};
@@ -22,9 +22,8 @@ struct AdagradStep {
     }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
-  static void infer(Infer& c, const Attrs& attrs);
+  static int members(const Attrs&) { return 3; }
   static void reference(Kernel& k, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// Takes a step of Adagrad in place, with the formulas of torch.optim.Adagrad (Duchi et al., JMLR

@@ -3,20 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/core/ops/support/checks.h>
-
 namespace tessera {
-namespace {
-
-int members(const AdamwStep::Attrs& attrs) {
-  return attrs.amsgrad ? 5 : 4;
-}
-
-}  // namespace
-
-void AdamwStep::infer(Infer& c, const Attrs& attrs) {
-  infer_step(c, members(attrs));
-}
 
 void AdamwStep::reference(Kernel& k, const Attrs& attrs) {
   const StepScalars scalars = StepScalars::of(k);
@@ -35,10 +22,6 @@ void AdamwStep::reference(Kernel& k, const Attrs& attrs) {
     now[2] = square;
     now[3] = largest;
   });
-}
-
-ShardRule AdamwStep::shard(const Infer& c, const Attrs& attrs) {
-  return step_rule(c, members(attrs));
 }
 
 void adamw_step_(std::span<const StepTensors> parameters, const StepScalars& scalars,

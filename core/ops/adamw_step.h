@@ -8,7 +8,7 @@ namespace tessera {
 /// Inputs: StepScalars and, for each parameter, its value, gradient, mean of gradients, mean of
 /// squared gradients and, with amsgrad, the largest mean of squares so far. Outputs, for each:
 /// value, means and largest after the step.
-struct AdamwStep {
+struct AdamwStep : ListStep<AdamwStep> {
   static constexpr OpInfo info{.name = "adamw_step",
                                .doc = "parameters and moments after a step of Adam or AdamW",
                                .differentiable = false};
@@ -25,9 +25,8 @@ struct AdamwStep {
     }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
-  static void infer(Infer& c, const Attrs& attrs);
+  static int members(const Attrs& attrs) { return attrs.amsgrad ? 5 : 4; }
   static void reference(Kernel& k, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// Takes a step in place, with the formulas of torch.optim.AdamW (Loshchilov and Hutter,

@@ -7,7 +7,7 @@ namespace tessera {
 
 /// Inputs: StepScalars and, for each parameter, its value, gradient, mean of gradients. Outputs,
 /// for each: value and mean after the step.
-struct LionStep {
+struct LionStep : ListStep<LionStep> {
   static constexpr OpInfo info{.name = "lion_step",
                                .doc = "parameters and means of gradients after a step of Lion",
                                .differentiable = false};
@@ -20,9 +20,8 @@ struct LionStep {
     }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
-  static void infer(Infer& c, const Attrs& attrs);
+  static int members(const Attrs&) { return 3; }
   static void reference(Kernel& k, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// Takes a step of Lion in place (Chen et al., "Symbolic Discovery of Optimization Algorithms",

@@ -4,17 +4,6 @@
 #include <cmath>
 
 namespace tessera {
-namespace {
-
-int members(const RmspropStep::Attrs& attrs) {
-  return 3 + (attrs.centered ? 1 : 0) + (attrs.momentum != 0 ? 1 : 0);
-}
-
-}  // namespace
-
-void RmspropStep::infer(Infer& c, const Attrs& attrs) {
-  infer_step(c, members(attrs));
-}
 
 void RmspropStep::reference(Kernel& k, const Attrs& attrs) {
   const StepScalars scalars = StepScalars::of(k);
@@ -34,10 +23,6 @@ void RmspropStep::reference(Kernel& k, const Attrs& attrs) {
     }
     now[0] = old[0] - scalars.lr * direction;
   });
-}
-
-ShardRule RmspropStep::shard(const Infer& c, const Attrs& attrs) {
-  return step_rule(c, members(attrs));
 }
 
 void rmsprop_step_(std::span<const StepTensors> parameters, const StepScalars& scalars,

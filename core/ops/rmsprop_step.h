@@ -8,7 +8,7 @@ namespace tessera {
 /// Inputs: StepScalars and, for each parameter, its value, gradient, mean of squared gradients,
 /// then, if centered, the mean of gradients, and, with momentum, the momentum. Outputs, for each:
 /// value and states after the step.
-struct RmspropStep {
+struct RmspropStep : ListStep<RmspropStep> {
   static constexpr OpInfo info{.name = "rmsprop_step",
                                .doc = "parameters and means of squares after a step of RMSprop",
                                .differentiable = false};
@@ -24,9 +24,10 @@ struct RmspropStep {
     }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
-  static void infer(Infer& c, const Attrs& attrs);
+  static int members(const Attrs& attrs) {
+    return 3 + (attrs.centered ? 1 : 0) + (attrs.momentum != 0 ? 1 : 0);
+  }
   static void reference(Kernel& k, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// Takes a step of RMSprop in place, with the formulas of torch.optim.RMSprop (Tieleman and Hinton,

@@ -1,17 +1,6 @@
 #include <tessera/core/ops/sgd_step.h>
 
 namespace tessera {
-namespace {
-
-int members(const SgdStep::Attrs& attrs) {
-  return attrs.momentum != 0 ? 3 : 2;
-}
-
-}  // namespace
-
-void SgdStep::infer(Infer& c, const Attrs& attrs) {
-  infer_step(c, members(attrs));
-}
 
 void SgdStep::reference(Kernel& k, const Attrs& attrs) {
   const StepScalars scalars = StepScalars::of(k);
@@ -26,10 +15,6 @@ void SgdStep::reference(Kernel& k, const Attrs& attrs) {
     }
     now[0] = old[0] - scalars.lr * direction;
   });
-}
-
-ShardRule SgdStep::shard(const Infer& c, const Attrs& attrs) {
-  return step_rule(c, members(attrs));
 }
 
 void sgd_step_(std::span<const StepTensors> parameters, const StepScalars& scalars,

@@ -7,7 +7,7 @@ namespace tessera {
 
 /// Inputs: StepScalars and, for each parameter, its value, gradient and, with momentum, the
 /// momentum. Outputs, for each: value and momentum after the step.
-struct SgdStep {
+struct SgdStep : ListStep<SgdStep> {
   static constexpr OpInfo info{.name = "sgd_step",
                                .doc = "parameters and momenta after a step of gradient descent",
                                .differentiable = false};
@@ -22,9 +22,8 @@ struct SgdStep {
     }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
-  static void infer(Infer& c, const Attrs& attrs);
+  static int members(const Attrs& attrs) { return attrs.momentum != 0 ? 3 : 2; }
   static void reference(Kernel& k, const Attrs& attrs);
-  static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
 /// Takes a step of gradient descent in place, with the formulas of torch.optim.SGD. States:

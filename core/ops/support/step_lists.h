@@ -18,6 +18,15 @@ void infer_step(Infer& c, int members);
 /// Elements of a group are independent of each other; scalars are whole.
 [[nodiscard]] ShardRule step_rule(const Infer& c, int members);
 
+/// What steps share: `Op` has the number of its members by its attributes and a reference kernel.
+template <class Op>
+struct ListStep {
+  static void infer(Infer& c, const auto& attrs) { infer_step(c, Op::members(attrs)); }
+  static ShardRule shard(const Infer& c, const auto& attrs) {
+    return step_rule(c, Op::members(attrs));
+  }
+};
+
 /// Runs `op` in place: new values go where the old ones were. Does nothing without parameters.
 /// Throws InvalidArgument for a step below 1.
 void call_step(const OpDef& op, std::span<const StepTensors> parameters, const StepScalars& scalars,
