@@ -1,8 +1,6 @@
 #include <tessera/core/autograd/loss_counts.h>
 
 #include <algorithm>
-#include <memory>
-#include <string_view>
 #include <unordered_set>
 
 #include <tessera/core/autograd/meta.h>

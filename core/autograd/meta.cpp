@@ -1,7 +1,5 @@
 #include <tessera/core/autograd/meta.h>
 
-#include <utility>
-
 #include <tessera/core/autograd/views.h>
 
 namespace tessera {

@@ -1,6 +1,5 @@
 // Printing tensors as PyTorch prints them.
 #include <algorithm>
-#include <sstream>
 
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/tensor/number_format.h>

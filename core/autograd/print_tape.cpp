@@ -1,7 +1,6 @@
 #include <tessera/core/autograd/print_tape.h>
 
 #include <algorithm>
-#include <string>
 #include <unordered_map>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include <tessera/core/ops/cross_entropy.h>
 
-#include <cmath>
 #include <utility>
 
 #include <tessera/core/dispatch/vjp.h>

@@ -1,6 +1,5 @@
 #include <tessera/core/ops/norm.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -1,6 +1,5 @@
 #include <tessera/core/tensor/dlpack.h>
 
-#include <array>
 #include <memory>
 #include <optional>
 

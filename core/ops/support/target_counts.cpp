@@ -1,7 +1,5 @@
 #include <tessera/core/ops/support/target_counts.h>
 
-#include <utility>
-
 #include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
