@@ -1,6 +1,5 @@
 #include <tessera/core/ops/as_strided.h>
 
-#include <complex>
 #include <vector>
 
 #include <tessera/core/dispatch/split_plan.h>
@@ -8,8 +7,8 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>
+#include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/overflow.h>
-#include <tessera/core/tensor/elements.h>
 
 namespace tessera {
 namespace {
@@ -23,8 +22,7 @@ void add_up(Kernel& k, const StridedSum::Attrs& attrs) {
     sums[static_cast<std::size_t>(attrs.view.offset + at.offsets[1])] +=
         load_as<C>(x, at.offsets[0]);
   }
-  std::size_t next = 0;
-  for_each_element(k.output(), [&](std::int64_t to) { store_as(k.output(), to, sums[next++]); });
+  store_values(k.output(), sums);
 }
 
 }  // namespace
@@ -81,14 +79,7 @@ void StridedSum::infer(Infer& c, const Attrs& attrs) {
 }
 
 void StridedSum::reference(Kernel& k, const Attrs& attrs) {
-  const DType dtype = k.output().dtype;
-  if (is_complex(dtype)) {
-    add_up<std::complex<double>>(k, attrs);
-  } else if (is_floating(dtype)) {
-    add_up<double>(k, attrs);
-  } else {
-    add_up<std::int64_t>(k, attrs);
-  }
+  with_computing_type(k.output().dtype, [&]<class C>() { add_up<C>(k, attrs); });
 }
 
 void StridedSum::vjp(Vjp& v, const Attrs& attrs) {

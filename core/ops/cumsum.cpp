@@ -1,6 +1,5 @@
 #include <tessera/core/ops/cumsum.h>
 
-#include <complex>
 #include <utility>
 
 #include <tessera/core/dispatch/vjp.h>
@@ -41,14 +40,7 @@ void Cumsum::infer(Infer& c, const Attrs& attrs) {
 }
 
 void Cumsum::reference(Kernel& k, const Attrs& attrs) {
-  const DType dtype = k.output().dtype;
-  if (is_complex(dtype)) {
-    accumulate_along<std::complex<double>>(k, attrs.dim);
-  } else if (is_floating(dtype)) {
-    accumulate_along<double>(k, attrs.dim);
-  } else {
-    accumulate_along<std::int64_t>(k, attrs.dim);
-  }
+  with_computing_type(k.output().dtype, [&]<class C>() { accumulate_along<C>(k, attrs.dim); });
 }
 
 void Cumsum::vjp(Vjp& v, const Attrs& attrs) {

@@ -1,15 +1,14 @@
 #include <tessera/core/ops/put.h>
 
-#include <complex>
 #include <vector>
 
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/reshape.h>
+#include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/positions.h>
 #include <tessera/core/ops/take.h>
 #include <tessera/core/ops/where.h>
-#include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
 
 namespace tessera {
@@ -20,8 +19,7 @@ template <class C>
 void put_as(Kernel& k, const Put::Attrs& attrs) {
   const TensorImpl& x = k.input(0);
   const TensorImpl& values = k.input(1);
-  std::vector<C> result;
-  for_each_element(x, [&](std::int64_t at) { result.push_back(load_as<C>(x, at)); });
+  std::vector<C> result = dense_values<C>(x);
   TensorImpl dense(x.storage, x.shape, x.dtype, x.device);  // positions in `result`
   StridedCounter<1> from(values.shape, {values.strides});
   for_each_position(k, 2, dense, values.shape, attrs.first, [&](std::int64_t at) {
@@ -30,8 +28,7 @@ void put_as(Kernel& k, const Put::Attrs& attrs) {
     target = attrs.add ? target + value : value;
     from.next();
   });
-  std::size_t next = 0;
-  for_each_element(k.output(), [&](std::int64_t to) { store_as(k.output(), to, result[next++]); });
+  store_values(k.output(), result);
 }
 
 }  // namespace
@@ -47,14 +44,7 @@ void Put::infer(Infer& c, const Attrs& attrs) {
 }
 
 void Put::reference(Kernel& k, const Attrs& attrs) {
-  const DType dtype = k.output().dtype;
-  if (is_complex(dtype)) {
-    put_as<std::complex<double>>(k, attrs);
-  } else if (is_floating(dtype)) {
-    put_as<double>(k, attrs);
-  } else {
-    put_as<std::int64_t>(k, attrs);
-  }
+  with_computing_type(k.output().dtype, [&]<class C>() { put_as<C>(k, attrs); });
 }
 
 namespace {

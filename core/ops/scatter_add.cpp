@@ -1,12 +1,11 @@
 #include <tessera/core/ops/scatter_add.h>
 
-#include <complex>
 #include <vector>
 
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/gather.h>
+#include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/indexing.h>
-#include <tessera/core/tensor/elements.h>
 
 namespace tessera {
 
@@ -17,9 +16,7 @@ void add_at(Kernel& k, int raw_dim) {
   const TensorImpl& x = k.input(0);
   const TensorImpl& index = k.input(1);
   const TensorImpl& source = k.input(2);
-  TensorImpl& y = k.output();
-  std::vector<C> sums;
-  for_each_element(x, [&](std::int64_t at) { sums.push_back(load_as<C>(x, at)); });
+  std::vector<C> sums = dense_values<C>(x);
   const int dim = normalize_dim("scatter_add", raw_dim, x.shape.size());
   const Strides dense = contiguous_strides(x.shape);
   Strides others = dense;
@@ -30,8 +27,7 @@ void add_at(Kernel& k, int raw_dim) {
     sums[static_cast<std::size_t>(at.offsets[2] + i * dense[dim])] +=
         load_as<C>(source, at.offsets[1]);
   }
-  std::size_t next = 0;
-  for_each_element(y, [&](std::int64_t to) { store_as(y, to, sums[next++]); });
+  store_values(k.output(), sums);
 }
 
 }  // namespace
@@ -46,14 +42,7 @@ void ScatterAdd::infer(Infer& c, const Attrs& attrs) {
 }
 
 void ScatterAdd::reference(Kernel& k, const Attrs& attrs) {
-  const DType dtype = k.output().dtype;
-  if (is_complex(dtype)) {
-    add_at<std::complex<double>>(k, attrs.dim);
-  } else if (is_floating(dtype)) {
-    add_at<double>(k, attrs.dim);
-  } else {
-    add_at<std::int64_t>(k, attrs.dim);
-  }
+  with_computing_type(k.output().dtype, [&]<class C>() { add_at<C>(k, attrs.dim); });
 }
 
 void ScatterAdd::vjp(Vjp& v, const Attrs& attrs) {

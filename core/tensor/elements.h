@@ -102,6 +102,19 @@ concept Real = !std::same_as<T, std::complex<double>>;
 template <class T>
 concept Continuous = !std::integral<T>;
 
+/// Calls `f.template operator()<C>()` with the type in which reference kernels compute results of
+/// `dtype`: int64_t, double or complex<double>.
+template <class F>
+void with_computing_type(DType dtype, F&& f) {
+  if (is_complex(dtype)) {
+    f.template operator()<std::complex<double>>();
+  } else if (is_floating(dtype)) {
+    f.template operator()<double>();
+  } else {
+    f.template operator()<std::int64_t>();
+  }
+}
+
 /// Element at `offset` from the tensor's first one, as `T`.
 template <class T>
 [[nodiscard]] T load_as(const TensorImpl& x, std::int64_t offset) {

@@ -2,7 +2,6 @@
 // write them.
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <vector>
 
@@ -50,19 +49,6 @@ void store_values(TensorImpl& out, const std::vector<C>& values) {
     std::size_t next = 0;
     for_each_element(out, [&](std::int64_t at) { data[at] = convert<T>(values[next++]); });
   });
-}
-
-/// Calls `f.template operator()<C>()` with the type in which reference kernels compute results of
-/// `dtype`: int64_t, double or complex<double>.
-template <class F>
-void with_computing_type(DType dtype, F&& f) {
-  if (is_complex(dtype)) {
-    f.template operator()<std::complex<double>>();
-  } else if (is_floating(dtype)) {
-    f.template operator()<double>();
-  } else {
-    f.template operator()<std::int64_t>();
-  }
 }
 
 }  // namespace tessera

@@ -125,13 +125,8 @@ void map_if_accepted(Kernel& k, DType computing, const F& f) {
 /// arithmetic for +, -, *, / and sqrt.
 template <int N, class F>
 void map_elements(Kernel& k, DType computing, const F& f) {
-  if (is_complex(computing)) {
-    detail::map_if_accepted<std::complex<double>, N>(k, computing, f);
-  } else if (is_floating(computing)) {
-    detail::map_if_accepted<double, N>(k, computing, f);
-  } else {
-    detail::map_if_accepted<std::int64_t, N>(k, computing, f);
-  }
+  with_computing_type(computing,
+                      [&]<class C>() { detail::map_if_accepted<C, N>(k, computing, f); });
 }
 
 }  // namespace tessera

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <tessera/core/base/tree.h>
-#include <tessera/core/tensor/elements.h>
+#include <tessera/core/ops/support/dense.h>
 
 namespace tessera {
 namespace {
@@ -35,9 +35,7 @@ void add_and_store(Kernel& k, const std::vector<C>& sums, std::int64_t count) {
   if (!k.per_microbatch()) {
     tree_sum(pieces, k.microbatch_count(), count);
   }
-  TensorImpl& out = k.output();
-  std::size_t next = 0;
-  for_each_element(out, [&](std::int64_t at) { store_as(out, at, pieces[next++]); });
+  store_values(k.output(), pieces);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <complex>
 #include <span>
 #include <vector>
 
@@ -86,22 +85,14 @@ void reduce_as(Kernel& k, const ReduceAttrs& attrs, const F& f) {
 /// double or complex<double>; what `f` does not accept throws InvalidArgument.
 template <class F>
 void reduce_elements(Kernel& k, const ReduceAttrs& attrs, const F& f) {
-  const auto run = [&]<class C>() {
+  with_computing_type(k.input().dtype, [&]<class C>() {
     if constexpr (requires(std::span<const C> values) { f(values); }) {
       detail::reduce_as<C>(k, attrs, f);
     } else {
       fail<InvalidArgument>(k.op(), ": wrong dtype; got ", k.input().dtype,
                             ", expected another kind of numbers");
     }
-  };
-  const DType dtype = k.input().dtype;
-  if (is_complex(dtype)) {
-    run.template operator()<std::complex<double>>();
-  } else if (is_floating(dtype)) {
-    run.template operator()<double>();
-  } else {
-    run.template operator()<std::int64_t>();
-  }
+  });
 }
 
 }  // namespace tessera
