@@ -85,7 +85,8 @@ struct OpDef {
   Stages stages = Stages::all();  ///< that its calls may go through
   void (*infer)(Infer&, const void* attrs) = nullptr;
   void (*reference)(Kernel&, const void* attrs) = nullptr;  ///< null for views
-  /// Views only: strides and offset of output `index`, whose shape `infer` set.
+  /// Views only: strides and offset of output `index`, whose shape `infer` set; before they are
+  /// those of the input.
   void (*alias)(const TensorImpl& input, TensorImpl& output, int index,
                 const void* attrs) = nullptr;
   void (*vjp)(Vjp&, const void* attrs) = nullptr;                 ///< null: not differentiable

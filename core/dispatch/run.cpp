@@ -64,7 +64,10 @@ Tensor make_output(const Call& call, const OutputSpec& spec, int index) {
   auto impl = make_ref<TensorImpl>(std::move(storage), spec.shape, spec.dtype, spec.device);
   impl->inference = Modes::current().inference;
   if (op.info.view) {
-    op.alias(call.inputs[0]->get(), *impl, index, call.attrs);
+    const TensorImpl& x = call.inputs[0]->get();
+    impl->strides = x.strides;
+    impl->offset = x.offset;
+    op.alias(x, *impl, index, call.attrs);
     link_view(*impl, call.inputs[0]->impl());
   }
   impl->set_microbatches(spec.microbatches);

@@ -62,9 +62,9 @@ void AsStrided::infer(Infer& c, const Attrs& attrs) {
                c.input().microbatches() ? attrs.microbatches : MicrobatchLayout{});
 }
 
-void AsStrided::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
+void AsStrided::alias(const TensorImpl&, TensorImpl& out, int, const Attrs& attrs) {
   out.strides = attrs.strides;
-  out.offset = in.offset + attrs.offset;
+  out.offset += attrs.offset;
 }
 
 void AsStrided::vjp(Vjp& v, const Attrs& attrs) {

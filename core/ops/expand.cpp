@@ -26,7 +26,6 @@ void Expand::infer(Infer& c, const Attrs& attrs) {
 
 void Expand::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
   out.strides = broadcast_strides(in, out.shape);
-  out.offset = in.offset;
 }
 
 void Expand::vjp(Vjp& v, const Attrs&) {

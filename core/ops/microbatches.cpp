@@ -34,8 +34,7 @@ void UnbindMicrobatches::infer(Infer& c, const Attrs&) {
 
 void UnbindMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs&) {
   const MicrobatchLayout& layout = in.microbatches();
-  out.strides = in.strides;
-  out.offset = in.offset + index * (in.shape[layout.dim] / layout.count) * in.strides[layout.dim];
+  out.offset += index * (in.shape[layout.dim] / layout.count) * in.strides[layout.dim];
   if (layout.per_microbatch) {
     out.strides.erase(0);
   }
@@ -150,10 +149,8 @@ void RepeatMicrobatches::infer(Infer& c, const Attrs& attrs) {
   c.add_output(shape, c.input().dtype(), {.count = attrs.count, .dim = 0, .per_microbatch = true});
 }
 
-void RepeatMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
-  out.strides = in.strides;
+void RepeatMicrobatches::alias(const TensorImpl&, TensorImpl& out, int, const Attrs&) {
   out.strides.insert(0, 0);
-  out.offset = in.offset;
 }
 
 void RepeatMicrobatches::vjp(Vjp& v, const Attrs&) {
@@ -175,10 +172,7 @@ void AsMicrobatches::infer(Infer& c, const Attrs& attrs) {
                 .samples = attrs.samples});
 }
 
-void AsMicrobatches::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
-  out.strides = in.strides;
-  out.offset = in.offset;
-}
+void AsMicrobatches::alias(const TensorImpl&, TensorImpl&, int, const Attrs&) {}
 
 void AsMicrobatches::vjp(Vjp& v, const Attrs&) {
   v.set(0, v.gradient());

@@ -35,7 +35,6 @@ void Permute::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& att
   for (int d = 0; d < order.size(); ++d) {
     out.strides[d] = in.strides[static_cast<int>(order[d])];
   }
-  out.offset = in.offset;
 }
 
 void Permute::vjp(Vjp& v, const Attrs& attrs) {

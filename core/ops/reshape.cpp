@@ -86,7 +86,6 @@ void Reshape::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs&) {
   check(strides.has_value(), "reshape: the strides allow no view; got ", in.shape, " with strides ",
         in.strides, ", expected ", out.shape);
   out.strides = *strides;
-  out.offset = in.offset;
 }
 
 void Reshape::vjp(Vjp& v, const Attrs&) {

@@ -20,9 +20,8 @@ void Select::infer(Infer& c, const Attrs& attrs) {
 void Select::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
   const int dim = normalize_dim("select", attrs.dim, in.shape.size());
   const std::int64_t index = attrs.index < 0 ? attrs.index + in.shape[dim] : attrs.index;
-  out.strides = in.strides;
   out.strides.erase(dim);
-  out.offset = in.offset + index * in.strides[dim];
+  out.offset += index * in.strides[dim];
 }
 
 void Select::vjp(Vjp& v, const Attrs& attrs) {

@@ -52,9 +52,8 @@ void Slice::infer(Infer& c, const Attrs& attrs) {
 
 void Slice::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
   const int dim = normalize_dim("slice", attrs.dim, in.shape.size());
-  out.strides = in.strides;
   out.strides[dim] *= step_of(attrs, in.shape[dim]);
-  out.offset = in.offset + range_of(attrs, in.shape[dim]).first * in.strides[dim];
+  out.offset += range_of(attrs, in.shape[dim]).first * in.strides[dim];
 }
 
 void Slice::vjp(Vjp& v, const Attrs& attrs) {

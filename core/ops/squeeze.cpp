@@ -17,9 +17,7 @@ void Squeeze::infer(Infer& c, const Attrs& attrs) {
 }
 
 void Squeeze::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
-  out.strides = in.strides;
   out.strides.erase(normalize_dim("squeeze", attrs.dim, in.shape.size()));
-  out.offset = in.offset;
 }
 
 void Squeeze::vjp(Vjp& v, const Attrs& attrs) {

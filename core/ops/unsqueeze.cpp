@@ -13,9 +13,7 @@ void Unsqueeze::infer(Infer& c, const Attrs& attrs) {
 
 void Unsqueeze::alias(const TensorImpl& in, TensorImpl& out, int, const Attrs& attrs) {
   const int dim = normalize_dim("unsqueeze", attrs.dim, out.shape.size());
-  out.strides = in.strides;
   out.strides.insert(dim, dim < in.shape.size() ? in.shape[dim] * in.strides[dim] : 1);
-  out.offset = in.offset;
 }
 
 void Unsqueeze::vjp(Vjp& v, const Attrs& attrs) {
