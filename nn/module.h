@@ -10,6 +10,7 @@
 #pragma once
 
 #include <tessera/nn/child.h>
+#include <tessera/nn/fields.h>
 #include <tessera/nn/make.h>
 #include <tessera/nn/state/variables.h>
 #include <tessera/nn/tree/module.h>

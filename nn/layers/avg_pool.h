@@ -19,13 +19,9 @@ struct AvgPoolOptions {
   /// What a window's sum is divided by in place of its size; not in one dim.
   std::optional<std::int64_t> divisor_override = {};
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("stride", options.stride);
-    f("padding", options.padding);
-    f("ceil_mode", options.ceil_mode);
-    f("count_include_pad", options.count_include_pad);
-    f("divisor_override", options.divisor_override);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "stride", o.stride, "padding", o.padding, "ceil_mode", o.ceil_mode,
+                 "count_include_pad", o.count_include_pad, "divisor_override", o.divisor_override);
   }
 };
 

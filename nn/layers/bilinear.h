@@ -12,10 +12,7 @@ struct BilinearOptions {
   Initializer weight_init = nullptr;  ///< without one uniform in +-1 / sqrt(in1_features)
   Initializer bias_init = nullptr;    ///< the same
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("bias", options.bias);
-  }
+  static void each(auto& options, const auto& f) { f("bias", options.bias); }
 };
 
 /// x1 (..., in1_features), x2 (..., in2_features) -> x1^T weight[k] x2 + bias[k] for every k:

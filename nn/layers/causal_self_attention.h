@@ -17,11 +17,8 @@ struct AttentionLayerOptions {
   Initializer projection_init = nullptr;  ///< of c_proj
   Initializer bias_init = nullptr;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("kv_heads", options.kv_heads);
-    f("bias", options.bias);
-    f("dropout", options.dropout);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "kv_heads", o.kv_heads, "bias", o.bias, "dropout", o.dropout);
   }
 };
 

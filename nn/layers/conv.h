@@ -37,14 +37,9 @@ struct ConvOptions {
   Initializer weight_init = nullptr;  ///< without one kaiming_uniform(sqrt(5)), as in PyTorch
   Initializer bias_init = nullptr;    ///< without one uniform in +-1 / sqrt(fan_in)
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("stride", options.stride);
-    f("padding", options.padding);
-    f("dilation", options.dilation);
-    f("groups", options.groups);
-    f("bias", options.bias);
-    f("padding_mode", options.padding_mode);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "stride", o.stride, "padding", o.padding, "dilation", o.dilation, "groups",
+                 o.groups, "bias", o.bias, "padding_mode", o.padding_mode);
   }
 };
 

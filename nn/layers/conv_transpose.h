@@ -18,14 +18,9 @@ struct ConvTransposeOptions {
   Initializer weight_init = nullptr;  ///< without one kaiming_uniform(sqrt(5)), as in PyTorch
   Initializer bias_init = nullptr;    ///< without one uniform in +-1 / sqrt(fan_in)
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("stride", options.stride);
-    f("padding", options.padding);
-    f("output_padding", options.output_padding);
-    f("groups", options.groups);
-    f("bias", options.bias);
-    f("dilation", options.dilation);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "stride", o.stride, "padding", o.padding, "output_padding", o.output_padding,
+                 "groups", o.groups, "bias", o.bias, "dilation", o.dilation);
   }
 };
 

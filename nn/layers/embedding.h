@@ -14,10 +14,7 @@ struct EmbeddingOptions {
   /// from the end.
   std::optional<std::int64_t> padding_idx = {};
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("padding_idx", options.padding_idx);
-  }
+  static void each(auto& options, const auto& f) { f("padding_idx", options.padding_idx); }
 };
 
 /// ids (...) of any integer dtype -> rows of the weight (..., width). Throws InvalidArgument for an

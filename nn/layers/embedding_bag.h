@@ -27,11 +27,9 @@ struct EmbeddingBagOptions {
   /// may count from the end.
   std::optional<std::int64_t> padding_idx = {};
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("mode", options.mode);
-    f("include_last_offset", options.include_last_offset);
-    f("padding_idx", options.padding_idx);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "mode", o.mode, "include_last_offset", o.include_last_offset, "padding_idx",
+                 o.padding_idx);
   }
 };
 

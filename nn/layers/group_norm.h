@@ -12,11 +12,8 @@ struct GroupNormOptions {
   bool affine = true;  ///< with weight
   bool bias = true;    ///< with bias, if affine
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("eps", options.eps);
-    f("affine", options.affine);
-    f("bias", options.bias);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "eps", o.eps, "affine", o.affine, "bias", o.bias);
   }
 };
 

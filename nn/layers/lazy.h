@@ -19,10 +19,7 @@ namespace tessera::nn {
 struct LazySize {
   std::int64_t size = kInferred;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("size", options.size);
-  }
+  static void each(auto& options, const auto& f) { f("size", options.size); }
 };
 
 /// A Layer made without its first argument, a size, which the first call tells, or the state dict

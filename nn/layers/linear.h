@@ -12,10 +12,7 @@ struct LinearOptions {
   Initializer weight_init = nullptr;  ///< without one kaiming_uniform(sqrt(5)), as in PyTorch
   Initializer bias_init = nullptr;    ///< without one uniform in +-1 / sqrt(in_features)
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("bias", options.bias);
-  }
+  static void each(auto& options, const auto& f) { f("bias", options.bias); }
 };
 
 /// x (..., in_features) -> x weight^T + bias (..., out_features). `in_features` may be kInferred,

@@ -18,12 +18,9 @@ struct MaxPoolOptions {
   PerDim dilation = 1;
   bool ceil_mode = false;  ///< a last window may reach beyond the padding
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("stride", options.stride);
-    f("padding", options.padding);
-    f("dilation", options.dilation);
-    f("ceil_mode", options.ceil_mode);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "stride", o.stride, "padding", o.padding, "dilation", o.dilation, "ceil_mode",
+                 o.ceil_mode);
   }
 };
 

@@ -20,15 +20,10 @@ struct MultiheadAttentionOptions {
   std::optional<std::int64_t> vdim = {};  ///< of values
   bool batch_first = false;               ///< tensors are (N, T, width), not (T, N, width)
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("dropout", options.dropout);
-    f("bias", options.bias);
-    f("add_bias_kv", options.add_bias_kv);
-    f("add_zero_attn", options.add_zero_attn);
-    f("kdim", options.kdim);
-    f("vdim", options.vdim);
-    f("batch_first", options.batch_first);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "dropout", o.dropout, "bias", o.bias, "add_bias_kv", o.add_bias_kv,
+                 "add_zero_attn", o.add_zero_attn, "kdim", o.kdim, "vdim", o.vdim, "batch_first",
+                 o.batch_first);
   }
 };
 

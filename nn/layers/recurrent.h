@@ -18,14 +18,9 @@ struct RecurrentOptions {
   /// lstm: the hidden state is a product of so many numbers, fewer than hidden_size; 0: it is none.
   std::int64_t proj_size = 0;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("num_layers", options.num_layers);
-    f("bias", options.bias);
-    f("batch_first", options.batch_first);
-    f("dropout", options.dropout);
-    f("bidirectional", options.bidirectional);
-    f("proj_size", options.proj_size);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "num_layers", o.num_layers, "bias", o.bias, "batch_first", o.batch_first,
+                 "dropout", o.dropout, "bidirectional", o.bidirectional, "proj_size", o.proj_size);
   }
 };
 

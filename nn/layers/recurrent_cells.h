@@ -53,10 +53,8 @@ struct RnnCellOptions {
   bool bias = true;
   Nonlinearity nonlinearity = Nonlinearity::tanh;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("bias", options.bias);
-    f("nonlinearity", options.nonlinearity);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "bias", o.bias, "nonlinearity", o.nonlinearity);
   }
 };
 

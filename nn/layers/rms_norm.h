@@ -13,11 +13,7 @@ struct RMSNormOptions {
       eps{};           ///< added to the mean; without one the epsilon of f32, or f64 for f64
   bool affine = true;  ///< with weight
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("eps", options.eps);
-    f("affine", options.affine);
-  }
+  static void each(auto& o, const auto& f) { visit_fields(f, "eps", o.eps, "affine", o.affine); }
 };
 
 /// x (..., normalized_shape) / sqrt(mean(x^2) + eps), the mean over the dims of that shape

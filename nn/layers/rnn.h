@@ -25,14 +25,10 @@ struct RnnOptions {
   double dropout = 0;          ///< in training, of the outputs of all layers but the last
   bool bidirectional = false;  ///< each layer also runs from the last step to the first
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("num_layers", options.num_layers);
-    f("nonlinearity", options.nonlinearity);
-    f("bias", options.bias);
-    f("batch_first", options.batch_first);
-    f("dropout", options.dropout);
-    f("bidirectional", options.bidirectional);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "num_layers", o.num_layers, "nonlinearity", o.nonlinearity, "bias", o.bias,
+                 "batch_first", o.batch_first, "dropout", o.dropout, "bidirectional",
+                 o.bidirectional);
   }
 };
 

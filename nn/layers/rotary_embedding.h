@@ -15,11 +15,8 @@ struct RotaryOptions {
   /// i + dim / 2, as in Hugging Face's Llama.
   bool pairs = false;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("base", options.base);
-    f("max_positions", options.max_positions);
-    f("pairs", options.pairs);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "base", o.base, "max_positions", o.max_positions, "pairs", o.pairs);
   }
 };
 

@@ -16,13 +16,9 @@ struct RunningNormOptions {
   bool bias = true;                      ///< with bias, if affine
   bool track_running_stats = true;       ///< with running statistics
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("eps", options.eps);
-    f("momentum", options.momentum);
-    f("affine", options.affine);
-    f("bias", options.bias);
-    f("track_running_stats", options.track_running_stats);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "eps", o.eps, "momentum", o.momentum, "affine", o.affine, "bias", o.bias,
+                 "track_running_stats", o.track_running_stats);
   }
 };
 

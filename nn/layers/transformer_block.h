@@ -18,11 +18,8 @@ struct TransformerBlockOptions {
   Initializer projection_init = nullptr;  ///< of both c_proj, which add to the stream
   Initializer bias_init = nullptr;        ///< of linear layers
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("bias", options.bias);
-    f("dropout", options.dropout);
-    f("eps", options.eps);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "bias", o.bias, "dropout", o.dropout, "eps", o.eps);
   }
 };
 

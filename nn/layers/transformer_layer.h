@@ -27,15 +27,10 @@ struct TransformerLayerOptions {
   bool norm_first = false;   ///< norms stand before the branches, not behind the sums
   bool bias = true;          ///< of linear maps and norms
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("dim_feedforward", options.dim_feedforward);
-    f("dropout", options.dropout);
-    f("activation", options.activation);
-    f("layer_norm_eps", options.layer_norm_eps);
-    f("batch_first", options.batch_first);
-    f("norm_first", options.norm_first);
-    f("bias", options.bias);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "dim_feedforward", o.dim_feedforward, "dropout", o.dropout, "activation",
+                 o.activation, "layer_norm_eps", o.layer_norm_eps, "batch_first", o.batch_first,
+                 "norm_first", o.norm_first, "bias", o.bias);
   }
 };
 

@@ -36,12 +36,9 @@ struct UpsampleOptions {
   /// Whether the first and last positions meet, in all modes but the nearest ones.
   std::optional<bool> align_corners = {};
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("size", options.size);
-    f("scale_factor", options.scale_factor);
-    f("mode", options.mode);
-    f("align_corners", options.align_corners);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "size", o.size, "scale_factor", o.scale_factor, "mode", o.mode, "align_corners",
+                 o.align_corners);
   }
 };
 

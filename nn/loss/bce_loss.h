@@ -10,10 +10,7 @@ struct BCELossOptions {
   Tensor weight = {};  ///< of elements; broadcasts to the input
   Reduction reduction = Reduction::mean;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("reduction", options.reduction);
-  }
+  static void each(auto& options, const auto& f) { f("reduction", options.reduction); }
 };
 
 /// -(target log(input) + (1 - target) log(1 - input)), both in [0, 1] and of one shape. Logarithms

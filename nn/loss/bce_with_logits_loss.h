@@ -11,10 +11,7 @@ struct BCEWithLogitsLossOptions {
   Tensor pos_weight = {};  ///< of positive examples, a class; broadcasts to the input
   Reduction reduction = Reduction::mean;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("reduction", options.reduction);
-  }
+  static void each(auto& options, const auto& f) { f("reduction", options.reduction); }
 };
 
 /// -(pos_weight target log(p) + (1 - target) log(1 - p)) with p = sigmoid(input), computed without

@@ -10,10 +10,8 @@ struct CosineEmbeddingLossOptions {
   double margin = 0;  ///< cosines below it cost nothing in pairs that should differ
   Reduction reduction = Reduction::mean;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("margin", options.margin);
-    f("reduction", options.reduction);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "margin", o.margin, "reduction", o.reduction);
   }
 };
 

@@ -13,12 +13,9 @@ struct CrossEntropyLossOptions {
   double label_smoothing = 0;  ///< this share of each target is spread evenly over all classes
   int class_dim = 1;           ///< of the logits; -1 for logits (..., C). That of (C) is 0
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("ignore_index", options.ignore_index);
-    f("reduction", options.reduction);
-    f("label_smoothing", options.label_smoothing);
-    f("class_dim", options.class_dim);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "ignore_index", o.ignore_index, "reduction", o.reduction, "label_smoothing",
+                 o.label_smoothing, "class_dim", o.class_dim);
   }
 };
 

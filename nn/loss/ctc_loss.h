@@ -12,11 +12,8 @@ struct CTCLossOptions {
       Reduction::mean;         ///< of losses divided by their target's length, at least 1
   bool zero_infinity = false;  ///< samples too short for their target count nothing
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("blank", options.blank);
-    f("reduction", options.reduction);
-    f("zero_infinity", options.zero_infinity);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "blank", o.blank, "reduction", o.reduction, "zero_infinity", o.zero_infinity);
   }
 };
 

@@ -10,10 +10,8 @@ struct HingeEmbeddingLossOptions {
   double margin = 1;
   Reduction reduction = Reduction::mean;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("margin", options.margin);
-    f("reduction", options.reduction);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "margin", o.margin, "reduction", o.reduction);
   }
 };
 

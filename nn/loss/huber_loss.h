@@ -10,10 +10,8 @@ struct HuberLossOptions {
   Reduction reduction = Reduction::mean;
   double delta = 1;  ///< from this error on the loss is a line
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("reduction", options.reduction);
-    f("delta", options.delta);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "reduction", o.reduction, "delta", o.delta);
   }
 };
 

@@ -20,10 +20,8 @@ struct KLDivLossOptions {
   KLDivReduction reduction = KLDivReduction::mean;  ///< over all elements, as in PyTorch
   bool log_target = false;                          ///< the target holds logarithms too
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("reduction", options.reduction);
-    f("log_target", options.log_target);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "reduction", o.reduction, "log_target", o.log_target);
   }
 };
 

@@ -12,11 +12,8 @@ struct MultiMarginLossOptions {
   Tensor weight = {};  ///< (C), one a class
   Reduction reduction = Reduction::mean;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("p", options.p);
-    f("margin", options.margin);
-    f("reduction", options.reduction);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "p", o.p, "margin", o.margin, "reduction", o.reduction);
   }
 };
 

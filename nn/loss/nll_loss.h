@@ -11,10 +11,8 @@ struct NLLLossOptions {
   std::int64_t ignore_index = -100;  ///< rows with this target count nothing
   Reduction reduction = Reduction::mean;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("ignore_index", options.ignore_index);
-    f("reduction", options.reduction);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "ignore_index", o.ignore_index, "reduction", o.reduction);
   }
 };
 

@@ -10,10 +10,8 @@ struct SmoothL1LossOptions {
   Reduction reduction = Reduction::mean;
   double beta = 1;  ///< from this error on the loss is a line; 0 makes it the l1_loss
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("reduction", options.reduction);
-    f("beta", options.beta);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "reduction", o.reduction, "beta", o.beta);
   }
 };
 

@@ -13,13 +13,9 @@ struct TripletMarginLossOptions {
   bool swap = false;  ///< the positive's distance to the negative counts where it is shorter
   Reduction reduction = Reduction::mean;
 
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("margin", options.margin);
-    f("p", options.p);
-    f("eps", options.eps);
-    f("swap", options.swap);
-    f("reduction", options.reduction);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "margin", o.margin, "p", o.p, "eps", o.eps, "swap", o.swap, "reduction",
+                 o.reduction);
   }
 };
 

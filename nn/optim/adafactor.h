@@ -19,15 +19,9 @@ struct AdafactorOptions {
 
   /// Throws ValueError naming the option that cannot be meant.
   void validate() const;
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("lr", options.lr);
-    f("beta2_decay", options.beta2_decay);
-    f("eps1", options.eps1);
-    f("eps2", options.eps2);
-    f("d", options.d);
-    f("weight_decay", options.weight_decay);
-    f("maximize", options.maximize);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "lr", o.lr, "beta2_decay", o.beta2_decay, "eps1", o.eps1, "eps2", o.eps2, "d",
+                 o.d, "weight_decay", o.weight_decay, "maximize", o.maximize);
   }
 };
 

@@ -15,14 +15,10 @@ struct AdagradOptions {
 
   /// Throws ValueError naming the option that cannot be meant.
   void validate() const;
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("lr", options.lr);
-    f("lr_decay", options.lr_decay);
-    f("weight_decay", options.weight_decay);
-    f("initial_accumulator_value", options.initial_accumulator_value);
-    f("eps", options.eps);
-    f("maximize", options.maximize);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "lr", o.lr, "lr_decay", o.lr_decay, "weight_decay", o.weight_decay,
+                 "initial_accumulator_value", o.initial_accumulator_value, "eps", o.eps, "maximize",
+                 o.maximize);
   }
 };
 

@@ -18,15 +18,9 @@ struct BasicAdamOptions {
 
   /// Throws ValueError naming the option that cannot be meant.
   void validate() const;
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("lr", options.lr);
-    f("beta1", options.beta1);
-    f("beta2", options.beta2);
-    f("eps", options.eps);
-    f("weight_decay", options.weight_decay);
-    f("amsgrad", options.amsgrad);
-    f("maximize", options.maximize);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "lr", o.lr, "beta1", o.beta1, "beta2", o.beta2, "eps", o.eps, "weight_decay",
+                 o.weight_decay, "amsgrad", o.amsgrad, "maximize", o.maximize);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <tessera/core/base/error.h>
+#include <tessera/nn/fields.h>
 #include <tessera/nn/optim/optimizer.h>
 
 namespace tessera::optim {

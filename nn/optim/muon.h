@@ -26,18 +26,11 @@ struct MuonOptions {
 
   /// Throws ValueError naming the option that cannot be meant.
   void validate() const;
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("lr", options.lr);
-    f("weight_decay", options.weight_decay);
-    f("momentum", options.momentum);
-    f("nesterov", options.nesterov);
-    f("ns_coefficients.0", options.ns_coefficients[0]);
-    f("ns_coefficients.1", options.ns_coefficients[1]);
-    f("ns_coefficients.2", options.ns_coefficients[2]);
-    f("eps", options.eps);
-    f("ns_steps", options.ns_steps);
-    f("adjust_lr_fn", options.adjust_lr_fn);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "lr", o.lr, "weight_decay", o.weight_decay, "momentum", o.momentum, "nesterov",
+                 o.nesterov, "ns_coefficients.0", o.ns_coefficients[0], "ns_coefficients.1",
+                 o.ns_coefficients[1], "ns_coefficients.2", o.ns_coefficients[2], "eps", o.eps,
+                 "ns_steps", o.ns_steps, "adjust_lr_fn", o.adjust_lr_fn);
   }
 };
 

@@ -16,15 +16,9 @@ struct RMSpropOptions {
 
   /// Throws ValueError naming the option that cannot be meant.
   void validate() const;
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("lr", options.lr);
-    f("alpha", options.alpha);
-    f("eps", options.eps);
-    f("weight_decay", options.weight_decay);
-    f("momentum", options.momentum);
-    f("centered", options.centered);
-    f("maximize", options.maximize);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "lr", o.lr, "alpha", o.alpha, "eps", o.eps, "weight_decay", o.weight_decay,
+                 "momentum", o.momentum, "centered", o.centered, "maximize", o.maximize);
   }
 };
 

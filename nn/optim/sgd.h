@@ -15,14 +15,9 @@ struct SGDOptions {
 
   /// Throws ValueError naming the option that cannot be meant.
   void validate() const;
-  template <class Self, class F>
-  static void each(Self& options, const F& f) {
-    f("lr", options.lr);
-    f("momentum", options.momentum);
-    f("dampening", options.dampening);
-    f("weight_decay", options.weight_decay);
-    f("nesterov", options.nesterov);
-    f("maximize", options.maximize);
+  static void each(auto& o, const auto& f) {
+    visit_fields(f, "lr", o.lr, "momentum", o.momentum, "dampening", o.dampening, "weight_decay",
+                 o.weight_decay, "nesterov", o.nesterov, "maximize", o.maximize);
   }
 };
 
