@@ -19,12 +19,9 @@ struct BCELossOptions {
                                           const BCELossOptions& options = {});
 
 /// binary_cross_entropy as a module.
-class BCELoss : public WeightedLossWith<BCELossOptions> {
+class BCELoss : public LossOf<binary_cross_entropy, BCELossOptions, WeightedLossWith> {
  public:
-  using WeightedLossWith::WeightedLossWith;
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return binary_cross_entropy(input, target, options());
-  }
+  using LossOf::LossOf;
 };
 
 }  // namespace tessera::nn

@@ -28,12 +28,10 @@ struct CrossEntropyLossOptions {
                                         const CrossEntropyLossOptions& options = {});
 
 /// cross_entropy_loss as a module.
-class CrossEntropyLoss : public WeightedLossWith<CrossEntropyLossOptions> {
+class CrossEntropyLoss
+    : public LossOf<cross_entropy_loss, CrossEntropyLossOptions, WeightedLossWith> {
  public:
-  using WeightedLossWith::WeightedLossWith;
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return cross_entropy_loss(input, target, options());
-  }
+  using LossOf::LossOf;
 };
 
 }  // namespace tessera::nn

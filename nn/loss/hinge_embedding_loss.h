@@ -20,12 +20,9 @@ struct HingeEmbeddingLossOptions {
                                           const HingeEmbeddingLossOptions& options = {});
 
 /// hinge_embedding_loss as a module.
-class HingeEmbeddingLoss : public LossWith<HingeEmbeddingLossOptions> {
+class HingeEmbeddingLoss : public LossOf<hinge_embedding_loss, HingeEmbeddingLossOptions> {
  public:
-  using LossWith::LossWith;
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return hinge_embedding_loss(input, target, options());
-  }
+  using LossOf::LossOf;
 };
 
 }  // namespace tessera::nn

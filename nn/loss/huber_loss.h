@@ -21,12 +21,9 @@ struct HuberLossOptions {
                                 const HuberLossOptions& options = {});
 
 /// huber_loss as a module.
-class HuberLoss : public LossWith<HuberLossOptions> {
+class HuberLoss : public LossOf<huber_loss, HuberLossOptions> {
  public:
-  using LossWith::LossWith;
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return huber_loss(input, target, options());
-  }
+  using LossOf::LossOf;
 };
 
 }  // namespace tessera::nn

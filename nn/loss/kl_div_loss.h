@@ -32,12 +32,9 @@ struct KLDivLossOptions {
                             const KLDivLossOptions& options = {});
 
 /// kl_div as a module.
-class KLDivLoss : public LossWith<KLDivLossOptions> {
+class KLDivLoss : public LossOf<kl_div, KLDivLossOptions> {
  public:
-  using LossWith::LossWith;
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return kl_div(input, target, options());
-  }
+  using LossOf::LossOf;
 };
 
 }  // namespace tessera::nn

@@ -11,12 +11,9 @@ namespace tessera::nn {
                              Reduction reduction = Reduction::mean);
 
 /// l1_loss as a module.
-class L1Loss : public LossWith<Reduction> {
+class L1Loss : public LossOf<l1_loss, Reduction> {
  public:
-  using LossWith::LossWith;
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return l1_loss(input, target, options());
-  }
+  using LossOf::LossOf;
 };
 
 }  // namespace tessera::nn

@@ -46,4 +46,16 @@ class WeightedLossWith : public LossWith<Options> {
   }
 };
 
+/// The module of a function `loss` of an input, a target and the options that `Keeper` keeps.
+template <auto loss, class Options, template <class> class Keeper = LossWith>
+class LossOf : public Keeper<Options> {
+  using Kept = Keeper<Options>;
+
+ public:
+  using Kept::Kept;
+  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
+    return loss(input, target, this->options());
+  }
+};
+
 }  // namespace tessera::nn

@@ -11,12 +11,9 @@ namespace tessera::nn {
                               Reduction reduction = Reduction::mean);
 
 /// mse_loss as a module.
-class MSELoss : public LossWith<Reduction> {
+class MSELoss : public LossOf<mse_loss, Reduction> {
  public:
-  using LossWith::LossWith;
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return mse_loss(input, target, options());
-  }
+  using LossOf::LossOf;
 };
 
 }  // namespace tessera::nn

@@ -24,12 +24,9 @@ struct MultiMarginLossOptions {
                                        const MultiMarginLossOptions& options = {});
 
 /// multi_margin_loss as a module.
-class MultiMarginLoss : public WeightedLossWith<MultiMarginLossOptions> {
+class MultiMarginLoss : public LossOf<multi_margin_loss, MultiMarginLossOptions, WeightedLossWith> {
  public:
-  using WeightedLossWith::WeightedLossWith;
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return multi_margin_loss(input, target, options());
-  }
+  using LossOf::LossOf;
 };
 
 }  // namespace tessera::nn

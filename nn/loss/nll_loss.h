@@ -24,12 +24,9 @@ struct NLLLossOptions {
                               const NLLLossOptions& options = {});
 
 /// nll_loss as a module.
-class NLLLoss : public WeightedLossWith<NLLLossOptions> {
+class NLLLoss : public LossOf<nll_loss, NLLLossOptions, WeightedLossWith> {
  public:
-  using WeightedLossWith::WeightedLossWith;
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return nll_loss(input, target, options());
-  }
+  using LossOf::LossOf;
 };
 
 }  // namespace tessera::nn

@@ -21,12 +21,9 @@ struct SmoothL1LossOptions {
                                     const SmoothL1LossOptions& options = {});
 
 /// smooth_l1_loss as a module.
-class SmoothL1Loss : public LossWith<SmoothL1LossOptions> {
+class SmoothL1Loss : public LossOf<smooth_l1_loss, SmoothL1LossOptions> {
  public:
-  using LossWith::LossWith;
-  [[nodiscard]] Tensor forward(const Tensor& input, const Tensor& target) const {
-    return smooth_l1_loss(input, target, options());
-  }
+  using LossOf::LossOf;
 };
 
 }  // namespace tessera::nn
