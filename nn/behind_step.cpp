@@ -1,9 +1,7 @@
 #include <tessera/nn/behind_step.h>
 
 #include <memory>
-#include <span>
 #include <string>
-#include <utility>
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>

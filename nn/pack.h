@@ -3,11 +3,9 @@
 
 #include <any>
 #include <concepts>
-#include <functional>
 #include <optional>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

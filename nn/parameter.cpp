@@ -49,8 +49,7 @@ void give_shape(Slot& slot, const Shape& shape) {
   slot.shape = shape;
 }
 
-template <class List>
-std::ostream& print_list(std::ostream& out, const List& list) {
+std::ostream& print_list(std::ostream& out, const auto& list) {
   const char* before = "[";
   for (const auto& x : list) {
     out << std::exchange(before, ", ") << x;

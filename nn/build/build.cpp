@@ -9,8 +9,7 @@ namespace tessera::nn::detail {
 namespace {
 
 /// The module's options, changed by `change` from now on.
-template <class F>
-void change_options(const Module& module, const F& change) {
+void change_options(const Module& module, const auto& change) {
   ModuleOptions options = options_of(module);
   change(options);
   progress_of(module).options = std::make_shared<const ModuleOptions>(std::move(options));

@@ -18,8 +18,7 @@ namespace tessera::nn::detail {
 namespace {
 
 /// Calls `visit` for the tensors in `value`, in order.
-template <class F>
-void each_tensor(const Value& value, const F& visit) {
+void each_tensor(const Value& value, const auto& visit) {
   if (value.is<Tensor>()) {
     visit(value.tensor());
   } else if (value.is<Value::List>()) {

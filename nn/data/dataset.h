@@ -6,7 +6,6 @@
 //   };
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/philox.h>

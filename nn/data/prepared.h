@@ -13,8 +13,7 @@ template <class T>
 class Prepared {
  public:
   /// Keeps what `f` returns or throws. Once.
-  template <class F>
-  void make(const F& f) noexcept {
+  void make(const auto& f) noexcept {
     try {
       value_ = f();
     } catch (...) {

@@ -2,8 +2,6 @@
 
 #include <exception>
 
-#include <tessera/core/base/error.h>
-
 namespace tessera::data {
 namespace {
 

@@ -43,8 +43,7 @@ class TensorDataset final : public Dataset<std::array<Tensor, N>> {
   [[nodiscard]] const std::array<Tensor, N>& tensors() const { return tensors_; }
 
  private:
-  template <class F>
-  [[nodiscard]] Sample each(const F& f) const {
+  [[nodiscard]] Sample each(const auto& f) const {
     return std::apply([&](const auto&... rows) { return Sample{f(rows)...}; }, tensors_);
   }
 

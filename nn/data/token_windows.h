@@ -17,8 +17,7 @@ struct TokenBatch {
   Tensor x;
   Tensor y;
 
-  template <class F>
-  void each_tensor(const F& f) {
+  void each_tensor(const auto& f) {
     f(x);
     f(y);
   }

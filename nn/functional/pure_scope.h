@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include <tessera/nn/functional/call_options.h>
 #include <tessera/nn/tree/entries.h>

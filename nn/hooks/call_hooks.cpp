@@ -130,8 +130,7 @@ class HookedCall {
   }
 
  private:
-  template <class Kind, class F>
-  void each(Kind kind, const F& visit) const {
+  void each(auto kind, const auto& visit) const {
     for (const CallHooks* hooks : hooks_on(module_)) {
       if (hooks != nullptr) {
         (hooks->forward.*kind)->walk(visit);

@@ -12,20 +12,16 @@ namespace tessera::nn::global_hooks {
 [[nodiscard]] CallHooks& call();
 
 /// As the functions of Module with the same names.
-template <class F>
-RemovableHandle register_forward_pre(F hook, const HookOptions& options = {}) {
+RemovableHandle register_forward_pre(auto hook, const HookOptions& options = {}) {
   return call().add_forward_pre(std::move(hook), options);
 }
-template <class F>
-RemovableHandle register_forward(F hook, const HookOptions& options = {}) {
+RemovableHandle register_forward(auto hook, const HookOptions& options = {}) {
   return call().add_forward(std::move(hook), options);
 }
-template <class F>
-RemovableHandle register_full_backward_pre(F hook, const HookOptions& options = {}) {
+RemovableHandle register_full_backward_pre(auto hook, const HookOptions& options = {}) {
   return call().add_backward_pre(std::move(hook), options);
 }
-template <class F>
-RemovableHandle register_full_backward(F hook, const HookOptions& options = {}) {
+RemovableHandle register_full_backward(auto hook, const HookOptions& options = {}) {
   return call().add_backward(std::move(hook), options, "global hooks");
 }
 

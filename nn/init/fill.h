@@ -67,8 +67,8 @@ void fill_run(std::span<T> to, std::int64_t first, const RandomStream& stream, c
 /// Fills `value`, dense and floating, with the elements in `box` of what `make(words, four)` makes
 /// of each block of four random words: elements 4i to 4i+3 of the whole come from block i of
 /// `stream`. Values of f64 are computed as double, all others as float.
-template <class F>
-void fill_by_fours(const Tensor& value, const Box& box, const RandomStream& stream, const F& make) {
+void fill_by_fours(const Tensor& value, const Box& box, const RandomStream& stream,
+                   const auto& make) {
   check(is_floating(value.dtype()) && value.is_contiguous(),
         "init: needs a dense floating tensor; got ", value.dtype());
   constexpr std::int64_t kTask = 1 << 16;

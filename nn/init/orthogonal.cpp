@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <vector>
 
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/elements.h>

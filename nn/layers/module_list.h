@@ -1,7 +1,6 @@
 // A list of modules of one type.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include <tessera/nn/module.h>

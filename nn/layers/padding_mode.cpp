@@ -1,7 +1,6 @@
 #include <tessera/nn/layers/padding_mode.h>
 
 #include <algorithm>
-#include <array>
 
 #include <tessera/core/ops/index_select.h>
 #include <tessera/core/ops/microbatches.h>

@@ -2,9 +2,7 @@
 // differentiable any number of times.
 #pragma once
 
-#include <optional>
 #include <tuple>
-#include <utility>
 
 #include <tessera/nn/layers/lstm.h>
 #include <tessera/nn/layers/rnn.h>

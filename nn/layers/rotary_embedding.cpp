@@ -1,7 +1,6 @@
 #include <tessera/nn/layers/rotary_embedding.h>
 
 #include <cmath>
-#include <tuple>
 #include <vector>
 
 #include <tessera/core/dispatch/split_plan.h>

@@ -1,8 +1,6 @@
 // Modules one after another.
 #pragma once
 
-#include <string>
-
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {

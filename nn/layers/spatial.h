@@ -11,8 +11,7 @@ namespace tessera::nn {
 /// Calls f(x) with x (N, C, positions...) of `ndim` spatial dims; one sample alone, (C,
 /// positions...), counts as N = 1, and the result loses that dim again. Throws InvalidArgument
 /// that names `layer` for another number of dims.
-template <class F>
-[[nodiscard]] Tensor over_samples(const char* layer, const Tensor& x, int ndim, const F& f) {
+[[nodiscard]] Tensor over_samples(const char* layer, const Tensor& x, int ndim, const auto& f) {
   const Shape shape = unstacked_shape(x);
   check(shape.size() == ndim + 1 || shape.size() == ndim + 2, layer,
         ": wrong number of dims; got shape ", shape, ", expected ", ndim + 2, ", or ", ndim + 1,

@@ -64,8 +64,7 @@ double PlateauSchedule::after_warmup(std::int64_t /*step*/, std::size_t group) c
   return rates_[group];
 }
 
-template <class Self, class F>
-void PlateauSchedule::each_number(Self& schedule, const F& f) {
+void PlateauSchedule::each_number(auto& schedule, const auto& f) {
   f("best", schedule.best_);
   f("without_improvement", schedule.without_improvement_);
   f("cooldown_left", schedule.cooldown_left_);

@@ -38,8 +38,7 @@ class PlateauSchedule : public Schedule {
  private:
   [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
   [[nodiscard]] bool improves(double metric) const;
-  template <class Self, class F>
-  static void each_number(Self& schedule, const F& f);
+  static void each_number(auto& schedule, const auto& f);
 
   PlateauScheduleOptions options_;
   std::vector<double> rates_;  ///< now, by group

@@ -1,7 +1,5 @@
 #include <tessera/nn/optim/schedule.h>
 
-#include <algorithm>
-
 #include <tessera/nn/optim/optimizer.h>
 #include <tessera/nn/optim/option_checks.h>
 

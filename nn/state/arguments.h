@@ -60,8 +60,7 @@ concept HasNames = Enum<T> && requires(T value) {
 };
 
 /// `read()`, whose complaints begin with `name`.
-template <class F>
-auto under_name(const std::string& name, const F& read) {
+auto under_name(const std::string& name, const auto& read) {
   try {
     return read();
   } catch (const InvalidArgument& error) {

@@ -29,8 +29,7 @@ struct ClassEntry {
 };
 
 /// What `arguments()` gives; nothing for a class without it.
-template <class M>
-auto arguments_of(const M& module) {
+auto arguments_of(const auto& module) {
   if constexpr (requires { module.arguments(); }) {
     return module.arguments();
   } else {

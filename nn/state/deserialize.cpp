@@ -1,5 +1,4 @@
 // See serialize.cpp for the form.
-#include <algorithm>
 #include <set>
 
 #include <tessera/core/base/error.h>
@@ -16,8 +15,7 @@ namespace {
 constexpr const char* kOp = "deserialize";
 
 /// `read()`, whose complaints about missing or wrong fields become IoError.
-template <class F>
-auto field(const char* name, F read) {
+auto field(const char* name, auto read) {
   try {
     return read();
   } catch (const InvalidArgument& error) {

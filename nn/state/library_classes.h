@@ -1,7 +1,6 @@
 // The classes of Tessera that bytes can hold: a line for each in nn/state/library/.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include <tessera/nn/state/class_entry.h>

@@ -1,7 +1,6 @@
 #include <tessera/nn/state/load_plan.h>
 
 #include <algorithm>
-#include <map>
 
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/as_strided.h>

@@ -11,8 +11,7 @@ namespace {
 using tessera::detail::concat;
 
 /// The slots that `wanted` accepts, each once, detached; their other names are aliases.
-template <class Wanted>
-Variables tree_of(const Module& module, const Wanted& wanted) {
+Variables tree_of(const Module& module, const auto& wanted) {
   Variables tree;
   std::unordered_map<const Slot*, std::string> first_names;
   for (const auto& [name, slot] : module.named_slots()) {

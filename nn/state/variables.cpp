@@ -72,8 +72,7 @@ void Variables::set(std::string_view path, Variables value) {
   *at = std::move(value);
 }
 
-template <class Visit>
-void Variables::visit_leaves(const std::string& path, const Visit& visit) const {
+void Variables::visit_leaves(const std::string& path, const auto& visit) const {
   if (is_leaf()) {
     visit(path, *leaf_);
   }

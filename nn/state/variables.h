@@ -111,8 +111,7 @@ class Variables {
   void add_alias(std::string_view alias, std::string_view name);
 
  private:
-  template <class Visit>
-  void visit_leaves(const std::string& path, const Visit& visit) const;
+  void visit_leaves(const std::string& path, const auto& visit) const;
 
   std::optional<Tensor> leaf_;
   OrderedMap<Variables> below_;

@@ -1,7 +1,6 @@
 #include <tessera/nn/summary/summary.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 #include <tessera/core/autograd/meta.h>

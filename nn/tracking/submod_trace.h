@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <tessera/core/base/ordered_map.h>
 #include <tessera/nn/state/variables.h>

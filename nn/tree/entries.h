@@ -43,8 +43,7 @@ namespace detail {
 
 /// The name of what is put behind `entries` that are numbered: the first number from their count on
 /// that none of them has.
-template <class Entries>
-[[nodiscard]] std::string next_number(const Entries& entries) {
+[[nodiscard]] std::string next_number(const auto& entries) {
   std::size_t number = entries.size();
   const auto taken = [&](const auto& entry) { return entry->name == std::to_string(number); };
   while (std::ranges::any_of(entries, taken)) {

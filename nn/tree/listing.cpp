@@ -9,8 +9,7 @@ namespace tessera::nn::detail {
 namespace {
 
 /// Calls `visit(path, module)`, parents first, for what `enter` lets in.
-template <class Enter, class Visit>
-void walk(Module& module, const std::string& path, const Enter& enter, const Visit& visit) {
+void walk(Module& module, const std::string& path, const auto& enter, const auto& visit) {
   if (!enter(module)) {
     return;
   }
@@ -23,8 +22,7 @@ void walk(Module& module, const std::string& path, const Enter& enter, const Vis
 }
 
 /// Calls `visit(name, slot)` for every name of every slot that `options` asks for.
-template <class Visit>
-void walk_slots(const Module& root, const IterOptions& options, const Visit& visit) {
+void walk_slots(const Module& root, const IterOptions& options, const auto& visit) {
   std::unordered_set<const Module*> modules;
   std::unordered_set<const Slot*> slots;
   const auto enter = [&](const Module& module) {

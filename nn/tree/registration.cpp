@@ -57,8 +57,8 @@ void check_known(const Module& module, std::string_view name) {
 }
 
 /// Puts what `make_slot` gives behind a name, which stays what it was where that throws.
-template <class F>
-SlotEntryPtr put_new(Module& module, const std::string& name, Slot::Kind kind, const F& make_slot) {
+SlotEntryPtr put_new(Module& module, const std::string& name, Slot::Kind kind,
+                     const auto& make_slot) {
   NewName added(ModuleAccess::data(module).slots);
   SlotEntryPtr entry = slot_entry(module, name, kind);
   put_slot(module, entry, make_slot());

@@ -23,8 +23,7 @@ Object run(Module& owner, const std::string& name, Object object) {
   return object;
 }
 
-template <class Handle>
-SlotPtr slot_of(const Handle& handle) {
+SlotPtr slot_of(const auto& handle) {
   return handle.defined() ? handle.slot() : nullptr;
 }
 
