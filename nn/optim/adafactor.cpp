@@ -73,8 +73,7 @@ void AdafactorOptions::validate() const {
   require_not_negative("Adafactor", "weight_decay", weight_decay);
 }
 
-std::vector<Optimizer::StateKind> Adafactor::state_kinds(std::size_t /*group*/,
-                                                         const Shape& shape) const {
+auto Adafactor::state_kinds(std::size_t /*group*/, const Shape& shape) const -> StateKinds {
   if (shape.size() < 2) {
     return {{"variance", shape}};
   }

@@ -34,8 +34,7 @@ class Adafactor : public OptimizerWith<AdafactorOptions> {
   using OptimizerWith::OptimizerWith;
 
  private:
-  [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,
-                                                   const Shape& shape) const override;
+  [[nodiscard]] StateKinds state_kinds(std::size_t group, const Shape& shape) const override;
   [[nodiscard]] bool elementwise() const override { return false; }
   void update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
               double scale) override;

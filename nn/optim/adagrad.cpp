@@ -13,8 +13,7 @@ void AdagradOptions::validate() const {
   require_not_negative("Adagrad", "eps", eps);
 }
 
-std::vector<Optimizer::StateKind> Adagrad::state_kinds(std::size_t /*group*/,
-                                                       const Shape& shape) const {
+auto Adagrad::state_kinds(std::size_t /*group*/, const Shape& shape) const -> StateKinds {
   return {{"sum", shape}};
 }
 

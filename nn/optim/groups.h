@@ -52,6 +52,8 @@ class OptimizerWith : public Optimizer {
   [[nodiscard]] std::size_t group_count() const override { return groups_.size(); }
 
  protected:
+  using StateKinds = std::vector<StateKind>;
+
   /// For constructors of optimizers with a `check_parameter`, which a base class cannot call.
   void add_first_group(const std::vector<nn::Parameter>& parameters, const Options& options) {
     check<ValueError>(!parameters.empty(), "optimizer: got an empty list of parameters");

@@ -12,8 +12,7 @@ void LionOptions::validate() const {
   require_not_negative("Lion", "weight_decay", weight_decay);
 }
 
-std::vector<Optimizer::StateKind> Lion::state_kinds(std::size_t /*group*/,
-                                                    const Shape& shape) const {
+auto Lion::state_kinds(std::size_t /*group*/, const Shape& shape) const -> StateKinds {
   return {{"exp_avg", shape}};
 }
 

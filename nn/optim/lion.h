@@ -28,8 +28,7 @@ class Lion : public OptimizerWith<LionOptions> {
   using OptimizerWith::OptimizerWith;
 
  private:
-  [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,
-                                                   const Shape& shape) const override;
+  [[nodiscard]] StateKinds state_kinds(std::size_t group, const Shape& shape) const override;
   void update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,
               double scale) override;
 };

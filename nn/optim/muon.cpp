@@ -75,8 +75,7 @@ void Muon::check_parameter(const nn::Slot& slot) const {
                     " of shape ", slot.shape);
 }
 
-std::vector<Optimizer::StateKind> Muon::state_kinds(std::size_t /*group*/,
-                                                    const Shape& shape) const {
+auto Muon::state_kinds(std::size_t /*group*/, const Shape& shape) const -> StateKinds {
   return {{"momentum_buffer", shape}};
 }
 

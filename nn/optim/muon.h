@@ -48,8 +48,7 @@ class Muon : public OptimizerWith<MuonOptions> {
   Muon() = default;
 
  private:
-  [[nodiscard]] std::vector<StateKind> state_kinds(std::size_t group,
-                                                   const Shape& shape) const override;
+  [[nodiscard]] StateKinds state_kinds(std::size_t group, const Shape& shape) const override;
   [[nodiscard]] bool elementwise() const override { return false; }
   void check_parameter(const nn::Slot& slot) const override;
   void update(std::size_t group, std::int64_t step, std::span<const StepTensors> parameters,

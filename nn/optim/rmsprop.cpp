@@ -13,8 +13,7 @@ void RMSpropOptions::validate() const {
   require_not_negative("RMSprop", "momentum", momentum);
 }
 
-std::vector<Optimizer::StateKind> RMSprop::state_kinds(std::size_t group,
-                                                       const Shape& shape) const {
+auto RMSprop::state_kinds(std::size_t group, const Shape& shape) const -> StateKinds {
   std::vector<StateKind> kinds{{"square_avg", shape}};
   if (options(group).centered) {
     kinds.push_back({"grad_avg", shape});

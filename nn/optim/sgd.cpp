@@ -14,7 +14,7 @@ void SGDOptions::validate() const {
                     " and dampening ", dampening);
 }
 
-std::vector<Optimizer::StateKind> SGD::state_kinds(std::size_t group, const Shape& shape) const {
+auto SGD::state_kinds(std::size_t group, const Shape& shape) const -> StateKinds {
   return options(group).momentum != 0 ? std::vector<StateKind>{{"momentum_buffer", shape}}
                                       : std::vector<StateKind>{};
 }
