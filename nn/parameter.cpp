@@ -100,6 +100,12 @@ void Parameter::tie(const Parameter& other) {
   entry_->slot = other.slot();
 }
 
+Parameter parameter_if(bool wanted, Module* owner, std::string_view name, const Shape& shape,
+                       Initializer initializer) {
+  return wanted ? Parameter(owner, name, shape, std::move(initializer))
+                : owner->register_parameter(std::string(name), nullptr);
+}
+
 Buffer::Buffer(SlotPtr slot) : entry_(entry_of(std::move(slot), Slot::Kind::buffer)) {}
 
 Buffer::Buffer(Module* owner, std::string_view name, const Tensor& value, bool persistent)

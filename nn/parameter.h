@@ -100,6 +100,10 @@ class Buffer : public StandsForTensor {
   detail::EntryHandle entry_;
 };
 
+/// A parameter of `owner` where it is `wanted`; else undefined, and its name is only reserved.
+[[nodiscard]] Parameter parameter_if(bool wanted, Module* owner, std::string_view name,
+                                     const Shape& shape, Initializer initializer);
+
 /// Prints the value as that of a tensor.
 std::ostream& operator<<(std::ostream& out, const Parameter& x);
 std::ostream& operator<<(std::ostream& out, const Buffer& x);

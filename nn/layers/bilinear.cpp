@@ -30,9 +30,8 @@ Bilinear::Bilinear(std::int64_t in1_features, std::int64_t in2_features, std::in
                    const BilinearOptions& options)
     : weight(this, "weight", weight_shape(in1_features, in2_features, out_features),
              or_default(options.weight_init, in1_features)) {
-  bias = options.bias
-             ? Parameter(this, "bias", {out_features}, or_default(options.bias_init, in1_features))
-             : register_parameter("bias", nullptr);
+  bias = parameter_if(options.bias, this, "bias", {out_features},
+                      or_default(options.bias_init, in1_features));
 }
 
 Tensor Bilinear::forward(const Tensor& x1, const Tensor& x2) const {

@@ -56,9 +56,8 @@ ConvBase::ConvBase(ConvSetup setup)
     : weight(this, "weight", weight_shape(checked(setup)),
              setup.weight_init ? setup.weight_init : init::kaiming_uniform(std::sqrt(5.0))),
       setup_(std::move(setup)) {
-  bias = setup_.bias ? Parameter(this, "bias", {setup_.out_channels},
-                                 setup_.bias_init ? setup_.bias_init : bias_default(setup_))
-                     : register_parameter("bias", nullptr);
+  bias = parameter_if(setup_.bias, this, "bias", {setup_.out_channels},
+                      setup_.bias_init ? setup_.bias_init : bias_default(setup_));
 }
 
 void ConvBase::infer_sizes(const Tensor& x) {

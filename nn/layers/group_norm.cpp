@@ -13,11 +13,8 @@ GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels,
   check<ValueError>(num_groups >= 1 && num_channels >= 1 && num_channels % num_groups == 0,
                     "GroupNorm: groups must divide the channels; got ", num_groups, " groups of ",
                     num_channels, " channels");
-  const bool biased = options.affine && options.bias;
-  weight = options.affine ? Parameter(this, "weight", {num_channels}, init::ones())
-                          : register_parameter("weight", nullptr);
-  bias = biased ? Parameter(this, "bias", {num_channels}, init::zeros())
-                : register_parameter("bias", nullptr);
+  weight = parameter_if(options.affine, this, "weight", {num_channels}, init::ones());
+  bias = parameter_if(options.affine && options.bias, this, "bias", {num_channels}, init::zeros());
 }
 
 Tensor GroupNorm::forward(const Tensor& x) const {

@@ -3,19 +3,11 @@
 
 #include <tuple>
 
-#include <tessera/nn/module.h>
+#include <tessera/nn/layers/layer_norm.h>
 
 namespace tessera::nn {
 
-struct GroupNormOptions {
-  double eps = 1e-5;   ///< added to the variance
-  bool affine = true;  ///< with weight
-  bool bias = true;    ///< with bias, if affine
-
-  static void each(auto& o, const auto& f) {
-    visit_fields(f, "eps", o.eps, "affine", o.affine, "bias", o.bias);
-  }
-};
+using GroupNormOptions = LayerNormOptions;
 
 /// x (N, num_channels, ...), the channels in `num_groups` runs, every run of every sample brought
 /// to mean 0 and variance 1, times weight plus bias (Wu and He, "Group Normalization", ECCV 2018).

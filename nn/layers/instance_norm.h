@@ -7,18 +7,7 @@
 
 namespace tessera::nn {
 
-struct InstanceNormOptions {
-  double eps = 1e-5;                     ///< added to the variance
-  std::optional<double> momentum = 0.1;  ///< weight of the newest statistics; none: 0
-  bool affine = false;                   ///< with weight
-  bool bias = true;                      ///< with bias, if affine
-  bool track_running_stats = false;      ///< with running statistics
-
-  static void each(auto& o, const auto& f) {
-    visit_fields(f, "eps", o.eps, "momentum", o.momentum, "affine", o.affine, "bias", o.bias,
-                 "track_running_stats", o.track_running_stats);
-  }
-};
+using InstanceNormOptions = BasicRunningNormOptions<false>;
 
 /// Every channel of every sample of x (N, C, ...), or of one sample (C, ...), brought to mean 0 and
 /// variance 1, times weight plus bias (Ulyanov et al., "Instance Normalization", 2016). Where
@@ -31,23 +20,13 @@ class InstanceNorm : public RunningNorm {
   [[nodiscard]] Tensor forward(const Tensor& x) const;
   /// What the constructor takes to make this again.
   [[nodiscard]] auto arguments() const {
-    const RunningNormOptions& o = options();
-    const InstanceNormOptions given{.eps = o.eps,
-                                    .momentum = o.momentum,
-                                    .affine = o.affine,
-                                    .bias = o.bias,
-                                    .track_running_stats = o.track_running_stats};
+    const InstanceNormOptions given = options();
     return std::tuple(num_features(), given);
   }
 
  protected:
   InstanceNorm(std::int64_t num_features, const InstanceNormOptions& options, int ndim)
-      : RunningNorm(num_features, {.eps = options.eps,
-                                   .momentum = options.momentum,
-                                   .affine = options.affine,
-                                   .bias = options.bias,
-                                   .track_running_stats = options.track_running_stats}),
-        ndim_(ndim) {}
+      : RunningNorm(num_features, options), ndim_(ndim) {}
   void infer_sizes(const Tensor& x) {
     check_ndim(x, ndim_ - 1, ndim_);
     RunningNorm::infer_sizes(x.size(1 - ndim_));

@@ -9,11 +9,9 @@ namespace tessera::nn {
 LayerNorm::LayerNorm(const Shape& normalized_shape, const LayerNormOptions& options)
     : normalized_shape_(normalized_shape), eps_(options.eps) {
   check_normalized_shape("LayerNorm", normalized_shape);
-  const bool biased = options.affine && options.bias;
-  weight = options.affine ? Parameter(this, "weight", normalized_shape, init::ones())
-                          : register_parameter("weight", nullptr);
-  bias = biased ? Parameter(this, "bias", normalized_shape, init::zeros())
-                : register_parameter("bias", nullptr);
+  weight = parameter_if(options.affine, this, "weight", normalized_shape, init::ones());
+  bias =
+      parameter_if(options.affine && options.bias, this, "bias", normalized_shape, init::zeros());
 }
 
 Tensor LayerNorm::forward(const Tensor& x) const {

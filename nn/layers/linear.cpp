@@ -28,9 +28,8 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, const Linear
   const bool inferred = in_features == kInferred;
   check((in_features >= 1 || inferred) && out_features >= 1,
         "Linear: features must be positive; got ", in_features, " in and ", out_features, " out");
-  bias = options.bias ? Parameter(this, "bias", {out_features},
-                                  options.bias_init ? options.bias_init : bias_default(in_features))
-                      : register_parameter("bias", nullptr);
+  bias = parameter_if(options.bias, this, "bias", {out_features},
+                      options.bias_init ? options.bias_init : bias_default(in_features));
 }
 
 void Linear::infer_sizes(const Tensor& x) {

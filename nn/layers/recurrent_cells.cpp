@@ -86,10 +86,8 @@ RecurrentCellBase::RecurrentCellBase(RecurrentCell cell, std::int64_t input_size
   const double bound = 1 / std::sqrt(static_cast<double>(hidden_size));
   weight_ih = Parameter(this, "weight_ih", {lines, input_size}, init::uniform(-bound, bound));
   weight_hh = Parameter(this, "weight_hh", {lines, hidden_size}, init::uniform(-bound, bound));
-  bias_ih = bias ? Parameter(this, "bias_ih", {lines}, init::uniform(-bound, bound))
-                 : register_parameter("bias_ih", nullptr);
-  bias_hh = bias ? Parameter(this, "bias_hh", {lines}, init::uniform(-bound, bound))
-                 : register_parameter("bias_hh", nullptr);
+  bias_ih = parameter_if(bias, this, "bias_ih", {lines}, init::uniform(-bound, bound));
+  bias_hh = parameter_if(bias, this, "bias_hh", {lines}, init::uniform(-bound, bound));
 }
 
 std::string RecurrentCellBase::extra_repr() const {

@@ -12,8 +12,7 @@ namespace tessera::nn {
 RMSNorm::RMSNorm(const Shape& normalized_shape, const RMSNormOptions& options)
     : normalized_shape_(normalized_shape), eps_(options.eps) {
   check_normalized_shape("RMSNorm", normalized_shape);
-  weight = options.affine ? Parameter(this, "weight", normalized_shape, init::ones())
-                          : register_parameter("weight", nullptr);
+  weight = parameter_if(options.affine, this, "weight", normalized_shape, init::ones());
 }
 
 Tensor RMSNorm::forward(const Tensor& x) const {

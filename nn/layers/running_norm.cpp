@@ -27,10 +27,8 @@ RunningNorm::RunningNorm(std::int64_t num_features, const RunningNormOptions& op
   check<ValueError>(num_features >= 1 || num_features == kInferred,
                     "norm: num_features must be positive; got ", num_features);
   const Shape shape{num_features};
-  weight = options.affine ? Parameter(this, "weight", shape, init::ones())
-                          : register_parameter("weight", nullptr);
-  bias = options.affine && options.bias ? Parameter(this, "bias", shape, init::zeros())
-                                        : register_parameter("bias", nullptr);
+  weight = parameter_if(options.affine, this, "weight", shape, init::ones());
+  bias = parameter_if(options.affine && options.bias, this, "bias", shape, init::zeros());
   if (options.track_running_stats) {
     running_mean = Buffer(this, "running_mean", shape, init::zeros());
     running_var = Buffer(this, "running_var", shape, init::ones());

@@ -9,18 +9,26 @@
 
 namespace tessera::nn {
 
-struct RunningNormOptions {
-  double eps = 1e-5;                     ///< added to the variance
-  std::optional<double> momentum = 0.1;  ///< weight of the newest statistics; none: plain average
-  bool affine = true;                    ///< with weight
-  bool bias = true;                      ///< with bias, if affine
-  bool track_running_stats = true;       ///< with running statistics
+/// `by_default` is whether a norm has weights and running statistics if it is not asked.
+template <bool by_default>
+struct BasicRunningNormOptions {
+  double eps = 1e-5;  ///< added to the variance
+  /// Weight of the newest statistics; none: that of a plain average, and of instance norm 0.
+  std::optional<double> momentum = 0.1;
+  bool affine = by_default;               ///< with weight
+  bool bias = true;                       ///< with bias, if affine
+  bool track_running_stats = by_default;  ///< with running statistics
 
   static void each(auto& o, const auto& f) {
     visit_fields(f, "eps", o.eps, "momentum", o.momentum, "affine", o.affine, "bias", o.bias,
                  "track_running_stats", o.track_running_stats);
   }
+  operator BasicRunningNormOptions<!by_default>() const {
+    return {eps, momentum, affine, bias, track_running_stats};
+  }
 };
+
+using RunningNormOptions = BasicRunningNormOptions<true>;
 
 /// State over `num_features` channels, and how it is kept. Weights and running variances begin as
 /// ones, biases and running means as zeros.
