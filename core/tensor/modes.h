@@ -34,19 +34,22 @@ struct Modes {
   }
 };
 
-/// Sets one field of the thread's modes until the scope ends.
-template <auto Field>
-class ModeGuard {
+/// Sets one field of the thread's `State` until the scope ends, by exception or not.
+template <class State, auto Field>
+class StateGuard {
  public:
-  using Value = std::remove_reference_t<decltype(std::declval<Modes&>().*Field)>;
-  explicit ModeGuard(Value value) : previous_(std::exchange(Modes::current().*Field, value)) {}
-  ~ModeGuard() { Modes::current().*Field = previous_; }
-  ModeGuard(const ModeGuard&) = delete;
-  ModeGuard& operator=(const ModeGuard&) = delete;
+  using Value = std::remove_reference_t<decltype(std::declval<State&>().*Field)>;
+  explicit StateGuard(Value value)
+      : previous_(std::exchange(State::current().*Field, std::move(value))) {}
+  ~StateGuard() { State::current().*Field = previous_; }
+  StateGuard(const StateGuard&) = delete;
+  StateGuard& operator=(const StateGuard&) = delete;
 
  private:
   Value previous_;
 };
+template <auto Field>
+using ModeGuard = StateGuard<Modes, Field>;
 
 /// Ops are not recorded while it lives.
 class NoGradGuard {

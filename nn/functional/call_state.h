@@ -3,7 +3,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
+
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera::nn {
 
@@ -32,19 +33,7 @@ struct CallState {
   }
 };
 
-/// Sets one field of the thread's state until the scope ends, by exception or not.
 template <auto Field>
-class CallStateGuard {
- public:
-  using Value = std::remove_reference_t<decltype(std::declval<CallState&>().*Field)>;
-  explicit CallStateGuard(Value value)
-      : previous_(std::exchange(CallState::current().*Field, std::move(value))) {}
-  ~CallStateGuard() { CallState::current().*Field = previous_; }
-  CallStateGuard(const CallStateGuard&) = delete;
-  CallStateGuard& operator=(const CallStateGuard&) = delete;
-
- private:
-  Value previous_;
-};
+using CallStateGuard = StateGuard<CallState, Field>;
 
 }  // namespace tessera::nn

@@ -15,17 +15,12 @@ CaptureFrame::CaptureFrame(const Module& module) : module_(module) {
   }
 }
 
-std::optional<Tensor> CaptureFrame::read(const Slot& slot) {
-  const auto found = written_.find(&slot);
-  return found == written_.end() ? std::nullopt : std::optional(found->second);
-}
-
 bool CaptureFrame::write(const SlotPtr& slot, const Tensor& value) {
   if (!known_.contains(slot.get())) {
     return false;
   }
   check_assigned(*slot, value);
-  written_[slot.get()] = cast(value, slot->dtype);
+  values_[slot.get()] = cast(value, slot->dtype);
   return true;
 }
 
@@ -39,9 +34,8 @@ void CaptureFrame::check_unchanged() const {
 
 ModulePtr CaptureFrame::updated(bool detached) const {
   return detail::copy_with(module_, [&](const Slot& slot) {
-    const auto found = written_.find(&slot);
-    const Tensor now =
-        mean_of_pass(slot, found == written_.end() ? read_slot(slot) : found->second);
+    const auto found = values_.find(&slot);
+    const Tensor now = mean_of_pass(slot, found == values_.end() ? read_slot(slot) : found->second);
     return detached ? now.detach() : now;
   });
 }
@@ -59,7 +53,7 @@ LeavesFrame::LeavesFrame(const Module& module) : CaptureFrame(module) {
 }
 
 std::optional<Tensor> LeavesFrame::read(const Slot& slot) {
-  if (std::optional<Tensor> written = CaptureFrame::read(slot)) {
+  if (std::optional<Tensor> written = KeepingFrame::read(slot)) {
     return written;
   }
   const auto found = leaves_.find(&slot);

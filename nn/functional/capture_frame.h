@@ -11,11 +11,10 @@
 namespace tessera::nn {
 
 /// Takes all writes to slots of one tree, with their history; reads give what was written last.
-class CaptureFrame : public Frame {
+class CaptureFrame : public KeepingFrame {
  public:
   explicit CaptureFrame(const Module& module);
 
-  [[nodiscard]] std::optional<Tensor> read(const Slot& slot) override;
   bool write(const SlotPtr& slot, const Tensor& value) override;
   /// Throws RuntimeError naming a tensor of the module that was written in place, past `assign`.
   void check_unchanged() const;
@@ -30,7 +29,6 @@ class CaptureFrame : public Frame {
     std::uint32_t version;
   };
   std::unordered_map<const Slot*, Version> known_;  ///< and what they held
-  std::unordered_map<const Slot*, Tensor> written_;
 };
 
 /// A frame that captures writes, and in which reads of trained parameters give fresh leaves, so

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <tessera/core/base/context.h>
@@ -25,6 +26,18 @@ class Frame {
   [[nodiscard]] virtual std::optional<Tensor> read(const Slot& slot) = 0;
   /// True when the frame took the write.
   virtual bool write(const SlotPtr& slot, const Tensor& value) = 0;
+};
+
+/// One that answers reads of the slots that it keeps a value for.
+class KeepingFrame : public Frame {
+ public:
+  [[nodiscard]] std::optional<Tensor> read(const Slot& slot) override {
+    const auto found = values_.find(&slot);
+    return found == values_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ protected:
+  std::unordered_map<const Slot*, Tensor> values_;
 };
 
 /// Puts `frame` on the calling thread's stack until the scope ends, by exception or not.

@@ -11,7 +11,6 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,20 +23,13 @@ namespace tessera::nn {
 namespace detail {
 
 /// Takes all writes: initialising declares state and changes none.
-class ScratchFrame final : public Frame {
+class ScratchFrame final : public KeepingFrame {
  public:
-  [[nodiscard]] std::optional<Tensor> read(const Slot& slot) override {
-    const auto found = written_.find(&slot);
-    return found == written_.end() ? std::nullopt : std::optional(found->second);
-  }
   bool write(const SlotPtr& slot, const Tensor& value) override {
     check_assigned(*slot, value);
-    written_[slot.get()] = value;
+    values_[slot.get()] = value;
     return true;
   }
-
- private:
-  std::unordered_map<const Slot*, Tensor> written_;
 };
 
 /// The key of element `i` of a tuple or list.

@@ -34,11 +34,6 @@ void OverrideFrame::give(const Module& module, Slot::Kind kind, const Variables&
   }
 }
 
-std::optional<Tensor> OverrideFrame::read(const Slot& slot) {
-  const auto found = values_.find(&slot);
-  return found == values_.end() ? std::nullopt : std::optional(found->second);
-}
-
 bool OverrideFrame::write(const SlotPtr& slot, const Tensor& value) {
   const auto found = values_.find(slot.get());
   if (found == values_.end()) {

@@ -1,11 +1,7 @@
 // What ranks that take a step together must have in common.
-#include <cxxabi.h>
-
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cstdlib>
-#include <memory>
 #include <typeinfo>
 
 #include <tessera/core/autograd/leaf.h>
@@ -18,20 +14,13 @@
 #include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/behind_step.h>
 #include <tessera/nn/optim/work.h>
+#include <tessera/nn/tree/class_info.h>
 
 namespace tessera::optim {
 namespace {
 
 std::uint64_t bits_of(double x) {
   return std::bit_cast<std::uint64_t>(x);
-}
-
-/// A class with its template arguments, which tell Adam from AdamW.
-std::string name_of_class(const std::type_info& type) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? text.get() : type.name();
 }
 
 /// The shortest text that is this number alone.
@@ -157,7 +146,8 @@ std::uint64_t Optimizer::step_fingerprint(const std::vector<Work>& work) const {
 }
 
 nn::Facts Optimizer::step_facts(const std::vector<Work>& work) const {
-  nn::Facts facts{{"class", name_of_class(typeid(*this))},
+  // The class with its template arguments, which tell Adam from AdamW.
+  nn::Facts facts{{"class", nn::detail::demangle_whole(typeid(*this).name())},
                   {"clip_grad_norm", exact_text(clip_)},
                   {"on_non_finite", non_finite_ == NonFinite::skip ? "skip" : "stop"},
                   {"steps", std::to_string(steps_)}};

@@ -22,11 +22,16 @@ bool ClassInfo::can_hold(const Module& module) const {
 
 namespace detail {
 
-std::string demangle(const char* name) {
+std::string demangle_whole(const char* name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string result = status == 0 ? text : name;
   std::free(text);
+  return result;
+}
+
+std::string demangle(const char* name) {
+  std::string result = demangle_whole(name);
   const std::size_t template_args = result.find('<');
   result.resize(std::min(result.size(), template_args));
   const std::size_t scope = result.rfind("::");

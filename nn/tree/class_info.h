@@ -55,7 +55,9 @@ concept HasOneForward = requires {
   &M::forward;
 };
 
+/// The name of a type without namespaces and template arguments, and with them.
 std::string demangle(const char* name);
+std::string demangle_whole(const char* name);
 
 }  // namespace detail
 
