@@ -1,5 +1,36 @@
-#include <tessera/kernels/cpu/ops/elementwise.h>
+// Elementwise ops, each with the function that computes it.
+#include <tessera/kernels/cpu/elementwise.h>
 
+#include <tessera/core/ops/abs.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/clamp.h>
+#include <tessera/core/ops/div.h>
+#include <tessera/core/ops/elu.h>
+#include <tessera/core/ops/erf.h>
+#include <tessera/core/ops/exp.h>
+#include <tessera/core/ops/gelu.h>
+#include <tessera/core/ops/gelu_backward.h>
+#include <tessera/core/ops/hardsigmoid.h>
+#include <tessera/core/ops/log.h>
+#include <tessera/core/ops/maximum.h>
+#include <tessera/core/ops/minimum.h>
+#include <tessera/core/ops/mish.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/neg.h>
+#include <tessera/core/ops/pow.h>
+#include <tessera/core/ops/prelu.h>
+#include <tessera/core/ops/relu.h>
+#include <tessera/core/ops/relu_backward.h>
+#include <tessera/core/ops/rsqrt.h>
+#include <tessera/core/ops/sigmoid.h>
+#include <tessera/core/ops/sigmoid_backward.h>
+#include <tessera/core/ops/silu.h>
+#include <tessera/core/ops/silu_backward.h>
+#include <tessera/core/ops/softplus.h>
+#include <tessera/core/ops/sqrt.h>
+#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/tanh.h>
+#include <tessera/core/ops/tanh_backward.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
 
@@ -93,17 +124,8 @@ bool run_map(Kernel& k, const Function&... function) {
   return true;
 }
 
-}  // namespace
-
-bool run_unary(Kernel& k, Unary f) {
-  return run_map(k, f);
-}
-
-bool run_parametric(Kernel& k, Parametric f, const Parameters& p) {
-  return run_map(k, f, p);
-}
-
-bool run_gradient(Kernel& k, UnaryGradient f) {
+/// Inputs: the gradient, and what the slope is a function of, broadcast.
+bool run_map(Kernel& k, UnaryGradient f) {
   const TensorImpl& g = k.input(0);
   const TensorImpl& x = k.input(1);
   const TensorImpl& y = k.output();
@@ -115,7 +137,8 @@ bool run_gradient(Kernel& k, UnaryGradient f) {
   return true;
 }
 
-bool run_binary(Kernel& k, Binary f) {
+/// Operands of the output's dtype, broadcast, or the second one a single number.
+bool run_map(Kernel& k, Binary f) {
   if (!is_fast_or_f64(k.output())) {
     return false;
   }
@@ -124,4 +147,92 @@ bool run_binary(Kernel& k, Binary f) {
          (commutes && run_ordered(k, f, k.input(1), k.input(0))) || run_copied(k, f);
 }
 
+template <class Op, auto f>
+bool elementwise_kernel(Kernel& k, const typename Op::Attrs& /*none*/) {
+  return run_map(k, f);
+}
+template <class Op, auto f>
+using Elementwise = RegisterKernel<Op, elementwise_kernel<Op, f>>;
+
+const Elementwise<Abs, Unary::absolute> register_abs{DeviceType::cpu};
+const Elementwise<Erf, Unary::erf> register_erf{DeviceType::cpu};
+const Elementwise<Exp, Unary::exp> register_exp{DeviceType::cpu};
+const Elementwise<Hardsigmoid, Unary::hard_sigmoid> register_hardsigmoid{DeviceType::cpu};
+const Elementwise<Log, Unary::logarithm> register_log{DeviceType::cpu};
+const Elementwise<Mish, Unary::mish> register_mish{DeviceType::cpu};
+const Elementwise<Neg, Unary::negate> register_neg{DeviceType::cpu};
+const Elementwise<Relu, Unary::relu> register_relu{DeviceType::cpu};
+const Elementwise<Rsqrt, Unary::reciprocal_square_root> register_rsqrt{DeviceType::cpu};
+const Elementwise<Sigmoid, Unary::sigmoid> register_sigmoid{DeviceType::cpu};
+const Elementwise<Silu, Unary::silu> register_silu{DeviceType::cpu};
+const Elementwise<Sqrt, Unary::square_root> register_sqrt{DeviceType::cpu};
+const Elementwise<Tanh, Unary::tanh> register_tanh{DeviceType::cpu};
+
+const Elementwise<ReluBackward, UnaryGradient::relu> register_relu_gradient{DeviceType::cpu};
+const Elementwise<SigmoidBackward, UnaryGradient::sigmoid> register_sigmoid_gradient{
+    DeviceType::cpu};
+const Elementwise<SiluBackward, UnaryGradient::silu> register_silu_gradient{DeviceType::cpu};
+const Elementwise<TanhBackward, UnaryGradient::tanh> register_tanh_gradient{DeviceType::cpu};
+
+const Elementwise<Add, Binary::add> register_add{DeviceType::cpu};
+const Elementwise<Div, Binary::divide> register_div{DeviceType::cpu};
+const Elementwise<Maximum, Binary::maximum> register_maximum{DeviceType::cpu};
+const Elementwise<Minimum, Binary::minimum> register_minimum{DeviceType::cpu};
+const Elementwise<Mul, Binary::multiply> register_mul{DeviceType::cpu};
+const Elementwise<Prelu, Binary::prelu> register_prelu{DeviceType::cpu};
+const Elementwise<Sub, Binary::subtract> register_sub{DeviceType::cpu};
+
+bool gelu_kernel(Kernel& k, const Gelu::Attrs& attrs) {
+  return run_map(k, attrs.tanh_form ? Unary::gelu_tanh : Unary::gelu_erf);
+}
+bool gelu_gradient_kernel(Kernel& k, const GeluBackward::Attrs& attrs) {
+  return run_map(k, attrs.tanh_form ? UnaryGradient::gelu_tanh : UnaryGradient::gelu_erf);
+}
+
+const RegisterKernel<Gelu, gelu_kernel> register_gelu{DeviceType::cpu};
+const RegisterKernel<GeluBackward, gelu_gradient_kernel> register_gelu_gradient{DeviceType::cpu};
+
+bool clamp_kernel(Kernel& k, const Clamp::Attrs& attrs) {
+  return run_map(k, Parametric::clamp, Parameters{attrs.low.real(), attrs.high.real()});
+}
+
+const RegisterKernel<Clamp, clamp_kernel> register_clamp{DeviceType::cpu};
+
+bool elu_kernel(Kernel& k, const Elu::Attrs& attrs) {
+  if (attrs.input_scale < 0) {
+    return false;
+  }
+  return run_map(k, Parametric::elu,
+                 Parameters{attrs.alpha * attrs.scale, attrs.scale, attrs.input_scale});
+}
+
+const RegisterKernel<Elu, elu_kernel> register_elu{DeviceType::cpu};
+
+bool softplus_kernel(Kernel& k, const Softplus::Attrs& attrs) {
+  return run_map(k, Parametric::softplus, Parameters{attrs.beta, attrs.threshold});
+}
+
+const RegisterKernel<Softplus, softplus_kernel> register_softplus{DeviceType::cpu};
+
+/// Squares and reciprocals, whose bits are those of the power.
+bool pow_kernel(Kernel& k, const Pow::Attrs&) {
+  const TensorImpl& x = k.input(0);
+  const TensorImpl& exponent = k.input(1);
+  const TensorImpl& y = k.output();
+  if (!is_fast_or_f64(y) || x.dtype != y.dtype || x.shape != y.shape || exponent.numel() != 1 ||
+      is_complex(exponent.dtype)) {
+    return false;
+  }
+  const auto power = load_as<double>(exponent, 0);
+  if (power != 2 && power != -1) {
+    return false;
+  }
+  map(power == 2 ? Unary::square : Unary::reciprocal, x.dtype, DenseOperand(x).data(), bytes_of(y),
+      y.numel());
+  return true;
+}
+
+const RegisterKernel<Pow, pow_kernel> register_pow{DeviceType::cpu};
+
+}  // namespace
 }  // namespace tessera::cpu
