@@ -1,26 +1,19 @@
 #include <atomic>
-#include <optional>
 #include <string>
 
 #include <tessera/core/base/numerics_fingerprint.h>
 #include <tessera/core/base/settings.h>
 #include <tessera/kernels/cpu/amx.h>
 #include <tessera/kernels/cpu/isa.h>
+#include <tessera/kernels/cpu/named_setting.h>
 
 namespace tessera {
 
 template <>
-struct SettingType<cpu::Isa> {
+struct SettingType<cpu::Isa>
+    : cpu::NamedSetting<cpu::Isa, cpu::Isa::baseline, cpu::Isa::avx2, cpu::Isa::avx512,
+                        cpu::Isa::avx512_bf16, cpu::Isa::amx_bf16> {
   static constexpr const char* kExpected = "baseline, avx2, avx512, avx512_bf16 or amx_bf16";
-  static std::optional<cpu::Isa> parse(std::string_view text) {
-    for (int i = 0; i < cpu::kIsaCount; ++i) {
-      if (const auto isa = static_cast<cpu::Isa>(i); text == to_string(isa)) {
-        return isa;
-      }
-    }
-    return std::nullopt;
-  }
-  static void print(std::ostream& out, cpu::Isa isa) { out << to_string(isa); }
 };
 
 namespace cpu {
@@ -29,17 +22,17 @@ namespace {
 constexpr std::array<std::string_view, kIsaCount> kNames{"baseline", "avx2", "avx512",
                                                          "avx512_bf16", "amx_bf16"};
 
-const Setting<Isa> setting{"TESSERA_ISA", best_isa(),
-                           "The instruction set of CPU kernels, at most what the CPU has"};
+const Setting<Isa> isa_setting{"TESSERA_ISA", best_isa(),
+                               "The instruction set of CPU kernels, at most what the CPU has"};
 
 Isa initial_isa() {
-  const Isa isa = setting.get();
+  const Isa isa = isa_setting.get();
   check<Unsupported>(isa <= best_isa(), "TESSERA_ISA: this CPU lacks it; got ", to_string(isa),
                      ", expected at most ", to_string(best_isa()));
   return isa;
 }
 
-std::atomic<Isa>& active() {
+std::atomic<Isa>& isa_in_use() {
   static std::atomic<Isa> isa{initial_isa()};
   return isa;
 }
@@ -56,9 +49,10 @@ void choose(const std::string& name) {
   set_active_isa(SettingType<Isa>::parse(name).value());
 }
 
-const NumericsFact fact{"instruction set",
-                        [] { return std::string(to_string(active_isa())); },
-                        {.options = supported_names, .choose = choose, .setting = &setting}};
+const NumericsFact isa_fact{
+    "instruction set",
+    [] { return std::string(to_string(active_isa())); },
+    {.options = supported_names, .choose = choose, .setting = &isa_setting}};
 
 }  // namespace
 
@@ -94,13 +88,13 @@ std::vector<Isa> supported_isas() {
 }
 
 Isa active_isa() {
-  return active().load(std::memory_order_relaxed);
+  return isa_in_use().load(std::memory_order_relaxed);
 }
 
 void set_active_isa(Isa isa) {
   check<Unsupported>(isa <= best_isa(), "set_active_isa: this CPU lacks it; got ", to_string(isa),
                      ", expected at most ", to_string(best_isa()));
-  active().store(isa, std::memory_order_relaxed);
+  isa_in_use().store(isa, std::memory_order_relaxed);
 }
 
 }  // namespace cpu

@@ -14,7 +14,7 @@ namespace {
 
 /// The bytes of rows of Numbers.
 template <class Number>
-std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) {
+std::int64_t bytes_in(std::int64_t rows, std::int64_t columns) {
   return rows * columns * static_cast<std::int64_t>(sizeof(Number));
 }
 
@@ -37,7 +37,7 @@ template <class Number>
 void norm_forward(const NormForwardOf<Number>& wanted) {
   NormForwardOf<Number> n = wanted;
   n.past_caches = n.y != n.x && n.y_dtype == dtype_of<Number> &&
-                  outlives_caches(bytes_of<Number>(n.rows, n.columns));
+                  outlives_caches(bytes_in<Number>(n.rows, n.columns));
   const auto run = kernel_for(n);
   for_ranges(n.rows, rows_per_long_task(n.columns),
              [&](std::int64_t first, std::int64_t count) { run(n, first, count); });
@@ -47,7 +47,7 @@ template <class Number>
 void norm_backward(const NormBackwardOf<Number>& wanted) {
   NormBackwardOf<Number> n = wanted;
   n.past_caches = n.dx != n.dy && n.dx != n.x && n.dtype == dtype_of<Number> &&
-                  outlives_caches(bytes_of<Number>(n.rows, n.columns));
+                  outlives_caches(bytes_in<Number>(n.rows, n.columns));
   const auto run = kernel_for(n);
   const RowBlocks blocks(n.rows, n.cuts);
   const std::int64_t width = 2 * n.columns;

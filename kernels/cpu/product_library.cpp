@@ -21,34 +21,34 @@ struct SettingType<cpu::ProductProvider>
 namespace cpu {
 namespace {
 
-const Setting<ProductProvider> setting{"TESSERA_MATMUL", ProductProvider::own,
-                                       "Who computes matrix products on CPUs: own or onednn"};
+const Setting<ProductProvider> product_setting{
+    "TESSERA_MATMUL", ProductProvider::own, "Who computes matrix products on CPUs: own or onednn"};
 
-constinit const ProductLibrary* the_library = nullptr;
+constinit const ProductLibrary* the_products = nullptr;
 
 ProductProvider checked(ProductProvider provider) {
   check<Unsupported>(
-      provider != ProductProvider::onednn || the_library != nullptr,
+      provider != ProductProvider::onednn || the_products != nullptr,
       "TESSERA_MATMUL: no oneDNN is built in that keeps to one thread (on TBB or SYCL "
       "it does not); got onednn, expected own");
   return provider;
 }
 
-std::atomic<ProductProvider>& active() {
-  static std::atomic<ProductProvider> provider{checked(setting.get())};
+std::atomic<ProductProvider>& active_products() {
+  static std::atomic<ProductProvider> provider{checked(product_setting.get())};
   return provider;
 }
 
-std::string describe() {
+std::string describe_products() {
   const bool own = product_provider() == ProductProvider::own;
-  return own ? std::string("own") : the_library->version();
+  return own ? std::string("own") : the_products->version();
 }
-const NumericsFact fact{"matrix products", describe};
+const NumericsFact product_fact{"matrix products", describe_products};
 
 }  // namespace
 
 bool add_product_library(const ProductLibrary* library) {
-  the_library = library;
+  the_products = library;
   return true;
 }
 
@@ -58,20 +58,20 @@ std::string_view to_string(ProductProvider provider) noexcept {
 }
 
 ProductProvider product_provider() {
-  return active().load(std::memory_order_relaxed);
+  return active_products().load(std::memory_order_relaxed);
 }
 
 void set_product_provider(ProductProvider provider) {
-  active().store(checked(provider), std::memory_order_relaxed);
+  active_products().store(checked(provider), std::memory_order_relaxed);
 }
 
 bool has_product_library() noexcept {
-  return the_library != nullptr;
+  return the_products != nullptr;
 }
 
 const ProductLibrary* library_for(DType compute) {
   const bool wanted = product_provider() == ProductProvider::onednn;
-  return wanted && the_library->supports(compute) ? the_library : nullptr;
+  return wanted && the_products->supports(compute) ? the_products : nullptr;
 }
 
 }  // namespace cpu

@@ -12,9 +12,9 @@ namespace {
 
 /// A resampling of planes whose rows are short enough to stay in the first cache. Sums are f64, so
 /// that an average of few numbers is rounded once.
-class Planes {
+class ResampledPlanes {
  public:
-  explicit Planes(const Resampling& r) : rows_(taps_of(r)), in_(sizes_in(r)) {
+  explicit ResampledPlanes(const Resampling& r) : rows_(taps_of(r)), in_(sizes_in(r)) {
     columns_ = std::exchange(rows_[2], Taps{.first = {0, 1}, .position = {0}, .weight = {1}});
   }
   [[nodiscard]] std::int64_t in_size() const { return in_[0] * in_[1] * in_[2]; }
@@ -117,14 +117,14 @@ void for_each_plane(std::int64_t planes, DType dtype, const void* from, std::int
 }  // namespace
 
 void resample(const Resampling& r, std::int64_t planes, DType dtype, const void* x, void* y) {
-  const Planes map(r);
+  const ResampledPlanes map(r);
   for_each_plane(planes, dtype, x, map.in_size(), y, map.out_size(),
                  [&](const float* from, float* to) { map.forward(from, to); });
 }
 
 void resample_backward(const Resampling& r, std::int64_t planes, DType dtype, const void* y,
                        void* x) {
-  const Planes map(r);
+  const ResampledPlanes map(r);
   for_each_plane(planes, dtype, y, map.out_size(), x, map.in_size(),
                  [&](const float* from, float* to) { map.backward(from, to); });
 }

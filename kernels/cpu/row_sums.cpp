@@ -22,7 +22,7 @@ RowBlocks::RowBlocks(std::int64_t rows, std::int64_t cuts_in, std::int64_t heigh
 namespace {
 
 /// Columns that a task takes: those of all cuts stay in its caches.
-constexpr std::int64_t kColumns = 1024;
+constexpr std::int64_t kColumnsPerTask = 1024;
 
 template <class Number>
 using Add = void (*)(Number*, const Number*, std::int64_t);
@@ -50,7 +50,7 @@ void add_blocks(const RowBlocks& blocks, Number* sums, std::int64_t stride, std:
                 bool stacked, Number* out) {
   const Add<Number> add = IsaTable<NormTable>::get().add_of<Number>();
   const std::int64_t cut_stride = blocks.blocks_per_cut * stride;
-  for_ranges(columns, kColumns, [&](std::int64_t first, std::int64_t count) {
+  for_ranges(columns, kColumnsPerTask, [&](std::int64_t first, std::int64_t count) {
     Number* part = sums + first;
     for (std::int64_t cut = 0; cut < blocks.cuts; ++cut) {
       for (std::int64_t b = 1; b < blocks.blocks_per_cut; ++b) {
@@ -70,7 +70,7 @@ void add_blocks(const RowBlocks& blocks, Number* sums, std::int64_t stride, std:
 template <class Number>
 void add_pieces(const Number* x, std::int64_t parts, std::int64_t columns, Number* out) {
   const Add<Number> add = IsaTable<NormTable>::get().add_of<Number>();
-  for_ranges(columns, kColumns, [&](std::int64_t first, std::int64_t count) {
+  for_ranges(columns, kColumnsPerTask, [&](std::int64_t first, std::int64_t count) {
     auto* runs = scratch_array<Number>(Scratch::rows, parts * count);
     for (std::int64_t part = 0; part < parts; ++part) {
       std::copy_n(x + part * columns + first, count, runs + part * count);
