@@ -1,4 +1,5 @@
-#include <tessera/kernels/cpu/convolution_f64.h>
+// Convolutions of f64 as products with the windows of padded images.
+#include <tessera/kernels/cpu/convolution_ways.h>
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +7,6 @@
 
 #include <tessera/core/device/allocator.h>
 #include <tessera/kernels/cpu/offset_product.h>
-#include <tessera/kernels/cpu/padded_planes.h>
 #include <tessera/kernels/cpu/ranges.h>
 #include <tessera/kernels/cpu/row_sums.h>
 
@@ -14,6 +14,58 @@ namespace tessera::cpu {
 namespace {
 
 using Offsets = std::vector<std::int64_t>;
+
+/// Calls f(i0, i1, i2) for all positions of `size`.
+template <class F>
+void each_position(const Spatial& size, const F& f) {
+  for (std::int64_t d = 0; d < size[0]; ++d) {
+    for (std::int64_t h = 0; h < size[1]; ++h) {
+      for (std::int64_t w = 0; w < size[2]; ++w) {
+        f(Spatial{d, h, w});
+      }
+    }
+  }
+}
+
+/// Planes with zeros around them: position i of a plane is position i + before of a padded one.
+class PaddedPlanes {
+ public:
+  /// Copies `count` planes of size `in`; what leaves `size` is left out.
+  PaddedPlanes(const double* planes, std::int64_t count, const Spatial& in, const Spatial& before,
+               const Spatial& size)
+      : size_(size),
+        memory_(static_cast<std::size_t>(std::max<std::int64_t>(1, count * plane())) *
+                sizeof(double)) {
+    for_ranges(count, rows_per_task(plane()), [&](std::int64_t first, std::int64_t n) {
+      for (std::int64_t i = first; i < first + n; ++i) {
+        fill(planes + i * in[0] * in[1] * in[2], in, before, data() + i * plane());
+      }
+    });
+  }
+
+  [[nodiscard]] double* data() const { return memory_.as<double>(); }
+  [[nodiscard]] std::int64_t plane() const { return size_[0] * size_[1] * size_[2]; }
+  [[nodiscard]] std::int64_t at(const Spatial& i) const {
+    return (i[0] * size_[1] + i[1]) * size_[2] + i[2];
+  }
+
+ private:
+  void fill(const double* from, const Spatial& in, const Spatial& before, double* to) const {
+    std::fill_n(to, plane(), 0.0);
+    const std::int64_t first = std::max<std::int64_t>(0, -before[2]);
+    const std::int64_t last = std::min(in[2], size_[2] - before[2]);
+    each_position({in[0], in[1], 1}, [&](const Spatial& row) {
+      const std::int64_t d = row[0] + before[0], h = row[1] + before[1];
+      if (d >= 0 && d < size_[0] && h >= 0 && h < size_[1] && first < last) {
+        const double* line = from + (row[0] * in[1] + row[1]) * in[2];
+        std::copy(line + first, line + last, to + at({d, h, first + before[2]}));
+      }
+    });
+  }
+
+  Spatial size_;
+  HeldBlock memory_;
+};
 
 double* doubles(const ConvolutionArray& array) {
   return reinterpret_cast<double*>(array.data);

@@ -1,4 +1,10 @@
-#include <tessera/kernels/cpu/convolution_shifts.h>
+// The gradient of a convolution's weight as products of shifted images, for tile registers.
+//
+// x and the gradient of y are laid on one grid, with so many zeros that no row runs into the next.
+// What a tap sums is then a product of two matrices (channels, places) whose places differ by the
+// tap's shift: each image is packed once for all taps, and no windows are copied. A stride
+// splits x into phases, one for each remainder.
+#include <tessera/kernels/cpu/convolution_ways.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,5 @@
-// Sums over rows in an order that depends on the shape of a microbatch alone.
+// Sums along the last dim, and sums over rows in an order that depends on the shape of a
+// microbatch alone.
 //
 // A microbatch's rows are taken in blocks, of kRowBlock unless said otherwise; a block is summed
 // row by row, blocks are added in order, microbatches along the balanced binary tree.
@@ -79,5 +80,9 @@ using BlockSums = BlockSumsOf<float>;
 template <class Number>
 void sum_rows(DType, const void* x, std::int64_t rows, std::int64_t columns, std::int64_t cuts,
               bool stacked, Number* out);
+
+/// sums[r] = sum of row r of x[rows, columns] (f32, bf16 or f64). Blocks of 1024 columns are added
+/// up in f32, of f64 in f64, their sums in order in double.
+void sum_last(DType, const void* x, std::int64_t rows, std::int64_t columns, double* sums);
 
 }  // namespace tessera::cpu

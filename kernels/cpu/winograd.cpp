@@ -1,6 +1,12 @@
-#include <tessera/kernels/cpu/winograd.h>
+// Convolutions of 3 x 3 windows by Winograd's minimal filtering: tiles of 4 x 4 outputs from 36
+// products instead of 144 (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks",
+// CVPR 2016, section 4), and their gradients by the transposed algorithms.
+//
+// Transforms and sums are f32; with bf16 factors are rounded to it first, as elsewhere. Errors are
+// about twice those of sums of products. A nan or an infinity spreads over its tile.
+#include <tessera/kernels/cpu/convolution_ways.h>
 
-#include <tessera/kernels/cpu/winograd_products.h>
+#include <tessera/kernels/cpu/winograd_tiles.h>
 
 namespace tessera::cpu {
 namespace {

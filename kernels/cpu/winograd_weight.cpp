@@ -1,11 +1,10 @@
 #include <algorithm>
 
 #include <tessera/core/device/thread_pool.h>
+#include <tessera/kernels/cpu/convolution_ways.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/row_sums.h>
 #include <tessera/kernels/cpu/simd/channel_blocks.h>
-#include <tessera/kernels/cpu/winograd.h>
-#include <tessera/kernels/cpu/winograd_products.h>
 #include <tessera/kernels/cpu/winograd_tiles.h>
 
 namespace tessera::cpu {

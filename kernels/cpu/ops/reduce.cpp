@@ -7,7 +7,7 @@
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/kernels/cpu/copy.h>
 #include <tessera/kernels/cpu/ops/arguments.h>
-#include <tessera/kernels/cpu/reduce.h>
+#include <tessera/kernels/cpu/row_sums.h>
 
 namespace tessera::cpu {
 namespace {
