@@ -13,7 +13,6 @@
 #include <tessera/dist/comm/group_base.h>
 #include <tessera/dist/comm/shared/shared_group.h>
 #include <tessera/dist/comm/split_group.h>
-#include <tessera/dist/comm/validate.h>
 #include <tessera/dist/comm/watchdog.h>
 
 namespace tessera::dist {
@@ -51,36 +50,21 @@ class Rendezvous {
   std::map<std::pair<std::uint64_t, int>, std::weak_ptr<Rendezvous>> children_;
 };
 
-class LoopbackCore final : public GroupCore {
- public:
-  LoopbackCore(std::shared_ptr<Rendezvous> rendezvous, Membership membership, bool direct)
-      : rendezvous_(std::move(rendezvous)),
-        group_(rendezvous_->block(), std::move(membership), addresses(direct)) {}
-
-  Task start(const Collective& c) override {
-    if (is_point_to_point(c.kind)) {
-      return c.kind == CollectiveKind::send ? group_.send(c) : group_.receive(c);
-    }
-    return group_.run(c);
+std::shared_ptr<const AddressSpace> addresses_of(bool direct) {
+  if (direct) {
+    return std::make_shared<OneProcess>();
   }
-
- private:
-  static std::shared_ptr<const AddressSpace> addresses(bool direct) {
-    if (direct) {
-      return std::make_shared<OneProcess>();
-    }
-    return std::make_shared<NothingShared>();
-  }
-  std::shared_ptr<Rendezvous> rendezvous_;
-  SharedGroup group_;
-};
+  return std::make_shared<NothingShared>();
+}
 
 class LoopbackCommunicator final : public GroupBase {
  public:
   LoopbackCommunicator(std::shared_ptr<Rendezvous> rendezvous, const Membership& members,
                        std::shared_ptr<Health> parent, std::shared_ptr<Progress> shared_progress,
                        LoopbackOptions options)
-      : GroupBase(members, std::make_unique<LoopbackCore>(rendezvous, members, options.direct),
+      : GroupBase(members,
+                  std::make_unique<SharedGroup>(rendezvous->block(), members,
+                                                addresses_of(options.direct), rendezvous),
                   std::make_shared<Health>(rendezvous->block().failure(), members.rank,
                                            std::move(parent), rendezvous),
                   std::move(shared_progress)),

@@ -18,15 +18,6 @@ void HostsCore::arrive() {
   block_.flag(topology_.local_rank()).phase.store(++phase_, std::memory_order_release);
 }
 
-bool HostsCore::all_here() const {
-  for (int member = 0; member < block_.members(); ++member) {
-    if (block_.flag(member).phase.load(std::memory_order_acquire) < phase_) {
-      return false;
-    }
-  }
-  return true;
-}
-
 void HostsCore::post(const Collective& c) {
   Descriptor& post = block_.post(topology_.local_rank(), ++posted_);
   const std::size_t element = size_of(c.dtype);
@@ -52,7 +43,7 @@ Task HostsCore::all_reduce(const Collective& c, bool reachable) {
              0,
              {}};
   post(c);
-  co_await Until{[this] { return all_here(); }};
+  co_await Until{[this] { return block_.all_at(phase_); }};
   Task rest = reachable ? exchange_directly(x) : exchange_staged(x);
   co_await Finish(rest);
 }
@@ -99,7 +90,7 @@ Task HostsCore::exchange_directly(Exchange& x) {
     }
   }
   arrive();
-  co_await Until{[this] { return all_here(); }};
+  co_await Until{[this] { return block_.all_at(phase_); }};
 }
 
 void HostsCore::stage(const Exchange& x, std::size_t first, std::size_t n) const {
@@ -129,7 +120,7 @@ Task HostsCore::exchange_staged(Exchange& x) {
     const std::size_t n = std::min(step, c.count - first);
     stage(x, first, n);
     arrive();
-    co_await Until{[this] { return all_here(); }};
+    co_await Until{[this] { return block_.all_at(phase_); }};
     if (x.lane >= 0) {
       x.origin = first;
       x.leaves.clear();
@@ -151,7 +142,7 @@ Task HostsCore::exchange_staged(Exchange& x) {
       co_await Until{[&] { return x.turns.finished(chunk.gathered); }};
     }
     arrive();
-    co_await Until{[this] { return all_here(); }};
+    co_await Until{[this] { return block_.all_at(phase_); }};
     collect(x, first, n);
   }
 }

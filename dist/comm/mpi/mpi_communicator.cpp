@@ -9,29 +9,9 @@
 #include <tessera/dist/comm/mpi/mpi_hosts_core.h>
 #include <tessera/dist/comm/shared/shared_group.h>
 #include <tessera/dist/comm/split_group.h>
-#include <tessera/dist/comm/validate.h>
 
 namespace tessera::dist::mpi {
 namespace {
-
-/// A group inside one host.
-class OneHostCore final : public GroupCore {
- public:
-  OneHostCore(std::shared_ptr<SharedSegment> control, const ControlBlock& block,
-              Membership membership, std::shared_ptr<const AddressSpace> addresses)
-      : control_(std::move(control)), group_(block, std::move(membership), std::move(addresses)) {}
-
-  Task start(const Collective& c) override {
-    if (is_point_to_point(c.kind)) {
-      return c.kind == CollectiveKind::send ? group_.send(c) : group_.receive(c);
-    }
-    return group_.run(c);
-  }
-
- private:
-  std::shared_ptr<SharedSegment> control_;
-  SharedGroup group_;
-};
 
 constexpr std::size_t kSmallPage = 4096;
 
@@ -67,7 +47,7 @@ std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string n
   const auto addresses = std::make_shared<SegmentSpace>(parts.family.segments, parts.groups);
   if (setup.topology.host_count() == 1) {
     parts.core =
-        std::make_unique<OneHostCore>(setup.control, setup.block, parts.membership, addresses);
+        std::make_unique<SharedGroup>(setup.block, parts.membership, addresses, setup.control);
   } else {
     parts.core = std::make_unique<HostsCore>(parts.comm.get(), setup.block, setup.topology,
                                              parts.membership, addresses);

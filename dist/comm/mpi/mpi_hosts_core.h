@@ -73,7 +73,6 @@ class HostsCore final : public GroupCore {
 
   void post(const Collective&);
   void arrive();
-  [[nodiscard]] bool all_here() const;
   [[nodiscard]] int peer(const Exchange&, int host) const;
   [[nodiscard]] static std::size_t begin_of(const Exchange&, const Chunk&, int owner);
   void begin(Exchange&, Chunk&) const;

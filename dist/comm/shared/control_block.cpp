@@ -27,6 +27,10 @@ class Carver {
 
 ControlBlock::ControlBlock(std::byte* memory, int members, int ranks)
     : base_(memory), members_(members) {
+  carve(memory, members, ranks);
+}
+
+std::size_t ControlBlock::carve(std::byte* memory, int members, int ranks) {
   const auto m = static_cast<std::size_t>(members);
   Carver carver(memory);
   carver.take<FailureRecord>(1);
@@ -35,18 +39,20 @@ ControlBlock::ControlBlock(std::byte* memory, int members, int ranks)
   descriptors_ = carver.take<Descriptor>(m * 2);
   slots_ = carver.take<std::byte>(m * 2 * kSlotBytes);
   mail_ = carver.take<Mailbox>(m * m);
+  return carver.offset();
 }
 
 std::size_t ControlBlock::bytes(int members, int ranks) {
-  const auto m = static_cast<std::size_t>(members);
-  Carver carver(nullptr);
-  carver.take<FailureRecord>(1);
-  carver.take<StatusCell>(static_cast<std::size_t>(ranks));
-  carver.take<Flag>(m);
-  carver.take<Descriptor>(m * 2);
-  carver.take<std::byte>(m * 2 * kSlotBytes);
-  carver.take<Mailbox>(m * m);
-  return carver.offset();
+  return ControlBlock().carve(nullptr, members, ranks);
+}
+
+bool ControlBlock::all_at(std::uint64_t phase) const {
+  for (int member = 0; member < members_; ++member) {
+    if (flag(member).phase.load(std::memory_order_acquire) < phase) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace tessera::dist

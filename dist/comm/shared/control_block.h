@@ -58,6 +58,8 @@ class ControlBlock {
   ControlBlock(std::byte* memory, int members, int ranks);
 
   [[nodiscard]] static std::size_t bytes(int members, int ranks);
+  /// Whether all members' flags have come to `phase`.
+  [[nodiscard]] bool all_at(std::uint64_t phase) const;
 
   [[nodiscard]] FailureRecord& failure() const { return *reinterpret_cast<FailureRecord*>(base_); }
   [[nodiscard]] StatusCell& status(int rank) const { return status_[rank]; }
@@ -74,6 +76,9 @@ class ControlBlock {
   [[nodiscard]] int members() const { return members_; }
 
  private:
+  /// Lays the areas out and returns their size.
+  std::size_t carve(std::byte* memory, int members, int ranks);
+
   std::byte* base_ = nullptr;
   int members_ = 0;
   StatusCell* status_ = nullptr;

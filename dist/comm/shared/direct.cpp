@@ -11,7 +11,10 @@ constexpr std::size_t kBreathBytes = 1 << 20;  // between breaths others may tak
 }  // namespace
 
 Task SharedGroup::run_direct(const Collective& c) {
-  Window window = direct_window(c);
+  const Window window = window_of(c.count, [this](int rank) {
+    const Reference& send = post_of(rank).send;
+    return send.segment == kNothing.segment ? nullptr : addresses_->resolve(send);
+  });
   const bool all_reduce = c.kind == CollectiveKind::all_reduce;
   const Part part = all_reduce ? part_of(c.count, size_, rank_) : Part{0, c.count};
   const std::size_t element = size_of(c.dtype);
@@ -52,7 +55,7 @@ Task SharedGroup::run_direct(const Collective& c) {
     }
   }
   arrive();
-  co_await Until{[this] { return all_at(phase_); }};
+  co_await Until{[this] { return block_.all_at(phase_); }};
 }
 
 }  // namespace tessera::dist

@@ -44,8 +44,10 @@ Part part_of(std::size_t count, int parts, int index) {
 }
 
 SharedGroup::SharedGroup(ControlBlock block, Membership membership,
-                         std::shared_ptr<const AddressSpace> addresses)
-    : block_(block),
+                         std::shared_ptr<const AddressSpace> addresses,
+                         std::shared_ptr<const void> owner)
+    : owner_(std::move(owner)),
+      block_(block),
       membership_(std::move(membership)),
       rank_(membership_.rank),
       size_(block.members()),
@@ -54,17 +56,15 @@ SharedGroup::SharedGroup(ControlBlock block, Membership membership,
   Backoff::expect_ranks(size_);
 }
 
-void SharedGroup::arrive() {
-  block_.flag(rank_).phase.store(++phase_, std::memory_order_release);
+Task SharedGroup::start(const Collective& c) {
+  if (is_point_to_point(c.kind)) {
+    return c.kind == CollectiveKind::send ? send(c) : receive(c);
+  }
+  return run(c);
 }
 
-bool SharedGroup::all_at(std::uint64_t phase) const {
-  for (int rank = 0; rank < size_; ++rank) {
-    if (block_.flag(rank).phase.load(std::memory_order_acquire) < phase) {
-      return false;
-    }
-  }
-  return true;
+void SharedGroup::arrive() {
+  block_.flag(rank_).phase.store(++phase_, std::memory_order_release);
 }
 
 /// Peers often are as far, or nearly: a look takes less time than coming back.
@@ -156,7 +156,7 @@ Task SharedGroup::run(const Collective& c) {
   block_.post(rank_, posted_ + 1).digest = 0;
   require_agreement();
   if (inlined) {
-    pull(c, inline_window(c), 0, 0, c.count);
+    pull(c, window_of(c.count, [this](int rank) { return post_of(rank).data; }), 0, 0, c.count);
     co_return;
   }
   const bool all_reduce = c.kind == CollectiveKind::all_reduce;
@@ -164,31 +164,6 @@ Task SharedGroup::run(const Collective& c) {
               : all_reduce ? run_staged_all_reduce(c)
                            : run_staged_pull(c);
   co_await Finish(rest);
-}
-
-SharedGroup::Window SharedGroup::inline_window(const Collective& c) const {
-  Window window{{}, c.count};
-  for (int rank = 0; rank < size_; ++rank) {
-    window.bases.push_back(post_of(rank).data);
-  }
-  return window;
-}
-
-SharedGroup::Window SharedGroup::direct_window(const Collective& c) const {
-  Window window{{}, c.count};
-  for (int rank = 0; rank < size_; ++rank) {
-    const Reference& send = post_of(rank).send;
-    window.bases.push_back(send.segment == kNothing.segment ? nullptr : addresses_->resolve(send));
-  }
-  return window;
-}
-
-SharedGroup::Window SharedGroup::slot_window(std::uint64_t piece, std::size_t stride) const {
-  Window window{{}, stride};
-  for (int rank = 0; rank < size_; ++rank) {
-    window.bases.push_back(block_.slot(rank, piece));
-  }
-  return window;
 }
 
 void SharedGroup::pull(const Collective& c, const Window& window, std::size_t from, std::size_t to,

@@ -6,12 +6,12 @@
 // double-buffered slots, a piece at a time.
 #pragma once
 
+#include <algorithm>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include <tessera/core/base/inline_vector.h>
 #include <tessera/dist/comm/collective.h>
+#include <tessera/dist/comm/group_base.h>
 #include <tessera/dist/comm/shared/address_space.h>
 #include <tessera/dist/comm/shared/control_block.h>
 #include <tessera/dist/comm/task.h>
@@ -30,18 +30,13 @@ struct Part {
 
 /// One rank's side of the group. Collectives are carried out one at a time, by one thread at a
 /// time; the returned coroutines refer to the collective and to the group.
-class SharedGroup {
+class SharedGroup final : public GroupCore {
  public:
+  /// The memory of `block` lives as long as `owner`.
   SharedGroup(ControlBlock block, Membership membership,
-              std::shared_ptr<const AddressSpace> addresses);
+              std::shared_ptr<const AddressSpace> addresses, std::shared_ptr<const void> owner);
 
-  Task run(const Collective&);
-  Task send(const Collective&);
-  Task receive(const Collective&);
-
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return size_; }
-  [[nodiscard]] const AddressSpace& addresses() const { return *addresses_; }
+  Task start(const Collective&) override;
 
  private:
   /// Where every rank's contribution to a collective, or to a piece of it, can be read.
@@ -50,10 +45,26 @@ class SharedGroup {
     std::size_t stride = 0;                   ///< elements from one piece of a rank to its next
   };
 
+  /// A piece of a collective whose contributions go through slots.
+  struct Staged {
+    std::uint64_t number = 0;
+    std::size_t stride = 0;  ///< elements from one part in a slot to the next
+    std::size_t first = 0;   ///< element of the collective
+    std::size_t count = 0;
+
+    /// The one behind it of `all` elements.
+    [[nodiscard]] Staged next(std::size_t all) const {
+      const std::size_t begin = first + count;
+      return {number + 1, stride, begin, std::min(stride, all - begin)};
+    }
+  };
+
+  Task run(const Collective&);
+  Task send(const Collective&);
+  Task receive(const Collective&);
   void post(const Collective&);
   [[nodiscard]] Reference sharable_send(const Collective&) const;
   void arrive();
-  [[nodiscard]] bool all_at(std::uint64_t phase) const;
   [[nodiscard]] bool all_posted() const;
   void require_agreement() const;
   [[nodiscard]] bool fits_inline(const Collective&) const;
@@ -66,24 +77,28 @@ class SharedGroup {
   Task run_direct(const Collective&);
   Task run_staged_pull(const Collective&);
   Task run_staged_all_reduce(const Collective&);
-  [[nodiscard]] Window inline_window(const Collective&) const;
-  [[nodiscard]] Window direct_window(const Collective&) const;
-  [[nodiscard]] Window slot_window(std::uint64_t piece, std::size_t stride) const;
+  /// base_of(rank) is where that rank's contribution begins.
+  template <class BaseOf>
+  [[nodiscard]] Window window_of(std::size_t stride, const BaseOf& base_of) const {
+    Window window{{}, stride};
+    for (int rank = 0; rank < size_; ++rank) {
+      window.bases.push_back(base_of(rank));
+    }
+    return window;
+  }
   /// Takes elements [from, from + n) of every piece meant for this rank out of the window, to
   /// element `to` of each received part.
   void pull(const Collective&, const Window&, std::size_t from, std::size_t to,
             std::size_t n) const;
   void pull_reduced(const Collective&, const Window&, std::size_t from, std::byte* out,
                     std::size_t n) const;
-  void stage(const Collective&, std::uint64_t piece, std::size_t stride, std::size_t first,
-             std::size_t n) const;
-  void stage_for_others(const Collective&, std::uint64_t piece, std::size_t stride,
-                        std::size_t first, std::size_t n) const;
-  void reduce_staged_part(const Collective&, std::uint64_t piece, std::size_t stride,
-                          std::size_t first, std::size_t n) const;
-  void collect_staged(const Collective&, std::uint64_t piece, std::size_t stride, std::size_t first,
-                      std::size_t n) const;
+  [[nodiscard]] Staged first_staged(const Collective&) const;
+  void stage(const Collective&, const Staged&) const;
+  void stage_for_others(const Collective&, const Staged&) const;
+  void reduce_staged_part(const Collective&, const Staged&) const;
+  void collect_staged(const Collective&, const Staged&) const;
 
+  std::shared_ptr<const void> owner_;
   ControlBlock block_;
   Membership membership_;
   int rank_;
