@@ -1,5 +1,7 @@
 #include <tessera/dist/comm/collective.h>
 
+#include <array>
+
 #include <tessera/core/base/error.h>
 
 namespace tessera::dist {
@@ -17,25 +19,10 @@ Operand::Operand(const void* data, std::size_t nbytes, std::shared_ptr<const voi
                                 std::move(owner))) {}
 
 const char* to_string(CollectiveKind kind) noexcept {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return "all_reduce";
-    case CollectiveKind::all_gather:
-      return "all_gather";
-    case CollectiveKind::reduce_scatter:
-      return "reduce_scatter";
-    case CollectiveKind::all_to_all:
-      return "all_to_all";
-    case CollectiveKind::broadcast:
-      return "broadcast";
-    case CollectiveKind::send:
-      return "send";
-    case CollectiveKind::receive:
-      return "receive";
-    case CollectiveKind::barrier:
-      return "barrier";
-  }
-  return "?";
+  constexpr std::array kNames{"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                              "broadcast",  "send",       "receive",        "barrier"};
+  const auto at = static_cast<std::size_t>(kind);
+  return at < kNames.size() ? kNames[at] : "?";
 }
 
 }  // namespace tessera::dist

@@ -1,9 +1,6 @@
 #include <tessera/dist/comm/host_operand.h>
 
-#include <algorithm>
 #include <cstring>
-#include <numeric>
-#include <utility>
 
 #include <tessera/core/device/backend.h>
 #include <tessera/dist/comm/validate.h>
@@ -32,52 +29,39 @@ void copy_from_host(const Operand& to, std::size_t offset, const std::byte* from
 
 }  // namespace
 
-HostOperand::HostOperand(const Operand& given, bool uneven, std::vector<Run> runs,
-                         std::size_t nbytes)
+HostOperand::HostOperand(const Collective& c, const Operand& given, const Contents& contents)
     : given_(given), host_(given) {
-  if (uneven || (given.storage && !is_host_addressable(given.storage->device()))) {
-    host_.storage = make_ref<Storage>(nbytes, Device{}, MemoryCategory::communication);
-    host_.offset = 0;
-    runs_ = std::move(runs);
+  const bool uneven = !c.counts.empty();
+  if (!uneven && (!given.storage || is_host_addressable(given.storage->device()))) {
+    return;
+  }
+  const std::size_t element = size_of(c.dtype);
+  const std::size_t nbytes = contents.elements * element;
+  host_.storage = make_ref<Storage>(nbytes, Device{}, MemoryCategory::communication);
+  host_.offset = 0;
+  if (!uneven) {
+    runs_.push_back({0, 0, nbytes});
+  } else if (contents.own_part) {
+    runs_.push_back({0, 0, c.counts[static_cast<std::size_t>(contents.rank)] * element});
+  } else {
+    std::size_t from = 0, host = 0;
+    for (int block = 0; block < contents.blocks; ++block) {
+      for (const std::size_t count : c.counts) {
+        runs_.push_back({from, host, count * element});
+        from += count * element, host += c.count * element;
+      }
+    }
   }
 }
 
 HostOperand HostOperand::sent(const Collective& c, int rank, int size) {
-  const std::size_t element = size_of(c.dtype);
-  const std::size_t nbytes = send_count(c, rank, size) * element;
-  std::vector<Run> runs;
-  if (c.counts.empty()) {
-    runs.push_back({0, 0, nbytes});
-  } else if (c.kind == CollectiveKind::all_gather) {
-    runs.push_back({0, 0, c.counts[static_cast<std::size_t>(rank)] * element});
-  } else {
-    std::size_t given = 0, host = 0;
-    for (int block = 0; block < blocks_of(c, rank); ++block) {
-      for (const std::size_t count : c.counts) {
-        runs.push_back({given, host, count * element});
-        given += count * element, host += c.count * element;
-      }
-    }
-  }
-  return {c.send, !c.counts.empty(), std::move(runs), nbytes};
+  const bool own_part = c.kind == CollectiveKind::all_gather;
+  return {c, c.send, {send_count(c, rank, size), own_part, rank, blocks_of(c, rank)}};
 }
 
 HostOperand HostOperand::received(const Collective& c, int rank, int size) {
-  const std::size_t element = size_of(c.dtype);
-  const std::size_t nbytes = receive_count(c, size) * element;
-  std::vector<Run> runs;
-  if (c.counts.empty()) {
-    runs.push_back({0, 0, nbytes});
-  } else if (c.kind == CollectiveKind::reduce_scatter) {
-    runs.push_back({0, 0, c.counts[static_cast<std::size_t>(rank)] * element});
-  } else {
-    std::size_t given = 0, host = 0;
-    for (const std::size_t count : c.counts) {
-      runs.push_back({given, host, count * element});
-      given += count * element, host += c.count * element;
-    }
-  }
-  return {c.receive, !c.counts.empty(), std::move(runs), nbytes};
+  const bool own_part = c.kind == CollectiveKind::reduce_scatter;
+  return {c, c.receive, {receive_count(c, size), own_part, rank, 1}};
 }
 
 /// Padding is zeros: it is summed.

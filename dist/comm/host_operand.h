@@ -28,7 +28,13 @@ class HostOperand {
     std::size_t host = 0;
     std::size_t nbytes = 0;
   };
-  HostOperand(const Operand& given, bool uneven, std::vector<Run> runs, std::size_t nbytes);
+  /// What an operand consists of, padded.
+  struct Contents {
+    std::size_t elements;
+    bool own_part;  ///< of uneven ones the rank's alone, not all of them `blocks` times
+    int rank, blocks;
+  };
+  HostOperand(const Collective& c, const Operand& given, const Contents& contents);
 
   Operand given_, host_;
   std::vector<Run> runs_;  ///< of a copy

@@ -1,6 +1,7 @@
 #include <tessera/dist/reduce/tree_sum.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -151,15 +152,9 @@ DType accumulator_of(DType dtype) noexcept {
 }
 
 const char* to_string(ReduceOp op) noexcept {
-  switch (op) {
-    case ReduceOp::sum:
-      return "sum";
-    case ReduceOp::min:
-      return "min";
-    case ReduceOp::max:
-      return "max";
-  }
-  return "?";
+  constexpr std::array kNames{"sum", "min", "max"};
+  const auto at = static_cast<std::size_t>(op);
+  return at < kNames.size() ? kNames[at] : "?";
 }
 
 void check_reducible(ReduceOp op, DType dtype) {
