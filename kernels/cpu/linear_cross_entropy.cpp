@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <vector>
+#include <functional>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/tree.h>
 #include <tessera/core/device/allocator.h>
 #include <tessera/kernels/cpu/gemm.h>
 #include <tessera/kernels/cpu/isa.h>
@@ -33,38 +34,23 @@ class WeightSums {
 
   /// Memory for the next block's sum. The lowest level is the gradient itself where it may be.
   float* next() {
-    const auto level = static_cast<std::int64_t>(weights_.size());
+    const auto level = static_cast<std::int64_t>(sums_.size());
     if (h_.accumulate) {
       return buffers_ + level * size_;
     }
     return level == 0 ? h_.dweight : buffers_ + (level - 1) * size_;
   }
 
-  void push() {
-    sums_.push_back(next());
-    weights_.push_back(1);
-    while (weights_.size() > 1 && weights_.back() == weights_[weights_.size() - 2]) {
-      merge();
-    }
-  }
+  void push() { sums_.take(pushed_++, 1, next(), std::bind_front(&WeightSums::add, this)); }
 
   void finish() {
-    while (weights_.size() > 1) {
-      merge();
-    }
+    sums_.finish(std::bind_front(&WeightSums::add, this));
     if (h_.accumulate && !sums_.empty()) {
-      add(h_.dweight, sums_[0]);
+      add(h_.dweight, sums_.back());
     }
   }
 
  private:
-  void merge() {
-    const std::size_t last = weights_.size() - 1;
-    add(sums_[last - 1], sums_[last]);
-    weights_[last - 1] += weights_[last];
-    weights_.pop_back();
-    sums_.pop_back();
-  }
   void add(float* into, const float* from) const {
     const auto run = IsaTable<NormTable>::get().add;
     constexpr std::int64_t kStep = 65536;
@@ -75,8 +61,8 @@ class WeightSums {
   std::int64_t size_;
   HeldBlock memory_;
   float* buffers_ = nullptr;
-  std::vector<float*> sums_;
-  std::vector<std::int64_t> weights_;
+  TreeSum<float*> sums_;
+  std::int64_t pushed_ = 0;
 };
 
 class Head {
