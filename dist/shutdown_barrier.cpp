@@ -1,7 +1,12 @@
 #include <tessera/dist/shutdown_barrier.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -14,7 +19,6 @@
 #include <tessera/dist/comm/split_group.h>
 #include <tessera/dist/comm/watch.h>
 #include <tessera/dist/process_watchdog.h>
-#include <tessera/dist/stopped_ranks.h>
 
 namespace tessera::dist {
 namespace {
@@ -75,6 +79,53 @@ class SilenceFinder {
   Heartbeats heartbeats_;
   Time last_{};
 };
+
+namespace fs = std::filesystem;
+
+std::string read_whole(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Whether /proc/PID/stat, "pid (name) state parent ...", is of a stopped child of `parent`.
+bool is_stopped_child(const std::string& stat, pid_t parent) {
+  const std::size_t name_end = stat.rfind(") ");
+  if (name_end == std::string::npos || stat.size() < name_end + 5) {
+    return false;
+  }
+  const char state = stat[name_end + 2];
+  const bool stopped = state == 'T' || state == 't';
+  return stopped && std::atol(stat.c_str() + name_end + 4) == parent;
+}
+
+/// The rank that Open MPI's mpirun, or srun, gave a process.
+std::string rank_of(const std::string& environment) {
+  for (const std::string name : {"OMPI_COMM_WORLD_RANK=", "PMIX_RANK="}) {
+    const std::size_t at = ('\0' + environment).find('\0' + name);
+    if (at != std::string::npos) {
+      return environment.c_str() + at + name.size();
+    }
+  }
+  return "?";
+}
+
+/// "rank 1 (process 4711)", and so on: processes that the launcher of this one started too and that
+/// are stopped, as by SIGSTOP or a debugger. Empty when there are none, or when this system does
+/// not say.
+std::string stopped_ranks_here() {
+  std::string text;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
+    const std::string process = entry.path().filename();
+    if (process.find_first_not_of("0123456789") == std::string::npos &&
+        is_stopped_child(read_whole(entry.path() / "stat"), getppid())) {
+      text.append(text.empty() ? "rank " : ", rank ");
+      text.append(rank_of(read_whole(entry.path() / "environ")));
+      text.append(" (process ").append(process).append(")");
+    }
+  }
+  return text;
+}
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -49,6 +50,13 @@ class Rendezvous {
   std::mutex mutex_;
   std::map<std::pair<std::uint64_t, int>, std::weak_ptr<Rendezvous>> children_;
 };
+
+/// A world of `size` ranks.
+Membership whole_world(int rank, int size) {
+  Membership world{"world", rank, std::vector<int>(static_cast<std::size_t>(size))};
+  std::iota(world.world_ranks.begin(), world.world_ranks.end(), 0);
+  return world;
+}
 
 std::shared_ptr<const AddressSpace> addresses_of(bool direct) {
   if (direct) {

@@ -19,7 +19,4 @@ struct Membership {
   }
 };
 
-/// A world of `size` ranks.
-[[nodiscard]] Membership whole_world(int rank, int size);
-
 }  // namespace tessera::dist

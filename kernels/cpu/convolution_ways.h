@@ -24,8 +24,4 @@ void make_weight_by_shifts(const ConvolutionTask&);
 /// Carries a convolution that suits out on the thread pool.
 void convolve_by_winograd(const ConvolutionTask&);
 
-/// What `convolve_by_winograd` does for y or x, and for the weight.
-void make_images_by_winograd(const ConvolutionTask&);
-void make_weight_by_winograd(const ConvolutionTask&);
-
 }  // namespace tessera::cpu

@@ -155,6 +155,11 @@ constexpr void fill_binary(ElementwiseTable::BinaryRange* row) {
   int i = 0;
   ((row[i++] = binary<T, F>), ...);
 }
+template <class T, class... F>
+constexpr void fill_arithmetic(ElementwiseTable& t, int dtype) {
+  int i = 0;
+  ((t.binary[dtype][i] = binary<T, F>, t.scalar[dtype][i] = scalar<T, F>, ++i), ...);
+}
 template <class... F>
 constexpr void fill_mixed(ElementwiseTable::BinaryRange* row) {
   static_assert(sizeof...(F) == static_cast<int>(Binary::count));
@@ -168,14 +173,7 @@ constexpr void fill(ElementwiseTable& t, int dtype) {
              Square, Reciprocal, InverseRoot, Logarithm, Mish, HardSigmoid>(t.unary[dtype]);
   fill_binary<T, ReluBackward, SiluBackward, GeluTanhGradient, GeluErfGradient, SigmoidBackward,
               TanhBackward>(t.gradient[dtype]);
-  fill_binary<T, Add, Subtract, Multiply, Divide, Maximum, Minimum, Prelu>(t.binary[dtype]);
-  t.scalar[dtype][0] = scalar<T, Add>;
-  t.scalar[dtype][1] = scalar<T, Subtract>;
-  t.scalar[dtype][2] = scalar<T, Multiply>;
-  t.scalar[dtype][3] = scalar<T, Divide>;
-  t.scalar[dtype][4] = scalar<T, Maximum>;
-  t.scalar[dtype][5] = scalar<T, Minimum>;
-  t.scalar[dtype][6] = scalar<T, Prelu>;
+  fill_arithmetic<T, Add, Subtract, Multiply, Divide, Maximum, Minimum, Prelu>(t, dtype);
   t.parametric[dtype][0] = parametric<T, Clamp>;
   t.parametric[dtype][1] = parametric<T, Elu>;
   t.parametric[dtype][2] = parametric<T, Softplus>;
