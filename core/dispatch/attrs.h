@@ -24,6 +24,13 @@ struct NoAttrs {
   friend bool operator==(const NoAttrs&, const NoAttrs&) = default;
 };
 
+/// The attributes of an op that works along one dim.
+struct DimAttrs {
+  int dim = 0;
+  void fields(auto&& see) const { see("dim", dim); }
+  friend bool operator==(const DimAttrs&, const DimAttrs&) = default;
+};
+
 namespace detail {
 
 /// Attributes with fields show them, in order:

@@ -41,6 +41,10 @@ struct AttentionOptions {
   double dropout = 0;   ///< probability that a weight is zeroed; keyed as in dropout.h
 };
 
+/// From what a caller asks to the attributes of a call; draws a key when there is dropout. `x`
+/// holds the queries, samples in dim 0.
+[[nodiscard]] AttentionAttrs attention_attrs(const Tensor& x, const AttentionOptions& options);
+
 /// Attention of q (batch, heads, queries, size) to k and v (batch, kv_heads, keys, size), where
 /// kv_heads divides heads. The mask, if defined, broadcasts to (batch, heads, queries, keys): bool,
 /// true where a query sees a key, or floating, added to the scores; it gets no gradient. A query

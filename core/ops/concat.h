@@ -8,11 +8,7 @@ namespace tessera {
 struct Concat {
   static constexpr OpInfo info{
       .name = "concat", .doc = "the inputs one after another along a dim", .linear = LinearIn::all};
-  struct Attrs {
-    int dim = 0;
-    void fields(auto&& see) const { see("dim", dim); }
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
+  using Attrs = DimAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);

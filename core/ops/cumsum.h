@@ -9,11 +9,7 @@ struct Cumsum {
   static constexpr OpInfo info{.name = "cumsum",
                                .doc = "sums of all elements up to each along a dim",
                                .linear = LinearIn::first};
-  struct Attrs {
-    int dim = 0;
-    void fields(auto&& see) const { see("dim", dim); }
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
+  using Attrs = DimAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);

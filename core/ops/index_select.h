@@ -10,11 +10,7 @@ struct IndexSelect {
                                .doc = "slices of x along a dim, by position",
                                .saved_inputs = 0b10,
                                .linear = LinearIn::first};
-  struct Attrs {
-    int dim = 0;
-    void fields(auto&& see) const { see("dim", dim); }
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
+  using Attrs = DimAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);

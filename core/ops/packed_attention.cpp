@@ -1,7 +1,6 @@
 #include <tessera/core/ops/packed_attention.h>
 
 #include <tessera/core/dispatch/vjp.h>
-#include <tessera/core/ops/support/attention_options.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
 #include <tessera/core/ops/support/saved_inputs.h>

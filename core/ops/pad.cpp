@@ -16,12 +16,7 @@ std::int64_t gap(const Pad::Attrs& attrs, int d) {
 }
 
 bool all_natural(const Dims& sizes) {
-  for (const std::int64_t size : sizes) {
-    if (size < 0) {
-      return false;
-    }
-  }
-  return true;
+  return std::ranges::none_of(sizes, [](std::int64_t size) { return size < 0; });
 }
 
 }  // namespace

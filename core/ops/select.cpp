@@ -2,6 +2,7 @@
 
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/pad.h>
+#include <tessera/core/ops/squeeze.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/unsqueeze.h>
 
@@ -36,16 +37,7 @@ void Select::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Select::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule;
-  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
-  DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
-  const int dim = normalize_dim("select", attrs.dim, in.size);
-  for (int d = 0; d < in.size; ++d) {
-    if (d != dim) {
-      in[d] = out[d < dim ? d : d - 1] = static_cast<std::int8_t>(d);
-    }
-  }
-  return rule;
+  return Squeeze::shard(c, {attrs.dim});
 }
 
 Tensor select(const Tensor& x, int dim, std::int64_t index) {

@@ -26,16 +26,14 @@ void Squeeze::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Squeeze::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule;
-  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
-  DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
+  DimLabels in = DimLabels::numbered(c.input().ndim());
   const int dim = normalize_dim("squeeze", attrs.dim, in.size);
-  for (int d = 0; d < in.size; ++d) {
-    if (d != dim) {
-      in[d] = out[d < dim ? d : d - 1] = static_cast<std::int8_t>(d);
-    }
+  in[dim] = DimLabels::kWhole;
+  DimLabels out(in.size - 1);
+  for (int d = 0; d < out.size; ++d) {
+    out[d] = in[d < dim ? d : d + 1];
   }
-  return rule;
+  return {.inputs = {in}, .outputs = {out}};
 }
 
 Tensor squeeze(const Tensor& x, int dim) {

@@ -22,14 +22,13 @@ void Unsqueeze::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Unsqueeze::shard(const Infer& c, const Attrs& attrs) {
-  ShardRule rule;
-  DimLabels& in = rule.inputs.emplace_back(c.input().ndim());
-  DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
+  const DimLabels in = DimLabels::numbered(c.input().ndim());
+  DimLabels out(in.size + 1);
   const int dim = normalize_dim("unsqueeze", attrs.dim, out.size);
   for (int d = 0; d < in.size; ++d) {
-    in[d] = out[d < dim ? d : d + 1] = static_cast<std::int8_t>(d);
+    out[d < dim ? d : d + 1] = in[d];
   }
-  return rule;
+  return {.inputs = {in}, .outputs = {out}};
 }
 
 Tensor unsqueeze(const Tensor& x, int dim) {

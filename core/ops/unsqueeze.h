@@ -8,11 +8,7 @@ namespace tessera {
 struct Unsqueeze {
   static constexpr OpInfo info{
       .name = "unsqueeze", .doc = "x with a new dim of size 1", .view = true};
-  struct Attrs {
-    int dim = 0;
-    void fields(auto&& see) const { see("dim", dim); }
-    friend bool operator==(const Attrs&, const Attrs&) = default;
-  };
+  using Attrs = DimAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void alias(const TensorImpl& in, TensorImpl& out, int index, const Attrs& attrs);
   static void vjp(Vjp& v, const Attrs& attrs);

@@ -17,7 +17,6 @@
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/ops/squeeze.h>
-#include <tessera/core/ops/support/attention_options.h>
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/nn/layers/attention_mask.h>

@@ -102,4 +102,9 @@ void attention_backward(const AttentionProblem& problem, const AttentionData& x,
                         const std::vector<double>& gradient, const std::vector<double>& sums,
                         AttentionData& to);
 
+/// The dtype of sums and statistics of an op on inputs of `dtype`.
+[[nodiscard]] inline DType statistics_dtype(DType dtype) {
+  return dtype == DType::f64 ? DType::f64 : DType::f32;
+}
+
 }  // namespace tessera

@@ -8,12 +8,6 @@
 
 namespace tessera {
 
-struct AlongDimAttrs {
-  int dim = -1;  ///< in [0, ndim)
-  void fields(auto&& see) const { see("dim", dim); }
-  friend bool operator==(const AlongDimAttrs&, const AlongDimAttrs&) = default;
-};
-
 /// `inputs` inputs and one output of one shape and of floating dtypes; the output has the dtype of
 /// input 0.
 void infer_along(Infer& c, int inputs, int dim);
@@ -23,7 +17,7 @@ void infer_along(Infer& c, int inputs, int dim);
 /// What these ops share; an op of so many inputs inherits it and adds the rest.
 template <int kInputs>
 struct AlongDim {
-  using Attrs = AlongDimAttrs;
+  using Attrs = DimAttrs;  ///< dim in [0, ndim)
   static void infer(Infer& c, const Attrs& attrs) { infer_along(c, kInputs, attrs.dim); }
   static ShardRule shard(const Infer& c, const Attrs& attrs) { return rule_along(c, attrs.dim); }
 };
