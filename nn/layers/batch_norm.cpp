@@ -4,10 +4,9 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/log.h>
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/batch_norm.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/tensor/modes.h>
 #include <tessera/nn/buffer_step.h>
 

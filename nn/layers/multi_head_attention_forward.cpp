@@ -3,20 +3,19 @@
 #include <array>
 #include <cmath>
 
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/dropout.h>
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/matmul.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/packed_attention.h>
 #include <tessera/core/ops/pad.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/softmax.h>
 #include <tessera/core/ops/squeeze.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/nn/layers/attention_mask.h>

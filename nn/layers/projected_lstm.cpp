@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/sigmoid.h>
 #include <tessera/core/ops/stack.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/ops/tanh.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/ops/where.h>

@@ -2,14 +2,12 @@
 
 #include <cmath>
 
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/relu.h>
 #include <tessera/core/ops/sigmoid.h>
 #include <tessera/core/ops/stack.h>
-#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/ops/tanh.h>
 #include <tessera/nn/init/uniform.h>
 #include <tessera/nn/layers/zero_state.h>

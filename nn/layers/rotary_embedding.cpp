@@ -4,15 +4,13 @@
 #include <vector>
 
 #include <tessera/core/dispatch/split_plan.h>
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/concat.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/stack.h>
-#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/microbatch_shape.h>
 #include <tessera/core/tensor/transfer.h>

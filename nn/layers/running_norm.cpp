@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include <tessera/core/device/memory_stats.h>
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
 #include <tessera/nn/init/constant.h>

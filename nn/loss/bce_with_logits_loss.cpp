@@ -1,7 +1,6 @@
 #include <tessera/nn/loss/bce_with_logits_loss.h>
 
 #include <tessera/core/ops/binary_cross_entropy_with_logits.h>
-#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 
 namespace tessera::nn {
@@ -10,12 +9,9 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
                                         const BCEWithLogitsLossOptions& options) {
   using Op = BinaryCrossEntropyWithLogits;
   constexpr const char* kName = Op::info.name;
-  const auto [logits, shares] = stacked_alike(input, target);
-  check_same_shape(kName, logits, shares);
-  check_weight(kName, "weight", options.weight, logits);
-  check_weight(kName, "pos_weight", options.pos_weight, logits);
-  const Tensor x = widened(logits);
-  const Tensor y = widened(shares);
+  const auto [x, y] = widened_alike(kName, input, target);
+  check_weight(kName, "weight", options.weight, x);
+  check_weight(kName, "pos_weight", options.pos_weight, x);
   const Tensor losses =
       options.pos_weight.defined() ? call<Op>({x, y, options.pos_weight}) : call<Op>({x, y});
   return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);

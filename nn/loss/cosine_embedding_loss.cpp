@@ -1,14 +1,11 @@
 #include <tessera/nn/loss/cosine_embedding_loss.h>
 
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/comparison.h>
-#include <tessera/core/ops/div.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/relu.h>
 #include <tessera/core/ops/sqrt.h>
-#include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/ops/where.h>
 
 namespace tessera::nn {

@@ -1,15 +1,13 @@
 #include <tessera/nn/loss/cross_entropy_loss.h>
 
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/log_softmax.h>
 #include <tessera/core/ops/max.h>
 #include <tessera/core/ops/maximum.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
-#include <tessera/core/ops/neg.h>
 #include <tessera/core/ops/permute.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/ops/where.h>
 #include <tessera/nn/loss/class_targets.h>
 

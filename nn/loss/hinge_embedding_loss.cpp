@@ -1,9 +1,8 @@
 #include <tessera/nn/loss/hinge_embedding_loss.h>
 
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/relu.h>
-#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/ops/where.h>
 
 namespace tessera::nn {

@@ -1,13 +1,11 @@
 #include <tessera/nn/loss/kl_div_loss.h>
 
 #include <tessera/core/ops/comparison.h>
-#include <tessera/core/ops/div.h>
 #include <tessera/core/ops/exp.h>
 #include <tessera/core/ops/log.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
-#include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/ops/where.h>
 
 namespace tessera::nn {
@@ -35,10 +33,7 @@ Tensor mean_over_first_dim(const Tensor& losses) {
 }  // namespace
 
 Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions& options) {
-  const auto [logs, shares] = stacked_alike(input, target);
-  check_same_shape("kl_div", logs, shares);
-  const Tensor x = widened(logs);
-  const Tensor y = widened(shares);
+  const auto [x, y] = widened_alike("kl_div", input, target);
   const Tensor losses = options.log_target ? exp(y) * (y - x) : negative_entropy(y) - y * x;
   switch (options.reduction) {
     case KLDivReduction::batchmean:

@@ -1,9 +1,8 @@
 #include <tessera/nn/loss/margin_ranking_loss.h>
 
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/relu.h>
-#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/arithmetic.h>
 
 namespace tessera::nn {
 

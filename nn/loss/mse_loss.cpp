@@ -1,15 +1,12 @@
 #include <tessera/nn/loss/mse_loss.h>
 
-#include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
-#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/arithmetic.h>
 
 namespace tessera::nn {
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
-  const auto [x, y] = stacked_alike(input, target);
-  check_same_shape("mse_loss", x, y);
-  const Tensor error = widened(x) - widened(y);
+  const auto [x, y] = widened_alike("mse_loss", input, target);
+  const Tensor error = x - y;
   return reduce(error * error, reduction);
 }
 

@@ -1,14 +1,11 @@
 #include <tessera/nn/loss/multi_margin_loss.h>
 
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/comparison.h>
-#include <tessera/core/ops/div.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/one_hot.h>
 #include <tessera/core/ops/relu.h>
-#include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/ops/where.h>
 #include <tessera/nn/loss/class_targets.h>

@@ -1,8 +1,7 @@
 #include <tessera/nn/loss/nll_loss.h>
 
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
-#include <tessera/core/ops/neg.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/nn/loss/class_targets.h>
 
 namespace tessera::nn {

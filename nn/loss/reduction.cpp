@@ -25,6 +25,12 @@ void check_same_shape(const char* op, const Tensor& input, const Tensor& target)
                     expected);
 }
 
+std::pair<Tensor, Tensor> widened_alike(const char* op, const Tensor& input, const Tensor& target) {
+  const auto [x, y] = stacked_alike(input, target);
+  check_same_shape(op, x, y);
+  return {widened(x), widened(y)};
+}
+
 void check_weight(const char* op, const char* name, const Tensor& weight, const Tensor& input) {
   if (weight.defined()) {
     const Shape expected = unstacked_shape(input);

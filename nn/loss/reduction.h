@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <tessera/core/ops/cross_entropy.h>
 
@@ -31,6 +32,10 @@ using Reduction = LossReduction;
 /// Throws ValueError naming `op` unless both have one shape: broadcasting (8, 1) with (8) would
 /// train on 64 pairs.
 void check_same_shape(const char* op, const Tensor& input, const Tensor& target);
+
+/// Both widened, and alike in their microbatches. Throws as check_same_shape does.
+[[nodiscard]] std::pair<Tensor, Tensor> widened_alike(const char* op, const Tensor& input,
+                                                      const Tensor& target);
 
 /// Throws ValueError naming `op` unless `weight`, where it is there, broadcasts to the shape of
 /// `input`: a larger one would repeat the losses.

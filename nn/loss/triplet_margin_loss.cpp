@@ -1,11 +1,10 @@
 #include <tessera/nn/loss/triplet_margin_loss.h>
 
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/minimum.h>
 #include <tessera/core/ops/norm.h>
 #include <tessera/core/ops/relu.h>
-#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/arithmetic.h>
 
 namespace tessera::nn {
 

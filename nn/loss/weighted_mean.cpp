@@ -7,11 +7,10 @@
 #include <tessera/core/ops/abs.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
-#include <tessera/core/ops/div.h>
 #include <tessera/core/ops/logical.h>
 #include <tessera/core/ops/microbatches.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/ops/where.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/loss/reduction.h>

@@ -5,11 +5,9 @@
 #include <limits>
 
 #include <tessera/core/ops/clamp.h>
-#include <tessera/core/ops/div.h>
 #include <tessera/core/ops/mean.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/rsqrt.h>
-#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/nn/optim/option_checks.h>
 #include <tessera/nn/optim/whole_parameter.h>
 

@@ -5,13 +5,10 @@
 #include <limits>
 
 #include <tessera/core/dispatch/autocast.h>
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/clamp.h>
-#include <tessera/core/ops/div.h>
 #include <tessera/core/ops/matmul.h>
-#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/norm.h>
-#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/nn/optim/option_checks.h>
 #include <tessera/nn/optim/whole_parameter.h>
 

@@ -1,9 +1,8 @@
 // What optimizers that update whole parameters share.
 #pragma once
 
-#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
-#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/support/arithmetic.h>
 
 namespace tessera::optim {
 

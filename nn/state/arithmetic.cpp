@@ -1,8 +1,5 @@
 // Computing with trees of tensors, leaf by leaf.
-#include <tessera/core/ops/add.h>
-#include <tessera/core/ops/div.h>
-#include <tessera/core/ops/mul.h>
-#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/nn/state/variables.h>
 
 namespace tessera::nn {

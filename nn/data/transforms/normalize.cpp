@@ -6,8 +6,7 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/cast.h>
-#include <tessera/core/ops/div.h>
-#include <tessera/core/ops/sub.h>
+#include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/data/transforms/picture.h>
 
