@@ -1,41 +1,29 @@
 // Channels as positions, and back, as layers.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/pixel_shuffle.h>
-#include <tessera/nn/module.h>
+#include <tessera/nn/layers/settings.h>
 
 namespace tessera::nn {
 
 /// x (..., C factor^2, H, W) -> (..., C, H factor, W factor).
-class PixelShuffle : public Module {
+class PixelShuffle : public WithSettings<std::int64_t> {
  public:
-  explicit PixelShuffle(std::int64_t upscale_factor) : factor_(upscale_factor) {}
-  [[nodiscard]] Tensor forward(const Tensor& x) const { return pixel_shuffle(x, factor_); }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(factor_); }
-  [[nodiscard]] std::string extra_repr() const override {
-    return tessera::detail::concat("upscale_factor=", factor_);
+  explicit PixelShuffle(std::int64_t upscale_factor)
+      : WithSettings({"upscale_factor"}, upscale_factor) {}
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    return pixel_shuffle(x, std::get<0>(settings()));
   }
-
- private:
-  std::int64_t factor_;
 };
 
 /// x (..., C, H factor, W factor) -> (..., C factor^2, H, W).
-class PixelUnshuffle : public Module {
+class PixelUnshuffle : public WithSettings<std::int64_t> {
  public:
-  explicit PixelUnshuffle(std::int64_t downscale_factor) : factor_(downscale_factor) {}
-  [[nodiscard]] Tensor forward(const Tensor& x) const { return pixel_unshuffle(x, factor_); }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(factor_); }
-  [[nodiscard]] std::string extra_repr() const override {
-    return tessera::detail::concat("downscale_factor=", factor_);
+  explicit PixelUnshuffle(std::int64_t downscale_factor)
+      : WithSettings({"downscale_factor"}, downscale_factor) {}
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    return pixel_unshuffle(x, std::get<0>(settings()));
   }
-
- private:
-  std::int64_t factor_;
 };
 
 }  // namespace tessera::nn

@@ -7,7 +7,7 @@
 namespace tessera::nn {
 
 /// min(max(x + 3, 0), 6) / 6, element by element.
-class Hardsigmoid : public InplaceActivation {
+class Hardsigmoid : public InplaceActivation<> {
  public:
   explicit Hardsigmoid(bool inplace = false) : InplaceActivation(inplace) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const {

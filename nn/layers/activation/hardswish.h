@@ -7,7 +7,7 @@
 namespace tessera::nn {
 
 /// x hardsigmoid(x), element by element.
-class Hardswish : public InplaceActivation {
+class Hardswish : public InplaceActivation<> {
  public:
   explicit Hardswish(bool inplace = false) : InplaceActivation(inplace) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const {

@@ -4,28 +4,30 @@
 #include <string>
 #include <tuple>
 
-#include <tessera/nn/module.h>
+#include <tessera/nn/layers/settings.h>
 
 namespace tessera::nn {
 
 /// In place, forward returns the tensor that it was given. That may be no leaf that requires a
 /// gradient, nor the input of a module with backward hooks: RuntimeError.
-class InplaceActivation : public Module {
+template <class... T>
+class InplaceActivation : public WithSettings<T...> {
  public:
-  explicit InplaceActivation(bool inplace) : inplace_(inplace) {}
+  using typename WithSettings<T...>::Names;
+  explicit InplaceActivation(bool inplace, const Names& names = {}, const T&... settings)
+      : WithSettings<T...>(names, settings...), inplace_(inplace) {}
   /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(inplace_); }
-  [[nodiscard]] std::string extra_repr() const override { return with_inplace(""); }
-  [[nodiscard]] bool inplace() const { return inplace_; }
-
- protected:
-  /// `settings` as printed, and behind them inplace=True where it is.
-  [[nodiscard]] std::string with_inplace(const std::string& settings) const {
+  [[nodiscard]] auto arguments() const {
+    return std::tuple_cat(this->settings(), std::tuple(inplace_));
+  }
+  [[nodiscard]] std::string extra_repr() const override {
+    const std::string settings = WithSettings<T...>::extra_repr();
     if (!inplace_) {
       return settings;
     }
     return settings.empty() ? "inplace=True" : settings + ", inplace=True";
   }
+  [[nodiscard]] bool inplace() const { return inplace_; }
 
  private:
   bool inplace_;

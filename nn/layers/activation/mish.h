@@ -7,7 +7,7 @@
 namespace tessera::nn {
 
 /// x tanh(softplus(x)), element by element.
-class Mish : public InplaceActivation {
+class Mish : public InplaceActivation<> {
  public:
   explicit Mish(bool inplace = false) : InplaceActivation(inplace) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return inplace() ? mish_(x) : mish(x); }

@@ -7,7 +7,7 @@
 namespace tessera::nn {
 
 /// max(x, 0), element by element.
-class ReLU : public InplaceActivation {
+class ReLU : public InplaceActivation<> {
  public:
   explicit ReLU(bool inplace = false) : InplaceActivation(inplace) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return inplace() ? relu_(x) : relu(x); }

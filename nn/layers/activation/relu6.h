@@ -7,7 +7,7 @@
 namespace tessera::nn {
 
 /// min(max(x, 0), 6), element by element.
-class ReLU6 : public InplaceActivation {
+class ReLU6 : public InplaceActivation<> {
  public:
   explicit ReLU6(bool inplace = false) : InplaceActivation(inplace) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return inplace() ? relu6_(x) : relu6(x); }

@@ -7,7 +7,7 @@
 namespace tessera::nn {
 
 /// scale elu(x, alpha) with the numbers of self-normalizing networks, element by element.
-class SELU : public InplaceActivation {
+class SELU : public InplaceActivation<> {
  public:
   explicit SELU(bool inplace = false) : InplaceActivation(inplace) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return inplace() ? selu_(x) : selu(x); }

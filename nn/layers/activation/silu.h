@@ -7,7 +7,7 @@
 namespace tessera::nn {
 
 /// x sigmoid(x), element by element.
-class SiLU : public InplaceActivation {
+class SiLU : public InplaceActivation<> {
  public:
   explicit SiLU(bool inplace = false) : InplaceActivation(inplace) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const { return inplace() ? silu_(x) : silu(x); }

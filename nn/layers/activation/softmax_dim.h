@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/microbatches.h>
@@ -18,10 +17,6 @@ inline int softmax_dim(const char* layer, std::optional<int> dim, const Tensor& 
   const int guess = ndim == 0 || ndim == 1 || ndim == 3 ? 0 : 1;
   log_once(layer, LogLevel::warning, layer, ": no dim was given; taking dim ", guess);
   return guess;
-}
-
-inline std::string dim_text(std::optional<int> dim) {
-  return "dim=" + (dim ? std::to_string(*dim) : "None");
 }
 
 }  // namespace tessera::nn

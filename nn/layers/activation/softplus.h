@@ -1,28 +1,20 @@
 // The smooth rectifier as a module.
 #pragma once
 
-#include <tuple>
-
 #include <tessera/core/ops/softplus.h>
-#include <tessera/nn/module.h>
-#include <tessera/nn/python_text.h>
+#include <tessera/nn/layers/settings.h>
 
 namespace tessera::nn {
 
 /// ln(1 + e^(beta x)) / beta, and x where beta x > threshold, element by element.
-class Softplus : public Module {
+class Softplus : public WithSettings<double, double> {
  public:
-  explicit Softplus(double beta = 1, double threshold = 20) : beta_(beta), threshold_(threshold) {}
-  [[nodiscard]] Tensor forward(const Tensor& x) const { return softplus(x, beta_, threshold_); }
-  /// What the constructor takes to make this again.
-  [[nodiscard]] auto arguments() const { return std::tuple(beta_, threshold_); }
-  [[nodiscard]] std::string extra_repr() const override {
-    return "beta=" + python_text(beta_) + ", threshold=" + python_text(threshold_);
+  explicit Softplus(double beta = 1, double threshold = 20)
+      : WithSettings({"beta", "threshold"}, beta, threshold) {}
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    const auto& [beta, threshold] = settings();
+    return softplus(x, beta, threshold);
   }
-
- private:
-  double beta_;
-  double threshold_;
 };
 
 }  // namespace tessera::nn
