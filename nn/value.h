@@ -76,6 +76,21 @@ class Value {
 /// `value` with what `f` makes of it in place of every tensor in its lists and maps.
 [[nodiscard]] Value map_tensors(const Value& value, const std::function<Tensor(const Tensor&)>& f);
 
+/// Calls `visit` for the tensors in `value` and in its lists and maps, in order.
+void each_tensor(const Value& value, const auto& visit) {
+  if (value.is<Tensor>()) {
+    visit(value.tensor());
+  } else if (value.is<Value::List>()) {
+    for (const Value& part : value.get<Value::List>()) {
+      each_tensor(part, visit);
+    }
+  } else if (value.is<Value::Map>()) {
+    for (const auto& [name, part] : value.get<Value::Map>()) {
+      each_tensor(part, visit);
+    }
+  }
+}
+
 /// The positional arguments of a call, and those by name.
 using Args = Value::List;
 using Kwargs = Value::Map;

@@ -17,21 +17,6 @@
 namespace tessera::nn::detail {
 namespace {
 
-/// Calls `visit` for the tensors in `value`, in order.
-void each_tensor(const Value& value, const auto& visit) {
-  if (value.is<Tensor>()) {
-    visit(value.tensor());
-  } else if (value.is<Value::List>()) {
-    for (const Value& part : value.get<Value::List>()) {
-      each_tensor(part, visit);
-    }
-  } else if (value.is<Value::Map>()) {
-    for (const auto& [name, part] : value.get<Value::Map>()) {
-      each_tensor(part, visit);
-    }
-  }
-}
-
 /// The dtype of the first floating or complex tensor of a call.
 std::optional<DType> floating_dtype(const Args& args, const Kwargs& kwargs) {
   std::vector<DType> found;

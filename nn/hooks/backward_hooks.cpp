@@ -16,24 +16,9 @@ namespace {
 
 /// The first tensor in a value; undefined when there is none.
 Tensor first_tensor(const Value& value) {
-  if (value.is<Tensor>()) {
-    return value.tensor();
-  }
-  if (value.is<Value::List>()) {
-    for (const Value& part : value.get<Value::List>()) {
-      if (Tensor found = first_tensor(part); found.defined()) {
-        return found;
-      }
-    }
-  }
-  if (value.is<Value::Map>()) {
-    for (const auto& [name, part] : value.get<Value::Map>()) {
-      if (Tensor found = first_tensor(part); found.defined()) {
-        return found;
-      }
-    }
-  }
-  return {};
+  Tensor first;
+  each_tensor(value, [&](const Tensor& x) { first = first.defined() ? first : x; });
+  return first;
 }
 
 void refuse_mixture(bool mixed, const std::string& who) {

@@ -18,6 +18,17 @@ Tensor empty_of(const Tensor& x) {
   return is_differentiable(y.dtype()) ? y.set_requires_grad(true) : y;
 }
 
+/// Calls `visit` for a tensor, or for each of a list of them.
+void each_listed(const Value& value, const auto& visit) {
+  if (value.is<Tensor>()) {
+    visit(value.tensor());
+  } else if (value.is<Value::List>()) {
+    for (const Value& part : value.get<Value::List>()) {
+      each_listed(part, visit);
+    }
+  }
+}
+
 /// The model without elements and hooks, in which everything has a gradient.
 ModulePtr copy_without_elements(const Module& model) {
   ModulePtr copy = detail::copy_with(model, [](const Slot& slot) {
@@ -46,31 +57,19 @@ class Follower {
     });
     module.register_forward_hook([this, row](const Module&, const Args&, const Value& output) {
       rows_[row].outputs.clear();
-      list_shapes(output, rows_[row].outputs);
+      each_listed(output, [&](const Tensor& x) { rows_[row].outputs.push_back(x.shape()); });
       claim(output);
       running_.pop_back();
     });
   }
 
-  static void list_shapes(const Value& value, std::vector<Shape>& shapes) {
-    if (value.is<Tensor>()) {
-      shapes.push_back(value.tensor().shape());
-    } else if (value.is<Value::List>()) {
-      for (const Value& part : value.get<Value::List>()) {
-        list_shapes(part, shapes);
-      }
-    }
-  }
-
   /// Gives all new work that `value` comes from to the running module.
   void claim(const Value& value) {
-    if (value.is<Value::List>()) {
-      for (const Value& part : value.get<Value::List>()) {
-        claim(part);
+    each_listed(value, [this](const Tensor& x) {
+      if (x.requires_grad()) {
+        claim_behind(edge_of(x).node);
       }
-    } else if (value.is<Tensor>() && value.tensor().requires_grad()) {
-      claim_behind(edge_of(value.tensor()).node);
-    }
+    });
   }
 
   void claim_behind(const Ref<TapeNode>& last) {
@@ -123,15 +122,8 @@ Summary described(const Module& model) {
 }
 
 std::int64_t bytes_of(const Value& value) {
-  if (value.is<Tensor>()) {
-    return static_cast<std::int64_t>(value.tensor().nbytes());
-  }
   std::int64_t bytes = 0;
-  if (value.is<Value::List>()) {
-    for (const Value& part : value.get<Value::List>()) {
-      bytes += bytes_of(part);
-    }
-  }
+  each_listed(value, [&](const Tensor& x) { bytes += static_cast<std::int64_t>(x.nbytes()); });
   return bytes;
 }
 
