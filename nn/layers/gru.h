@@ -18,8 +18,7 @@ class GRU : public Recurrent {
   /// `auto [output, state] = gru(x)`, as LSTM, with a hidden state alone.
   [[nodiscard]] std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& first = {},
                                                   const Tensor& lengths = {}) const {
-    const RecurrentOutput result = run(x, {first, {}}, lengths);
-    return {result.output, result.last.hidden};
+    return run(x, {first, {}}, lengths);
   }
 };
 
@@ -27,8 +26,7 @@ class GRU : public Recurrent {
 [[nodiscard]] inline std::pair<Tensor, Tensor> gru(const Tensor& x, const Tensor& first,
                                                    const std::vector<RecurrentWeights>& weights,
                                                    const RecurrentCall& call = {}) {
-  const RecurrentOutput result = run_recurrent(RecurrentCell::gru, x, {first, {}}, weights, call);
-  return {result.output, result.last.hidden};
+  return run_recurrent(RecurrentCell::gru, x, {first, {}}, weights, call);
 }
 
 }  // namespace tessera::nn

@@ -28,8 +28,7 @@ class LSTM : public Recurrent {
   /// RuntimeError for an x or a state of another shape.
   [[nodiscard]] std::pair<Tensor, LstmState> forward(const Tensor& x, const LstmState& first = {},
                                                      const Tensor& lengths = {}) const {
-    const RecurrentOutput result = run(x, {first.first, first.second}, lengths);
-    return {result.output, {result.last.hidden, result.last.cell}};
+    return run(x, {first.first, first.second}, lengths);
   }
 };
 
@@ -37,9 +36,7 @@ class LSTM : public Recurrent {
 [[nodiscard]] inline std::pair<Tensor, LstmState> lstm(const Tensor& x, const LstmState& first,
                                                        const std::vector<RecurrentWeights>& weights,
                                                        const RecurrentCall& call = {}) {
-  const RecurrentOutput result =
-      run_recurrent(RecurrentCell::lstm, x, {first.first, first.second}, weights, call);
-  return {result.output, {result.last.hidden, result.last.cell}};
+  return run_recurrent(RecurrentCell::lstm, x, {first.first, first.second}, weights, call);
 }
 
 }  // namespace tessera::nn

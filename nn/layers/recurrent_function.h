@@ -1,6 +1,7 @@
 // RNN, LSTM and GRU as functions of their weights: rnn.h, lstm.h and gru.h say which.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include <tessera/core/ops/recurrent.h>
@@ -34,6 +35,12 @@ struct RecurrentStates {
 struct RecurrentOutput {
   Tensor output;
   RecurrentStates last;
+
+  /// As layers without and with a cell give it.
+  operator std::pair<Tensor, Tensor>() const { return {output, last.hidden}; }
+  operator std::pair<Tensor, std::pair<Tensor, Tensor>>() const {
+    return {output, {last.hidden, last.cell}};
+  }
 };
 
 /// x (T, B, input), or (B, T, input) with batch_first, or (T, input) without a batch, through

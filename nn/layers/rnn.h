@@ -61,8 +61,7 @@ class RNN : public Recurrent {
   /// `auto [output, state] = rnn(x)`, as LSTM, with a hidden state alone.
   [[nodiscard]] std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& first = {},
                                                   const Tensor& lengths = {}) const {
-    const RecurrentOutput result = run(x, {first, {}}, lengths);
-    return {result.output, result.last.hidden};
+    return run(x, {first, {}}, lengths);
   }
 };
 
@@ -70,17 +69,13 @@ class RNN : public Recurrent {
 [[nodiscard]] inline std::pair<Tensor, Tensor> rnn_tanh(
     const Tensor& x, const Tensor& first, const std::vector<RecurrentWeights>& weights,
     const RecurrentCall& call = {}) {
-  const RecurrentOutput result =
-      run_recurrent(RecurrentCell::rnn_tanh, x, {first, {}}, weights, call);
-  return {result.output, result.last.hidden};
+  return run_recurrent(RecurrentCell::rnn_tanh, x, {first, {}}, weights, call);
 }
 
 [[nodiscard]] inline std::pair<Tensor, Tensor> rnn_relu(
     const Tensor& x, const Tensor& first, const std::vector<RecurrentWeights>& weights,
     const RecurrentCall& call = {}) {
-  const RecurrentOutput result =
-      run_recurrent(RecurrentCell::rnn_relu, x, {first, {}}, weights, call);
-  return {result.output, result.last.hidden};
+  return run_recurrent(RecurrentCell::rnn_relu, x, {first, {}}, weights, call);
 }
 
 }  // namespace tessera::nn
