@@ -1,8 +1,5 @@
 #include <tessera/nn/layers/dropout.h>
 
-#include <tessera/core/ops/alpha_dropout.h>
-#include <tessera/core/ops/channel_dropout.h>
-#include <tessera/core/ops/dropout.h>
 #include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
@@ -22,18 +19,6 @@ Tensor DropoutBase::apply_to(const Tensor& x, Tensor (*dropped)(const Tensor&, d
   }
   const Tensor y = dropped(x, p_);
   return inplace_ ? x.copy_(y) : y;
-}
-
-Tensor Dropout::forward(const Tensor& x) const {
-  return apply_to(x, dropout);
-}
-
-Tensor Dropout2d::forward(const Tensor& x) const {
-  return apply_to(x, channel_dropout);
-}
-
-Tensor AlphaDropout::forward(const Tensor& x) const {
-  return apply_to(x, alpha_dropout);
 }
 
 }  // namespace tessera::nn

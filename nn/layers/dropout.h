@@ -3,6 +3,9 @@
 
 #include <tuple>
 
+#include <tessera/core/ops/alpha_dropout.h>
+#include <tessera/core/ops/channel_dropout.h>
+#include <tessera/core/ops/dropout.h>
 #include <tessera/nn/module.h>
 
 namespace tessera::nn {
@@ -32,21 +35,21 @@ class DropoutBase : public Module {
 class Dropout : public DropoutBase {
  public:
   explicit Dropout(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
-  [[nodiscard]] Tensor forward(const Tensor& x) const;
+  [[nodiscard]] Tensor forward(const Tensor& x) const { return apply_to(x, dropout); }
 };
 
 /// Dropout of whole channels of x (samples, channels, ...).
 class Dropout2d : public DropoutBase {
  public:
   explicit Dropout2d(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
-  [[nodiscard]] Tensor forward(const Tensor& x) const;
+  [[nodiscard]] Tensor forward(const Tensor& x) const { return apply_to(x, channel_dropout); }
 };
 
 /// The dropout that goes with SELU: see core/ops/alpha_dropout.h.
 class AlphaDropout : public DropoutBase {
  public:
   explicit AlphaDropout(double p = 0.5, bool inplace = false) : DropoutBase(p, inplace) {}
-  [[nodiscard]] Tensor forward(const Tensor& x) const;
+  [[nodiscard]] Tensor forward(const Tensor& x) const { return apply_to(x, alpha_dropout); }
 };
 
 }  // namespace tessera::nn

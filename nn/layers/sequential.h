@@ -19,7 +19,15 @@ class Sequential : public Module {
                             std::shared_ptr<M>(make<M>(std::forward<A>(arguments)...)));
   }
   /// Throws Unsupported when a child's forward has another signature.
-  [[nodiscard]] Tensor forward(const Tensor& x) const;
+  [[nodiscard]] Tensor forward(const Tensor& x) const {
+    Tensor y = x;
+    for (const ChildEntryPtr& child : detail::child_entries(*this)) {
+      check<AttributeError>(child->module != nullptr, "Sequential: \"", child->name,
+                            "\" holds no module");
+      y = detail::call_as(*child->module, child->name, y);
+    }
+    return y;
+  }
 };
 
 }  // namespace tessera::nn

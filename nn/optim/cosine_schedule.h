@@ -1,6 +1,9 @@
 // The learning rate falls along a cosine.
 #pragma once
 
+#include <cmath>
+#include <numbers>
+
 #include <tessera/nn/optim/schedule.h>
 
 namespace tessera::optim {
@@ -13,7 +16,10 @@ class CosineSchedule : public EndingSchedule {
   using EndingSchedule::EndingSchedule;
 
  private:
-  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
+  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override {
+    const double height = 0.5 * (1 + std::cos(std::numbers::pi * options().part(step)));
+    return options().min_lr + height * (highest(group) - options().min_lr);
+  }
 };
 
 }  // namespace tessera::optim

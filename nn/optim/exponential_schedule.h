@@ -1,6 +1,9 @@
 // The learning rate falls by the same factor in every step.
 #pragma once
 
+#include <cmath>
+
+#include <tessera/nn/optim/option_checks.h>
 #include <tessera/nn/optim/schedule.h>
 
 namespace tessera::optim {
@@ -16,10 +19,15 @@ struct ExponentialScheduleOptions {
 class ExponentialSchedule : public Schedule {
  public:
   /// Throws ValueError naming the option that cannot be meant.
-  explicit ExponentialSchedule(const ExponentialScheduleOptions& options);
+  explicit ExponentialSchedule(const ExponentialScheduleOptions& options)
+      : Schedule(options.lr, options.warmup), options_(options) {
+    require_not_negative("ExponentialSchedule", "gamma", options.gamma);
+  }
 
  private:
-  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
+  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override {
+    return highest(group) * std::pow(options_.gamma, static_cast<double>(step));
+  }
 
   ExponentialScheduleOptions options_;
 };

@@ -1,6 +1,10 @@
 // The learning rate falls at given steps.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
+#include <tessera/nn/optim/option_checks.h>
 #include <tessera/nn/optim/schedule.h>
 
 namespace tessera::optim {
@@ -17,10 +21,20 @@ struct MultiStepScheduleOptions {
 class MultiStepSchedule : public Schedule {
  public:
   /// Throws ValueError naming the option that cannot be meant.
-  explicit MultiStepSchedule(const MultiStepScheduleOptions& options);
+  explicit MultiStepSchedule(const MultiStepScheduleOptions& options)
+      : Schedule(options.lr, options.warmup), options_(options) {
+    for (const std::int64_t milestone : options.milestones) {
+      require_not_negative("MultiStepSchedule", "milestone", static_cast<double>(milestone));
+    }
+    require_not_negative("MultiStepSchedule", "gamma", options.gamma);
+  }
 
  private:
-  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
+  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override {
+    const auto passed = std::ranges::count_if(
+        options_.milestones, [&](std::int64_t milestone) { return milestone <= step; });
+    return highest(group) * std::pow(options_.gamma, static_cast<double>(passed));
+  }
 
   MultiStepScheduleOptions options_;
 };

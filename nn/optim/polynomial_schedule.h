@@ -1,6 +1,9 @@
 // The learning rate falls along a polynomial.
 #pragma once
 
+#include <cmath>
+
+#include <tessera/nn/optim/option_checks.h>
 #include <tessera/nn/optim/schedule.h>
 
 namespace tessera::optim {
@@ -10,10 +13,16 @@ namespace tessera::optim {
 class PolynomialSchedule : public EndingSchedule {
  public:
   /// Throws ValueError naming the option that cannot be meant.
-  explicit PolynomialSchedule(const ScheduleOptions& options, double power = 1);
+  explicit PolynomialSchedule(const ScheduleOptions& options, double power = 1)
+      : EndingSchedule(options), power_(power) {
+    require_not_negative("PolynomialSchedule", "power", power);
+  }
 
  private:
-  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override;
+  [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override {
+    const double height = std::pow(1 - options().part(step), power_);
+    return options().min_lr + height * (highest(group) - options().min_lr);
+  }
 
   double power_;
 };

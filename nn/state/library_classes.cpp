@@ -6,8 +6,7 @@ namespace tessera::nn::detail {
 std::vector<ClassEntry> library_classes() {
   ClassEntries all;
   for (const auto add :
-       {add_activations, add_attention, add_containers, add_convolutions, add_layers,
-        add_lazy_layers, add_losses, add_norms, add_pools, add_recurrent_layers}) {
+       {add_activations, add_attention, add_layers, add_lazy_layers, add_losses}) {
     add(all);
   }
   return all;

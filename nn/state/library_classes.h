@@ -14,14 +14,9 @@ namespace tessera::nn::detail {
 using ClassEntries = std::vector<ClassEntry>;
 void add_activations(ClassEntries& all);
 void add_attention(ClassEntries& all);
-void add_containers(ClassEntries& all);
-void add_convolutions(ClassEntries& all);
 void add_layers(ClassEntries& all);
 void add_lazy_layers(ClassEntries& all);
 void add_losses(ClassEntries& all);
-void add_norms(ClassEntries& all);
-void add_pools(ClassEntries& all);
-void add_recurrent_layers(ClassEntries& all);
 
 template <class... M>
 void add_classes(ClassEntries& all) {
