@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/core/base/mapped.h>
 #include <tessera/nn/value.h>
 
 namespace tessera::nn::detail {
@@ -73,11 +74,7 @@ T unpack(const Value& value) {
   } else if constexpr (std::same_as<T, std::optional<Tensor>>) {
     return value.empty() ? std::nullopt : std::optional(value.tensor());
   } else if constexpr (std::same_as<T, std::vector<Tensor>>) {
-    T tensors;
-    for (const Value& part : value.get<Value::List>()) {
-      tensors.push_back(part.tensor());
-    }
-    return tensors;
+    return mapped(value.get<Value::List>(), &Value::tensor);
   } else if constexpr (kIsTuple<T>) {
     return unpack_tuple<T>(value.get<Value::List>(),
                            std::make_index_sequence<std::tuple_size_v<T>>());

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <tessera/core/base/mapped.h>
+
 namespace tessera::nn {
 namespace {
 
@@ -47,11 +49,8 @@ Value map_tensors(const Value& value, const std::function<Tensor(const Tensor&)>
     return f(value.tensor());
   }
   if (value.is<Value::List>()) {
-    Value::List list;
-    for (const Value& part : value.get<Value::List>()) {
-      list.push_back(map_tensors(part, f));
-    }
-    return list;
+    return mapped(value.get<Value::List>(),
+                  [&](const Value& part) { return map_tensors(part, f); });
   }
   if (value.is<Value::Map>()) {
     Value::Map map;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/mapped.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/data/rows.h>
 
@@ -70,12 +71,7 @@ struct DefaultCollate {
   }
   template <std::size_t I, class S>
   static auto column(std::vector<S>& samples) {
-    std::vector<std::tuple_element_t<I, S>> values;
-    values.reserve(samples.size());
-    for (S& sample : samples) {
-      values.push_back(std::move(std::get<I>(sample)));
-    }
-    return values;
+    return mapped(samples, [](S& sample) { return std::move(std::get<I>(sample)); });
   }
   template <class S, class... Columns>
   static auto join(Columns... columns) {

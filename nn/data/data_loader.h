@@ -16,12 +16,14 @@
 #include <deque>
 #include <iterator>
 #include <memory>
+#include <ranges>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <tessera/core/base/busy_scope.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/mapped.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/base/random_scope.h>
 #include <tessera/core/device/memory_stats.h>
@@ -181,17 +183,12 @@ class DataLoader final : public LoaderBase {
   [[nodiscard]] Batch collected(const PassPlan& pass) const {
     const ContextScope drawing(batch_context(pass));
     const StepDraws of_samples(false);
+    const auto places = std::views::iota(pass.first_place, pass.first_place + pass.samples);
     if constexpr (MakesBatches<D> && std::same_as<Collate, DefaultCollate>) {
-      std::vector<std::int64_t> indices;
-      for (std::int64_t i = 0; i < pass.samples; ++i) {
-        indices.push_back(sample_at(pass.first_place + i));
-      }
+      const auto indices = mapped(places, [this](std::int64_t place) { return sample_at(place); });
       return dataset_->get_batch(indices);
     } else {
-      std::vector<Sample> samples;
-      for (std::int64_t i = 0; i < pass.samples; ++i) {
-        samples.push_back(sample(pass.first_place + i));
-      }
+      auto samples = mapped(places, [this](std::int64_t place) { return sample(place); });
       try {
         return collate_(std::move(samples));
       } catch (const SamplesDiffer& error) {

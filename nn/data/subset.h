@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/core/base/mapped.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/nn/data/dataset.h>
 #include <tessera/nn/data/permutation.h>
@@ -35,10 +36,7 @@ class Subset final : public Dataset<typename D::Sample> {
   }
   [[nodiscard]] auto get_batch(std::span<const std::int64_t> indices) const requires
       MakesBatches<D> {
-    std::vector<std::int64_t> chosen;
-    for (const std::int64_t index : indices) {
-      chosen.push_back(at(index));
-    }
+    const auto chosen = mapped(indices, [this](std::int64_t index) { return at(index); });
     return dataset_.get_batch(chosen);
   }
   [[nodiscard]] DatasetFacts facts() const override {

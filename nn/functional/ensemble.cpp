@@ -1,5 +1,6 @@
 #include <tessera/nn/functional/ensemble.h>
 
+#include <tessera/core/base/mapped.h>
 #include <tessera/core/ops/select.h>
 #include <tessera/core/ops/stack.h>
 #include <tessera/core/tensor/modes.h>
@@ -29,20 +30,12 @@ Tensor stacked_leaf(const std::vector<std::vector<Tensor>>& leaves, std::size_t 
 }
 
 std::vector<SlotPtr> buffers_of(const Module& module) {
-  std::vector<SlotPtr> buffers;
-  for (const Buffer& buffer : module.buffers()) {
-    buffers.push_back(buffer.slot());
-  }
-  return buffers;
+  return mapped(module.buffers(), &Buffer::slot);
 }
 
 /// As the module reads them: in a step of several microbatches, what the pass assigned.
 std::vector<Tensor> values_of(const std::vector<SlotPtr>& slots) {
-  std::vector<Tensor> values;
-  for (const SlotPtr& slot : slots) {
-    values.push_back(read_slot(*slot));
-  }
-  return values;
+  return mapped(slots, [](const SlotPtr& slot) { return read_slot(*slot); });
 }
 
 /// Buffers of members as they are called, and what becomes of the stacked ones.

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include <tessera/core/base/mapped.h>
 #include <tessera/nn/build/meta_scope.h>
 #include <tessera/nn/make.h>
 
@@ -36,11 +37,7 @@ auto specs_of(const R& result) {
   if constexpr (std::same_as<R, Tensor>) {
     return ArraySpec{result.shape(), result.dtype()};
   } else if constexpr (std::same_as<R, std::vector<Tensor>>) {
-    std::vector<ArraySpec> specs;
-    for (const Tensor& x : result) {
-      specs.push_back({x.shape(), x.dtype()});
-    }
-    return specs;
+    return mapped(result, [](const Tensor& x) { return ArraySpec{x.shape(), x.dtype()}; });
   } else if constexpr (kIsTuple<R>) {
     return std::apply([](const auto&... part) { return std::tuple{specs_of(part)...}; }, result);
   } else {

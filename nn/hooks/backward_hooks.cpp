@@ -5,6 +5,7 @@
 #include <tessera/core/autograd/boundary.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/base/mapped.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/modes.h>
@@ -26,11 +27,7 @@ void refuse_mixture(bool mixed, const std::string& who) {
 }
 
 std::vector<Shape> shapes_of(const std::vector<Tensor>& tensors) {
-  std::vector<Shape> shapes;
-  for (const Tensor& x : tensors) {
-    shapes.push_back(x.defined() ? x.shape() : Shape());
-  }
-  return shapes;
+  return mapped(tensors, [](const Tensor& x) { return x.defined() ? x.shape() : Shape(); });
 }
 
 /// Replaces the gradients, of tensors of `shapes`, by what a hook returned, if anything.
@@ -54,11 +51,8 @@ void replace(Grads& gradients, std::optional<Grads> returned, const std::vector<
 
 /// The tensors among `values`, undefined in other places.
 std::vector<Tensor> tensors_of(const Value::List& values) {
-  std::vector<Tensor> tensors;
-  for (const Value& value : values) {
-    tensors.push_back(value.is<Tensor>() ? value.tensor() : Tensor());
-  }
-  return tensors;
+  return mapped(values,
+                [](const Value& value) { return value.is<Tensor>() ? value.tensor() : Tensor(); });
 }
 
 void put_back(Value::List& values, const std::vector<Tensor>& tensors) {

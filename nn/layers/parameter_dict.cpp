@@ -18,11 +18,8 @@ bool ParameterDict::contains(std::string_view key) const {
 }
 
 std::vector<std::string> ParameterDict::keys() const {
-  std::vector<std::string> names;
-  for (const auto& [name, parameter] : named_parameters({.remove_duplicate = false})) {
-    names.push_back(name);
-  }
-  return names;
+  return mapped(named_parameters({.remove_duplicate = false}),
+                [](const auto& entry) { return entry.first; });
 }
 
 std::string ParameterDict::extra_repr() const {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <tessera/core/base/log.h>
+#include <tessera/core/base/mapped.h>
 #include <tessera/nn/init/uniform.h>
 #include <tessera/nn/python_text.h>
 
@@ -62,11 +63,9 @@ Recurrent::Direction Recurrent::make_direction(std::int64_t layer, bool reverse)
 
 RecurrentOutput Recurrent::run(const Tensor& x, const RecurrentStates& first,
                                const Tensor& lengths) const {
-  std::vector<RecurrentWeights> weights;
-  weights.reserve(layers_.size());
-  for (const Direction& own : layers_) {
-    weights.push_back({own.weight_ih, own.weight_hh, own.bias_ih, own.bias_hh, own.weight_hr});
-  }
+  const auto weights = mapped(layers_, [](const Direction& own) {
+    return RecurrentWeights{own.weight_ih, own.weight_hh, own.bias_ih, own.bias_hh, own.weight_hr};
+  });
   return run_recurrent(cell_, x, first, weights,
                        {.batch_first = options_.batch_first,
                         .dropout = training() ? options_.dropout : 0,

@@ -2,18 +2,15 @@
 
 #include <algorithm>
 
+#include <tessera/core/base/mapped.h>
 #include <tessera/nn/optim/flat_range.h>
 
 namespace tessera::optim {
 namespace {
 
 StepTensors part_of(const StepTensors& whole, nn::ElementRange range) {
-  StepTensors part{flat_range(whole.parameter, range), flat_range(whole.gradient, range), {}};
-  part.states.reserve(whole.states.size());
-  for (const Tensor& state : whole.states) {
-    part.states.push_back(flat_range(state, range));
-  }
-  return part;
+  return {flat_range(whole.parameter, range), flat_range(whole.gradient, range),
+          mapped(whole.states, [&](const Tensor& state) { return flat_range(state, range); })};
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ class StepSchedule : public Schedule {
 
  private:
   [[nodiscard]] double after_warmup(std::int64_t step, std::size_t group) const override {
-    return highest(group) * std::pow(options_.gamma, static_cast<double>(step / options_.step_size));
+    return highest(group) *
+           std::pow(options_.gamma, static_cast<double>(step / options_.step_size));
   }
 
   StepScheduleOptions options_;

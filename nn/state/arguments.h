@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/core/base/mapped.h>
 #include <tessera/core/tensor/shape.h>
 #include <tessera/nn/value.h>
 
@@ -136,19 +137,9 @@ struct Argument<std::optional<T>> {
 
 template <class T>
 struct Argument<std::vector<T>> {
-  static Value write(const std::vector<T>& x) {
-    Value::List list;
-    for (const T& element : x) {
-      list.push_back(Argument<T>::write(element));
-    }
-    return list;
-  }
+  static Value write(const std::vector<T>& x) { return mapped(x, &Argument<T>::write); }
   static std::vector<T> read(const Value& value) {
-    std::vector<T> x;
-    for (const Value& element : value.get<Value::List>()) {
-      x.push_back(Argument<T>::read(element));
-    }
-    return x;
+    return mapped(value.get<Value::List>(), &Argument<T>::read);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/mapped.h>
 #include <tessera/nn/build/module_options.h>
 #include <tessera/nn/io/sealed_bytes.h>
 #include <tessera/nn/io/value_bytes.h>
@@ -53,11 +54,7 @@ class Tree {
 };
 
 Value shape_value(const Shape& shape) {
-  Value::List sizes;
-  for (const std::int64_t size : shape) {
-    sizes.emplace_back(size);
-  }
-  return sizes;
+  return mapped(shape, [](std::int64_t size) { return Value(size); });
 }
 
 Value slot_value(const Slot& slot, Value::List names) {
@@ -80,11 +77,7 @@ Value slots_value(const Module& module) {
     }
     names[slot.get()].emplace_back(name);
   }
-  Value::List slots;
-  for (const Slot* slot : order) {
-    slots.push_back(slot_value(*slot, names[slot]));
-  }
-  return slots;
+  return mapped(order, [&](const Slot* slot) { return slot_value(*slot, names[slot]); });
 }
 
 Value extra_states(const Module& module) {

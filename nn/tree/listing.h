@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/core/base/mapped.h>
 #include <tessera/nn/parameter.h>
 
 namespace tessera::nn {
@@ -37,12 +38,7 @@ namespace detail {
 /// What a list holds, without the names.
 template <class T>
 [[nodiscard]] std::vector<T> values_of(Named<T> named) {
-  std::vector<T> values;
-  values.reserve(named.size());
-  for (auto& [name, value] : named) {
-    values.push_back(std::move(value));
-  }
-  return values;
+  return mapped(named, [](auto& entry) { return std::move(entry.second); });
 }
 
 }  // namespace detail

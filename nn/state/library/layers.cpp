@@ -30,7 +30,13 @@
 namespace tessera::nn::detail {
 
 void add_layers(ClassEntries& all) {
-  add_classes<AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AlphaDropout, AvgPool1d, AvgPool2d, AvgPool3d, BatchNorm1d, BatchNorm2d, BatchNorm3d, Bilinear, Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Dropout, Dropout2d, Embedding, EmbeddingBag, Flatten, GroupNorm, GRU, GRUCell, Identity, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, LayerNorm, Linear, LSTM, LSTMCell, MaxPool1d, MaxPool2d, MaxPool3d, ModuleDict, ParameterDict, ParameterList, PixelShuffle, PixelUnshuffle, RMSNorm, RNN, RNNCell, Sequential, Unflatten, Upsample>(all);
+  add_classes<AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AlphaDropout, AvgPool1d,
+              AvgPool2d, AvgPool3d, BatchNorm1d, BatchNorm2d, BatchNorm3d, Bilinear, Conv1d, Conv2d,
+              Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Dropout, Dropout2d,
+              Embedding, EmbeddingBag, Flatten, GroupNorm, GRU, GRUCell, Identity, InstanceNorm1d,
+              InstanceNorm2d, InstanceNorm3d, LayerNorm, Linear, LSTM, LSTMCell, MaxPool1d,
+              MaxPool2d, MaxPool3d, ModuleDict, ParameterDict, ParameterList, PixelShuffle,
+              PixelUnshuffle, RMSNorm, RNN, RNNCell, Sequential, Unflatten, Upsample>(all);
 }
 
 }  // namespace tessera::nn::detail
