@@ -4,6 +4,7 @@
 #include <string>
 
 #include <tessera/nn/module.h>
+#include <tessera/nn/python_text.h>
 
 namespace tessera::nn {
 
@@ -23,7 +24,15 @@ class ParameterList : public Module {
     check<KeyError>(i < size(), "ParameterList: no parameter ", i, "; got ", size());
     return Parameter(detail::slot_entries(*this)[i]);
   }
-  [[nodiscard]] std::string extra_repr() const override;
+  [[nodiscard]] std::string extra_repr() const override {
+    std::string text;
+    for (const auto& [name, parameter] : named_parameters({.remove_duplicate = false})) {
+      text += (text.empty() ? "  (" : "\n  (") + name + "): Parameter containing: [" +
+              python_dtype(parameter.slot()->dtype) + " of size " +
+              python_sizes(parameter.shape()) + "]";
+    }
+    return text;
+  }
 };
 
 }  // namespace tessera::nn
