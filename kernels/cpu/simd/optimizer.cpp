@@ -44,21 +44,12 @@ struct Tail {
 template <class Number>
 struct AdamW {
   using V = VectorOf<Number>;
-  V keep, decay, beta1, rest1, beta2, rest2, rate, root_scale, epsilon, gradient_scale;
-  bool decays;
-
-  explicit AdamW(const AdamWFactors<Number>& f)
-      : keep(set1(f.keep)),
-        decay(set1(f.decay)),
-        beta1(set1(f.beta1)),
-        rest1(set1(f.rest1)),
-        beta2(set1(f.beta2)),
-        rest2(set1(f.rest2)),
-        rate(set1(f.rate)),
-        root_scale(set1(f.root_scale)),
-        epsilon(set1(f.epsilon)),
-        gradient_scale(set1(f.gradient_scale)),
-        decays(f.decay != 0) {}
+  const AdamWFactors<Number>& f;
+  V keep = set1(f.keep), decay = set1(f.decay), beta1 = set1(f.beta1), rest1 = set1(f.rest1),
+    beta2 = set1(f.beta2), rest2 = set1(f.rest2), rate = set1(f.rate),
+    root_scale = set1(f.root_scale), epsilon = set1(f.epsilon),
+    gradient_scale = set1(f.gradient_scale);
+  bool decays = f.decay != 0;
 
   template <class Access>
   [[gnu::always_inline]] void at(const ParameterRangeOf<Number>& r, std::int64_t i,
@@ -83,17 +74,10 @@ struct AdamW {
 template <class Number>
 struct Sgd {
   using V = VectorOf<Number>;
-  V rate, momentum, rest, decay, gradient_scale;
-  bool nesterov, first_step;
-
-  explicit Sgd(const SgdFactors<Number>& f)
-      : rate(set1(f.rate)),
-        momentum(set1(f.momentum)),
-        rest(set1(f.rest)),
-        decay(set1(f.decay)),
-        gradient_scale(set1(f.gradient_scale)),
-        nesterov(f.nesterov),
-        first_step(f.first_step) {}
+  const SgdFactors<Number>& f;
+  V rate = set1(f.rate), momentum = set1(f.momentum), rest = set1(f.rest), decay = set1(f.decay),
+    gradient_scale = set1(f.gradient_scale);
+  bool nesterov = f.nesterov, first_step = f.first_step;
 
   template <class Access>
   [[gnu::always_inline]] void at(const ParameterRangeOf<Number>& r, std::int64_t i,
@@ -112,16 +96,10 @@ struct Sgd {
 template <class Number>
 struct Adagrad {
   using V = VectorOf<Number>;
-  V rate, decay, epsilon, initial, gradient_scale;
-  bool first_step;
-
-  explicit Adagrad(const AdagradFactors<Number>& f)
-      : rate(set1(f.rate)),
-        decay(set1(f.decay)),
-        epsilon(set1(f.epsilon)),
-        initial(set1(f.initial)),
-        gradient_scale(set1(f.gradient_scale)),
-        first_step(f.first_step) {}
+  const AdagradFactors<Number>& f;
+  V rate = set1(f.rate), decay = set1(f.decay), epsilon = set1(f.epsilon),
+    initial = set1(f.initial), gradient_scale = set1(f.gradient_scale);
+  bool first_step = f.first_step;
 
   template <class Access>
   [[gnu::always_inline]] void at(const ParameterRangeOf<Number>& r, std::int64_t i,
@@ -137,19 +115,10 @@ struct Adagrad {
 template <class Number>
 struct Rmsprop {
   using V = VectorOf<Number>;
-  V rate, alpha, rest, epsilon, decay, momentum, gradient_scale;
-  bool centered, has_momentum;
-
-  explicit Rmsprop(const RmspropFactors<Number>& f)
-      : rate(set1(f.rate)),
-        alpha(set1(f.alpha)),
-        rest(set1(f.rest)),
-        epsilon(set1(f.epsilon)),
-        decay(set1(f.decay)),
-        momentum(set1(f.momentum)),
-        gradient_scale(set1(f.gradient_scale)),
-        centered(f.centered),
-        has_momentum(f.has_momentum) {}
+  const RmspropFactors<Number>& f;
+  V rate = set1(f.rate), alpha = set1(f.alpha), rest = set1(f.rest), epsilon = set1(f.epsilon),
+    decay = set1(f.decay), momentum = set1(f.momentum), gradient_scale = set1(f.gradient_scale);
+  bool centered = f.centered, has_momentum = f.has_momentum;
 
   template <class Access>
   [[gnu::always_inline]] void at(const ParameterRangeOf<Number>& r, std::int64_t i,
@@ -177,16 +146,9 @@ struct Rmsprop {
 template <class Number>
 struct Lion {
   using V = VectorOf<Number>;
-  V rate, decay, beta1, rest1, beta2, rest2, gradient_scale;
-
-  explicit Lion(const LionFactors<Number>& f)
-      : rate(set1(f.rate)),
-        decay(set1(f.decay)),
-        beta1(set1(f.beta1)),
-        rest1(set1(f.rest1)),
-        beta2(set1(f.beta2)),
-        rest2(set1(f.rest2)),
-        gradient_scale(set1(f.gradient_scale)) {}
+  const LionFactors<Number>& f;
+  V rate = set1(f.rate), decay = set1(f.decay), beta1 = set1(f.beta1), rest1 = set1(f.rest1),
+    beta2 = set1(f.beta2), rest2 = set1(f.rest2), gradient_scale = set1(f.gradient_scale);
 
   template <class Access>
   [[gnu::always_inline]] void at(const ParameterRangeOf<Number>& r, std::int64_t i,
@@ -215,7 +177,7 @@ std::int64_t run_vectors(const Step step, const ParameterRangeOf<Number> r) {
 
 template <template <class> class Step, class Number, template <class> class Factors>
 void run(const Factors<Number>& factors, const ParameterRangeOf<Number>& r) {
-  const Step<Number> step(factors);
+  const Step<Number> step{factors};
   const std::int64_t i =
       r.count > kAhead ? run_vectors<Whole>(step, r) : run_vectors<Near>(step, r);
   if (i < r.count) {
