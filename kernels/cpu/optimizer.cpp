@@ -178,25 +178,18 @@ void sum_of_squares(const Number* x, std::int64_t count, double* sums) {
   });
 }
 
-template void adamw_step<float>(const StepScalars&, const AdamwStep::Attrs&,
-                                ParameterRangesOf<float>);
-template void adamw_step<double>(const StepScalars&, const AdamwStep::Attrs&,
-                                 ParameterRangesOf<double>);
-template void sgd_step<float>(const StepScalars&, const SgdStep::Attrs&, ParameterRangesOf<float>);
-template void sgd_step<double>(const StepScalars&, const SgdStep::Attrs&,
-                               ParameterRangesOf<double>);
-template void adagrad_step<float>(const StepScalars&, const AdagradStep::Attrs&,
-                                  ParameterRangesOf<float>);
-template void adagrad_step<double>(const StepScalars&, const AdagradStep::Attrs&,
-                                   ParameterRangesOf<double>);
-template void rmsprop_step<float>(const StepScalars&, const RmspropStep::Attrs&,
-                                  ParameterRangesOf<float>);
-template void rmsprop_step<double>(const StepScalars&, const RmspropStep::Attrs&,
-                                   ParameterRangesOf<double>);
-template void lion_step<float>(const StepScalars&, const LionStep::Attrs&,
-                               ParameterRangesOf<float>);
-template void lion_step<double>(const StepScalars&, const LionStep::Attrs&,
-                                ParameterRangesOf<double>);
+template <class Number>
+using Ranges = ParameterRangesOf<Number>;
+template void adamw_step<float>(const StepScalars&, const AdamwStep::Attrs&, Ranges<float>);
+template void adamw_step<double>(const StepScalars&, const AdamwStep::Attrs&, Ranges<double>);
+template void sgd_step<float>(const StepScalars&, const SgdStep::Attrs&, Ranges<float>);
+template void sgd_step<double>(const StepScalars&, const SgdStep::Attrs&, Ranges<double>);
+template void adagrad_step<float>(const StepScalars&, const AdagradStep::Attrs&, Ranges<float>);
+template void adagrad_step<double>(const StepScalars&, const AdagradStep::Attrs&, Ranges<double>);
+template void rmsprop_step<float>(const StepScalars&, const RmspropStep::Attrs&, Ranges<float>);
+template void rmsprop_step<double>(const StepScalars&, const RmspropStep::Attrs&, Ranges<double>);
+template void lion_step<float>(const StepScalars&, const LionStep::Attrs&, Ranges<float>);
+template void lion_step<double>(const StepScalars&, const LionStep::Attrs&, Ranges<double>);
 template void sum_of_squares(const float*, std::int64_t, double*);
 template void sum_of_squares(const double*, std::int64_t, double*);
 

@@ -6,18 +6,9 @@
 
 namespace tessera::cpu {
 
-bool has_fast_outputs(const Kernel& k) {
+bool are_outputs_of(const Kernel& k, DType sums) {
   for (int i = 0; i < k.output_count(); ++i) {
-    if (!is_fast(k.output(i))) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool has_f64_outputs(const Kernel& k) {
-  for (int i = 0; i < k.output_count(); ++i) {
-    if (!is_f64(k.output(i))) {
+    if (!is_stored_of(k.output(i), sums)) {
       return false;
     }
   }

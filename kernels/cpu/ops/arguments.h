@@ -44,10 +44,12 @@ template <class Number>
 [[nodiscard]] inline bool is_f64(const TensorImpl& x) {
   return x.dtype == DType::f64 && x.contiguous();
 }
-/// True when all outputs are dense and of a fast dtype.
-[[nodiscard]] bool has_fast_outputs(const Kernel&);
-/// True when all outputs are dense and f64.
-[[nodiscard]] bool has_f64_outputs(const Kernel&);
+/// Whether `x` is dense and of a dtype that kernels store whose sums are formed in f32 or f64.
+[[nodiscard]] inline bool is_stored_of(const TensorImpl& x, DType sums) {
+  return sums == DType::f64 ? is_f64(x) : is_fast(x);
+}
+/// True when that holds for all outputs.
+[[nodiscard]] bool are_outputs_of(const Kernel&, DType sums);
 
 [[nodiscard]] inline char* bytes_of(const TensorImpl& x) {
   return reinterpret_cast<char*>(x.storage->data()) +
@@ -113,6 +115,12 @@ class FloatResult {
   const TensorImpl& output_;
   void* data_;
 };
+
+/// The workspace of a kernel whose output is a FloatResult.
+template <class Attrs>
+[[nodiscard]] std::size_t bytes_of_sums(const Kernel& k, const Attrs& /*any*/) {
+  return FloatResult::nbytes(k.output());
+}
 
 /// Integers of any dtype and strides as a row-major array of int64.
 class Indices {

@@ -11,10 +11,6 @@
 namespace tessera::cpu {
 namespace {
 
-/// True for dense results of calls on tensors of `dtype`.
-bool are_outputs_of(const Kernel& k, DType dtype) {
-  return dtype == DType::f64 ? has_f64_outputs(k) : has_fast_outputs(k);
-}
 /// True for what forward keeps for backward there.
 bool are_score_sums(const TensorImpl& x, DType dtype) {
   return dtype == DType::f64 ? is_f64(x) : is_f32(x);

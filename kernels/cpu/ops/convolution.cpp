@@ -74,10 +74,6 @@ bool grad_weight_kernel(Kernel& k, const ConvolutionBackwardWeight::Attrs& attrs
   return true;
 }
 
-std::size_t bytes_of_sums(const Kernel& k, const ConvolutionBackwardWeight::Attrs&) {
-  return FloatResult::nbytes(k.output());
-}
-
 const RegisterKernel<Convolution, convolution_kernel> register_convolution{DeviceType::cpu};
 const RegisterKernel<ConvolutionBackwardInput, grad_input_kernel>
     register_convolution_backward_input{DeviceType::cpu};

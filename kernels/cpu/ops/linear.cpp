@@ -86,14 +86,6 @@ bool grad_bias_kernel(Kernel& k, const LinearBackwardBias::Attrs&) {
   return true;
 }
 
-std::size_t bytes_of_sums(const Kernel& k, const LinearBackwardWeight::Attrs&) {
-  return FloatResult::nbytes(k.output());
-}
-
-std::size_t bytes_of_sums(const Kernel& k, const LinearBackwardBias::Attrs&) {
-  return FloatResult::nbytes(k.output());
-}
-
 const RegisterKernel<Linear, linear_kernel> register_linear{DeviceType::cpu};
 const RegisterKernel<LinearBackwardInput, grad_input_kernel> register_linear_backward_input{
     DeviceType::cpu};

@@ -106,8 +106,8 @@ void run_forward(Kernel& k, const CrossEntropy::Attrs& attrs) {
 
 bool forward_kernel(Kernel& k, const CrossEntropy::Attrs& attrs) {
   const TensorImpl& logits = k.input(0);
-  const bool wide = is_f64(logits) && has_f64_outputs(k);
-  if ((!wide && (!is_fast(logits) || !has_fast_outputs(k))) || !cuts_rows(k, logits) ||
+  const bool wide = is_f64(logits) && are_outputs_of(k, DType::f64);
+  if ((!wide && (!is_fast(logits) || !are_outputs_of(k, DType::f32))) || !cuts_rows(k, logits) ||
       logits.numel() == 0) {
     return false;
   }
@@ -192,7 +192,7 @@ struct HeadCall {
 };
 
 bool forward_kernel(Kernel& k, const LinearCrossEntropyAttrs& attrs) {
-  if (!HeadCall::fits(k.input(0), k.input(1), attrs) || !has_fast_outputs(k)) {
+  if (!HeadCall::fits(k.input(0), k.input(1), attrs) || !are_outputs_of(k, DType::f32)) {
     return false;
   }
   HeadCall call(k.input(0), k.input(1), k.input(2), attrs);
@@ -211,7 +211,7 @@ bool forward_kernel(Kernel& k, const LinearCrossEntropyAttrs& attrs) {
 }
 
 bool backward_kernel(Kernel& k, const LinearCrossEntropyBackward::Attrs& attrs) {
-  if (!HeadCall::fits(k.input(1), k.input(2), attrs.head) || !has_fast_outputs(k) ||
+  if (!HeadCall::fits(k.input(1), k.input(2), attrs.head) || !are_outputs_of(k, DType::f32) ||
       !is_f32(k.input(0))) {
     return false;
   }

@@ -41,10 +41,6 @@ bool sum_kernel(Kernel& k, const SumMicrobatches::Attrs&) {
   return true;
 }
 
-std::size_t bytes_of_sums(const Kernel& k, const SumMicrobatches::Attrs&) {
-  return FloatResult::nbytes(k.output());
-}
-
 const RegisterKernel<JoinMicrobatches, join_kernel> register_join_microbatches{DeviceType::cpu};
 const RegisterKernel<SumMicrobatches, sum_kernel, bytes_of_sums> register_sum_microbatches{
     DeviceType::cpu};

@@ -13,16 +13,6 @@ namespace {
 
 /// x, y and their gradients as kernels in Numbers take them.
 template <class Number>
-bool is_value(const TensorImpl& x) {
-  return dtype_of<Number> == DType::f64 ? is_f64(x) : is_fast(x);
-}
-template <class Number>
-bool are_values_out(const Kernel& k) {
-  return dtype_of<Number> == DType::f64 ? has_f64_outputs(k) : has_fast_outputs(k);
-}
-
-/// The vector of input i, or null when the op has none.
-template <class Number>
 const Number* vector_of(const Kernel& k, int i) {
   return k.has_input(i) ? k.input(i).data<Number>() : nullptr;
 }
@@ -39,8 +29,8 @@ bool are_vectors(const Kernel& k, int first) {
 template <class Number>
 bool run_forward(Kernel& k, const NormAttrs& attrs, bool centered) {
   const TensorImpl& x = k.input(0);
-  if (!is_value<Number>(x) || !are_values_out<Number>(k) || !are_vectors<Number>(k, 1) ||
-      x.shape.back() == 0) {
+  if (!is_stored_of(x, dtype_of<Number>) || !are_outputs_of(k, dtype_of<Number>) ||
+      !are_vectors<Number>(k, 1) || x.shape.back() == 0) {
     return false;
   }
   NormForwardOf<Number> n;
@@ -61,8 +51,9 @@ bool run_backward(Kernel& k, const NormBackwardAttrs& attrs, bool centered) {
   const TensorImpl& x = k.input(1);
   const bool wrong_dtypes = k.output(0).dtype != x.dtype ||
                             ((attrs.weight || attrs.bias) && attrs.parameters != dtype_of<Number>);
-  if (!is_value<Number>(gradient) || !is_value<Number>(x) || !are_values_out<Number>(k) ||
-      !are_vectors<Number>(k, 2) || wrong_dtypes || x.shape.back() == 0 || !cuts_rows(k, x)) {
+  if (!is_stored_of(gradient, dtype_of<Number>) || !is_stored_of(x, dtype_of<Number>) ||
+      !are_outputs_of(k, dtype_of<Number>) || !are_vectors<Number>(k, 2) || wrong_dtypes ||
+      x.shape.back() == 0 || !cuts_rows(k, x)) {
     return false;
   }
   NormBackwardOf<Number> n;
@@ -116,9 +107,8 @@ Norm sizes_of(const TensorImpl& x) {
 /// Whether x, other inputs from `first` on and outputs are what kernels in Numbers take.
 template <class Number>
 bool takes(const Kernel& k, const TensorImpl& x, int first) {
-  const bool wide = dtype_of<Number> == DType::f64;
   return is_factor(x.dtype, dtype_of<Number>) && are_factors(k, first, dtype_of<Number>) &&
-         (wide ? has_f64_outputs(k) : has_fast_outputs(k)) && x.numel() > 0;
+         are_outputs_of(k, dtype_of<Number>) && x.numel() > 0;
 }
 
 template <class Number>

@@ -44,9 +44,9 @@ Call call_of(const Kernel& k, const RecurrentAttrs& attrs, const RecurrentSizes&
 /// Whether a call's factors, and the rest, are what kernels in Numbers take.
 template <class Number>
 bool takes_factors(const Kernel& k, DType compute, DType weight) {
-  constexpr bool kWide = dtype_of<Number> == DType::f64;
-  return (compute == DType::f64) == kWide && is_factor(weight, compute) &&
-         is_fast_or_f64(compute) && (kWide ? has_f64_outputs(k) : has_fast_outputs(k));
+  return (compute == DType::f64) == (dtype_of<Number> == DType::f64) &&
+         is_factor(weight, compute) && is_fast_or_f64(compute) &&
+         are_outputs_of(k, dtype_of<Number>);
 }
 
 template <class Number>
