@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -26,6 +27,22 @@ class OneThread {
  private:
   int before_;
 };
+
+/// What is made for `key`, once a thread, so that nothing is locked; all of a thread's is made anew
+/// once there is very much of it. oneDNN shares the code of equal primitives.
+template <class Made, class Hash, class Key>
+[[nodiscard]] Made& made_for(const Key& key) {
+  thread_local std::unordered_map<Key, Made, Hash> all;
+  constexpr std::size_t kMost = 512;
+  const auto found = all.find(key);
+  if (found != all.end()) {
+    return found->second;
+  }
+  if (all.size() >= kMost) {
+    all.clear();
+  }
+  return all.emplace(key, Made(key)).first->second;
+}
 
 [[nodiscard]] const dnnl::engine& cpu_engine();
 /// The stream of the calling thread.

@@ -97,24 +97,10 @@ void Product::run(const LibraryProduct& p) {
   primitive_.execute(onednn::cpu_stream(), arguments_);
 }
 
-// A thread's own, so that nothing is locked. oneDNN shares the code of equal primitives.
-Product& product_for(const Key& key) {
-  thread_local std::unordered_map<Key, Product, KeyHash> products;
-  constexpr std::size_t kMost = 512;
-  const auto found = products.find(key);
-  if (found != products.end()) {
-    return found->second;
-  }
-  if (products.size() >= kMost) {
-    products.clear();
-  }
-  return products.emplace(key, Product(key)).first->second;
-}
-
 void multiply(const LibraryProduct& p) {
   const onednn::OneThread one;
   try {
-    product_for(key_of(p)).run(p);
+    onednn::made_for<Product, KeyHash>(key_of(p)).run(p);
   } catch (const dnnl::error& error) {
     fail<InternalError>("oneDNN matmul: ", error.what(), "; got m ", p.m, ", n ", p.n, ", k ", p.k);
   }

@@ -185,18 +185,8 @@ void TileConvolution::run(const Operands& operands, const float* bias) {
   }
 }
 
-// A thread's own, so that nothing is locked. oneDNN shares the code of equal primitives.
 TileConvolution& tile_convolution(const ConvolutionTile& tile) {
-  thread_local std::unordered_map<ConvolutionTile, TileConvolution, TileHash> tiles;
-  constexpr std::size_t kMost = 512;
-  const auto found = tiles.find(tile);
-  if (found != tiles.end()) {
-    return found->second;
-  }
-  if (tiles.size() >= kMost) {
-    tiles.clear();
-  }
-  return tiles.emplace(tile, TileConvolution(tile)).first->second;
+  return made_for<TileConvolution, TileHash>(tile);
 }
 
 }  // namespace tessera::cpu::onednn

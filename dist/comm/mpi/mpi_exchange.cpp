@@ -173,11 +173,7 @@ Task HostsCore::all_reduce(const Collective& c, bool reachable) {
              topology_.host_count(),
              lanes_,
              topology_.host(),
-             lane,
-             {},
-             {},
-             0,
-             {}};
+             lane};
   post(c);
   co_await Until{[this] { return block_.all_at(phase_); }};
   Task rest = reachable ? exchange_directly(x) : exchange_staged(x);

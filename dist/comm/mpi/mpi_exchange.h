@@ -20,10 +20,10 @@ struct HostsCore::Exchange {
   int lane;  ///< -1: this rank does not talk to other hosts
   /// Where elements begin in memory: of every leaf on this host, null for the others, and of every
   /// result on this host. `origin` is the element that the first byte is.
-  std::vector<const std::byte*> leaves;
-  std::vector<std::byte*> results;
+  std::vector<const std::byte*> leaves{};
+  std::vector<std::byte*> results{};
   std::size_t origin = 0;
-  Turns turns;
+  Turns turns{};
 
   [[nodiscard]] std::size_t element() const { return size_of(collective.dtype); }
   /// Bytes of an element of the partial sums of `from`.

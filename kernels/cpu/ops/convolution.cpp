@@ -26,34 +26,34 @@ void set_bias(const FloatOperand& bias, DType compute, ConvolutionTask& t) {
   }
 }
 
-bool convolution_kernel(Kernel& k, const Convolution::Attrs& attrs) {
-  if (!takes(k, attrs.dtype)) {
+/// Makes images out of images: y of x, or x of y. `shape_of` is asked for operands that suit.
+template <class ShapeOf>
+bool make_images(Kernel& k, ConvolutionResult result, DType compute, const ShapeOf& shape_of) {
+  if (!takes(k, compute)) {
     return false;
   }
+  const bool to_y = result == ConvolutionResult::y;
   const FloatOperand bias(k, 2);
   ConvolutionTask t;
-  t.shape = convolution_geometry(k.op(), k.input(0).shape, k.input(1).shape, attrs.options);
-  t.x = array_of(k.input(0)), t.weight = array_of(k.input(1)), t.y = array_of(k.output());
-  set_bias(bias, attrs.dtype, t);
-  t.compute = attrs.dtype;
+  t.result = result, t.compute = compute;
+  t.shape = shape_of(k.input(0).shape, k.input(1).shape);
+  (to_y ? t.x : t.y) = array_of(k.input(0)), (to_y ? t.y : t.x) = array_of(k.output());
+  t.weight = array_of(k.input(1));
+  set_bias(bias, compute, t);
   convolve(t);
   return true;
 }
 
+bool convolution_kernel(Kernel& k, const Convolution::Attrs& attrs) {
+  return make_images(k, ConvolutionResult::y, attrs.dtype, [&](const Shape& x, const Shape& w) {
+    return convolution_geometry(k.op(), x, w, attrs.options);
+  });
+}
+
 bool grad_input_kernel(Kernel& k, const ConvolutionBackwardInput::Attrs& attrs) {
-  if (!takes(k, attrs.dtype)) {
-    return false;
-  }
-  const FloatOperand bias(k, 2);
-  ConvolutionTask t;
-  t.result = ConvolutionResult::x;
-  t.shape =
-      geometry_of_input(k.op(), k.input(0).shape, k.input(1).shape, attrs.size, attrs.options);
-  t.y = array_of(k.input(0)), t.weight = array_of(k.input(1)), t.x = array_of(k.output());
-  set_bias(bias, attrs.dtype, t);
-  t.compute = attrs.dtype;
-  convolve(t);
-  return true;
+  return make_images(k, ConvolutionResult::x, attrs.dtype, [&](const Shape& y, const Shape& w) {
+    return geometry_of_input(k.op(), y, w, attrs.size, attrs.options);
+  });
 }
 
 bool grad_weight_kernel(Kernel& k, const ConvolutionBackwardWeight::Attrs& attrs) {
