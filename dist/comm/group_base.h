@@ -1,7 +1,6 @@
 // What communicators whose ranks share memory have in common: validation, lanes, failure.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <string>

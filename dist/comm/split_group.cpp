@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 
 #include <tessera/dist/comm/collectives.h>
 

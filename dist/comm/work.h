@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <exception>
-#include <functional>
 #include <memory>
 
 #include <tessera/core/base/clock.h>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include <tessera/kernels/cpu/gemm_plan.h>
 #include <tessera/kernels/cpu/product_library.h>

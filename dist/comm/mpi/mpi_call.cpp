@@ -53,24 +53,22 @@ Group Group::split(MPI_Comm comm, int color, int key) {
 }
 
 Group Group::split_by_host(MPI_Comm comm) {
-  int rank = 0;
-  require(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   MPI_Comm part = MPI_COMM_NULL;
-  require(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &part),
+  require(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_in(comm), MPI_INFO_NULL, &part),
           "MPI_Comm_split_type");
   return Group(part);
 }
 
-int Group::rank() const {
+int rank_in(MPI_Comm comm) {
   int rank = 0;
-  require(MPI_Comm_rank(handle_, &rank), "MPI_Comm_rank");
+  require(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   return rank;
 }
 
-int Group::size() const {
-  int size = 0;
-  require(MPI_Comm_size(handle_, &size), "MPI_Comm_size");
-  return size;
+int ranks_in(MPI_Comm comm) {
+  int ranks = 0;
+  require(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  return ranks;
 }
 
 namespace {

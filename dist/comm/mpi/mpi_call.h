@@ -12,6 +12,9 @@ namespace tessera::dist::mpi {
 /// Throws CommError with MPI's own text unless `code` is success.
 void require(int code, const char* call);
 
+[[nodiscard]] int rank_in(MPI_Comm);
+[[nodiscard]] int ranks_in(MPI_Comm);
+
 /// A communicator, freed on destruction when MPI is still up. Errors come back as codes.
 class Group {
  public:
@@ -27,8 +30,8 @@ class Group {
   [[nodiscard]] static Group split_by_host(MPI_Comm);
 
   [[nodiscard]] MPI_Comm get() const { return handle_; }
-  [[nodiscard]] int rank() const;
-  [[nodiscard]] int size() const;
+  [[nodiscard]] int rank() const { return rank_in(handle_); }
+  [[nodiscard]] int size() const { return ranks_in(handle_); }
 
  private:
   MPI_Comm handle_ = MPI_COMM_NULL;
@@ -47,9 +50,7 @@ void wait(MPI_Request& request);
 /// Blocking all-gather of one trivially copyable value a rank, for setting things up.
 template <class T>
 std::vector<T> gather_values(MPI_Comm comm, const T& value) {
-  int size = 0;
-  require(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  std::vector<T> all(static_cast<std::size_t>(size));
+  std::vector<T> all(static_cast<std::size_t>(ranks_in(comm)));
   MPI_Request request = MPI_REQUEST_NULL;
   require(
       MPI_Iallgather(&value, sizeof(T), MPI_BYTE, all.data(), sizeof(T), MPI_BYTE, comm, &request),

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include <tessera/dist/comm/counted.h>

@@ -34,7 +34,7 @@ void tell_apart(Topology& topology) {
 
 Topology survey(MPI_Comm world, MPI_Comm local) {
   Topology topology;
-  require(MPI_Comm_rank(world, &topology.rank), "MPI_Comm_rank");
+  topology.rank = rank_in(world);
   Residence mine;
   mine.leader = gather_values(local, topology.rank).front();
   const std::string name = host_name();
@@ -60,8 +60,7 @@ Topology survey(MPI_Comm world, MPI_Comm local) {
 }  // namespace
 
 std::shared_ptr<SharedSegment> make_segment(MPI_Comm local, std::size_t nbytes) {
-  int rank = 0;
-  require(MPI_Comm_rank(local, &rank), "MPI_Comm_rank");
+  const int rank = rank_in(local);
   std::shared_ptr<SharedSegment> segment;
   SegmentAddress mine;
   std::string trouble;
@@ -91,10 +90,7 @@ std::shared_ptr<SharedSegment> make_segment(MPI_Comm local, std::size_t nbytes) 
 LocalSetup set_up_local(MPI_Comm world) {
   LocalSetup setup;
   setup.local = Group::split_by_host(world);
-  int ranks = 0;
-  int rank = 0;
-  require(MPI_Comm_size(world, &ranks), "MPI_Comm_size");
-  require(MPI_Comm_rank(world, &rank), "MPI_Comm_rank");
+  const int ranks = ranks_in(world), rank = rank_in(world);
   const auto make_control = [&] {
     setup.control = make_segment(setup.local.get(), ControlBlock::bytes(setup.local.size(), ranks));
   };

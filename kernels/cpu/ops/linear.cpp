@@ -71,17 +71,16 @@ bool grad_weight_kernel(Kernel& k, const LinearBackwardWeight::Attrs& attrs) {
 
 bool grad_bias_kernel(Kernel& k, const LinearBackwardBias::Attrs&) {
   const TensorImpl& gradient = k.input();
-  if (is_f64(gradient) && is_f64(k.output()) && cuts_rows(k, gradient)) {
-    sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(),
-             k.microbatch_count(), k.per_microbatch(), k.output().data<double>());
-    return true;
-  }
-  if (!is_fast(gradient) || !is_fast(k.output()) || !cuts_rows(k, gradient)) {
+  const bool wide = is_f64(gradient) && is_f64(k.output());
+  if ((!wide && (!is_fast(gradient) || !is_fast(k.output()))) || !cuts_rows(k, gradient)) {
     return false;
   }
   const FloatResult sums(k.output(), k.workspace());
-  sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(),
-           k.microbatch_count(), k.per_microbatch(), sums.data());
+  const auto sum = [&](auto* to) {
+    sum_rows(gradient.dtype, bytes_of(gradient), rows_of(gradient), gradient.shape.back(),
+             k.microbatch_count(), k.per_microbatch(), to);
+  };
+  wide ? sum(static_cast<double*>(sums.values())) : sum(sums.data());
   sums.store();
   return true;
 }

@@ -84,13 +84,20 @@ void store_reduced(Kernel& k, std::vector<Number> results) {
 }
 
 template <class Number>
+CrossEntropyRowsOf<Number> rows_of_logits(const TensorImpl& logits, const Indices& targets,
+                                          double smoothing, std::int64_t ignore_index) {
+  CrossEntropyRowsOf<Number> c;
+  c.rows = rows_of(logits), c.columns = logits.shape.back(), c.dtype = logits.dtype;
+  c.logits = bytes_of(logits), c.targets = targets.data(), c.ignore_index = ignore_index;
+  c.smoothing = static_cast<Number>(smoothing);
+  return c;
+}
+
+template <class Number>
 void run_forward(Kernel& k, const CrossEntropy::Attrs& attrs) {
   const TensorImpl& logits = k.input(0);
   const Indices targets(k.input(1));
-  CrossEntropyRowsOf<Number> c;
-  c.rows = rows_of(logits), c.columns = logits.shape.back(), c.dtype = logits.dtype;
-  c.logits = bytes_of(logits), c.targets = targets.data(), c.ignore_index = attrs.ignore_index;
-  c.smoothing = static_cast<Number>(attrs.label_smoothing);
+  const auto c = rows_of_logits<Number>(logits, targets, attrs.label_smoothing, attrs.ignore_index);
   check_targets("cross_entropy", c);
   const bool reduced = attrs.reduction != LossReduction::none;
   std::vector<Number> own(reduced ? static_cast<std::size_t>(c.rows) : 0);
@@ -115,21 +122,11 @@ bool forward_kernel(Kernel& k, const CrossEntropy::Attrs& attrs) {
   return true;
 }
 
-/// Rows whose gradients say by 0 which of them count.
-template <class Number>
-CrossEntropyRowsOf<Number> rows_without_ignored(const TensorImpl& logits, const Indices& targets,
-                                                const CrossEntropyBackward::Attrs& attrs) {
-  CrossEntropyRowsOf<Number> c;
-  c.rows = rows_of(logits), c.columns = logits.shape.back(), c.dtype = logits.dtype;
-  c.logits = bytes_of(logits), c.targets = targets.data(), c.ignore_index = -1;
-  c.smoothing = static_cast<Number>(attrs.label_smoothing);
-  return c;
-}
-
 template <class Number>
 void run_backward(Kernel& k, const CrossEntropyBackward::Attrs& attrs) {
   const Indices targets(k.input(2));
-  const auto c = rows_without_ignored<Number>(k.input(1), targets, attrs);
+  // Gradients of 0 say which rows are ignored.
+  const auto c = rows_of_logits<Number>(k.input(1), targets, attrs.label_smoothing, -1);
   cross_entropy_backward(c, reinterpret_cast<const LogSumOf<Number>*>(k.input(3).data<Number>()),
                          k.input(0).data<Number>(), k.output().dtype, bytes_of(k.output()),
                          c.columns);
