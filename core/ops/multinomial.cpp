@@ -7,6 +7,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
 #include <tessera/core/base/random_scope.h>
+#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
