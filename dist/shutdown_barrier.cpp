@@ -116,12 +116,12 @@ std::string stopped_ranks_here() {
   std::string text;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
-    const std::string process = entry.path().filename();
-    if (process.find_first_not_of("0123456789") == std::string::npos &&
+    const std::string number = entry.path().filename();
+    if (number.find_first_not_of("0123456789") == std::string::npos &&
         is_stopped_child(read_whole(entry.path() / "stat"), getppid())) {
       text.append(text.empty() ? "rank " : ", rank ");
       text.append(rank_of(read_whole(entry.path() / "environ")));
-      text.append(" (process ").append(process).append(")");
+      text.append(" (process ").append(number).append(")");
     }
   }
   return text;

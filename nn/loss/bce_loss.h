@@ -21,7 +21,7 @@ struct BCELossOptions {
                                                  const BCELossOptions& options = {}) {
   const auto [x, y] = widened_alike("binary_cross_entropy", input, target);
   check_weight("binary_cross_entropy", "weight", options.weight, x);
-  const Tensor losses = call<BinaryCrossEntropy>({x, y});
+  const Tensor losses = tessera::call<BinaryCrossEntropy>({x, y});
   return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
 }
 

@@ -25,8 +25,8 @@ struct BCEWithLogitsLossOptions {
   const auto [x, y] = widened_alike(kName, input, target);
   check_weight(kName, "weight", options.weight, x);
   check_weight(kName, "pos_weight", options.pos_weight, x);
-  const Tensor losses =
-      options.pos_weight.defined() ? call<Op>({x, y, options.pos_weight}) : call<Op>({x, y});
+  const Tensor losses = options.pos_weight.defined() ? tessera::call<Op>({x, y, options.pos_weight})
+                                                     : tessera::call<Op>({x, y});
   return reduce(options.weight.defined() ? losses * options.weight : losses, options.reduction);
 }
 

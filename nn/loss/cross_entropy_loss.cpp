@@ -14,7 +14,7 @@
 namespace tessera::nn {
 namespace {
 
-constexpr const char* kName = "cross_entropy_loss";
+constexpr const char* kCrossEntropyLoss = "cross_entropy_loss";
 
 /// Logits with the classes in the last dim.
 Tensor classes_last(const Tensor& input, int dim) {
@@ -49,8 +49,8 @@ Tensor weighted_sum(const Tensor& x, const Tensor& weight, int dim) {
 
 Tensor with_distributions(const Tensor& input, const Tensor& target, int dim,
                           const CrossEntropyLossOptions& options) {
-  check_same_shape(kName, input, target);
-  check<ValueError>(options.ignore_index < 0, kName,
+  check_same_shape(kCrossEntropyLoss, input, target);
+  check<ValueError>(options.ignore_index < 0, kCrossEntropyLoss,
                     ": distributions as targets have no ignore_index; got ", options.ignore_index);
   Tensor shares = widened(target);
   if (options.label_smoothing > 0) {
@@ -63,7 +63,7 @@ Tensor with_distributions(const Tensor& input, const Tensor& target, int dim,
 
 Tensor with_weighted_classes(const Tensor& input, const Tensor& target, int dim,
                              const CrossEntropyLossOptions& options) {
-  ClassTargets targets(kName, input, target, dim, options.weight, options.ignore_index);
+  ClassTargets targets(kCrossEntropyLoss, input, target, dim, options.weight, options.ignore_index);
   const Tensor logs = log_softmax(widened(input), dim);
   Tensor rows = targets.pick(logs, dim) * targets.weight;
   if (options.label_smoothing > 0) {
@@ -83,13 +83,13 @@ Tensor with_weighted_classes(const Tensor& input, const Tensor& target, int dim,
 Tensor cross_entropy_loss(const Tensor& input, const Tensor& target,
                           const CrossEntropyLossOptions& options) {
   const double smoothing = options.label_smoothing;
-  check(smoothing >= 0 && smoothing <= 1, kName, ": wrong label smoothing; got ", smoothing,
-        ", expected one in [0, 1]");
+  check(smoothing >= 0 && smoothing <= 1, kCrossEntropyLoss, ": wrong label smoothing; got ",
+        smoothing, ", expected one in [0, 1]");
   const auto [x, y] = stacked_alike(input, target);
   const Shape shape = unstacked_shape(x);
   const int wanted = shape.size() == 1 ? 0 : options.class_dim;
-  const int dim = normalize_dim(kName, wanted, shape.size());
-  check(shape[dim] > 0, kName, ": the input needs classes; got ", shape);
+  const int dim = normalize_dim(kCrossEntropyLoss, wanted, shape.size());
+  check(shape[dim] > 0, kCrossEntropyLoss, ": the input needs classes; got ", shape);
   if (is_floating(y.dtype())) {
     return with_distributions(x, y, dim, options);
   }
