@@ -73,6 +73,7 @@ class BackwardRun {
   [[nodiscard]] std::uint64_t number() const { return run_; }
   [[nodiscard]] const BackwardCounts& counts() const { return counts_; }
   std::vector<std::function<void()>> callbacks;
+  std::vector<std::function<void()>> failure_callbacks;
 
  private:
   void prune();
@@ -292,6 +293,12 @@ void BackwardRun::finish() {
 /// Backward threw: nothing of it stays in the sums over a step's passes. See also give_back.
 void BackwardRun::abandon() {
   state_.give_back();
+  for (const std::function<void()>& callback : failure_callbacks) {
+    try {
+      callback();
+    } catch (...) {  // what backward threw says more
+    }
+  }
   if (captures_ == nullptr) {
     drop_open_rounds();
     uncount_backward_in_pass();
@@ -390,6 +397,12 @@ void at_end_of_backward(std::function<void()> callback) {
   BackwardRun* run = BackwardRun::current();
   check<InternalError>(run != nullptr, "at_end_of_backward: no backward pass is under way");
   run->callbacks.push_back(std::move(callback));
+}
+
+void at_failure_of_backward(std::function<void()> callback) {
+  BackwardRun* run = BackwardRun::current();
+  check<InternalError>(run != nullptr, "at_failure_of_backward: no backward pass is under way");
+  run->failure_callbacks.push_back(std::move(callback));
 }
 
 }  // namespace tessera

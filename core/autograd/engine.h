@@ -48,5 +48,7 @@ RemovableHandle at_begin_of_backward(std::function<void()> callback);
 /// Runs `callback` when the backward pass that is under way on this thread ends, after all
 /// gradients are complete. Throws InternalError outside one.
 void at_end_of_backward(std::function<void()> callback);
+/// Runs `callback` when that backward throws; what it throws itself is dropped.
+void at_failure_of_backward(std::function<void()> callback);
 
 }  // namespace tessera

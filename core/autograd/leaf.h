@@ -31,10 +31,12 @@ class GradientSink {
  public:
   virtual ~GradientSink() = default;
   /// Memory that the pass's sum may be written to directly, or undefined. It must hold nothing of
-  /// value: it is overwritten. A forward that makes the gradient already asks, too
-  /// (OpInfo::early_gradient). What it wrote is looked for there again in its backward, and made
-  /// anew where somebody has written since: the sink tells by the version.
+  /// value: it is overwritten.
   [[nodiscard]] virtual Tensor destination(LeafNode& leaf) = 0;
+  /// Such memory for a forward that makes the gradient already (OpInfo::early_gradient); undefined,
+  /// the default, for none. What it wrote is looked for there again in its backward, and made anew
+  /// where somebody has written since: the sink tells by the version.
+  [[nodiscard]] virtual Tensor early_destination(LeafNode&) { return {}; }
   /// Takes the dense part of what a backward contributes as soon as it is whole, when rows may
   /// still be to come; at most once per backward.
   virtual void take_dense(LeafNode& leaf, Tensor dense) = 0;

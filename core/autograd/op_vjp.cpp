@@ -8,6 +8,7 @@
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/dispatch/split_plan.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
@@ -32,10 +33,24 @@ Tensor OpVjp::input(int i) const {
   return saved.unpack(node_.op->info.name);
 }
 
+/// Whether output `i` may have been written to the memory of a parameter's sink.
+bool OpVjp::lies_with_sink(int i) const {
+  const EarlyGradient early = node_.op->info.early_gradient;
+  if (early.input < 0 || i != early.output) {
+    return false;
+  }
+  const auto& node = node_.edges[index(early.input)].node;
+  const LeafNode* leaf = node ? node->as_leaf() : nullptr;
+  return leaf != nullptr && leaf->sink != nullptr;
+}
+
 Tensor OpVjp::output(int i) const {
   check<InternalError>((node_.op->info.saved_outputs >> i & 1U) != 0, node_.op->info.name,
                        ": the gradient reads output ", i, ", which is not saved");
   Tensor saved = node_.saved_outputs[index(i)].unpack(node_.op->info.name);
+  if (lies_with_sink(i) && (!run_.into_leaves() || node_.hooks != nullptr)) {
+    saved = clone(saved);  // somebody may keep it when the sink needs its memory
+  }
   if (!grad_enabled() && saved.get().autograd == nullptr) {
     return saved;
   }

@@ -44,6 +44,7 @@ class OpVjp final : public Vjp {
   /// True when the sum is put off until the other uses of the parameter have come.
   bool put_off_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
                          const void* attrs);
+  [[nodiscard]] bool lies_with_sink(int i) const;
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   RunState& run_;

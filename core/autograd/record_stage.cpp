@@ -57,7 +57,7 @@ void write_to_sink(Call& call) {
   if (leaf == nullptr || leaf->sink == nullptr) {
     return;
   }
-  if (const Tensor memory = leaf->sink->destination(*leaf); memory.defined()) {
+  if (const Tensor memory = leaf->sink->early_destination(*leaf); memory.defined()) {
     const auto place = static_cast<std::size_t>(early.output);
     call.outputs.resize(std::max(call.outputs.size(), place + 1));
     // A handle of its own: the sink's must not learn of the graph, which knows the sink.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
 #include <tessera/core/base/busy_scope.h>
@@ -139,10 +138,13 @@ void TrainingCheckpoint::require_same_arrays(const nn::Module& model) const {
         continue;
       }
       const nn::Slot* slot = known->second;
-      check(found->shape == slot->shape, file_, ": ", path, " is of another model; got ",
-            found->shape, ", expected ", slot->shape);
-      check(found->dtype == slot->dtype, file_, ": ", path, " has another dtype in the model; got ",
-            found->dtype, ", expected ", slot->dtype);
+      const Tensor saved = value.is<Tensor>() ? value.tensor() : Tensor();  // as hooks leave it
+      const Shape& shape = saved.defined() ? saved.shape() : slot->shape;
+      const DType dtype = saved.defined() ? saved.dtype() : slot->dtype;
+      check(found->shape == shape, file_, ": ", path, " is of another model; got ", found->shape,
+            ", expected ", shape);
+      check(found->dtype == dtype, file_, ": ", path, " has another dtype in the model; got ",
+            found->dtype, ", expected ", dtype);
       const std::string why = nn::detail::why_not_written(slot->value, slot->value);
       check(why.empty(), "restore: \"", name, "\": ", why);
     }
@@ -184,20 +186,13 @@ Tensor TrainingCheckpoint::receive(const std::string& path) {
   return value;
 }
 
-/// Loads what the file has under the names of the model's state dict, a slot's value once.
+/// Loads what the file has under the names of the model's state dict.
 void TrainingCheckpoint::receive_model(nn::Module& model) {
   const nn::StateDict now = model.state_dict();
-  const auto slots = nn::slots_by_name(model);
-  std::map<const nn::Slot*, Tensor> received;
   nn::StateDict state;
   state.metadata() = now.metadata();
   for (const auto& [name, value] : now) {
-    const auto slot = slots.find(name);
-    const auto known = slot != slots.end() ? received.find(slot->second) : received.end();
-    const Tensor found = known != received.end() ? known->second : receive(path_of(name));
-    if (slot != slots.end()) {
-      received.emplace(slot->second, found);
-    }
+    const Tensor found = receive(path_of(name));
     if (nn::is_extra_state(name)) {
       state.set(name, nn::value_from_bytes(
                           {static_cast<const std::byte*>(found.raw_data()), found.nbytes()},

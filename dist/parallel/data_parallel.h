@@ -24,7 +24,7 @@ struct DataParallelOptions {
 /// Between steps parts of the model may be frozen, unfrozen, replaced and added, on every rank
 /// alike: the next backward carries it through. The parts keep what is returned; where all of them
 /// may be replaced, keep it yourself. Gradient hooks and `grad` see the mean over the
-/// global batch; `grad` lies in memory that the next backward writes to, so copy what you keep.
+/// global batch; `grad` lies in memory that the next step's passes write to, so copy what you keep.
 ///
 /// Throws Disagreement naming ranks and parameter when the ranks' models differ, InvalidArgument
 /// when the grain does not fit the ranks, a parameter has a gradient already or is another data

@@ -23,12 +23,16 @@ void add_before(const ReducedParameter& parameter, bool used) {
   }
 }
 
-void restore(ReducedParameter& parameter) {
+}  // namespace
+
+void restore_gradient(ReducedParameter& parameter) {
   if (parameter.before.defined()) {
     add_before(parameter, false);
     parameter.before = Tensor();
   }
 }
+
+namespace {
 
 /// The mean over the global batch, as the hooks on the parameter's gradient leave it.
 void finish_sum(const ReducedParameter& parameter, GradientScale scale) {
@@ -49,7 +53,7 @@ void finish_sum(const ReducedParameter& parameter, GradientScale scale) {
 
 void set_gradient(ReducedParameter& parameter, bool used, GradientScale scale) {
   if (!parameter.trained) {
-    return restore(parameter);
+    return restore_gradient(parameter);
   }
   LeafNode& leaf = leaf_of(parameter.value);
   const bool before = leaf.grad().defined() && parameter.before.defined();
@@ -84,7 +88,7 @@ void finish_gradients(std::span<ReducedParameter> parameters, const UsedParamete
     }
   } catch (...) {
     for (ReducedParameter& parameter : parameters) {
-      restore(parameter);
+      restore_gradient(parameter);
     }
     throw;
   }

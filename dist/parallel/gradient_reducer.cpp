@@ -38,12 +38,13 @@ GradientReducer::GradientReducer(nn::Module& model, std::shared_ptr<Communicator
       listener_(at_begin_of_backward([this] { model_.look(); })) {}
 
 void GradientReducer::begin_backward() {
-  if (current_backward() == 0 || backward_ == current_backward()) {
+  if (backward_ == current_backward()) {
     return;
   }
   backward_ = current_backward();
   const bool failed = !std::exchange(completed_, false);
   at_end_of_backward([this] { completed_ = true; });
+  at_failure_of_backward([this] { restore_gradients(); });
   if (passes_.enter() == PassSequence::Entered::first || failed) {
     forget_step();
   }
@@ -67,6 +68,17 @@ void GradientReducer::forget_step() {
   }
   loss_counts_.forget_step();
   agreement_.forget_step();
+}
+
+/// Backward threw: gradients are what they were before, unless ranks may still be summing them.
+void GradientReducer::restore_gradients() {
+  const bool ended = order_.all_done();
+  for (ReducedParameter& parameter : model_.parameters()) {
+    if (ended) {
+      restore_gradient(parameter);
+    }
+    parameter.before = Tensor();
+  }
 }
 
 /// See Note [What may change]. Before the last pass a rank asks only where it cannot go on without
@@ -97,18 +109,23 @@ void GradientReducer::agree() {
 void GradientReducer::begin_last_pass() {
   for (ReducedParameter& parameter : model_.parameters()) {
     parameter.reached = parameter.complete = parameter.early = false;
+    if (!parameter.trained && order_.overwrites(parameter)) {
+      parameter.sums.void_memory();
+    }
   }
   order_.begin();
   at_end_of_backward([this] { end_backward(); });
 }
 
-/// To a forward's gradient only while no collective can be using the memory, and it holds nothing.
-Tensor GradientReducer::destination(std::size_t index) {
+/// Only while no collective can be using the memory, no backward wants it, and it holds nothing.
+Tensor GradientReducer::early_destination(std::size_t index) {
   ReducedParameter& parameter = model_.parameters()[index];
-  if (current_backward() != 0) {
-    return parameter.sums.destination();
-  }
-  return parameter.value.grad().defined() ? Tensor() : parameter.sums.early_destination();
+  const bool in_use = current_backward() != 0 || parameter.value.grad().defined();
+  return in_use ? Tensor() : parameter.sums.early_destination();
+}
+
+Tensor GradientReducer::destination(std::size_t index) {
+  return model_.parameters()[index].sums.destination();
 }
 
 void GradientReducer::take_dense(std::size_t index, Tensor dense) {
@@ -184,9 +201,10 @@ void GradientReducer::end_backward() {
 }
 
 void GradientReducer::wait_for_launched() {
-  for (const Work& work : order_.take_launched()) {
+  for (const Work& work : order_.launched()) {
     waits_.wait(work);
   }
+  order_.forget_launched();
 }
 
 void GradientReducer::add_rows(const UsedParameters& table) {

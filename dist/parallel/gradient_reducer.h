@@ -47,8 +47,9 @@ class GradientReducer final : public std::enable_shared_from_this<GradientReduce
   /// The communication since the last call.
   [[nodiscard]] CommunicationTime take_time() { return waits_.take(); }
 
-  // For the sinks of the parameters' leaves. The first is called before each of the others; outside
-  // a backward it does nothing.
+  /// For a forward.
+  [[nodiscard]] Tensor early_destination(std::size_t index);
+  // For a backward. The first is called before each of the others.
   void begin_backward();
   [[nodiscard]] Tensor destination(std::size_t index);
   void take_dense(std::size_t index, Tensor dense);
@@ -57,6 +58,7 @@ class GradientReducer final : public std::enable_shared_from_this<GradientReduce
 
  private:
   void forget_step();
+  void restore_gradients();
   void agree();
   void begin_last_pass();
   void settle(ReducedParameter& parameter);

@@ -41,8 +41,11 @@ class LaunchOrder {
   [[nodiscard]] bool is_late() const { return next_ > 1; }
   /// Launches the parameters that wrongly were expected to have no dense gradient.
   void launch_left_out(const UsedParameters& table);
-  /// What was launched since the last call, in order.
-  [[nodiscard]] std::vector<Work> take_launched() { return std::exchange(launched_, {}); }
+  /// What was launched, in order, since `begin` or the last `forget_launched`.
+  [[nodiscard]] const std::vector<Work>& launched() const { return launched_; }
+  void forget_launched() { launched_.clear(); }
+  /// Whether none of that is under way.
+  [[nodiscard]] bool all_done() const;
   /// What to expect of the next backward; `ranks` of them made the table.
   void learn(const UsedParameters& table, int ranks);
   /// Whether a backward writes to the memory of a parameter's gradient.

@@ -54,8 +54,10 @@ void MicrobatchSums::add(Tensor dense) {
   if (owns_memory(block)) {
     return store(block, dense);
   }
+  const bool lent = std::ranges::any_of(
+      memory_, [&](const Tensor& memory) { return dense.shares_storage(memory); });
   const Pass& pass = Context::current().pass;
-  accumulation().dense[block].add(std::move(dense), pass.first, pass.count);
+  accumulation().dense[block].add(lent ? clone(dense) : std::move(dense), pass.first, pass.count);
 }
 
 void MicrobatchSums::add(SparseGradient rows) {
@@ -71,8 +73,13 @@ void MicrobatchSums::settle() {
     if (filled_[block] == 0) {
       set_to_zero(memory_[block]);
     }
-    // A forward's gradient that lies here is not its any more: ranks are about to add theirs.
-    memory_[block].get().storage->bump_version();
+  }
+  void_memory();
+}
+
+void MicrobatchSums::void_memory() {
+  for (const Tensor& memory : memory_) {
+    memory.get().storage->bump_version();
   }
 }
 

@@ -37,6 +37,8 @@ class MicrobatchSums {
   void add(SparseGradient rows);
   /// Brings the sum over every block to its memory, in the last pass; absent ones count as +0.
   void settle();
+  /// What forwards have written to the memory is not theirs any more: ranks are about to add to it.
+  void void_memory();
 
   /// True when the memory of some block holds a sum.
   [[nodiscard]] bool has_dense() const;

@@ -33,6 +33,10 @@ class ReducerSink final : public GradientSink, public CountedSink {
   Tensor destination(LeafNode&) override {
     return takes_part() ? reducer_.destination(index_) : Tensor();
   }
+  /// No part of a backward, whoever calls it.
+  Tensor early_destination(LeafNode&) override {
+    return index_ != kNoPlace ? reducer_.early_destination(index_) : Tensor();
+  }
   void take_dense(LeafNode&, Tensor dense) override {
     if (takes_part()) {
       reducer_.take_dense(index_, std::move(dense));

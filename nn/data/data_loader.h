@@ -183,12 +183,17 @@ class DataLoader final : public LoaderBase {
   [[nodiscard]] Batch collected(const PassPlan& pass) const {
     const ContextScope drawing(batch_context(pass));
     const StepDraws of_samples(false);
-    const auto places = std::views::iota(pass.first_place, pass.first_place + pass.samples);
     if constexpr (MakesBatches<D> && std::same_as<Collate, DefaultCollate>) {
-      const auto indices = mapped(places, [this](std::int64_t place) { return sample_at(place); });
+      std::vector<std::int64_t> indices;
+      for (std::int64_t i = 0; i < pass.samples; ++i) {
+        indices.push_back(sample_at(pass.first_place + i));
+      }
       return dataset_->get_batch(indices);
     } else {
-      auto samples = mapped(places, [this](std::int64_t place) { return sample(place); });
+      std::vector<Sample> samples;
+      for (std::int64_t i = 0; i < pass.samples; ++i) {
+        samples.push_back(sample(pass.first_place + i));
+      }
       try {
         return collate_(std::move(samples));
       } catch (const SamplesDiffer& error) {

@@ -131,6 +131,7 @@ class LendingSink : public GradientSink {
  public:
   explicit LendingSink(Tensor memory) : memory_(std::move(memory)) {}
   Tensor destination(LeafNode&) override { return memory_; }
+  Tensor early_destination(LeafNode&) override { return memory_; }
   void take_dense(LeafNode&, Tensor dense) override {
     in_place += dense.raw_data() == memory_.raw_data() ? 1 : 0;
     got.push_back(dense.to_vector<float>());

@@ -323,6 +323,35 @@ TEST(TrainingState, hooks_on_the_state_dict_see_what_is_saved_and_restored) {
   }
 }
 
+/// A hook may save a value in another form, and take it back from that.
+TEST(TrainingState, values_come_back_from_the_form_in_which_hooks_save_them) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  Values expected;
+  for (const bool restores : {false, true}) {
+    const auto model = nn::make<TokenModel>();
+    const auto turned = [](nn::StateDict& state, const std::string& name) {
+      state.set(name, contiguous(transpose(state.tensor(name), 0, 1)));
+    };
+    const auto saves = model->register_state_dict_post_hook(
+        [&](nn::Module&, nn::StateDict& state, std::string_view prefix, nn::Metadata&) {
+          turned(state, std::string(prefix) + "head.weight");
+        });
+    const auto loads =
+        model->register_load_state_dict_pre_hook([&](nn::Module&, nn::LoadContext& load) {
+          turned(load.state, load.prefix + "head.weight");
+        });
+    Alone alone(model);
+    if (restores) {
+      alone.restore();
+      EXPECT_EQ(values_of(*model), expected);
+    } else {
+      alone.save(1);
+      expected = values_of(*model);
+    }
+  }
+}
+
 /// Two names of one slot, and of one module with extra state.
 struct Shared : nn::Module {
   nn::Child<Counter> first{this, "first"};

@@ -23,10 +23,10 @@ struct Wide : nn::Module {
   nn::Parameter bias{this, "bias", {5}, toy::fill_uniform};
 };
 
-using Counts = std::map<float, std::int64_t>;  // elements by value
+using SeenElements = std::map<float, std::int64_t>;  // elements by value
 
 /// Every rank writes its number into its part of the weights; gives what it sees afterwards.
-Counts gather_own_part(Communicator& comm, bool whole, std::int64_t& owned) {
+SeenElements gather_own_part(Communicator& comm, bool whole, std::int64_t& owned) {
   set_seed(3);
   const auto model = nn::make<Wide>();
   const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
@@ -45,7 +45,7 @@ Counts gather_own_part(Communicator& comm, bool whole, std::int64_t& owned) {
     owned += own.count;
   }
   reducer->ownership().wait_for_parameters();
-  Counts counts;
+  SeenElements counts;
   for (const nn::Parameter& p : parameters) {
     for (const float x : p.value().to_vector<float>()) {
       ++counts[x];
@@ -55,7 +55,7 @@ Counts gather_own_part(Communicator& comm, bool whole, std::int64_t& owned) {
 }
 
 void expect_gathered(int ranks, bool direct, bool whole) {
-  std::vector<Counts> seen(static_cast<std::size_t>(ranks));
+  std::vector<SeenElements> seen(static_cast<std::size_t>(ranks));
   std::vector<std::int64_t> owned(static_cast<std::size_t>(ranks));
   run_ranks(ranks,
             [&](Communicator& comm) {
@@ -63,7 +63,7 @@ void expect_gathered(int ranks, bool direct, bool whole) {
               seen[at] = gather_own_part(comm, whole, owned[at]);
             },
             {.direct = direct});
-  Counts expected;
+  SeenElements expected;
   for (int rank = 0; rank < ranks; ++rank) {
     const std::int64_t count = owned[static_cast<std::size_t>(rank)];
     EXPECT_TRUE(whole || count > 0);
@@ -71,7 +71,7 @@ void expect_gathered(int ranks, bool direct, bool whole) {
       expected[100 + static_cast<float>(rank)] = count;
     }
   }
-  for (const Counts& counts : seen) {
+  for (const SeenElements& counts : seen) {
     EXPECT_EQ(counts, expected) << ranks << " ranks, direct " << direct << ", whole " << whole;
   }
 }

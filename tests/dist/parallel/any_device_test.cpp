@@ -2,6 +2,7 @@
 // gives the bits of one process on the CPU.
 #include <gtest/gtest.h>
 
+#include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/embedding.h>
