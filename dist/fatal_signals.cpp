@@ -36,7 +36,7 @@ constexpr std::array kSignals{
 
 // What the handler reads: a handler may neither allocate nor wait for a lock.
 std::atomic<pid_t> process{0};
-std::atomic<const StatusCell*> own_cell{nullptr};
+std::atomic<const HeartbeatCell*> own_cell{nullptr};
 std::array<char, 300> beginning{};  ///< "[rank 1] world: rank 1 (host a"
 std::atomic<pid_t> speaker{0};      ///< the thread that prints the sentence
 
@@ -64,7 +64,7 @@ class Line {
 };
 
 /// ", its last is 16, broadcast 'weights'"
-void describe(Line& line, const StatusCell& cell) {
+void describe(Line& line, const HeartbeatCell& cell) {
   if (const std::uint64_t launched = cell.launched.load(); launched > 0) {
     line << ", its last is " << launched << ", "
          << to_string(static_cast<CollectiveKind>(cell.kind.load()));
@@ -80,7 +80,7 @@ void describe(Line& line, const StatusCell& cell) {
 void say(int signal, const siginfo_t& info) {
   Line line;
   line << beginning.data();
-  if (const StatusCell* cell = own_cell.load(); cell != nullptr) {
+  if (const HeartbeatCell* cell = own_cell.load(); cell != nullptr) {
     describe(line, *cell);
   }
   line << ") is ended by ";
@@ -149,13 +149,13 @@ void install() {
 
 }  // namespace
 
-FatalSignals::FatalSignals(std::shared_ptr<HeartbeatTable> board, const std::string& host)
-    : board_(std::move(board)) {
+FatalSignals::FatalSignals(std::shared_ptr<HeartbeatTable> table, const std::string& host)
+    : table_(std::move(table)) {
   const std::string text = detail::concat(
-      board_->size() > 1 ? detail::concat("[rank ", board_->rank(), "] ") : "", "world: rank ",
-      board_->rank(), " (host ", host.substr(0, beginning.size() / 2));
+      table_->size() > 1 ? detail::concat("[rank ", table_->rank(), "] ") : "", "world: rank ",
+      table_->rank(), " (host ", host.substr(0, beginning.size() / 2));
   beginning[text.copy(beginning.data(), beginning.size() - 1)] = '\0';
-  own_cell = &board_->own();
+  own_cell = &table_->own();
   process = getpid();
   static std::once_flag installed;
   std::call_once(installed, install);

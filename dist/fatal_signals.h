@@ -14,14 +14,14 @@ namespace tessera::dist {
 /// handles, as sanitizers do, stays theirs, and a forked child prints nothing.
 class FatalSignals {
  public:
-  /// `board` is the world's.
-  FatalSignals(std::shared_ptr<HeartbeatTable> board, const std::string& host);
+  /// `table` is the world's.
+  FatalSignals(std::shared_ptr<HeartbeatTable> table, const std::string& host);
   ~FatalSignals();
   FatalSignals(const FatalSignals&) = delete;
   FatalSignals& operator=(const FatalSignals&) = delete;
 
  private:
-  std::shared_ptr<HeartbeatTable> board_;
+  std::shared_ptr<HeartbeatTable> table_;
 };
 
 }  // namespace tessera::dist

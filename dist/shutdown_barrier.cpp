@@ -24,10 +24,10 @@ namespace tessera::dist {
 namespace {
 
 /// The ranks that have, or have not, come to their end.
-std::vector<int> ranks_at_end(const HeartbeatTable& board, bool there) {
+std::vector<int> ranks_at_end(const HeartbeatTable& table, bool there) {
   std::vector<int> ranks;
-  for (int rank = 0; rank < board.size(); ++rank) {
-    const StatusCell& cell = board.cell(rank);
+  for (int rank = 0; rank < table.size(); ++rank) {
+    const HeartbeatCell& cell = table.cell(rank);
     if ((cell.left > 0 || cell.ended > 0) == there) {
       ranks.push_back(rank);
     }
@@ -37,14 +37,14 @@ std::vector<int> ranks_at_end(const HeartbeatTable& board, bool there) {
 
 /// Says for whom the ranks at the end wait; the first of them does.
 void remind(Communicator& comm, Duration waited) {
-  const auto board = comm.board();
-  const std::vector<int> late = ranks_at_end(*board, false);
-  if (late.empty() || ranks_at_end(*board, true).front() != comm.rank()) {
+  const auto table = comm.heartbeat_table();
+  const std::vector<int> late = ranks_at_end(*table, false);
+  if (late.empty() || ranks_at_end(*table, true).front() != comm.rank()) {
     return;
   }
   std::string text;
   for (const int rank : late) {
-    const StatusCell& cell = board->cell(rank);
+    const HeartbeatCell& cell = table->cell(rank);
     text += detail::concat(text.empty() ? "rank " : "; rank ", rank, " (host ", comm.host(rank),
                            ", ", describe_position(cell),
                            cell.busy > 0 ? ", busy: " + cell.activity.load() : "", ")");
@@ -56,8 +56,8 @@ void remind(Communicator& comm, Duration waited) {
 /// Finds a rank that has been silent for too long.
 class SilenceFinder {
  public:
-  SilenceFinder(std::shared_ptr<HeartbeatTable> board, std::chrono::milliseconds deadline)
-      : board_(std::move(board)), deadline_(deadline), heartbeats_(*board_) {}
+  SilenceFinder(std::shared_ptr<HeartbeatTable> table, std::chrono::milliseconds deadline)
+      : table_(std::move(table)), deadline_(deadline), heartbeats_(*table_) {}
 
   std::optional<int> look(Time now) {
     if (last_ != Time{} && now - last_ > deadline_ / 2) {
@@ -65,8 +65,8 @@ class SilenceFinder {
     }
     last_ = now;
     heartbeats_.listen(now);
-    for (int rank = 0; rank < board_->size(); ++rank) {
-      if (board_->cell(rank).left == 0 && heartbeats_.silence(rank, now) > deadline_) {
+    for (int rank = 0; rank < table_->size(); ++rank) {
+      if (table_->cell(rank).left == 0 && heartbeats_.silence(rank, now) > deadline_) {
         return rank;
       }
     }
@@ -74,7 +74,7 @@ class SilenceFinder {
   }
 
  private:
-  std::shared_ptr<HeartbeatTable> board_;
+  std::shared_ptr<HeartbeatTable> table_;
   std::chrono::milliseconds deadline_;
   Heartbeats heartbeats_;
   Time last_{};
@@ -130,10 +130,10 @@ std::string stopped_ranks_here() {
 }  // namespace
 
 void wait_for_all(Communicator& comm, std::chrono::milliseconds deadline) {
-  const auto board = comm.board();
+  const auto table = comm.heartbeat_table();
   std::optional<int> silent;
-  board->own().ended = 1;
-  SilenceFinder finder(board, deadline);
+  table->own().ended = 1;
+  SilenceFinder finder(table, deadline);
   Reminder reminder;
   const Time begin = clock().now();
   const ProcessWatchdog guard(
@@ -158,11 +158,11 @@ void wait_for_all(Communicator& comm, std::chrono::milliseconds deadline) {
 }
 
 void say_failure(Communicator& comm, const std::string& program, const std::string& text) {
-  const auto board = comm.board();
-  if (board == nullptr || !board->failure().written()) {
+  const auto table = comm.heartbeat_table();
+  if (table == nullptr || !table->failure().written()) {
     return;
   }
-  FailureRecord& failure = board->failure();
+  FailureRecord& failure = table->failure();
   const bool here = comm.host(failure.rank) == comm.host(comm.rank());
   if (here && failure.printed.exchange(1) == 0) {
     std::cerr << detail::concat(comm.size() > 1 ? detail::concat("[rank ", failure.rank, "] ") : "",

@@ -151,14 +151,14 @@ struct World::State {
     const ProcessWatchdog guard(after(in_good_order ? timeout : kLeaving), exit_code, [&] {
       return in_good_order ? waiting_text("to leave", timeout) : std::string();
     });
-    if (comm != nullptr && comm->board() != nullptr) {
-      comm->board()->own().left = 1;
+    if (comm != nullptr && comm->heartbeat_table() != nullptr) {
+      comm->heartbeat_table()->own().left = 1;
     }
     const std::weak_ptr<Communicator> held = unwatched;
     comm.reset();
     recorder.reset();
     unwatched.reset();
-    fatal_signals.reset();  // it reads the board
+    fatal_signals.reset();  // it reads the table
     if (pinned) {
       unpin_threads();
     }
@@ -168,12 +168,13 @@ struct World::State {
   }
 
   [[nodiscard]] bool failed() const {
-    return comm != nullptr && comm->board() != nullptr && comm->board()->failure().written();
+    return comm != nullptr && comm->heartbeat_table() != nullptr &&
+           comm->heartbeat_table()->failure().written();
   }
 
   void require_healthy() const {
     if (failed()) {
-      std::rethrow_exception(comm->board()->failure().exception());
+      std::rethrow_exception(comm->heartbeat_table()->failure().exception());
     }
   }
 
@@ -204,7 +205,7 @@ struct World::State {
       if (comm->size() > 1) {
         comm->abort(std::current_exception());
       }
-      if (!failed() || comm->board()->failure().rank == comm->rank()) {
+      if (!failed() || comm->heartbeat_table()->failure().rank == comm->rank()) {
         throw;
       }
     }
@@ -212,10 +213,10 @@ struct World::State {
 
   /// From now on a failure that the program does not react to ends it.
   void watch_over_failures() {
-    const auto board = comm->board();
+    const auto table = comm->heartbeat_table();
     const auto since = std::make_shared<Time>();
-    const auto stuck = [board, since] {
-      if (board->failure().written() && *since == Time{}) {
+    const auto stuck = [table, since] {
+      if (table->failure().written() && *since == Time{}) {
         *since = clock().now();
       }
       return *since != Time{} && clock().now() - *since > kLastMoment;
@@ -227,9 +228,9 @@ struct World::State {
   }
 
   [[nodiscard]] bool all_left() const {
-    const auto board = comm->board();
+    const auto table = comm->heartbeat_table();
     for (int rank = 0; rank < comm->size(); ++rank) {
-      if (board->cell(rank).left == 0) {
+      if (table->cell(rank).left == 0) {
         return false;
       }
     }
@@ -239,15 +240,15 @@ struct World::State {
   void end(const std::exception_ptr& error, const std::string& program, int code) {
     exit_code = code;
     comm->abort(error);
-    const auto board = comm->board();
-    const bool first = failed() && board->failure().rank == comm->rank();
+    const auto table = comm->heartbeat_table();
+    const bool first = failed() && table->failure().rank == comm->rank();
     if (first) {
       say_failure(*comm, program, text_of(error));
     }
     if (recorder != nullptr) {
       log_error("the last collectives of this rank:\n", recorder->report());
     }
-    board->own().left = 1;
+    table->own().left = 1;
     const Time until = clock().now() + (first ? kFarewell : kPatience);
     while (!all_left() && clock().now() < until) {
       std::this_thread::sleep_for(10ms);
@@ -318,8 +319,9 @@ World World::start(const WorldOptions& options) {
     state->local_rank += local && rank < state->comm->rank() ? 1 : 0;
   }
   state->host = state->comm->host(state->comm->rank());
-  if (const auto board = state->comm->board(); state->backend != nullptr && board != nullptr) {
-    state->fatal_signals = std::make_unique<FatalSignals>(board, state->host);
+  if (const auto table = state->comm->heartbeat_table();
+      state->backend != nullptr && table != nullptr) {
+    state->fatal_signals = std::make_unique<FatalSignals>(table, state->host);
   }
   if (state->backend != nullptr) {
     state->watch_over_the_end();

@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include <tessera/core/autograd/accumulation.h>
 #include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/autograd/meta.h>
-#include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/autograd/seed.h>
 #include <tessera/core/base/context.h>
@@ -117,7 +117,7 @@ void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor
   const bool open = !whole && std::ranges::any_of(leaves, [](const LeafRun& run) {
     return run.leaf().sink == nullptr;  // of a model that is data parallel in part, some are
   });
-  const double elements = open ? count_in_open_round(counts) : counts.elements;
+  const double elements = open ? count_in_accumulation(counts) : counts.elements;
   for (const double count : counts.values) {
     weights_.push_back(count / elements / static_cast<double>(grain));
   }

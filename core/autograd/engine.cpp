@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <queue>
 
+#include <tessera/core/autograd/accumulation.h>
 #include <tessera/core/autograd/backward_counts.h>
 #include <tessera/core/autograd/contributions.h>
 #include <tessera/core/autograd/loss_counts.h>
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/autograd/op_hooks.h>
 #include <tessera/core/autograd/op_vjp.h>
-#include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/autograd/reached_leaves.h>
 #include <tessera/core/autograd/run_state.h>
@@ -278,7 +278,7 @@ void BackwardRun::finish() {
     callback();
   }
   if (captures_ == nullptr && Context::current().pass.last) {
-    complete_open_rounds(reached_, counts_.scale_of_step());
+    complete_accumulations(reached_, counts_.scale_of_step());
   }
   if (bytes_apart_ > 0) {
     log_once("gradients apart", LogLevel::info,
@@ -300,7 +300,7 @@ void BackwardRun::abandon() {
     }
   }
   if (captures_ == nullptr) {
-    drop_open_rounds();
+    drop_accumulations();
     uncount_backward_in_pass();
   }
 }

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include <tessera/core/autograd/accumulation.h>
 #include <tessera/core/autograd/contributions.h>
-#include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/loop.h>
 #include <tessera/core/ops/microbatches.h>
@@ -100,7 +100,7 @@ void LeafRun::complete(ReachedLeaves& reached, GradientScale scale) {
   if (pass.samples == 0 || pass.count == pass.grain) {
     reached.add(*leaf_, std::move(total), scale);
   } else {
-    add_to_open_round(*leaf_, std::move(total));
+    add_to_accumulation(*leaf_, std::move(total));
   }
   leaf_->run_ready_hooks();
 }

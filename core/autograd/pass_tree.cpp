@@ -12,7 +12,7 @@ namespace tessera {
 namespace {
 
 /// The pass that the thread's latest backward ran in. Consecutive passes of a rank differ.
-struct Round {
+struct LatestBackward {
   const Context* context = nullptr;
   std::uint64_t step = 0;
   Pass pass;
@@ -22,12 +22,12 @@ struct Round {
 
 /// The training step's, and that of an evaluation, which may lie in one of its passes. On the heap:
 /// a library that Python loads has little room for what threads keep.
-Round& latest_round() {
-  thread_local const auto rounds = std::make_unique<std::array<Round, 2>>();
-  return (*rounds)[Context::current().pass.training ? 0 : 1];
+LatestBackward& latest_backward() {
+  thread_local const auto latest = std::make_unique<std::array<LatestBackward, 2>>();
+  return (*latest)[Context::current().pass.training ? 0 : 1];
 }
 
-bool is_current(const Round& latest) {
+bool is_current(const LatestBackward& latest) {
   const Context& context = Context::current();
   return latest.context == &context && latest.step == context.step && latest.pass == context.pass &&
          latest.mark.lock() == context.pass_mark;
@@ -36,25 +36,26 @@ bool is_current(const Round& latest) {
 }  // namespace
 
 std::size_t backward_in_pass() {
-  return latest_round().number;
+  return latest_backward().number;
 }
 
 void count_backward_in_pass() {
   const Context& context = Context::current();
-  latest_round() = {&context, context.step, context.pass, context.pass_mark, backwards_in_pass()};
+  latest_backward() = {&context, context.step, context.pass, context.pass_mark,
+                       backwards_in_pass()};
 }
 
 std::size_t backwards_in_pass() {
-  const Round& round = latest_round();
-  return is_current(round) ? round.number + 1 : 0;
+  const LatestBackward& latest = latest_backward();
+  return is_current(latest) ? latest.number + 1 : 0;
 }
 
 void uncount_backward_in_pass() {
-  Round& round = latest_round();
-  if (round.number > 0) {
-    --round.number;
+  LatestBackward& latest = latest_backward();
+  if (latest.number > 0) {
+    --latest.number;
   } else {
-    round = {};
+    latest = {};
   }
 }
 

@@ -59,7 +59,7 @@ class Communicator {
   /// Fails everything under way, here and on the peers that can be told, with `cause`.
   virtual void abort(std::exception_ptr cause) noexcept = 0;
   /// Where the group's ranks say what they are doing; null where the backend has no such place.
-  virtual std::shared_ptr<HeartbeatTable> board() { return nullptr; }
+  virtual std::shared_ptr<HeartbeatTable> heartbeat_table() { return nullptr; }
 };
 
 }  // namespace tessera::dist

@@ -22,7 +22,7 @@ class Controlled final : public CommDecorator {
     control_->abort(cause);
     inner().abort(std::move(cause));
   }
-  std::shared_ptr<HeartbeatTable> board() override { return control_->board(); }
+  std::shared_ptr<HeartbeatTable> heartbeat_table() override { return control_->heartbeat_table(); }
 
  protected:
   std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override { return part; }

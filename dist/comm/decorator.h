@@ -26,7 +26,7 @@ class CommDecorator : public Communicator {
     return wrap(inner_->split(color, key, std::move(name)));
   }
   void abort(std::exception_ptr cause) noexcept override { inner_->abort(std::move(cause)); }
-  std::shared_ptr<HeartbeatTable> board() override { return inner_->board(); }
+  std::shared_ptr<HeartbeatTable> heartbeat_table() override { return inner_->heartbeat_table(); }
 
  protected:
   [[nodiscard]] Communicator& inner() const { return *inner_; }

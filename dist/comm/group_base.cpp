@@ -17,7 +17,7 @@ namespace {
 /// in uneven parts, is copied first and back at the end.
 class Launched final : public Operation {
  public:
-  Launched(std::shared_ptr<Progress> progress, Health& health, GroupCore& core, Collective c,
+  Launched(std::shared_ptr<ProgressEngine> progress, Health& health, GroupCore& core, Collective c,
            const Membership& group)
       : Operation(std::move(progress), health),
         collective_(std::move(c)),
@@ -80,18 +80,19 @@ std::string trace_name(const Collective& c) {
   return c.label.empty() ? name : name.append(" ").append(c.label);
 }
 
-const std::shared_ptr<Lane>& in(std::map<int, std::shared_ptr<Lane>>& lanes, int peer) {
-  std::shared_ptr<Lane>& lane = lanes[peer];
-  if (lane == nullptr) {
-    lane = Lane::make();
+const std::shared_ptr<CollectiveStream>& in(
+    std::map<int, std::shared_ptr<CollectiveStream>>& streams, int peer) {
+  std::shared_ptr<CollectiveStream>& stream = streams[peer];
+  if (stream == nullptr) {
+    stream = CollectiveStream::make();
   }
-  return lane;
+  return stream;
 }
 
 }  // namespace
 
 GroupBase::GroupBase(Membership membership, std::unique_ptr<GroupCore> core,
-                     std::shared_ptr<Health> health, std::shared_ptr<Progress> progress)
+                     std::shared_ptr<Health> health, std::shared_ptr<ProgressEngine> progress)
     : membership_(std::move(membership)),
       core_(std::move(core)),
       health_(std::move(health)),
@@ -100,19 +101,19 @@ GroupBase::GroupBase(Membership membership, std::unique_ptr<GroupCore> core,
 GroupBase::~GroupBase() {
   const auto gone = std::make_exception_ptr(CommError("launch: the communicator '" + name() +
                                                       "' was destroyed before its work was done"));
-  const auto end = [&](const std::shared_ptr<Lane>& lane) {
-    progress_->cancel(lane, gone);
-    if (lane->end()) {
-      keep(lane);
+  const auto end = [&](const std::shared_ptr<CollectiveStream>& stream) {
+    progress_->cancel(stream, gone);
+    if (stream->end()) {
+      keep(stream);
     }
   };
   end(collectives_);
-  for (auto* lanes : {&sends_, &receives_}) {
-    std::ranges::for_each(*lanes | std::views::values, end);
+  for (auto* streams : {&sends_, &receives_}) {
+    std::ranges::for_each(*streams | std::views::values, end);
   }
 }
 
-const std::shared_ptr<Lane>& GroupBase::lane_of(const Collective& c) {
+const std::shared_ptr<CollectiveStream>& GroupBase::stream_of(const Collective& c) {
   if (c.kind == CollectiveKind::send) {
     return in(sends_, c.peer);
   }
@@ -126,7 +127,7 @@ Work GroupBase::launch(Collective collective) {
   const Operand send = collective.send, receive = collective.receive;
   const std::size_t sent = given_count(collective, rank(), size()) * size_of(collective.dtype);
   const std::size_t received = taken_count(collective, size()) * size_of(collective.dtype);
-  const std::shared_ptr<Lane>& lane = lane_of(collective);
+  const std::shared_ptr<CollectiveStream>& stream = stream_of(collective);
   std::vector<Ticket> before = tickets_before(collective, sent, received);
   if (!collective.counts.empty()) {
     collective.count = std::ranges::max(collective.counts);
@@ -140,8 +141,8 @@ Work GroupBase::launch(Collective collective) {
   if (tracing()) {
     operation->name = trace_name(operation->collective());
   }
-  progress_->submit(lane, operation);
-  leave_ticket(lane->ticket_of(operation), send, sent, receive, received);
+  progress_->submit(stream, operation);
+  leave_ticket(stream->ticket_of(operation), send, sent, receive, received);
   return Work(std::move(operation));
 }
 

@@ -1,4 +1,4 @@
-// What communicators whose ranks share memory have in common: validation, lanes, failure.
+// What communicators whose ranks share memory have in common: validation, streams, failure.
 #pragma once
 
 #include <map>
@@ -36,19 +36,19 @@ class GroupBase : public Communicator {
 
  protected:
   GroupBase(Membership membership, std::unique_ptr<GroupCore> core, std::shared_ptr<Health> health,
-            std::shared_ptr<Progress> progress);
-  [[nodiscard]] const std::shared_ptr<Progress>& progress() const { return progress_; }
+            std::shared_ptr<ProgressEngine> progress);
+  [[nodiscard]] const std::shared_ptr<ProgressEngine>& progress() const { return progress_; }
 
  private:
-  const std::shared_ptr<Lane>& lane_of(const Collective&);
+  const std::shared_ptr<CollectiveStream>& stream_of(const Collective&);
 
   Membership membership_;
   std::unique_ptr<GroupCore> core_;
   std::shared_ptr<Health> health_;
-  std::shared_ptr<Progress> progress_;
-  std::shared_ptr<Lane> collectives_ = Lane::make();
-  std::map<int, std::shared_ptr<Lane>> sends_;
-  std::map<int, std::shared_ptr<Lane>> receives_;
+  std::shared_ptr<ProgressEngine> progress_;
+  std::shared_ptr<CollectiveStream> collectives_ = CollectiveStream::make();
+  std::map<int, std::shared_ptr<CollectiveStream>> sends_;
+  std::map<int, std::shared_ptr<CollectiveStream>> receives_;
   std::uint64_t launched_ = 0;
 };
 

@@ -6,11 +6,11 @@
 
 namespace tessera::dist {
 
-HeartbeatTable::HeartbeatTable(StatusCell* cells, FailureRecord& failure, int rank, int size,
+HeartbeatTable::HeartbeatTable(HeartbeatCell* cells, FailureRecord& failure, int rank, int size,
                                std::shared_ptr<const void> owner)
     : cells_(cells), failure_(&failure), rank_(rank), size_(size), owner_(std::move(owner)) {}
 
-std::string describe_position(const StatusCell& cell) {
+std::string describe_position(const HeartbeatCell& cell) {
   const std::uint64_t launched = cell.launched.load();
   if (launched == 0) {
     return "it has launched nothing yet";

@@ -49,8 +49,8 @@ class SharedText {
   std::array<std::atomic<std::uint64_t>, kWords> words_{};
 };
 
-/// One rank's line on the board. Zero-filled memory is a rank that has done nothing yet.
-struct alignas(128) StatusCell {
+/// One rank's line in the table. Zero-filled memory is a rank that has done nothing yet.
+struct alignas(128) HeartbeatCell {
   std::atomic<std::uint64_t> launched{0};   ///< collectives launched so far
   std::atomic<std::uint64_t> finished{0};   ///< all up to this one, as its watchdog last saw
   std::atomic<std::uint64_t> beats{0};      ///< grows while the rank's process lives
@@ -58,7 +58,7 @@ struct alignas(128) StatusCell {
   std::atomic<std::uint32_t> busy{0};  ///< 1: the rank is in a BusyScope, as its watchdog last saw
   std::atomic<std::uint32_t> left{0};  ///< 1: the rank has let go of the group
   std::atomic<std::uint32_t> ended{
-      0};  ///< 1: it is at the end of the program; the world's board says so
+      0};  ///< 1: it is at the end of the program; the world's table says so
   std::atomic<std::uint8_t> kind{0};
   SharedText<7> label;     ///< of the last collective launched
   SharedText<6> activity;  ///< what a busy rank does
@@ -68,14 +68,14 @@ struct alignas(128) StatusCell {
 class HeartbeatTable {
  public:
   /// `cells` are the lines of all ranks; they and `failure` live as long as `owner`.
-  HeartbeatTable(StatusCell* cells, FailureRecord& failure, int rank, int size,
+  HeartbeatTable(HeartbeatCell* cells, FailureRecord& failure, int rank, int size,
                  std::shared_ptr<const void> owner);
   virtual ~HeartbeatTable() = default;
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  [[nodiscard]] StatusCell& cell(int rank) const { return cells_[rank]; }
-  [[nodiscard]] StatusCell& own() const { return cells_[rank_]; }
+  [[nodiscard]] HeartbeatCell& cell(int rank) const { return cells_[rank]; }
+  [[nodiscard]] HeartbeatCell& own() const { return cells_[rank_]; }
   /// The group's first failure.
   [[nodiscard]] FailureRecord& failure() const { return *failure_; }
   /// Carries lines between hosts, where that takes messages. Called every now and then by a
@@ -88,7 +88,7 @@ class HeartbeatTable {
   [[nodiscard]] virtual bool speaks_first() const { return true; }
 
  private:
-  StatusCell* cells_;
+  HeartbeatCell* cells_;
   FailureRecord* failure_;
   int rank_;
   int size_;
@@ -96,6 +96,6 @@ class HeartbeatTable {
 };
 
 /// "it is at 16, broadcast 'weights'", the last collective that `cell`'s rank launched.
-[[nodiscard]] std::string describe_position(const StatusCell& cell);
+[[nodiscard]] std::string describe_position(const HeartbeatCell& cell);
 
 }  // namespace tessera::dist

@@ -2,13 +2,13 @@
 
 namespace tessera::dist {
 
-Heartbeats::Heartbeats(const HeartbeatTable& board)
-    : board_(board), heartbeats_(static_cast<std::size_t>(board.size())) {}
+Heartbeats::Heartbeats(const HeartbeatTable& table)
+    : table_(table), heartbeats_(static_cast<std::size_t>(table.size())) {}
 
 void Heartbeats::listen(Time now) {
-  for (int rank = 0; rank < board_.size(); ++rank) {
+  for (int rank = 0; rank < table_.size(); ++rank) {
     Heartbeat& heartbeat = heartbeats_[static_cast<std::size_t>(rank)];
-    const std::uint64_t beats = board_.cell(rank).beats.load(std::memory_order_relaxed);
+    const std::uint64_t beats = table_.cell(rank).beats.load(std::memory_order_relaxed);
     if (beats != heartbeat.beats || heartbeat.seen == Time{}) {
       heartbeat = {beats, now};
     }

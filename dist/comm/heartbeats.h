@@ -8,10 +8,10 @@
 
 namespace tessera::dist {
 
-/// Follows the beats on a status board, as this rank sees them. For one thread.
+/// Follows the beats in a table of heartbeats, as this rank sees them. For one thread.
 class Heartbeats {
  public:
-  explicit Heartbeats(const HeartbeatTable& board);
+  explicit Heartbeats(const HeartbeatTable& table);
   /// Looks at every rank. Call it several times within the silence that matters.
   void listen(Time now);
   /// Time without a new beat; zero before the first look.
@@ -24,7 +24,7 @@ class Heartbeats {
     std::uint64_t beats = 0;
     Time seen{};
   };
-  const HeartbeatTable& board_;
+  const HeartbeatTable& table_;
   std::vector<Heartbeat> heartbeats_;
 };
 

@@ -68,15 +68,15 @@ std::shared_ptr<const AddressSpace> addresses_of(bool direct) {
 class LoopbackCommunicator final : public GroupBase {
  public:
   LoopbackCommunicator(std::shared_ptr<Rendezvous> rendezvous, const Membership& members,
-                       std::shared_ptr<Health> parent, std::shared_ptr<Progress> shared_progress,
-                       LoopbackOptions options)
+                       std::shared_ptr<Health> parent,
+                       std::shared_ptr<ProgressEngine> shared_progress, LoopbackOptions options)
       : GroupBase(members,
                   std::make_unique<SharedGroup>(rendezvous->block(), members,
                                                 addresses_of(options.direct), rendezvous),
                   std::make_shared<Health>(rendezvous->block().failure(), members.rank,
                                            std::move(parent), rendezvous),
                   std::move(shared_progress)),
-        board_(std::make_shared<HeartbeatTable>(&rendezvous->block().status(0),
+        table_(std::make_shared<HeartbeatTable>(&rendezvous->block().heartbeat(0),
                                                 rendezvous->block().failure(), rank(), size(),
                                                 rendezvous)),
         rendezvous_(std::move(rendezvous)),
@@ -86,7 +86,7 @@ class LoopbackCommunicator final : public GroupBase {
     return peer == rank() ? "self" : "thread";
   }
   [[nodiscard]] std::string host(int) const override { return host_name(); }
-  [[nodiscard]] std::shared_ptr<HeartbeatTable> board() override { return board_; }
+  [[nodiscard]] std::shared_ptr<HeartbeatTable> heartbeat_table() override { return table_; }
 
   CommBuffer allocate(std::size_t nbytes) override {
     agree_on_size(*this, nbytes);
@@ -116,7 +116,7 @@ class LoopbackCommunicator final : public GroupBase {
  private:
   static void barrier_on(Communicator& group) { group.launch({}).wait(); }
 
-  std::shared_ptr<HeartbeatTable> board_;
+  std::shared_ptr<HeartbeatTable> table_;
   std::shared_ptr<Rendezvous> rendezvous_;
   LoopbackOptions options_;
   std::uint64_t splits_ = 0;
@@ -161,7 +161,7 @@ std::vector<std::shared_ptr<Communicator>> make_loopback(int size, LoopbackOptio
   std::vector<std::shared_ptr<Communicator>> ranks;
   for (int rank = 0; rank < size; ++rank) {
     ranks.push_back(std::make_shared<LoopbackCommunicator>(
-        rendezvous, whole_world(rank, size), nullptr, std::make_shared<Progress>(), options));
+        rendezvous, whole_world(rank, size), nullptr, std::make_shared<ProgressEngine>(), options));
   }
   return ranks;
 }

@@ -123,13 +123,13 @@ void Operation::finish(std::exception_ptr error) noexcept {
   done_.store(true, std::memory_order_release);
 }
 
-std::shared_ptr<Lane> Lane::make() {
-  auto lane = std::make_shared<Lane>();
-  make_known(lane);
-  return lane;
+std::shared_ptr<CollectiveStream> CollectiveStream::make() {
+  auto stream = std::make_shared<CollectiveStream>();
+  make_known(stream);
+  return stream;
 }
 
-Ticket Lane::ticket_of(const std::shared_ptr<Operation>& operation) {
+Ticket CollectiveStream::ticket_of(const std::shared_ptr<Operation>& operation) {
   const std::lock_guard lock(mutex_);
   if (operation->ended_well()) {
     return {};
@@ -141,14 +141,14 @@ Ticket Lane::ticket_of(const std::shared_ptr<Operation>& operation) {
   return {id(), last_};
 }
 
-std::shared_ptr<Operation> Lane::operation_of(std::uint64_t number) {
+std::shared_ptr<Operation> CollectiveStream::operation_of(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   const auto found = asked_for_.find(number);
   return found == asked_for_.end() ? nullptr : found->second;
 }
 
 /// One that failed is kept: its error is for all who come.
-bool Lane::reached(std::uint64_t number) {
+bool CollectiveStream::reached(std::uint64_t number) {
   const std::shared_ptr<Operation> operation = operation_of(number);
   if (operation == nullptr) {
     const std::lock_guard lock(mutex_);
@@ -168,14 +168,14 @@ bool Lane::reached(std::uint64_t number) {
   return true;
 }
 
-void Lane::synchronize(std::uint64_t number) {
+void CollectiveStream::synchronize(std::uint64_t number) {
   if (const std::shared_ptr<Operation> operation = operation_of(number); operation != nullptr) {
     operation->wait_until(Time::max());
   }
   static_cast<void>(reached(number));
 }
 
-bool Lane::end() {
+bool CollectiveStream::end() {
   const std::lock_guard lock(mutex_);
   for (const auto& [number, operation] : asked_for_) {
     if (error_ == nullptr && operation->error() != nullptr) {
@@ -187,7 +187,7 @@ bool Lane::end() {
   return error_ != nullptr;
 }
 
-Progress::~Progress() {
+ProgressEngine::~ProgressEngine() {
   if (!thread_.joinable()) {
     return;
   }
@@ -199,24 +199,24 @@ Progress::~Progress() {
   thread_.join();
 }
 
-void Progress::submit(const std::shared_ptr<Lane>& lane,
-                      const std::shared_ptr<Operation>& operation) {
+void ProgressEngine::submit(const std::shared_ptr<CollectiveStream>& stream,
+                            const std::shared_ptr<Operation>& operation) {
   if (runner_.try_lock()) {
     const std::lock_guard lock(runner_, std::adopt_lock);
     take_inbox();
-    const bool is_first = lane->queue_.empty();
+    const bool is_first = stream->queue_.empty();
     if (is_first && operation->advance() == Task::Progress::done) {
       return;  // so nobody else has to hear of it, which would take as long as a small message
     }
     unfinished_.fetch_add(1);
-    enlist({lane, operation});
+    enlist({stream, operation});
     if (!is_first) {
-      poll_lane(*lane);
+      poll_stream(*stream);
     }
   } else {  // somebody is in the middle of a sum: do not wait for it
     const std::lock_guard lock(inbox_mutex_);
     unfinished_.fetch_add(1);
-    inbox_.push_back({lane, operation});
+    inbox_.push_back({stream, operation});
     inbox_filled_.store(true, std::memory_order_release);
   }
   if (!operation->done()) {
@@ -224,15 +224,16 @@ void Progress::submit(const std::shared_ptr<Lane>& lane,
   }
 }
 
-void Progress::cancel(const std::shared_ptr<Lane>& lane, const std::exception_ptr& error) {
+void ProgressEngine::cancel(const std::shared_ptr<CollectiveStream>& stream,
+                            const std::exception_ptr& error) {
   const std::lock_guard lock(runner_);
   take_inbox();
-  while (!lane->queue_.empty()) {
-    retire(*lane, error);
+  while (!stream->queue_.empty()) {
+    retire(*stream, error);
   }
 }
 
-bool Progress::drive(Operation& operation, Time deadline) {
+bool ProgressEngine::drive(Operation& operation, Time deadline) {
   waiting_.fetch_add(1);
   waits_.fetch_add(1);
   Backoff backoff;
@@ -257,14 +258,14 @@ bool Progress::drive(Operation& operation, Time deadline) {
   return operation.done();
 }
 
-void Progress::enlist(Launch launch) {
-  if (!std::exchange(launch.lane->listed_, true)) {
-    lanes_.push_back(launch.lane);
+void ProgressEngine::enlist(Launch launch) {
+  if (!std::exchange(launch.stream->listed_, true)) {
+    streams_.push_back(launch.stream);
   }
-  launch.lane->queue_.push_back(std::move(launch.operation));
+  launch.stream->queue_.push_back(std::move(launch.operation));
 }
 
-void Progress::take_inbox() {
+void ProgressEngine::take_inbox() {
   if (!inbox_filled_.load(std::memory_order_acquire)) {
     return;
   }
@@ -276,9 +277,9 @@ void Progress::take_inbox() {
   inbox_filled_.store(false, std::memory_order_relaxed);
 }
 
-void Progress::retire(Lane& lane, std::exception_ptr error) {
-  const std::shared_ptr<Operation> operation = std::move(lane.queue_.front());
-  lane.queue_.pop_front();
+void ProgressEngine::retire(CollectiveStream& stream, std::exception_ptr error) {
+  const std::shared_ptr<Operation> operation = std::move(stream.queue_.front());
+  stream.queue_.pop_front();
   if (!operation->done()) {
     operation->wait_for_devices();
     operation->finish(std::move(error));
@@ -286,33 +287,33 @@ void Progress::retire(Lane& lane, std::exception_ptr error) {
   unfinished_.fetch_sub(1);
 }
 
-/// Advances the lane's first operation, and the next ones as long as they end at once.
-bool Progress::poll_lane(Lane& lane) {
+/// Advances the stream's first operation, and the next ones as long as they end at once.
+bool ProgressEngine::poll_stream(CollectiveStream& stream) {
   bool moved = false;
-  while (!lane.queue_.empty()) {
-    const Task::Progress progress = lane.queue_.front()->advance();
+  while (!stream.queue_.empty()) {
+    const Task::Progress progress = stream.queue_.front()->advance();
     moved = moved || progress != Task::Progress::waiting;
     if (progress != Task::Progress::done) {
       break;
     }
-    retire(lane, nullptr);
+    retire(stream, nullptr);
   }
   return moved;
 }
 
-bool Progress::poll_all() {
+bool ProgressEngine::poll_all() {
   bool moved = false;
-  for (const std::shared_ptr<Lane>& lane : lanes_) {
-    moved = poll_lane(*lane) || moved;
+  for (const std::shared_ptr<CollectiveStream>& stream : streams_) {
+    moved = poll_stream(*stream) || moved;
   }
-  std::erase_if(lanes_, [](const std::shared_ptr<Lane>& lane) {
-    lane->listed_ = !lane->queue_.empty();
-    return !lane->listed_;
+  std::erase_if(streams_, [](const std::shared_ptr<CollectiveStream>& stream) {
+    stream->listed_ = !stream->queue_.empty();
+    return !stream->listed_;
   });
   return moved;
 }
 
-void Progress::ensure_thread() {
+void ProgressEngine::ensure_thread() {
   std::call_once(thread_started_, [this] {
     thread_ = std::thread([this, context = Context::current_shared()] {
       const ContextScope scope(context);
@@ -324,11 +325,11 @@ void Progress::ensure_thread() {
 }
 
 /// A thread of this rank that waits polls by itself.
-bool Progress::needed() const {
+bool ProgressEngine::needed() const {
   return unfinished_.load() > 0 && waiting_.load() == 0;
 }
 
-void Progress::wake_if_needed() {
+void ProgressEngine::wake_if_needed() {
   if (asleep_.load() && needed()) {
     const std::lock_guard lock(sleep_mutex_);
     asleep_ = false;
@@ -336,14 +337,14 @@ void Progress::wake_if_needed() {
   }
 }
 
-void Progress::sleep_until_needed() {
+void ProgressEngine::sleep_until_needed() {
   std::unique_lock lock(sleep_mutex_);
   asleep_ = true;
   wake_.wait(lock, [this] { return stop_ || !asleep_ || needed(); });
   asleep_ = false;
 }
 
-void Progress::run() {
+void ProgressEngine::run() {
   std::chrono::microseconds without_news{0};
   int idle = 0;
   std::uint64_t waits = 0;

@@ -21,14 +21,14 @@
 
 namespace tessera::dist {
 
-class Progress;
+class ProgressEngine;
 
 /// A launched collective: the coroutine, and how it ended. Derived classes hold what the coroutine
 /// refers to.
 class Operation : public WorkState {
  public:
   /// `health` must live until the operation is done.
-  Operation(std::shared_ptr<Progress> progress, Health& health)
+  Operation(std::shared_ptr<ProgressEngine> progress, Health& health)
       : progress_(std::move(progress)), health_(health) {}
 
   /// Set before the operation is submitted.
@@ -50,7 +50,7 @@ class Operation : public WorkState {
   virtual void release() noexcept = 0;
 
  private:
-  friend class Progress;
+  friend class ProgressEngine;
   Task::Progress advance();
   /// True once all that it comes after is reached.
   bool may_begin();
@@ -60,7 +60,7 @@ class Operation : public WorkState {
   void wait_for_devices() noexcept;
   void finish(std::exception_ptr error) noexcept;
 
-  std::shared_ptr<Progress> progress_;
+  std::shared_ptr<ProgressEngine> progress_;
   Health& health_;
   bool begun_ = false;
   bool under_way_ = false;
@@ -71,11 +71,11 @@ class Operation : public WorkState {
   std::atomic<bool> done_{false};
 };
 
-/// A stream of operations, which are carried out one after another; different lanes run side by
+/// A stream of operations, which are carried out one after another; different streams run side by
 /// side.
-class Lane final : public PolledStream {
+class CollectiveStream final : public PolledStream {
  public:
-  [[nodiscard]] static std::shared_ptr<Lane> make();
+  [[nodiscard]] static std::shared_ptr<CollectiveStream> make();
   /// The point behind `operation`, which was submitted last.
   [[nodiscard]] Ticket ticket_of(const std::shared_ptr<Operation>& operation);
   [[nodiscard]] bool reached(std::uint64_t number) override;
@@ -85,10 +85,10 @@ class Lane final : public PolledStream {
   [[nodiscard]] bool end();
 
  private:
-  friend class Progress;
+  friend class ProgressEngine;
   [[nodiscard]] std::shared_ptr<Operation> operation_of(std::uint64_t number);
 
-  std::deque<std::shared_ptr<Operation>> queue_;  ///< Progress's
+  std::deque<std::shared_ptr<Operation>> queue_;  ///< ProgressEngine's
   bool listed_ = false;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Operation>> asked_for_;  ///< by ticket, until reached
@@ -99,31 +99,32 @@ class Lane final : public PolledStream {
 
 /// One per rank, shared by its communicators. The thread starts with the first operation that
 /// nobody waits for at once.
-class Progress {
+class ProgressEngine {
  public:
-  Progress() = default;
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ProgressEngine() = default;
+  ~ProgressEngine();
+  ProgressEngine(const ProgressEngine&) = delete;
+  ProgressEngine& operator=(const ProgressEngine&) = delete;
 
-  /// Queues an operation and lets it run as far as it gets without waiting. The lane must outlive
+  /// Queues an operation and lets it run as far as it gets without waiting. The stream must outlive
   /// its operations.
-  void submit(const std::shared_ptr<Lane>& lane, const std::shared_ptr<Operation>& operation);
-  /// Ends what is still queued in `lane` with `error`; later operations are unaffected.
-  void cancel(const std::shared_ptr<Lane>& lane, const std::exception_ptr& error);
+  void submit(const std::shared_ptr<CollectiveStream>& stream,
+              const std::shared_ptr<Operation>& operation);
+  /// Ends what is still queued in `stream` with `error`; later operations are unaffected.
+  void cancel(const std::shared_ptr<CollectiveStream>& stream, const std::exception_ptr& error);
   /// Polls until `operation` is done; false when the deadline came first.
   bool drive(Operation& operation, Time deadline);
 
  private:
   struct Launch {
-    std::shared_ptr<Lane> lane;
+    std::shared_ptr<CollectiveStream> stream;
     std::shared_ptr<Operation> operation;
   };
   void enlist(Launch launch);
   void take_inbox();
   bool poll_all();
-  bool poll_lane(Lane& lane);
-  void retire(Lane& lane, std::exception_ptr error);
+  bool poll_stream(CollectiveStream& stream);
+  void retire(CollectiveStream& stream, std::exception_ptr error);
   void ensure_thread();
   [[nodiscard]] bool needed() const;
   void wake_if_needed();
@@ -131,7 +132,7 @@ class Progress {
   void sleep_until_needed();
 
   std::mutex runner_;  ///< held while operations are advanced
-  std::vector<std::shared_ptr<Lane>> lanes_;
+  std::vector<std::shared_ptr<CollectiveStream>> streams_;
   std::atomic<int> waiting_{0};
   std::atomic<std::uint64_t> waits_{0};  ///< how often somebody began to wait
 

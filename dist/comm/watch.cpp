@@ -39,13 +39,13 @@ std::string to_string(const Watch::Entry& entry) {
 Watch::Watch(std::shared_ptr<Communicator> comm, milliseconds deadline,
              std::weak_ptr<HeartbeatTable> world)
     : comm_(std::move(comm)),
-      board_(comm_->board()),
+      table_(comm_->heartbeat_table()),
       world_(std::move(world)),
       context_(Context::current_shared()),
       deadline_(deadline),
       grace_(std::min<Duration>(kGrace, deadline / 2)),
-      patience_(deadline + (board_->speaks_first() ? Duration{} : kSpeaksLater)),
-      heartbeats_(*board_) {}
+      patience_(deadline + (table_->speaks_first() ? Duration{} : kSpeaksLater)),
+      heartbeats_(*table_) {}
 
 Watch::Entry Watch::announce(const Collective& c) {
   Entry entry;
@@ -53,7 +53,7 @@ Watch::Entry Watch::announce(const Collective& c) {
   entry.peer = c.peer;
   entry.label = c.label;
   if (!is_point_to_point(c.kind)) {
-    StatusCell& own = board_->own();
+    HeartbeatCell& own = table_->own();
     own.label.store(c.label);
     own.kind.store(static_cast<std::uint8_t>(c.kind), std::memory_order_relaxed);
     entry.number = own.launched.load(std::memory_order_relaxed) + 1;
@@ -81,7 +81,7 @@ void Watch::watch(Entry entry) {
 void Watch::drop_finished(Time now) {
   std::erase_if(under_way_, [](const Entry& entry) { return entry.work.done(); });
   const auto open = std::ranges::find_if(under_way_, [](const Entry& e) { return e.number > 0; });
-  StatusCell& own = board_->own();
+  HeartbeatCell& own = table_->own();
   own.finished = open == under_way_.end() ? own.launched.load() : open->number - 1;
   if (!under_way_.empty() && under_way_.front().id != oldest_) {
     oldest_ = under_way_.front().id;
@@ -98,14 +98,14 @@ bool Watch::shows_life(int rank, Time now) const {
 
 /// In an earlier collective, and others keep it there.
 bool Watch::waits_itself(int rank, Time now) const {
-  const StatusCell& cell = board_->cell(rank);
+  const HeartbeatCell& cell = table_->cell(rank);
   return shows_life(rank, now) && cell.finished.load() < cell.launched.load();
 }
 
 /// In another group, where its watch soon says what it waits for. Ranks that wait for each other in
 /// two groups excuse each other: not for ever.
 bool Watch::waits_elsewhere(int rank, Time now) const {
-  const milliseconds waited{board_->cell(rank).elsewhere.load()};
+  const milliseconds waited{table_->cell(rank).elsewhere.load()};
   return shows_life(rank, now) && waited.count() > 0 && waited < deadline_ + kSpeaksLater + grace_;
 }
 
@@ -115,8 +115,8 @@ std::vector<int> Watch::missing(const Entry& oldest, Time now) const {
     return {oldest.peer};
   }
   std::vector<int> ranks;
-  for (int rank = 0; rank < board_->size(); ++rank) {
-    if (board_->cell(rank).launched.load(std::memory_order_acquire) < oldest.number) {
+  for (int rank = 0; rank < table_->size(); ++rank) {
+    if (table_->cell(rank).launched.load(std::memory_order_acquire) < oldest.number) {
       ranks.push_back(rank);
     }
   }
@@ -134,7 +134,7 @@ std::vector<int> Watch::missing(const Entry& oldest, Time now) const {
 std::vector<int> Watch::blamed(const std::vector<int>& ranks, Time now) const {
   std::vector<int> found;
   for (const int rank : ranks) {
-    const std::vector<int> carriers = board_->carriers(rank);
+    const std::vector<int> carriers = table_->carriers(rank);
     const auto silent = std::ranges::find_if_not(
         carriers, [&](int carrier) { return carrier == rank || shows_life(carrier, now); });
     const int to_blame = silent == carriers.end() ? rank : *silent;
@@ -149,7 +149,7 @@ std::vector<int> Watch::blamed(const std::vector<int>& ranks, Time now) const {
 std::string Watch::describe(const std::vector<int>& ranks, Time now) const {
   std::string text;
   for (const int rank : ranks) {
-    const StatusCell& cell = board_->cell(rank);
+    const HeartbeatCell& cell = table_->cell(rank);
     text += detail::concat(
         text.empty() ? "" : "; ", "rank ", comm_->world_rank(rank), " (host ", comm_->host(rank),
         ", ", describe_position(cell),
@@ -181,14 +181,14 @@ Duration Watch::waited(Time now) {
 }
 
 void Watch::announce_wait_elsewhere(Duration time) {
-  board_->own().elsewhere = static_cast<std::uint64_t>(
+  table_->own().elsewhere = static_cast<std::uint64_t>(
       std::max<Duration::rep>(0, std::chrono::duration_cast<milliseconds>(time).count()));
 }
 
 /// Time that does not count, and when another watch has the word. `ranks` are missing.
 void Watch::excuse(const std::vector<int>& ranks, Time now, Duration since_last) {
   const auto busy = [&](int rank) {
-    return board_->cell(rank).busy.load() > 0 && shows_life(rank, now);
+    return table_->cell(rank).busy.load() > 0 && shows_life(rank, now);
   };
   const auto elsewhere = [&](int rank) { return waits_elsewhere(rank, now); };
   const bool all_busy = !ranks.empty() && std::ranges::all_of(ranks, busy) &&
@@ -204,7 +204,7 @@ void Watch::excuse(const std::vector<int>& ranks, Time now, Duration since_last)
 
 std::vector<int> Watch::silent(Time now) const {
   std::vector<int> ranks;
-  for (int rank = 0; rank < board_->size(); ++rank) {
+  for (int rank = 0; rank < table_->size(); ++rank) {
     if (!shows_life(rank, now)) {
       ranks.push_back(rank);
     }
@@ -214,7 +214,7 @@ std::vector<int> Watch::silent(Time now) const {
 
 /// True for the first living rank of those who wait: it speaks for all.
 bool Watch::has_the_word(const std::vector<int>& ranks, Time now) const {
-  for (int rank = 0; rank < board_->rank(); ++rank) {
+  for (int rank = 0; rank < table_->rank(); ++rank) {
     if (std::ranges::find(ranks, rank) == ranks.end() && shows_life(rank, now)) {
       return false;
     }
@@ -229,7 +229,7 @@ void Watch::remind(const Entry& oldest, const std::vector<int>& ranks, Time now)
   if (named.empty() || std::ranges::all_of(named, elsewhere) || !has_the_word(named, now)) {
     return;
   }
-  const auto busy = [&](int rank) { return board_->cell(rank).busy.load() > 0; };
+  const auto busy = [&](int rank) { return table_->cell(rank).busy.load() > 0; };
   const auto end = deadline_ * (std::ranges::all_of(named, busy) ? kBusyDeadlines : 1);
   log_warning("group '", comm_->name(), "' has waited ", seconds(now - arrived_), " s in ",
               to_string(oldest), " for ", describe(named, now),
@@ -247,28 +247,28 @@ bool Watch::has_ended(int rank) const {
 /// program, without it.
 std::vector<int> Watch::never_coming(const Entry& oldest) const {
   std::vector<int> gone;
-  if (has_ended(board_->rank())) {
+  if (has_ended(table_->rank())) {
     return gone;  // what nobody waits for here needs nobody
   }
-  for (int rank = 0; rank < board_->size(); ++rank) {
-    const StatusCell& cell = board_->cell(rank);
+  for (int rank = 0; rank < table_->size(); ++rank) {
+    const HeartbeatCell& cell = table_->cell(rank);
     const bool left = cell.left.load() > 0 || has_ended(rank);
     const bool needed =  // in this order: it may have launched it since
         oldest.number > 0 ? cell.launched.load() < oldest.number : rank == oldest.peer;
-    if (left && needed && rank != board_->rank()) {
+    if (left && needed && rank != table_->rank()) {
       gone.push_back(rank);
     }
   }
   return gone;
 }
 
-/// Whether `gone` will certainly not come. What the world's ranks launch stands on the board on
+/// Whether `gone` will certainly not come. What the world's ranks launch stands in the table on
 /// which they leave; what they send, and launch in other groups, may take a little longer to be
 /// seen here than their end.
 bool Watch::in_vain(const Entry& oldest, const std::vector<int>& gone) {
   looks_in_vain_ = gone.empty() ? 0 : looks_in_vain_ + 1;
-  const bool at_once = oldest.number > 0 && board_ == world_.lock();
-  const int enough = (at_once ? 1 : kLooksInVain) + (board_->speaks_first() ? 0 : kLooksLater);
+  const bool at_once = oldest.number > 0 && table_ == world_.lock();
+  const int enough = (at_once ? 1 : kLooksInVain) + (table_->speaks_first() ? 0 : kLooksLater);
   return looks_in_vain_ >= enough;
 }
 
@@ -291,16 +291,16 @@ std::exception_ptr Watch::loss(const Entry& oldest, const std::vector<int>& gone
 }
 
 void Watch::look(Time now) {
-  StatusCell& own = board_->own();
+  HeartbeatCell& own = table_->own();
   own.beats.fetch_add(1, std::memory_order_relaxed);
   const std::string activity = activity_of(*context_);
   if (!activity.empty()) {
     own.activity.store(activity);
   }
   own.busy = activity.empty() ? 0 : 1;
-  board_->exchange();
-  if (board_->failure().written() && !std::exchange(told_, true)) {
-    comm_->abort(board_->failure().exception());  // its data may know nothing of it
+  table_->exchange();
+  if (table_->failure().written() && !std::exchange(told_, true)) {
+    comm_->abort(table_->failure().exception());  // its data may know nothing of it
   }
   heartbeats_.listen(now);
   std::unique_lock lock(mutex_);

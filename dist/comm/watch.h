@@ -46,21 +46,21 @@ class Watch {
   /// A deadline that nobody lives to see, and of which ten are no overflow.
   static constexpr std::chrono::milliseconds kForEver = std::chrono::hours(24 * 365);
 
-  /// `world` is the board of the group that this one was split from first, or its own: there a rank
+  /// `world` is the table of the group that this one was split from first, or its own: there a rank
   /// says that it has come to the end of the program.
   Watch(std::shared_ptr<Communicator> comm, std::chrono::milliseconds deadline,
         std::weak_ptr<HeartbeatTable> world);
 
-  /// Says on the board what this rank is about to launch.
+  /// Says in the table what this rank is about to launch.
   Entry announce(const Collective& c);
   /// Until it is done. What is already done needs no watching.
   void watch(Entry entry);
-  /// Says on the board that this rank makes a call that all ranks make together and that is no
+  /// Says in the table that this rank makes a call that all ranks make together and that is no
   /// collective itself.
   Entry announce(const std::string& label);
   /// How long the oldest collective has waited, as far as that counts. Zero if none does.
   [[nodiscard]] Duration waited(Time now);
-  /// Says on the board how long this rank has waited in another group.
+  /// Says in the table how long this rank has waited in another group.
   void announce_wait_elsewhere(Duration time);
   /// Shows a sign of life, looks for one of the others, and fails the communicator when the oldest
   /// collective has waited too long.
@@ -87,7 +87,7 @@ class Watch {
   void drop_finished(Time now);
 
   std::shared_ptr<Communicator> comm_;
-  std::shared_ptr<HeartbeatTable> board_;
+  std::shared_ptr<HeartbeatTable> table_;
   std::weak_ptr<HeartbeatTable> world_;
   std::shared_ptr<Context> context_;  ///< the rank's, which says when it is busy
   std::chrono::milliseconds deadline_;

@@ -35,7 +35,7 @@ class WatchedCommunicator final : public CommDecorator {
     thread_->add(watch_);
   }
   ~WatchedCommunicator() override {
-    board()->own().left = 1;  // who still waits for this rank waits in vain
+    heartbeat_table()->own().left = 1;  // who still waits for this rank waits in vain
     thread_->remove(watch_);
   }
   WatchedCommunicator(const WatchedCommunicator&) = delete;
@@ -94,13 +94,13 @@ class WatchedCommunicator final : public CommDecorator {
 
 std::shared_ptr<Communicator> with_watchdog(std::shared_ptr<Communicator> inner,
                                             WatchdogOptions options) {
-  const auto board = inner->board();
-  if (board == nullptr) {
+  const auto table = inner->heartbeat_table();
+  if (table == nullptr) {
     return inner;
   }
   const auto deadline = options.deadline.count() > 0 ? options.deadline : Watch::kForEver;
   return std::make_shared<WatchedCommunicator>(std::move(inner),
-                                               std::make_shared<WatchThread>(deadline), board);
+                                               std::make_shared<WatchThread>(deadline), table);
 }
 
 }  // namespace tessera::dist

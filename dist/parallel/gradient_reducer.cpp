@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <tessera/core/autograd/accumulation.h>
 #include <tessera/core/autograd/engine.h>
-#include <tessera/core/autograd/open_rounds.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
 #include <tessera/dist/parallel/finish_gradients.h>

@@ -35,9 +35,9 @@ ReductionTree ReductionTree::over_grain(std::int64_t grain, int ranks) {
         " ranks, expected 1 to ", grain);
   std::vector<TreeLeaf> leaves;
   for (int rank = 0; rank < ranks; ++rank) {
-    int slot = 0;
-    for (const MicrobatchRange& block : aligned_blocks(share_of_rank(grain, ranks, rank))) {
-      leaves.push_back({rank, slot++, block.first, block.count});
+    int block = 0;
+    for (const MicrobatchRange& range : aligned_blocks(share_of_rank(grain, ranks, rank))) {
+      leaves.push_back({rank, block++, range.first, range.count});
     }
   }
   return ReductionTree(std::move(leaves));
@@ -53,7 +53,7 @@ std::vector<TreeLeaf> ReductionTree::of_rank(int rank) const {
 int ReductionTree::max_blocks() const noexcept {
   int most = 0;
   for (const TreeLeaf& leaf : leaves_) {
-    most = std::max(most, leaf.slot + 1);
+    most = std::max(most, leaf.block + 1);
   }
   return most;
 }

@@ -12,10 +12,10 @@
 namespace tessera::dist {
 
 /// One contribution: the root of the subtree over [first, first + size), held by `rank` as its
-/// block number `slot`.
+/// block number `block`.
 struct TreeLeaf {
   int rank = 0;
-  int slot = 0;
+  int block = 0;
   std::int64_t first = 0;
   std::int64_t size = 1;
 };

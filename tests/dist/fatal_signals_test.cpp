@@ -17,12 +17,12 @@ class Ended : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(, Ended, testing::Values(SIGABRT, SIGILL));
 
 /// A rank whose third collective is the last.
-std::shared_ptr<HeartbeatTable> board_of(Communicator& comm) {
-  const auto board = comm.board();
-  board->own().launched = 3;
-  board->own().kind = static_cast<std::uint8_t>(CollectiveKind::all_reduce);
-  board->own().label.store("gradients");
-  return board;
+std::shared_ptr<HeartbeatTable> table_of(Communicator& comm) {
+  const auto table = comm.heartbeat_table();
+  table->own().launched = 3;
+  table->own().kind = static_cast<std::uint8_t>(CollectiveKind::all_reduce);
+  table->own().label.store("gradients");
+  return table;
 }
 
 TEST_P(Ended, NamesTheRankAndItsLastCollective) {
@@ -30,7 +30,7 @@ TEST_P(Ended, NamesTheRankAndItsLastCollective) {
   EXPECT_EXIT(
       {
         const auto world = make_loopback(2);
-        const FatalSignals signals(board_of(*world[1]), "here");
+        const FatalSignals signals(table_of(*world[1]), "here");
         std::raise(GetParam());
       },
       testing::KilledBySignal(GetParam()),
@@ -42,7 +42,7 @@ TEST(FatalSignalsDeathTest, NamesTheRankWhenItsWorldIsGoneToo) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        { const FatalSignals signals(board_of(*make_loopback(1).front()), "here"); }
+        { const FatalSignals signals(table_of(*make_loopback(1).front()), "here"); }
         std::abort();
       },
       testing::KilledBySignal(SIGABRT),
@@ -53,7 +53,7 @@ TEST(FatalSignalsDeathTest, AFaultOfManyThreadsIsToldOnce) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        const FatalSignals signals(board_of(*make_loopback(1).front()), "here");
+        const FatalSignals signals(table_of(*make_loopback(1).front()), "here");
         std::vector<std::thread> threads;
         for (int i = 0; i < 8; ++i) {
           threads.emplace_back([] { std::raise(SIGILL); });
@@ -72,7 +72,7 @@ TEST(FatalSignalsDeathTest, AHandlerOfTheProgramStays) {
   EXPECT_EXIT(
       {
         std::signal(SIGABRT, end_with_seven);
-        const FatalSignals signals(board_of(*make_loopback(1).front()), "here");
+        const FatalSignals signals(table_of(*make_loopback(1).front()), "here");
         std::abort();
       },
       testing::ExitedWithCode(7), "^$");

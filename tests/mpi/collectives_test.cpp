@@ -135,9 +135,9 @@ TEST_P(Mpi, SumsOverAGrainHaveTheBitsOfOneProcess) {
       for (const TreeLeaf& leaf : own) {
         const auto block = subtree<float>(static_cast<std::size_t>(leaf.first),
                                           static_cast<std::size_t>(leaf.size), n);
-        std::ranges::copy(block,
-                          buffer.values().begin() +
-                              static_cast<std::ptrdiff_t>(static_cast<std::size_t>(leaf.slot) * n));
+        std::ranges::copy(
+            block, buffer.values().begin() +
+                       static_cast<std::ptrdiff_t>(static_cast<std::size_t>(leaf.block) * n));
       }
       Collective c = collective_of<float>(CollectiveKind::all_reduce, buffer.values().data(),
                                           buffer.values().data(), n);

@@ -23,7 +23,7 @@ inline constexpr std::int64_t kSamples = 16;  // in a global batch
 inline constexpr std::int64_t kWidth = 5;
 
 /// All microbatches of a global batch, on one rank.
-inline const std::vector<TreeLeaf> kAll{{.rank = 0, .slot = 0, .first = 0, .size = kGrain}};
+inline const std::vector<TreeLeaf> kAll{{.rank = 0, .block = 0, .first = 0, .size = kGrain}};
 
 inline void fill_uniform(const Tensor& value, const Box&, const RandomStream& stream) {
   float* data = value.data<float>();

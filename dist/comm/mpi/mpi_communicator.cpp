@@ -67,11 +67,11 @@ MpiCommunicator::MpiCommunicator(Parts parts)
       groups_(std::move(parts.groups)),
       number_(parts.number) {
   if (topology_.host_count() == 1) {
-    board_ =
-        std::make_shared<HeartbeatTable>(&parts.setup.block.status(0), parts.setup.block.failure(),
-                                         rank(), size(), parts.setup.control);
+    table_ = std::make_shared<HeartbeatTable>(&parts.setup.block.heartbeat(0),
+                                              parts.setup.block.failure(), rank(), size(),
+                                              parts.setup.control);
   } else {
-    board_ = std::make_shared<MpiHeartbeatTable>(comm_.get(), parts.setup.block, topology_,
+    table_ = std::make_shared<MpiHeartbeatTable>(comm_.get(), parts.setup.block, topology_,
                                                  parts.setup.control);
   }
 }

@@ -15,7 +15,7 @@ namespace tessera::dist::mpi {
 
 /// What the communicators of a world share.
 struct Family {
-  std::shared_ptr<Progress> progress = std::make_shared<Progress>();
+  std::shared_ptr<ProgressEngine> progress = std::make_shared<ProgressEngine>();
   std::shared_ptr<SegmentTable> segments = std::make_shared<SegmentTable>();
   Links links = {};
 };
@@ -33,7 +33,7 @@ class MpiCommunicator final : public GroupBase {
   [[nodiscard]] std::string host(int peer) const override;
   CommBuffer allocate(std::size_t nbytes) override;
   std::shared_ptr<Communicator> split(int color, int key, std::string name) override;
-  [[nodiscard]] std::shared_ptr<HeartbeatTable> board() override { return board_; }
+  [[nodiscard]] std::shared_ptr<HeartbeatTable> heartbeat_table() override { return table_; }
   [[nodiscard]] const Topology& topology() const { return topology_; }
 
  private:
@@ -46,7 +46,7 @@ class MpiCommunicator final : public GroupBase {
   Family family_;
   std::set<int> groups_;
   int number_;
-  std::shared_ptr<HeartbeatTable> board_;
+  std::shared_ptr<HeartbeatTable> table_;
 };
 
 }  // namespace tessera::dist::mpi

@@ -191,7 +191,7 @@ Task HostsCore::exchange_directly(Exchange& x) {
     const std::byte* base = !here   ? nullptr
                             : alone ? c.send.data()
                                     : addresses_->resolve(block_.post(member, posted_).send);
-    x.leaves.push_back(here ? base + static_cast<std::size_t>(leaf.slot) * c.count * x.element()
+    x.leaves.push_back(here ? base + static_cast<std::size_t>(leaf.block) * c.count * x.element()
                             : nullptr);
   }
   for (int member = 0; member < block_.members(); ++member) {
@@ -260,7 +260,7 @@ Task HostsCore::exchange_staged(Exchange& x) {
         const bool here = topology_.host_of[static_cast<std::size_t>(leaf.rank)] == x.host;
         const int member = topology_.local_rank_of[static_cast<std::size_t>(leaf.rank)];
         x.leaves.push_back(here ? block_.slot(member, 0) +
-                                      static_cast<std::size_t>(leaf.slot) * n * x.element()
+                                      static_cast<std::size_t>(leaf.block) * n * x.element()
                                 : nullptr);
       }
       Chunk chunk;

@@ -40,7 +40,7 @@ void copy_text(std::array<char, N>& to, const std::string& from) {
 
 MpiHeartbeatTable::MpiHeartbeatTable(MPI_Comm comm, const ControlBlock& block, Topology topology,
                                      std::shared_ptr<const void> owner)
-    : HeartbeatTable(&block.status(0), block.failure(), topology.rank,
+    : HeartbeatTable(&block.heartbeat(0), block.failure(), topology.rank,
                      static_cast<int>(topology.host_of.size()), std::move(owner)),
       comm_(Group::duplicate(comm)),
       topology_(std::move(topology)) {
@@ -117,7 +117,7 @@ std::vector<std::byte> MpiHeartbeatTable::pack() const {
   std::vector<std::byte> packet(sizeof failure + ranks.size() * sizeof(Line));
   std::memcpy(packet.data(), &failure, sizeof failure);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const StatusCell& from = cell(ranks[i]);
+    const HeartbeatCell& from = cell(ranks[i]);
     Line line;
     line.rank = ranks[i];
     line.busy = from.busy;
@@ -144,7 +144,7 @@ void MpiHeartbeatTable::unpack(const std::vector<std::byte>& packet) const {
   for (std::size_t at = sizeof failure; at + sizeof(Line) <= packet.size(); at += sizeof(Line)) {
     Line line;
     std::memcpy(&line, packet.data() + at, sizeof line);
-    StatusCell& to = cell(line.rank);
+    HeartbeatCell& to = cell(line.rank);
     to.busy = line.busy;
     to.kind = static_cast<std::uint8_t>(line.kind);
     to.finished = line.finished;

@@ -141,7 +141,7 @@ Task HostsCore::reduce_scatter(const Collective& c) {
   std::vector<TreeSource> sources;
   for (const TreeLeaf& leaf : tree.leaves()) {
     const std::size_t block =
-        static_cast<std::size_t>(leaf.rank) * blocks + static_cast<std::size_t>(leaf.slot);
+        static_cast<std::size_t>(leaf.rank) * blocks + static_cast<std::size_t>(leaf.block);
     sources.push_back({received.data() + block * c.count * element, false});
   }
   void* const sum = c.receive.data();

@@ -34,7 +34,7 @@ std::size_t ControlBlock::carve(std::byte* memory, int members, int ranks) {
   const auto m = static_cast<std::size_t>(members);
   Carver carver(memory);
   carver.take<FailureRecord>(1);
-  status_ = carver.take<StatusCell>(static_cast<std::size_t>(ranks));
+  heartbeats_ = carver.take<HeartbeatCell>(static_cast<std::size_t>(ranks));
   flags_ = carver.take<Flag>(m);
   descriptors_ = carver.take<Descriptor>(m * 2);
   slots_ = carver.take<std::byte>(m * 2 * kSlotBytes);

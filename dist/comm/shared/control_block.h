@@ -62,7 +62,7 @@ class ControlBlock {
   [[nodiscard]] bool all_at(std::uint64_t phase) const;
 
   [[nodiscard]] FailureRecord& failure() const { return *reinterpret_cast<FailureRecord*>(base_); }
-  [[nodiscard]] StatusCell& status(int rank) const { return status_[rank]; }
+  [[nodiscard]] HeartbeatCell& heartbeat(int rank) const { return heartbeats_[rank]; }
   [[nodiscard]] Flag& flag(int member) const { return flags_[member]; }
   /// Posts alternate: a rank that posts collective n + 2 has seen every rank post n + 1, which
   /// they do after reading the posts of n.
@@ -81,7 +81,7 @@ class ControlBlock {
 
   std::byte* base_ = nullptr;
   int members_ = 0;
-  StatusCell* status_ = nullptr;
+  HeartbeatCell* heartbeats_ = nullptr;
   Flag* flags_ = nullptr;
   Descriptor* descriptors_ = nullptr;
   std::byte* slots_ = nullptr;

@@ -204,7 +204,7 @@ void SharedGroup::pull_reduced(const Collective& c, const Window& window, std::s
   const ReductionTree& tree = tree_of(c);
   InlineVector<TreeSource, 16> sources;
   for (const TreeLeaf& leaf : tree.leaves()) {
-    const std::size_t piece = static_cast<std::size_t>(leaf.slot) * parts + part;
+    const std::size_t piece = static_cast<std::size_t>(leaf.block) * parts + part;
     sources.push_back({window.bases[static_cast<std::size_t>(leaf.rank)] +
                            (piece * window.stride + from) * size_of(c.dtype),
                        false});
@@ -233,7 +233,7 @@ Task SharedGroup::run_direct(const Collective& c) {
       outs.push_back(addresses_->resolve(post_of(rank).receive) + part.first * element);
     }
     for (const TreeLeaf& leaf : tree_of(c).leaves()) {
-      const std::size_t begin = static_cast<std::size_t>(leaf.slot) * c.count + part.first;
+      const std::size_t begin = static_cast<std::size_t>(leaf.block) * c.count + part.first;
       sources.push_back(
           {window.bases[static_cast<std::size_t>(leaf.rank)] + begin * element, false});
     }

@@ -97,7 +97,7 @@ void SharedGroup::reduce_staged_part(const Collective& c, const Staged& piece) c
   }
   InlineVector<TreeSource, 16> sources;
   for (const TreeLeaf& leaf : tree_of(c).leaves()) {
-    const auto block = static_cast<std::size_t>(leaf.slot);
+    const auto block = static_cast<std::size_t>(leaf.block);
     const std::byte* data =
         leaf.rank == rank_ ? c.send.data() + (block * c.count + piece.first) * element
                            : block_.slot(leaf.rank, piece.number) + block * piece.stride * element;

@@ -48,26 +48,28 @@ TEST(Watch, never_blames_collectives_that_follow_each_other) {
   run_ranks(1,
             [](Communicator& comm) {
               Watch watch(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}),
-                          std::chrono::minutes(10), comm.board());
+                          std::chrono::minutes(10), comm.heartbeat_table());
               std::atomic<bool> stop = false;
               std::thread worker([&] { keep_working(watch, stop); });
-              for (int i = 0; i < 200'000 && !comm.board()->failure().written(); ++i) {
+              for (int i = 0; i < 200'000 && !comm.heartbeat_table()->failure().written(); ++i) {
                 watch.look(clock().now());
               }
               stop = true;
               worker.join();
-              EXPECT_FALSE(comm.board()->failure().written()) << comm.board()->failure().text;
+              EXPECT_FALSE(comm.heartbeat_table()->failure().written())
+                  << comm.heartbeat_table()->failure().text;
             },
             {.watched = false});
 }
 
 /// A watch of rank 0 among four, in its second collective; rank 1 is there too, and what the others
-/// write on the board comes from the test.
+/// write in the table comes from the test.
 class WatchOfFour {
  public:
   WatchOfFour(Communicator& comm, std::chrono::milliseconds deadline)
-      : board_(*comm.board()),
-        watch_(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}), deadline, comm.board()) {
+      : table_(*comm.heartbeat_table()),
+        watch_(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}), deadline,
+               comm.heartbeat_table()) {
     Collective c;
     c.label = "first";
     watch_.announce(c);
@@ -78,12 +80,12 @@ class WatchOfFour {
     at(1, 2, 1);
   }
   void at(int rank, std::uint64_t launched, std::uint64_t finished) {
-    board_.cell(rank).launched = launched;
-    board_.cell(rank).finished = finished;
+    table_.cell(rank).launched = launched;
+    table_.cell(rank).finished = finished;
   }
   void busy(int rank) {
-    board_.cell(rank).activity.store("saves");
-    board_.cell(rank).busy = 1;
+    table_.cell(rank).activity.store("saves");
+    table_.cell(rank).busy = 1;
   }
   /// It has ended the first collective and waits in another group, from the first look on.
   void waits_elsewhere(int rank) {
@@ -96,18 +98,18 @@ class WatchOfFour {
     last_ = start + time;
     for (auto passed = 0ms; passed <= time; passed += 200ms) {
       for (const int rank : living) {
-        ++board_.cell(rank).beats;
+        ++table_.cell(rank).beats;
       }
       if (elsewhere_ >= 0) {
-        board_.cell(elsewhere_).elsewhere += 200;
+        table_.cell(elsewhere_).elsewhere += 200;
       }
       watch_.look(start + passed);
     }
-    return board_.failure().written() ? board_.failure().text : "";
+    return table_.failure().written() ? table_.failure().text : "";
   }
 
  private:
-  HeartbeatTable& board_;
+  HeartbeatTable& table_;
   Watch watch_;
   int elsewhere_ = -1;
   Time last_{};

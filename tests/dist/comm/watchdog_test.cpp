@@ -31,7 +31,7 @@ void run_watched(int ranks, std::chrono::milliseconds deadline,
 
 /// Until some rank has failed the group.
 void wait_for_failure(Communicator& group) {
-  while (!group.board()->failure().written()) {
+  while (!group.heartbeat_table()->failure().written()) {
     std::this_thread::sleep_for(5ms);
   }
 }
@@ -62,7 +62,7 @@ TEST(Watchdog, NamesTheRankThatDidNotArriveAndWhereItIs) {
 class WithoutBoard final : public CommDecorator {
  public:
   using CommDecorator::CommDecorator;
-  std::shared_ptr<HeartbeatTable> board() override { return nullptr; }
+  std::shared_ptr<HeartbeatTable> heartbeat_table() override { return nullptr; }
 
  protected:
   std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override {
@@ -200,8 +200,9 @@ std::string told_at_the_end(const std::function<void(Communicator&, Communicator
     Communicator& comm = *watched;
     const auto group = comm.split(0, comm.rank(), "pair");
     if (comm.rank() == 1) {
-      comm.board()->own().ended = 1;
-      while (!comm.board()->failure().written() && !group->board()->failure().written()) {
+      comm.heartbeat_table()->own().ended = 1;
+      while (!comm.heartbeat_table()->failure().written() &&
+             !group->heartbeat_table()->failure().written()) {
         std::this_thread::sleep_for(5ms);
       }
       return;
@@ -241,7 +242,7 @@ TEST(Watchdog, WhatARankSentBeforeItsEndArrives) {
     std::vector<float> values(8, static_cast<float>(comm.rank()));
     if (comm.rank() == 1) {
       send<float>(comm, values, 0).wait();
-      comm.board()->own().ended = 1;
+      comm.heartbeat_table()->own().ended = 1;
     } else {
       std::this_thread::sleep_for(500ms);
       EXPECT_NO_THROW(receive<float>(comm, values, 1).wait());

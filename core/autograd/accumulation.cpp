@@ -1,4 +1,4 @@
-#include <tessera/core/autograd/open_rounds.h>
+#include <tessera/core/autograd/accumulation.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ namespace tessera {
 namespace {
 
 /// The sums of the k-th backwards of a step's passes, in the order in which leaves were reached.
-class OpenRound {
+class Accumulation {
  public:
   PassTree& sum_of(LeafNode& leaf) {
     const auto [known, fresh] = places_.try_emplace(&leaf, sums.size());
@@ -35,8 +35,8 @@ class OpenRound {
 /// What a thread's passes of one step have brought to leaves.
 struct OpenStep {
   PassSequence passes;
-  bool lost = false;                         ///< what earlier passes brought was dropped
-  std::map<std::size_t, OpenRound> waiting;  ///< by number of the backward in its pass
+  bool lost = false;                            ///< what earlier passes brought was dropped
+  std::map<std::size_t, Accumulation> waiting;  ///< by number of the backward in its pass
 };
 
 /// The training step's, and that of an evaluation, which may lie in one of its passes. On the heap:
@@ -69,7 +69,7 @@ OpenStep& step_of_pass() {
 
 }  // namespace
 
-void add_to_open_round(LeafNode& leaf, Contribution contribution) {
+void add_to_accumulation(LeafNode& leaf, Contribution contribution) {
   OpenStep& open = step_of_pass();
   PassTree& tree = open.waiting[backward_in_pass()].sum_of(leaf);
   if (contribution.rows.defined()) {
@@ -85,7 +85,7 @@ void check_no_pass_is_lost() {
   static_cast<void>(step_of_pass());
 }
 
-double count_in_open_round(const PassCounts& counts) {
+double count_in_accumulation(const PassCounts& counts) {
   const Pass& pass = Context::current().pass;
   PassCounts& step = step_of_pass().waiting[backward_in_pass()].counts;
   if (step.values.empty()) {
@@ -119,7 +119,7 @@ void check_all_counted(const PassCounts& counts) {
 
 }  // namespace
 
-void complete_open_rounds(ReachedLeaves& reached, std::optional<GradientScale> of_ranks) {
+void complete_accumulations(ReachedLeaves& reached, std::optional<GradientScale> of_ranks) {
   auto open = open_step().waiting.extract(backward_in_pass());  // taken at once: a hook may throw
   if (open.empty()) {
     return;
@@ -138,7 +138,7 @@ void complete_open_rounds(ReachedLeaves& reached, std::optional<GradientScale> o
   }
 }
 
-void drop_open_rounds() {
+void drop_accumulations() {
   OpenStep& open = entered_step();
   const bool others = open.passes.first() < open.passes.latest() ||
                       (!Context::current().pass.last && backward_in_pass() > 0);

@@ -12,21 +12,21 @@ namespace tessera {
 /// Adds what the current backward of a pass brought for `leaf` to what earlier passes of the step
 /// brought. What another step left behind is dropped. Throws RuntimeError when the backward of an
 /// earlier pass of this step threw.
-void add_to_open_round(LeafNode& leaf, Contribution contribution);
+void add_to_accumulation(LeafNode& leaf, Contribution contribution);
 
 /// Keeps what the current pass's loss counted until the last pass. Returns the n of all passes of
 /// the step, that of its first.
-[[nodiscard]] double count_in_open_round(const PassCounts& counts);
+[[nodiscard]] double count_in_accumulation(const PassCounts& counts);
 
-/// Throws RuntimeError as add_to_open_round does.
+/// Throws RuntimeError as add_to_accumulation does.
 void check_no_pass_is_lost();
 
 /// Completes the gradients of leaves that wait for the last pass's backward of this number, scaled
 /// as `of_ranks` says or, without it, by what this process's passes counted. The engine calls it at
 /// the end of backward in the last pass.
-void complete_open_rounds(ReachedLeaves& reached, std::optional<GradientScale> of_ranks);
+void complete_accumulations(ReachedLeaves& reached, std::optional<GradientScale> of_ranks);
 
 /// Drops what the step's passes have brought: the backward of one of them threw.
-void drop_open_rounds();
+void drop_accumulations();
 
 }  // namespace tessera
