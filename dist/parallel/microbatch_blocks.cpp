@@ -17,7 +17,7 @@ MicrobatchRange MicrobatchBlocks::share_of(int rank) const {
   return share_of_rank(grain_, ranks_, rank);
 }
 
-/// Of the block that holds the pass; the number of blocks if none does.
+/// Number of the block that holds the pass; the number of blocks if none does.
 std::size_t MicrobatchBlocks::find() const {
   const Pass& pass = Context::current().pass;
   const auto found = std::ranges::find_if(own_, [&](const TreeLeaf& block) {

@@ -23,7 +23,7 @@ class MicrobatchBlocks {
   [[nodiscard]] const std::shared_ptr<const ReductionTree>& tree() const { return tree_; }
   /// This rank's, in order.
   [[nodiscard]] const std::vector<TreeLeaf>& own() const { return own_; }
-  /// Of the rank that has the most.
+  /// Number of blocks of the rank that has the most.
   [[nodiscard]] int most() const { return tree_->max_blocks(); }
   /// All microbatches of a rank.
   [[nodiscard]] MicrobatchRange share_of(int rank) const;

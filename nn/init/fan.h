@@ -12,7 +12,7 @@ struct Fan {
   std::int64_t out = 0;
 };
 
-/// Of a weight (out, in, kernel...). Throws ValueError below two dims.
+/// The fans of a weight (out, in, kernel...). Throws ValueError below two dims.
 [[nodiscard]] Fan fan_of(const Shape& shape);
 
 /// Which of the two sets the scale: fan_in keeps the variance forward, fan_out backward.

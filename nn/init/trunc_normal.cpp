@@ -39,7 +39,7 @@ double quantile(double p) {
   return std::copysign(r, q);
 }
 
-/// The same to the digits of a double, by two steps of Newton's method.
+/// The quantile to the digits of a double, by two steps of Newton's method.
 double exact_quantile(double p) {
   double z = quantile(p);
   for (int step = 0; step < 2; ++step) {

@@ -33,7 +33,7 @@ using Reduction = LossReduction;
 /// train on 64 pairs.
 void check_same_shape(const char* op, const Tensor& input, const Tensor& target);
 
-/// Both widened, and alike in their microbatches. Throws as check_same_shape does.
+/// Input and target, widened and alike in their microbatches. Throws as check_same_shape does.
 [[nodiscard]] std::pair<Tensor, Tensor> widened_alike(const char* op, const Tensor& input,
                                                       const Tensor& target);
 

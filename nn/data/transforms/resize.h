@@ -11,7 +11,7 @@ class Resize {
  public:
   /// The shorter side becomes `shorter`, the other one follows, rounded down.
   explicit Resize(std::int64_t shorter);
-  /// Both sides are given. Throws InvalidArgument for a size that is not positive.
+  /// The sides become what is given. Throws InvalidArgument for a size that is not positive.
   Resize(std::int64_t height, std::int64_t width);
   [[nodiscard]] Tensor operator()(const Tensor& x) const;
 
