@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -33,7 +34,7 @@ class UsedParameters {
   [[nodiscard]] const Work& work() const { return work_; }
   /// Takes what losses counted out of the table, which is done.
   [[nodiscard]] GradientScale take_counts(LossCountTable& counts) {
-    return counts.take_from(table_);
+    return counts.take_from(tables_->of_all);
   }
 
   /// How many ranks' entries for parameter number `index` are not 0.
@@ -45,8 +46,11 @@ class UsedParameters {
   [[nodiscard]] std::vector<std::int64_t> by_rank(std::size_t index, Column column) const;
 
  private:
+  struct Tables {
+    std::vector<std::int64_t> mine, of_all;
+  };
   std::size_t parameters_;
-  std::vector<std::int64_t> mine_, table_;
+  std::shared_ptr<Tables> tables_;  ///< the exchange's, too: a backward may throw before it ends
   Work work_;
 };
 
