@@ -74,7 +74,7 @@ inline Weights train(const nn::Ptr<Model>& model, const std::vector<TreeLeaf>& b
 inline Weights train_alone(const MakeOptimizers& make) {
   const ContextScope one_process(std::make_shared<Context>());
   set_seed(3);
-  return train(nn::make<Model>(), {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}}, make);
+  return train(nn::make<Model>(), {{.rank = 0, .block = 0, .first = 0, .size = kGrain}}, make);
 }
 
 }  // namespace tessera::dist::toy

@@ -93,7 +93,7 @@ State run_steps(const nn::Ptr<Running>& model, const std::vector<TreeLeaf>& bloc
 }
 
 State buffers_alone(std::int64_t at_once) {
-  return run_steps(nn::make<Running>(), {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}},
+  return run_steps(nn::make<Running>(), {{.rank = 0, .block = 0, .first = 0, .size = kGrain}},
                    at_once);
 }
 
@@ -175,7 +175,7 @@ TEST(Buffers, of_integers_must_agree) {
 
 TEST(Buffers, of_pure_calls_hold_the_mean_of_what_the_microbatches_assigned) {
   const State expected =
-      run_steps(nn::make<Running>(), {{.rank = 0, .slot = 0, .first = 0, .size = kGrain}}, kGrain);
+      run_steps(nn::make<Running>(), {{.rank = 0, .block = 0, .first = 0, .size = kGrain}}, kGrain);
   auto model = nn::make<Running>();
   Context::current().pass = {.grain = kGrain, .count = kGrain, .samples = kGrain * kPer};
   for (int step = 0; step < 2; ++step) {
