@@ -274,9 +274,7 @@ void BackwardRun::complete(LeafRun& leaf) {
 }
 
 void BackwardRun::finish() {
-  for (const std::function<void()>& callback : callbacks) {
-    callback();
-  }
+  std::ranges::for_each(callbacks, [](const auto& callback) { callback(); });
   if (captures_ == nullptr && Context::current().pass.last) {
     complete_accumulations(reached_, counts_.scale_of_step());
   }
@@ -293,12 +291,7 @@ void BackwardRun::finish() {
 /// Backward threw: nothing of it stays in the sums over a step's passes. See also give_back.
 void BackwardRun::abandon() {
   state_.give_back();
-  for (const std::function<void()>& callback : failure_callbacks) {
-    try {
-      callback();
-    } catch (...) {  // what backward threw says more
-    }
-  }
+  std::ranges::for_each(failure_callbacks, [](const auto& callback) { callback(); });
   if (captures_ == nullptr) {
     drop_accumulations();
     uncount_backward_in_pass();
@@ -393,16 +386,13 @@ RemovableHandle at_begin_of_backward(std::function<void()> callback) {
   return listeners->add(std::move(callback));
 }
 
-void at_end_of_backward(std::function<void()> callback) {
+void at_end_of_backward(std::function<void()> ended, std::function<void()> failed) {
   BackwardRun* run = BackwardRun::current();
   check<InternalError>(run != nullptr, "at_end_of_backward: no backward pass is under way");
-  run->callbacks.push_back(std::move(callback));
-}
-
-void at_failure_of_backward(std::function<void()> callback) {
-  BackwardRun* run = BackwardRun::current();
-  check<InternalError>(run != nullptr, "at_failure_of_backward: no backward pass is under way");
-  run->failure_callbacks.push_back(std::move(callback));
+  run->callbacks.push_back(std::move(ended));
+  if (failed != nullptr) {
+    run->failure_callbacks.push_back(std::move(failed));
+  }
 }
 
 }  // namespace tessera

@@ -45,10 +45,9 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
 /// anything is computed; `grad` does not count.
 RemovableHandle at_begin_of_backward(std::function<void()> callback);
 
-/// Runs `callback` when the backward pass that is under way on this thread ends, after all
-/// gradients are complete. Throws InternalError outside one.
-void at_end_of_backward(std::function<void()> callback);
-/// Runs `callback` when that backward throws; what it throws itself is dropped.
-void at_failure_of_backward(std::function<void()> callback);
+/// Runs `ended` when the backward pass that is under way on this thread ends, after all gradients
+/// are complete, and `failed`, which may not throw, when it throws. Throws InternalError outside
+/// one.
+void at_end_of_backward(std::function<void()> ended, std::function<void()> failed = nullptr);
 
 }  // namespace tessera

@@ -43,8 +43,7 @@ void GradientReducer::begin_backward() {
   }
   backward_ = current_backward();
   const bool failed = !std::exchange(completed_, false);
-  at_end_of_backward([this] { completed_ = true; });
-  at_failure_of_backward([this] { restore_gradients(); });
+  at_end_of_backward([this] { completed_ = true; }, [this] { restore_gradients(); });
   if (passes_.enter() == PassSequence::Entered::first || failed) {
     forget_step();
   }
@@ -71,11 +70,14 @@ void GradientReducer::forget_step() {
 }
 
 /// Backward threw: gradients are what they were before, unless ranks may still be summing them.
-void GradientReducer::restore_gradients() {
+void GradientReducer::restore_gradients() noexcept {
   const bool ended = order_.all_done();
   for (ReducedParameter& parameter : model_.parameters()) {
-    if (ended) {
-      restore_gradient(parameter);
+    try {
+      if (ended) {
+        restore_gradient(parameter);
+      }
+    } catch (...) {  // what backward threw says more
     }
     parameter.before = Tensor();
   }

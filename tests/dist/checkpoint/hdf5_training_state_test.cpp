@@ -22,6 +22,7 @@
 #include <tessera/nn/optim/adafactor.h>
 #include <tessera/nn/optim/adamw.h>
 
+#include "dist/checkpoint/token_model.h"
 #include "dist/text.h"
 #include "support/error_of.h"
 #include "support/guarded_device.h"
@@ -34,17 +35,6 @@ namespace {
 using testing_support::error_of;
 using testing_support::Values;
 using testing_support::values_of;
-
-struct TokenModel : nn::Module {
-  explicit TokenModel(std::int64_t width = 8, bool bias = true)
-      : embed(this, "embed", kVocab, width),
-        head(this, "head", width, kVocab, nn::LinearOptions{.bias = bias}) {}
-  nn::Child<nn::Embedding> embed;
-  nn::Child<nn::Linear> head;
-  [[nodiscard]] Tensor forward(const Tensor& ids, const Tensor& targets) const {
-    return cross_entropy(head(embed(ids)), targets);
-  }
-};
 
 /// Where a run begins and ends.
 struct Part {
@@ -147,22 +137,6 @@ TEST(TrainingState, goes_on_with_the_same_bits_on_another_device) {
   }
 }
 
-/// Saves `model` as a step of "run", or restores the newest one.
-struct Alone {
-  std::shared_ptr<Communicator> comm = make_loopback(1).front();
-  nn::Ptr<TokenModel> model;
-  optim::AdamW optimizer{model->parameters(), {}};
-  data::DataLoader<data::TokenWindows> loader{
-      data::TokenWindows(text(), {.context = 6, .vocab = kVocab}), {.batch_size = 8}};
-  TrainingRun run{*model, optimizer, loader, {}};
-
-  explicit Alone(nn::Ptr<TokenModel> given) : model(std::move(given)) {}
-  void save(std::int64_t step) { EXPECT_EQ(save_training("run", step, run, *comm), std::nullopt); }
-  void restore(std::optional<std::int64_t> step = {}) {
-    TrainingCheckpoint("run", step, *comm).restore(run);
-  }
-};
-
 TEST(TrainingState, is_not_saved_between_a_backward_and_its_step) {
   SimulatedFileSystem files;
   const FileSystemScope scope(files);
@@ -249,19 +223,6 @@ TEST(TrainingState, names_the_newest_whole_step_wherever_it_is) {
   EXPECT_THAT(refused(2), testing::EndsWith("; no step is whole"));
 }
 
-/// Counts the batches that it saw.
-struct Counter : nn::Module, nn::HasExtraState {
-  std::int64_t seen = 0;
-  Tensor table = zeros({2});
-  [[nodiscard]] nn::Value get_extra_state() const override {
-    return nn::Value::Map{{"seen", seen}, {"table", table}};
-  }
-  void set_extra_state(const nn::Value& state) override {
-    seen = state.get<nn::Value::Map>().at("seen").get<std::int64_t>();
-    table = state.get<nn::Value::Map>().at("table").tensor();
-  }
-};
-
 struct WithCounters : TokenModel, nn::HasExtraState {
   nn::Child<Counter> first{this, "first"};
   nn::Child<Counter> second{this, "second"};
@@ -293,96 +254,6 @@ TEST(TrainingState, extra_state_of_every_module_is_saved_and_restored_on_all_ran
         EXPECT_EQ(model->second->seen, 0);
         EXPECT_EQ(model->second->table.to_vector<float>(), (std::vector<float>{3, 3}));
       });
-    }
-  }
-}
-
-/// What hooks on the state dict add is saved, and what they take is given to them.
-TEST(TrainingState, hooks_on_the_state_dict_see_what_is_saved_and_restored) {
-  SimulatedFileSystem files;
-  const FileSystemScope scope(files);
-  for (const bool restores : {false, true}) {
-    const auto model = nn::make<TokenModel>();
-    float taken = 0;
-    const auto added = model->register_state_dict_post_hook(
-        [&](nn::Module&, nn::StateDict& state, std::string_view prefix, nn::Metadata&) {
-          state.set(std::string(prefix) + "scale", full({1}, restores ? 0 : 4));
-        });
-    const auto took =
-        model->register_load_state_dict_pre_hook([&](nn::Module&, nn::LoadContext& load) {
-          taken = load.state.tensor(load.prefix + "scale").to_vector<float>()[0];
-          load.state.erase(load.prefix + "scale");
-        });
-    Alone alone(model);
-    if (restores) {
-      alone.restore();
-      EXPECT_EQ(taken, 4);
-    } else {
-      alone.save(1);
-    }
-  }
-}
-
-/// A hook may save a value in another form, and take it back from that.
-TEST(TrainingState, values_come_back_from_the_form_in_which_hooks_save_them) {
-  SimulatedFileSystem files;
-  const FileSystemScope scope(files);
-  Values expected;
-  for (const bool restores : {false, true}) {
-    const auto model = nn::make<TokenModel>();
-    const auto turned = [](nn::StateDict& state, const std::string& name) {
-      state.set(name, contiguous(transpose(state.tensor(name), 0, 1)));
-    };
-    const auto saves = model->register_state_dict_post_hook(
-        [&](nn::Module&, nn::StateDict& state, std::string_view prefix, nn::Metadata&) {
-          turned(state, std::string(prefix) + "head.weight");
-        });
-    const auto loads =
-        model->register_load_state_dict_pre_hook([&](nn::Module&, nn::LoadContext& load) {
-          turned(load.state, load.prefix + "head.weight");
-        });
-    Alone alone(model);
-    if (restores) {
-      alone.restore();
-      EXPECT_EQ(values_of(*model), expected);
-    } else {
-      alone.save(1);
-      expected = values_of(*model);
-    }
-  }
-}
-
-/// Two names of one slot, and of one module with extra state.
-struct Shared : nn::Module {
-  nn::Child<Counter> first{this, "first"};
-  nn::Child<nn::Linear> one{this, "one", 3, 3};
-  nn::Child<nn::Linear> other{this, "other", 3, 3};
-  Shared() {
-    add_module("again", first.ptr());
-    other->weight.tie(one->weight);
-  }
-};
-
-TEST(TrainingState, what_has_two_names_is_restored_under_both) {
-  SimulatedFileSystem files;
-  const FileSystemScope scope(files);
-  Values expected;
-  for (const bool restores : {false, true}) {
-    const auto comm = make_loopback(1).front();
-    const auto model = nn::make<Shared>();
-    optim::AdamW optimizer(model->parameters(), {});
-    data::DataLoader loader(data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
-                            {.batch_size = 8});
-    const TrainingRun run{*model, optimizer, loader, {}};
-    if (restores) {
-      TrainingCheckpoint("run", std::nullopt, *comm).restore(run);
-      EXPECT_EQ(model->first->seen, 5);
-      EXPECT_EQ(values_of(*model), expected);
-      EXPECT_TRUE(model->one->weight.slot() == model->other->weight.slot());
-    } else {
-      model->first->seen = 5;
-      expected = values_of(*model);
-      EXPECT_EQ(save_training("run", 1, run, *comm), std::nullopt);
     }
   }
 }
