@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/validate.h>
@@ -94,14 +95,36 @@ void HostsCore::require_agreement(const std::vector<Header>& headers) const {
   require_match(membership_, signatures);
 }
 
-Task HostsCore::run(const Collective& c) {
-  const Header mine = header_of(c);
-  std::vector<Header> headers(topology_.host_of.size());
+namespace {
+
+/// What ranks tell each other before a collective.
+struct Headers {
+  Header mine;
+  std::vector<Header> all;
   MPI_Request request = MPI_REQUEST_NULL;
-  require(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, headers.data(), sizeof mine, MPI_BYTE,
-                         moves_.get(), &request),
+};
+
+/// A failure may end the collective while MPI still writes to the memory: it stays where it is
+/// then.
+struct KeepWhilePending {
+  void operator()(Headers* headers) const {
+    if (headers->request == MPI_REQUEST_NULL) {
+      delete headers;
+    }
+  }
+};
+
+}  // namespace
+
+Task HostsCore::run(const Collective& c) {
+  const std::unique_ptr<Headers, KeepWhilePending> gathered(
+      new Headers{.mine = header_of(c), .all = std::vector<Header>(topology_.host_of.size())});
+  Headers& g = *gathered;
+  require(MPI_Iallgather(&g.mine, sizeof g.mine, MPI_BYTE, g.all.data(), sizeof g.mine, MPI_BYTE,
+                         moves_.get(), &g.request),
           "MPI_Iallgather");
-  co_await Until{[&request] { return test_all({&request, 1}); }};
+  co_await Until{[&g] { return test_all({&g.request, 1}); }};
+  const std::vector<Header>& headers = g.all;
   require_agreement(headers);
   if (c.count == 0) {
     co_return;  // a barrier too: everybody's header is here
