@@ -66,7 +66,7 @@ HostOperand HostOperand::received(const Collective& c, int rank, int size) {
 
 /// Padding is zeros: it is summed.
 void HostOperand::fetch() const {
-  if (!runs_.empty()) {
+  if (!runs_.empty() && host_.storage->nbytes() > 0) {
     std::memset(host_.data(), 0, host_.storage->nbytes());
   }
   for (const Run& run : runs_) {
