@@ -68,7 +68,7 @@ AGENT
 }
 
 lab_mpirun() {
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 5 120 \
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 5 200 \
     ip netns exec ${lab_prefix}0 unshare --uts sh -c 'hostname "$0"; exec "$@"' ${lab_prefix}0 \
     mpirun --hostfile "$lab/hostfile" --mca plm_rsh_agent "$lab/agent" \
     --mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0 \
