@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <tessera/core/autograd/meta.h>
-#include <tessera/core/autograd/views.h>
 
 namespace tessera {
 namespace {

@@ -1,9 +1,7 @@
 #include <tessera/core/device/thread_pool.h>
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>

@@ -1,6 +1,5 @@
 #include <tessera/core/ops/linear.h>
 
-#include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/dispatch/vjp.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/conj.h>

@@ -1,7 +1,6 @@
 #include <tessera/dist/checkpoint/checkpoint.h>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include <tessera/core/base/error.h>

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <map>
 #include <sstream>
-#include <type_traits>
 #include <vector>
 
 #include <tessera/core/base/error.h>

@@ -1,7 +1,5 @@
 #include <tessera/dist/parallel/finish_gradients.h>
 
-#include <utility>
-
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/ops/add.h>

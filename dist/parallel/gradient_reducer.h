@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include <tessera/core/base/hook_list.h>
 #include <tessera/core/base/pass_sequence.h>

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
-#include <string>
 #include <vector>
 
 #include <tessera/dist/parallel/reduced_parameter.h>

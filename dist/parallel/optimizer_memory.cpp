@@ -1,7 +1,6 @@
 #include <tessera/dist/parallel/optimizer_memory.h>
 
 #include <algorithm>
-#include <utility>
 
 #include <tessera/core/ops/cast.h>
 #include <tessera/nn/optim/flat_range.h>

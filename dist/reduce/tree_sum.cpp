@@ -169,15 +169,4 @@ void tree_reduce(const Reduction& r) {
   Reducer(r).run(r.count * (is_complex(r.dtype) ? 2 : 1));
 }
 
-void tree_sum(const ReductionTree& tree, std::span<const void* const> sources, void* dst,
-              std::size_t count, DType dtype) {
-  check(sources.size() == tree.leaves().size(), "tree_sum: one source a leaf; got ", sources.size(),
-        ", expected ", tree.leaves().size());
-  std::vector<TreeSource> blocks;
-  for (const void* source : sources) {
-    blocks.push_back({source, false});
-  }
-  tree_reduce({ReduceOp::sum, dtype, tree.steps(), blocks, {&dst, 1}, count});
-}
-
 }  // namespace tessera::dist

@@ -39,10 +39,6 @@ struct Reduction {
 /// thread. Throws InvalidArgument for a reduction that `dtype` does not have (`check_reducible`).
 void tree_reduce(const Reduction&);
 
-/// Sums one block a leaf of `tree` into `dst`, all of type `dtype`.
-void tree_sum(const ReductionTree& tree, std::span<const void* const> sources, void* dst,
-              std::size_t count, DType dtype);
-
 /// Throws InvalidArgument for a sum of bool and for an order of complex numbers.
 void check_reducible(ReduceOp op, DType dtype);
 

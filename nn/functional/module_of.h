@@ -7,7 +7,6 @@
 //   Tensor y = layer(x);
 #pragma once
 
-#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>

@@ -1,7 +1,5 @@
 #include <tessera/nn/io/hdf5_attributes.h>
 
-#include <array>
-
 namespace tessera::nn {
 namespace {
 

@@ -1,7 +1,6 @@
 #include <tessera/nn/io/safetensors.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <initializer_list>
 #include <set>

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <limits>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/cast.h>

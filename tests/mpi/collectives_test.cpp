@@ -13,6 +13,7 @@
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/reduce/tree_sum.h>
 
+#include "support/sum_of_leaves.h"
 #include "world.h"
 
 namespace tessera::dist {
@@ -95,7 +96,7 @@ TEST_P(Mpi, FloatSumsHaveTheBitsOfTheSerialTree) {
       sources.push_back(all[static_cast<std::size_t>(rank)].data());
     }
     std::vector<float> expected(n);
-    tree_sum(ReductionTree::over_ranks(ranks), sources, expected.data(), n, DType::f32);
+    sum_leaves(ReductionTree::over_ranks(ranks), sources, expected.data(), n, DType::f32);
     const Buffer<float> buffer(comm(), n, GetParam());
     fill(buffer.values(), seed());
     all_reduce<float>(comm(), buffer.values()).wait();

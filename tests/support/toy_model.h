@@ -62,11 +62,10 @@ inline Tensor batch(std::int64_t first, std::int64_t count, std::int32_t parts) 
   return x;
 }
 
-/// Runs the passes of one rank's microbatches [first, first + count), `at_once` a pass, each with
-/// `backwards` backwards on different samples.
-template <class M>
-void run_passes(const nn::Ptr<M>& model, const std::vector<TreeLeaf>& blocks, std::int64_t at_once,
-                int backwards = 1) {
+/// Calls `f(first sample, samples, microbatches)` in each pass over one rank's microbatches,
+/// `at_once` of them a pass.
+template <class F>
+void for_each_pass(const std::vector<TreeLeaf>& blocks, std::int64_t at_once, const F& f) {
   const std::int64_t per = kSamples / kGrain;
   for (const TreeLeaf& block : blocks) {
     const std::int64_t step = std::min(at_once, block.size);
@@ -78,12 +77,21 @@ void run_passes(const nn::Ptr<M>& model, const std::vector<TreeLeaf>& blocks, st
                                  .first_sample = m * per,
                                  .samples = step * per,
                                  .last = last};
-      for (int k = 0; k < backwards; ++k) {
-        model(batch(k * 100 + m * per, step * per, static_cast<std::int32_t>(step))).backward();
-      }
+      f(m * per, step * per, static_cast<std::int32_t>(step));
     }
   }
   Context::current().pass = {};
+}
+
+/// Runs the passes, each with `backwards` backwards on different samples.
+template <class M>
+void run_passes(const nn::Ptr<M>& model, const std::vector<TreeLeaf>& blocks, std::int64_t at_once,
+                int backwards = 1) {
+  for_each_pass(blocks, at_once, [&](std::int64_t first, std::int64_t count, std::int32_t parts) {
+    for (int k = 0; k < backwards; ++k) {
+      model(batch(k * 100 + first, count, parts)).backward();
+    }
+  });
 }
 
 using Gradients = std::vector<std::vector<float>>;

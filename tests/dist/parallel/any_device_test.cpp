@@ -21,6 +21,7 @@
 #include <tessera/nn/optim/muon.h>
 
 #include "dist/parallel/any_number_of_ranks.h"
+#include "support/error_of.h"
 #include "support/guarded_device.h"
 
 namespace tessera::dist {
@@ -109,6 +110,21 @@ TEST(AnyDevice, trains_data_parallel_on_ranks_that_are_threads) {
 
 TEST(AnyDevice, trains_data_parallel_where_an_optimizer_wants_whole_parameters) {
   expect_same_on_guarded_ranks<optim::Muon>();
+}
+
+TEST(AnyDevice, data_parallel_names_the_parameter_that_lies_elsewhere) {
+  const test::GuardedRun run(1);
+  run_ranks(1, [](Communicator& comm) {
+    const std::shared_ptr<Communicator> borrowed(&comm, [](Communicator*) {});
+    const auto model = nn::make<TinyGpt>();
+    model->wpe->to(test::guarded_device());
+    EXPECT_EQ(testing_support::error_of<Unsupported>(
+                  [&] { static_cast<void>(data_parallel(*model, borrowed, {.grain = 1})); }),
+              "data_parallel: wpe.weight is not where the other parameters are; got guarded:0, "
+              "expected cpu as of wte.weight");
+    model->wpe->to(Device{});
+    EXPECT_NE(data_parallel(*model, borrowed, {.grain = 1}), nullptr);
+  });
 }
 
 }  // namespace

@@ -37,22 +37,10 @@ Gradients run_step(const std::vector<TreeLeaf>& blocks, std::int64_t at_once,
   set_seed(3);
   const auto model = nn::make<TwoHeads>();
   const auto reducer = comm == nullptr ? nullptr : data_parallel(*model, comm, {.grain = kGrain});
-  const std::int64_t per = toy::kSamples / kGrain;
-  for (const TreeLeaf& block : blocks) {
-    const std::int64_t step = std::min(at_once, block.size);
-    for (std::int64_t m = block.first; m < block.first + block.size; m += step) {
-      Context::current().pass = {.grain = kGrain,
-                                 .first = m,
-                                 .count = step,
-                                 .first_sample = m * per,
-                                 .samples = step * per,
-                                 .last = m + step == blocks.back().first + blocks.back().size};
-      const auto parts = static_cast<std::int32_t>(step);
-      pass(*model, toy::batch(m * per, step * per, parts),
-           toy::batch(100 + m * per, step * per, parts));
-    }
-  }
-  Context::current().pass = {};
+  toy::for_each_pass(
+      blocks, at_once, [&](std::int64_t first, std::int64_t count, std::int32_t parts) {
+        pass(*model, toy::batch(first, count, parts), toy::batch(100 + first, count, parts));
+      });
   return toy::gradients_of(*model);
 }
 

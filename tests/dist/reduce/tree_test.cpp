@@ -10,6 +10,8 @@
 #include <tessera/dist/reduce/tree.h>
 #include <tessera/dist/reduce/tree_sum.h>
 
+#include "support/sum_of_leaves.h"
+
 namespace tessera::dist {
 namespace {
 
@@ -76,7 +78,7 @@ TEST(ReductionTree, GivesTheBitsOfTheSerialTreeForEveryNumberOfRanks) {
         sources.push_back(block.data());
       }
       std::vector<float> sum(expected.size());
-      tree_sum(tree, sources, sum.data(), sum.size(), DType::f32);
+      sum_leaves(tree, sources, sum.data(), sum.size(), DType::f32);
       EXPECT_EQ(std::memcmp(sum.data(), expected.data(), sum.size() * sizeof(float)), 0)
           << "grain " << grain << ", ranks " << ranks;
     }
@@ -101,7 +103,7 @@ TEST(TreeReduce, HalfPrecisionIsAddedInFloatAndRoundedOnce) {
   const std::vector<BFloat16> b{BFloat16(0x1p-8F)};  // alone it would round away, twice it counts
   const void* sources[] = {a.data(), b.data(), b.data(), b.data()};
   BFloat16 sum;
-  tree_sum(ReductionTree::over_ranks(4), sources, &sum, 1, DType::bf16);
+  sum_leaves(ReductionTree::over_ranks(4), sources, &sum, 1, DType::bf16);
   EXPECT_EQ(static_cast<float>(sum), static_cast<float>(BFloat16(1.0F + 3 * 0x1p-8F)));
 }
 
