@@ -154,6 +154,23 @@ TEST(TwoHeads, gradients_that_are_asked_for_are_the_askers) {
   });
 }
 
+TEST(TwoHeads, gradients_that_a_hook_keeps_are_the_hooks) {
+  run_ranks(1, [](Communicator& comm) {
+    const OneRankOfHeads alone(comm);
+    const Tensor loss = alone.model->loss(toy::batch(0, 4, 1));
+    Tensor kept;
+    register_op_hook(loss, [&](const std::vector<Tensor>& inputs, const auto&) {
+      kept = inputs[1];
+      return std::nullopt;
+    });
+    loss.backward();
+    const std::vector<float> before = kept.to_vector<float>();
+    EXPECT_EQ(before, alone.model->head.grad().to_vector<float>());
+    alone.model->loss(toy::batch(100, 4, 1)).backward();
+    EXPECT_EQ(kept.to_vector<float>(), before);
+  });
+}
+
 TEST(TwoHeads, of_a_backward_that_throws_leave_gradients_as_they_were) {
   run_ranks(1, [](Communicator& comm) {
     const OneRankOfHeads alone(comm);
