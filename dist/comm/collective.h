@@ -57,7 +57,8 @@ struct Operand {
 /// work on its operands that was launched before it, and what is launched on their storages later
 /// comes after it, on any stream. A write counts as one for autograd. Whoever reads what a
 /// collective was to write gets its error where it failed; such a tensor is to be made anew. Memory
-/// that is known by address alone must not be touched before the returned Work is done.
+/// that is known by address alone must not be touched before the returned Work is done, nor be
+/// freed after it failed: another host may still write to it. All other memory outlives that.
 ///
 /// | kind | send holds | receive holds afterwards |
 /// |---|---|---|

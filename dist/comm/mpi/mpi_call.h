@@ -4,7 +4,9 @@
 #include <mpi.h>
 
 #include <functional>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tessera::dist::mpi {
@@ -46,6 +48,27 @@ void unless_left(const std::function<void()>& calls);
 void wait(MPI_Request& request);
 /// True once all are done; they become null then.
 [[nodiscard]] bool test_all(std::span<MPI_Request> requests);
+
+/// A request of MPI's, made by a call that gets `handle`, and the memory that it reads or writes.
+/// If this goes before the request is done, as it does when a collective fails, the memory stays
+/// for good: MPI may still write to it whenever the other side comes.
+class Request {
+ public:
+  explicit Request(std::shared_ptr<const void> memory) : memory_(std::move(memory)) {}
+  Request(Request&& other) noexcept
+      : memory_(std::move(other.memory_)),
+        handle_(std::exchange(other.handle_, MPI_REQUEST_NULL)) {}
+  Request& operator=(Request&&) = delete;
+  ~Request();
+
+  [[nodiscard]] MPI_Request* handle() { return &handle_; }
+  /// Also true before it was made.
+  [[nodiscard]] bool done() { return test_all({&handle_, 1}); }
+
+ private:
+  std::shared_ptr<const void> memory_;
+  MPI_Request handle_ = MPI_REQUEST_NULL;
+};
 
 /// Blocking all-gather of one trivially copyable value a rank, for setting things up.
 template <class T>

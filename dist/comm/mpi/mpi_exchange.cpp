@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/shared/copy_in_caches.h>
@@ -40,7 +41,7 @@ std::size_t HostsCore::begin_of(const Exchange& x, const Chunk& chunk, int owner
 void HostsCore::pack_roots(const Exchange& x, Chunk& chunk) const {
   const Collective& c = x.collective;
   const bool partial = x.plan.is_partial(x.host);
-  std::byte* out = chunk.out.data();
+  std::byte* out = chunk.out->data();
   for (int owner = 0; owner < x.hosts; ++owner) {
     const Part part = x.part(chunk, owner);
     const std::size_t offset = (chunk.first - x.origin + part.first) * x.element();
@@ -61,7 +62,7 @@ void HostsCore::pack_roots(const Exchange& x, Chunk& chunk) const {
 
 /// Starts to receive both kinds of parts, in order of turns.
 void HostsCore::receive_parts(const Exchange& x, Chunk& chunk,
-                              std::vector<MPI_Request>& scatter) const {
+                              std::vector<Request>& scatter) const {
   const std::size_t n = x.part(chunk, x.host).count;
   for (int turn = 0; turn < x.hosts - 1; ++turn) {
     const int from = x.sender(turn);
@@ -69,12 +70,13 @@ void HostsCore::receive_parts(const Exchange& x, Chunk& chunk,
     for (int host = 0; host < from; ++host) {
       in += n * x.root_count(host) * x.wire_element(host);
     }
-    require(MPI_Irecv(chunk.in.data() + in, bytes(n * x.root_count(from) * x.wire_element(from)),
-                      MPI_BYTE, peer(x, from), kTag, scatter_.get(), &scatter.emplace_back()),
+    require(MPI_Irecv(chunk.in->data() + in, bytes(n * x.root_count(from) * x.wire_element(from)),
+                      MPI_BYTE, peer(x, from), kTag, scatter_.get(),
+                      scatter.emplace_back(chunk.in).handle()),
             "MPI_Irecv");
-    require(MPI_Irecv(chunk.sums.data() + begin_of(x, chunk, from) * x.element(),
+    require(MPI_Irecv(chunk.sums->data() + begin_of(x, chunk, from) * x.element(),
                       bytes(x.part(chunk, from).count * x.element()), MPI_BYTE, peer(x, from), kTag,
-                      gather_.get(), &chunk.gather_receives.emplace_back()),
+                      gather_.get(), chunk.gather_receives.emplace_back(chunk.sums).handle()),
             "MPI_Irecv");
   }
 }
@@ -85,20 +87,21 @@ void HostsCore::begin(Exchange& x, Chunk& chunk) const {
   for (int host = 0; host < x.hosts; ++host) {
     in_bytes += x.part(chunk, x.host).count * x.root_count(host) * x.wire_element(host);
   }
-  chunk.out.resize(begin_of(x, chunk, x.hosts) * out_element);
-  chunk.in.resize(in_bytes);
-  chunk.sums.resize(chunk.count * x.element());
-  std::vector<MPI_Request> receives;
+  chunk.out = std::make_shared<Room<std::byte>>(begin_of(x, chunk, x.hosts) * out_element);
+  chunk.in = std::make_shared<Room<std::byte>>(in_bytes);
+  chunk.sums = std::make_shared<Room<std::byte>>(chunk.count * x.element());
+  std::vector<Request> receives;
   receive_parts(x, chunk, receives);
   pack_roots(x, chunk);
   for (int turn = 0; turn < x.hosts - 1; ++turn) {
     const int to = x.receiver(turn);
-    x.turns.add({.data = chunk.out.data() + begin_of(x, chunk, to) * out_element,
+    x.turns.add({.memory = chunk.out,
+                 .data = chunk.out->data() + begin_of(x, chunk, to) * out_element,
                  .nbytes = x.part(chunk, to).count * out_element,
                  .peer = peer(x, to),
                  .tag = kTag,
                  .comm = scatter_.get()},
-                receives[static_cast<std::size_t>(turn)]);
+                std::move(receives[static_cast<std::size_t>(turn)]));
   }
   chunk.scattered = x.turns.count();
 }
@@ -108,10 +111,10 @@ void HostsCore::combine(Exchange& x, Chunk& chunk) const {
   const Collective& c = x.collective;
   const std::size_t n = x.part(chunk, x.host).count;
   std::vector<TreeSource> sources;
-  const std::byte* in = chunk.in.data();
+  const std::byte* in = chunk.in->data();
   const std::size_t before = begin_of(x, chunk, x.host);
-  const std::byte* own = chunk.out.data() + before * x.root_count(x.host) * x.wire_element(x.host);
-  std::byte* sums = chunk.sums.data() + before * x.element();
+  const std::byte* own = chunk.out->data() + before * x.root_count(x.host) * x.wire_element(x.host);
+  std::byte* sums = chunk.sums->data() + before * x.element();
   for (int host = 0; host < x.hosts; ++host) {
     const bool partial = x.plan.is_partial(host);
     const std::byte* roots = host == x.host ? own : in;
@@ -123,19 +126,20 @@ void HostsCore::combine(Exchange& x, Chunk& chunk) const {
   void* destination = sums;
   tree_reduce({c.reduce, c.dtype, x.plan.steps, sources, {&destination, 1}, n});
   for (int turn = 0; turn < x.hosts - 1; ++turn) {
-    x.turns.add({.data = sums,
+    x.turns.add({.memory = chunk.sums,
+                 .data = sums,
                  .nbytes = n * x.element(),
                  .peer = peer(x, x.receiver(turn)),
                  .tag = kTag,
                  .comm = gather_.get()},
-                chunk.gather_receives[static_cast<std::size_t>(turn)]);
+                std::move(chunk.gather_receives[static_cast<std::size_t>(turn)]));
   }
   chunk.gathered = x.turns.count();
 }
 
 /// Writes the finished parts to every rank of this host.
 void HostsCore::deliver(const Exchange& x, const Chunk& chunk) const {
-  const std::byte* sums = chunk.sums.data();
+  const std::byte* sums = chunk.sums->data();
   for (int owner = 0; owner < x.hosts; ++owner) {
     const Part part = x.part(chunk, owner);
     const std::size_t offset = (chunk.first - x.origin + part.first) * x.element();
@@ -204,9 +208,7 @@ Task HostsCore::exchange_directly(Exchange& x) {
   for (std::size_t t = 0; chunks > 0 && t < chunks + 2; ++t) {
     if (t < chunks) {
       Chunk& chunk = ring[t % kUnderWay];
-      chunk = {};
-      chunk.first = t * step;
-      chunk.count = std::min(step, c.count - chunk.first);
+      chunk = Chunk{.first = t * step, .count = std::min(step, c.count - t * step)};
       begin(x, chunk);
     }
     if (t >= 1 && t - 1 < chunks) {
@@ -263,9 +265,7 @@ Task HostsCore::exchange_staged(Exchange& x) {
                                       static_cast<std::size_t>(leaf.block) * n * x.element()
                                 : nullptr);
       }
-      Chunk chunk;
-      chunk.first = first;
-      chunk.count = n;
+      Chunk chunk{.first = first, .count = n};
       begin(x, chunk);
       co_await Until{[&] { return x.turns.received(chunk.scattered); }};
       combine(x, chunk);

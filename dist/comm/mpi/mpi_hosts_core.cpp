@@ -95,36 +95,15 @@ void HostsCore::require_agreement(const std::vector<Header>& headers) const {
   require_match(membership_, signatures);
 }
 
-namespace {
-
-/// What ranks tell each other before a collective.
-struct Headers {
-  Header mine;
-  std::vector<Header> all;
-  MPI_Request request = MPI_REQUEST_NULL;
-};
-
-/// A failure may end the collective while MPI still writes to the memory: it stays where it is
-/// then.
-struct KeepWhilePending {
-  void operator()(Headers* headers) const {
-    if (headers->request == MPI_REQUEST_NULL) {
-      delete headers;
-    }
-  }
-};
-
-}  // namespace
-
 Task HostsCore::run(const Collective& c) {
-  const std::unique_ptr<Headers, KeepWhilePending> gathered(
-      new Headers{.mine = header_of(c), .all = std::vector<Header>(topology_.host_of.size())});
-  Headers& g = *gathered;
-  require(MPI_Iallgather(&g.mine, sizeof g.mine, MPI_BYTE, g.all.data(), sizeof g.mine, MPI_BYTE,
-                         moves_.get(), &g.request),
+  const auto all = std::make_shared<std::vector<Header>>(topology_.host_of.size());
+  std::vector<Header>& headers = *all;
+  headers[static_cast<std::size_t>(topology_.rank)] = header_of(c);
+  Request request(all);
+  require(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, headers.data(), sizeof(Header),
+                         MPI_BYTE, moves_.get(), request.handle()),
           "MPI_Iallgather");
-  co_await Until{[&g] { return test_all({&g.request, 1}); }};
-  const std::vector<Header>& headers = g.all;
+  co_await Until{[&] { return request.done(); }};
   require_agreement(headers);
   if (c.count == 0) {
     co_return;  // a barrier too: everybody's header is here
@@ -149,97 +128,108 @@ Task HostsCore::reduce_scatter(const Collective& c) {
   gathered.count = c.count * blocks;
   gathered.tree = nullptr;
   // [part][block][element]: a part's blocks lie together, absent ones are left as zeros.
-  Room<std::byte> parts(ranks * gathered.count * element);
+  const auto parts = std::make_shared<Room<std::byte>>(ranks * gathered.count * element);
   for (std::size_t part = 0; part < ranks; ++part) {
     for (std::size_t b = 0; b < held; ++b) {
-      std::memcpy(parts.data() + (part * blocks + b) * c.count * element,
+      std::memcpy(parts->data() + (part * blocks + b) * c.count * element,
                   c.send.data() + (b * ranks + part) * c.count * element, c.count * element);
     }
   }
-  Room<std::byte> received(parts.size());
-  gathered.send = Operand(parts.data(), parts.size());
-  gathered.receive = Operand(received.data(), received.size());
+  const auto received = std::make_shared<Room<std::byte>>(parts->size());
+  gathered.send = Operand(parts->data(), parts->size(), parts);
+  gathered.receive = Operand(received->data(), received->size(), received);
   Task moving = move_bytes(gathered);
   co_await Finish(moving);
   std::vector<TreeSource> sources;
   for (const TreeLeaf& leaf : tree.leaves()) {
     const std::size_t block =
         static_cast<std::size_t>(leaf.rank) * blocks + static_cast<std::size_t>(leaf.block);
-    sources.push_back({received.data() + block * c.count * element, false});
+    sources.push_back({received->data() + block * c.count * element, false});
   }
   void* const sum = c.receive.data();
   tree_reduce({c.reduce, c.dtype, tree.steps(), sources, {&sum, 1}, c.count});
 }
 
 Task HostsCore::send(const Collective& c) {
-  const Signature mine = signature_of(c);
-  MPI_Request request = MPI_REQUEST_NULL;
-  require(MPI_Isend(&mine, sizeof mine, MPI_BYTE, c.peer, 0, pairs_.get(), &request), "MPI_Isend");
-  co_await Until{[&request] { return test_all({&request, 1}); }};
-  const std::size_t nbytes = c.count * size_of(c.dtype);
+  const auto mine = std::make_shared<Signature>(signature_of(c));
+  Request announced(mine);
+  require(
+      MPI_Isend(mine.get(), sizeof *mine, MPI_BYTE, c.peer, 0, pairs_.get(), announced.handle()),
+      "MPI_Isend");
+  co_await Until{[&] { return announced.done(); }};
+  Request request(std::make_shared<Operand>(c.send));
+  const std::size_t nbytes = part_bytes(c);
   for (std::size_t done = 0; done < nbytes; done += kMoveBytes) {
     require(MPI_Isend(c.send.data() + done, static_cast<int>(std::min(kMoveBytes, nbytes - done)),
-                      MPI_BYTE, c.peer, 0, pairs_.get(), &request),
+                      MPI_BYTE, c.peer, 0, pairs_.get(), request.handle()),
             "MPI_Isend");
-    co_await Until{[&request] { return test_all({&request, 1}); }};
+    co_await Until{[&] { return request.done(); }};
   }
 }
 
 Task HostsCore::receive(const Collective& c) {
-  Signature sent;
-  MPI_Request request = MPI_REQUEST_NULL;
-  require(MPI_Irecv(&sent, sizeof sent, MPI_BYTE, c.peer, 0, pairs_.get(), &request), "MPI_Irecv");
-  co_await Until{[&request] { return test_all({&request, 1}); }};
-  require_pair(membership_, c, sent);
-  const std::size_t nbytes = c.count * size_of(c.dtype);
+  const auto sent = std::make_shared<Signature>();
+  Request announced(sent);
+  require(
+      MPI_Irecv(sent.get(), sizeof *sent, MPI_BYTE, c.peer, 0, pairs_.get(), announced.handle()),
+      "MPI_Irecv");
+  co_await Until{[&] { return announced.done(); }};
+  require_pair(membership_, c, *sent);
+  Request request(std::make_shared<Operand>(c.receive));
+  const std::size_t nbytes = part_bytes(c);
   for (std::size_t done = 0; done < nbytes; done += kMoveBytes) {
     require(
         MPI_Irecv(c.receive.data() + done, static_cast<int>(std::min(kMoveBytes, nbytes - done)),
-                  MPI_BYTE, c.peer, 0, pairs_.get(), &request),
+                  MPI_BYTE, c.peer, 0, pairs_.get(), request.handle()),
         "MPI_Irecv");
-    co_await Until{[&request] { return test_all({&request, 1}); }};
+    co_await Until{[&] { return request.done(); }};
   }
 }
 
 // Collectives between hosts that move bytes only: MPI's own, piece by piece.
 
-MPI_Request HostsCore::start_moving(const Collective& c, const Room<std::byte>& sent,
-                                    ByteRange piece) const {
+/// MPI forbids that what it sends overlaps what it receives: `sent` is a copy.
+struct HostsCore::Moving {
+  Collective collective;
+  Room<std::byte> sent{};
+};
+
+void HostsCore::start_moving(const Moving& moving, ByteRange piece, MPI_Request* request) const {
+  const Collective& c = moving.collective;
   const int size = static_cast<int>(piece.size);
-  MPI_Request request = MPI_REQUEST_NULL;
   if (c.kind == CollectiveKind::broadcast) {
     void* const whole = c.peer == topology_.rank ? c.send.data() : c.receive.data();
     require(MPI_Ibcast(static_cast<std::byte*>(whole) + piece.first, size, MPI_BYTE, c.peer,
-                       moves_.get(), &request),
+                       moves_.get(), request),
             "MPI_Ibcast");
-    return request;
+    return;
   }
   const PieceOfParts part(piece.size, part_bytes(c));
-  const std::byte* const from = sent.data() + piece.first;
+  const std::byte* const from = moving.sent.data() + piece.first;
   auto* const to = c.receive.data() + piece.first;
   if (c.kind == CollectiveKind::all_gather) {
     require(
-        MPI_Iallgather(from, size, MPI_BYTE, to, part.count(), part.type(), moves_.get(), &request),
+        MPI_Iallgather(from, size, MPI_BYTE, to, part.count(), part.type(), moves_.get(), request),
         "MPI_Iallgather");
   } else if (c.kind == CollectiveKind::all_to_all) {
     require(MPI_Ialltoall(from, part.count(), part.type(), to, part.count(), part.type(),
-                          moves_.get(), &request),
+                          moves_.get(), request),
             "MPI_Ialltoall");
   }
-  return request;
 }
 
 Task HostsCore::move_bytes(const Collective& c) {
   const std::size_t nbytes = part_bytes(c);
-  Room<std::byte> sent;
-  if (c.send.storage && c.kind != CollectiveKind::broadcast) {  // MPI forbids overlaps
+  const auto moving = std::make_shared<Moving>(Moving{c});
+  if (c.send.storage && c.kind != CollectiveKind::broadcast) {
     const auto ranks = static_cast<int>(topology_.host_of.size());
     const auto* const send = c.send.data();
-    sent.assign(send, send + send_count(c, topology_.rank, ranks) * size_of(c.dtype));
+    moving->sent.assign(send, send + send_count(c, topology_.rank, ranks) * size_of(c.dtype));
   }
+  Request request(moving);
   for (std::size_t first = 0; first < nbytes; first += kMoveBytes) {
-    MPI_Request request = start_moving(c, sent, {first, std::min(kMoveBytes, nbytes - first)});
-    co_await Until{[&request] { return test_all({&request, 1}); }};
+    start_moving(*moving, {first, std::min(kMoveBytes, nbytes - first)}, request.handle());
+    co_await Until{[&] { return request.done(); }};
   }
   const bool root = c.kind == CollectiveKind::broadcast && c.peer == topology_.rank;
   if (root && c.receive.storage && c.receive != c.send) {

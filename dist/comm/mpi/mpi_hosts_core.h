@@ -25,16 +25,19 @@ struct Header {
   std::uint8_t reachable = 0;  ///< 1: the ranks of its host reach this rank's buffers
 };
 
+/// Memory that requests of MPI's use.
+using SharedRoom = std::shared_ptr<Room<std::byte>>;
+
 /// A range of elements under way: the pieces that this rank sends, receives and adds.
 struct Chunk {
   std::size_t first = 0;  ///< element of the collective
   std::size_t count = 0;
-  Room<std::byte> out;                       ///< this host's partial sums, for each owner
-  Room<std::byte> in;                        ///< other hosts' partial sums of the part owned here
-  Room<std::byte> sums;                      ///< finished parts, of every owner
-  std::vector<MPI_Request> gather_receives;  ///< by turn
-  std::size_t scattered = 0;                 ///< turns after which `in` is here
-  std::size_t gathered = 0;                  ///< turns after which `sums` is here
+  SharedRoom out{};                        ///< this host's partial sums, for each owner
+  SharedRoom in{};                         ///< other hosts' partial sums of the part owned here
+  SharedRoom sums{};                       ///< finished parts, of every owner
+  std::vector<Request> gather_receives{};  ///< by turn
+  std::size_t scattered = 0;               ///< turns after which `in` is here
+  std::size_t gathered = 0;                ///< turns after which `sums` is here
 };
 
 /// Bytes that MPI is asked to move at once: it counts them in an int.
@@ -55,6 +58,7 @@ class HostsCore final : public GroupCore {
 
  private:
   struct Exchange;  ///< one all-reduce under way
+  struct Moving;    ///< a collective under way that moves bytes only
 
   Task run(const Collective&);
   Task move_bytes(const Collective&);
@@ -67,15 +71,14 @@ class HostsCore final : public GroupCore {
 
   [[nodiscard]] Header header_of(const Collective&) const;
   void require_agreement(const std::vector<Header>&) const;
-  [[nodiscard]] MPI_Request start_moving(const Collective&, const Room<std::byte>& sent,
-                                         ByteRange piece) const;
+  void start_moving(const Moving&, ByteRange piece, MPI_Request* request) const;
 
   void post(const Collective&);
   void arrive();
   [[nodiscard]] int peer(const Exchange&, int host) const;
   [[nodiscard]] static std::size_t begin_of(const Exchange&, const Chunk&, int owner);
   void begin(Exchange&, Chunk&) const;
-  void receive_parts(const Exchange&, Chunk&, std::vector<MPI_Request>& scatter) const;
+  void receive_parts(const Exchange&, Chunk&, std::vector<Request>& scatter) const;
   void pack_roots(const Exchange&, Chunk&) const;
   void combine(Exchange&, Chunk&) const;
   void deliver(const Exchange&, const Chunk&) const;

@@ -1,15 +1,17 @@
 // Messages between hosts that take turns, so that flows do not meet on a link.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <deque>
+#include <memory>
+
+#include <tessera/dist/comm/mpi/mpi_call.h>
 
 namespace tessera::dist::mpi {
 
-/// A message to another rank. The data must stay until its turn is finished.
+/// A message to another rank: some bytes of `memory`.
 struct Message {
+  std::shared_ptr<const void> memory;
   const std::byte* data = nullptr;
   std::size_t nbytes = 0;
   int peer = 0;
@@ -28,7 +30,7 @@ class Turns {
   static constexpr std::size_t kAheadBytes = std::size_t{512} << 10;
 
   /// Appends a turn, whose `receive` has been started.
-  void add(const Message& send, MPI_Request receive);
+  void add(const Message& send, Request receive);
 
   /// Turns so far.
   [[nodiscard]] std::size_t count() const { return finished_ + turns_.size(); }
@@ -43,8 +45,7 @@ class Turns {
  private:
   struct Turn {
     Message message;
-    MPI_Request receive = MPI_REQUEST_NULL;
-    MPI_Request send = MPI_REQUEST_NULL;
+    Request receive, send;
   };
   [[nodiscard]] Turn& at(std::size_t turn) { return turns_[turn - finished_]; }
   void poll();
