@@ -1,8 +1,9 @@
 // The seam to files: everything that Tessera reads from or writes to disk goes through a
 // FileSystem.
 //
-// The real one calls the operating system; the simulated one (simulated_file_system.h) keeps files
-// in memory and loses, at a crash, whatever was not synced.
+// The real one calls the operating system; the simulated one
+// (tests/support/simulated_file_system.h) keeps files in memory and loses, at a crash, whatever was
+// not synced.
 #pragma once
 
 #include <cstddef>

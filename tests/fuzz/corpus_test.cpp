@@ -7,7 +7,6 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/file.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/nn/io/array_file.h>
 #include <tessera/nn/io/safetensors.h>
@@ -15,6 +14,7 @@
 #include "allocations.h"
 #include "child.h"
 #include "readers.h"
+#include "support/simulated_file_system.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::fuzz {

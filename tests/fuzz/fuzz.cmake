@@ -17,10 +17,11 @@ file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/base/*.cpp
   ${PROJECT_SOURCE_DIR}/nn/io/aligned_buffer.cpp ${PROJECT_SOURCE_DIR}/nn/io/array_file.cpp
   ${PROJECT_SOURCE_DIR}/nn/io/file_checksum.cpp ${PROJECT_SOURCE_DIR}/nn/io/hdf5_*.cpp
   ${PROJECT_SOURCE_DIR}/nn/io/json_cursor.cpp ${PROJECT_SOURCE_DIR}/nn/io/safetensors*.cpp
-  ${PROJECT_SOURCE_DIR}/nn/io/staged_writer.cpp)
+  ${PROJECT_SOURCE_DIR}/nn/io/staged_writer.cpp
+  support/simulated_*.cpp)
 add_library(fuzzed OBJECT EXCLUDE_FROM_ALL ${sources} fuzz/readers.cpp)
 target_compile_options(fuzzed PUBLIC -fsanitize=fuzzer-no-link)
-target_include_directories(fuzzed PUBLIC ${TESSERA_INCLUDE_DIR})
+target_include_directories(fuzzed PUBLIC ${TESSERA_INCLUDE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(fuzzed PUBLIC tessera_hdf5 Threads::Threads)
 
 add_custom_target(fuzzers)

@@ -1,11 +1,11 @@
 #include "readers.h"
+#include "support/simulated_file_system.h"
 
 #include <algorithm>
 #include <array>
 #include <stdexcept>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/array_file.h>
 #include <tessera/nn/io/safetensors.h>
 

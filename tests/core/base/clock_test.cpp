@@ -11,6 +11,8 @@
 #include <tessera/core/base/clock.h>
 #include <tessera/core/base/error.h>
 
+#include "support/simulated_clock.h"
+
 namespace tessera {
 namespace {
 

@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
+
+#include "support/simulated_file_system.h"
 
 namespace tessera {
 namespace {

@@ -20,6 +20,8 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/trace.h>
 
+#include "support/simulated_clock.h"
+
 namespace tessera {
 namespace {
 

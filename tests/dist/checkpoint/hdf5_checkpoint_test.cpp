@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/dist/checkpoint/checkpoint.h>
 #include <tessera/dist/checkpoint/step_folders.h>
 
 #include "dist/checkpoint/hdf5_version.h"
 #include "support/command.h"
 #include "support/error_of.h"
+#include "support/simulated_file_system.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::dist {

@@ -5,7 +5,6 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/ops/expand.h>
@@ -26,6 +25,7 @@
 #include "dist/text.h"
 #include "support/error_of.h"
 #include "support/guarded_device.h"
+#include "support/simulated_file_system.h"
 #include "support/temporary_folder.h"
 #include "support/values_of.h"
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/core/ops/cross_entropy.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/checkpoint/training_state.h>
@@ -18,6 +17,7 @@
 #include <tessera/nn/optim/adamw.h>
 
 #include "dist/text.h"
+#include "support/simulated_file_system.h"
 
 namespace tessera::dist {
 

@@ -10,6 +10,8 @@
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/loopback.h>
 
+#include "support/simulated_clock.h"
+
 namespace tessera::dist {
 namespace {
 

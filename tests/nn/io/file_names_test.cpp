@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/weights.h>
 #include <tessera/nn/layers/linear.h>
 
 #include "nn/io/safetensors_by_hand.h"
 #include "support/error_of.h"
+#include "support/simulated_file_system.h"
 
 namespace tessera::nn {
 namespace {

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/array_file.h>
 
 #include "nn/io/hdf5_example.h"
 #include "support/command.h"
 #include "support/error_of.h"
+#include "support/simulated_file_system.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {

@@ -9,7 +9,6 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/file.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/array_file.h>
 #include <tessera/nn/io/replace_file.h>
 #include <tessera/nn/io/weights.h>
@@ -18,6 +17,7 @@
 #include "nn/io/weights_example.h"
 #include "support/command.h"
 #include "support/error_of.h"
+#include "support/simulated_file_system.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/io/weights.h>
 #include <tessera/nn/layers/batch_norm.h>
 #include <tessera/nn/layers/sequential.h>
 
 #include "nn/io/safetensors_by_hand.h"
+#include "support/simulated_file_system.h"
 
 namespace tessera::nn {
 namespace {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/safetensors.h>
 #include <tessera/nn/io/weights.h>
 #include <tessera/nn/layers/linear.h>
@@ -12,6 +11,7 @@
 #include "nn/io/safetensors_by_hand.h"
 #include "nn/io/weights_example.h"
 #include "support/error_of.h"
+#include "support/simulated_file_system.h"
 
 namespace tessera::nn {
 namespace {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/safetensors.h>
 
 #include "support/error_of.h"
+#include "support/simulated_file_system.h"
 
 namespace tessera::nn {
 namespace {

@@ -6,7 +6,6 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/file.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/safetensors.h>
 #include <tessera/nn/io/weights.h>
 #include <tessera/nn/layers/embedding.h>
@@ -16,6 +15,7 @@
 #include "nn/io/weights_example.h"
 #include "support/command.h"
 #include "support/error_of.h"
+#include "support/simulated_file_system.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {

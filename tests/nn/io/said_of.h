@@ -5,11 +5,11 @@
 #include <string>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/weights.h>
 #include <tessera/nn/layers/linear.h>
 
 #include "support/error_of.h"
+#include "support/simulated_file_system.h"
 
 namespace tessera::nn {
 

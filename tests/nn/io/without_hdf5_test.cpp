@@ -2,9 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_file_system.h>
 #include <tessera/nn/io/weights.h>
 #include <tessera/nn/layers/linear.h>
+
+#include "support/simulated_file_system.h"
 
 namespace tessera::nn {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/core/base/simulated_file_system.h>
+#include "support/simulated_file_system.h"
 
 namespace tessera {
 

@@ -2,7 +2,8 @@
 #include <random>
 
 #include <tessera/core/base/error.h>
-#include <tessera/core/base/simulated_node.h>
+
+#include "support/simulated_node.h"
 
 namespace tessera {
 

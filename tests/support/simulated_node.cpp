@@ -1,4 +1,4 @@
-#include <tessera/core/base/simulated_node.h>
+#include "support/simulated_node.h"
 
 #include <algorithm>
 
