@@ -32,10 +32,8 @@ class OrderedMap {
   [[nodiscard]] auto end() const { return entries_.end(); }
 
   /// Null for an unknown name.
-  [[nodiscard]] const T* find(std::string_view name) const {
-    const auto found = std::ranges::find(entries_, name, &Entry::first);
-    return found == entries_.end() ? nullptr : &found->second;
-  }
+  [[nodiscard]] const T* find(std::string_view name) const { return find_in(entries_, name); }
+  [[nodiscard]] T* find(std::string_view name) { return find_in(entries_, name); }
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) != nullptr; }
   /// Throws KeyError for an unknown name.
   [[nodiscard]] const T& at(std::string_view name) const {
@@ -45,8 +43,8 @@ class OrderedMap {
   }
   /// Adds at the end, or replaces in place.
   void set(std::string_view name, T value) {
-    if (const T* known = find(name)) {
-      *const_cast<T*>(known) = std::move(value);
+    if (T* known = find(name)) {
+      *known = std::move(value);
     } else {
       entries_.emplace_back(name, std::move(value));
     }
@@ -57,6 +55,11 @@ class OrderedMap {
   }
 
  private:
+  static auto find_in(auto& entries, std::string_view name) -> decltype(&entries.begin()->second) {
+    const auto found = std::ranges::find(entries, name, &Entry::first);
+    return found == entries.end() ? nullptr : &found->second;
+  }
+
   std::vector<Entry> entries_;
 };
 

@@ -28,6 +28,8 @@ class Kernel {
   [[nodiscard]] TensorImpl& output(int i = 0) const {
     return *outputs_[static_cast<std::size_t>(i)];
   }
+  /// All inputs, null where there is none: for the runtime, which puts others in their place.
+  [[nodiscard]] std::span<TensorImpl* const> inputs() const { return inputs_; }
 
   /// Number of microbatches that a sum over the batch must be cut into; 1 means one plain sum. More
   /// than 1 only for ops that declare `sums_microbatches`. The inputs know along which dim.

@@ -30,9 +30,8 @@ KernelJob::KernelJob(const OpDef& op, const Kernel& kernel, const void* attrs)
       microbatch_count_(kernel.microbatch_count()),
       per_microbatch_(kernel.per_microbatch()),
       input_count_(static_cast<std::size_t>(kernel.input_count())) {
-  for (int i = 0; i < kernel.input_count(); ++i) {
-    operands_.push_back(kernel.has_input(i) ? snapshot(const_cast<TensorImpl&>(kernel.input(i)))
-                                            : Ref<TensorImpl>());
+  for (TensorImpl* x : kernel.inputs()) {
+    operands_.push_back(x != nullptr ? snapshot(*x) : Ref<TensorImpl>());
   }
   for (int i = 0; i < kernel.output_count(); ++i) {
     operands_.push_back(snapshot(kernel.output(i)));

@@ -55,8 +55,8 @@ void copy_elements(TensorImpl& from, TensorImpl& to) {
 class DenseOperands {
  public:
   explicit DenseOperands(const Kernel& k) {
-    for (int i = 0; i < k.input_count(); ++i) {
-      inputs_.push_back(k.has_input(i) ? dense(k.input(i), true) : nullptr);
+    for (TensorImpl* x : k.inputs()) {
+      inputs_.push_back(x != nullptr ? dense(*x, true) : nullptr);
     }
     for (int i = 0; i < k.output_count(); ++i) {
       outputs_.push_back(dense(k.output(i), false));
@@ -77,8 +77,7 @@ class DenseOperands {
   }
 
  private:
-  TensorImpl* dense(const TensorImpl& const_x, bool filled) {
-    auto& x = const_cast<TensorImpl&>(const_x);
+  TensorImpl* dense(TensorImpl& x, bool filled) {
     if (x.contiguous()) {
       return &x;
     }

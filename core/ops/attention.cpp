@@ -2,8 +2,6 @@
 
 #include <limits>
 
-#include <tessera/core/base/context.h>
-#include <tessera/core/base/random_scope.h>
 #include <tessera/core/dispatch/autocast.h>
 #include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/dispatch/split_plan.h>
@@ -11,6 +9,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
+#include <tessera/core/ops/support/draw.h>
 #include <tessera/core/ops/support/factors.h>
 #include <tessera/core/ops/support/saved_inputs.h>
 
@@ -213,11 +212,12 @@ AttentionAttrs attention_attrs(const Tensor& x, const AttentionOptions& options)
     if (x.microbatches().per_microbatch || x.microbatches().dim > 0 || whole) {
       fail_on_microbatches("attention", "needs the samples in dim 0 for dropout");
     }
-    check<Unsupported>(!StepDraws::alive(),
+    const Draw draw = new_draw(x);
+    check<Unsupported>(draw.samples > 0,
                        "attention: draws dropout for each sample, which a StepDraws does not");
     attrs.dropout = options.dropout;
-    attrs.key = next_random_key();
-    attrs.first_sample = context.pass->first_sample;
+    attrs.key = draw.key;
+    attrs.first_sample = draw.first_sample;
   }
   return attrs;
 }

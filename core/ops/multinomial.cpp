@@ -4,10 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include <tessera/core/base/context.h>
 #include <tessera/core/base/philox.h>
-#include <tessera/core/base/random_scope.h>
-#include <tessera/core/dispatch/call_context.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/support/checks.h>
 #include <tessera/core/ops/support/dense.h>
@@ -93,34 +90,32 @@ void Multinomial::localise(Attrs& attrs, const Box& output) {
 
 namespace {
 
-Tensor draw_rows(const Tensor& probabilities, std::int64_t count, std::uint64_t key,
-                 std::int64_t samples, std::int64_t first_sample) {
+std::int64_t rows_of(const Tensor& probabilities) {
   const std::int64_t classes = probabilities.ndim() > 0 ? probabilities.shape().back() : 1;
-  const std::int64_t rows = probabilities.numel() / std::max<std::int64_t>(classes, 1);
-  const std::int64_t first = samples > 0 ? rows / samples * first_sample : 0;
-  return call<Multinomial>({probabilities}, {.count = count, .key = key, .first_row = first});
+  return probabilities.numel() / std::max<std::int64_t>(classes, 1);
 }
 
 }  // namespace
 
 Tensor multinomial(const Tensor& probabilities, std::int64_t count) {
-  const Pass pass = StepDraws::alive() ? Pass() : *CallContext::current().pass;
-  const std::uint64_t key = next_random_key();
   const Tensor each = for_each_drawing(probabilities);
-  const bool in_rows =
-      each.microbatches().dim == 0 && !each.microbatches().per_microbatch && !StepDraws::alive();
-  if (!each.microbatches() || in_rows) {
-    return draw_rows(each, count, key, pass.samples, pass.first_sample);
+  const MicrobatchLayout& layout = each.microbatches();
+  const Draw draw = new_draw(each);
+  const std::int64_t samples = draw.samples * (layout ? layout.count : 1);
+  const std::int64_t of_a_sample = samples > 0 ? rows_of(each) / samples : 0;
+  Multinomial::Attrs attrs{
+      .count = count, .key = draw.key, .first_row = of_a_sample * draw.first_sample};
+  const bool in_rows = layout.dim == 0 && !layout.per_microbatch && samples > 0;
+  if (!layout || in_rows) {
+    return call<Multinomial>({each}, attrs);
   }
-  const std::int64_t samples = pass.samples / pass.count;
-  std::int64_t first_sample = pass.first_sample;
   Outputs pieces = unbind_microbatches(each);
   for (Tensor& piece : pieces) {
-    piece = draw_rows(piece, count, key, samples, first_sample);
-    first_sample += samples;
+    piece = call<Multinomial>({piece}, attrs);
+    attrs.first_row += of_a_sample * draw.samples;
   }
   const std::vector<TensorRef> drawn(pieces.begin(), pieces.end());
-  return join_microbatches(drawn, each.microbatches());
+  return join_microbatches(drawn, layout);
 }
 
 const Register<Multinomial> register_multinomial;

@@ -67,7 +67,7 @@ void Variables::set(std::string_view path, Variables value) {
     if (!at->below_.contains(step)) {
       at->below_.set(step, Variables());
     }
-    at = const_cast<Variables*>(at->below_.find(step));
+    at = at->below_.find(step);
   }
   *at = std::move(value);
 }

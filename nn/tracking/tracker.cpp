@@ -26,7 +26,7 @@ Tensor on_host(const Tensor& x) {
 CallTree& add_call(CallTree& above, const std::string& key, int number) {
   const std::string name = key + "_" + std::to_string(number);
   above.calls.set(name, CallTree());
-  return const_cast<CallTree&>(above.calls.at(name));
+  return *above.calls.find(name);
 }
 
 /// The number of `module` among those of its class in the tracked calls of `root`.
@@ -108,7 +108,7 @@ void Tracker::record(const Level& level, const Value& output) {
   if (!trace_.rets.contains(level.key)) {
     trace_.rets.set(level.key, {level.path, {}});
   }
-  auto& outputs = const_cast<SubmodReturns*>(trace_.rets.find(level.key))->outputs;
+  auto& outputs = trace_.rets.find(level.key)->outputs;
   outputs.push_back(map_tensors(output, on_host));
   if (options_.expected_submod_rets != nullptr) {
     options_.expected_submod_rets->check_return(level.key, outputs.size() - 1, outputs.back());
