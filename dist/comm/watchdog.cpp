@@ -95,9 +95,10 @@ class WatchedCommunicator final : public CommDecorator {
 std::shared_ptr<Communicator> with_watchdog(std::shared_ptr<Communicator> inner,
                                             WatchdogOptions options) {
   const auto table = inner->heartbeat_table();
-  if (table == nullptr) {
-    return inner;
-  }
+  check<Unsupported>(
+      table != nullptr, "watchdog: the backend of group '", inner->name(),
+      "' keeps no heartbeats; expected one that does, or with_control_channel over a "
+      "group of the same ranks that does");
   const auto deadline = options.deadline.count() > 0 ? options.deadline : Watch::kForEver;
   return std::make_shared<WatchedCommunicator>(std::move(inner),
                                                std::make_shared<WatchThread>(deadline), table);

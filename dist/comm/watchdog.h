@@ -19,7 +19,7 @@ struct WatchdogOptions {
 /// signs of life, is waited for ten times as long; one that has let go of the group, or come to the
 /// end of the program, is not waited for. After 5, 15, 45 s and so on one of the ranks that wait
 /// says for whom, in the log. Groups split off are watched too, and a communicator is watched once.
-/// Returns `inner` when the backend keeps no table of heartbeats.
+/// Throws Unsupported when the backend keeps no table of heartbeats (with_control_channel).
 [[nodiscard]] std::shared_ptr<Communicator> with_watchdog(std::shared_ptr<Communicator> inner,
                                                           WatchdogOptions options = {});
 

@@ -18,6 +18,8 @@
 #include <tessera/dist/comm/recorder.h>
 #include <tessera/dist/comm/watchdog.h>
 
+#include "support/error_of.h"
+
 namespace tessera::dist {
 namespace {
 
@@ -59,24 +61,34 @@ TEST(Watchdog, NamesTheRankThatDidNotArriveAndWhereItIs) {
 }
 
 /// A backend that knows nothing of its ranks, as a library of collectives does.
-class WithoutBoard final : public CommDecorator {
+class WithoutHeartbeats final : public CommDecorator {
  public:
   using CommDecorator::CommDecorator;
   std::shared_ptr<HeartbeatTable> heartbeat_table() override { return nullptr; }
 
  protected:
   std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override {
-    return std::make_shared<WithoutBoard>(std::move(part));
+    return std::make_shared<WithoutHeartbeats>(std::move(part));
   }
 };
 
-TEST(Watchdog, ServesABackendWithoutHeartbeatsOverAControlChannel) {
+TEST(Watchdog, RefusesABackendWithoutHeartbeats) {
+  const auto mute = std::make_shared<WithoutHeartbeats>(make_loopback(1).front());
+  EXPECT_EQ(
+      testing_support::error_of<Unsupported>([&] { return with_watchdog(mute); }),
+      "watchdog: the backend of group 'world' keeps no heartbeats; expected one that does, or "
+      "with_control_channel over a group of the same ranks that does");
+}
+
+TEST(Watchdog, AndRecorderServeABackendWithoutHeartbeatsOverAControlChannel) {
   const auto data = make_loopback(2);
   run_ranks(2, [&](Communicator& world) {
     const auto rank = static_cast<std::size_t>(world.rank());
-    const auto comm = with_watchdog(with_control_channel(std::make_shared<WithoutBoard>(data[rank]),
-                                                         world.split(0, world.rank(), "control")),
-                                    {.deadline = 300ms});
+    const auto watched =
+        with_watchdog(with_control_channel(std::make_shared<WithoutHeartbeats>(data[rank]),
+                                           world.split(0, world.rank(), "control")),
+                      {.deadline = 300ms});
+    const auto comm = std::make_shared<Recorder>(watched, 8);
     std::vector<float> values(5000, 1);
     all_reduce<float>(*comm, values, ReduceOp::sum, "first").wait();
     EXPECT_EQ(values[4999], 2);
@@ -93,6 +105,7 @@ TEST(Watchdog, ServesABackendWithoutHeartbeatsOverAControlChannel) {
       EXPECT_NE(text.find("'bucket 7'"), text.npos) << text;
       EXPECT_NE(text.find("missing: rank 1 (host "), text.npos) << text;
     }
+    EXPECT_NE(comm->report().find("'first'"), std::string::npos) << comm->report();
   });
 }
 
