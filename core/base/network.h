@@ -18,7 +18,7 @@ struct Address {
   std::string host;        ///< name or number; empty: all of this host's, for listening
   std::uint16_t port = 0;  ///< 0: any free one, for listening
 };
-/// As people write it: "host:port", "[::1]:port".
+/// The text that people write: "host:port", "[::1]:port".
 [[nodiscard]] std::string to_string(const Address&);
 
 /// Bytes in order, both ways. One thread may send while another receives. The destructor closes it.
@@ -43,7 +43,7 @@ class Listener {
   virtual ~Listener() = default;
   /// Waits for the next peer. Throws Timeout when `deadline` comes first.
   [[nodiscard]] virtual std::unique_ptr<Connection> accept(Time deadline) = 0;
-  /// As it was asked for, with the port that it has.
+  /// The address that was asked for, with the port that it has.
   [[nodiscard]] virtual const Address& address() const = 0;
 };
 
