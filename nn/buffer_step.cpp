@@ -169,24 +169,24 @@ void BufferStep::assign(const Slot& slot, const Tensor& value) {
     forget(slot);
   }
   Tensor own = cast(value.detach(), slot.value.dtype());
-  pieces_[context.pass.first] = {context.pass.count, own.detach(), context.pass_mark};
+  values_[context.pass.first] = {context.pass.count, own.detach(), context.pass_mark};
 }
 
 /// What is left is of a step whose loop was left.
 void BufferStep::forget(const Slot& slot) {
-  if (!pieces_.empty()) {
+  if (!values_.empty()) {
     log_once("buffers of a step", LogLevel::warning, "assign: what a training step assigned to ",
              slot.name, " is dropped: its loop was left before the step had ended");
   }
-  pieces_.clear();
+  values_.clear();
   put_off_by_.clear();
 }
 
 /// By the current pass.
 bool BufferStep::assigned() const {
   const Context& context = Context::current();
-  const auto found = pieces_.find(context.pass.first);
-  return found != pieces_.end() && passes_.step() == training_step() &&
+  const auto found = values_.find(context.pass.first);
+  return found != values_.end() && passes_.step() == training_step() &&
          found->second.pass.lock() == context.pass_mark;
 }
 
@@ -195,7 +195,7 @@ std::optional<Tensor> BufferStep::own() const {
   const auto put_off = put_off_in_.lock();
   const bool mine = assigned() && in_step_of_several() && !ParameterHookScope::alive();
   return mine && (put_off == nullptr || put_off != context.pass_mark)
-             ? std::optional(pieces_.at(context.pass.first).value)
+             ? std::optional(values_.at(context.pass.first).value)
              : std::nullopt;
 }
 
@@ -217,18 +217,17 @@ bool BufferStep::ends_with(const void* by) const {
 void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
                       std::span<std::uint8_t> assigned) {
   const std::size_t nbytes = slot.value.nbytes();
-  for (const auto& [first, piece] : pieces_) {
-    const Tensor dense = to_host(contiguous(piece.value));
+  for (const auto& [first, pass] : values_) {
+    const Tensor dense = to_host(contiguous(pass.value));
     const auto* bytes = static_cast<const std::uint8_t*>(dense.raw_data());
-    for (std::int64_t m = 0; m < piece.count; ++m) {
+    for (std::int64_t m = 0; m < pass.count; ++m) {
       const auto at = static_cast<std::size_t>(first + m);
-      const std::size_t from =
-          piece.value.microbatches() ? static_cast<std::size_t>(m) * nbytes : 0;
+      const std::size_t from = pass.value.microbatches() ? static_cast<std::size_t>(m) * nbytes : 0;
       std::memcpy(values.data() + at * nbytes, bytes + from, nbytes);
       assigned[at] = 1;
     }
   }
-  pieces_.clear();
+  values_.clear();
   put_off_by_.clear();
 }
 

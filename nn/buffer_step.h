@@ -38,13 +38,13 @@ class BufferStep {
   /// ends it anyway.
   [[nodiscard]] bool ends_with(const void* by) const;
   /// True while it holds values.
-  [[nodiscard]] bool open() const { return !pieces_.empty(); }
+  [[nodiscard]] bool open() const { return !values_.empty(); }
   /// Writes the assigned values as bytes to `values`, one of the buffer's size for each microbatch
   /// of the step, and 1 to their places in `assigned`. Forgets them.
   void take(const Slot& slot, std::span<std::uint8_t> values, std::span<std::uint8_t> assigned);
 
  private:
-  struct Piece {
+  struct PassValue {
     std::int64_t count = 0;
     Tensor value;
     std::weak_ptr<const void> pass;  ///< its mark
@@ -53,9 +53,9 @@ class BufferStep {
   [[nodiscard]] bool assigned() const;
 
   PassSequence passes_;
-  std::weak_ptr<const void> put_off_in_;  ///< the mark of a pass
-  std::vector<const void*> put_off_by_;   ///< optimizers, in this step
-  std::map<std::int64_t, Piece> pieces_;  ///< by first microbatch of the pass
+  std::weak_ptr<const void> put_off_in_;      ///< the mark of a pass
+  std::vector<const void*> put_off_by_;       ///< optimizers, in this step
+  std::map<std::int64_t, PassValue> values_;  ///< by first microbatch of the pass
 };
 
 /// True while the thread works on some microbatches of a training step of several.

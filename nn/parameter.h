@@ -49,7 +49,7 @@ class Parameter : public StandsForTensor {
   [[nodiscard]] const std::string& name() const { return held()->name; }
   /// Throws RuntimeError while a size is kInferred.
   [[nodiscard]] const Shape& shape() const;
-  /// As it is known, with kInferred for what the first call tells.
+  /// The shape as far as it is known, with kInferred for what the first call tells.
   [[nodiscard]] const Shape& declared_shape() const { return held()->shape; }
   [[nodiscard]] bool is_uninitialized() const { return defined() && !slot()->sized(); }
   /// For `do_build`: tells the sizes that were kInferred. Throws RuntimeError for a shape that
@@ -87,7 +87,7 @@ class Buffer : public StandsForTensor {
   /// Throws AttributeError where the name is only reserved.
   [[nodiscard]] Tensor value() const { return read_slot(*held()); }
   [[nodiscard]] bool defined() const { return entry_ != nullptr && entry_->slot != nullptr; }
-  /// As that of Parameter.
+  /// Tells the sizes that were kInferred; see Parameter::materialize.
   void materialize(const Shape& shape) const;
   /// Changes the value: the only way to change state inside `forward`. Throws AttributeError where
   /// the name is only reserved.
@@ -107,7 +107,7 @@ class Buffer : public StandsForTensor {
 /// Prints the value as that of a tensor.
 std::ostream& operator<<(std::ostream& out, const Parameter& x);
 std::ostream& operator<<(std::ostream& out, const Buffer& x);
-/// As Python prints a list of tensors.
+/// Prints the values as Python prints a list of tensors.
 std::ostream& operator<<(std::ostream& out, const std::vector<Parameter>& list);
 std::ostream& operator<<(std::ostream& out, const std::vector<Buffer>& list);
 

@@ -1,7 +1,7 @@
 # tests/e2e and tests/lint: every executable file is a test. It finds the build folder in
 # TESSERA_BUILD and the sources in TESSERA_SOURCE, and skips by printing "skipped: reason" and
 # ending with 77. It has both cores to itself, unless it runs one process of one thread after the other.
-set(one_core bench_driver compilers dlpack format includes instruction_sets module paths sizes)
+set(one_core bench_driver compilers dlpack docstrings format includes instruction_sets module paths sizes)
 find_program(executable_files find REQUIRED)
 foreach(kind e2e lint)
   execute_process(COMMAND ${executable_files} ${CMAKE_CURRENT_SOURCE_DIR}/${kind} -maxdepth 1 -type f -perm -u+x

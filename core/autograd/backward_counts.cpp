@@ -132,7 +132,7 @@ std::optional<GradientScale> BackwardCounts::scale_of_step() const {
 GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale scale) {
   const bool hooked = leaf.hooks != nullptr && !leaf.hooks->empty();
   if (total.rows.defined() && (hooked || scale.factor != 1)) {
-    total.dense = add_rows(total.dense, std::exchange(total.rows, {}), leaf.meta);
+    total.dense = add_sparse(total.dense, std::exchange(total.rows, {}), leaf.meta);
   }
   if (scale.factor != 1) {
     total.dense = times(std::move(total.dense), scale.factor);

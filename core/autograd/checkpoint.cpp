@@ -97,8 +97,8 @@ class Region : public std::enable_shared_from_this<Region> {
     SavedTensor tensor;
     bool requires_grad;
   };
-  /// One number of the region.
-  struct Slot {
+  /// A tensor that the first run saved.
+  struct Activation {
     Shape shape;
     bool kept = false;  ///< by the tape
     Tensor made;        ///< by the second run, until it is read
@@ -111,7 +111,7 @@ class Region : public std::enable_shared_from_this<Region> {
   std::vector<Input> inputs_;
   Surroundings surroundings_;
   std::mutex turn_;  ///< of backwards on several threads, which keep the graph
-  std::vector<Slot> slots_;
+  std::vector<Activation> saved_;
   OutsideLog outside_;
 };
 
@@ -131,12 +131,12 @@ class Region::Collector final : public SavedTensorHooks {
  public:
   explicit Collector(Region& region) : region_(region) {}
   std::unique_ptr<PackedTensor> pack(const Tensor& tensor) override {
-    check(next_ < region_.slots_.size() && region_.slots_[next_].shape == tensor.shape(),
+    check(next_ < region_.saved_.size() && region_.saved_[next_].shape == tensor.shape(),
           "checkpoint: the second run saved other tensors than the first; got ", tensor.shape(),
-          " as number ", next_, " of ", region_.slots_.size());
-    Slot& slot = region_.slots_[next_++];
-    if (!slot.kept) {
-      slot.made = tensor.detach();
+          " as number ", next_, " of ", region_.saved_.size());
+    Activation& saved = region_.saved_[next_++];
+    if (!saved.kept) {
+      saved.made = tensor.detach();
     }
     return std::make_unique<Nothing>();
   }
@@ -166,21 +166,21 @@ std::unique_ptr<PackedTensor> Region::pack(const Tensor& tensor, std::span<const
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     kept = kept || (tensor.is(inputs[i]) && !inputs_[i].tensor.is_packed());
   }
-  slots_.push_back({tensor.shape(), kept, {}});
-  return kept ? nullptr : std::make_unique<Packed>(shared_from_this(), slots_.size() - 1);
+  saved_.push_back({tensor.shape(), kept, {}});
+  return kept ? nullptr : std::make_unique<Packed>(shared_from_this(), saved_.size() - 1);
 }
 
 Tensor Region::unpack(std::size_t number) {
   check<Unsupported>(!grad_enabled(),
                      "checkpoint: gradients of gradients are not supported through a checkpoint");
   const std::lock_guard lock(turn_);
-  Slot& slot = slots_[number];
-  if (!slot.made.defined()) {
+  Activation& saved = saved_[number];
+  if (!saved.made.defined()) {
     recompute();
   }
-  check(slot.made.defined(), "checkpoint: the second run saved fewer tensors than the first; ",
-        "number ", number, " of ", slots_.size(), " is missing");
-  return std::exchange(slot.made, Tensor());
+  check(saved.made.defined(), "checkpoint: the second run saved fewer tensors than the first; ",
+        "number ", number, " of ", saved_.size(), " is missing");
+  return std::exchange(saved.made, Tensor());
 }
 
 void Region::recompute() {

@@ -15,7 +15,7 @@ GradChange LeafNode::add_to_grad(Contribution total, bool counted_nothing) {
   Tensor& dense = total.dense;
   if (total.rows.defined()) {
     const Tensor in_place = is_exclusive(dense) && !grad_enabled() ? dense : Tensor();
-    dense = add_rows(dense, total.rows, meta, in_place);
+    dense = add_sparse(dense, total.rows, meta, in_place);
   }
   const std::lock_guard lock(mutex_);
   GradChange change{.before = grad_, .counted_nothing = counted_nothing_, .number = ++changes_};

@@ -58,7 +58,7 @@ Tensor LeafRun::take_sum() {
   add_up_microbatches(nullptr);
   Tensor total = std::exchange(sum_, Tensor());
   if (const SparseGradient all = merge_uses(std::exchange(rows_, {})); all.defined()) {
-    total = tessera::add_rows(total, all, leaf_->meta);
+    total = tessera::add_sparse(total, all, leaf_->meta);
   }
   return leaf_->run_hooks(std::move(total));
 }

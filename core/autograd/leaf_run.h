@@ -35,7 +35,7 @@ class LeafRun {
   /// Adds the gradients of the uses that were put off. A sum that is all there is of the dense part
   /// is written into the sink's memory if it is `for_sink`.
   void add_put_off(bool for_sink);
-  void add_rows(SparseGradient rows) { rows_.push_back(std::move(rows)); }
+  void add_sparse(SparseGradient rows) { rows_.push_back(std::move(rows)); }
   /// Gives the dense part, which is whole, to the sink, if there are both.
   void hand_over_dense();
   /// The finished sum, for somebody who wants it instead of the sink; hooks on gradients have run.

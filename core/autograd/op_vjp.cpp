@@ -170,21 +170,21 @@ bool OpVjp::put_off_batch_sum(int i, const OpDef& op, std::span<const TensorRef>
 namespace {
 
 /// The dense gradient of each microbatch.
-Tensor rows_apart(const SparseGradient& rows, const TensorMeta& meta) {
+Tensor dense_apart(const SparseGradient& rows, const TensorMeta& meta) {
   const Outputs ids = unbind_microbatches(rows.ids);
   const Outputs values = unbind_microbatches(rows.values);
   std::vector<Tensor> dense;
   for (std::size_t m = 0; m < ids.size(); ++m) {
     const SparseGradient own{
         .ids = ids[m], .values = values[m], .first = rows.first + static_cast<std::int64_t>(m)};
-    dense.push_back(add_rows({}, own, meta));
+    dense.push_back(add_sparse({}, own, meta));
   }
   return join_microbatches(std::vector<TensorRef>(dense.begin(), dense.end()), -1);
 }
 
 }  // namespace
 
-void OpVjp::set_rows(int i, Tensor ids, Tensor values) {
+void OpVjp::set_sparse(int i, Tensor ids, Tensor values) {
   if (const MicrobatchLayout& layout = values.microbatches();
       layout && !ids.microbatches() && layout.dim < values.ndim() - 1) {
     // Ids that all microbatches share (positions) are looked up once and have a gradient for each.
@@ -200,7 +200,7 @@ void OpVjp::set_rows(int i, Tensor ids, Tensor values) {
                             .parts = ids.microbatches() ? ids.microbatches().count : 1,
                             .first = Context::current().pass.first};
   if (LeafRun* leaf = run_.leaf_behind(op_, index(i)); leaf != nullptr) {
-    leaf->add_rows(rows);
+    leaf->add_sparse(rows);
     return;
   }
   // Alone, a microbatch would bring the leaf rows, which are summed by themselves.
@@ -208,7 +208,7 @@ void OpVjp::set_rows(int i, Tensor ids, Tensor values) {
       repeated_leaf(run_, op_, index(i)) != nullptr) [[unlikely]] {
     fail_on_microbatches(node_.op->info.name, "takes ids that exist once a microbatch");
   }
-  set(i, rows.parts > 1 ? rows_apart(rows, input_meta(i)) : add_rows({}, rows, input_meta(i)));
+  set(i, rows.parts > 1 ? dense_apart(rows, input_meta(i)) : add_sparse({}, rows, input_meta(i)));
 }
 
 }  // namespace tessera

@@ -36,7 +36,7 @@ class OpVjp final : public Vjp {
   void set(int i, Tensor gradient) override { results_[index(i)] = std::move(gradient); }
   void set_batch_sum(int i, const OpDef& op, std::span<const TensorRef> inputs,
                      const void* attrs) override;
-  void set_rows(int i, Tensor ids, Tensor values) override;
+  void set_sparse(int i, Tensor ids, Tensor values) override;
 
   [[nodiscard]] InlineVector<Tensor, 3>& results() { return results_; }
 

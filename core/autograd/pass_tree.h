@@ -16,7 +16,7 @@ class PassTree {
  public:
   /// Adds the block of microbatches [first, first + count), behind all that were added before.
   void add(Tensor sum, std::int64_t first, std::int64_t count);
-  void add_rows(SparseGradient rows) { rows_.push_back(std::move(rows)); }
+  void add_sparse(SparseGradient rows) { rows_.push_back(std::move(rows)); }
   /// The sum over an aligned block of `size` microbatches, of which all that was added are part;
   /// absent ones count as +0. Leaves the tree empty.
   [[nodiscard]] Contribution take(std::int64_t size);

@@ -17,8 +17,8 @@
 namespace tessera {
 namespace {
 
-/// One stretch of rows to copy: [begin, end) of `source`.
-struct Piece {
+/// Rows to copy: [begin, end) of `source`.
+struct RowRange {
   const SparseGradient* source;
   std::int64_t begin;
   std::int64_t end;
@@ -30,12 +30,12 @@ std::vector<SparseGradient> dense_copies(std::span<const SparseGradient> all) {
   return copies;
 }
 
-SparseGradient assemble(const std::vector<Piece>& pieces, std::int64_t first,
+SparseGradient assemble(const std::vector<RowRange>& ranges, std::int64_t first,
                         std::vector<std::int64_t> lengths) {
   std::vector<Tensor> ids, values;
-  for (const Piece& piece : pieces) {
-    ids.push_back(slice(piece.source->ids, 0, piece.begin, piece.end));
-    values.push_back(slice(piece.source->values, 0, piece.begin, piece.end));
+  for (const RowRange& range : ranges) {
+    ids.push_back(slice(range.source->ids, 0, range.begin, range.end));
+    values.push_back(slice(range.source->values, 0, range.begin, range.end));
   }
   return {.ids = concat(std::vector<TensorRef>(ids.begin(), ids.end())),
           .values = concat(std::vector<TensorRef>(values.begin(), values.end())),
@@ -58,12 +58,12 @@ SparseGradient fill_up(const SparseGradient& rows) {
       .values = zeros({longest, dense.values.shape().back()},
                       {.dtype = dense.values.dtype(), .device = dense.values.device()})};
   const std::vector<std::int64_t> borders = rows.borders();
-  std::vector<Piece> pieces;
+  std::vector<RowRange> ranges;
   for (std::size_t m = 0; m < rows.lengths.size(); ++m) {
-    pieces.push_back({&dense, borders[m], borders[m + 1]});
-    pieces.push_back({&filling, 0, longest - rows.lengths[m]});
+    ranges.push_back({&dense, borders[m], borders[m + 1]});
+    ranges.push_back({&filling, 0, longest - rows.lengths[m]});
   }
-  return assemble(pieces, rows.first, std::vector(rows.lengths.size(), longest));
+  return assemble(ranges, rows.first, std::vector(rows.lengths.size(), longest));
 }
 
 }  // namespace
@@ -112,16 +112,16 @@ SparseGradient merge_uses(std::span<const SparseGradient> uses) {
   }
   const std::vector<SparseGradient> dense = dense_copies(uses);
   const std::int32_t parts = std::ranges::max(uses, {}, &SparseGradient::parts).parts;
-  std::vector<Piece> pieces;
+  std::vector<RowRange> ranges;
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(parts));
   for (std::size_t m = 0; m < lengths.size(); ++m) {
     for (const SparseGradient& use : dense) {
       const std::vector<std::int64_t> borders = use.within(use.first, parts).borders();
-      pieces.push_back({&use, borders[m], borders[m + 1]});
+      ranges.push_back({&use, borders[m], borders[m + 1]});
       lengths[m] += borders[m + 1] - borders[m];
     }
   }
-  return assemble(pieces, uses[0].first, std::move(lengths));
+  return assemble(ranges, uses[0].first, std::move(lengths));
 }
 
 SparseGradient append_passes(std::span<const SparseGradient> passes) {
@@ -133,7 +133,7 @@ SparseGradient append_passes(std::span<const SparseGradient> passes) {
   }
   const std::vector<SparseGradient> dense = dense_copies(passes);
   const std::int64_t first = dense.front().first;
-  std::vector<Piece> pieces;
+  std::vector<RowRange> ranges;
   std::vector<std::int64_t> lengths;
   for (const SparseGradient& pass : dense) {
     const auto before = static_cast<std::int64_t>(lengths.size());
@@ -142,15 +142,15 @@ SparseGradient append_passes(std::span<const SparseGradient> passes) {
     const std::int64_t gap = pass.first - first - before;
     const SparseGradient wider = pass.within(pass.first - gap, gap + pass.parts);
     lengths.insert(lengths.end(), wider.lengths.begin(), wider.lengths.end());
-    pieces.push_back({&pass, 0, pass.count()});
+    ranges.push_back({&pass, 0, pass.count()});
   }
-  return assemble(pieces, first, std::move(lengths));
+  return assemble(ranges, first, std::move(lengths));
 }
 
-Tensor add_rows(const Tensor& dense, const SparseGradient& rows, const TensorMeta& parameter,
-                const Tensor& destination) {
+Tensor add_sparse(const Tensor& dense, const SparseGradient& rows, const TensorMeta& parameter,
+                  const Tensor& destination) {
   if (!is_even(rows.lengths)) {
-    return add_rows(dense, fill_up(rows), parameter, destination);
+    return add_sparse(dense, fill_up(rows), parameter, destination);
   }
   const AddRows::Attrs attrs{.rows = parameter.shape[0], .parts = rows.parts};
   return call_into<AddRows>(destination, {rows.values, rows.ids, dense}, attrs);

@@ -39,7 +39,7 @@ struct SparseGradient {
 /// Adds `rows` to `dense`, which may be undefined for zero. Per row of the parameter the values are
 /// summed in order inside a microbatch, along the tree over microbatches, and added to `dense`
 /// last.
-[[nodiscard]] Tensor add_rows(const Tensor& dense, const SparseGradient& rows,
-                              const TensorMeta& parameter, const Tensor& destination = {});
+[[nodiscard]] Tensor add_sparse(const Tensor& dense, const SparseGradient& rows,
+                                const TensorMeta& parameter, const Tensor& destination = {});
 
 }  // namespace tessera

@@ -42,7 +42,7 @@ struct Job {
     }
   }
 
-  /// As thread `index`: its own share first, then what the others have not begun.
+  /// Carries out the share of thread `index`, then what the others have not begun.
   void run(std::size_t index) noexcept {
     for (std::size_t i = 0; i < shares.size(); ++i) {
       run_share(shares[(index + i) % shares.size()]);

@@ -8,6 +8,13 @@
 namespace tessera {
 namespace {
 
+// Note [Streams that end before their tickets]. A ticket lies by value in every storage that its
+// work touched, and may be asked for long after the stream's owner, a communicator, is gone.
+// Streams are known by weak handles, so that tickets keep none alive; one that is gone has no work
+// left, for its owner ends all work first, and its tickets are reached. They must not be where work
+// has failed: what it should have written was never written. Such a stream is kept for as long as
+// the program runs (`keep`), and its tickets go on throwing the error.
+
 struct Known {
   std::mutex mutex;
   std::unordered_map<std::uint32_t, std::weak_ptr<PolledStream>> by_number;

@@ -18,7 +18,8 @@ class PolledStream {
   PolledStream& operator=(const PolledStream&) = delete;
 
   [[nodiscard]] const StreamId& id() const noexcept { return id_; }
-  /// As `reached` and `synchronize` of a ticket with this number; on any thread.
+  /// True once the ticket with this number is reached; `synchronize` waits for it. Any thread may
+  /// call these.
   [[nodiscard]] virtual bool reached(std::uint64_t number) = 0;
   virtual void synchronize(std::uint64_t number) = 0;
 

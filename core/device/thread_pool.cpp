@@ -80,7 +80,7 @@ class ThreadPool {
   void start_workers();
   void stop_workers();
   void work(int index);
-  void publish(std::int64_t tasks, detail::RangeFunction function, void* closure);
+  void start_job(std::int64_t tasks, detail::RangeFunction function, void* closure);
   void close_gate();
   void wake(std::int64_t wanted);
 
@@ -194,7 +194,7 @@ void ThreadPool::work(int index) {
   }
 }
 
-void ThreadPool::publish(std::int64_t tasks, detail::RangeFunction function, void* closure) {
+void ThreadPool::start_job(std::int64_t tasks, detail::RangeFunction function, void* closure) {
   job_.deal_out(tasks);
   job_.function = function;
   job_.closure = closure;
@@ -230,7 +230,7 @@ void ThreadPool::run(std::int64_t tasks, detail::RangeFunction function, void* c
   if (workers_.empty()) {
     start_workers();
   }
-  publish(tasks, function, closure);
+  start_job(tasks, function, closure);
   job_.run(0);
   close_gate();
   job_.context.reset();

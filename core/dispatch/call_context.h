@@ -18,7 +18,7 @@ struct CallContext {
   bool record;                    ///< gradients are on
   std::optional<DType> autocast;  ///< in which heavy ops compute: core/dispatch/autocast.h
 
-  /// Those of a call on this thread now.
+  /// The circumstances of a call on this thread now.
   [[nodiscard]] static CallContext current() noexcept {
     const Modes& modes = Modes::current();
     return {&Context::current().pass, modes.batch_sum, modes.record, modes.autocast};

@@ -40,7 +40,8 @@ class Kernel {
   /// The stream that a kernel which is called on the host puts its work into.
   [[nodiscard]] const StreamId& stream() const { return stream_; }
   void set_stream(const StreamId& stream) { stream_ = stream; }
-  /// As many bytes as the kernel was registered to need (RegisterKernel), aligned to 64; undefined.
+  /// Memory of the size that the kernel was registered to need (RegisterKernel), aligned to 64. It
+  /// holds nothing yet.
   [[nodiscard]] std::byte* workspace() const { return workspace_; }
   void set_workspace(std::byte* workspace) { workspace_ = workspace; }
   void set_microbatches(std::int32_t count, bool per_microbatch) {

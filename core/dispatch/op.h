@@ -65,7 +65,7 @@ struct OpInfo {
   bool sums_microbatches = false;  ///< its kernels cut sums at microbatch borders themselves
   bool sees_microbatches = false;  ///< works on microbatch borders: the pipeline leaves them alone
   std::uint32_t sparse_gradients =
-      0;                            ///< bit i: the gradient of input i is kept as rows (set_rows)
+      0;                            ///< bit i: the gradient of input i is kept as rows (set_sparse)
   std::uint32_t saved_inputs = 0;   ///< bit i: the gradient reads input i
   std::uint32_t saved_outputs = 0;  ///< bit i: the gradient reads output i
   /// Bit i: of those, output i is no activation but a sum over the samples of a pass. Hooks that

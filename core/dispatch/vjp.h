@@ -62,7 +62,7 @@ class Vjp {
                              const void* attrs) = 0;
   /// Sets the gradient of input `i`, a matrix, as rows to be added. Ids without borders take those
   /// of the values.
-  virtual void set_rows(int i, Tensor ids, Tensor values) = 0;
+  virtual void set_sparse(int i, Tensor ids, Tensor values) = 0;
 
  protected:
   Vjp() = default;

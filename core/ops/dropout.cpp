@@ -20,10 +20,10 @@ void Dropout::reference(Kernel& k, const Attrs& attrs) {
     mask.scale = static_cast<float>(mask.scale);  // products are then those of f32 arithmetic
   }
   TensorImpl& out = k.output();
-  const DrawnPlaces place_of(attrs.draw, x);
+  const DrawnNumbers number_of(attrs.draw, x);
   StridedCounter<2> at(x.shape, {x.strides, out.strides});
   for (std::int64_t n = x.numel(); n > 0; --n, at.next()) {
-    const auto [sample, offset] = place_of(at.index());
+    const auto [sample, offset] = number_of(at.index());
     const double factor = mask.factor(sample, offset);
     const auto value = load_as<double>(x, at.offsets[0]);
     store_as(out, at.offsets[1], factor == 0 ? 0.0 : value * factor);

@@ -44,7 +44,7 @@ void Embedding::vjp(Vjp& v, const Attrs& attrs) {
   if (attrs.padding_idx >= 0) {
     gradient = where(unsqueeze(eq(ids, attrs.padding_idx), -1), 0, gradient);
   }
-  v.set_rows(0, ids, gradient);
+  v.set_sparse(0, ids, gradient);
 }
 
 ShardRule Embedding::shard(const Infer& c, const Attrs&) {

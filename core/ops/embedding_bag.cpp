@@ -83,7 +83,7 @@ void EmbeddingBag::vjp(Vjp& v, const Attrs& attrs) {
   const Outputs gradients = call_all<EmbeddingBagBackward>(
       {v.gradient(), v.input(0), v.input(1), optional(2), optional(3), places}, attrs);
   if (v.needs(0)) {
-    v.set_rows(0, v.input(1), gradients[0]);
+    v.set_sparse(0, v.input(1), gradients[0]);
   }
   if (v.has_input(3) && v.needs(3)) {
     v.set(3, gradients[1]);

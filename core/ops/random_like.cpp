@@ -18,9 +18,9 @@ double cut_off(double uniform, DType dtype) {
   return narrow ? std::ldexp(std::floor(std::ldexp(uniform, digits)), -digits) : uniform;
 }
 
-double drawn(const RandomLike::Attrs& attrs, const DrawnPlaces::Place& place, DType dtype) {
-  const RandomStream stream{.key = mix(attrs.draw.key, static_cast<std::uint64_t>(place.sample))};
-  const auto at = static_cast<std::uint64_t>(place.offset);
+double drawn(const RandomLike::Attrs& attrs, const DrawnNumbers::Index& number, DType dtype) {
+  const RandomStream stream{.key = mix(attrs.draw.key, static_cast<std::uint64_t>(number.sample))};
+  const auto at = static_cast<std::uint64_t>(number.offset);
   return attrs.distribution == RandomLike::Distribution::normal
              ? to_normal(stream.block(at))
              : cut_off(double{to_uniform(stream.word(at))}, dtype);
@@ -40,10 +40,10 @@ void RandomLike::infer(Infer& c, const Attrs&) {
 
 void RandomLike::reference(Kernel& k, const Attrs& attrs) {
   TensorImpl& out = k.output();
-  const DrawnPlaces place_of(attrs.draw, k.input());
+  const DrawnNumbers number_of(attrs.draw, k.input());
   StridedCounter<1> at(out.shape, {out.strides});
   for (std::int64_t n = out.numel(); n > 0; --n, at.next()) {
-    store_as(out, at.offsets[0], drawn(attrs, place_of(at.index()), out.dtype));
+    store_as(out, at.offsets[0], drawn(attrs, number_of(at.index()), out.dtype));
   }
 }
 

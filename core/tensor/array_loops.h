@@ -39,7 +39,7 @@ struct ArrayLoops {
   void (*copy_past_caches)(const std::byte* from, std::byte* to, std::size_t nbytes) = nullptr;
 };
 
-/// Those of the active instruction set.
+/// The loops of the active instruction set.
 [[nodiscard]] const ArrayLoops& array_loops();
 
 /// Says where they are found. Called by `kernels/`, before main.

@@ -17,7 +17,7 @@ struct CommunicationTime {
 /// Waits for collectives, and counts how long.
 class TimedWaits {
  public:
-  /// As Work::wait.
+  /// Waits for `work` and throws what it failed with (Work::wait).
   void wait(const Work& work) {
     const Time begin = clock().now();
     work.wait();

@@ -198,7 +198,7 @@ void GradientReducer::end_backward() {
   order_.launch_left_out(table);
   wait_for_launched();
   order_.learn(table, comm_->size());
-  add_rows(table);
+  add_sparse(table);
   finish_gradients(model_.parameters(), table, scale);
 }
 
@@ -209,13 +209,13 @@ void GradientReducer::wait_for_launched() {
   order_.forget_launched();
 }
 
-void GradientReducer::add_rows(const UsedParameters& table) {
+void GradientReducer::add_sparse(const UsedParameters& table) {
   for (std::size_t i = 0; i < model_.parameters().size(); ++i) {
     const RowCounts counts = table.by_rank(i, UsedParameters::rows);
     if (std::ranges::max(counts) > 0) {
       const ReducedParameter& parameter = model_.parameters()[i];
-      add_rows_of_ranks(*comm_, blocks_, parameter.sums.rows(), counts, parameter.gradient(),
-                        parameter.value, parameter.name);
+      add_sparse_of_ranks(*comm_, blocks_, parameter.sums.sparse(), counts, parameter.gradient(),
+                          parameter.value, parameter.name);
     }
   }
 }

@@ -62,7 +62,7 @@ class GradientReducer final : public std::enable_shared_from_this<GradientReduce
   void begin_last_pass();
   void settle(ReducedParameter& parameter);
   void end_backward();
-  void add_rows(const UsedParameters& table);
+  void add_sparse(const UsedParameters& table);
   void wait_for_launched();
   [[noreturn]] void abandon();
 

@@ -9,7 +9,7 @@
 
 namespace tessera::dist {
 
-/// That of rank 0, which has the first microbatch.
+/// The number that rank 0 has, which has the first microbatch.
 double LossCountTable::agreed(double elements) {
   const std::string label = "elements of a microbatch";
   if (comm_.rank() != 0) {

@@ -87,7 +87,7 @@ bool MicrobatchSums::has_dense() const {
   return std::ranges::any_of(filled_, std::identity{});
 }
 
-bool MicrobatchSums::has_rows() const {
+bool MicrobatchSums::has_sparse() const {
   const auto found = backwards_.find(backward_in_pass());
   return found != backwards_.end() && !found->second.rows.empty();
 }
@@ -103,7 +103,7 @@ std::int64_t MicrobatchSums::row_count() const {
   return count;
 }
 
-SparseGradient MicrobatchSums::rows() const {
+SparseGradient MicrobatchSums::sparse() const {
   const auto found = backwards_.find(backward_in_pass());
   return found == backwards_.end() ? SparseGradient{} : append_passes(found->second.rows);
 }

@@ -44,8 +44,8 @@ class MicrobatchSums {
   [[nodiscard]] bool has_dense() const;
   /// Rows of the current backward's sparse gradients, and these, of all passes.
   [[nodiscard]] std::int64_t row_count() const;
-  [[nodiscard]] SparseGradient rows() const;
-  [[nodiscard]] bool has_rows() const;
+  [[nodiscard]] SparseGradient sparse() const;
+  [[nodiscard]] bool has_sparse() const;
   /// True when some backward of the step has brought something that the ranks have not summed.
   [[nodiscard]] bool has_any() const { return has_dense() || !backwards_.empty(); }
   /// The ranks have summed what the current backward brought.

@@ -117,7 +117,7 @@ void ReducedModel::follow(const nn::Module& model) {
   watched_.accept();
 }
 
-/// Those that are trained, and those that were.
+/// Parameters that are trained, and those that were.
 std::vector<nn::Parameter> ReducedModel::parameters_to_keep(const nn::Module& model) const {
   std::vector<nn::Parameter> parameters = model.parameters();
   std::erase_if(parameters, [this](const nn::Parameter& p) {

@@ -48,8 +48,8 @@ SparseGradient part_of(const SparseGradient& rows, std::int64_t begin,
 
 }  // namespace
 
-SparseGradient rows_of_rank(const SparseGradient& rows, MicrobatchRange microbatches,
-                            const Tensor& parameter) {
+SparseGradient sparse_of_rank(const SparseGradient& rows, MicrobatchRange microbatches,
+                              const Tensor& parameter) {
   if (!rows.defined()) {
     const Device device = parameter.device();
     return {.ids = empty({0}, {.dtype = DType::i64, .device = device}),
@@ -62,9 +62,9 @@ SparseGradient rows_of_rank(const SparseGradient& rows, MicrobatchRange microbat
   return mine;
 }
 
-SparseGradient gather_rows(Communicator& comm, const MicrobatchBlocks& blocks,
-                           const SparseGradient& mine, const RowCounts& counts,
-                           const std::string& label) {
+SparseGradient gather_sparse(Communicator& comm, const MicrobatchBlocks& blocks,
+                             const SparseGradient& mine, const RowCounts& counts,
+                             const std::string& label) {
   const CategoryScope category(MemoryCategory::communication);
   SparseGradient all{.ids = gather_all(comm, mine.ids, counts, label),
                      .values = gather_all(comm, mine.values, counts, label)};
@@ -85,8 +85,8 @@ bool is_better_as_table(const RowCounts& counts, std::int64_t table_rows) {
   return ranks > 1 && std::ranges::max(counts) * ranks >= 2 * table_rows;
 }
 
-Tensor reduce_rows(Communicator& comm, const MicrobatchBlocks& blocks, const SparseGradient& mine,
-                   const Tensor& parameter, const std::string& label) {
+Tensor reduce_sparse(Communicator& comm, const MicrobatchBlocks& blocks, const SparseGradient& mine,
+                     const Tensor& parameter, const std::string& label) {
   const CategoryScope category(MemoryCategory::communication);
   const TensorMeta meta(parameter.get());
   const Shape& shape = parameter.shape();
@@ -100,7 +100,7 @@ Tensor reduce_rows(Communicator& comm, const MicrobatchBlocks& blocks, const Spa
     lengths = lengths.subspan(parts);
     row += part.count();
     if (const Tensor table = select(sums, 0, static_cast<std::int64_t>(b)); part.count() > 0) {
-      static_cast<void>(add_rows(table, part, meta, table));
+      static_cast<void>(add_sparse(table, part, meta, table));
     }
   }
   Tensor total = empty({shape[0], shape.back()}, {.device = parameter.device()});
@@ -114,17 +114,18 @@ Tensor reduce_rows(Communicator& comm, const MicrobatchBlocks& blocks, const Spa
   return total;
 }
 
-void add_rows_of_ranks(Communicator& comm, const MicrobatchBlocks& blocks,
-                       const SparseGradient& rows, const RowCounts& counts, const Tensor& gradient,
-                       const Tensor& parameter, const std::string& label) {
-  const SparseGradient mine = rows_of_rank(rows, blocks.share_of(comm.rank()), parameter);
+void add_sparse_of_ranks(Communicator& comm, const MicrobatchBlocks& blocks,
+                         const SparseGradient& rows, const RowCounts& counts,
+                         const Tensor& gradient, const Tensor& parameter,
+                         const std::string& label) {
+  const SparseGradient mine = sparse_of_rank(rows, blocks.share_of(comm.rank()), parameter);
   if (is_better_as_table(counts, parameter.shape()[0])) {
-    const Tensor sums = reduce_rows(comm, blocks, mine, parameter, label);
+    const Tensor sums = reduce_sparse(comm, blocks, mine, parameter, label);
     static_cast<void>(call_into<Add>(gradient, {gradient, sums}));
     return;
   }
-  const SparseGradient all = gather_rows(comm, blocks, mine, counts, label);
-  static_cast<void>(add_rows(gradient, all, TensorMeta(parameter.get()), gradient));
+  const SparseGradient all = gather_sparse(comm, blocks, mine, counts, label);
+  static_cast<void>(add_sparse(gradient, all, TensorMeta(parameter.get()), gradient));
 }
 
 }  // namespace tessera::dist

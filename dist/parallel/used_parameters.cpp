@@ -15,7 +15,7 @@ UsedParameters::UsedParameters(Communicator& comm, std::span<const ReducedParame
     const ReducedParameter& p = parameters[i];
     if (p.trained) {
       const std::span entry = std::span(mine).subspan(i * columns, columns);
-      entry[used] = p.reached || p.sums.has_dense() || p.sums.has_rows();
+      entry[used] = p.reached || p.sums.has_dense() || p.sums.has_sparse();
       entry[dense] = p.sums.has_dense();
       entry[early] = p.early;
       entry[rows] = p.sums.row_count();

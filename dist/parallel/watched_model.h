@@ -33,8 +33,8 @@ class WatchedModel {
   void accept();
   /// The optimizer has written to what is trained.
   void accept_update();
-  /// Those of facts_of, where slots and tensors that are new since the last agreement say so, and
-  /// which modules are in which mode.
+  /// The facts of facts_of, where slots and tensors that are new since the last agreement say so,
+  /// and which modules are in which mode.
   [[nodiscard]] Facts facts() const;
   /// A hash of the modes, training or not, that the last look found.
   [[nodiscard]] std::uint64_t modes() const { return modes_; }

@@ -32,7 +32,7 @@ DType as_real(DType dtype) {
 /// source.
 class Reducer {
  public:
-  explicit Reducer(const Reduction& r)
+  explicit Reducer(const TreeReduction& r)
       : r_(r),
         stored_(as_real(r.dtype)),
         held_(accumulator_of(stored_)),
@@ -136,7 +136,7 @@ class Reducer {
     return static_cast<const std::byte*>(data) + element * size_of(dtype);
   }
 
-  const Reduction& r_;
+  const TreeReduction& r_;
   DType stored_, held_;  ///< of the blocks, of their sums
   bool widens_, rounds_;
   const ArrayLoops& loops_;
@@ -164,7 +164,7 @@ void check_reducible(ReduceOp op, DType dtype) {
         to_string(op), " of ", dtype, ", expected sum");
 }
 
-void tree_reduce(const Reduction& r) {
+void tree_reduce(const TreeReduction& r) {
   check_reducible(r.op, r.dtype);
   Reducer(r).run(r.count * (is_complex(r.dtype) ? 2 : 1));
 }

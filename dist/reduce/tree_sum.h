@@ -20,7 +20,7 @@ struct TreeSource {
 };
 
 /// What tree_reduce does. Steps name sources by index.
-struct Reduction {
+struct TreeReduction {
   ReduceOp op = ReduceOp::sum;
   DType dtype = DType::f32;
   std::span<const TreeStep> steps;
@@ -37,7 +37,7 @@ struct Reduction {
 /// destination may be one of the sources of its own type, and must not overlap any other way.
 /// Elements are treated alone, so how a caller cuts `count` changes no bit. Runs on the calling
 /// thread. Throws InvalidArgument for a reduction that `dtype` does not have (`check_reducible`).
-void tree_reduce(const Reduction&);
+void tree_reduce(const TreeReduction&);
 
 /// Throws InvalidArgument for a sum of bool and for an order of complex numbers.
 void check_reducible(ReduceOp op, DType dtype);

@@ -103,8 +103,8 @@ HeldBlock floats_for(std::int64_t count) {
 }
 
 /// One sample's part of one group of channels: the operands of its products.
-struct Part {
-  Part(const ConvolutionTask& task, std::int64_t sample, std::int64_t group)
+struct ChannelGroup {
+  ChannelGroup(const ConvolutionTask& task, std::int64_t sample, std::int64_t group)
       : t(task), g(task.shape), depth(g.group_in() * g.taps()) {
     x = at(t.x, (sample * g.groups + group) * g.group_in() * g.in_size());
     y = at(t.y, (sample * g.groups + group) * g.group_out() * g.out_size());
@@ -154,47 +154,47 @@ float* sums_for(DType dtype, char* to, std::int64_t count, HeldBlock& memory) {
 }
 
 void make_y(const ConvolutionTask& t, std::int64_t sample, std::int64_t group) {
-  const Part part(t, sample, group);
+  const ChannelGroup own(t, sample, group);
   HeldBlock columns, sums;
   Gemm g;
-  g.m = part.g.group_out(), g.n = part.g.out_size(), g.k = part.depth;
-  g.a = part.weight_matrix();
-  g.b = part.columns(columns);
-  float* c = sums_for(t.y.dtype, part.y, g.m * g.n, sums);
+  g.m = own.g.group_out(), g.n = own.g.out_size(), g.k = own.depth;
+  g.a = own.weight_matrix();
+  g.b = own.columns(columns);
+  float* c = sums_for(t.y.dtype, own.y, g.m * g.n, sums);
   g.c = c, g.c_stride = g.n;
   g.compute = t.compute;
   gemm(g);
-  store_rows(c, g.m, g.n, t.bias == nullptr ? nullptr : t.bias + group * g.m, t.y.dtype, part.y);
+  store_rows(c, g.m, g.n, t.bias == nullptr ? nullptr : t.bias + group * g.m, t.y.dtype, own.y);
 }
 
 void make_x(const ConvolutionTask& t, std::int64_t sample, std::int64_t group) {
-  const Part part(t, sample, group);
-  const std::int64_t channels = part.g.group_in(), size = part.g.in_size();
-  const HeldBlock columns = floats_for(part.depth * part.g.out_size());
+  const ChannelGroup own(t, sample, group);
+  const std::int64_t channels = own.g.group_in(), size = own.g.in_size();
+  const HeldBlock columns = floats_for(own.depth * own.g.out_size());
   HeldBlock sums;
   Gemm g;
-  g.m = part.depth, g.n = part.g.out_size(), g.k = part.g.group_out();
-  g.a = part.weight_matrix().transposed();
-  g.b = part.y_matrix();
+  g.m = own.depth, g.n = own.g.out_size(), g.k = own.g.group_out();
+  g.a = own.weight_matrix().transposed();
+  g.b = own.y_matrix();
   g.c = columns.data(), g.c_stride = g.n;
   g.compute = t.compute;
   gemm(g);
-  float* x = sums_for(t.x.dtype, part.x, channels * size, sums);
-  add_columns(part.g, channels, columns.as<float>(), x);
+  float* x = sums_for(t.x.dtype, own.x, channels * size, sums);
+  add_columns(own.g, channels, columns.as<float>(), x);
   store_rows(x, channels, size, t.bias == nullptr ? nullptr : t.bias + group * channels, t.x.dtype,
-             part.x);
+             own.x);
 }
 
 /// sums [group_out, depth] of some samples, in order.
 void sum_weights(const ConvolutionTask& t, std::int64_t first, std::int64_t count,
                  std::int64_t group, float* sums) {
   for (std::int64_t sample = first; sample < first + count; ++sample) {
-    const Part part(t, sample, group);
+    const ChannelGroup own(t, sample, group);
     HeldBlock columns;
     Gemm g;
-    g.m = part.g.group_out(), g.n = part.depth, g.k = part.g.out_size();
-    g.a = part.y_matrix();
-    g.b = part.columns(columns).transposed();
+    g.m = own.g.group_out(), g.n = own.depth, g.k = own.g.out_size();
+    g.a = own.y_matrix();
+    g.b = own.columns(columns).transposed();
     g.c = sums, g.c_stride = g.n;
     g.compute = t.compute;
     g.accumulate = sample != first;
@@ -239,7 +239,7 @@ void make_biased_x(const ConvolutionLibrary& library, const ConvolutionTask& t) 
   library.convolve(plain);
   parallel_for(t.shape.batch * channels, [&](std::int64_t plane) {
     store_rows(sums + plane * size, 1, size, t.bias + plane % channels, t.x.dtype,
-               Part::at(t.x, plane * size));
+               ChannelGroup::at(t.x, plane * size));
   });
 }
 

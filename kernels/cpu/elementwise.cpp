@@ -23,10 +23,10 @@ void map(Unary f, DType dtype, const void* x, void* y, std::int64_t count) {
              [&](std::int64_t i, std::int64_t n) { run(at(x, i, dtype), at(y, i, dtype), n); });
 }
 
-void map_gradient(UnaryGradient f, DType dtype, const void* x, const void* g, void* y,
+void map_backward(UnaryBackward f, DType dtype, const void* x, const void* g, void* y,
                   std::int64_t count) {
   const auto run =
-      IsaTable<ElementwiseTable>::get().gradient[kind_index(dtype)][static_cast<int>(f)];
+      IsaTable<ElementwiseTable>::get().backward[kind_index(dtype)][static_cast<int>(f)];
   for_ranges(count, kElementwiseStep, [&](std::int64_t i, std::int64_t n) {
     run(at(x, i, dtype), at(g, i, dtype), at(y, i, dtype), n);
   });

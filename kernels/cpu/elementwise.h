@@ -42,7 +42,7 @@ enum class Binary : std::uint8_t {
 };
 /// Gradient of an input x from the gradient g of the output: f'(x) · g. For sigmoid and tanh x is
 /// the output.
-enum class UnaryGradient : std::uint8_t { relu, silu, gelu_tanh, gelu_erf, sigmoid, tanh, count };
+enum class UnaryBackward : std::uint8_t { relu, silu, gelu_tanh, gelu_erf, sigmoid, tanh, count };
 /// Functions of one number that depend on others: clamp on low and high, elu on its factors left
 /// and right of 0 and of x in the exponent, softplus on beta and threshold. nan stays.
 enum class Parametric : std::uint8_t { clamp, elu, softplus, count };
@@ -51,7 +51,7 @@ using Parameters = std::array<double, 3>;
 /// y[i] = f(x[i]); y may be x.
 void map(Unary, DType, const void* x, void* y, std::int64_t count);
 /// y[i] = f'(x[i]) · g[i]; y may be g or x.
-void map_gradient(UnaryGradient, DType, const void* x, const void* g, void* y, std::int64_t count);
+void map_backward(UnaryBackward, DType, const void* x, const void* g, void* y, std::int64_t count);
 /// y[i] = f(a[i], b[i]); y may be a or b.
 void map(Binary, DType, const void* a, const void* b, void* y, std::int64_t count);
 /// y[i] = f(a[i], b[i]) in f32, of f32 and bf16; y may be a.

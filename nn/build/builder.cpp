@@ -59,7 +59,7 @@ class NamesGuard {
   bool kept_ = false;
 };
 
-/// Also of a module that nobody told its class.
+/// The class's name, even of a module that nobody told its class.
 std::string class_name_of(const Module& module) {
   return class_info(module).type == nullptr ? demangle(typeid(module).name()) : module.class_name();
 }

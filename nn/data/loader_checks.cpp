@@ -81,7 +81,8 @@ void LoaderBase::check_turn() const {
         "at_once");
 }
 
-/// Of loaders in one step the first that moves on ends it, whichever moved on last before.
+/// True where this loader's next batch ends the step: of several loaders in it the first that moves
+/// on does, whichever moved on last before.
 bool LoaderBase::ends_pass_under_way() const {
   const Pass& now = Context::current().pass;
   const bool beside = loop_ != nullptr && loop_->mark != nullptr && now.training &&

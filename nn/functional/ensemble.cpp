@@ -33,7 +33,7 @@ std::vector<SlotPtr> buffers_of(const Module& module) {
   return mapped(module.buffers(), &Buffer::slot);
 }
 
-/// As the module reads them: in a step of several microbatches, what the pass assigned.
+/// Values that the module reads: in a step of several microbatches, what the pass assigned.
 std::vector<Tensor> values_of(const std::vector<SlotPtr>& slots) {
   return mapped(slots, [](const SlotPtr& slot) { return read_slot(*slot); });
 }

@@ -11,7 +11,7 @@ namespace tessera::nn::global_hooks {
 /// All of them.
 [[nodiscard]] CallHooks& call();
 
-/// As the functions of Module with the same names.
+/// Registers a hook at the calls of all modules, as Module's function of this name does at one's.
 RemovableHandle register_forward_pre(auto hook, const HookOptions& options = {}) {
   return call().add_forward_pre(std::move(hook), options);
 }

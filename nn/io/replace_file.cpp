@@ -47,7 +47,7 @@ bool is_left_over(const std::string& entry, const std::string& beginning) {
   return error == std::errc() && *end == '.' && ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/// As far as possible: what made it necessary is what callers must hear of.
+/// Removes the file if possible: what made that necessary is what callers must hear of.
 void try_to_remove(const std::string& path) {
   try {
     file_system().remove_file(path);

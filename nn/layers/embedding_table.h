@@ -17,7 +17,7 @@ namespace tessera::nn {
 /// Standard normal, and 0 in the row `padding`.
 [[nodiscard]] Initializer table_init(std::optional<std::int64_t> padding);
 
-/// As printed: "4, 3" and ", padding_idx=1".
+/// What layers print: "4, 3" and ", padding_idx=1".
 [[nodiscard]] std::string table_text(const Shape& table);
 [[nodiscard]] std::string padding_text(std::optional<std::int64_t> padding);
 

@@ -27,7 +27,7 @@ class PerDim {
     }
     return each;
   }
-  /// As given: 3 or (3, 5).
+  /// Prints what was given: 3 or (3, 5).
   friend std::ostream& operator<<(std::ostream& out, const PerDim& p) {
     return p.single_ ? out << p.numbers_[0] : out << p.numbers_;
   }

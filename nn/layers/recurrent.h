@@ -40,7 +40,7 @@ class Recurrent : public Module {
   Recurrent(RecurrentCell cell, std::int64_t input_size, std::int64_t hidden_size,
             const RecurrentOptions& options);
 
-  /// As run_recurrent, on the parameters.
+  /// Calls run_recurrent with the layer's parameters and options.
   [[nodiscard]] RecurrentOutput run(const Tensor& x, const RecurrentStates& first,
                                     const Tensor& lengths) const;
   [[nodiscard]] RecurrentCell cell() const { return cell_; }

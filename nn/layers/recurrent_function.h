@@ -36,7 +36,7 @@ struct RecurrentOutput {
   Tensor output;
   RecurrentStates last;
 
-  /// As layers without and with a cell give it.
+  /// What layers without and with a cell return.
   operator std::pair<Tensor, Tensor>() const { return {output, last.hidden}; }
   operator std::pair<Tensor, std::pair<Tensor, Tensor>>() const {
     return {output, {last.hidden, last.cell}};

@@ -14,7 +14,7 @@ class TransformerDecoder : public TransformerStack<TransformerDecoderLayer> {
   TransformerDecoder(std::int64_t num_layers, std::int64_t d_model, std::int64_t nhead,
                      const TransformerLayerOptions& options = {}, bool final_norm = false)
       : TransformerStack("TransformerDecoder", num_layers, d_model, nhead, options, final_norm) {}
-  /// As TransformerDecoderLayer: every layer attends to the memory.
+  /// Takes what TransformerDecoderLayer takes: every layer attends to the memory.
   [[nodiscard]] Tensor forward(const Tensor& tgt, const Tensor& memory,
                                const AttentionMasks& masks = {},
                                const AttentionMasks& memory_masks = {}) const {

@@ -9,7 +9,7 @@
 
 namespace tessera::nn {
 
-/// As TransformerEncoderLayer, with an attention to what the encoder made between the two branches.
+/// A TransformerEncoderLayer with an attention to what the encoder made between its two branches.
 class TransformerDecoderLayer : public Module {
  public:
   TransformerDecoderLayer(std::int64_t d_model, std::int64_t nhead,

@@ -20,7 +20,7 @@ class ScaleFactor {
 
   [[nodiscard]] const std::vector<double>& factors() const { return factors_; }
   [[nodiscard]] bool single() const { return single_; }  ///< given as one number
-  /// As given: 2.0 or (2.0, 1.5).
+  /// Prints what was given: 2.0 or (2.0, 1.5).
   friend std::ostream& operator<<(std::ostream& out, const ScaleFactor& s);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace tessera::nn {
 
-/// As Reduction; `batchmean`, the sum over dim 0's size, is what the divergence of a batch means.
+/// Reduction and `batchmean`, the sum over dim 0's size, which is the mean divergence of a batch.
 enum class KLDivReduction : std::uint8_t { mean, sum, none, batchmean };
 
 /// The names of the enumerators, in order.

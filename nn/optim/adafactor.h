@@ -5,7 +5,7 @@
 
 namespace tessera::optim {
 
-/// As `eps1`: the distance from 1 to the next number of the parameter's dtype.
+/// Value of `eps1` that stands for the distance from 1 to the next number of the parameter's dtype.
 inline constexpr double kEpsOfDType = -1;
 
 struct AdafactorOptions {
@@ -28,7 +28,9 @@ struct AdafactorOptions {
 /// Adafactor (Shazeer and Stern, "Adafactor: Adaptive Learning Rates with Sublinear Memory Cost",
 /// ICML 2018, Algorithms 4 and 5), with the formulas of torch.optim.Adafactor; sizes are root mean
 /// squares. Of a parameter of two dims and more it keeps the mean squares of rows and columns,
-/// `row_var` and `col_var`, else `variance`. Each parameter is updated by one rank.
+/// `row_var` and `col_var`, else `variance`. Each parameter is updated by one rank. Rates, which
+/// follow from sizes that are read back, and weights of means are computed on the host: a captured
+/// step would freeze them.
 class Adafactor : public OptimizerWith<AdafactorOptions> {
  public:
   using OptimizerWith::OptimizerWith;

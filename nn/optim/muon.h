@@ -38,7 +38,8 @@ struct MuonOptions {
 /// formulas of torch.optim.Muon: every step moves a matrix by its mean gradient, orthogonalised by
 /// Newton-Schulz iterations. They run in f32 (f64 for f64 parameters), PyTorch's in bf16. Takes
 /// parameters of two dims only; give the others to another optimizer. Keeps one tensor a parameter,
-/// `momentum_buffer`. Each parameter is updated by one rank.
+/// `momentum_buffer`. Each parameter is updated by one rank. The learning rate, decay, momentum and
+/// gradient scale are numbers of the host: a captured step would freeze them.
 class Muon : public OptimizerWith<MuonOptions> {
  public:
   explicit Muon(const std::vector<nn::Parameter>& parameters, const MuonOptions& options = {});

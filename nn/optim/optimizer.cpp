@@ -334,6 +334,9 @@ StepResult Optimizer::step() {
   for (nn::Ownership* ownership : sharing) {
     ownership->begin_comparison(fingerprint);
   }
+  // Note [Norm over blocks]. The norm is a sum over elements and not over the batch: it takes no
+  // tree. Blocks of kNormBlock elements are summed by one rank each, and every rank adds the sums
+  // in the order of the parameters, so that no bit depends on how many ranks there are.
   const std::vector<double> squares = squares_of(work, sharing);
   double sum = 0;
   for (const double square : squares) {

@@ -29,7 +29,7 @@ struct SubmodTrace {
   CallTree call_order;
 };
 
-/// That of the calling thread's last tracked call.
+/// The trace of the calling thread's last tracked call.
 [[nodiscard]] const SubmodTrace& last_trace();
 
 }  // namespace tessera::nn

@@ -33,7 +33,7 @@ namespace detail {
 [[nodiscard]] Named<SlotPtr> named_slots(const Module& module);
 [[nodiscard]] std::int64_t parameter_count(const Module& module);
 
-/// As `named_modules`, also of what is not built.
+/// What `named_modules` lists, without asking whether it is built.
 [[nodiscard]] Named<Module*> all_modules(const Module& module);
 /// What a list holds, without the names.
 template <class T>

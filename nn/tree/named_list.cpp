@@ -5,16 +5,16 @@
 namespace tessera::nn {
 namespace {
 
-struct Group : Module {};
+struct NamedList : Module {};
 
 }  // namespace
 
 ModulePtr named_list(Module& owner, const std::string& name, std::span<const ModulePtr> modules) {
-  const ModulePtr group = make<Group>();
+  const ModulePtr list = make<NamedList>();
   for (std::size_t i = 0; i < modules.size(); ++i) {
-    group->register_module(tessera::detail::concat('v', i), modules[i]);
+    list->register_module(tessera::detail::concat('v', i), modules[i]);
   }
-  return owner.register_module(name, group);
+  return owner.register_module(name, list);
 }
 
 }  // namespace tessera::nn

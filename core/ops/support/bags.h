@@ -15,7 +15,7 @@ namespace tessera {
 /// Labels of the four inputs from `first` on: bags of equal length can be cut, and the width can
 /// where ids have no weights of their own.
 [[nodiscard]] InlineVector<DimLabels, 4> bag_labels(const Infer& c, int first);
-/// Those of what has one row a bag.
+/// Labels of an output with one row a bag.
 [[nodiscard]] DimLabels bag_output_labels(const Infer& c, int first);
 
 /// Which ids lie in which bag.

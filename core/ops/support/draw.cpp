@@ -33,7 +33,7 @@ Tensor for_each_drawing(const Tensor& x) {
   return whole ? repeat_microbatches(x, static_cast<std::int32_t>(pass.count)) : x;
 }
 
-DrawnPlaces::DrawnPlaces(const Draw& draw, const TensorImpl& x)
+DrawnNumbers::DrawnNumbers(const Draw& draw, const TensorImpl& x)
     : draw_(draw),
       cut_dim_(x.microbatches().dim),
       per_part_(x.microbatches() ? x.shape[cut_dim_] / x.microbatches().count : 0) {
@@ -46,7 +46,7 @@ DrawnPlaces::DrawnPlaces(const Draw& draw, const TensorImpl& x)
   strides_ = contiguous_strides(microbatch);
 }
 
-DrawnPlaces::Place DrawnPlaces::operator()(const Dims& index) const {
+DrawnNumbers::Index DrawnNumbers::operator()(const Dims& index) const {
   std::int64_t microbatch = 0;
   std::int64_t element = 0;
   for (int d = 0; d < index.size(); ++d) {

@@ -43,16 +43,16 @@ struct Draw {
 [[nodiscard]] Tensor for_each_drawing(const Tensor& x);
 
 /// Which number of which sample each element of an operand gets.
-class DrawnPlaces {
+class DrawnNumbers {
  public:
-  DrawnPlaces(const Draw& draw, const TensorImpl& x);
+  DrawnNumbers(const Draw& draw, const TensorImpl& x);
 
-  struct Place {
+  struct Index {
     std::int64_t sample = 0;  ///< its index in the global batch
     std::int64_t offset = 0;  ///< in the sample
   };
-  /// The place of the operand's element at `index`.
-  [[nodiscard]] Place operator()(const Dims& index) const;
+  /// The number of the operand's element at `index`.
+  [[nodiscard]] Index operator()(const Dims& index) const;
 
  private:
   const Draw& draw_;

@@ -15,15 +15,15 @@ int category(DType t) {
   return t == DType::boolean ? 0 : 1;
 }
 
-/// Inputs whose dtypes are promoted among themselves first.
-enum class Group { with_dims, zero_dim, numbers };
+/// Kinds of inputs, whose dtypes are promoted among themselves first.
+enum class InputKind { with_dims, zero_dim, numbers };
 
-Group group_of(const TensorImpl& x) {
+InputKind kind_of(const TensorImpl& x) {
   if (x.shape.size() >
       (x.microbatches().per_microbatch ? 1 : 0)) {  // one number a microbatch has no dims
-    return Group::with_dims;
+    return InputKind::with_dims;
   }
-  return x.number ? Group::numbers : Group::zero_dim;
+  return x.number ? InputKind::numbers : InputKind::zero_dim;
 }
 
 /// A number has no width of its own: it takes the default one of its category.
@@ -41,21 +41,21 @@ const TensorImpl& input_of(const Kernel& k, int i) {
   return k.input(i);
 }
 
-/// The promotion of one group; nothing when it is empty.
+/// The promotion of one kind; nothing where no input is of it.
 template <class Call>
-std::optional<DType> promote_group(const Call& call, Group group) {
+std::optional<DType> promote_kind(const Call& call, InputKind kind) {
   std::optional<DType> result;
   for (int i = 0; i < call.input_count(); ++i) {
-    if (call.has_input(i) && group_of(input_of(call, i)) == group) {
+    if (call.has_input(i) && kind_of(input_of(call, i)) == kind) {
       const DType dtype = input_of(call, i).dtype;
       result = result ? promote(*result, dtype) : dtype;
     }
   }
-  return result && group == Group::numbers ? default_width(*result) : result;
+  return result && kind == InputKind::numbers ? default_width(*result) : result;
 }
 
-/// `high`, unless the group of lower rank is of a higher category.
-std::optional<DType> join_groups(std::optional<DType> high, std::optional<DType> low) {
+/// `high`, unless the kind of lower rank is of a higher category.
+std::optional<DType> join_kinds(std::optional<DType> high, std::optional<DType> low) {
   if (!high || !low) {
     return high ? high : low;
   }
@@ -87,9 +87,9 @@ DType promote_inputs(const Call& call) {
   if (is_uniform(call)) [[likely]] {
     return input_of(call, 0).dtype;
   }
-  const auto dims = promote_group(call, Group::with_dims);
-  const auto zero_dim = promote_group(call, Group::zero_dim);
-  return *join_groups(dims, join_groups(zero_dim, promote_group(call, Group::numbers)));
+  const auto dims = promote_kind(call, InputKind::with_dims);
+  const auto zero_dim = promote_kind(call, InputKind::zero_dim);
+  return *join_kinds(dims, join_kinds(zero_dim, promote_kind(call, InputKind::numbers)));
 }
 
 }  // namespace

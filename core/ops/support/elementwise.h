@@ -15,7 +15,7 @@ namespace tessera {
 [[nodiscard]] DType promoted_dtype(const Infer& c);
 [[nodiscard]] DType promoted_dtype(const Kernel& k);
 
-/// As `promoted_dtype`, but integers and bools become f32: for exp, sqrt, division.
+/// The promoted dtype, with f32 in place of integers and bools: for exp, sqrt, division.
 [[nodiscard]] DType promoted_float_dtype(const Infer& c);
 
 /// One output in the broadcast shape of all inputs, of which there are `inputs`. Throws

@@ -14,7 +14,7 @@ class LossHead {
   LossHead(const TensorImpl& x, const TensorImpl& weight, const TensorImpl& targets,
            const LinearCrossEntropyAttrs& attrs);
 
-  /// Those of the microbatches' losses that the attributes expect.
+  /// The gradients of the microbatches' losses that the attributes expect.
   [[nodiscard]] std::vector<double> expected_gradients() const;
   /// `gradients`: of each microbatch's loss. Empty: losses only.
   void run(const std::vector<double>& gradients);

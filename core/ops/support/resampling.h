@@ -48,7 +48,7 @@ struct Taps {
 /// The sizes of planes, three dims.
 [[nodiscard]] Spatial sizes_in(const Resampling& resampling);
 
-/// Those of three dims, leading ones of one position where there are fewer.
+/// The terms of three dims, of which leading ones have one position where there are fewer.
 [[nodiscard]] std::array<Taps, 3> taps_of(const Resampling& resampling);
 
 /// Throws InvalidArgument that names `op` for lists that do not fit, or sizes that a tensor of

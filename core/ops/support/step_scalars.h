@@ -16,7 +16,7 @@ struct StepScalars {
   std::int64_t step = 1;      ///< of these parameters, counted from 1
 
   [[nodiscard]] Tensor tensor() const;
-  /// Those of a kernel's call.
+  /// The scalars that a kernel was called with.
   [[nodiscard]] static StepScalars of(const Kernel& k);
 };
 

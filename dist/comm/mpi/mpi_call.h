@@ -62,7 +62,7 @@ class Request {
   ~Request();
 
   [[nodiscard]] MPI_Request* handle() { return &handle_; }
-  /// Also true before it was made.
+  /// True before it was made, too.
   [[nodiscard]] bool done() { return test_all({&handle_, 1}); }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace tessera::dist::mpi {
 
-/// Also carries the first failure from host to host.
+/// The heartbeat table of several hosts, which carries the first failure from host to host too.
 class MpiHeartbeatTable final : public HeartbeatTable {
  public:
   MpiHeartbeatTable(MPI_Comm comm, const ControlBlock& block, Topology topology,

@@ -24,7 +24,7 @@ inline constexpr Reference kNothing{1, 0};
 inline constexpr std::size_t kInlineBytes = 4096;
 inline constexpr std::size_t kSlotBytes = 256 * 1024;
 inline constexpr std::size_t kMailBytes = 64 * 1024;
-inline constexpr int kMailSlots = 2;
+inline constexpr int kMailPieces = 2;
 
 /// What a rank says about the collective it launched; payloads up to kInlineBytes travel along. A
 /// small one comes to a peer with the number that the peer waits for: in one cache line.
@@ -46,8 +46,8 @@ struct alignas(128) Flag {
 struct Mailbox {
   alignas(64) std::atomic<std::uint64_t> written{0};
   alignas(64) std::atomic<std::uint64_t> taken{0};
-  Signature signature[kMailSlots];
-  alignas(64) std::byte data[kMailSlots][kMailBytes];
+  Signature signature[kMailPieces];
+  alignas(64) std::byte data[kMailPieces][kMailBytes];
 };
 
 /// View of the control block of a group: `members` ranks share it, of a group of `ranks`.
@@ -70,7 +70,7 @@ class ControlBlock {
     return descriptors_[static_cast<std::uint64_t>(member) * 2 + sequence % 2];
   }
   [[nodiscard]] std::byte* slot(int member, std::uint64_t parity) const {
-    return slots_ + (static_cast<std::uint64_t>(member) * 2 + parity % 2) * kSlotBytes;
+    return staging_ + (static_cast<std::uint64_t>(member) * 2 + parity % 2) * kSlotBytes;
   }
   [[nodiscard]] Mailbox& mailbox(int from, int to) const { return mail_[from * members_ + to]; }
   [[nodiscard]] int members() const { return members_; }
@@ -84,7 +84,7 @@ class ControlBlock {
   HeartbeatCell* heartbeats_ = nullptr;
   Flag* flags_ = nullptr;
   Descriptor* descriptors_ = nullptr;
-  std::byte* slots_ = nullptr;
+  std::byte* staging_ = nullptr;
   Mailbox* mail_ = nullptr;
 };
 

@@ -3,7 +3,7 @@
 // Three ways, chosen alike on every rank. Small payloads travel inside the posts and every rank
 // computes the whole result. Buffers that all ranks can reach are read and written in place: each
 // rank reduces its part of everything and writes the sum to all. Private buffers pass through
-// double-buffered slots, a piece at a time.
+// staging buffers, two a rank, a piece at a time.
 #pragma once
 
 #include <algorithm>
@@ -45,10 +45,10 @@ class SharedGroup final : public GroupCore {
     std::size_t stride = 0;                   ///< elements from one piece of a rank to its next
   };
 
-  /// A piece of a collective whose contributions go through slots.
+  /// A piece of a collective whose contributions go through staging buffers.
   struct Staged {
     std::uint64_t number = 0;
-    std::size_t stride = 0;  ///< elements from one part in a slot to the next
+    std::size_t stride = 0;  ///< elements from one part in a staging buffer to the next
     std::size_t first = 0;   ///< element of the collective
     std::size_t count = 0;
 

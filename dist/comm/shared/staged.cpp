@@ -1,5 +1,5 @@
-// Collectives on private buffers: pieces pass through slots in shared memory, double-buffered, with
-// one meeting of the ranks a piece.
+// Collectives on private buffers: pieces pass through staging buffers in shared memory, two a rank,
+// with one rendezvous of the ranks a piece.
 #include <tessera/dist/comm/shared/shared_group.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::size_t parts_of(const Collective& c, int size) {
   return one_each ? static_cast<std::size_t>(size) : 1;
 }
 
-/// Elements of a part that fit into a slot beside those of the other parts and blocks.
+/// Elements of a part that fit into a staging buffer beside those of the other parts and blocks.
 std::size_t stride_of(const Collective& c, const ReductionTree& tree, int size) {
   const int blocks = is_reduction(c.kind) ? tree.max_blocks() : 1;
   const std::size_t pieces = parts_of(c, size) * static_cast<std::size_t>(blocks);
@@ -47,38 +47,39 @@ void SharedGroup::stage(const Collective& c, const Staged& piece) const {
   const std::size_t element = size_of(c.dtype);
   const std::size_t parts = send_count(c, rank_, size_) / c.count;
   const auto* send = c.send.data();
-  std::byte* slot = block_.slot(rank_, piece.number);
+  std::byte* staging = block_.slot(rank_, piece.number);
   for (std::size_t p = 0; p < parts; ++p) {
-    copy_in_caches(slot + p * piece.stride * element, send + (p * c.count + piece.first) * element,
-                   piece.count * element);
+    copy_in_caches(staging + p * piece.stride * element,
+                   send + (p * c.count + piece.first) * element, piece.count * element);
   }
 }
 
 /// A rank pulls piece k after everybody staged it and stages k + 1 after that, so when all have
-/// staged k + 1 all have pulled k, and its slots are free for k + 2.
+/// staged k + 1 all have pulled k, and its staging buffers are free for k + 2.
 Task SharedGroup::run_staged_pull(const Collective& c) {
   Staged piece = first_staged(c);
   stage(c, piece);
   arrive();
   for (; piece.first < c.count; piece = piece.next(c.count)) {
     co_await Until{[this] { return block_.all_at(phase_); }};
-    const auto slot_of = [&](int rank) { return block_.slot(rank, piece.number); };
-    pull(c, window_of(piece.stride, slot_of), 0, piece.first, piece.count);
+    const auto staging_of = [&](int rank) { return block_.slot(rank, piece.number); };
+    pull(c, window_of(piece.stride, staging_of), 0, piece.first, piece.count);
     if (const Staged next = piece.next(c.count); next.count > 0) {
       stage(c, next);
       arrive();
     }
   }
-  // Slots are written again only after the next collective's posts, which all ranks wait for.
+  // Staging buffers are written again only after the next collective's posts, which all ranks wait
+  // for.
 }
 
 void SharedGroup::stage_for_others(const Collective& c, const Staged& piece) const {
   const std::size_t element = size_of(c.dtype);
   const Part own = staged_part(piece.stride, piece.count, size_, rank_);
   const auto* send = c.send.data();
-  std::byte* slot = block_.slot(rank_, piece.number);
+  std::byte* staging = block_.slot(rank_, piece.number);
   for (std::size_t b = 0; b < static_cast<std::size_t>(blocks_of(c, rank_)); ++b) {
-    std::byte* out = slot + b * piece.stride * element;
+    std::byte* out = staging + b * piece.stride * element;
     const std::byte* from = send + (b * c.count + piece.first) * element;
     const std::size_t after = own.first + own.count;
     copy_in_caches(out, from, own.first * element);
@@ -86,9 +87,9 @@ void SharedGroup::stage_for_others(const Collective& c, const Staged& piece) con
   }
 }
 
-/// Sums this rank's part of a piece into its result and into all others' slots, at the very place
-/// that it read from them: those cache lines are here already, and they return to their owner when
-/// it collects. A slot that peers only read would be dear to write again.
+/// Sums this rank's part of a piece into its result and into all others' staging buffers, at the
+/// very place that it read from them: those cache lines are here already, and they return to their
+/// owner when it collects. A staging buffer that peers only read would be dear to write again.
 void SharedGroup::reduce_staged_part(const Collective& c, const Staged& piece) const {
   const std::size_t element = size_of(c.dtype);
   const Part own = staged_part(piece.stride, piece.count, size_, rank_);
@@ -129,8 +130,8 @@ void SharedGroup::collect_staged(const Collective& c, const Staged& piece) const
                  (piece.count - after) * element);
 }
 
-/// One meeting a piece: it says both "my sums of piece k are in your slots" and "piece k + 1 is in
-/// mine".
+/// One rendezvous a piece says both "my sums of piece k are in your staging buffers" and "piece
+/// k + 1 is in mine".
 Task SharedGroup::run_staged_all_reduce(const Collective& c) {
   Staged piece = first_staged(c);
   stage_for_others(c, piece);
@@ -167,11 +168,12 @@ Task SharedGroup::send(const Collective& c) {
   const std::size_t nbytes = c.count * size_of(c.dtype);
   for (std::size_t piece = 0; piece < pieces_of(nbytes); ++piece) {
     const std::uint64_t number = box.written.load(std::memory_order_relaxed);
-    co_await Until{
-        [&box, number] { return number - box.taken.load(std::memory_order_acquire) < kMailSlots; }};
-    box.signature[number % kMailSlots] = signature_of(c);
+    co_await Until{[&box, number] {
+      return number - box.taken.load(std::memory_order_acquire) < kMailPieces;
+    }};
+    box.signature[number % kMailPieces] = signature_of(c);
     if (const std::size_t n = piece_bytes(nbytes, piece); n > 0) {
-      copy_in_caches(box.data[number % kMailSlots], c.send.data() + piece * kMailBytes, n);
+      copy_in_caches(box.data[number % kMailPieces], c.send.data() + piece * kMailBytes, n);
     }
     box.written.store(number + 1, std::memory_order_release);
   }
@@ -183,10 +185,10 @@ Task SharedGroup::receive(const Collective& c) {
   for (std::size_t piece = 0; piece < pieces_of(nbytes); ++piece) {
     const std::uint64_t number = box.taken.load(std::memory_order_relaxed);
     co_await Until{[&box, number] { return box.written.load(std::memory_order_acquire) > number; }};
-    const Signature& sent = box.signature[number % kMailSlots];
+    const Signature& sent = box.signature[number % kMailPieces];
     require_pair(membership_, c, sent);
     if (const std::size_t n = piece_bytes(nbytes, piece); n > 0) {
-      copy_in_caches(c.receive.data() + piece * kMailBytes, box.data[number % kMailSlots], n);
+      copy_in_caches(c.receive.data() + piece * kMailBytes, box.data[number % kMailPieces], n);
     }
     box.taken.store(number + 1, std::memory_order_release);
   }

@@ -125,14 +125,14 @@ bool run_map(Kernel& k, const Function&... function) {
 }
 
 /// Inputs: the gradient, and what the slope is a function of, broadcast.
-bool run_map(Kernel& k, UnaryGradient f) {
+bool run_map(Kernel& k, UnaryBackward f) {
   const TensorImpl& g = k.input(0);
   const TensorImpl& x = k.input(1);
   const TensorImpl& y = k.output();
   if (!is_fast_or_f64(y) || g.dtype != y.dtype || x.dtype != y.dtype) {
     return false;
   }
-  map_gradient(f, y.dtype, DenseOperand(x, y.shape).data(), DenseOperand(g, y.shape).data(),
+  map_backward(f, y.dtype, DenseOperand(x, y.shape).data(), DenseOperand(g, y.shape).data(),
                bytes_of(y), y.numel());
   return true;
 }
@@ -168,11 +168,11 @@ const Elementwise<Silu, Unary::silu> register_silu{DeviceType::cpu};
 const Elementwise<Sqrt, Unary::square_root> register_sqrt{DeviceType::cpu};
 const Elementwise<Tanh, Unary::tanh> register_tanh{DeviceType::cpu};
 
-const Elementwise<ReluBackward, UnaryGradient::relu> register_relu_gradient{DeviceType::cpu};
-const Elementwise<SigmoidBackward, UnaryGradient::sigmoid> register_sigmoid_gradient{
+const Elementwise<ReluBackward, UnaryBackward::relu> register_relu_backward{DeviceType::cpu};
+const Elementwise<SigmoidBackward, UnaryBackward::sigmoid> register_sigmoid_backward{
     DeviceType::cpu};
-const Elementwise<SiluBackward, UnaryGradient::silu> register_silu_gradient{DeviceType::cpu};
-const Elementwise<TanhBackward, UnaryGradient::tanh> register_tanh_gradient{DeviceType::cpu};
+const Elementwise<SiluBackward, UnaryBackward::silu> register_silu_backward{DeviceType::cpu};
+const Elementwise<TanhBackward, UnaryBackward::tanh> register_tanh_backward{DeviceType::cpu};
 
 const Elementwise<Add, Binary::add> register_add{DeviceType::cpu};
 const Elementwise<Div, Binary::divide> register_div{DeviceType::cpu};
@@ -185,12 +185,12 @@ const Elementwise<Sub, Binary::subtract> register_sub{DeviceType::cpu};
 bool gelu_kernel(Kernel& k, const Gelu::Attrs& attrs) {
   return run_map(k, attrs.tanh_form ? Unary::gelu_tanh : Unary::gelu_erf);
 }
-bool gelu_gradient_kernel(Kernel& k, const GeluBackward::Attrs& attrs) {
-  return run_map(k, attrs.tanh_form ? UnaryGradient::gelu_tanh : UnaryGradient::gelu_erf);
+bool gelu_backward_kernel(Kernel& k, const GeluBackward::Attrs& attrs) {
+  return run_map(k, attrs.tanh_form ? UnaryBackward::gelu_tanh : UnaryBackward::gelu_erf);
 }
 
 const RegisterKernel<Gelu, gelu_kernel> register_gelu{DeviceType::cpu};
-const RegisterKernel<GeluBackward, gelu_gradient_kernel> register_gelu_gradient{DeviceType::cpu};
+const RegisterKernel<GeluBackward, gelu_backward_kernel> register_gelu_backward{DeviceType::cpu};
 
 bool clamp_kernel(Kernel& k, const Clamp::Attrs& attrs) {
   return run_map(k, Parametric::clamp, Parameters{attrs.low.real(), attrs.high.real()});

@@ -125,7 +125,7 @@ struct SiluBackward {
     return g * s * fma(x, e * s, all<V>(1.0));
   }
 };
-struct GeluTanhGradient {
+struct GeluTanhBackward {
   template <class V>
   static V of(V x_in, V g) {
     // Further left the result is below the smallest normal number and e^-argument overflows;
@@ -138,7 +138,7 @@ struct GeluTanhGradient {
     return g * s * fma(x * slope, e * s, all<V>(1.0));
   }
 };
-struct GeluErfGradient {
+struct GeluErfBackward {
   template <class V>
   static V of(V x, V g) {
     const auto tail = normal_tail(x);

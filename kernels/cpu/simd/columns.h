@@ -30,7 +30,7 @@ template <class T>
     store_n(p, x, n);
   }
 }
-/// As load_up_to, filled up with `filler`.
+/// Loads `n` elements; the other lanes are `filler`.
 template <class T>
 [[gnu::always_inline]] inline VectorOf<T> load_filled(const T* p, std::int64_t n, float filler) {
   if (n == kLanesOf<T>) {

@@ -145,34 +145,30 @@ void convert(const void* x_in, void* y_out, std::int64_t count) {
   }
 }
 
+// A row has a function for each enumerator: a list of another length does not compile.
 template <class T, class... F>
-constexpr void fill_unary(ElementwiseTable::UnaryRange* row) {
+constexpr void fill_unary(ElementwiseTable::UnaryRange (&row)[sizeof...(F)]) {
   int i = 0;
   ((row[i++] = unary<T, F>), ...);
 }
-template <class T, class... F>
-constexpr void fill_binary(ElementwiseTable::BinaryRange* row) {
+template <class T, class B, class... F>
+constexpr void fill_binary(ElementwiseTable::BinaryRange (&row)[sizeof...(F)]) {
   int i = 0;
-  ((row[i++] = binary<T, F>), ...);
+  ((row[i++] = binary<T, F, B>), ...);
 }
 template <class T, class... F>
 constexpr void fill_arithmetic(ElementwiseTable& t, int dtype) {
-  int i = 0;
-  ((t.binary[dtype][i] = binary<T, F>, t.scalar[dtype][i] = scalar<T, F>, ++i), ...);
-}
-template <class... F>
-constexpr void fill_mixed(ElementwiseTable::BinaryRange* row) {
   static_assert(sizeof...(F) == static_cast<int>(Binary::count));
   int i = 0;
-  ((row[i++] = binary<float, F, BFloat16>), ...);
+  ((t.binary[dtype][i] = binary<T, F>, t.scalar[dtype][i] = scalar<T, F>, ++i), ...);
 }
 
 template <class T>
 constexpr void fill(ElementwiseTable& t, int dtype) {
   fill_unary<T, Exp, Tanh, Erf, Sigmoid, Relu, Silu, GeluTanh, GeluErf, Negate, Root, Absolute,
              Square, Reciprocal, InverseRoot, Logarithm, Mish, HardSigmoid>(t.unary[dtype]);
-  fill_binary<T, ReluBackward, SiluBackward, GeluTanhGradient, GeluErfGradient, SigmoidBackward,
-              TanhBackward>(t.gradient[dtype]);
+  fill_binary<T, T, ReluBackward, SiluBackward, GeluTanhBackward, GeluErfBackward, SigmoidBackward,
+              TanhBackward>(t.backward[dtype]);
   fill_arithmetic<T, Add, Subtract, Multiply, Divide, Maximum, Minimum, Prelu>(t, dtype);
   t.parametric[dtype][0] = parametric<T, Clamp>;
   t.parametric[dtype][1] = parametric<T, Elu>;
@@ -184,7 +180,7 @@ constexpr ElementwiseTable make_elementwise() {
   fill<float>(t, 0);
   fill<BFloat16>(t, 1);
   fill<double>(t, 2);
-  fill_mixed<Add, Subtract, Multiply, Divide, Maximum, Minimum, Prelu>(t.mixed);
+  fill_binary<float, BFloat16, Add, Subtract, Multiply, Divide, Maximum, Minimum, Prelu>(t.mixed);
   t.to_bf16 = convert<float, BFloat16>;
   t.to_f32 = convert<BFloat16, float>;
   return t;

@@ -14,7 +14,7 @@ struct ElementwiseTable {
   using ScalarRange = void (*)(const void* a, double b, void* y, std::int64_t count);
 
   UnaryRange unary[3][static_cast<int>(Unary::count)];  ///< by kind_index
-  BinaryRange gradient[3][static_cast<int>(UnaryGradient::count)];
+  BinaryRange backward[3][static_cast<int>(UnaryBackward::count)];
   BinaryRange binary[3][static_cast<int>(Binary::count)];
   ParametricRange parametric[3][static_cast<int>(Parametric::count)];
   BinaryRange mixed[static_cast<int>(Binary::count)];  ///< a and y f32, b bf16

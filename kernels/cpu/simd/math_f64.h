@@ -114,7 +114,8 @@ struct NormalTailF64 {
   VD bell;
 };
 
-/// As for floats; their quotient, over 1 / (1 + c |x|), is fitted up to 39, where both are 0.
+/// The quotient of the two is a polynomial, as for floats: in 1 / (1 + c |x|), fitted up to 39,
+/// where both are 0.
 [[gnu::always_inline]] inline NormalTailF64 normal_tail(VD x) {
   constexpr std::array<double, 22> kQuotient{
       0x1.4beb83a1fad0ep-4, 0x1.4beb8393a871fp-4,  0x1.3e399dca70bbdp-4, 0x1.22d5a966499bep-4,

@@ -22,7 +22,8 @@ struct NormTableF64 {
 struct NormTable {
   /// Rows [first, first + count). Indices: dtype of x, dtype of y or dy.
   void (*forward[2][2])(const NormForward&, std::int64_t first, std::int64_t count);
-  /// Likewise; adds the rows' parts to dscale[columns] and dshift[columns] unless null.
+  /// Rows [first, first + count); adds their parts to dscale[columns] and dshift[columns] unless
+  /// null. Indices as above.
   void (*backward[2][2])(const NormBackward&, std::int64_t first, std::int64_t count, float* dscale,
                          float* dshift);
   /// sums[i] = sum over `rows` rows of x, in row order.

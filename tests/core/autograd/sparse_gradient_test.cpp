@@ -129,7 +129,7 @@ TEST(SparseGradient, of_microbatches_of_which_some_look_nothing_up_is_their_tree
 TEST(SparseGradient, of_unequal_microbatches_leaves_other_rows_alone) {
   const SparseGradient uneven = append_passes(std::array{rows_of(0, 1, 3), rows_of(1, 1, 1)});
   const Tensor table = full({kRows, 2}, -0.0);
-  const Tensor sum = add_rows(table, uneven, TensorMeta(table.get()));
+  const Tensor sum = add_sparse(table, uneven, TensorMeta(table.get()));
   EXPECT_EQ(sum.to_vector<float>(), (std::vector<float>{4, 4, 0, 0, 0, 0, 0, 0}));
   EXPECT_TRUE(std::signbit(sum.to_vector<float>()[2]));
 }

@@ -86,7 +86,7 @@ TEST(MemoryOfDataParallel, HoldsTheRowsThatAreGathered) {
     const SparseGradient mine{.ids = zeros({kIds}, {.dtype = DType::i64}),
                               .values = zeros({kIds, kWide}),
                               .lengths = {kIds}};
-    const SparseGradient all = gather_rows(comm, blocks, mine, {kIds, kIds}, "rows");
+    const SparseGradient all = gather_sparse(comm, blocks, mine, {kIds, kIds}, "rows");
     EXPECT_EQ(all.lengths, (std::vector<std::int64_t>{kIds, kIds}));
     barrier(comm).wait();
     constexpr std::size_t kOne = kIds * (kWide * sizeof(float) + sizeof(std::int64_t));

@@ -131,7 +131,7 @@ TEST(MicrobatchSums, forget_what_a_step_left_behind) {
   EXPECT_TRUE(of.sums.has_any());
   of.sums.forget();
   EXPECT_FALSE(of.sums.has_any());
-  EXPECT_FALSE(of.sums.rows().defined());
+  EXPECT_FALSE(of.sums.sparse().defined());
   of.run(2);
   EXPECT_EQ(of.memory[0].to_vector<float>(), along_tree(0, 8).to_vector<float>());
 }

@@ -50,13 +50,13 @@ std::vector<float> added_on_ranks(int ranks, bool table, bool guarded) {
     }
     const MicrobatchRange share = blocks.share_of(comm.rank());
     const SparseGradient mine =
-        rows_of_rank(rows_of(share.first, share.count, device), share, parameter);
+        sparse_of_rank(rows_of(share.first, share.count, device), share, parameter);
     if (table) {
-      const Tensor sums = reduce_rows(comm, blocks, mine, parameter, "rows");
+      const Tensor sums = reduce_sparse(comm, blocks, mine, parameter, "rows");
       static_cast<void>(call_into<Add>(gradient, {gradient, sums}));
     } else {
-      static_cast<void>(add_rows(gradient, gather_rows(comm, blocks, mine, counts, "rows"),
-                                 TensorMeta(parameter.get()), gradient));
+      static_cast<void>(add_sparse(gradient, gather_sparse(comm, blocks, mine, counts, "rows"),
+                                   TensorMeta(parameter.get()), gradient));
     }
     if (comm.rank() == ranks - 1) {
       of_last = gradient.to_vector<float>();
@@ -68,8 +68,8 @@ std::vector<float> added_on_ranks(int ranks, bool table, bool guarded) {
 TEST(SparseExchange, adds_the_bits_of_one_process_on_any_device) {
   const Tensor parameter = zeros({kRows, kWide});
   const std::vector<float> expected =
-      add_rows(full({kRows, kWide}, 0.25), rows_of(0, kMicrobatches, Device{}),
-               TensorMeta(parameter.get()))
+      add_sparse(full({kRows, kWide}, 0.25), rows_of(0, kMicrobatches, Device{}),
+                 TensorMeta(parameter.get()))
           .to_vector<float>();
   for (const int ranks : {1, 2, 3, 4}) {
     for (const bool table : {false, true}) {

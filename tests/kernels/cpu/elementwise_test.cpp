@@ -131,18 +131,18 @@ TEST(Elementwise, FunctionsAtTheEdges) {
 
 TEST(Elementwise, GradientsAreSlopes) {
   const struct {
-    UnaryGradient gradient;
+    UnaryBackward gradient;
     RealFunction function;
-  } cases[] = {{UnaryGradient::gelu_tanh, gelu_tanh},
-               {UnaryGradient::gelu_erf, gelu_erf},
-               {UnaryGradient::silu, silu}};
+  } cases[] = {{UnaryBackward::gelu_tanh, gelu_tanh},
+               {UnaryBackward::gelu_erf, gelu_erf},
+               {UnaryBackward::silu, silu}};
   const auto x = evenly_spread(-8, 8);
   const std::vector<float> g(x.size(), 2.0F);
   std::vector<float> y(x.size());
   test::on_every_isa([&](Isa isa) {
     SCOPED_TRACE(std::string(to_string(isa)));
     for (const auto& c : cases) {
-      map_gradient(c.gradient, DType::f32, x.data(), g.data(), y.data(),
+      map_backward(c.gradient, DType::f32, x.data(), g.data(), y.data(),
                    static_cast<std::int64_t>(x.size()));
       for (std::size_t i = 0; i < x.size(); i += 7) {
         const double slope = (c.function(x[i] + 1e-5) - c.function(x[i] - 1e-5)) / 2e-5;

@@ -158,7 +158,7 @@ class BackwardHead {
     const std::int64_t left_stride = Math::row_words(a_.head_dim);
     for (std::int64_t t = work.first; t < work.end; ++t) {
       const Diagonal diagonal(a_, tile, t, Math::Arithmetic::kRows);
-      const auto seen = [&](std::int64_t i) { return Part{0, depth, diagonal.keys(i)}; };
+      const auto seen = [&](std::int64_t i) { return Extent{0, depth, diagonal.keys(i)}; };
       Math::multiply(query_left_, left_stride, 1, keys_across_ + t * across_, depth, kTile, p_,
                      false, seen);
       Math::multiply(dout_left_, left_stride, 1, values_across_ + t * across_, depth, kTile, ds_,
@@ -182,7 +182,7 @@ class BackwardHead {
   void add_to_keys(const Diagonal& diagonal, std::int64_t rows, std::int64_t t) {
     const std::int64_t queries = Math::words_of(rows);
     const auto seeing = [&](std::int64_t j) {
-      return Part{diagonal.first_query(j) / Math::kDepth, queries, columns_};
+      return Extent{diagonal.first_query(j) / Math::kDepth, queries, columns_};
     };
     constexpr std::int64_t kRow = Math::Arithmetic::kTransposedRow;
     constexpr std::int64_t kDown = Math::Arithmetic::kTransposedStep;
@@ -198,7 +198,7 @@ class BackwardHead {
     Math::multiply(Math::left_words(ds_, words_), Math::kLeftStride, 1, keys_down_ + t * down_,
                    keys, columns_, dq_, true, [&](std::int64_t i) {
                      const std::int64_t end = Math::words_of(diagonal.keys(i));
-                     return Part{0, end < keys ? end : keys, columns_};
+                     return Extent{0, end < keys ? end : keys, columns_};
                    });
   }
 

@@ -86,7 +86,7 @@ class ForwardHead {
       const std::int64_t depth = Math::words_of(a_.head_dim);
       Math::multiply(query_, Math::row_words(a_.head_dim), 1, keys_ + t * key_size_, depth, kTile,
                      scores_, false, [&](std::int64_t i) {
-                       return Part{0, depth, diagonal.keys(i)};
+                       return Extent{0, depth, diagonal.keys(i)};
                      });
       for (std::int64_t i = 0; i < kTile; ++i) {
         softmax_row({batch_, head, tile * kTile + i, t * kTile}, i);
@@ -100,7 +100,7 @@ class ForwardHead {
       Math::multiply(left, Math::kLeftStride, 1, values_ + t * value_size_, keys, columns_, sums_,
                      true, [&](std::int64_t i) {
                        const std::int64_t end = Math::words_of(diagonal.keys(i));
-                       return Part{0, end < keys ? end : keys, columns_};
+                       return Extent{0, end < keys ? end : keys, columns_};
                      });
     }
     for (std::int64_t i = 0; i < rows; ++i) {

@@ -121,7 +121,7 @@ class Carver {
 };
 
 /// Words of depth and columns that a block of rows of a product needs.
-struct Part {
+struct Extent {
   std::int64_t begin, end, columns;
 };
 
@@ -189,17 +189,17 @@ struct TileMath {
   }
 
   /// c[kTile, columns] = or += left · right over `words` of depth; of the rows from i on only what
-  /// part_of(i) names. Left out are products with zeros and sums that nobody reads.
-  template <class PartOf>
+  /// extent_of(i) names. Left out are products with zeros and sums that nobody reads.
+  template <class ExtentOf>
   static void multiply(const Number* left, std::int64_t row_stride, std::int64_t step_stride,
                        const Number* right, std::int64_t words, std::int64_t columns, Number* c,
-                       bool add, const PartOf& part_of) {
+                       bool add, const ExtentOf& extent_of) {
     for (std::int64_t j = 0; j < columns; j += kColumns) {
       for (std::int64_t i = 0; i < kTile; i += Arithmetic::kRows) {
-        const Part part = part_of(i);
-        const std::int64_t begin = part.begin / kRun * kRun;
-        if (j < part.columns && begin < part.end) {
-          Arithmetic::block(part.end - begin, left + i * row_stride + begin * step_stride,
+        const Extent extent = extent_of(i);
+        const std::int64_t begin = extent.begin / kRun * kRun;
+        if (j < extent.columns && begin < extent.end) {
+          Arithmetic::block(extent.end - begin, left + i * row_stride + begin * step_stride,
                             row_stride, step_stride, right + j * words + begin * kColumns,
                             c + i * columns + j, columns, add);
         }

@@ -52,7 +52,7 @@ class BackwardStep {
   /// Sums begin with what is carried on.
   void begin_row(std::int64_t row, Number* sums) const {
     each_vector(
-        n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
+        n_, b_, row, [&](const UnitRange& at, std::int64_t j) __attribute__((always_inline)) {
           store(sums + j, load_up_to(b_.hidden + row * n_.width + at.unit, at.lanes));
         });
   }
@@ -61,7 +61,7 @@ class BackwardStep {
   void fetch_share(std::int64_t row, std::int64_t rows, int gate) const {
     for (std::int64_t i = gate * rows / kGates; i < (gate + 1) * rows / kGates; ++i) {
       each_vector(
-          n_, b_, row + i, [&](const Place& at, std::int64_t) __attribute__((always_inline)) {
+          n_, b_, row + i, [&](const UnitRange& at, std::int64_t) __attribute__((always_inline)) {
             for (int k = 0; k < kKept; ++k) {
               at.fetch<T>(n_.kept_values, kKept, k);
             }
@@ -86,7 +86,7 @@ class BackwardStep {
     const bool taken = b_.time < n_.lengths[row];
     Number factors[kGates][kColumns];
     each_vector(
-        n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
+        n_, b_, row, [&](const UnitRange& at, std::int64_t j) __attribute__((always_inline)) {
           Units<Number> u{};
           Number* hidden = b_.hidden + row * n_.width + at.unit;
           u.hidden = load(sums + j);
@@ -115,7 +115,7 @@ class BackwardStep {
     }
   }
 
-  [[gnu::always_inline]] void take_back(const Place& at, Units<Number>& u, Number* cell,
+  [[gnu::always_inline]] void take_back(const UnitRange& at, Units<Number>& u, Number* cell,
                                         V& x_new) const {
     u.hidden = u.hidden + at.load<T>(n_.output);
     for (int i = 0; i < kKept; ++i) {

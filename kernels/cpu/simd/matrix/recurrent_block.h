@@ -143,7 +143,7 @@ template <class Number>
 }
 
 /// Where a vector of units of one sequence lies in tensors [batch, steps, ...].
-struct Place {
+struct UnitRange {
   std::int64_t row;  ///< sequence and step
   std::int64_t width;
   std::int64_t unit;
@@ -183,7 +183,7 @@ template <int kRows, class F>
   }
 }
 
-/// Calls f(place, j) for the vectors of the block's units of sequence `row`, j counted in the
+/// Calls f(range, j) for the vectors of the block's units of sequence `row`, j counted in the
 /// block.
 template <class Number, class F>
 [[gnu::always_inline]] inline void each_vector(const RecurrentCall& call,
@@ -191,7 +191,7 @@ template <class Number, class F>
                                                std::int64_t row, const F& f) {
   each_column<kLanesOf<Number>>(
       block.count, [&](std::int64_t j, std::int64_t lanes) __attribute__((always_inline)) {
-        f(Place{row * call.steps + block.time, call.width, block.first + j, lanes}, j);
+        f(UnitRange{row * call.steps + block.time, call.width, block.first + j, lanes}, j);
       });
 }
 

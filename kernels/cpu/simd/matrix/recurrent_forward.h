@@ -49,7 +49,7 @@ class ForwardStep {
   void fetch_share(std::int64_t row, std::int64_t rows, int gate) const {
     for (std::int64_t i = gate * rows / kGates; i < (gate + 1) * rows / kGates; ++i) {
       each_vector(
-          n_, b_, row + i, [&](const Place& at, std::int64_t) __attribute__((always_inline)) {
+          n_, b_, row + i, [&](const UnitRange& at, std::int64_t) __attribute__((always_inline)) {
             for (int g = 0; g < kGates; ++g) {
               at.fetch<T>(n_.x, kGates, g);
             }
@@ -71,7 +71,7 @@ class ForwardStep {
   void finish_row(std::int64_t row, const Number* sums) const {
     const bool taken = b_.time < n_.lengths[row];
     each_vector(
-        n_, b_, row, [&](const Place& at, std::int64_t j) __attribute__((always_inline)) {
+        n_, b_, row, [&](const UnitRange& at, std::int64_t j) __attribute__((always_inline)) {
           finish(at, sums + j, row * n_.width + at.unit, taken);
         });
     to_words<T>(b_.hidden + row * n_.width + b_.first, b_.count,
@@ -79,7 +79,7 @@ class ForwardStep {
   }
 
   /// The sum of a gate, with the input's part; that of a gru's new value is added behind its gate.
-  [[gnu::always_inline]] V gate_at(const Place& at, const Number* sums, int gate) const {
+  [[gnu::always_inline]] V gate_at(const UnitRange& at, const Number* sums, int gate) const {
     const bool apart = kCell == RecurrentCell::gru && gate == 2;
     V sum = load(sums + gate * kColumns);
     if (n_.bias != nullptr) {
@@ -88,7 +88,7 @@ class ForwardStep {
     return apart ? sum : sum + at.load<T>(n_.x, kGates, gate);
   }
 
-  [[gnu::always_inline]] void finish(const Place& at, const Number* sums, std::int64_t state,
+  [[gnu::always_inline]] void finish(const UnitRange& at, const Number* sums, std::int64_t state,
                                      bool taken) const {
     Units<Number> u{};
     u.hidden = load_up_to(b_.hidden + state, at.lanes);

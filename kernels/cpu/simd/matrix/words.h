@@ -61,7 +61,7 @@ struct PairWords {
     const auto mask = static_cast<__mmask32>((1ULL << (n < 0 ? 0 : n)) - 1U);
     return _mm512_castsi512_ps(_mm512_maskz_loadu_epi16(mask, p));
   }
-  /// The same row or column at k (p) and k + 1 (q; null past the end).
+  /// Words of `n` rows or columns at k (p) and k + 1 (q; null past the end).
   [[gnu::always_inline]] static VF across(const float* p, const float* q, std::int64_t n) {
     const VF high = q == nullptr ? zero() : load_some(q, n);
     return interleave((__m512i)_mm512_cvtne2ps_pbh(high, load_some(p, n)));
