@@ -26,6 +26,7 @@
 #include <tessera/nn/layers/flatten.h>
 #include <tessera/nn/layers/layer_norm.h>
 #include <tessera/nn/layers/linear.h>
+#include <tessera/nn/layers/max_pool.h>
 #include <tessera/nn/layers/transformer_block.h>
 #include <tessera/nn/loss/cross_entropy_loss.h>
 #include <tessera/nn/make.h>
@@ -68,20 +69,43 @@ struct SmallGpt : Module {
   Child<Linear> lm_head{this, "lm_head", 16, 31, LinearOptions{.bias = false}};
 };
 
-/// A block of ResNet-18 between its first layer and its head.
+struct NormedConv : Module {
+  NormedConv(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride)
+      : conv(this, "conv", in, out, kernel,
+             ConvOptions{.stride = stride, .padding = kernel / 2, .bias = false}),
+        norm(this, "norm", out) {}
+  Tensor forward(const Tensor& x) const { return norm(conv(x)); }
+  Child<Conv2d> conv;
+  Child<BatchNorm2d> norm;
+};
+
+/// A block of ResNet-18: where it halves pictures, so does a convolution past it.
+struct SmallBlock : Module {
+  SmallBlock(std::int64_t in, std::int64_t out, std::int64_t stride)
+      : first(this, "first", in, out, 3, stride), second(this, "second", out, out, 3, 1) {
+    if (stride > 1) {
+      past.emplace(this, "past", in, out, 1, stride);
+    }
+  }
+  Tensor forward(const Tensor& x) const {
+    return relu(second(relu(first(x))) + (past ? (*past)(x) : x));
+  }
+  Child<NormedConv> first, second;
+  std::optional<Child<NormedConv>> past;
+};
+
+/// The first layers of ResNet-18, two of its blocks, and its head.
 struct SmallResNet : Module {
   Tensor forward(const Tensor& x) const {
-    const Tensor y = relu(first_norm(first(x)));
-    const Tensor z = second_norm(second(y));
-    return head(flat(pool(relu(z + y))));
+    return head(flat(pool(second(first(halved(relu(stem(x))))))));
   }
-  Child<Conv2d> first{this, "first", 3, 8, 3, ConvOptions{.padding = 1, .bias = false}};
-  Child<BatchNorm2d> first_norm{this, "first_norm", 8};
-  Child<Conv2d> second{this, "second", 8, 8, 3, ConvOptions{.padding = 1, .bias = false}};
-  Child<BatchNorm2d> second_norm{this, "second_norm", 8};
+  Child<NormedConv> stem{this, "stem", 3, 8, 3, 1};
+  Child<MaxPool2d> halved{this, "halved", 3, MaxPoolOptions{.stride = 2, .padding = 1}};
+  Child<SmallBlock> first{this, "first", 8, 8, 1};
+  Child<SmallBlock> second{this, "second", 8, 12, 2};
   Child<AdaptiveAvgPool2d> pool{this, "pool", 1};
   Child<Flatten> flat{this, "flat"};
-  Child<Linear> head{this, "head", 8, 10};
+  Child<Linear> head{this, "head", 12, 10};
 };
 
 /// Work of each module goes to another stream, forward; the rest to whichever was the last.
@@ -201,7 +225,7 @@ TEST(AnyDevice, is_missed_by_the_clocks_where_a_wait_is_left_out) {
 
 TEST(AnyDevice, trains_a_resnet) {
   const auto loss = [](const Ptr<SmallResNet>& model, const Device& device) {
-    const Tensor images = randn({4, 3, 6, 6});
+    const Tensor images = randn({4, 3, 7, 8});
     const Tensor classes = cast(rand({4}) * 10, DType::i64);
     return cross_entropy(model(on_device(images, device)), on_device(classes, device));
   };

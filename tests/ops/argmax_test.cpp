@@ -11,7 +11,8 @@ using namespace test;  // NOLINT(google-build-using-namespace)
 
 const RegisterOpCase<Argmax> kArgmaxCase{{
     .samples = {{.inputs = {distinct({4, 6, 2})}, .attrs = {.dims = {1}}},
-                {.inputs = {distinct({4, 6})}}},
+                {.inputs = {distinct({4, 6})}},
+                {.inputs = {distinct({1, 2, 3})}, .attrs = {.dims = {1}}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.dims = {1}}},
               {.inputs = {real({4, 2})}, .attrs = {.dims = {0, -2}}},
               {.inputs = {complex({4})}},

@@ -41,6 +41,7 @@ constexpr AttentionAttrs kDropout{.dropout = 0.3, .key = 9, .first_sample = 2};
 
 const InputSpec kQ = real({4, 2, 3, 4});
 const InputSpec kGrouped = real({4, 1, 5, 4});
+const InputSpec kThreeHeads = real({1, 3, 2, 2});
 const InputSpec kMask = real({3, 3}).constant();
 
 const RegisterOpCase<Attention> kAttentionCase{{
@@ -48,7 +49,8 @@ const RegisterOpCase<Attention> kAttentionCase{{
                 {.inputs = {kQ, kGrouped, kGrouped, absent()}, .attrs = kScaled},
                 {.inputs = {kQ, kQ, kQ, kMask}},
                 {.inputs = {kQ, kQ, kQ, booleans({4, 1, 3, 3})}},
-                {.inputs = {kQ, kQ, kQ, absent()}, .attrs = kDropout}},
+                {.inputs = {kQ, kQ, kQ, absent()}, .attrs = kDropout},
+                {.inputs = {kThreeHeads, kThreeHeads, kThreeHeads, absent()}}},
     .wrong = {{.inputs = {kQ, kQ, kGrouped, absent()}},
               {.inputs = {kQ, real({4, 3, 3, 4}), real({4, 3, 3, 4}), absent()}},
               {.inputs = {kQ, kQ, integers({4, 2, 3, 4}, 0, 2), absent()}},
@@ -73,7 +75,9 @@ const RegisterOpCase<AttentionBackward> kAttentionBackwardCase{{
                             forward_result(1, {}, true), kMask}},
                 {.inputs = {kQ, kQ, kQ, kQ, forward_result(0, kDropout),
                             forward_result(1, kDropout)},
-                 .attrs = kDropout}},
+                 .attrs = kDropout},
+                {.inputs = {kThreeHeads, kThreeHeads, kThreeHeads, kThreeHeads,
+                            forward_result(0, {}), forward_result(1, {})}}},
     .wrong = {{.inputs = {real({3}), kQ, kQ, kQ, kQ, real({4, 2, 3})}},
               {.inputs = {kQ, kQ, kQ, kGrouped, kQ, real({4, 2, 3})}},
               {.inputs = {kQ, kQ, kQ, kQ, kQ, real({4, 2})}}},

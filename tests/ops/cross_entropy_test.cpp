@@ -24,7 +24,9 @@ const RegisterOpCase<CrossEntropy> kCrossEntropyCase{{
                  .attrs = {.label_smoothing = 0.1, .reduction = LossReduction::none}},
                 {.inputs = {real({4, 6}), kTargets}, .attrs = {.reduction = LossReduction::sum}},
                 {.inputs = {real({2, 2, 6}), kClasses},
-                 .attrs = {.ignore_index = 3, .reduction = LossReduction::none}}},
+                 .attrs = {.ignore_index = 3, .reduction = LossReduction::none}},
+                {.inputs = {real({1, 3, 4}), given({1, 3}, {1, 3, 0}, DType::i64)},
+                 .attrs = {.reduction = LossReduction::none}}},
     .wrong = {{.inputs = {real({4, 6}), integers({4}, 6, 7)}},
               {.inputs = {real({4, 6}), integers({3}, 0, 6)}},
               {.inputs = {real({4, 6}), real({4})}},
@@ -38,11 +40,12 @@ const RegisterOpCase<CrossEntropy> kCrossEntropyCase{{
 const RegisterOpCase<CrossEntropy> kCrossEntropyMean{{
     .variant = "_mean",
     .samples = {{.inputs = {real({4, 6}), kTargets}},
-                {.inputs = {real({2, 2, 6}), kClasses}, .attrs = {.label_smoothing = 0.1}}},
+                {.inputs = {real({2, 2, 6}), kClasses}, .attrs = {.label_smoothing = 0.1}},
+                {.inputs = {real({1, 3, 4}), given({1, 3}, {1, -100, 0}, DType::i64)}}},
     .wrong = {},
     .tolerance = {.of_largest = 2},
     .gradient_outputs = 1,
-    .means_of_microbatches = true,
+    .means_of_microbatches = {0, 2},
 }};
 
 const InputSpec kLogSums = derived([](const std::vector<Tensor>& in) {
@@ -52,7 +55,8 @@ const InputSpec kLogSums = derived([](const std::vector<Tensor>& in) {
 const RegisterOpCase<CrossEntropyBackward> kCrossEntropyBackwardCase{{
     .samples = {{.inputs = {real({2, 2, 1}), real({2, 2, 6}), kClasses, kLogSums}},
                 {.inputs = {real({4, 1}), real({4, 6}), integers({4}, 0, 6), kLogSums},
-                 .attrs = {.label_smoothing = 0.1}}},
+                 .attrs = {.label_smoothing = 0.1}},
+                {.inputs = {real({1, 3, 1}), real({1, 3, 4}), integers({1, 3}, 0, 4), kLogSums}}},
     .wrong = {{.inputs = {real({4}), real({4, 6}), kTargets, real({4, 2})}},
               {.inputs = {real({4, 1}), real({4, 6}), integers({3}, 0, 6), real({4, 2})}},
               {.inputs = {real({4, 1}), real({4, 6}), kTargets, real({4, 1})}},

@@ -37,7 +37,7 @@ const RegisterOpCase<LinearCrossEntropy> kLinearCrossEntropyCase{{
     .tolerance = {.of_largest = 4},
     .set_dtype = [](LinearCrossEntropyAttrs& attrs, DType dtype) { attrs.dtype = dtype; },
     .gradient_outputs = 1,
-    .means_of_microbatches = true,
+    .means_of_microbatches = {0, 1, 2},
 }};
 
 const RegisterOpCase<LinearCrossEntropyBackward> kLinearCrossEntropyBackwardCase{{

@@ -10,7 +10,9 @@ namespace {
 using namespace test;  // NOLINT(google-build-using-namespace)
 
 const RegisterOpCase<Logsumexp> kLogsumexpCase{{
-    .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.dims = {1}}}, {.inputs = {real({4, 6})}}},
+    .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.dims = {1}}},
+                {.inputs = {real({4, 6})}},
+                {.inputs = {real({1, 2, 3})}, .attrs = {.dims = {1}}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.dims = {1}}},
               {.inputs = {real({4, 2})}, .attrs = {.dims = {0, -2}}},
               {.inputs = {complex({4})}}},

@@ -12,7 +12,8 @@ using namespace test;  // NOLINT(google-build-using-namespace)
 const RegisterOpCase<Min> kMinCase{{
     .samples = {{.inputs = {distinct({4, 6, 2})}, .attrs = {.dims = {1}}},
                 {.inputs = {distinct({4, 6})}, .attrs = {.dims = {-1, 0}, .keepdim = true}},
-                {.inputs = {distinct({4, 3})}}},
+                {.inputs = {distinct({4, 3})}},
+                {.inputs = {distinct({1, 2, 3})}, .attrs = {.dims = {1}}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.dims = {1}}},
               {.inputs = {real({4, 2})}, .attrs = {.dims = {0, -2}}},
               {.inputs = {complex({4})}},

@@ -16,7 +16,8 @@ using namespace test;  // NOLINT(google-build-using-namespace)
 const RegisterOpCase<Sum> kSumCase{{
     .samples = {{.inputs = {real({4, 6, 2})}, .attrs = {.dims = {1}}},
                 {.inputs = {real({4, 6})}, .attrs = {.dims = {-1, 0}, .keepdim = true}},
-                {.inputs = {real({4, 3})}}},
+                {.inputs = {real({4, 3})}},
+                {.inputs = {real({1, 2, 3})}, .attrs = {.dims = {1}}}},
     .wrong = {{.inputs = {real({4})}, .attrs = {.dims = {1}}},
               {.inputs = {real({4, 2})}, .attrs = {.dims = {0, -2}}}},
     .dtypes = kAllDTypes,

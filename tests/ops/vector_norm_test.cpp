@@ -20,7 +20,8 @@ const RegisterOpCase<Norm> kNormCase{{
                 {.inputs = {real({4, 6}).away_from_zero()},
                  .attrs = {.reduce = {.dims = {0}}, .p = 1}},
                 {.inputs = {distinct({4, 7}).away_from_zero()},
-                 .attrs = {.reduce = {.dims = {1}}, .p = 0}}},
+                 .attrs = {.reduce = {.dims = {1}}, .p = 0}},
+                {.inputs = {real({1, 2, 3}).away_from_zero()}, .attrs = {.reduce = {.dims = {1}}}}},
     .wrong = {{.inputs = {integers({4}, 0, 3)}}, {.inputs = {real({4})}, .attrs = {.p = -1}}},
 }};
 

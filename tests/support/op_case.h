@@ -105,7 +105,7 @@ struct OpCaseData {
   bool second_gradient = true;
   int gradient_outputs = kMaxOutputs;
   std::vector<int> overwrites;
-  bool means_of_microbatches = false;
+  std::vector<int> means_of_microbatches;
   bool meta = true;
   bool strides = true;
   bool spreads_nan = false;
@@ -155,8 +155,10 @@ struct OpCase {
   int gradient_outputs = kMaxOutputs;  ///< so many have a gradient, the others are saved results
   /// Output i may be written over input overwrites[i]; that of ops in place is input 0.
   std::vector<int> overwrites;
-  /// Results are means of each microbatch: pieces are compared with a call that holds them so.
-  bool means_of_microbatches = false;
+  /// These outputs are means of each microbatch, over the rows whose target, in the last input, is
+  /// not negative, or gradients of such a mean. Those of pieces enter the whole by their rows, and
+  /// pieces are compared with a call that holds them as microbatches, too.
+  std::vector<int> means_of_microbatches{};
   bool meta = true;          ///< false: shapes depend on values
   bool strides = true;       ///< false: takes dense inputs only
   bool spreads_nan = false;  ///< fast kernels may spread a nan over the tile that it lies in

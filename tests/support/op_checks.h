@@ -42,8 +42,9 @@ void check_gradient(const OpCaseData& c);
 void check_second_gradient(const OpCaseData& c);
 /// The shard rule fits the inputs' and outputs' dims.
 void check_shard_form(const OpCaseData& c);
-/// Cutting all inputs along a label into 2 and 4 pieces, running each, and joining the outputs
-/// gives the whole. Where the rule has labels, some sample must divide into pieces.
+/// Cutting all inputs along a label, into even and uneven pieces for 2 to 4 ranks, or along two
+/// labels, running each, and joining the outputs gives the whole. Samples must be large enough for
+/// all of this, for every label and pair of labels along which outputs can be joined.
 void check_shard_truth(const OpCaseData& c);
 /// Several microbatches in one pass give the values and gradients of each alone, bit for bit, or
 /// Unsupported: along every label that samples may lie along, and whichever of the inputs along it

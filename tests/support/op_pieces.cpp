@@ -64,7 +64,7 @@ Tensor WholeCall::part_of_output(std::size_t o, const Stretches& stretches) cons
   return box_of(outputs[o], box_along(outputs[o].shape(), rule.outputs[o], stretches));
 }
 
-Outputs WholeCall::run_piece(const Stretches& stretches) const {
+std::vector<Tensor> WholeCall::inputs_along(const Stretches& stretches) const {
   std::vector<Tensor> pieces = inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].defined()) {
@@ -73,8 +73,12 @@ Outputs WholeCall::run_piece(const Stretches& stretches) const {
       pieces[i] = c.strides ? piece : converted(piece, piece.dtype());
     }
   }
+  return pieces;
+}
+
+Outputs WholeCall::run_piece(const Stretches& stretches) const {
   const Box output = box_along(outputs[0].shape(), rule.outputs[0], stretches);
-  return run_op(*c.op, pieces, localised(*c.op, attrs.get(), output).get());
+  return run_op(*c.op, inputs_along(stretches), localised(*c.op, attrs.get(), output).get());
 }
 
 std::vector<Stretches> dealings(std::int8_t label, std::int64_t total) {

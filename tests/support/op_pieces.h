@@ -33,6 +33,8 @@ struct WholeCall {
   [[nodiscard]] std::int64_t parts_along(std::int8_t label) const;
   /// The part of output `o` along `stretches`.
   [[nodiscard]] Tensor part_of_output(std::size_t o, const Stretches& stretches) const;
+  /// What lies along `stretches` of the inputs.
+  [[nodiscard]] std::vector<Tensor> inputs_along(const Stretches& stretches) const;
   /// Outputs of the call on what lies along `stretches` of the inputs, with the attributes that the
   /// op says.
   [[nodiscard]] Outputs run_piece(const Stretches& stretches) const;

@@ -30,6 +30,44 @@ Tensor sum_of(const std::vector<Outputs>& pieces, std::size_t output) {
   return sum;
 }
 
+using Labels = std::set<int>;
+using Pairs = std::set<std::pair<int, int>>;
+
+/// Labels of the samples of a case, and those along which they were cut and compared. Along some a
+/// pass may hold microbatches, though pieces cannot be joined.
+struct Seen {
+  Labels labels, cut, cut_unevenly, of_microbatches, held_together;
+  Pairs pairs, cut_pairs;
+};
+
+bool is_mean(const OpCaseData& c, std::size_t output) {
+  return std::ranges::count(c.means_of_microbatches, static_cast<int>(output)) > 0;
+}
+
+/// Targets, the last input, that are not ignored.
+double rows_that_count(const std::vector<Tensor>& inputs) {
+  double rows = 0;
+  for_each_element(inputs.back().get(), [&](std::int64_t at) {
+    rows += load_as<std::int64_t>(inputs.back().get(), at) >= 0 ? 1 : 0;
+  });
+  return rows;
+}
+
+/// The outputs of a piece, of which means have the piece's weight in the whole.
+Outputs run_weighted(const WholeCall& whole, const Stretches& stretches) {
+  Outputs outputs = whole.run_piece(stretches);
+  for (const int o : whole.c.means_of_microbatches) {
+    if (o < static_cast<int>(outputs.size())) {
+      const double weight =
+          rows_that_count(whole.inputs_along(stretches)) / rows_that_count(whole.inputs);
+      TensorImpl& mean = outputs[static_cast<std::size_t>(o)].get();
+      for_each_element(
+          mean, [&](std::int64_t at) { store_as(mean, at, load_as<double>(mean, at) * weight); });
+    }
+  }
+  return outputs;
+}
+
 /// True when some output has no dim for what lies along `label`: sums over it, as gradients of
 /// parameters are over the batch.
 bool sums_over(const ShardRule& rule, std::int8_t label) {
@@ -69,22 +107,54 @@ std::string text_of(const WholeCall& whole, const Stretches& dealt) {
   return text.str();
 }
 
+bool can_be_summed(const WholeCall& whole, std::size_t output) {
+  return whole.rule.reduction == ShardRule::Reduction::sum || is_mean(whole.c, output);
+}
+
+/// True when pieces along all of `labels` can be joined to output `output`.
+bool can_be_joined(const WholeCall& whole, std::size_t output,
+                   const std::vector<std::int8_t>& labels) {
+  return can_be_summed(whole, output) || std::ranges::all_of(labels, [&](std::int8_t label) {
+           return output_dims(whole.rule, label)[output] >= 0;
+         });
+}
+
+bool can_be_joined(const WholeCall& whole, const std::vector<std::int8_t>& labels) {
+  for (std::size_t o = 0; o < whole.outputs.size(); ++o) {
+    if (can_be_joined(whole, o, labels)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Sums are formed in another order than that of the whole.
+constexpr Tolerance kSums{.ulps = 16, .of_largest = 8};
+
+void expect_part(const WholeCall& whole, std::size_t o, const Tensor& piece,
+                 const Stretches& stretches) {
+  const Tensor expected = whole.part_of_output(o, stretches);
+  const std::string what = text_of(whole, stretches);
+  is_mean(whole.c, o) ? expect_near(piece, expected, kSums, what)
+                      : expect_same_bits(piece, expected, what);
+}
+
 /// Compares the whole outputs with those of the pieces along one label. Gives the number of
 /// comparisons.
 int compare_dealt(const WholeCall& whole, const Stretches& dealt) {
   std::vector<Outputs> pieces;
   for (const Stretch& stretch : dealt) {
-    pieces.push_back(whole.run_piece({stretch}));
+    pieces.push_back(run_weighted(whole, {stretch}));
   }
   const auto dims = output_dims(whole.rule, dealt[0].label);
   const std::string what = text_of(whole, dealt);
   int compared = 0;
   for (std::size_t o = 0; o < whole.outputs.size(); ++o) {
     for (std::size_t i = 0; dims[o] >= 0 && i < dealt.size(); ++i, ++compared) {
-      expect_same_bits(pieces[i][o], whole.part_of_output(o, {dealt[i]}), what);
+      expect_part(whole, o, pieces[i][o], {dealt[i]});
     }
-    if (dims[o] < 0 && whole.rule.reduction == ShardRule::Reduction::sum) {
-      expect_near(sum_of(pieces, o), whole.outputs[o], {.ulps = 16, .of_largest = 8}, what);
+    if (dims[o] < 0 && can_be_summed(whole, o)) {
+      expect_near(sum_of(pieces, o), whole.outputs[o], kSums, what);
       ++compared;
     }
   }
@@ -119,38 +189,33 @@ bool is_even(const Stretches& dealt) {
   return std::ranges::all_of(dealt, [&](const Stretch& s) { return s.size == dealt[0].size; });
 }
 
-/// Cuts one sample along each of its labels. Gives the number of comparisons, or -1 where the rule
-/// has no label to cut along.
-int compare_pieces(const OpCaseData& c, const SampleData& sample, DType dtype) {
+/// Cuts one sample along each of its labels.
+void compare_pieces(const OpCaseData& c, const SampleData& sample, DType dtype, Seen& seen) {
   const WholeCall whole(c, make_inputs(sample, dtype), sample.attrs_in(dtype));
-  int compared = labels_of(whole.rule).empty() ? -1 : 0;
   for (const std::int8_t label : labels_of(whole.rule)) {
+    (can_be_joined(whole, {label}) ? seen.labels : seen.of_microbatches).insert(label);
     const std::int64_t parts = whole.parts_along(label);
     if (parts < 2) {
       continue;
     }
     for (const Stretches& dealt : dealings(label, parts)) {
-      if (!c.means_of_microbatches) {
-        compared += compare_dealt(whole, dealt);
+      if (compare_dealt(whole, dealt) > 0) {
+        (is_even(dealt) ? seen.cut : seen.cut_unevenly).insert(label);
       }
-      if (is_even(dealt) &&
-          (c.means_of_microbatches || (c.strides && sums_over(whole.rule, label)))) {
-        compared += compare_held(whole, sample, dtype, dealt);
+      const bool means = !c.means_of_microbatches.empty();
+      if (is_even(dealt) && (means || (c.strides && sums_over(whole.rule, label))) &&
+          compare_held(whole, sample, dtype, dealt) > 0) {
+        seen.held_together.insert(label);
       }
     }
   }
-  return compared;
 }
 
 /// Output `o` of the quarters, put together along both labels, against the whole one.
 void compare_quarters(const WholeCall& whole, std::size_t o, const Stretches& along,
                       const Stretches& across, const std::vector<Outputs>& quarters) {
-  const ShardRule& rule = whole.rule;
-  const bool joins = output_dims(rule, along[0].label)[o] >= 0;
-  const bool joins_across = output_dims(rule, across[0].label)[o] >= 0;
-  if (!(joins && joins_across) && rule.reduction != ShardRule::Reduction::sum) {
-    return;
-  }
+  const bool joins = output_dims(whole.rule, along[0].label)[o] >= 0;
+  const bool joins_across = output_dims(whole.rule, across[0].label)[o] >= 0;
   for (std::size_t i = 0; i < (joins ? 2 : 1); ++i) {
     for (std::size_t j = 0; j < (joins_across ? 2 : 1); ++j) {
       std::vector<Outputs> parts;
@@ -160,31 +225,40 @@ void compare_quarters(const WholeCall& whole, std::size_t o, const Stretches& al
         }
       }
       const Stretches both{along[i], across[j]};
-      const Tensor expected = whole.part_of_output(o, both);
-      parts.size() == 1 ? expect_same_bits(parts[0][o], expected, text_of(whole, both))
-                        : expect_near(sum_of(parts, o), expected, {.ulps = 16, .of_largest = 8},
+      parts.size() == 1 ? expect_part(whole, o, parts[0][o], both)
+                        : expect_near(sum_of(parts, o), whole.part_of_output(o, both), kSums,
                                       text_of(whole, both));
     }
   }
 }
 
-/// Cuts one sample along each pair of its labels into quarters that are not equal.
-void compare_pairs(const OpCaseData& c, const SampleData& sample) {
+/// Cuts one sample along two of its labels into quarters that are not equal.
+void compare_pair(const WholeCall& whole, std::int8_t label, std::int8_t other) {
+  const Stretches along = dealings(label, whole.parts_along(label)).back();
+  const Stretches across = dealings(other, whole.parts_along(other)).back();
+  std::vector<Outputs> quarters;
+  for (std::size_t q = 0; q < 4; ++q) {
+    quarters.push_back(run_weighted(whole, {along[q / 2], across[q % 2]}));
+  }
+  for (std::size_t o = 0; o < whole.outputs.size(); ++o) {
+    if (can_be_joined(whole, o, {label, other})) {
+      compare_quarters(whole, o, along, across, quarters);
+    }
+  }
+}
+
+void compare_pairs(const OpCaseData& c, const SampleData& sample, Seen& seen) {
   const WholeCall whole(c, make_inputs(sample), sample.attrs());
   const std::set<std::int8_t> labels = labels_of(whole.rule);
   for (const std::int8_t label : labels) {
     for (const std::int8_t other : labels) {
-      if (other <= label || whole.parts_along(label) < 2 || whole.parts_along(other) < 2) {
+      if (other <= label || !can_be_joined(whole, {label, other})) {
         continue;
       }
-      const Stretches along = dealings(label, whole.parts_along(label)).back();
-      const Stretches across = dealings(other, whole.parts_along(other)).back();
-      std::vector<Outputs> quarters;
-      for (std::size_t q = 0; q < 4; ++q) {
-        quarters.push_back(whole.run_piece({along[q / 2], across[q % 2]}));
-      }
-      for (std::size_t o = 0; o < whole.outputs.size(); ++o) {
-        compare_quarters(whole, o, along, across, quarters);
+      seen.pairs.emplace(label, other);
+      if (whole.parts_along(label) >= 2 && whole.parts_along(other) >= 2) {
+        compare_pair(whole, label, other);
+        seen.cut_pairs.emplace(label, other);
       }
     }
   }
@@ -221,18 +295,24 @@ void check_shard_form(const OpCaseData& c) {
 void check_shard_truth(const OpCaseData& c) {
   const NoGradGuard no_grad;
   for (const DType dtype : {DType::f64, DType::f32}) {
-    int compared = -1;
+    Seen seen;
     for (const SampleData& sample : c.samples) {
-      const int of_sample = compare_pieces(c, sample, dtype);
-      compared = of_sample < 0 ? compared : std::max(compared, 0) + of_sample;
+      compare_pieces(c, sample, dtype, seen);
     }
-    EXPECT_NE(compared, 0) << "no sample's dims divide into pieces, so no label was checked";
+    EXPECT_EQ(seen.cut, seen.labels) << "labels along which samples divide into equal pieces";
+    EXPECT_EQ(seen.cut_unevenly, seen.labels) << "labels along which samples are dealt unevenly";
+    if (c.strides) {
+      EXPECT_TRUE(std::ranges::includes(seen.held_together, seen.of_microbatches));
+    }
+    if (!c.means_of_microbatches.empty()) {
+      EXPECT_EQ(seen.held_together, seen.labels);
+    }
   }
+  Seen seen;
   for (const SampleData& sample : c.samples) {
-    if (!c.means_of_microbatches) {
-      compare_pairs(c, sample);
-    }
+    compare_pairs(c, sample, seen);
   }
+  EXPECT_EQ(seen.cut_pairs, seen.pairs) << "pairs of labels along which samples are cut";
 }
 
 void check_empty(const OpCaseData& c) {
