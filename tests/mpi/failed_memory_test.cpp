@@ -15,7 +15,7 @@
 namespace tessera::dist {
 namespace {
 
-constexpr std::int64_t kCount = 1 << 20;
+constexpr std::int64_t kCount = 1 << 17;
 
 /// Launches one in a group that rank 0 gives up `after` so long, wherever the ranks are then.
 void fail_in_the_middle(Communicator& group, CollectiveKind kind, std::chrono::microseconds after) {
@@ -50,7 +50,7 @@ TEST_P(FailedOverMpi, LeavesMemoryAloneThatOthersGotMeanwhile) {
     return;
   }
   const bool pairs = GetParam() == CollectiveKind::send || GetParam() == CollectiveKind::receive;
-  for (const int after : {0, 100, 300, 1000, 3000}) {
+  for (const int after : {0, 100, 300, 1000}) {
     const auto group = world.split(0, world.rank(), "given up");
     const bool front = world.rank() < world.size() / 2;
     const CollectiveKind mine = !pairs  ? GetParam()
