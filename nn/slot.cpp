@@ -9,6 +9,7 @@
 #include <tessera/core/autograd/outside_reads.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/loop.h>
 #include <tessera/core/base/module_path.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/ops/cast.h>
@@ -57,6 +58,28 @@ Tensor read_now(const Slot& slot) {
   }
   const bool shared = slot.kind == Slot::Kind::buffer && in_step_of_several();
   return shared && module_is_running() ? read_only(value) : value;
+}
+
+/// True in an evaluation inside a pass of a training step whose values of `slot` are yet to come.
+bool lies_in_step_of(const Slot& slot) {
+  const bool open = slot.step != nullptr && slot.step->open();
+  for (const Loop* loop = Context::current().loop.get(); loop != nullptr && loop->lies_in_outer();
+       loop = loop->outer.get()) {
+    const Pass& around = loop->outer->pass;
+    if (loop->is_repeated() || (open && around.training && around.grain > 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// What an evaluation inside a step's pass assigns would be there once for each pass, or be
+/// replaced by what the step brings.
+void check_not_in_another_step(const Slot& slot) {
+  check<RuntimeError>(!lies_in_step_of(slot), "assign: \"", slot.name,
+                      "\" is assigned by an evaluation inside a pass of a training step that has "
+                      "not ended; call model->eval(), or evaluate in "
+                      "`if (optimizer.step().ended)`");
 }
 
 /// Ranks that evaluate see samples of their own, and nobody brings together what they assign.
@@ -195,6 +218,7 @@ void write_slot(const SlotPtr& slot, const Tensor& value) {
   }
   if (slot->kind == Slot::Kind::buffer) {
     check_not_of_a_share(*slot);
+    check_not_in_another_step(*slot);
   }
   check_assigned(*slot, value);
   slot->put(cast(value.detach(), stored_value(*slot).dtype()));

@@ -36,8 +36,8 @@ struct Loop {
   /// True for an evaluation in a pass of a training step that has more: it runs in each of them.
   /// One that goes in step with the outer loop has the same microbatches.
   [[nodiscard]] bool is_repeated() const {
-    const bool in_step =
-        outer != nullptr && pass.first == outer->pass.first && pass.count == outer->pass.count;
+    const bool in_step = outer != nullptr && pass.grain == outer->pass.grain &&
+                         pass.first == outer->pass.first && pass.count == outer->pass.count;
     return !pass.training && lies_in_outer() && outer->pass.training && !outer->whole &&
            !outer->pass.last && !in_step;
   }

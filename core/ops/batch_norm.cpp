@@ -9,6 +9,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/rsqrt.h>
 #include <tessera/core/ops/sub.h>
 #include <tessera/core/ops/support/channels.h>
@@ -146,13 +147,14 @@ BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& 
   if (x.microbatches()) {
     return normalize_microbatches(x, weight, bias, attrs);
   }
-  // Alone, too, a microbatch uses copies: what a gradient of a gradient adds to one meets the use's
-  // own gradient there, before it meets other uses.
+  // Alone, too, a microbatch uses tensors of its own: what a gradient of a gradient adds to one
+  // meets the use's own gradient there, before it meets other uses.
   const CallContext context = CallContext::current();
   const bool apart = context.pass->grain > 1 && context.record;
+  const Tensor own = apart && x.requires_grad() ? reshape(x, x.shape()) : x;
   const Tensor own_weight = apart ? for_each_microbatch(weight, 1)[0] : weight;
   const Tensor own_bias = apart ? for_each_microbatch(bias, 1)[0] : bias;
-  const Outputs results = call_all<BatchNorm>({x, own_weight, own_bias}, attrs);
+  const Outputs results = call_all<BatchNorm>({own, own_weight, own_bias}, attrs);
   return {results[0], results[1], results[2]};
 }
 

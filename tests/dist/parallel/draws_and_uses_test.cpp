@@ -143,6 +143,19 @@ struct Critic : nn::Module {
   }
 };
 
+/// One whose layer in front of the norm saves its output and has another use behind it.
+struct RepeatedCritic : nn::Module {
+  nn::Child<nn::Linear> layer{this, "layer", kNumbers, kNumbers};
+  nn::Child<nn::BatchNorm1d> norm{this, "norm", kNumbers};
+  [[nodiscard]] Tensor forward(const Tensor& samples) const {
+    Tensor x = samples.detach();
+    x.set_requires_grad(true);
+    const Tensor total = sum(tanh(layer(norm(tanh(layer(x))))));
+    const Tensor slope = grad(std::array{total}, std::array{x}, {}, {.create_graph = true})[0];
+    return mean(slope * slope);
+  }
+};
+
 /// Token types of zeros, positions and a first state of its own.
 struct Made : nn::Module {
   nn::Child<nn::Embedding> type{this, "type", 2, 4};
@@ -268,6 +281,7 @@ TEST(AnyNumberOfRanks, gradients_of_gradients) {
 
 TEST(AnyNumberOfRanks, gradients_of_gradients_through_batch_norm_before_other_uses) {
   expect_same_weights<Critic>();
+  expect_same_weights<RepeatedCritic>();
 }
 
 TEST(AnyNumberOfRanks, rows_chosen_by_the_samples) {

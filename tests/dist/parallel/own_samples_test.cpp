@@ -19,6 +19,7 @@
 #include <tessera/nn/optim/sgd.h>
 
 #include "any_number_of_ranks.h"
+#include "support/error_of.h"
 #include "support/sizes.h"
 
 namespace tessera::dist {
@@ -82,6 +83,48 @@ TEST(OwnSamples, do_not_decide_buffers_outside_of_steps) {
     return 0;
   };
   expect_refused_on_ranks(train, "\"seen\" is assigned outside of training steps");
+}
+
+/// Whatever the passes of a step are, an evaluation in each of them that forgets eval() is refused,
+/// and one behind the step is not.
+TEST(OwnSamples, do_not_decide_buffers_inside_of_a_step) {
+  for (const bool behind : {false, true}) {
+    const auto train = [&](std::int64_t at_once, const auto& wrap) {
+      const auto model = nn::make<SeesBatches>();
+      [[maybe_unused]] const auto reducer = wrap(*model);
+      optim::SGD optimizer(model->parameters(), {.lr = 0.1});
+      data::DataLoader test(
+          data::TensorDataset{randn({7, kWidth})},
+          {.batch_size = 7, .workers = 0, .rank = 0, .ranks = 1, .counts_steps = false});
+      const auto evaluate = [&] {
+        for (auto& [held_out] : test) {
+          static_cast<void>(model(held_out));
+        }
+      };
+      for (auto& [x] : own_loader(at_once)) {
+        mean(model(x)).backward();
+        if (!behind) {
+          evaluate();
+        }
+        if (optimizer.step().ended && behind) {
+          evaluate();
+        }
+      }
+      return Tensor(model->seen).template item<float>();
+    };
+    const std::string text =
+        "\"seen\" is assigned by an evaluation inside a pass of a training step";
+    if (behind) {
+      EXPECT_EQ(train_on_ranks(train, kGrain, 2, 0), 4);
+      EXPECT_EQ(train_on_ranks(train, kGrain, 2, 1), 4);
+    } else {
+      expect_refused_on_ranks(train, text);
+      EXPECT_NE(testing_support::error_of([&] {
+                  return train(0, [](nn::Module&) { return 0; });
+                }).find(text),
+                std::string::npos);
+    }
+  }
 }
 
 /// A hook throws once, in the last pass of step 2; the caller catches that and tries again.
