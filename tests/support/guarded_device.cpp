@@ -197,6 +197,31 @@ Ticket launch_guarded(const StreamId& stream, std::unique_ptr<KernelJob> job) {
   return g.streams.push(stream, [shared] { shared->run(); });
 }
 
+Ticket copy_guarded(const StreamId& stream, const DeviceRegion& to, const DeviceRegion& from) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  VectorClock known = g.streams.clock_of(stream);
+  const Ticket ticket{stream, g.streams.last(stream).number + 1};
+  g.memory.read({from.data, from.nbytes}, known, ticket, "a copy");
+  known.join(ticket);
+  g.memory.write({to.data, to.nbytes}, known, ticket, "a copy");
+  left_out = {};
+  std::byte* const there = writable_address(to.data, to.nbytes);
+  const std::byte* const here = writable_address(from.data, from.nbytes);
+  return g.streams.push(stream, [=, n = to.nbytes] { std::memmove(there, here, n); });
+}
+
+Ticket fill_guarded(const StreamId& stream, const DeviceRegion& to, std::byte value) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  const Ticket ticket{stream, g.streams.last(stream).number + 1};
+  g.memory.write({to.data, to.nbytes}, g.streams.clock_of(stream), ticket, "a fill");
+  left_out = {};
+  std::byte* const there = writable_address(to.data, to.nbytes);
+  return g.streams.push(stream,
+                        [=, n = to.nbytes] { std::memset(there, static_cast<int>(value), n); });
+}
+
 Ticket mark_guarded(const StreamId& stream) {
   Guarded& g = guarded();
   const std::lock_guard lock(g.mutex);
@@ -236,6 +261,8 @@ constexpr DeviceBackend kGuarded{.name = "guarded",
                                  .open = open_stream,
                                  .close = close_stream,
                                  .launch = launch_guarded,
+                                 .copy = copy_guarded,
+                                 .fill = fill_guarded,
                                  .mark = mark_guarded,
                                  .wait = wait_guarded,
                                  .reached = reached_guarded,

@@ -155,5 +155,14 @@ TEST(HostAccess, works_on_any_device_or_is_refused) {
   EXPECT_EQ(run.reports(), std::vector<std::string>{});
 }
 
+TEST(HostAccess, needs_no_copy_where_the_host_reaches_the_memory) {
+  const Tensor x = full({2}, 3, {.device = test::open_device()});
+  x.data<float>()[0] = 4;
+  EXPECT_TRUE(to_host(x).shares_storage(x));
+  EXPECT_EQ(to_host(x).device(), Device{});
+  EXPECT_FALSE(on_device(x, Device{}).shares_storage(x));
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{4, 3}));
+}
+
 }  // namespace
 }  // namespace tessera

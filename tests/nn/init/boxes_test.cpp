@@ -93,7 +93,8 @@ TEST(Init, boxes_are_those_of_the_whole) {
 TEST(Init, fills_tensors_on_any_device) {
   for (const auto& [name, initializer, shape] : initialised()) {
     const Box all = Box::all_of(shape);
-    for (const Device& device : {test::bare_device(), test::guarded_device()}) {
+    for (const Device& device :
+         {test::bare_device(), test::open_device(), test::guarded_device()}) {
       EXPECT_EQ(made(initializer, all, DType::f32, device), made(initializer, all, DType::f32))
           << name << " on " << device;
     }
