@@ -80,7 +80,8 @@ Tensor convert(const Tensor& x, Device device, DType dtype) {
   if (x.device() == device) {
     return cast(with_elements(x), dtype);
   }
-  return on_device(cast(to_host(with_elements(x)), dtype), device);
+  return on_device(x.dtype() == dtype ? with_elements(x) : cast(to_host(with_elements(x)), dtype),
+                   device);
 }
 
 void check_cast(DType dtype) {

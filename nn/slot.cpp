@@ -11,8 +11,11 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/loop.h>
 #include <tessera/core/base/module_path.h>
+#include <tessera/core/device/backend.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/functional/frame.h>
 #include <tessera/nn/tree/module.h>
@@ -94,6 +97,24 @@ void check_not_of_a_share(const Slot& slot) {
 }
 
 }  // namespace
+
+void Initializer::operator()(const Tensor& value, const Box& box,
+                             const RandomStream& stream) const {
+  check(value.shape() == box.shape && value.is_contiguous(),
+        "initializer: the tensor does not fit; got shape ", value.shape(), " and strides ",
+        value.strides(), ", expected a dense one of shape ", box.shape);
+  if (value.device().type == DeviceType::meta) {
+    return;
+  }
+  if (is_host_addressable(value.device())) {
+    wait_until_writable(*value.get().storage);
+    fill_(value, box, stream);
+  } else {
+    const Tensor host = empty(box.shape, {.dtype = value.dtype()});
+    fill_(host, box, stream);
+    transfer(value, host);
+  }
+}
 
 const char* why_without_value(const Slot& slot) {
   if (!slot.stored) {

@@ -4,10 +4,12 @@
 // casts, moves, sharding and loading, so optimizers and ties stay valid.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <tessera/core/base/philox.h>
 #include <tessera/core/tensor/box.h>
@@ -18,11 +20,26 @@ namespace tessera::nn {
 class Ownership;   // nn/ownership.h
 class BufferStep;  // nn/buffer_step.h
 
-/// Fills what a rank holds of a fresh parameter: `value`, dense and of shape `box.shape`, gets the
-/// elements in `box` of the whole. Element i of the whole takes its randomness from element i of
-/// `stream` alone, so that any box can be made by itself.
-using Initializer =
-    std::function<void(const Tensor& value, const Box& box, const RandomStream& stream)>;
+/// Fills what a rank holds of a fresh parameter. Null by default.
+class Initializer {
+ public:
+  /// Writes to all elements of `value`, which lies on the host.
+  using Fill = std::function<void(const Tensor& value, const Box& box, const RandomStream& stream)>;
+
+  Initializer() = default;
+  template <class F>
+  requires(!std::same_as<F, Initializer> && std::convertible_to<F, Fill>) Initializer(F fill)
+      : fill_(std::move(fill)) {}
+
+  /// Gives `value`, dense and of shape `box.shape`, on any device, the elements in `box` of the
+  /// whole. Element i of the whole takes its randomness from element i of `stream` alone, so that
+  /// any box can be made by itself. Throws InvalidArgument for another shape or strides.
+  void operator()(const Tensor& value, const Box& box, const RandomStream& stream) const;
+  explicit operator bool() const noexcept { return fill_ != nullptr; }
+
+ private:
+  Fill fill_;
+};
 
 /// A size that a layer takes from its first input.
 inline constexpr std::int64_t kInferred = -1;

@@ -27,22 +27,31 @@ struct DeviceBlock {
   Ticket free_from;
 };
 
+/// Bytes of device `index`.
+struct DeviceRegion {
+  int index = 0;
+  std::byte* data = nullptr;
+  std::size_t nbytes = 0;
+};
+
 struct DeviceBackend {
   const char* name;  ///< as in "cuda:1"
   /// Whose kernels run on it, where these are not its own.
   std::optional<DeviceType> kernels_of;
+  /// Whether the host reaches the memory by its addresses, once the work on it is done.
+  bool host_addressable = false;
   /// How many devices of the type this machine has; none is a state and no error.
   int (*count)();
   /// Uninitialised memory for work on `home`, counted under `category`; of 0 bytes too. Throws
-  /// DeviceError when there is not so much left. The host may not look into it.
+  /// DeviceError when there is not so much left.
   DeviceBlock (*allocate)(const StreamId& home, std::size_t nbytes, MemoryCategory category);
   /// Takes it back once home's work so far and `others` are done. Waits for nothing itself.
   void (*deallocate)(const MemoryBlock& block, const StreamId& home,
                      std::span<const Ticket> others) noexcept;
   /// Copies between the host's memory and that of device `index`; done when they return. The caller
-  /// has waited for the work that uses the device's.
-  void (*write)(int index, std::byte* to, const std::byte* from, std::size_t nbytes);
-  void (*read)(int index, std::byte* to, const std::byte* from, std::size_t nbytes);
+  /// has waited for the work that uses the device's. Null where the host reaches the memory.
+  void (*write)(int index, std::byte* to, const std::byte* from, std::size_t nbytes) = nullptr;
+  void (*read)(int index, std::byte* to, const std::byte* from, std::size_t nbytes) = nullptr;
 
   // What follows is null where a device has no streams: work on it is done when it was asked for.
 
@@ -52,6 +61,11 @@ struct DeviceBackend {
   /// Puts a kernel with its operands into the queue. Null: kernels are called on the host, get the
   /// stream, and enqueue what they do themselves.
   Ticket (*launch)(const StreamId& stream, std::unique_ptr<KernelJob> job) = nullptr;
+  /// Puts a copy of as many bytes, between devices of the type, or the setting of all bytes to
+  /// `value` into the queue. Null: the bytes come from the host.
+  Ticket (*copy)(const StreamId& stream, const DeviceRegion& to,
+                 const DeviceRegion& from) = nullptr;
+  Ticket (*fill)(const StreamId& stream, const DeviceRegion& to, std::byte value) = nullptr;
   /// The point behind all work that a stream was given so far.
   Ticket (*mark)(const StreamId& stream) = nullptr;
   /// Work that `stream` is given from now on begins after `ticket`, of a stream of this backend.
@@ -78,9 +92,14 @@ class RegisterDevice {
   DeviceType type_;
 };
 
+namespace detail {
+/// Whether a backend says so; false for types without one.
+[[nodiscard]] bool backend_is_host_addressable(DeviceType type) noexcept;
+}  // namespace detail
+
 /// True when the host reaches the elements of tensors on `device` by their addresses.
 [[nodiscard]] inline bool is_host_addressable(const Device& device) noexcept {
-  return device.type == DeviceType::cpu;
+  return device.type == DeviceType::cpu || detail::backend_is_host_addressable(device.type);
 }
 
 }  // namespace tessera

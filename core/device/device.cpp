@@ -35,6 +35,13 @@ std::string known_names() {
   return text;
 }
 
+/// Null where there is none, of numbers that are no types among them.
+const DeviceBackend* find_backend(DeviceType type) {
+  const auto& backends = device_types().backends;
+  const auto number = static_cast<std::size_t>(type);
+  return number < backends.size() ? backends[number] : nullptr;
+}
+
 bool has_one(DeviceType type) {
   return type == DeviceType::cpu || type == DeviceType::meta;
 }
@@ -65,7 +72,7 @@ void check_available(const Device& device) {
                                "; got ", device, ", expected cpu or meta");
     return;
   }
-  const DeviceBackend* backend = device_types().backends[static_cast<std::size_t>(device.type)];
+  const DeviceBackend* backend = find_backend(device.type);
   check<NotImplementedError>(backend != nullptr, "device type \"", device.type,
                              "\" is not available in this build");
   check<NotImplementedError>(device.index >= 0 && device.index < backend->count(),
@@ -75,6 +82,11 @@ void check_available(const Device& device) {
 
 const DeviceBackend& backend_of(DeviceType type) noexcept {
   return *device_types().backends[static_cast<std::size_t>(type)];
+}
+
+bool detail::backend_is_host_addressable(DeviceType type) noexcept {
+  const DeviceBackend* backend = find_backend(type);
+  return backend != nullptr && backend->host_addressable;
 }
 
 RegisterDevice::RegisterDevice(const DeviceBackend& backend) {
@@ -95,7 +107,9 @@ RegisterDevice::RegisterDevice(const DeviceBackend& backend) {
 }
 
 std::ostream& operator<<(std::ostream& out, DeviceType type) {
-  return out << device_types().names[static_cast<std::size_t>(type)];
+  const auto& names = device_types().names;
+  const auto number = static_cast<std::size_t>(type);
+  return number < names.size() && !names[number].empty() ? out << names[number] : out << number;
 }
 
 std::ostream& operator<<(std::ostream& out, const Device& device) {

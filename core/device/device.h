@@ -13,7 +13,7 @@ namespace tessera {
 /// bring a type of its own, behind these.
 enum class DeviceType : std::uint8_t { cpu, cuda, meta, xpu, ipu, mtia };
 
-inline constexpr int kDeviceTypeCount = 8;  ///< the most that a program can have
+inline constexpr int kDeviceTypeCount = 10;  ///< the most that a program can have
 
 struct Device {
   DeviceType type = DeviceType::cpu;

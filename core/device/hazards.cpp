@@ -16,7 +16,7 @@ constexpr StreamId kHost{};
 
 /// A stream can wait for another one of its own kind of device; else the host waits for both.
 void make_wait(const StreamId& stream, const Ticket& ticket) {
-  if (!is_host_addressable(stream.device) && stream.device.type == ticket.stream.device.type) {
+  if (stream.device.type != DeviceType::cpu && stream.device.type == ticket.stream.device.type) {
     backend_of(stream.device.type).wait(stream, ticket);
   } else {
     synchronize(ticket);

@@ -35,7 +35,7 @@ bool reached(const Ticket& ticket) {
   if (!ticket) {
     return true;
   }
-  if (!is_host_addressable(ticket.stream.device)) {
+  if (ticket.stream.device.type != DeviceType::cpu) {
     return backend_of(ticket.stream.device.type).reached(ticket);
   }
   const std::shared_ptr<PolledStream> stream = polled_stream(ticket.stream);
@@ -46,7 +46,7 @@ void synchronize(const Ticket& ticket) {
   if (!ticket) {
     return;
   }
-  if (!is_host_addressable(ticket.stream.device)) {
+  if (ticket.stream.device.type != DeviceType::cpu) {
     backend_of(ticket.stream.device.type).synchronize(ticket);
   } else if (const auto stream = polled_stream(ticket.stream); stream != nullptr) {
     stream->synchronize(ticket.number);

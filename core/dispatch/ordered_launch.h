@@ -12,7 +12,7 @@ namespace tessera {
 /// stream, or one has work on an operand.
 [[nodiscard]] inline bool needs_order(std::span<TensorImpl* const> inputs,
                                       std::span<TensorImpl* const> outputs) noexcept {
-  bool any = !is_host_addressable(outputs[0]->device);
+  bool any = outputs[0]->device.type != DeviceType::cpu;
   for (const TensorImpl* x : inputs) {
     any |= x != nullptr && x->storage && x->storage->has_hazards();
   }

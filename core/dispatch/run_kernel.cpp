@@ -32,8 +32,8 @@ void run_dense(const OpDef& op, OpDef::KernelFunction fast, Kernel& k, const voi
 
 /// The type of device whose kernels run on `device`.
 DeviceType kernels_of(const Device& device) {
-  return is_host_addressable(device) ? device.type
-                                     : backend_of(device.type).kernels_of.value_or(device.type);
+  return device.type == DeviceType::cpu ? device.type
+                                        : backend_of(device.type).kernels_of.value_or(device.type);
 }
 
 [[nodiscard]] OpDef::KernelFunction fast_kernel(const OpDef& op, DeviceType device) {
@@ -143,7 +143,7 @@ void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs) {
   if (!has_elements(kernel) || (fast != nullptr && fast(kernel, attrs))) {
     return;
   }
-  if (!is_host_addressable(device)) {
+  if (device.type != DeviceType::cpu) {
     fail_without_kernel(op, device, fast != nullptr);
   }
   if (any_strided_output(kernel) || (fast != nullptr && any_strided_input(kernel))) {

@@ -12,6 +12,7 @@
 #include <tessera/core/ops/unsqueeze.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/transfer.h>
 
 namespace tessera {
 namespace {
@@ -121,8 +122,8 @@ class Resolver {
 }  // namespace
 
 std::vector<Tensor> nonzero(const Tensor& mask) {
-  static_cast<void>(mask.raw_data());  // waits for pending work
-  const TensorImpl& x = mask.get();
+  const Tensor host = to_host(mask);
+  const TensorImpl& x = host.get();
   std::vector<std::vector<std::int64_t>> positions(static_cast<std::size_t>(mask.ndim()));
   StridedCounter<1> at(x.shape, {x.strides});
   for (std::int64_t n = x.numel(); n > 0; --n, at.next()) {
@@ -134,7 +135,8 @@ std::vector<Tensor> nonzero(const Tensor& mask) {
   }
   std::vector<Tensor> lists;
   for (const std::vector<std::int64_t>& list : positions) {
-    lists.push_back(from_values<std::int64_t>(list, {static_cast<std::int64_t>(list.size())}));
+    lists.push_back(on_device(
+        from_values<std::int64_t>(list, {static_cast<std::int64_t>(list.size())}), mask.device()));
   }
   return lists;
 }
@@ -159,7 +161,7 @@ void assign(const Tensor& x, std::initializer_list<Index> indices, const Tensor&
 
 void assign(const Tensor& x, std::initializer_list<Index> indices, Number value) {
   value.check_fits(x.dtype(), "assign");
-  assign(x, indices, value.tensor());
+  assign(x, indices, on_device(value.tensor(), x.device()));
 }
 
 }  // namespace tessera

@@ -19,8 +19,8 @@ namespace {
 
 template <class F>
 Tensor generate(const Shape& shape, const TensorOptions& options, F&& value_at) {
-  const bool on_host = is_host_addressable(options.device);
   Tensor result = empty(shape, {.dtype = options.dtype, .device = options.device});
+  const bool on_host = is_host_addressable(options.device);
   if (options.device.type != DeviceType::meta) {
     const Tensor made = on_host ? result : empty(shape, {.dtype = options.dtype});
     TensorImpl& x = made.get();
@@ -120,7 +120,12 @@ Tensor empty(const Shape& shape, const TensorOptions& options) {
 }
 
 Tensor zeros(const Shape& shape, const TensorOptions& options) {
-  return full(shape, 0, options);
+  if (options.device.type == DeviceType::cpu || options.device.type == DeviceType::meta) {
+    return full(shape, 0, options);
+  }
+  Tensor result = empty(shape, {.dtype = options.dtype, .device = options.device});
+  set_to_zero(result);
+  return result.set_requires_grad(options.requires_grad);
 }
 
 Tensor ones(const Shape& shape, const TensorOptions& options) {

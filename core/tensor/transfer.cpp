@@ -1,6 +1,8 @@
 #include <tessera/core/tensor/transfer.h>
 
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include <tessera/core/base/hash.h>
 #include <tessera/core/device/backend.h>
@@ -63,13 +65,55 @@ Tensor dense_on_host(const Tensor& x) {
   return dense;
 }
 
+DeviceRegion region_of(const Tensor& x) {
+  return {x.device().index, address_of(x.get()), x.nbytes()};
+}
+
+/// Gives what `launch` puts into a stream's queue, which writes to `to` and reads `from`, to the
+/// current stream of the device of `to`.
+template <class Launch>
+void launch_write(const Tensor& to, const Tensor* from, const Launch& launch) {
+  const StreamId stream = current_stream(to.device());
+  Storage& written = *to.get().storage;
+  std::vector<Ticket> before = tickets_before(written, true);
+  if (from != nullptr) {
+    const std::vector<Ticket> writes = tickets_before(*from->get().storage, false);
+    before.insert(before.end(), writes.begin(), writes.end());
+  }
+  wait_for(stream, std::move(before));
+  const Ticket done = launch(stream);
+  if (from != nullptr) {
+    after_read(*from->get().storage, done);
+  }
+  after_write(written, done);
+}
+
+/// Lets the backend that both belong to copy the elements. False where it does not.
+bool copy_on_device(const Tensor& to, const Tensor& from) {
+  const bool together =
+      to.device().type == from.device().type && to.device().type != DeviceType::cpu;
+  const auto copy = together ? backend_of(to.device().type).copy : nullptr;
+  if (copy == nullptr || !from.is_contiguous()) {
+    return false;
+  }
+  launch_write(to, &from, [&](const StreamId& stream) {
+    return copy(stream, region_of(to), region_of(from));
+  });
+  return true;
+}
+
 }  // namespace
 
 Tensor to_host(const Tensor& x) {
   check<NotImplementedError>(static_cast<bool>(x.get().storage),
                              "data: a meta tensor has no elements");
   wait_until_readable(*x.get().storage);
-  return is_host_addressable(x.device()) ? x.detach() : copied_to_host(x.get());
+  if (!is_host_addressable(x.device())) {
+    return copied_to_host(x.get());
+  }
+  Tensor host = x.detach();
+  host.get().device = Device{};
+  return host;
 }
 
 Tensor on_device(const Tensor& x, const Device& device) {
@@ -77,7 +121,7 @@ Tensor on_device(const Tensor& x, const Device& device) {
   if (x.device() == device) {
     return x.detach();
   }
-  if (is_host_addressable(device)) {
+  if (device.type == DeviceType::cpu && !is_host_addressable(x.device())) {
     return dense_on_host(x);
   }
   const Tensor moved = empty(x.shape(), {.dtype = x.dtype(), .device = device});
@@ -93,12 +137,12 @@ void transfer(const Tensor& to, const Tensor& from) {
         from.shape(), " ", from.dtype(), ", expected ", to.shape(), " ", to.dtype());
   check(to.is_contiguous(), "transfer: the destination is not dense; got strides ", to.strides(),
         ", expected those of a dense tensor ", to.shape());
-  check<NotImplementedError>(static_cast<bool>(to.get().storage),
+  check<NotImplementedError>(to.get().storage && from.get().storage,
                              "transfer: a meta tensor has no elements");
-  const Tensor host = dense_on_host(from);
-  if (to.numel() == 0) {
+  if (to.numel() == 0 || copy_on_device(to, from)) {
     return;
   }
+  const Tensor host = dense_on_host(from);
   wait_until_writable(*to.get().storage);
   const std::byte* bytes = address_of(host.get());
   if (is_host_addressable(to.device())) {
@@ -109,12 +153,23 @@ void transfer(const Tensor& to, const Tensor& from) {
 }
 
 void set_to_zero(const Tensor& to) {
-  if (!is_host_addressable(to.device())) {
-    return transfer(to, zeros(to.shape(), {.dtype = to.dtype()}));
-  }
   check<InternalError>(to.is_contiguous(), "set_to_zero: the tensor is not dense");
-  wait_until_writable(*to.get().storage);
-  std::memset(address_of(to.get()), 0, to.nbytes());
+  check<NotImplementedError>(static_cast<bool>(to.get().storage),
+                             "set_to_zero: a meta tensor has no elements");
+  if (to.numel() == 0) {
+    return;
+  }
+  const Device device = to.device();
+  if (const auto fill = device.type == DeviceType::cpu ? nullptr : backend_of(device.type).fill;
+      fill != nullptr) {
+    launch_write(to, nullptr,
+                 [&](const StreamId& stream) { return fill(stream, region_of(to), std::byte{0}); });
+  } else if (is_host_addressable(device)) {
+    wait_until_writable(*to.get().storage);
+    std::memset(address_of(to.get()), 0, to.nbytes());
+  } else {
+    transfer(to, full(to.shape(), 0, {.dtype = to.dtype()}));
+  }
 }
 
 std::uint64_t hash_elements(const Tensor& x, std::uint64_t seed) {

@@ -7,9 +7,9 @@
 
 namespace tessera {
 
-/// The elements of `x` where the host reads them, off the tape: in x's own memory, or in a copy of
-/// what lies elsewhere, with x's strides. Waits for the work that writes them, and rethrows its
-/// error. Throws NotImplementedError for a tensor without elements.
+/// The elements of `x` on the CPU, off the tape: in x's own memory where the host reaches it, else
+/// in a copy, with x's strides. Waits for the work that writes them, and rethrows its error. Throws
+/// NotImplementedError for a tensor without elements.
 [[nodiscard]] Tensor to_host(const Tensor& x);
 
 /// The elements of `x` on `device`, off the tape: x's own memory when they are there, else dense
@@ -18,7 +18,8 @@ namespace tessera {
 [[nodiscard]] Tensor on_device(const Tensor& x, const Device& device);
 
 /// Writes the elements of `from` to `to`, which is dense, of the same shape and dtype, each on any
-/// device; autograd does not notice. Throws InvalidArgument for others.
+/// device; autograd does not notice. Work on a stream where both are on devices of one type and its
+/// backend copies. Throws InvalidArgument for others.
 void transfer(const Tensor& to, const Tensor& from);
 
 /// Writes +0 to all elements of `to`, which is dense, on any device; autograd does not notice.

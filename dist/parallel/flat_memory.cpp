@@ -26,7 +26,7 @@ FlatRange FlatRange::common_with(const FlatRange& other) const {
 
 FlatMemory::FlatMemory(Communicator& comm, const Device& device, std::int64_t count,
                        MemoryCategory category, std::int64_t more) {
-  if (!is_host_addressable(device)) {
+  if (device.type != DeviceType::cpu) {
     const CategoryScope scope(category);
     storage_ = zeros({count + more}, {.device = device}).get().storage;
     return;
@@ -94,7 +94,7 @@ std::vector<std::byte*> FlatMemory::peers_on_host(const Communicator& comm) cons
 }
 
 void FlatMemory::take_pages(FlatRange range) const {
-  if (storage_ && is_host_addressable(storage_->device())) {
+  if (storage_ && storage_->device().type == DeviceType::cpu) {
     tessera::take_pages({storage_->data() + bytes_of(range.first), bytes_of(range.count())});
   }
 }

@@ -8,7 +8,6 @@
 #include <tessera/core/base/random_state.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/tensor/factories.h>
-#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/build/construction.h>
 #include <tessera/nn/build/meta_scope.h>
 #include <tessera/nn/tree/module_access.h>
@@ -158,15 +157,12 @@ Tensor given_to(const Module& module, const std::string& name, const Slot& slot)
 /// Drawn for the name in the model that `module` was made in, wherever it is now.
 Tensor new_value(const Module& module, const SlotEntry& entry) {
   const Slot& slot = *entry.slot;
-  if (module.device().type == DeviceType::meta) {
-    return empty(slot.shape, {.dtype = slot.dtype, .device = module.device()});
-  }
-  const Tensor value = empty(slot.shape, {.dtype = slot.dtype});
+  Tensor value = empty(slot.shape, {.dtype = slot.dtype, .device = module.device()});
   const BuildProgress& progress = progress_of(module);
   slot.initializer(
       value, Box::all_of(slot.shape),
       {.key = mix(progress.model_key.value_or(0), hash_name(dotted(progress.path, entry.name)))});
-  return on_device(value, module.device());
+  return value;
 }
 
 /// What was given for a parameter, or a new value.
@@ -178,7 +174,7 @@ Tensor first_value(const Module& module, const SlotEntry& entry) {
 
 void fill_slot(const Module& module, const SlotEntry& entry) {
   Slot& slot = *entry.slot;
-  if (slot.value.defined() || !slot.sized() || slot.initializer == nullptr) {
+  if (slot.value.defined() || !slot.sized() || !slot.initializer) {
     return;
   }
   const bool parameter = slot.kind == Slot::Kind::parameter;

@@ -67,7 +67,7 @@ void ConvBase::infer_sizes(const Tensor& x) {
   setup_.in_channels = x.size(-ndim() - 1);
   setup_ = checked(std::move(setup_));
   weight.materialize(weight_shape(setup_));
-  if (bias.defined() && bias.slot()->initializer == nullptr) {
+  if (bias.defined() && !bias.slot()->initializer) {
     bias.slot()->initializer = bias_default(setup_);
   }
 }

@@ -36,7 +36,7 @@ void Linear::infer_sizes(const Tensor& x) {
   check<ValueError>(x.ndim() >= 1, "Linear: needs an input of one dim or more; got ", x.shape());
   const std::int64_t in_features = x.size(-1);
   weight.materialize({weight.declared_shape()[0], in_features});
-  if (bias.defined() && bias.slot()->initializer == nullptr) {
+  if (bias.defined() && !bias.slot()->initializer) {
     bias.slot()->initializer = bias_default(in_features);
   }
 }

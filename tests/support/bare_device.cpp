@@ -44,10 +44,29 @@ constexpr DeviceBackend kBare{.name = "bare",
                               .read = read_closed};
 const RegisterDevice register_bare{kBare};
 
+DeviceBlock allocate_open(const StreamId&, std::size_t nbytes, MemoryCategory category) {
+  return {.memory = allocate(nbytes, category)};
+}
+
+void deallocate_open(const MemoryBlock& block, const StreamId&, std::span<const Ticket>) noexcept {
+  deallocate(block);
+}
+
+constexpr DeviceBackend kOpen{.name = "open",
+                              .host_addressable = true,
+                              .count = count,
+                              .allocate = allocate_open,
+                              .deallocate = deallocate_open};
+const RegisterDevice register_open{kOpen};
+
 }  // namespace
 
 Device bare_device() {
   return {.type = register_bare.type()};
+}
+
+Device open_device() {
+  return {.type = register_open.type()};
 }
 
 std::size_t bare_bytes() {

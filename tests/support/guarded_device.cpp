@@ -14,6 +14,9 @@
 namespace tessera::test {
 namespace {
 
+/// By the access of this thread that is about to come, which may ask for it again.
+thread_local Ticket left_out;
+
 struct Guarded {
   std::mutex mutex;
   GuardedStreams streams;
@@ -22,7 +25,6 @@ struct Guarded {
   std::vector<StreamId> closed;  ///< to be opened again: clocks stay short
   std::size_t waits = 0;
   std::optional<std::size_t> ignored;
-  Ticket left_out;  ///< by the access that is about to come, which may ask for it again
 
   /// Counts a wait by what knows `clock`; false where it is not to be done.
   bool counts(const VectorClock& clock, const Ticket& ticket) {
@@ -33,6 +35,22 @@ struct Guarded {
       left_out = ticket;
     }
     return left_out != ticket;
+  }
+
+  /// What the host found reached by asking was a wait where its access to these bytes needs it.
+  void count_polls(std::span<const std::byte> bytes, bool writes) {
+    std::vector<Ticket> polled = memory.before(bytes, writes);
+    std::erase_if(polled, [&](const Ticket& ticket) {
+      return streams.clock_of_host().covers(ticket) || !streams.is_polled(ticket);
+    });
+    for (const Ticket& ticket : polled) {
+      const bool implied = std::ranges::any_of(polled, [&](const Ticket& other) {
+        return other != ticket && streams.clock_at(other).covers(ticket);
+      });
+      if (!implied && counts(streams.clock_of_host(), ticket)) {
+        streams.count_as_waited(ticket);
+      }
+    }
   }
 };
 
@@ -68,23 +86,25 @@ void deallocate_guarded(const MemoryBlock& block, const StreamId& home,
       g.streams.push(home, [pages] { std::memset(pages.writable, 0xcb, pages.nbytes); });
   g.memory.write({pages.closed, pages.nbytes}, known, ticket, "the end of a storage");
   g.memory.give_back(block.data, home.device.index, ticket);
-  g.left_out = {};
+  left_out = {};
 }
 
 void write_guarded(int, std::byte* to, const std::byte* from, std::size_t nbytes) {
   Guarded& g = guarded();
   const std::lock_guard lock(g.mutex);
+  g.count_polls({to, nbytes}, true);
   g.memory.write({to, nbytes}, g.streams.clock_of_host(), {}, "the host");
   std::memcpy(writable_address(to, nbytes), from, nbytes);
-  g.left_out = {};
+  left_out = {};
 }
 
 void read_guarded(int, std::byte* to, const std::byte* from, std::size_t nbytes) {
   Guarded& g = guarded();
   const std::lock_guard lock(g.mutex);
+  g.count_polls({from, nbytes}, false);
   g.memory.read({from, nbytes}, g.streams.clock_of_host(), {}, "the host");
   std::memcpy(to, writable_address(from, nbytes), nbytes);
-  g.left_out = {};
+  left_out = {};
 }
 
 StreamId open_stream(int index, const char*) {
@@ -167,7 +187,7 @@ Ticket launch_guarded(const StreamId& stream, std::unique_ptr<KernelJob> job) {
   const VectorClock known = g.streams.clock_of(stream);
   const Ticket ticket{stream, g.streams.last(stream).number + 1};
   note_accesses(g, *job, known, ticket);
-  g.left_out = {};
+  left_out = {};
   for (const Ref<TensorImpl>& x : operands) {
     if (lies_there(x)) {
       open_operand(*x, std::ranges::find(written, block_of(x)) != written.end());
@@ -175,6 +195,31 @@ Ticket launch_guarded(const StreamId& stream, std::unique_ptr<KernelJob> job) {
   }
   const std::shared_ptr<KernelJob> shared = std::move(job);
   return g.streams.push(stream, [shared] { shared->run(); });
+}
+
+Ticket copy_guarded(const StreamId& stream, const DeviceRegion& to, const DeviceRegion& from) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  VectorClock known = g.streams.clock_of(stream);
+  const Ticket ticket{stream, g.streams.last(stream).number + 1};
+  g.memory.read({from.data, from.nbytes}, known, ticket, "a copy");
+  known.join(ticket);
+  g.memory.write({to.data, to.nbytes}, known, ticket, "a copy");
+  left_out = {};
+  std::byte* const there = writable_address(to.data, to.nbytes);
+  const std::byte* const here = writable_address(from.data, from.nbytes);
+  return g.streams.push(stream, [=, n = to.nbytes] { std::memmove(there, here, n); });
+}
+
+Ticket fill_guarded(const StreamId& stream, const DeviceRegion& to, std::byte value) {
+  Guarded& g = guarded();
+  const std::lock_guard lock(g.mutex);
+  const Ticket ticket{stream, g.streams.last(stream).number + 1};
+  g.memory.write({to.data, to.nbytes}, g.streams.clock_of(stream), ticket, "a fill");
+  left_out = {};
+  std::byte* const there = writable_address(to.data, to.nbytes);
+  return g.streams.push(stream,
+                        [=, n = to.nbytes] { std::memset(there, static_cast<int>(value), n); });
 }
 
 Ticket mark_guarded(const StreamId& stream) {
@@ -216,6 +261,8 @@ constexpr DeviceBackend kGuarded{.name = "guarded",
                                  .open = open_stream,
                                  .close = close_stream,
                                  .launch = launch_guarded,
+                                 .copy = copy_guarded,
+                                 .fill = fill_guarded,
                                  .mark = mark_guarded,
                                  .wait = wait_guarded,
                                  .reached = reached_guarded,
@@ -236,6 +283,7 @@ GuardedRun::GuardedRun(std::uint64_t seed, std::optional<std::size_t> ignored) {
   g.streams.draw_from(seed);
   g.waits = 0;
   g.ignored = ignored;
+  left_out = {};
 }
 
 GuardedRun::~GuardedRun() {

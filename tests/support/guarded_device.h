@@ -32,7 +32,9 @@ class GuardedRun {
 
   /// Runs what waits; a sentence for each access since the last call that nothing ordered.
   [[nodiscard]] std::vector<std::string> reports();
-  /// The waits of the run so far that ordered what was not ordered before.
+  /// The waits of the run so far that ordered what was not ordered before: of streams and of the
+  /// host, which also waits where it asks for a ticket until that is reached and then touches what
+  /// the work before it did.
   [[nodiscard]] std::size_t waits() const;
 };
 

@@ -89,6 +89,19 @@ void GuardedMemory::write(std::span<const std::byte> bytes, const VectorClock& c
   block.writes.push_back(std::move(now));
 }
 
+std::vector<Ticket> GuardedMemory::before(std::span<const std::byte> bytes, bool writes) {
+  const Block& block = block_at(bytes.data());
+  std::vector<Ticket> tickets;
+  for (const auto* accesses : {&block.writes, &block.reads}) {
+    for (const Access& access : *accesses) {
+      if (meet(access.bytes, bytes) && (writes || accesses == &block.writes)) {
+        tickets.push_back(access.ticket);
+      }
+    }
+  }
+  return tickets;
+}
+
 std::vector<std::string> GuardedMemory::take_reports() {
   return std::exchange(reports_, {});
 }

@@ -33,6 +33,9 @@ class GuardedMemory {
   void write(std::span<const std::byte> bytes, const VectorClock& clock, const Ticket& ticket,
              const std::string& who);
 
+  /// The work that a read of these bytes, or a write, must come after.
+  [[nodiscard]] std::vector<Ticket> before(std::span<const std::byte> bytes, bool writes);
+
   /// The sentences, which are forgotten.
   [[nodiscard]] std::vector<std::string> take_reports();
 

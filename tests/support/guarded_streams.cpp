@@ -15,7 +15,7 @@ Ticket GuardedStreams::push(const StreamId& stream, std::function<void()> work) 
   Queue& queue = queues_[stream];
   asked_ = 0;
   const Ticket ticket{stream, ++queue.pushed};
-  queue.clock.join(host_);
+  queue.clock.join(polled_);
   queue.clock.join(ticket);
   queue.clocks.push_back(queue.clock);
   queue.items.push_back({std::move(work), ticket});
@@ -27,7 +27,7 @@ Ticket GuardedStreams::push(const StreamId& stream, std::function<void()> work) 
 
 void GuardedStreams::wait(const StreamId& stream, const Ticket& ticket, bool needs_success) {
   Queue& queue = queues_[stream];
-  queue.clock.join(queues_[ticket.stream].clocks[ticket.number - 1]);
+  queue.clock.join(clock_at(ticket));
   queue.items.push_back({nullptr, ticket, needs_success});
 }
 
@@ -50,7 +50,7 @@ bool GuardedStreams::reached(const Ticket& ticket) {
     return false;
   }
   rethrow(ticket);
-  host_.join(queues_[ticket.stream].clocks[ticket.number - 1]);
+  polled_.join(clock_at(ticket));
   return true;
 }
 
@@ -60,7 +60,7 @@ Ticket GuardedStreams::last(const StreamId& stream) {
 
 const VectorClock& GuardedStreams::clock_of(const StreamId& stream) {
   VectorClock& clock = queues_[stream].clock;
-  clock.join(host_);
+  clock.join(polled_);
   return clock;
 }
 
@@ -113,7 +113,12 @@ void GuardedStreams::run_until(const Ticket& ticket) {
   while (!done(ticket)) {
     check<InternalError>(run_one(), "guarded device: streams wait for each other");
   }
-  host_.join(queues_[ticket.stream].clocks[ticket.number - 1]);
+  count_as_waited(ticket);
+}
+
+void GuardedStreams::count_as_waited(const Ticket& ticket) {
+  host_.join(clock_at(ticket));
+  polled_.join(clock_at(ticket));
 }
 
 void GuardedStreams::run_all() {

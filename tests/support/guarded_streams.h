@@ -34,10 +34,19 @@ class GuardedStreams {
   /// what waits until it is. Rethrows the error of work up to it.
   [[nodiscard]] bool reached(const Ticket& ticket);
   [[nodiscard]] Ticket last(const StreamId& stream);
-  /// What work that is pushed to `stream` next knows; what the host does. Its threads are taken for
-  /// one: what one of them found reached was ordered before all that any of them does later.
+  /// What work that is pushed to `stream` next knows; what the host does by its waits. Its threads
+  /// are taken for one: what one of them found reached was ordered before all that any of them does
+  /// later.
   [[nodiscard]] const VectorClock& clock_of(const StreamId& stream);
   [[nodiscard]] const VectorClock& clock_of_host() const { return host_; }
+  /// Whether the host found `ticket` reached when it asked, or waited for it.
+  [[nodiscard]] bool is_polled(const Ticket& ticket) const { return polled_.covers(ticket); }
+  /// What the work before `ticket` knew, with itself.
+  [[nodiscard]] const VectorClock& clock_at(const Ticket& ticket) const {
+    return queues_.at(ticket.stream).clocks[ticket.number - 1];
+  }
+  /// That was as good as a wait.
+  void count_as_waited(const Ticket& ticket);
 
  private:
   struct Item {
@@ -64,7 +73,8 @@ class GuardedStreams {
 
   std::map<StreamId, Queue> queues_;
   VectorClock host_;
-  int asked_ = 0;  ///< how often a ticket was not reached since work came
+  VectorClock polled_;  ///< host_, and what was reached when the host asked
+  int asked_ = 0;       ///< how often a ticket was not reached since work came
   std::mt19937_64 random_{1};
 };
 

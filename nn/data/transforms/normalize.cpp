@@ -8,6 +8,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/data/transforms/picture.h>
 
 namespace tessera::data {
@@ -29,7 +30,8 @@ Tensor Normalize::operator()(const Tensor& x) const {
   check(channels == 1 || channels == x.size(0), "Normalize: another number of channels; got ",
         x.size(0), ", expected ", channels);
   const auto by_channel = [&](const std::vector<double>& values) {
-    return cast(from_values(std::span<const double>(values), {channels, 1, 1}), x.dtype());
+    const Tensor all = from_values(std::span<const double>(values), {channels, 1, 1});
+    return on_device(cast(all, x.dtype()), x.device());
   };
   return (x - by_channel(mean_)) / by_channel(std_);
 }

@@ -38,6 +38,17 @@ TEST(Backends, bring_types_with_names) {
   EXPECT_NE(unknown.find("bare"), std::string::npos) << unknown;
 }
 
+TEST(Backends, have_no_types_beyond_the_names) {
+  const auto type = static_cast<DeviceType>(200);
+  std::ostringstream text;
+  text << Device{.type = type, .index = 1};
+  EXPECT_EQ(text.str(), "200:1");
+  EXPECT_EQ(error_of([&] { check_available({.type = type}); }),
+            "device type \"200\" is not available in this build");
+  EXPECT_THROW(static_cast<void>(zeros({2}, {.device = {.type = type}})), NotImplementedError);
+  EXPECT_FALSE(is_host_addressable({.type = type}));
+}
+
 TEST(Backends, hold_what_factories_make) {
   const TensorOptions there{.device = bare_device()};
   EXPECT_EQ(zeros({3}, there).to_vector<float>(), (std::vector<float>{0, 0, 0}));

@@ -21,6 +21,7 @@ namespace {
 using test::guarded_device;
 using test::GuardedRun;
 using Sentences = std::vector<std::string>;
+using Zeros = std::vector<float>;
 
 constexpr std::uint64_t kOrders = 20;
 
@@ -113,6 +114,23 @@ TEST(Hazards, memory_is_free_when_the_streams_that_use_it_are_done) {
   }
 }
 
+TEST(Hazards, copies_between_devices_and_zeros_are_work_of_streams) {
+  for (std::uint64_t order = 0; order < kOrders; ++order) {
+    GuardedRun run(order);
+    {
+      const Stream side(guarded_device(), "side");
+      const Tensor x = on(side, [&] { return there({64}, 2) * there({64}, 4); });
+      const Tensor copy = on_device(x, guarded_device(1));
+      EXPECT_TRUE(copy.get().storage->has_hazards());
+      set_to_zero(x);
+      EXPECT_EQ((copy + copy).to_vector<float>(), std::vector<float>(64, 16));
+      EXPECT_EQ((x + x).to_vector<float>(), std::vector<float>(64, 0));
+      EXPECT_EQ(zeros({3}, {.device = guarded_device()}).to_vector<float>(), Zeros(3));
+    }
+    EXPECT_EQ(run.reports(), Sentences{});
+  }
+}
+
 struct Broken : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -159,8 +177,8 @@ TEST(Hazards, backward_runs_on_the_stream_too) {
   }
 }
 
-/// Each kind of wait once: of a read for a write, of a write for reads, of the host for both, of
-/// memory for the streams that used it, of a stream for memory's end.
+/// Each kind of wait once: of a read for a write, of a write for reads, of the host for both, of a
+/// copy and of zeros, of memory for the streams that used it, of a stream for memory's end.
 void wait_at_each_site(const Stream& a, const Stream& b) {
   const Tensor x = there({64}, 2);
   const Tensor y = on(a, [&] { return x + x; });
@@ -168,6 +186,10 @@ void wait_at_each_site(const Stream& a, const Stream& b) {
   on(a, [&] { return add_(y, x); });              // writes what b reads
   static_cast<void>(z.to_vector<float>());        // the host reads what b writes
   transfer(x, full({64}, 1));                     // the host writes what a reads
+  const Tensor u = on(a, [&] { return x * y; });
+  const Tensor copy = on_device(u, guarded_device(1));  // another device copies what a writes
+  set_to_zero(u);                                       // writes what that reads
+  static_cast<void>(copy.to_vector<float>());
   {
     const Tensor w = on(a, [&] { return x * y; });
     static_cast<void>(on(b, [&] { return w * z; }));

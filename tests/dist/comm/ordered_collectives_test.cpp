@@ -37,16 +37,20 @@ Collective sum_of(const Tensor& x) {
   return c;
 }
 
-/// (1 + rank) * 3, summed over ranks, doubled; then the sum is overwritten.
-void sum_without_waiting(Communicator& comm, const Device& device) {
+/// (1 + rank) * 3, summed over ranks, doubled; then the sum is overwritten. Both are returned.
+std::vector<std::vector<float>> sums_without_waiting(Communicator& comm, const Device& device) {
   const Tensor mine = full({kElements}, 1 + comm.rank(), {.device = device});
   const Tensor sum = mine * 3;
   static_cast<void>(comm.launch(sum_of(sum)));
   const Tensor twice = sum * 2;
   add_(sum, mine);
-  EXPECT_EQ(twice.to_vector<float>(), std::vector<float>(kElements, 18));
-  EXPECT_EQ(sum.to_vector<float>(),
-            std::vector<float>(kElements, static_cast<float>(10 + comm.rank())));
+  return {twice.to_vector<float>(), sum.to_vector<float>()};
+}
+
+void sum_without_waiting(Communicator& comm, const Device& device) {
+  const auto sums = sums_without_waiting(comm, device);
+  EXPECT_EQ(sums[0], std::vector<float>(kElements, 18));
+  EXPECT_EQ(sums[1], std::vector<float>(kElements, static_cast<float>(10 + comm.rank())));
 }
 
 TEST(OrderedCollectives, need_no_wait_on_the_host) {
@@ -64,6 +68,44 @@ TEST(OrderedCollectives, need_no_wait_on_a_device) {
               [](Communicator& comm) { sum_without_waiting(comm, guarded_device(comm.rank())); });
     EXPECT_EQ(run.reports(), std::vector<std::string>{});
   }
+}
+
+/// Runs `work` on ranks with guarded devices once, then without each of its waits in turn, which
+/// the clocks report. Returns how many there are.
+template <class Work>
+std::size_t expect_every_wait_is_missed(std::uint64_t order, const Work& work) {
+  const auto on_ranks = [&] {
+    run_ranks(kRanks, [&](Communicator& comm) { work(comm, guarded_device(comm.rank())); });
+  };
+  std::size_t waits = 0;
+  {
+    GuardedRun run(order);
+    on_ranks();
+    EXPECT_EQ(run.reports(), std::vector<std::string>{});
+    waits = run.waits();
+  }
+  for (std::size_t i = 0; i < waits; ++i) {
+    GuardedRun run(order, i);
+    on_ranks();
+    const bool came = run.waits() > i;  // ranks are threads: now and then one needs no wait
+    EXPECT_TRUE(!came || !run.reports().empty()) << "wait " << i << " of " << waits;
+  }
+  return waits;
+}
+
+TEST(OrderedCollectives, are_missed_by_the_clocks_whichever_wait_is_left_out) {
+  std::size_t most = 0, most_of_collectives = 0;
+  for (std::uint64_t order = 0; order < 10; ++order) {
+    most = std::max(most, expect_every_wait_is_missed(order, [](auto& comm, const Device& device) {
+                      static_cast<void>(sums_without_waiting(comm, device));
+                    }));
+    const auto sum = [](Communicator& comm, const Device& device) {  // which alone waits here
+      comm.launch(sum_of(full({kElements}, 2, {.device = device}) * 3)).wait();
+    };
+    most_of_collectives = std::max(most_of_collectives, expect_every_wait_is_missed(order, sum));
+  }
+  EXPECT_GE(most, 4U);
+  EXPECT_GE(most_of_collectives, 2U);
 }
 
 TEST(OrderedCollectives, gather_and_scatter_what_lies_on_a_device) {

@@ -23,6 +23,7 @@
 #include "dist/parallel/any_number_of_ranks.h"
 #include "support/error_of.h"
 #include "support/guarded_device.h"
+#include "support/sweep.h"
 
 namespace tessera::dist {
 namespace {
@@ -110,6 +111,32 @@ TEST(AnyDevice, trains_data_parallel_on_ranks_that_are_threads) {
 
 TEST(AnyDevice, trains_data_parallel_where_an_optimizer_wants_whole_parameters) {
   expect_same_on_guarded_ranks<optim::Muon>();
+}
+
+TEST(AnyDevice, is_missed_by_the_clocks_where_a_wait_of_data_parallel_is_left_out) {
+  const auto train = [] {
+    const auto on_rank = [](std::int64_t at_once, const auto& wrap) {
+      const Device device = test::guarded_device(Context::current().rank);
+      return train_gpt<optim::AdamW>(device, at_once, wrap);
+    };
+    static_cast<void>(train_on_ranks(on_rank, 4, 2, 0));
+  };
+  std::size_t waits = 0;
+  {
+    test::GuardedRun run(1);
+    train();
+    waits = run.waits();
+  }
+  EXPECT_GE(waits, 50U);
+  for (const int i : test::sampled(static_cast<int>(waits), 12)) {
+    test::GuardedRun run(1, static_cast<std::size_t>(i));
+    try {
+      train();
+    } catch (const std::exception&) {  // of a kernel that met what was not written yet
+    }
+    const bool came = run.waits() > static_cast<std::size_t>(i);
+    EXPECT_TRUE(!came || !run.reports().empty()) << "wait " << i << " of " << waits;
+  }
 }
 
 TEST(AnyDevice, data_parallel_names_the_parameter_that_lies_elsewhere) {

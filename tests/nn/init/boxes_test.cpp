@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include <tessera/core/ops/transpose.h>
 #include <tessera/core/tensor/elements.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/init/constant.h>
@@ -17,6 +18,10 @@
 #include <tessera/nn/init/uniform.h>
 #include <tessera/nn/init/xavier.h>
 #include <tessera/nn/layers/embedding_table.h>
+
+#include "support/bare_device.h"
+#include "support/error_of.h"
+#include "support/guarded_device.h"
 
 namespace tessera::nn {
 namespace {
@@ -50,8 +55,9 @@ const std::vector<Initialised>& initialised() {
 }
 
 /// What `initializer` puts in `box` into memory that holds sevens.
-std::vector<double> made(const Initializer& initializer, const Box& box, DType dtype) {
-  const Tensor value = full(box.shape, 7, {.dtype = dtype});
+std::vector<double> made(const Initializer& initializer, const Box& box, DType dtype,
+                         const Device& device = {}) {
+  const Tensor value = full(box.shape, 7, {.dtype = dtype, .device = device});
   initializer(value, box, {.key = 11});
   return value.to_vector<double>();
 }
@@ -82,6 +88,29 @@ TEST(Init, boxes_are_those_of_the_whole) {
       }
     }
   }
+}
+
+TEST(Init, fills_tensors_on_any_device) {
+  for (const auto& [name, initializer, shape] : initialised()) {
+    const Box all = Box::all_of(shape);
+    for (const Device& device :
+         {test::bare_device(), test::open_device(), test::guarded_device()}) {
+      EXPECT_EQ(made(initializer, all, DType::f32, device), made(initializer, all, DType::f32))
+          << name << " on " << device;
+    }
+    const Device meta{.type = DeviceType::meta};
+    initializer(empty(shape, {.device = meta}), all, {.key = 11});
+  }
+}
+
+TEST(Init, fills_dense_tensors_of_the_boxs_shape) {
+  const Tensor value = transpose(zeros({2, 3}));
+  EXPECT_EQ(testing_support::error_of<InvalidArgument>([&] {
+              init::normal()(value, Box::all_of({3, 2}), {.key = 1});
+            }),
+            "initializer: the tensor does not fit; got shape (3, 2) and strides (1, 3), expected a "
+            "dense one of shape (3, 2)");
+  EXPECT_THROW(init::zeros()(zeros({2, 3}), Box::all_of({3, 2}), {.key = 1}), InvalidArgument);
 }
 
 }  // namespace
