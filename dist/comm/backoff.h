@@ -46,7 +46,7 @@ class Backoff {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;  // not the seam: what it spares is this machine's cores
   static constexpr int kSpins = 60;
   static constexpr std::chrono::microseconds kYields{1000};
   static constexpr std::chrono::microseconds kShortNap{1000};
