@@ -130,8 +130,8 @@ TEST(OwnSamples, do_not_decide_buffers_inside_of_a_step) {
 /// A hook throws once, in the last pass of step 2; the caller catches that and tries again.
 TEST(OwnSamples, are_not_all_of_a_step_whose_backward_threw) {
   const auto train = [](std::int64_t at_once, const auto& wrap) {
+    auto loader = own_loader(at_once);  // sets the seed
     const auto model = nn::make<SeesBatches>();
-    auto loader = own_loader(at_once);
     [[maybe_unused]] const auto reducer = wrap(*model);
     optim::SGD optimizer(model->parameters(), {.lr = 0.1});
     bool thrown = false;
