@@ -19,9 +19,12 @@ constexpr std::int64_t kCount = 1 << 17;
 
 /// Launches one in a group that rank 0 gives up `after` so long, wherever the ranks are then.
 void fail_in_the_middle(Communicator& group, CollectiveKind kind, std::chrono::microseconds after) {
-  Collective c{.kind = kind, .count = kCount, .peer = group.size() - 1 - group.rank()};
-  if (kind == CollectiveKind::broadcast) {
-    c.peer = 1;
+  Collective c{.kind = kind, .count = kCount, .peer = 1};
+  if (kind == CollectiveKind::send || kind == CollectiveKind::receive) {
+    c.peer = group.size() - 1 - group.rank();  // of another host, where there are several
+    if (c.peer == group.rank()) {
+      return;
+    }
   }
   c.send = Operand(full({group.size() * kCount}, 1));
   c.receive = Operand(full({group.size() * kCount}, 2));
@@ -34,6 +37,15 @@ void fail_in_the_middle(Communicator& group, CollectiveKind kind, std::chrono::m
     work.wait();
   } catch (const CommError&) {  // unless it had ended before
   }
+}
+
+/// What this rank launches where rank 0 launches `kind`.
+CollectiveKind role_of(const Communicator& world, CollectiveKind kind) {
+  const bool front = world.rank() < world.size() / 2;
+  if (front || (kind != CollectiveKind::send && kind != CollectiveKind::receive)) {
+    return kind;
+  }
+  return kind == CollectiveKind::send ? CollectiveKind::receive : CollectiveKind::send;
 }
 
 class FailedOverMpi : public testing::TestWithParam<CollectiveKind> {};
@@ -49,14 +61,10 @@ TEST_P(FailedOverMpi, LeavesMemoryAloneThatOthersGotMeanwhile) {
   if (world.size() == 1) {
     return;
   }
-  const bool pairs = GetParam() == CollectiveKind::send || GetParam() == CollectiveKind::receive;
+  const CollectiveKind kind = role_of(world, GetParam());
   for (const int after : {0, 100, 300, 1000}) {
     const auto group = world.split(0, world.rank(), "given up");
-    const bool front = world.rank() < world.size() / 2;
-    const CollectiveKind mine = !pairs  ? GetParam()
-                                : front ? CollectiveKind::receive
-                                        : CollectiveKind::send;
-    fail_in_the_middle(*group, mine, std::chrono::microseconds(after));
+    fail_in_the_middle(*group, kind, std::chrono::microseconds(after));
     const Tensor fresh[] = {full({world.size() * kCount}, 3), full({world.size() * kCount}, 3)};
     for (int i = 0; i < 3; ++i) {
       barrier(world).wait();  // and what is under way arrives
