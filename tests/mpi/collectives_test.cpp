@@ -3,10 +3,10 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
-
-#include <random>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <tessera/core/base/error.h>
@@ -39,14 +39,17 @@ class Buffer {
   std::span<T> values_;
 };
 
+/// Random numbers, floating ones in [-1, 1), by Knuth's linear congruential generator (MMIX): tests
+/// are not optimised, and the standard library's generators would take most of their time.
 template <class T>
 void fill(std::span<T> values, unsigned seed) {
-  std::mt19937 generator(seed);
+  std::uint64_t state = seed * 0x9e3779b97f4a7c15U;
   for (T& value : values) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
     if constexpr (std::is_floating_point_v<T>) {
-      value = std::uniform_real_distribution<T>(-1, 1)(generator);
+      value = static_cast<T>(static_cast<std::int32_t>(state >> 32)) * T{0x1p-31};
     } else {
-      value = static_cast<T>(generator());
+      value = static_cast<T>(state >> 32);
     }
   }
 }
