@@ -51,6 +51,7 @@ endif()
 add_library(tessera_flags INTERFACE)
 target_compile_options(tessera_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
+  -fno-semantic-interposition   # as cmake/TesseraLibrary.cmake links: calls may be put in line
   -ffp-contract=off   # a fused multiply-add must be asked for: bits may not depend on the optimizer
   $<$<STREQUAL:${TESSERA_SANITIZE},thread>:-Wno-tsan>   # Asio's and libstdc++'s fences
   $<$<BOOL:${TESSERA_UNITY}>:-Wno-subobject-linkage>   # GCC takes an included source for a header

@@ -33,7 +33,11 @@ class InlineVector {
     }
     return *this;
   }
-  ~InlineVector() { destroy(); }
+  ~InlineVector() {
+    if (size_ != 0 || on_heap()) {  // most that hold what is rarely there are empty
+      destroy();
+    }
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
@@ -50,7 +54,7 @@ class InlineVector {
 
   template <class... Args>
   T& emplace_back(Args&&... args) {
-    if (size_ == capacity_) {
+    if (size_ == capacity_) [[unlikely]] {
       grow();
     }
     return *std::construct_at(data_ + size_++, std::forward<Args>(args)...);
@@ -82,7 +86,8 @@ class InlineVector {
       emplace_back(*first);
     }
   }
-  void grow() {
+  /// Out of line: inlined, its calls would take registers from every loop that fills one.
+  [[gnu::noinline, gnu::cold]] void grow() {
     const std::size_t capacity = capacity_ * 2;
     T* fresh = std::allocator<T>().allocate(capacity);
     std::uninitialized_move(begin(), end(), fresh);
@@ -109,7 +114,7 @@ class InlineVector {
     deallocate();
   }
   void deallocate() noexcept {
-    if (on_heap()) {
+    if (on_heap()) [[unlikely]] {
       std::allocator<T>().deallocate(data_, capacity_);
     }
     data_ = local();

@@ -8,13 +8,25 @@
 #include <tessera/core/device/hazards.h>
 
 namespace tessera {
+namespace {
+
+/// Gives a block back to the backend of `home`, behind what other streams do with it.
+[[gnu::noinline]] void give_back(const MemoryBlock& block, const StreamId& home,
+                                 const StorageSync* sync) {
+  const std::vector<Ticket> others =
+      sync != nullptr ? tickets_of_others(*sync, home) : std::vector<Ticket>();
+  backend_of(home.device.type).deallocate(block, home, others);
+}
+
+}  // namespace
+
 Storage::Storage(std::size_t nbytes, Device device, MemoryCategory category)
-    : home_(current_stream(device)) {
-  check_available(device);
-  if (device.type == DeviceType::cpu) {
-    block_ = allocate(nbytes, category);
+    : block_(device == Device{} ? allocate(nbytes, category) : MemoryBlock()),  // in place
+      home_(current_stream(device)) {
+  if (device == Device{}) [[likely]] {
     return;
   }
+  check_available(device);
   const DeviceBlock block = backend_of(device.type).allocate(home_, nbytes, category);
   block_ = block.memory;
   after_write(*this, block.free_from);
@@ -46,12 +58,13 @@ StorageSync& Storage::ensure_sync() {
 
 Storage::~Storage() {
   const std::unique_ptr<StorageSync> sync(this->sync());
-  if (owned_ && home_.device.type == DeviceType::cpu) {
+  if (!owned_) {
+    return;
+  }
+  if (home_.device.type == DeviceType::cpu) [[likely]] {
     deallocate(block_);  // work on the host's memory holds a Ref
-  } else if (owned_) {
-    const std::vector<Ticket> others =
-        sync != nullptr ? tickets_of_others(*sync, home_) : std::vector<Ticket>();
-    backend_of(home_.device.type).deallocate(block_, home_, others);
+  } else {
+    give_back(block_, home_, sync.get());
   }
 }
 

@@ -1,7 +1,5 @@
 #include <tessera/core/dispatch/run.h>
 
-#include <vector>
-
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/memory_stats.h>
 #include <tessera/core/dispatch/ordered_launch.h>
@@ -113,9 +111,10 @@ void check_elements_writable(const char* op, const TensorImpl& x) {
 }
 
 using Operands = InlineVector<TensorImpl*, 6>;
+using Copies = InlineVector<Ref<TensorImpl>, 1>;
 
-void launch_kernel(const OpDef& op, Kernel& kernel, std::span<TensorImpl* const> inputs,
-                   std::span<TensorImpl* const> outputs, const void* attrs) {
+inline void launch_kernel(const OpDef& op, Kernel& kernel, std::span<TensorImpl* const> inputs,
+                          std::span<TensorImpl* const> outputs, const void* attrs) {
   if (needs_order(inputs, outputs)) [[unlikely]] {
     launch_ordered(op, kernel, attrs);
   } else {
@@ -137,10 +136,10 @@ Ref<TensorImpl> copy_of(TensorImpl& x) {
 
 /// Puts copies in place of inputs that share memory with `destinations`, but not their elements;
 /// they live as long as what is returned.
-std::vector<Ref<TensorImpl>> copy_torn(std::span<const TensorRef> inputs, Operands& operands,
-                                       const Outputs& destinations) {
+Copies copy_torn(std::span<const TensorRef> inputs, Operands& operands,
+                 const Outputs& destinations) {
   const OverlapFinder written({destinations.data(), destinations.size()});
-  std::vector<Ref<TensorImpl>> copies;
+  Copies copies;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i]->defined() && written.worst_with(inputs[i]) == Overlap::partial) {
       operands[i] = copies.emplace_back(copy_of(*operands[i])).get();
@@ -194,7 +193,7 @@ void launch(const Call& call, const Outputs& destinations) {
   for (const Tensor& x : call.inputs) {
     inputs.push_back(x.impl().get());
   }
-  std::vector<Ref<TensorImpl>> copies;
+  Copies copies;
   if (!destinations.empty()) [[unlikely]] {
     copies = copy_torn(call.inputs, inputs, destinations);
   }

@@ -56,9 +56,9 @@ void Optimizer::require_kept_equal() const {
           item.slot->name,
           " by its own samples alone, and ranks would train different models; call "
           "dist::data_parallel(model, world.communicator(), {.grain = loader.grain()}) before the "
-          "first step and keep what it returns where all of a model may be replaced, or start the "
-          "world with WorldOptions{.independent = true} where every rank "
-          "trains a model of its own");
+          "first step and keep what it returns where all of a model may be replaced, make the "
+          "optimizer anew where the parameter has left the model since, or start the world with "
+          "WorldOptions{.independent = true} where every rank trains a model of its own");
   }
 }
 
