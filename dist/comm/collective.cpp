@@ -25,4 +25,8 @@ const char* to_string(CollectiveKind kind) noexcept {
   return at < kNames.size() ? kNames[at] : "?";
 }
 
+std::ostream& operator<<(std::ostream& out, CollectiveKind kind) {
+  return out << to_string(kind);
+}
+
 }  // namespace tessera::dist

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -91,5 +92,6 @@ struct Collective {
 };
 
 [[nodiscard]] const char* to_string(CollectiveKind) noexcept;
+std::ostream& operator<<(std::ostream&, CollectiveKind);
 
 }  // namespace tessera::dist

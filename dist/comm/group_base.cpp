@@ -1,6 +1,7 @@
 #include <tessera/dist/comm/group_base.h>
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 #include <utility>
 #include <vector>
@@ -13,18 +14,25 @@
 namespace tessera::dist {
 namespace {
 
+struct HostOperands {
+  HostOperands(const Collective& c, const Membership& group)
+      : send(HostOperand::sent(c, group.rank, group.size())),
+        receive(HostOperand::received(c, group.rank, group.size())) {}
+  HostOperand send, receive;
+};
+
 /// The collective with its coroutine, which refers to it and to the core. What lies on a device, or
 /// in uneven parts, is copied first and back at the end.
 class Launched final : public Operation {
  public:
-  Launched(std::shared_ptr<ProgressEngine> progress, Health& health, GroupCore& core, Collective c,
-           const Membership& group)
-      : Operation(std::move(progress), health),
-        collective_(std::move(c)),
-        send_(HostOperand::sent(collective_, group.rank, group.size())),
-        receive_(HostOperand::received(collective_, group.rank, group.size())) {
-    collective_.send = send_.get();
-    collective_.receive = receive_.get();
+  Launched(std::shared_ptr<ProgressEngine> progress, Health& health, GroupCore& core,
+           Collective&& c, const Membership& group)
+      : Operation(std::move(progress), health), collective_(std::move(c)) {
+    if (!takes_as_given(collective_)) [[unlikely]] {
+      host_ = std::make_unique<HostOperands>(collective_, group);
+      collective_.send = host_->send.get();
+      collective_.receive = host_->receive.get();
+    }
     task = core.start(collective_);
   }
   ~Launched() override { task = Task(); }  // before what it refers to
@@ -33,43 +41,53 @@ class Launched final : public Operation {
   [[nodiscard]] const Collective& collective() const { return collective_; }
 
  protected:
-  void begin() override { send_.fetch(); }
-  void end() override { receive_.give_back(); }
+  void begin() override {
+    if (host_ != nullptr) {
+      host_->send.fetch();
+    }
+  }
+  void end() override {
+    if (host_ != nullptr) {
+      host_->receive.give_back();
+    }
+  }
   void release() noexcept override {
-    collective_ = {};
-    send_ = receive_ = HostOperand::sent({}, 0, 1);
+    collective_.send.storage = nullptr;
+    collective_.receive.storage = nullptr;
+    collective_.tree.reset();
+    host_.reset();
   }
 
  private:
   Collective collective_;
-  HostOperand send_, receive_;
+  std::unique_ptr<HostOperands> host_;  ///< null where the core takes the operands as given
 };
 
 ByteRange bytes_of(const Operand& operand, std::size_t nbytes) {
   return {operand.offset, operand.offset + nbytes};
 }
 
-/// What a collective must come after. Memory that is known by address alone has no hazards.
-std::vector<Ticket> tickets_before(const Collective& c, std::size_t sent, std::size_t received) {
-  std::vector<Ticket> tickets;
-  const auto add = [&](const Operand& operand, std::size_t nbytes, bool writes) {
-    if (operand.storage && nbytes > 0) {
-      const std::vector<Ticket> more =
-          tessera::tickets_before(*operand.storage, writes, bytes_of(operand, nbytes));
-      tickets.insert(tickets.end(), more.begin(), more.end());
-    }
-  };
-  add(c.send, sent, false);
-  add(c.receive, received, true);
-  return tickets;
+void add_tickets(const Operand& operand, std::size_t nbytes, bool writes,
+                 std::vector<Ticket>& tickets) {
+  if (nbytes > 0 && operand.storage && operand.storage->has_hazards()) [[unlikely]] {
+    std::ranges::copy(tickets_before(*operand.storage, writes, bytes_of(operand, nbytes)),
+                      std::back_inserter(tickets));
+  }
+}
+
+/// The operand, if other work may ask its storage what to wait for; most of what is known by
+/// address alone is small, and a ticket would take as long as the message.
+Operand shared_operand(const Operand& operand, std::size_t nbytes) {
+  const bool shared = nbytes > 0 && operand.storage && operand.storage->keeps_memory();
+  return shared ? operand : Operand();
 }
 
 void leave_ticket(const Ticket& ticket, const Operand& send, std::size_t sent,
                   const Operand& receive, std::size_t received) {
-  if (send.storage && send.storage->keeps_memory() && sent > 0) {
+  if (send.storage) {
     after_read(*send.storage, ticket, bytes_of(send, sent));
   }
-  if (receive.storage && receive.storage->keeps_memory() && received > 0) {
+  if (receive.storage) {
     after_write(*receive.storage, ticket, bytes_of(receive, received));
     receive.storage->bump_version();
   }
@@ -124,11 +142,14 @@ Work GroupBase::launch(Collective collective) {
   validate(collective, rank(), size());
   health_->require();
   collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
-  const Operand send = collective.send, receive = collective.receive;
   const std::size_t sent = given_count(collective, rank(), size()) * size_of(collective.dtype);
   const std::size_t received = taken_count(collective, size()) * size_of(collective.dtype);
+  const Operand send = shared_operand(collective.send, sent);
+  const Operand receive = shared_operand(collective.receive, received);
   const std::shared_ptr<CollectiveStream>& stream = stream_of(collective);
-  std::vector<Ticket> before = tickets_before(collective, sent, received);
+  std::vector<Ticket> before;
+  add_tickets(collective.send, sent, false, before);
+  add_tickets(collective.receive, received, true, before);
   if (!collective.counts.empty()) {
     collective.count = std::ranges::max(collective.counts);
     if (std::ranges::count(collective.counts, collective.count) == size()) {
@@ -142,7 +163,9 @@ Work GroupBase::launch(Collective collective) {
     operation->name = trace_name(operation->collective());
   }
   progress_->submit(stream, operation);
-  leave_ticket(stream->ticket_of(operation), send, sent, receive, received);
+  if (send.storage || receive.storage) {
+    leave_ticket(stream->ticket_of(operation), send, sent, receive, received);
+  }
   return Work(std::move(operation));
 }
 

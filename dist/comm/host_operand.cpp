@@ -27,12 +27,20 @@ void copy_from_host(const Operand& to, std::size_t offset, const std::byte* from
   }
 }
 
+bool is_on_host(const Operand& given) noexcept {
+  return !given.storage || is_host_addressable(given.storage->device());
+}
+
 }  // namespace
+
+bool takes_as_given(const Collective& c) noexcept {
+  return c.counts.empty() && is_on_host(c.send) && is_on_host(c.receive);
+}
 
 HostOperand::HostOperand(const Collective& c, const Operand& given, const Contents& contents)
     : given_(given), host_(given) {
   const bool uneven = !c.counts.empty();
-  if (!uneven && (!given.storage || is_host_addressable(given.storage->device()))) {
+  if (!uneven && is_on_host(given)) {
     return;
   }
   const std::size_t element = size_of(c.dtype);

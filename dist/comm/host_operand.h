@@ -8,6 +8,9 @@
 
 namespace tessera::dist {
 
+/// Whether such a transport can take the operands of `c` as they are, as it can nearly always.
+[[nodiscard]] bool takes_as_given(const Collective& c) noexcept;
+
 /// An operand as such a transport sees it: itself, or memory on the host in place of a device's or
 /// of uneven parts, which lie padded there.
 class HostOperand {

@@ -13,15 +13,15 @@ void validate_peer(const Collective& c, int rank, int size) {
   if (c.kind != CollectiveKind::broadcast && !is_point_to_point(c.kind)) {
     return;
   }
-  check(c.peer >= 0 && c.peer < size, to_string(c.kind), ": peer outside the group; got ", c.peer,
+  check(c.peer >= 0 && c.peer < size, c.kind, ": peer outside the group; got ", c.peer,
         ", expected 0 to ", size - 1);
-  check(c.kind == CollectiveKind::broadcast || c.peer != rank, to_string(c.kind),
+  check(c.kind == CollectiveKind::broadcast || c.peer != rank, c.kind,
         ": a rank cannot be its own peer; got ", c.peer);
 }
 
 void validate_tree(const Collective& c, int size) {
   if (!is_reduction(c.kind)) {
-    check(c.tree == nullptr, to_string(c.kind), ": only reductions take a tree");
+    check(c.tree == nullptr, c.kind, ": only reductions take a tree");
     return;
   }
   check_reducible(c.reduce, c.dtype);
@@ -32,7 +32,7 @@ void validate_tree(const Collective& c, int size) {
   for (const TreeLeaf& leaf : c.tree->leaves()) {
     ranks = std::max(ranks, leaf.rank + 1);
   }
-  check(ranks == size, to_string(c.kind), ": the tree is of another group; got one over ", ranks,
+  check(ranks == size, c.kind, ": the tree is of another group; got one over ", ranks,
         " ranks, expected ", size);
 }
 
@@ -42,26 +42,26 @@ void validate_counts(const Collective& c, int rank, int size) {
   }
   const bool has_parts =
       c.kind == CollectiveKind::all_gather || c.kind == CollectiveKind::reduce_scatter;
-  check(has_parts, to_string(c.kind), ": only all_gather and reduce_scatter take counts by rank");
-  check(std::ssize(c.counts) == size, to_string(c.kind), ": wrong number of counts; got ",
-        c.counts.size(), ", expected one for each of ", size, " ranks");
+  check(has_parts, c.kind, ": only all_gather and reduce_scatter take counts by rank");
+  check(std::ssize(c.counts) == size, c.kind, ": wrong number of counts; got ", c.counts.size(),
+        ", expected one for each of ", size, " ranks");
   const std::size_t own = c.counts[static_cast<std::size_t>(rank)];
-  check(c.count == own, to_string(c.kind), ": the count is not this rank's; got ", c.count,
-        ", expected ", own, " as in the counts by rank");
+  check(c.count == own, c.kind, ": the count is not this rank's; got ", c.count, ", expected ", own,
+        " as in the counts by rank");
 }
 
 void validate_operand(const Collective& c, const char* which, const Operand& operand,
                       std::size_t elements) {
-  check(elements == 0 || operand.data() != nullptr, to_string(c.kind), ": ", which,
-        " is null; got count ", c.count);
-  if (!operand.storage) {
+  check(elements == 0 || operand.data() != nullptr, c.kind, ": ", which, " is null; got count ",
+        c.count);
+  if (!operand.storage || operand.storage->nbytes() == Operand::kUnknown) {
     return;
   }
   const std::size_t held = (operand.storage->nbytes() - operand.offset) / size_of(c.dtype);
-  check(elements <= held, to_string(c.kind), ": ", which, " is too small; got ", held, " ", c.dtype,
+  check(elements <= held, c.kind, ": ", which, " is too small; got ", held, " ", c.dtype,
         ", expected ", elements);
-  check(!operand.dtype || operand.dtype == c.dtype, to_string(c.kind), ": ", which,
-        " has another dtype; got ", operand.dtype.value_or(c.dtype), ", expected ", c.dtype);
+  check(!operand.dtype || operand.dtype == c.dtype, c.kind, ": ", which, " has another dtype; got ",
+        operand.dtype.value_or(c.dtype), ", expected ", c.dtype);
 }
 
 }  // namespace
