@@ -1,21 +1,28 @@
 #include <tessera/dist/comm/collective.h>
 
 #include <array>
+#include <utility>
 
 #include <tessera/core/base/error.h>
 
 namespace tessera::dist {
 
-Operand::Operand(const Tensor& x) {
+Operand::Operand(Ref<Storage> storage, std::size_t offset) noexcept : storage_(std::move(storage)) {
+  if (storage_) {
+    data_ = storage_->data() + offset;
+    nbytes_ = storage_->nbytes() - offset;
+  }
+}
+
+Operand::Operand(const Tensor& x)
+    : Operand(x.get().storage, static_cast<std::size_t>(x.get().offset) * size_of(x.dtype())) {
   check(x.is_contiguous(), "collective: the operand is not dense; got shape ", x.shape(),
         " with strides ", x.strides());
-  storage = x.get().storage;
-  dtype = x.dtype();
-  offset = static_cast<std::size_t>(x.get().offset) * size_of(x.dtype());
+  dtype_ = x.dtype();
 }
 
 Operand::Operand(const void* data, std::size_t nbytes, std::shared_ptr<const void> owner)
-    : storage(make_ref<Storage>(static_cast<std::byte*>(const_cast<void*>(data)), nbytes, Device{},
+    : Operand(make_ref<Storage>(static_cast<std::byte*>(const_cast<void*>(data)), nbytes, Device{},
                                 std::move(owner))) {}
 
 const char* to_string(CollectiveKind kind) noexcept {

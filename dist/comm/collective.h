@@ -30,28 +30,38 @@ enum class CollectiveKind : std::uint8_t {
 
 using tessera::ReduceOp;
 
-/// Memory that a collective reads or writes: the bytes of a storage from `offset` on, which it
-/// keeps alive. None without a storage.
-struct Operand {
-  Ref<Storage> storage;
-  std::size_t offset = 0;
-  std::optional<DType> dtype;  ///< of a tensor's elements
-
+/// Memory that a collective reads or writes: of a storage, which it keeps alive, or known by its
+/// address alone, which costs next to nothing beside a small message. False where there is none.
+class Operand {
+ public:
   Operand() = default;
   /// The elements of a dense tensor, on any device. Throws InvalidArgument for another one.
   explicit Operand(const Tensor& x);
+  /// The bytes of a storage from `offset` on; none where it is null.
+  explicit Operand(Ref<Storage> storage, std::size_t offset = 0) noexcept;
   /// Memory of the host's that `owner` keeps alive, or the caller; `nbytes` where they are known.
-  explicit Operand(const void* data, std::size_t nbytes = kUnknown,
-                   std::shared_ptr<const void> owner = nullptr);
+  explicit Operand(const void* data, std::size_t nbytes = kUnknown) noexcept
+      : data_(static_cast<std::byte*>(const_cast<void*>(data))), nbytes_(nbytes) {}
+  Operand(const void* data, std::size_t nbytes, std::shared_ptr<const void> owner);
   static constexpr std::size_t kUnknown = std::numeric_limits<std::size_t>::max();
 
   /// The first byte, which is the device's.
-  [[nodiscard]] std::byte* data() const noexcept {
-    return storage ? storage->data() + offset : nullptr;
-  }
-  friend bool operator==(const Operand& a, const Operand& b) noexcept {
-    return a.data() == b.data();
-  }
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t nbytes() const noexcept { return nbytes_; }
+  [[nodiscard]] Device device() const noexcept { return storage_ ? storage_->device() : Device{}; }
+  /// Null for memory that is known by address alone.
+  [[nodiscard]] const Ref<Storage>& storage() const noexcept { return storage_; }
+  /// Of a tensor's elements.
+  [[nodiscard]] const std::optional<DType>& dtype() const noexcept { return dtype_; }
+
+  explicit operator bool() const noexcept { return storage_ || data_ != nullptr; }
+  friend bool operator==(const Operand& a, const Operand& b) noexcept { return a.data_ == b.data_; }
+
+ private:
+  Ref<Storage> storage_;
+  std::byte* data_ = nullptr;
+  std::size_t nbytes_ = 0;
+  std::optional<DType> dtype_;
 };
 
 /// What one rank contributes to a collective and receives from it. A collective begins after the

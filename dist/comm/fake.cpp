@@ -21,7 +21,7 @@ class Done final : public WorkState {
 };
 
 bool lies_on_host(const Operand& operand) {
-  return !operand.storage || is_host_addressable(operand.storage->device());
+  return is_host_addressable(operand.device());
 }
 
 class FakeCommunicator final : public Communicator {

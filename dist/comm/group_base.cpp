@@ -52,8 +52,7 @@ class Launched final : public Operation {
     }
   }
   void release() noexcept override {
-    collective_.send.storage = nullptr;
-    collective_.receive.storage = nullptr;
+    collective_.send = collective_.receive = {};
     collective_.tree.reset();
     host_.reset();
   }
@@ -63,14 +62,16 @@ class Launched final : public Operation {
   std::unique_ptr<HostOperands> host_;  ///< null where the core takes the operands as given
 };
 
+/// `nbytes` of an operand, as its storage counts them.
 ByteRange bytes_of(const Operand& operand, std::size_t nbytes) {
-  return {operand.offset, operand.offset + nbytes};
+  const auto first = static_cast<std::size_t>(operand.data() - operand.storage()->data());
+  return {first, first + nbytes};
 }
 
 void add_tickets(const Operand& operand, std::size_t nbytes, bool writes,
                  std::vector<Ticket>& tickets) {
-  if (nbytes > 0 && operand.storage && operand.storage->has_hazards()) [[unlikely]] {
-    std::ranges::copy(tickets_before(*operand.storage, writes, bytes_of(operand, nbytes)),
+  if (nbytes > 0 && operand.storage() && operand.storage()->has_hazards()) [[unlikely]] {
+    std::ranges::copy(tickets_before(*operand.storage(), writes, bytes_of(operand, nbytes)),
                       std::back_inserter(tickets));
   }
 }
@@ -78,18 +79,18 @@ void add_tickets(const Operand& operand, std::size_t nbytes, bool writes,
 /// The operand, if other work may ask its storage what to wait for; most of what is known by
 /// address alone is small, and a ticket would take as long as the message.
 Operand shared_operand(const Operand& operand, std::size_t nbytes) {
-  const bool shared = nbytes > 0 && operand.storage && operand.storage->keeps_memory();
+  const bool shared = nbytes > 0 && operand.storage() && operand.storage()->keeps_memory();
   return shared ? operand : Operand();
 }
 
 void leave_ticket(const Ticket& ticket, const Operand& send, std::size_t sent,
                   const Operand& receive, std::size_t received) {
-  if (send.storage) {
-    after_read(*send.storage, ticket, bytes_of(send, sent));
+  if (send) {
+    after_read(*send.storage(), ticket, bytes_of(send, sent));
   }
-  if (receive.storage) {
-    after_write(*receive.storage, ticket, bytes_of(receive, received));
-    receive.storage->bump_version();
+  if (receive) {
+    after_write(*receive.storage(), ticket, bytes_of(receive, received));
+    receive.storage()->bump_version();
   }
 }
 
@@ -163,7 +164,7 @@ Work GroupBase::launch(Collective collective) {
     operation->name = trace_name(operation->collective());
   }
   progress_->submit(stream, operation);
-  if (send.storage || receive.storage) {
+  if (send || receive) {
     leave_ticket(stream->ticket_of(operation), send, sent, receive, received);
   }
   return Work(std::move(operation));

@@ -9,7 +9,7 @@ namespace tessera::dist {
 namespace {
 
 void copy_to_host(std::byte* to, const Operand& from, std::size_t offset, std::size_t nbytes) {
-  const Device device = from.storage->device();
+  const Device device = from.device();
   if (is_host_addressable(device)) {
     std::memcpy(to, from.data() + offset, nbytes);
   } else {
@@ -19,7 +19,7 @@ void copy_to_host(std::byte* to, const Operand& from, std::size_t offset, std::s
 
 void copy_from_host(const Operand& to, std::size_t offset, const std::byte* from,
                     std::size_t nbytes) {
-  const Device device = to.storage->device();
+  const Device device = to.device();
   if (is_host_addressable(device)) {
     std::memcpy(to.data() + offset, from, nbytes);
   } else {
@@ -28,7 +28,7 @@ void copy_from_host(const Operand& to, std::size_t offset, const std::byte* from
 }
 
 bool is_on_host(const Operand& given) noexcept {
-  return !given.storage || is_host_addressable(given.storage->device());
+  return is_host_addressable(given.device());
 }
 
 }  // namespace
@@ -45,8 +45,7 @@ HostOperand::HostOperand(const Collective& c, const Operand& given, const Conten
   }
   const std::size_t element = size_of(c.dtype);
   const std::size_t nbytes = contents.elements * element;
-  host_.storage = make_ref<Storage>(nbytes, Device{}, MemoryCategory::communication);
-  host_.offset = 0;
+  host_ = Operand(make_ref<Storage>(nbytes, Device{}, MemoryCategory::communication));
   if (!uneven) {
     runs_.push_back({0, 0, nbytes});
   } else if (contents.own_part) {
@@ -74,8 +73,8 @@ HostOperand HostOperand::received(const Collective& c, int rank, int size) {
 
 /// Padding is zeros: it is summed.
 void HostOperand::fetch() const {
-  if (!runs_.empty() && host_.storage->nbytes() > 0) {
-    std::memset(host_.data(), 0, host_.storage->nbytes());
+  if (!runs_.empty() && host_.nbytes() > 0) {
+    std::memset(host_.data(), 0, host_.nbytes());
   }
   for (const Run& run : runs_) {
     if (run.nbytes > 0) {

@@ -54,14 +54,14 @@ void validate_operand(const Collective& c, const char* which, const Operand& ope
                       std::size_t elements) {
   check(elements == 0 || operand.data() != nullptr, c.kind, ": ", which, " is null; got count ",
         c.count);
-  if (!operand.storage || operand.storage->nbytes() == Operand::kUnknown) {
+  if (!operand || operand.nbytes() == Operand::kUnknown) {
     return;
   }
-  const std::size_t held = (operand.storage->nbytes() - operand.offset) / size_of(c.dtype);
+  const std::size_t held = operand.nbytes() / size_of(c.dtype);
   check(elements <= held, c.kind, ": ", which, " is too small; got ", held, " ", c.dtype,
         ", expected ", elements);
-  check(!operand.dtype || operand.dtype == c.dtype, c.kind, ": ", which, " has another dtype; got ",
-        operand.dtype.value_or(c.dtype), ", expected ", c.dtype);
+  check(!operand.dtype() || operand.dtype() == c.dtype, c.kind, ": ", which,
+        " has another dtype; got ", operand.dtype().value_or(c.dtype), ", expected ", c.dtype);
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ void validate(const Collective& c, int rank, int size) {
   }
   validate_operand(c, "send", c.send, given_count(c, rank, size));
   const bool root = c.kind == CollectiveKind::broadcast && c.peer == rank;
-  validate_operand(c, "receive", c.receive, root && !c.receive.storage ? 0 : taken_count(c, size));
+  validate_operand(c, "receive", c.receive, root && !c.receive ? 0 : taken_count(c, size));
 }
 
 std::size_t given_count(const Collective& c, int rank, int size) {

@@ -45,10 +45,7 @@ Tensor FlatMemory::at(std::int64_t offset, const Shape& shape) const {
 }
 
 Operand FlatMemory::from(std::int64_t offset) const {
-  Operand operand;
-  operand.storage = storage_;
-  operand.offset = bytes_of(offset);
-  return operand;
+  return Operand(storage_, bytes_of(offset));
 }
 
 FlatRange FlatMemory::range_of(const Tensor& x, const char* what) const {

@@ -221,7 +221,7 @@ void HostsCore::start_moving(const Moving& moving, ByteRange piece, MPI_Request*
 Task HostsCore::move_bytes(const Collective& c) {
   const std::size_t nbytes = part_bytes(c);
   const auto moving = std::make_shared<Moving>(Moving{c});
-  if (c.send.storage && c.kind != CollectiveKind::broadcast) {
+  if (c.send && c.kind != CollectiveKind::broadcast) {
     const auto ranks = static_cast<int>(topology_.host_of.size());
     const auto* const send = c.send.data();
     moving->sent.assign(send, send + send_count(c, topology_.rank, ranks) * size_of(c.dtype));
@@ -232,7 +232,7 @@ Task HostsCore::move_bytes(const Collective& c) {
     co_await Until{[&] { return request.done(); }};
   }
   const bool root = c.kind == CollectiveKind::broadcast && c.peer == topology_.rank;
-  if (root && c.receive.storage && c.receive != c.send) {
+  if (root && c.receive && c.receive != c.send) {
     std::memcpy(c.receive.data(), c.send.data(), nbytes);
   }
 }

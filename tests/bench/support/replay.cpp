@@ -13,8 +13,8 @@ std::shared_ptr<dist::Communicator> Replay::wrap(std::shared_ptr<dist::Communica
 
 dist::Work Replay::launch(dist::Collective c) {
   Call call{.comm = group_, .collective = c};
-  const dist::Operand& memory = c.receive.storage ? c.receive : c.send;
-  if (memory.storage && !memory.storage->keeps_memory()) {
+  const dist::Operand& memory = c.receive ? c.receive : c.send;
+  if (memory && !(memory.storage() && memory.storage()->keeps_memory())) {
     const std::size_t element = size_of(c.dtype);
     call.send =
         std::make_shared<std::vector<std::byte>>(dist::send_count(c, rank(), size()) * element);
