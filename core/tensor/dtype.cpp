@@ -6,27 +6,8 @@
 namespace tessera {
 namespace {
 
-struct Row {
-  std::string_view name;
-  std::size_t size;
-};
-
-constexpr std::array<Row, kDTypeCount> kRows{{{"bool", 1},
-                                              {"u8", 1},
-                                              {"i8", 1},
-                                              {"i16", 2},
-                                              {"i32", 4},
-                                              {"i64", 8},
-                                              {"f16", 2},
-                                              {"bf16", 2},
-                                              {"f32", 4},
-                                              {"f64", 8},
-                                              {"c64", 8},
-                                              {"c128", 16}}};
-
-const Row& row(DType t) {
-  return kRows[static_cast<std::size_t>(t)];
-}
+constexpr std::array<std::string_view, kDTypeCount> kNames{
+    "bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128"};
 
 DType promote_floating(DType a, DType b) {
   const bool both_half = a != b && std::max(a, b) == DType::bf16;  // f16 with bf16 fits neither
@@ -35,19 +16,15 @@ DType promote_floating(DType a, DType b) {
 
 }  // namespace
 
-std::size_t size_of(DType t) noexcept {
-  return row(t).size;
-}
-
 std::string_view to_string(DType t) noexcept {
-  return row(t).name;
+  return kNames[static_cast<std::size_t>(t)];
 }
 
 DType parse_dtype(std::string_view name) {
-  const auto found = std::ranges::find(kRows, name, &Row::name);
-  check(found != kRows.end(), "parse_dtype: unknown dtype; got ", name,
+  const auto found = std::ranges::find(kNames, name);
+  check(found != kNames.end(), "parse_dtype: unknown dtype; got ", name,
         ", expected bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, c64 or c128");
-  return static_cast<DType>(found - kRows.begin());
+  return static_cast<DType>(found - kNames.begin());
 }
 
 DType promote(DType a, DType b) noexcept {

@@ -1,6 +1,7 @@
 // Element types, their promotion rules, and the bridge from a run-time dtype to a C++ type.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,15 @@ enum class DType : std::uint8_t { boolean, u8, i8, i16, i32, i64, f16, bf16, f32
 
 inline constexpr int kDTypeCount = 12;
 
-[[nodiscard]] std::size_t size_of(DType) noexcept;
+namespace detail {
+inline constexpr std::array<std::uint8_t, kDTypeCount> kElementSizes{1, 1, 1, 2, 4, 8,
+                                                                     2, 2, 4, 8, 8, 16};
+}  // namespace detail
+
+/// The bytes of an element.
+[[nodiscard]] constexpr std::size_t size_of(DType t) noexcept {
+  return detail::kElementSizes[static_cast<std::size_t>(t)];
+}
 /// The short name, as printed and as written to files: "f32", "bool", ...
 [[nodiscard]] std::string_view to_string(DType) noexcept;
 /// Inverse of `to_string`. Throws InvalidArgument for anything else.

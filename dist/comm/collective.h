@@ -51,7 +51,7 @@ class Operand {
   [[nodiscard]] Device device() const noexcept { return storage_ ? storage_->device() : Device{}; }
   /// Null for memory that is known by address alone.
   [[nodiscard]] const Ref<Storage>& storage() const noexcept { return storage_; }
-  /// Of a tensor's elements.
+  /// The dtype of a tensor's elements; none for other memory.
   [[nodiscard]] const std::optional<DType>& dtype() const noexcept { return dtype_; }
 
   explicit operator bool() const noexcept { return storage_ || data_ != nullptr; }
