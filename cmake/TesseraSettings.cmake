@@ -19,7 +19,9 @@ set(TESSERA_SANITIZE "" CACHE STRING "Empty, address (with undefined) or thread"
 set_property(CACHE TESSERA_SANITIZE PROPERTY STRINGS "" address thread)
 
 if(TESSERA_SANITIZE STREQUAL "address")
-  set(TESSERA_SANITIZE_FLAGS -fsanitize=address,undefined -fno-sanitize-recover=all)
+  # Without what the address sanitizer sees too, which is a quarter of the time to compile.
+  set(TESSERA_SANITIZE_FLAGS -fsanitize=address,undefined -fno-sanitize=null,object-size
+    -fno-sanitize-recover=all)
 elseif(TESSERA_SANITIZE STREQUAL "thread")
   set(TESSERA_SANITIZE_FLAGS -fsanitize=thread)
 elseif(NOT TESSERA_SANITIZE STREQUAL "")
