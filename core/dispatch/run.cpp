@@ -113,6 +113,7 @@ void check_elements_writable(const char* op, const TensorImpl& x) {
 using Operands = InlineVector<TensorImpl*, 6>;
 using Copies = InlineVector<Ref<TensorImpl>, 1>;
 
+/// In line, since every op passes here.
 inline void launch_kernel(const OpDef& op, Kernel& kernel, std::span<TensorImpl* const> inputs,
                           std::span<TensorImpl* const> outputs, const void* attrs) {
   if (needs_order(inputs, outputs)) [[unlikely]] {

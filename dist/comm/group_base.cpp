@@ -14,6 +14,7 @@
 namespace tessera::dist {
 namespace {
 
+/// The operands of a collective that its core cannot take as given.
 struct HostOperands {
   HostOperands(const Collective& c, const Membership& group)
       : send(HostOperand::sent(c, group.rank, group.size())),
@@ -78,9 +79,9 @@ void add_tickets(const Operand& operand, std::size_t nbytes, bool writes,
 
 /// The operand, if other work may ask its storage what to wait for; most of what is known by
 /// address alone is small, and a ticket would take as long as the message.
-Operand shared_operand(const Operand& operand, std::size_t nbytes) {
-  const bool shared = nbytes > 0 && operand.storage() && operand.storage()->keeps_memory();
-  return shared ? operand : Operand();
+Operand kept_operand(const Operand& operand, std::size_t nbytes) {
+  const bool kept = nbytes > 0 && operand.storage() && operand.storage()->keeps_memory();
+  return kept ? operand : Operand();
 }
 
 void leave_ticket(const Ticket& ticket, const Operand& send, std::size_t sent,
@@ -145,8 +146,8 @@ Work GroupBase::launch(Collective collective) {
   collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
   const std::size_t sent = given_count(collective, rank(), size()) * size_of(collective.dtype);
   const std::size_t received = taken_count(collective, size()) * size_of(collective.dtype);
-  const Operand send = shared_operand(collective.send, sent);
-  const Operand receive = shared_operand(collective.receive, received);
+  const Operand send = kept_operand(collective.send, sent);
+  const Operand receive = kept_operand(collective.receive, received);
   const std::shared_ptr<CollectiveStream>& stream = stream_of(collective);
   std::vector<Ticket> before;
   add_tickets(collective.send, sent, false, before);
