@@ -117,11 +117,15 @@ def whole_step(dtype, options):
     return list(figures_of(dtype, found)), record | {"roofs": [roof | {"samples": peaks}]}
 
 
+def grained(dtype, grain):
+    """One rank, batch 8, in so many microbatches."""
+    shape = SHAPE | dict(batch=8, dtype=dtype, grain=grain)
+    return programs.ours("bench_gpt", *inputs.gpt2(**shape))
+
+
 def grain(dtype, options):
-    """One rank, batch 8: eight microbatches against one."""
-    shape = SHAPE | dict(batch=8, dtype=dtype)
-    commands = {n: programs.ours("bench_gpt", *inputs.gpt2(**shape, grain=n)) for n in (1, 8)}
-    with server.Group(commands) as group:
+    """Eight microbatches against one."""
+    with server.Group({n: grained(dtype, n) for n in (1, 8)}) as group:
         group.take_turns(options)
         ms = group.milliseconds()
     fine, whole = ms.get(8), ms.get(1)
