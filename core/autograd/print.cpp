@@ -99,7 +99,7 @@ std::vector<std::string> properties(const Tensor& x) {
   std::vector<std::string> result;
   const auto add = [&](const auto&... parts) { result.push_back(detail::concat(parts...)); };
   const bool no_elements = x.device().type == DeviceType::meta || x.numel() == 0;
-  if (x.device().type != DeviceType::cpu) {
+  if (!x.device().is_cpu()) {
     add("device=", x.device());
   }
   if (no_elements && x.shape() != Shape{0}) {

@@ -99,7 +99,7 @@ namespace detail {
 
 /// True when the host reaches the elements of tensors on `device` by their addresses.
 [[nodiscard]] inline bool is_host_addressable(const Device& device) noexcept {
-  return device.type == DeviceType::cpu || detail::backend_is_host_addressable(device.type);
+  return device.is_cpu() || detail::backend_is_host_addressable(device.type);
 }
 
 }  // namespace tessera

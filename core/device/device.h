@@ -19,6 +19,8 @@ struct Device {
   DeviceType type = DeviceType::cpu;
   std::int8_t index = 0;
 
+  /// True for the CPU, whose memory is the process's own and whose stream is the calling thread.
+  [[nodiscard]] constexpr bool is_cpu() const noexcept { return type == DeviceType::cpu; }
   /// Reads "cpu", "cuda:1", "meta", "xpu" and the names of registered backends. Throws
   /// InvalidArgument for anything else.
   static Device parse(std::string_view text);

@@ -16,7 +16,7 @@ constexpr StreamId kHost{};
 
 /// A stream can wait for another one of its own kind of device; else the host waits for both.
 void make_wait(const StreamId& stream, const Ticket& ticket) {
-  if (stream.device.type != DeviceType::cpu && stream.device.type == ticket.stream.device.type) {
+  if (!stream.device.is_cpu() && stream.device.type == ticket.stream.device.type) {
     backend_of(stream.device.type).wait(stream, ticket);
   } else {
     synchronize(ticket);
@@ -109,7 +109,7 @@ std::vector<Ticket> tickets_before(Storage& part, bool writes, const ByteRange& 
 
 std::vector<Ticket> tickets_of_others(const StorageSync& sync, const StreamId& home) {
   const auto on_device = [](const Access& access) {
-    return access.ticket.stream.device.type != DeviceType::cpu;  // polled work held a Ref
+    return !access.ticket.stream.device.is_cpu();  // polled work held a Ref
   };
   std::vector<Access> reads, writes;
   std::ranges::copy_if(sync.reads, std::back_inserter(reads), on_device);

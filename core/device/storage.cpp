@@ -62,7 +62,7 @@ Storage::~Storage() {
   if (!owned_) {
     return;
   }
-  if (home_.device.type == DeviceType::cpu) [[likely]] {
+  if (home_.device.is_cpu()) [[likely]] {
     deallocate(block_);  // work on the host's memory holds a Ref
   } else {
     give_back(block_, home_, sync.get());

@@ -33,10 +33,6 @@ class Storage : public RefCounted, public Pooled<Storage> {
   [[nodiscard]] std::size_t nbytes() const noexcept { return block_.nbytes; }
   [[nodiscard]] Device device() const noexcept { return home_.device; }
 
-  /// Whether the memory lives as long as this: it is its own, or an owner's.
-  [[nodiscard]] bool keeps_memory() const noexcept {
-    return owned_ || owner_ != nullptr || (whole_ && whole_->keeps_memory());
-  }
   /// The storage whose tickets order work on this one: what it is a part of, or itself.
   [[nodiscard]] Storage& whole() noexcept { return whole_ ? *whole_ : *this; }
 

@@ -11,7 +11,7 @@ namespace tessera {
 
 Stream::Stream(const Device& device, const std::string& name) : name_(name) {
   check_available(device);
-  const bool opens = device.type != DeviceType::cpu && device.type != DeviceType::meta &&
+  const bool opens = !device.is_cpu() && device.type != DeviceType::meta &&
                      backend_of(device.type).open != nullptr;
   check<Unsupported>(opens, "stream ", name, ": ", device,
                      " has no streams; expected a device whose work is done later");
@@ -35,7 +35,7 @@ bool reached(const Ticket& ticket) {
   if (!ticket) {
     return true;
   }
-  if (ticket.stream.device.type != DeviceType::cpu) {
+  if (!ticket.stream.device.is_cpu()) {
     return backend_of(ticket.stream.device.type).reached(ticket);
   }
   const std::shared_ptr<PolledStream> stream = polled_stream(ticket.stream);
@@ -46,7 +46,7 @@ void synchronize(const Ticket& ticket) {
   if (!ticket) {
     return;
   }
-  if (ticket.stream.device.type != DeviceType::cpu) {
+  if (!ticket.stream.device.is_cpu()) {
     backend_of(ticket.stream.device.type).synchronize(ticket);
   } else if (const auto stream = polled_stream(ticket.stream); stream != nullptr) {
     stream->synchronize(ticket.number);

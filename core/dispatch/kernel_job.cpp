@@ -12,7 +12,7 @@ Ref<Storage> address_of(const Storage& storage) {
 }
 
 Ref<TensorImpl> snapshot(TensorImpl& x) {
-  if (x.device.type == DeviceType::cpu) {
+  if (x.device.is_cpu()) {
     return dense_copy(x);
   }
   auto copy = make_ref<TensorImpl>(address_of(*x.storage), x.shape, x.dtype, x.device);

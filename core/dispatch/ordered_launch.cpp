@@ -24,7 +24,7 @@ void for_each_storage(const Kernel& kernel, const Read& read, const Write& write
 
 /// The point behind the kernel; reached where the device has no streams.
 Ticket launch_on(const StreamId& stream, const OpDef& op, Kernel& kernel, const void* attrs) {
-  if (stream.device.type == DeviceType::cpu) {
+  if (stream.device.is_cpu()) {
     run_kernel(op, kernel, attrs);
     return {};
   }

@@ -12,7 +12,7 @@ namespace tessera {
 /// stream, or one has work on an operand.
 [[nodiscard]] inline bool needs_order(std::span<TensorImpl* const> inputs,
                                       std::span<TensorImpl* const> outputs) noexcept {
-  bool any = outputs[0]->device.type != DeviceType::cpu;
+  bool any = !outputs[0]->device.is_cpu();
   for (const TensorImpl* x : inputs) {
     any |= x != nullptr && x->storage && x->storage->has_hazards();
   }

@@ -32,8 +32,7 @@ void run_dense(const OpDef& op, OpDef::KernelFunction fast, Kernel& k, const voi
 
 /// The type of device whose kernels run on `device`.
 DeviceType kernels_of(const Device& device) {
-  return device.type == DeviceType::cpu ? device.type
-                                        : backend_of(device.type).kernels_of.value_or(device.type);
+  return device.is_cpu() ? device.type : backend_of(device.type).kernels_of.value_or(device.type);
 }
 
 [[nodiscard]] OpDef::KernelFunction fast_kernel(const OpDef& op, DeviceType device) {
@@ -143,7 +142,7 @@ void run_kernel(const OpDef& op, Kernel& kernel, const void* attrs) {
   if (!has_elements(kernel) || (fast != nullptr && fast(kernel, attrs))) {
     return;
   }
-  if (device.type != DeviceType::cpu) {
+  if (!device.is_cpu()) {
     fail_without_kernel(op, device, fast != nullptr);
   }
   if (any_strided_output(kernel) || (fast != nullptr && any_strided_input(kernel))) {

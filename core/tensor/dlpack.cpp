@@ -120,8 +120,7 @@ dlpack::ManagedTensor* to_dlpack(const Tensor& x) {
   check(
       !x.requires_grad(),
       "to_dlpack: the tensor requires gradients, and writes elsewhere cannot be taped; detach it");
-  check(x.device().type == DeviceType::cpu, "to_dlpack: a tensor on ", x.device(),
-        " has no elements in memory");
+  check(x.device().is_cpu(), "to_dlpack: a tensor on ", x.device(), " has no elements in memory");
   auto out = std::make_unique<HandedOut>();
   out->tensor = x, out->shape = x.shape(), out->strides = x.strides();
   dlpack::View& view = out->managed.view;

@@ -120,7 +120,7 @@ Tensor empty(const Shape& shape, const TensorOptions& options) {
 }
 
 Tensor zeros(const Shape& shape, const TensorOptions& options) {
-  if (options.device.type == DeviceType::cpu || options.device.type == DeviceType::meta) {
+  if (options.device.is_cpu() || options.device.type == DeviceType::meta) {
     return full(shape, 0, options);
   }
   Tensor result = empty(shape, {.dtype = options.dtype, .device = options.device});

@@ -90,8 +90,7 @@ void launch_write(const Tensor& to, const Tensor* from, const Launch& launch) {
 
 /// Lets the backend that both belong to copy the elements. False where it does not.
 bool copy_on_device(const Tensor& to, const Tensor& from) {
-  const bool together =
-      to.device().type == from.device().type && to.device().type != DeviceType::cpu;
+  const bool together = to.device().type == from.device().type && !to.device().is_cpu();
   const auto copy = together ? backend_of(to.device().type).copy : nullptr;
   if (copy == nullptr || !from.is_contiguous()) {
     return false;
@@ -121,7 +120,7 @@ Tensor on_device(const Tensor& x, const Device& device) {
   if (x.device() == device) {
     return x.detach();
   }
-  if (device.type == DeviceType::cpu && !is_host_addressable(x.device())) {
+  if (device.is_cpu() && !is_host_addressable(x.device())) {
     return dense_on_host(x);
   }
   const Tensor moved = empty(x.shape(), {.dtype = x.dtype(), .device = device});
@@ -160,8 +159,7 @@ void set_to_zero(const Tensor& to) {
     return;
   }
   const Device device = to.device();
-  if (const auto fill = device.type == DeviceType::cpu ? nullptr : backend_of(device.type).fill;
-      fill != nullptr) {
+  if (const auto fill = device.is_cpu() ? nullptr : backend_of(device.type).fill; fill != nullptr) {
     launch_write(to, nullptr,
                  [&](const StreamId& stream) { return fill(stream, region_of(to), std::byte{0}); });
   } else if (is_host_addressable(device)) {

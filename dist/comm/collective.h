@@ -95,10 +95,10 @@ struct Collective {
   std::vector<std::size_t> counts{};
   int peer = -1;               ///< root of a broadcast, partner of a send or receive
   std::uint64_t sequence = 0;  ///< number of the call in its group, set by the communicator
-  std::string label;           ///< parameter or bucket, for errors and traces
+  std::string label{};         ///< parameter or bucket, for errors and traces
   /// all_reduce and reduce_scatter: the order of the sum, null for one block a rank. With a tree
   /// of b blocks on this rank, `send` holds b consecutive blocks, each as the table says.
-  std::shared_ptr<const ReductionTree> tree;
+  std::shared_ptr<const ReductionTree> tree{};
 };
 
 [[nodiscard]] const char* to_string(CollectiveKind) noexcept;

@@ -17,16 +17,12 @@ namespace tessera::dist {
 template <class T>
 Collective collective_of(CollectiveKind kind, const T* send, T* receive, std::size_t count,
                          std::string label = {}) {
-  Collective c;
-  c.kind = kind;
-  c.dtype = dtype_of<T>;
-  c.send = send == nullptr ? Operand() : Operand(send);
-  c.receive = receive == static_cast<const void*>(send) ? c.send
-              : receive == nullptr                      ? Operand()
-                                                        : Operand(receive);
-  c.count = count;
-  c.label = std::move(label);
-  return c;
+  return {.kind = kind,
+          .dtype = dtype_of<T>,
+          .send = Operand(send),
+          .receive = Operand(receive),
+          .count = count,
+          .label = std::move(label)};
 }
 
 /// Throws InvalidArgument that begins with `what` unless `counts` come to `size`.

@@ -51,7 +51,8 @@ class Communicator {
 
   /// Starts a collective and returns at once.
   /// Throws InvalidArgument for a malformed collective before anything is sent.
-  virtual Work launch(Collective) = 0;
+  virtual Work launch(Collective&&) = 0;
+  Work launch(const Collective& c) { return launch(Collective(c)); }
   /// Collective over the group: every rank asks for the same number of bytes.
   virtual CommBuffer allocate(std::size_t nbytes) = 0;
   /// Collective over the group: ranks with equal `color` form a new group, ordered by `key`.

@@ -38,7 +38,7 @@ class FakeCommunicator final : public Communicator {
   }
   [[nodiscard]] std::string host(int) const override { return "fake"; }
 
-  Work launch(Collective c) override {
+  Work launch(Collective&& c) override {
     validate(c, rank_, size_);
     if (failure_) {
       std::rethrow_exception(failure_);

@@ -63,35 +63,67 @@ class Launched final : public Operation {
   std::unique_ptr<HostOperands> host_;  ///< null where the core takes the operands as given
 };
 
-/// `nbytes` of an operand, as its storage counts them.
-ByteRange bytes_of(const Operand& operand, std::size_t nbytes) {
-  const auto first = static_cast<std::size_t>(operand.data() - operand.storage()->data());
-  return {first, first + nbytes};
-}
+/// The bytes of a storage that a collective reads, or writes; none of memory that is known by its
+/// address alone, which no other work can ask what to wait for.
+struct Access {
+  Ref<Storage> storage;
+  ByteRange bytes;
 
-void add_tickets(const Operand& operand, std::size_t nbytes, bool writes,
-                 std::vector<Ticket>& tickets) {
-  if (nbytes > 0 && operand.storage() && operand.storage()->has_hazards()) [[unlikely]] {
-    std::ranges::copy(tickets_before(*operand.storage(), writes, bytes_of(operand, nbytes)),
-                      std::back_inserter(tickets));
+  Access() = default;
+  Access(const Operand& operand, std::size_t nbytes) {
+    if (nbytes > 0) {
+      storage = operand.storage();
+      bytes.first = static_cast<std::size_t>(operand.data() - storage->data());
+      bytes.last = bytes.first + nbytes;
+    }
   }
-}
-
-/// The operand, if other work may ask its storage what to wait for; most of what is known by
-/// address alone is small, and a ticket would take as long as the message.
-Operand kept_operand(const Operand& operand, std::size_t nbytes) {
-  const bool kept = nbytes > 0 && operand.storage() && operand.storage()->keeps_memory();
-  return kept ? operand : Operand();
-}
-
-void leave_ticket(const Ticket& ticket, const Operand& send, std::size_t sent,
-                  const Operand& receive, std::size_t received) {
-  if (send) {
-    after_read(*send.storage(), ticket, bytes_of(send, sent));
+  void add_tickets(bool writes, std::vector<Ticket>& tickets) const {
+    if (storage && storage->has_hazards()) {
+      std::ranges::copy(tickets_before(*storage, writes, bytes), std::back_inserter(tickets));
+    }
   }
-  if (receive) {
-    after_write(*receive.storage(), ticket, bytes_of(receive, received));
-    receive.storage()->bump_version();
+};
+
+/// What a collective reads and writes.
+class Accesses {
+ public:
+  Accesses(const Collective& c, const Membership& group) {
+    if (c.send.storage()) {
+      read_ = Access(c.send, given_count(c, group.rank, group.size()) * size_of(c.dtype));
+    }
+    if (c.receive.storage()) {
+      written_ = Access(c.receive, taken_count(c, group.size()) * size_of(c.dtype));
+    }
+  }
+  [[nodiscard]] bool any() const noexcept { return read_.storage || written_.storage; }
+  [[nodiscard]] std::vector<Ticket> tickets() const {
+    std::vector<Ticket> found;
+    read_.add_tickets(false, found);
+    written_.add_tickets(true, found);
+    return found;
+  }
+  /// Leaves the ticket of the collective to whoever comes after it.
+  void leave(const Ticket& ticket) const {
+    if (read_.storage) {
+      after_read(*read_.storage, ticket, read_.bytes);
+    }
+    if (written_.storage) {
+      after_write(*written_.storage, ticket, written_.bytes);
+      written_.storage->bump_version();
+    }
+  }
+
+ private:
+  Access read_, written_;
+};
+
+/// Uneven parts have the largest as their count; without counts, if they are even after all.
+void settle_counts(Collective& c) {
+  if (!c.counts.empty()) {
+    c.count = std::ranges::max(c.counts);
+    if (std::ranges::count(c.counts, c.count) == std::ssize(c.counts)) {
+      c.counts.clear();
+    }
   }
 }
 
@@ -140,24 +172,14 @@ const std::shared_ptr<CollectiveStream>& GroupBase::stream_of(const Collective& 
   return c.kind == CollectiveKind::receive ? in(receives_, c.peer) : collectives_;
 }
 
-Work GroupBase::launch(Collective collective) {
+Work GroupBase::launch(Collective&& collective) {
   validate(collective, rank(), size());
   health_->require();
   collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
-  const std::size_t sent = given_count(collective, rank(), size()) * size_of(collective.dtype);
-  const std::size_t received = taken_count(collective, size()) * size_of(collective.dtype);
-  const Operand send = kept_operand(collective.send, sent);
-  const Operand receive = kept_operand(collective.receive, received);
   const std::shared_ptr<CollectiveStream>& stream = stream_of(collective);
-  std::vector<Ticket> before;
-  add_tickets(collective.send, sent, false, before);
-  add_tickets(collective.receive, received, true, before);
-  if (!collective.counts.empty()) {
-    collective.count = std::ranges::max(collective.counts);
-    if (std::ranges::count(collective.counts, collective.count) == size()) {
-      collective.counts.clear();
-    }
-  }
+  const Accesses accesses(collective, membership_);
+  std::vector<Ticket> before = accesses.tickets();
+  settle_counts(collective);
   auto operation =
       std::make_shared<Launched>(progress_, *health_, *core_, std::move(collective), membership_);
   operation->after = std::move(before);
@@ -165,8 +187,8 @@ Work GroupBase::launch(Collective collective) {
     operation->name = trace_name(operation->collective());
   }
   progress_->submit(stream, operation);
-  if (send || receive) {
-    leave_ticket(stream->ticket_of(operation), send, sent, receive, received);
+  if (accesses.any()) {
+    accesses.leave(stream->ticket_of(operation));
   }
   return Work(std::move(operation));
 }

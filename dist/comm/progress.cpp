@@ -69,7 +69,7 @@ Task::Progress Operation::advance() {
 namespace {
 
 bool is_of_device(const Ticket& ticket) {
-  return ticket.stream.device.type != DeviceType::cpu;
+  return !ticket.stream.device.is_cpu();
 }
 
 bool is_over(const Ticket& ticket) noexcept {

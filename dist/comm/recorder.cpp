@@ -25,7 +25,7 @@ Recorder::Recorder(std::shared_ptr<Communicator> inner, std::size_t capacity)
   check(capacity >= 1, "recorder: no capacity; got 0, expected at least 1");
 }
 
-Work Recorder::launch(Collective c) {
+Work Recorder::launch(Collective&& c) {
   Entry entry{0, name(), signature_of(c), {}};
   entry.work = inner().launch(std::move(c));
   Work work = entry.work;

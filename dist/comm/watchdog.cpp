@@ -41,7 +41,7 @@ class WatchedCommunicator final : public CommDecorator {
   WatchedCommunicator(const WatchedCommunicator&) = delete;
   WatchedCommunicator& operator=(const WatchedCommunicator&) = delete;
 
-  Work launch(Collective c) override {
+  Work launch(Collective&& c) override {
     Watch::Entry entry = watch_->announce(c);
     Work work = inner().launch(std::move(c));
     if (!work.done()) {

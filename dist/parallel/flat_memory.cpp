@@ -26,7 +26,7 @@ FlatRange FlatRange::common_with(const FlatRange& other) const {
 
 FlatMemory::FlatMemory(Communicator& comm, const Device& device, std::int64_t count,
                        MemoryCategory category, std::int64_t more) {
-  if (device.type != DeviceType::cpu) {
+  if (!device.is_cpu()) {
     const CategoryScope scope(category);
     storage_ = zeros({count + more}, {.device = device}).get().storage;
     return;
@@ -91,7 +91,7 @@ std::vector<std::byte*> FlatMemory::peers_on_host(const Communicator& comm) cons
 }
 
 void FlatMemory::take_pages(FlatRange range) const {
-  if (storage_ && storage_->device().type == DeviceType::cpu) {
+  if (storage_ && storage_->device().is_cpu()) {
     tessera::take_pages({storage_->data() + bytes_of(range.first), bytes_of(range.count())});
   }
 }

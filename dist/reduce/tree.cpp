@@ -15,6 +15,7 @@ ReductionTree::ReductionTree(std::vector<TreeLeaf> leaves) : leaves_(std::move(l
   for (int i = 0; i < std::ssize(leaves_); ++i) {
     const TreeLeaf& leaf = leaves_[static_cast<std::size_t>(i)];
     tree.take(leaf.first, leaf.size, i, add);
+    max_blocks_ = std::max(max_blocks_, leaf.block + 1);
   }
   tree.finish(add);
 }
@@ -48,14 +49,6 @@ std::vector<TreeLeaf> ReductionTree::of_rank(int rank) const {
   std::ranges::copy_if(leaves_, std::back_inserter(own),
                        [rank](const TreeLeaf& leaf) { return leaf.rank == rank; });
   return own;
-}
-
-int ReductionTree::max_blocks() const noexcept {
-  int most = 0;
-  for (const TreeLeaf& leaf : leaves_) {
-    most = std::max(most, leaf.block + 1);
-  }
-  return most;
 }
 
 }  // namespace tessera::dist

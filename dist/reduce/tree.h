@@ -41,12 +41,13 @@ class ReductionTree {
   [[nodiscard]] const std::vector<TreeStep>& steps() const noexcept { return steps_; }
   [[nodiscard]] std::vector<TreeLeaf> of_rank(int rank) const;
   /// The largest number of blocks that one rank holds.
-  [[nodiscard]] int max_blocks() const noexcept;
+  [[nodiscard]] int max_blocks() const noexcept { return max_blocks_; }
 
  private:
   explicit ReductionTree(std::vector<TreeLeaf> leaves);
   std::vector<TreeLeaf> leaves_;
   std::vector<TreeStep> steps_;
+  int max_blocks_ = 0;
 };
 
 }  // namespace tessera::dist

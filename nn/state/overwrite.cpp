@@ -37,7 +37,7 @@ bool same_elements(const Tensor& a, const Tensor& b) {
 
 void overwrite(const Tensor& into, const Tensor& from) {
   const NoGradGuard no_grad;
-  if (into.device() == from.device() || into.device().type == DeviceType::cpu) {
+  if (into.device() == from.device() || into.device().is_cpu()) {
     static_cast<void>(call_into<Cast>(into, {on_device(from, into.device())}, {into.dtype()}));
   } else {
     transfer(into, cast(to_host(from), into.dtype()));

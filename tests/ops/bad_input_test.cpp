@@ -23,7 +23,7 @@ struct BadCall {
 
 Tensor ones_of(const Shape& shape, DType dtype, Device device = {}) {
   Tensor x = empty(shape, {.dtype = dtype, .device = device});
-  for (std::int64_t i = 0; device.type == DeviceType::cpu && i < x.numel(); ++i) {
+  for (std::int64_t i = 0; device.is_cpu() && i < x.numel(); ++i) {
     store_as(x.get(), i, 1.0);
   }
   return x;

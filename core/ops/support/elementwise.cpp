@@ -111,8 +111,7 @@ namespace {
 
 /// A 0-d tensor on the CPU goes with tensors of any device, and a tensor without elements, too.
 bool goes_anywhere(const Tensor& x) {
-  return (x.ndim() == 0 && x.device().type == DeviceType::cpu) ||
-         x.device().type == DeviceType::meta;
+  return (x.ndim() == 0 && x.device().is_cpu()) || x.device().type == DeviceType::meta;
 }
 
 Device common_device(const Infer& c) {

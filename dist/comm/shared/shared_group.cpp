@@ -93,12 +93,12 @@ Reference SharedGroup::sharable_send(const Collective& c) const {
                                            : Reference{};
 }
 
-void SharedGroup::post(const Collective& c) {
+void SharedGroup::post(const Collective& c, bool inlined) {
   Descriptor& post = block_.post(rank_, ++posted_);
   post.signature = signature_of(c);
   post.digest = post.signature.digest();
   const std::size_t nbytes = send_count(c, rank_, size_) * size_of(c.dtype);
-  if (fits_inline(c)) {
+  if (inlined) {
     if (nbytes > 0) {
       std::memcpy(post.data, c.send.data(), nbytes);
     }
@@ -147,8 +147,8 @@ bool SharedGroup::is_direct() const {
 }
 
 Task SharedGroup::run(const Collective& c) {
-  post(c);
   const bool inlined = fits_inline(c);
+  post(c, inlined);
   if (!inlined) {
     co_await Yield{};  // launching returns at once; the sum is for whoever polls next
   }

@@ -62,7 +62,7 @@ class SharedGroup final : public GroupCore {
   Task run(const Collective&);
   Task send(const Collective&);
   Task receive(const Collective&);
-  void post(const Collective&);
+  void post(const Collective&, bool inlined);
   [[nodiscard]] Reference sharable_send(const Collective&) const;
   void arrive();
   [[nodiscard]] bool all_posted() const;

@@ -11,10 +11,10 @@ std::shared_ptr<dist::Communicator> Replay::wrap(std::shared_ptr<dist::Communica
   return std::shared_ptr<Replay>(new Replay(std::move(part), calls_));
 }
 
-dist::Work Replay::launch(dist::Collective c) {
+dist::Work Replay::launch(dist::Collective&& c) {
   Call call{.comm = group_, .collective = c};
   const dist::Operand& memory = c.receive ? c.receive : c.send;
-  if (memory && !(memory.storage() && memory.storage()->keeps_memory())) {
+  if (memory && !memory.storage()) {
     const std::size_t element = size_of(c.dtype);
     call.send =
         std::make_shared<std::vector<std::byte>>(dist::send_count(c, rank(), size()) * element);

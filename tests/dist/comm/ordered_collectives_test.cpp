@@ -250,6 +250,18 @@ TEST(OrderedCollectives, are_all_waited_for_where_a_part_is_written) {
   EXPECT_EQ(tickets_before(*x.get().storage, false).size(), 1U);
 }
 
+/// Of a tensor over memory that is somebody else's, too.
+TEST(OrderedCollectives, are_waited_for_where_the_tensor_owns_nothing) {
+  std::vector<float> memory(1 << 22);
+  const auto ranks = make_loopback(kRanks);
+  const Tensor x = from_memory(memory.data(), {std::ssize(memory)}, DType::f32, nullptr);
+  Collective send{.kind = CollectiveKind::send, .peer = 1};
+  send.send = Operand(x);
+  send.count = memory.size();
+  static_cast<void>(ranks[0]->launch(send));
+  EXPECT_EQ(tickets_before(*x.get().storage, true).size(), 1U);
+}
+
 TEST(OrderedCollectives, count_as_writes) {
   run_ranks(kRanks, [](Communicator& comm) {
     const Tensor x = full({kElements}, 3);

@@ -40,7 +40,7 @@ class Hosts final : public CommDecorator {
  public:
   Hosts(std::shared_ptr<Communicator> inner, Names* seen)
       : CommDecorator(std::move(inner)), seen_(seen) {}
-  Work launch(Collective c) override {
+  Work launch(Collective&& c) override {
     if (c.label.starts_with("bucket") || c.label.ends_with("(dense)")) {
       seen_->push_back(c.label);
     }

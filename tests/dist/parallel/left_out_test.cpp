@@ -36,7 +36,7 @@ struct Changing : nn::Module {
 class ElementCounter final : public CommDecorator {
  public:
   using CommDecorator::CommDecorator;
-  Work launch(Collective c) override {
+  Work launch(Collective&& c) override {
     if (c.label.starts_with("bucket") || c.label.ends_with("(dense)")) {
       elements += c.count;
     }
