@@ -55,9 +55,11 @@ class InlineVector {
   template <class... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) [[unlikely]] {
-      grow();
+      grow(std::forward<Args>(args)...);
+    } else {
+      std::construct_at(data_ + size_, std::forward<Args>(args)...);
     }
-    return *std::construct_at(data_ + size_++, std::forward<Args>(args)...);
+    return data_[size_++];
   }
   void push_back(T value) { emplace_back(std::move(value)); }
   void pop_back() noexcept { std::destroy_at(data_ + --size_); }
@@ -86,10 +88,13 @@ class InlineVector {
       emplace_back(*first);
     }
   }
-  /// Out of line: inlined, its calls would take registers from every loop that fills one.
-  [[gnu::noinline, gnu::cold]] void grow() {
+  /// Makes room, with a new element behind the others, of which `args` may be part. Out of line:
+  /// inlined, its calls would take registers from every loop that fills one.
+  template <class... Args>
+  [[gnu::noinline, gnu::cold]] void grow(Args&&... args) {
     const std::size_t capacity = capacity_ * 2;
     T* fresh = std::allocator<T>().allocate(capacity);
+    std::construct_at(fresh + size_, std::forward<Args>(args)...);
     std::uninitialized_move(begin(), end(), fresh);
     std::destroy(begin(), end());
     deallocate();

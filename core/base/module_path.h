@@ -15,7 +15,9 @@ struct RunningModule {
   const RunningModule* caller;
 };
 
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local const RunningModule* running;
+/// One for the whole program, also where a part is compiled with -fvisibility=hidden.
+[[gnu::visibility("default"), gnu::tls_model("initial-exec")]]  //
+inline constinit thread_local const RunningModule* running;
 }  // namespace detail
 
 /// Enters a module of the running model for a scope, on this thread. `name` must live as long.

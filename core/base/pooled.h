@@ -28,6 +28,9 @@ class Pooled {
       ::operator delete(block);
       return;
     }
+    if (list.head == nullptr) {
+      empty_at_thread_end(list);
+    }
     list.head = ::new (block) Link{list.head};
     ++list.length;
   }

@@ -33,7 +33,9 @@ struct Ticket {
 
 namespace detail {
 /// What a scope chose for the calling thread; others than the CPU's count where devices match.
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local StreamId chosen_stream;
+/// One for the whole program, also where a part is compiled with -fvisibility=hidden.
+[[gnu::visibility("default"), gnu::tls_model("initial-exec")]]  //
+inline constinit thread_local StreamId chosen_stream;
 }  // namespace detail
 
 /// The stream of `device` that the calling thread's ops go to: its default one unless a scope chose

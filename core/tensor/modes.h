@@ -19,7 +19,8 @@ enum class BatchSum : std::uint8_t {
   tree,            ///< one sum, added along the tree over microbatches
 };
 
-struct Modes {
+/// One for the whole program, also where a part is compiled with -fvisibility=hidden.
+struct [[gnu::visibility("default")]] Modes {
   bool record = true;      ///< ops go on the tape
   bool inference = false;  ///< results can never go on a tape
   BatchSum batch_sum = BatchSum::per_microbatch;

@@ -1,5 +1,6 @@
 #include <tessera/dist/comm/collective.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace tessera::dist {
 Operand::Operand(Ref<Storage> storage, std::size_t offset) noexcept : storage_(std::move(storage)) {
   if (storage_) {
     data_ = storage_->data() + offset;
-    nbytes_ = storage_->nbytes() - offset;
+    nbytes_ = storage_->nbytes() - std::min(offset, storage_->nbytes());
   }
 }
 

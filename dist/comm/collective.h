@@ -40,6 +40,7 @@ class Operand {
   /// The bytes of a storage from `offset` on; none where it is null.
   explicit Operand(Ref<Storage> storage, std::size_t offset = 0) noexcept;
   /// Memory of the host's that `owner` keeps alive, or the caller; `nbytes` where they are known.
+  /// An owner may not hold the communicator, which would then end within its own work.
   explicit Operand(const void* data, std::size_t nbytes = kUnknown) noexcept
       : data_(static_cast<std::byte*>(const_cast<void*>(data))), nbytes_(nbytes) {}
   Operand(const void* data, std::size_t nbytes, std::shared_ptr<const void> owner);
@@ -66,7 +67,8 @@ class Operand {
 
 /// What one rank contributes to a collective and receives from it. A collective begins after the
 /// work on its operands that was launched before it, and what is launched on their storages later
-/// comes after it, on any stream. A write counts as one for autograd. Whoever reads what a
+/// comes after it, on any stream. A write counts as one for autograd (one to a whole bucket not for
+/// the tensors in it, whose versions are their own: nn and dist count those). Whoever reads what a
 /// collective was to write gets its error where it failed; such a tensor is to be made anew. Memory
 /// that is known by address alone must not be touched before the returned Work is done, nor be
 /// freed after it failed: another host may still write to it. All other memory outlives that.
@@ -81,7 +83,8 @@ class Operand {
 /// | send / receive | count / nothing | nothing / count |
 /// | barrier | nothing | nothing |
 ///
-/// Equal operands mean in place. Sums are taken along the balanced binary tree over ranks, in
+/// Equal operands mean in place; so does a rank's own part of what is gathered or scattered. Other
+/// overlaps are refused. Sums are taken along the balanced binary tree over ranks, in
 /// f32 for f16, bf16 and f32, so that the bits depend neither on the backend nor on timing.
 struct Collective {
   CollectiveKind kind = CollectiveKind::barrier;

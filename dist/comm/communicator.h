@@ -51,8 +51,11 @@ class Communicator {
 
   /// Starts a collective and returns at once.
   /// Throws InvalidArgument for a malformed collective before anything is sent.
-  virtual Work launch(Collective&&) = 0;
+  Work launch(Collective&& c);
   Work launch(const Collective& c) { return launch(Collective(c)); }
+  /// What `launch` does with a collective that can be meant in this group (dist/comm/validate.h):
+  /// for a transport to carry out, and for what stands around one to pass on.
+  virtual Work start(Collective&&) = 0;
   /// Collective over the group: every rank asks for the same number of bytes.
   virtual CommBuffer allocate(std::size_t nbytes) = 0;
   /// Collective over the group: ranks with equal `color` form a new group, ordered by `key`.

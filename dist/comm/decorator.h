@@ -20,7 +20,7 @@ class CommDecorator : public Communicator {
   [[nodiscard]] int world_rank(int peer) const override { return inner_->world_rank(peer); }
   [[nodiscard]] std::string transport(int peer) const override { return inner_->transport(peer); }
   [[nodiscard]] std::string host(int peer) const override { return inner_->host(peer); }
-  Work launch(Collective&& c) override { return inner_->launch(std::move(c)); }
+  Work start(Collective&& c) override { return inner_->start(std::move(c)); }
   CommBuffer allocate(std::size_t nbytes) override { return inner_->allocate(nbytes); }
   std::shared_ptr<Communicator> split(int color, int key, std::string name) override {
     return wrap(inner_->split(color, key, std::move(name)));

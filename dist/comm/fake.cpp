@@ -7,7 +7,6 @@
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/backend.h>
 #include <tessera/dist/comm/anonymous_memory.h>
-#include <tessera/dist/comm/validate.h>
 
 namespace tessera::dist {
 namespace {
@@ -38,8 +37,7 @@ class FakeCommunicator final : public Communicator {
   }
   [[nodiscard]] std::string host(int) const override { return "fake"; }
 
-  Work launch(Collective&& c) override {
-    validate(c, rank_, size_);
+  Work start(Collective&& c) override {
     if (failure_) {
       std::rethrow_exception(failure_);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <mutex>
 #include <ranges>
 #include <utility>
 #include <vector>
@@ -21,6 +22,18 @@ struct HostOperands {
         receive(HostOperand::received(c, group.rank, group.size())) {}
   HostOperand send, receive;
 };
+
+/// Operands of a collective that failed while it was under way: where ranks share memory, another
+/// one may be about to read or write them, and what lies there next must not see that.
+void keep_for_good(Collective&& collective, std::unique_ptr<HostOperands> host) {
+  struct Kept {
+    std::mutex mutex;
+    std::vector<std::pair<Collective, std::unique_ptr<HostOperands>>> operands;
+  };
+  static auto& kept = *new Kept;  // outlives the threads of other ranks
+  const std::lock_guard lock(kept.mutex);
+  kept.operands.emplace_back(std::move(collective), std::move(host));
+}
 
 /// The collective with its coroutine, which refers to it and to the core. What lies on a device, or
 /// in uneven parts, is copied first and back at the end.
@@ -52,7 +65,10 @@ class Launched final : public Operation {
       host_->receive.give_back();
     }
   }
-  void release() noexcept override {
+  void release(bool others_may_use) noexcept override {
+    if (others_may_use) {
+      keep_for_good(std::move(collective_), std::move(host_));
+    }
     collective_.send = collective_.receive = {};
     collective_.tree.reset();
     host_.reset();
@@ -172,13 +188,12 @@ const std::shared_ptr<CollectiveStream>& GroupBase::stream_of(const Collective& 
   return c.kind == CollectiveKind::receive ? in(receives_, c.peer) : collectives_;
 }
 
-Work GroupBase::launch(Collective&& collective) {
-  validate(collective, rank(), size());
+Work GroupBase::start(Collective&& collective) {
   health_->require();
-  collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
   const std::shared_ptr<CollectiveStream>& stream = stream_of(collective);
   const Accesses accesses(collective, membership_);
   std::vector<Ticket> before = accesses.tickets();
+  collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
   settle_counts(collective);
   auto operation =
       std::make_shared<Launched>(progress_, *health_, *core_, std::move(collective), membership_);

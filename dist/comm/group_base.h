@@ -29,7 +29,7 @@ class GroupBase : public Communicator {
   [[nodiscard]] int size() const override { return membership_.size(); }
   [[nodiscard]] const std::string& name() const override { return membership_.name; }
   [[nodiscard]] int world_rank(int peer) const override { return membership_.world_rank(peer); }
-  Work launch(Collective&&) override;
+  Work start(Collective&&) override;
   void abort(std::exception_ptr cause) noexcept override { health_->fail(cause); }
 
   [[nodiscard]] const std::shared_ptr<Health>& health() const { return health_; }

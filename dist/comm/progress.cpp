@@ -119,7 +119,7 @@ void Operation::finish(std::exception_ptr error) noexcept {
   trace_.end();
   error_ = std::move(error);
   task = Task();
-  release();
+  release(error_ != nullptr && under_way_);
   done_.store(true, std::memory_order_release);
 }
 

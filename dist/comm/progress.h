@@ -46,8 +46,9 @@ class Operation : public WorkState {
   /// What comes before the coroutine's first step, and behind its last one.
   virtual void begin() {}
   virtual void end() {}
-  /// Lets go of what the coroutine referred to, which is gone.
-  virtual void release() noexcept = 0;
+  /// Lets go of what the coroutine referred to, which is gone. `others_may_use` where it failed
+  /// under way: other ranks may not know yet.
+  virtual void release(bool others_may_use) noexcept = 0;
 
  private:
   friend class ProgressEngine;

@@ -25,9 +25,9 @@ Recorder::Recorder(std::shared_ptr<Communicator> inner, std::size_t capacity)
   check(capacity >= 1, "recorder: no capacity; got 0, expected at least 1");
 }
 
-Work Recorder::launch(Collective&& c) {
+Work Recorder::start(Collective&& c) {
   Entry entry{0, name(), signature_of(c), {}};
-  entry.work = inner().launch(std::move(c));
+  entry.work = inner().start(std::move(c));
   Work work = entry.work;
   const std::lock_guard lock(ring_->mutex);
   entry.number = ++ring_->launched;

@@ -24,7 +24,7 @@ class Recorder final : public CommDecorator {
   };
   explicit Recorder(std::shared_ptr<Communicator> inner, std::size_t capacity = 64);
 
-  Work launch(Collective&&) override;
+  Work start(Collective&&) override;
   /// Oldest first.
   [[nodiscard]] std::vector<Entry> entries() const;
   /// A line each: number, group, what, and its duration, "under way" or the error.

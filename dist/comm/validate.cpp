@@ -9,6 +9,15 @@
 namespace tessera::dist {
 namespace {
 
+/// More elements than any memory holds, of the largest dtype: so many bytes are no overflow.
+constexpr std::size_t kTooMany = Operand::kUnknown / 16;
+
+/// The largest number there is instead of an overflow.
+std::size_t product(std::size_t a, std::size_t b) {
+  std::size_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? Operand::kUnknown : result;
+}
+
 void validate_peer(const Collective& c, int rank, int size) {
   if (c.kind != CollectiveKind::broadcast && !is_point_to_point(c.kind)) {
     return;
@@ -45,6 +54,8 @@ void validate_counts(const Collective& c, int rank, int size) {
   check(has_parts, c.kind, ": only all_gather and reduce_scatter take counts by rank");
   check(std::ssize(c.counts) == size, c.kind, ": wrong number of counts; got ", c.counts.size(),
         ", expected one for each of ", size, " ranks");
+  check(std::ranges::max(c.counts) < kTooMany / c.counts.size(), c.kind,
+        ": more elements than memory holds; got count ", std::ranges::max(c.counts));
   const std::size_t own = c.counts[static_cast<std::size_t>(rank)];
   check(c.count == own, c.kind, ": the count is not this rank's; got ", c.count, ", expected ", own,
         " as in the counts by rank");
@@ -54,6 +65,7 @@ void validate_operand(const Collective& c, const char* which, const Operand& ope
                       std::size_t elements) {
   check(elements == 0 || operand.data() != nullptr, c.kind, ": ", which, " is null; got count ",
         c.count);
+  check(elements < kTooMany, c.kind, ": more elements than memory holds; got count ", c.count);
   if (!operand || operand.nbytes() == Operand::kUnknown) {
     return;
   }
@@ -62,6 +74,34 @@ void validate_operand(const Collective& c, const char* which, const Operand& ope
         ", expected ", elements);
   check(!operand.dtype() || operand.dtype() == c.dtype, c.kind, ": ", which,
         " has another dtype; got ", operand.dtype().value_or(c.dtype), ", expected ", c.dtype);
+}
+
+/// Elements of other ranks' parts before this rank's.
+std::size_t before_part(const Collective& c, int rank) {
+  const auto ranks = static_cast<std::size_t>(rank);
+  return c.counts.empty()
+             ? c.count * ranks
+             : std::reduce(c.counts.begin(), c.counts.begin() + static_cast<std::ptrdiff_t>(rank));
+}
+
+/// What is written may lie where it is read from, or, of what is gathered or scattered, the part
+/// that is this rank's own. Anything else would be read by one rank before another has written to
+/// it, or after, as it happens.
+void validate_overlap(const Collective& c, int rank, std::size_t sent, std::size_t received) {
+  const std::byte* send = c.send.data();
+  const std::byte* receive = c.receive.data();
+  const std::size_t element = size_of(c.dtype);
+  if (send == receive || sent == 0 || received == 0 || send >= receive + received * element ||
+      receive >= send + sent * element) {
+    return;
+  }
+  const std::size_t own = before_part(c, rank) * element;
+  const bool gathers = c.kind == CollectiveKind::all_gather && send == receive + own;
+  const bool scatters = c.kind == CollectiveKind::reduce_scatter && receive == send + own;
+  check(gathers || scatters, c.kind, ": send and receive overlap in part; expected the same memory",
+        c.kind == CollectiveKind::all_gather || c.kind == CollectiveKind::reduce_scatter
+            ? ", this rank's own part of it, or none in common"
+            : ", or none in common");
 }
 
 }  // namespace
@@ -73,9 +113,12 @@ void validate(const Collective& c, int rank, int size) {
   if (c.kind == CollectiveKind::barrier) {
     return;
   }
-  validate_operand(c, "send", c.send, given_count(c, rank, size));
+  const std::size_t sent = given_count(c, rank, size);
   const bool root = c.kind == CollectiveKind::broadcast && c.peer == rank;
-  validate_operand(c, "receive", c.receive, root && !c.receive ? 0 : taken_count(c, size));
+  const std::size_t received = root && !c.receive ? 0 : taken_count(c, size);
+  validate_operand(c, "send", c.send, sent);
+  validate_operand(c, "receive", c.receive, received);
+  validate_overlap(c, rank, sent, received);
 }
 
 std::size_t given_count(const Collective& c, int rank, int size) {
@@ -85,7 +128,7 @@ std::size_t given_count(const Collective& c, int rank, int size) {
   const auto blocks = static_cast<std::size_t>(blocks_of(c, rank));
   return c.kind == CollectiveKind::all_gather
              ? c.count
-             : std::reduce(c.counts.begin(), c.counts.end()) * blocks;
+             : product(std::reduce(c.counts.begin(), c.counts.end()), blocks);
 }
 
 std::size_t taken_count(const Collective& c, int size) {
@@ -107,11 +150,11 @@ std::size_t send_count(const Collective& c, int rank, int size) {
   const auto ranks = static_cast<std::size_t>(size);
   switch (c.kind) {
     case CollectiveKind::all_reduce:
-      return c.count * static_cast<std::size_t>(blocks_of(c, rank));
+      return product(c.count, static_cast<std::size_t>(blocks_of(c, rank)));
     case CollectiveKind::reduce_scatter:
-      return c.count * ranks * static_cast<std::size_t>(blocks_of(c, rank));
+      return product(product(c.count, ranks), static_cast<std::size_t>(blocks_of(c, rank)));
     case CollectiveKind::all_to_all:
-      return c.count * ranks;
+      return product(c.count, ranks);
     case CollectiveKind::all_gather:
     case CollectiveKind::send:
       return c.count;
@@ -128,7 +171,7 @@ std::size_t receive_count(const Collective& c, int size) {
   switch (c.kind) {
     case CollectiveKind::all_gather:
     case CollectiveKind::all_to_all:
-      return c.count * static_cast<std::size_t>(size);
+      return product(c.count, static_cast<std::size_t>(size));
     case CollectiveKind::all_reduce:
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::broadcast:

@@ -1,4 +1,4 @@
-// What every backend demands of a collective before it starts anything.
+// What is demanded of a collective before anything is started.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 namespace tessera::dist {
 
 /// Throws InvalidArgument for a collective that cannot be meant in a group of `size` ranks: missing
-/// or too little memory, of another dtype, a peer outside the group, a tree of other ranks, counts
-/// that do not fit, a reduction its dtype lacks.
+/// or too little memory, of another dtype, operands that overlap in part, a peer outside the group,
+/// a tree of other ranks, counts that do not fit, a reduction its dtype lacks.
 void validate(const Collective& collective, int rank, int size);
 
 /// Elements that this rank's `send` holds, and `receive` holds afterwards, uneven parts as given.

@@ -62,6 +62,12 @@ Watch::Entry Watch::announce(const Collective& c) {
   return entry;
 }
 
+void Watch::withdraw(const Entry& entry) {
+  if (entry.number > 0) {
+    table_->own().launched.store(entry.number - 1, std::memory_order_release);
+  }
+}
+
 Watch::Entry Watch::announce(const std::string& label) {
   Collective c;
   c.label = label;

@@ -53,6 +53,8 @@ class Watch {
 
   /// Says in the table what this rank is about to launch.
   Entry announce(const Collective& c);
+  /// Takes back what was announced last and not launched: the others wait for this rank.
+  void withdraw(const Entry& entry);
   /// Until it is done. What is already done needs no watching.
   void watch(Entry entry);
   /// Says in the table that this rank makes a call that all ranks make together and that is no

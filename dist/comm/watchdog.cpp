@@ -41,9 +41,15 @@ class WatchedCommunicator final : public CommDecorator {
   WatchedCommunicator(const WatchedCommunicator&) = delete;
   WatchedCommunicator& operator=(const WatchedCommunicator&) = delete;
 
-  Work launch(Collective&& c) override {
+  Work start(Collective&& c) override {
     Watch::Entry entry = watch_->announce(c);
-    Work work = inner().launch(std::move(c));
+    Work work;
+    try {
+      work = inner().start(std::move(c));
+    } catch (...) {
+      watch_->withdraw(entry);
+      throw;
+    }
     if (!work.done()) {
       entry.work = work;
       watch_->watch(std::move(entry));

@@ -12,8 +12,9 @@ class Frame;
 class Module;
 class Tracker;
 
-/// Thread-local. An ordinary call finds it empty.
-struct CallState {
+/// Thread-local; one for the whole program, also where a part is compiled with
+/// -fvisibility=hidden. An ordinary call finds it empty.
+struct [[gnu::visibility("default")]] CallState {
   struct FrameLink {
     Frame* frame;
     const FrameLink* outer;

@@ -55,15 +55,14 @@ void name_slots_at(const Module& module, const std::string& path,
 
 }  // namespace
 
-const std::string& key(const Module& module) {
-  static const std::string none;
+std::string key(const Module& module) {
   const Module* parent = parent_of(module);
   if (parent == nullptr) {
-    return none;
+    return {};
   }
   const auto entry = std::ranges::find_if(
       child_entries(*parent), [&](const ChildEntryPtr& e) { return e->module.get() == &module; });
-  return entry == child_entries(*parent).end() ? none : (*entry)->name;
+  return entry == child_entries(*parent).end() ? std::string() : (*entry)->name;
 }
 
 std::string full_name(const Module& module, std::string_view name) {

@@ -15,7 +15,7 @@ namespace tessera::nn::detail {
 [[nodiscard]] std::string get_mod_key(const Module& module, const Module* top);
 
 /// The name under which the first parent holds the module; empty for a root.
-[[nodiscard]] const std::string& key(const Module& module);
+[[nodiscard]] std::string key(const Module& module);
 /// What `name` of the module is in the whole tree.
 [[nodiscard]] std::string full_name(const Module& module, std::string_view name);
 /// Gives the slots of the module and below it their full names.

@@ -54,6 +54,12 @@ def rows(program, label, old, options):
             yield Change(f"{label}: {key}", *series, unit)
 
 
+def require_all(group):
+    """Raises Ended where a server of the group has failed."""
+    if group.lost.failed:
+        raise programs.Ended("; ".join(group.lost.texts()))
+
+
 def steps(program, label, old, options, turn=1):
     """Of a step server, which `program()` gives; `turn` is the number of steps of a turn."""
     with server.Group(both(program(), old)) as group:
@@ -63,8 +69,7 @@ def steps(program, label, old, options, turn=1):
                     one.end_warm_up()
             for build in there_and_back(number, list(group.servers)):
                 group.turn(build, turn)
-        if group.lost.failed:
-            raise programs.Ended("; ".join(group.lost.texts()))
+        require_all(group)
         ms = {build: weak.steady(found, turn) for build, found in group.milliseconds().items()}
     yield Change(label, ms["before"], ms["now"])
 
@@ -76,6 +81,7 @@ def over_links(kind, label, old, options):
     with hosts.Hosts(links.HOSTS) as network:
         commands = links.commands(network, kind == "untied")
         with server.Group(commands) as group:
+            require_all(group)
             network.shape(links.first_rate(network, group.servers, kind == "untied"))
         for part in ("step", links.COMMUNICATION):
             yield from steps(lambda part=part: commands[part], f"{label}, {part}", old, options)

@@ -11,7 +11,7 @@ std::shared_ptr<dist::Communicator> Replay::wrap(std::shared_ptr<dist::Communica
   return std::shared_ptr<Replay>(new Replay(std::move(part), calls_));
 }
 
-dist::Work Replay::launch(dist::Collective&& c) {
+dist::Work Replay::start(dist::Collective&& c) {
   Call call{.comm = group_, .collective = c};
   const dist::Operand& memory = c.receive ? c.receive : c.send;
   if (memory && !memory.storage()) {
@@ -27,7 +27,7 @@ dist::Work Replay::launch(dist::Collective&& c) {
                                : dist::Operand(call.send->data(), call.send->size(), call.send);
   }
   calls_->push_back(std::move(call));
-  return group_->launch(std::move(c));
+  return group_->start(std::move(c));
 }
 
 void Replay::again() {

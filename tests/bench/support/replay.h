@@ -14,7 +14,7 @@ class Replay final : public dist::CommDecorator {
   explicit Replay(std::shared_ptr<dist::Communicator> inner)
       : Replay(std::move(inner), std::make_shared<std::vector<Call>>()) {}
 
-  dist::Work launch(dist::Collective&& c) override;
+  dist::Work start(dist::Collective&& c) override;
 
   /// Forgets what was noted so far.
   void clear() { calls_->clear(); }

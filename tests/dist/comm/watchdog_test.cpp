@@ -250,6 +250,23 @@ TEST(Watchdog, WhateverWaitsForARankAtTheEndOfTheProgramFailsAndNamesIt) {
   expect("send 'c'", [&](Comm&, Comm& c) { send<float>(c, many, 1, "c").wait(); });
 }
 
+TEST(Watchdog, WhatALaunchRefusedCountsForNothing) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto body = [](Communicator& comm) {
+    std::vector<float> values(6000);
+    if (comm.rank() == 1) {
+      EXPECT_THROW(comm.launch({.kind = CollectiveKind::all_reduce, .count = 6}), InvalidArgument);
+    }
+    all_reduce<float>(comm, values).wait();
+    if (comm.rank() == 0) {
+      all_reduce<float>(comm, values).wait();  // rank 1 has ended
+    }
+  };
+  const std::string text = testing_support::error_of<CommError>([&] { run_watched(2, 20s, body); });
+  EXPECT_NE(text.find("rank 1"), text.npos) << text;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 15s) << text;
+}
+
 TEST(Watchdog, WhatARankSentBeforeItsEndArrives) {
   run_watched(2, 4s, [](Communicator& comm) {
     std::vector<float> values(8, static_cast<float>(comm.rank()));
@@ -284,7 +301,8 @@ TEST(Watchdog, WatchesSplitsAndAllocations) {
 TEST(Recorder, KeepsTheLastCollectives) {
   Recorder comm(make_loopback(1).front(), 2);
   std::vector<float> values(3);
-  barrier(comm).wait();
+  const Collective meeting;
+  comm.launch(meeting).wait();
   all_reduce<float>(comm, values, ReduceOp::max, "norm").wait();
   broadcast<float>(comm, values, 0, "weights").wait();
   ASSERT_EQ(comm.entries().size(), 2U);

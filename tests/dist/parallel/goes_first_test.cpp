@@ -40,11 +40,11 @@ class Hosts final : public CommDecorator {
  public:
   Hosts(std::shared_ptr<Communicator> inner, Names* seen)
       : CommDecorator(std::move(inner)), seen_(seen) {}
-  Work launch(Collective&& c) override {
+  Work start(Collective&& c) override {
     if (c.label.starts_with("bucket") || c.label.ends_with("(dense)")) {
       seen_->push_back(c.label);
     }
-    return inner().launch(std::move(c));
+    return inner().start(std::move(c));
   }
   [[nodiscard]] std::string host(int peer) const override { return std::to_string(peer); }
 

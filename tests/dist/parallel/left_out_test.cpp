@@ -36,11 +36,11 @@ struct Changing : nn::Module {
 class ElementCounter final : public CommDecorator {
  public:
   using CommDecorator::CommDecorator;
-  Work launch(Collective&& c) override {
+  Work start(Collective&& c) override {
     if (c.label.starts_with("bucket") || c.label.ends_with("(dense)")) {
       elements += c.count;
     }
-    return inner().launch(std::move(c));
+    return inner().start(std::move(c));
   }
   std::size_t elements = 0;
 

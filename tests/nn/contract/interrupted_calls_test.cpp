@@ -52,6 +52,25 @@ void expect_as_before(const Ptr<Breaking>& model, double count) {
   EXPECT_EQ(values(model->scale->factor), (std::vector<float>{2, 2, 2}));
 }
 
+/// Takes itself out of its parent and fails.
+struct Leaving : Module {
+  Module* parent = nullptr;
+  Tensor forward(const Tensor&) const {
+    parent->erase("a_child_whose_name_takes_memory");
+    const std::vector<std::string> others(50, std::string(31, 'z'));  // where the name was
+    fail<RuntimeError>("boom");
+  }
+};
+
+TEST(I_3, a_name_that_is_taken_out_in_a_call_lasts_as_long) {
+  const auto parent = make<Breaking>();
+  const auto child = make<Leaving>();
+  child->parent = parent.get();
+  parent->register_module("a_child_whose_name_takes_memory", child);
+  EXPECT_EQ(error_of([&] { return child(ones({3})); }),
+            "boom, in module a_child_whose_name_takes_memory");
+}
+
 TEST(F4, given_variables_and_buffers_are_gone_after_an_exception) {
   const auto model = make<Breaking>();
   const Variables v = model->v() * 5;
