@@ -32,17 +32,26 @@ bool is_over(const Ticket& read) noexcept {
   }
 }
 
+/// Whether work is over and went well: its error is for those who ask for its bytes.
+bool is_over_well(const Ticket& ticket) noexcept {
+  try {
+    return reached(ticket);
+  } catch (...) {
+    return false;
+  }
+}
+
 template <class Done>
 void forget(std::vector<Access>& accesses, const ByteRange& bytes, const Done& done) {
   std::vector<Access> left;
   std::ranges::remove_copy_if(accesses, std::back_inserter(left), [&](const Access& access) {
-    return access.bytes.meets(bytes) && done(access.ticket);
+    return access.bytes.meets(bytes) ? done(access.ticket) : is_over_well(access.ticket);
   });
   accesses = std::move(left);
 }
 
-/// Drops what is reached of these bytes; a storage without hazards is asked no more. Its record is
-/// locked.
+/// Drops what is reached, of other bytes too, so that a storage without hazards is asked no more:
+/// of many tensors in one memory the first one asks for all. Its record is locked.
 void forget_reached(Storage& storage, StorageSync& sync, const ByteRange& bytes) {
   forget(sync.reads, bytes, is_over);
   forget(sync.writes, bytes, reached);

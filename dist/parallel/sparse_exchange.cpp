@@ -12,6 +12,7 @@
 #include <tessera/core/tensor/factories.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/counted.h>
+#include <tessera/dist/comm/tensor_collectives.h>
 
 namespace tessera::dist {
 namespace {
@@ -23,16 +24,11 @@ Tensor gather_all(Communicator& comm, const Tensor& mine, const RowCounts& count
   const std::int64_t width = shape.size() > 1 ? shape.back() : 1;
   shape[0] = std::reduce(counts.begin(), counts.end());
   Tensor all = empty(shape, {.dtype = mine.dtype(), .device = mine.device()});
-  Collective c{.kind = CollectiveKind::all_gather};
-  c.dtype = mine.dtype();
-  c.send = Operand(mine);
-  c.receive = Operand(all);
-  c.count = static_cast<std::size_t>(mine.numel());
+  std::vector<std::size_t> elements;
   for (const std::int64_t count : counts) {
-    c.counts.push_back(static_cast<std::size_t>(count * width));
+    elements.push_back(static_cast<std::size_t>(count * width));
   }
-  c.label = label;
-  comm.launch(std::move(c)).wait();
+  all_gather(comm, mine, all, label, std::move(elements)).wait();
   return all;
 }
 

@@ -13,7 +13,9 @@
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/reduce/tree_sum.h>
 
+#include "support/guarded_device.h"
 #include "support/sum_of_leaves.h"
+#include "support/tensor_collectives.h"
 #include "world.h"
 
 namespace tessera::dist {
@@ -62,6 +64,29 @@ class Mpi : public testing::TestWithParam<bool> {
 
 INSTANTIATE_TEST_SUITE_P(, Mpi, testing::Values(true, false),
                          [](const auto& tested) { return tested.param ? "Shared" : "Private"; });
+
+TEST(MpiTensors, need_no_wait_on_the_host_or_on_a_device) {
+  Communicator& comm = *test_world().communicator();
+  test::expect_sums_without_waiting(comm, Device{});
+  test::expect_parts_without_waiting(comm, Device{});
+  for (std::uint64_t order = 0; order < 5; ++order) {
+    test::GuardedRun run(order);
+    test::expect_sums_without_waiting(comm, test::guarded_device());
+    test::expect_parts_without_waiting(comm, test::guarded_device());
+    EXPECT_EQ(run.reports(), std::vector<std::string>{});
+  }
+}
+
+TEST(MpiTensors, may_have_uneven_parts) {
+  Communicator& comm = *test_world().communicator();
+  for (const std::size_t largest : {0, 3, 5000, 200'000}) {
+    test::Counts counts;
+    for (int r = 0; r < comm.size(); ++r) {
+      counts.push_back(largest * static_cast<std::size_t>(r % 3) / 2);  // some are empty
+    }
+    test::expect_uneven_parts(comm, counts);
+  }
+}
 
 TEST_P(Mpi, IntegerSumsEqualMpis) {
   for (const std::size_t n : kSizes) {

@@ -247,8 +247,8 @@ void compare_pair(const WholeCall& whole, std::int8_t label, std::int8_t other) 
   }
 }
 
-void compare_pairs(const OpCaseData& c, const SampleData& sample, Seen& seen) {
-  const WholeCall whole(c, make_inputs(sample), sample.attrs());
+void compare_pairs(const OpCaseData& c, const SampleData& sample, DType dtype, Seen& seen) {
+  const WholeCall whole(c, make_inputs(sample, dtype), sample.attrs_in(dtype));
   const std::set<std::int8_t> labels = labels_of(whole.rule);
   for (const std::int8_t label : labels) {
     for (const std::int8_t other : labels) {
@@ -298,9 +298,11 @@ void check_shard_truth(const OpCaseData& c) {
     Seen seen;
     for (const SampleData& sample : c.samples) {
       compare_pieces(c, sample, dtype, seen);
+      compare_pairs(c, sample, dtype, seen);
     }
     EXPECT_EQ(seen.cut, seen.labels) << "labels along which samples divide into equal pieces";
     EXPECT_EQ(seen.cut_unevenly, seen.labels) << "labels along which samples are dealt unevenly";
+    EXPECT_EQ(seen.cut_pairs, seen.pairs) << "pairs of labels along which samples are cut";
     if (c.strides) {
       EXPECT_TRUE(std::ranges::includes(seen.held_together, seen.of_microbatches));
     }
@@ -308,11 +310,6 @@ void check_shard_truth(const OpCaseData& c) {
       EXPECT_EQ(seen.held_together, seen.labels);
     }
   }
-  Seen seen;
-  for (const SampleData& sample : c.samples) {
-    compare_pairs(c, sample, seen);
-  }
-  EXPECT_EQ(seen.cut_pairs, seen.pairs) << "pairs of labels along which samples are cut";
 }
 
 void check_empty(const OpCaseData& c) {

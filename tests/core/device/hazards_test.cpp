@@ -64,6 +64,23 @@ TEST(Hazards, are_forgotten_once_reached) {
   EXPECT_FALSE(y.get().storage->has_hazards());
 }
 
+TEST(Hazards, of_all_parts_are_forgotten_where_one_is_asked_for) {
+  const GuardedRun run(1);
+  const Tensor whole = there({8}, 3);
+  const auto part = [&](std::size_t offset) {
+    auto bytes = make_ref<Storage>(whole.get().storage, offset, 16);
+    return Tensor(make_ref<TensorImpl>(std::move(bytes), Shape{4}, DType::f32, guarded_device()));
+  };
+  const Tensor first = part(0), second = part(16);
+  add_(second, second);
+  add_(first, first);
+  EXPECT_TRUE(second.get().storage->has_hazards());
+  EXPECT_EQ(first.to_vector<float>(), std::vector<float>(4, 6));  // after the other, on one stream
+  wait_until_readable(*first.get().storage);
+  EXPECT_FALSE(second.get().storage->has_hazards());
+  EXPECT_EQ(second.to_vector<float>(), std::vector<float>(4, 6));
+}
+
 /// Many dependent steps that hop between two streams, in place and out of place.
 TEST(Hazards, two_streams_on_shared_tensors_compute_what_one_does) {
   for (std::uint64_t order = 0; order < kOrders; ++order) {

@@ -18,17 +18,17 @@
 
 #include "support/error_of.h"
 #include "support/guarded_device.h"
+#include "support/tensor_collectives.h"
 
 namespace tessera::dist {
 namespace {
 
+using test::Counts;
 using test::guarded_device;
 using test::GuardedRun;
-
-using Counts = std::vector<std::size_t>;
+using test::kElements;
 
 constexpr int kRanks = 2;
-constexpr std::int64_t kElements = 5000;  // more than travels inside a descriptor
 
 Collective sum_of(const Tensor& x) {
   Collective c{.kind = CollectiveKind::all_reduce, .dtype = x.dtype()};
@@ -37,26 +37,11 @@ Collective sum_of(const Tensor& x) {
   return c;
 }
 
-/// (1 + rank) * 3, summed over ranks, doubled; then the sum is overwritten. Both are returned.
-std::vector<std::vector<float>> sums_without_waiting(Communicator& comm, const Device& device) {
-  const Tensor mine = full({kElements}, 1 + comm.rank(), {.device = device});
-  const Tensor sum = mine * 3;
-  static_cast<void>(comm.launch(sum_of(sum)));
-  const Tensor twice = sum * 2;
-  add_(sum, mine);
-  return {twice.to_vector<float>(), sum.to_vector<float>()};
-}
-
-void sum_without_waiting(Communicator& comm, const Device& device) {
-  const auto sums = sums_without_waiting(comm, device);
-  EXPECT_EQ(sums[0], std::vector<float>(kElements, 18));
-  EXPECT_EQ(sums[1], std::vector<float>(kElements, static_cast<float>(10 + comm.rank())));
-}
-
 TEST(OrderedCollectives, need_no_wait_on_the_host) {
   run_ranks(kRanks, [](Communicator& comm) {
     for (int i = 0; i < 20; ++i) {
-      sum_without_waiting(comm, Device{});
+      test::expect_sums_without_waiting(comm, Device{});
+      test::expect_parts_without_waiting(comm, Device{});
     }
   });
 }
@@ -64,8 +49,10 @@ TEST(OrderedCollectives, need_no_wait_on_the_host) {
 TEST(OrderedCollectives, need_no_wait_on_a_device) {
   for (std::uint64_t order = 0; order < 10; ++order) {
     GuardedRun run(order);
-    run_ranks(kRanks,
-              [](Communicator& comm) { sum_without_waiting(comm, guarded_device(comm.rank())); });
+    run_ranks(kRanks, [](Communicator& comm) {
+      test::expect_sums_without_waiting(comm, guarded_device(comm.rank()));
+      test::expect_parts_without_waiting(comm, guarded_device(comm.rank()));
+    });
     EXPECT_EQ(run.reports(), std::vector<std::string>{});
   }
 }
@@ -84,12 +71,15 @@ std::size_t expect_every_wait_is_missed(std::uint64_t order, const Work& work) {
     EXPECT_EQ(run.reports(), std::vector<std::string>{});
     waits = run.waits();
   }
+  std::size_t seen = 0;
   for (std::size_t i = 0; i < waits; ++i) {
     GuardedRun run(order, i);
     on_ranks();
     const bool came = run.waits() > i;  // ranks are threads: now and then one needs no wait
     EXPECT_TRUE(!came || !run.reports().empty()) << "wait " << i << " of " << waits;
+    seen += came ? 1 : 0;
   }
+  EXPECT_GE(2 * seen, waits);
   return waits;
 }
 
@@ -97,7 +87,7 @@ TEST(OrderedCollectives, are_missed_by_the_clocks_whichever_wait_is_left_out) {
   std::size_t most = 0, most_of_collectives = 0;
   for (std::uint64_t order = 0; order < 10; ++order) {
     most = std::max(most, expect_every_wait_is_missed(order, [](auto& comm, const Device& device) {
-                      static_cast<void>(sums_without_waiting(comm, device));
+                      static_cast<void>(test::sums_without_waiting(comm, device));
                     }));
     const auto sum = [](Communicator& comm, const Device& device) {  // which alone waits here
       comm.launch(sum_of(full({kElements}, 2, {.device = device}) * 3)).wait();
@@ -108,62 +98,11 @@ TEST(OrderedCollectives, are_missed_by_the_clocks_whichever_wait_is_left_out) {
   EXPECT_GE(most_of_collectives, 2U);
 }
 
-TEST(OrderedCollectives, gather_and_scatter_what_lies_on_a_device) {
-  GuardedRun run(3);
-  run_ranks(kRanks, [](Communicator& comm) {
-    const Device device = guarded_device(comm.rank());
-    const Tensor mine = arange(kElements, {.device = device}) + 100000 * comm.rank();
-    const Tensor all = zeros({kRanks, kElements}, {.device = device});
-    Collective gather{.kind = CollectiveKind::all_gather};
-    gather.send = Operand(mine);
-    gather.receive = Operand(all);
-    gather.count = static_cast<std::size_t>(kElements);
-    static_cast<void>(comm.launch(gather));
-    Collective scatter{.kind = CollectiveKind::reduce_scatter};
-    const Tensor part = zeros({kElements}, {.device = device});
-    scatter.send = Operand(all);
-    scatter.receive = Operand(part);
-    scatter.count = static_cast<std::size_t>(kElements);
-    static_cast<void>(comm.launch(scatter));
-    EXPECT_EQ(part.to_vector<float>(), (mine * 2).to_vector<float>());
-  });
-  EXPECT_EQ(run.reports(), std::vector<std::string>{});
-}
-
-/// Part r is r * 1000 + 0, 1, 2, ....
-std::vector<float> parts_of(const Counts& counts) {
-  std::vector<float> all;
-  for (std::size_t r = 0; r < counts.size(); ++r) {
-    for (std::size_t i = 0; i < counts[r]; ++i) {
-      all.push_back(static_cast<float>(r * 1000 + i));
-    }
-  }
-  return all;
-}
-
-void gather_and_scatter_unevenly(Communicator& comm, const Counts& counts) {
-  const auto rank = static_cast<std::size_t>(comm.rank());
-  const std::vector<float> expected = parts_of(counts);
-  const auto begin =
-      static_cast<std::ptrdiff_t>(std::reduce(counts.begin(), counts.begin() + comm.rank()));
-  const std::vector<float> mine(
-      expected.begin() + begin,
-      expected.begin() + begin + static_cast<std::ptrdiff_t>(counts[rank]));
-  std::vector<float> all(expected.size(), -1);
-  all_gather<float>(comm, mine, all, counts).wait();
-  EXPECT_EQ(all, expected);
-  std::vector<float> part(counts[rank], -1);
-  reduce_scatter<float>(comm, all, part, counts).wait();
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    EXPECT_EQ(part[i], mine[i] * static_cast<float>(comm.size()));
-  }
-}
-
 TEST(UnevenParts, are_gathered_and_scattered_by_count) {
   for (const bool direct : {true, false}) {
     for (const auto& counts :
          std::vector<Counts>{{3, 5, 0}, {0, 0, 7}, {0, 0, 0}, {4, 4, 4}, {1, 20000, 3}}) {
-      run_ranks(3, [&](Communicator& comm) { gather_and_scatter_unevenly(comm, counts); },
+      run_ranks(3, [&](Communicator& comm) { test::expect_uneven_parts(comm, counts); },
                 {.direct = direct});
     }
   }
