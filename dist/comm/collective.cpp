@@ -20,6 +20,7 @@ Operand::Operand(const Tensor& x)
   check(x.is_contiguous(), "collective: the operand is not dense; got shape ", x.shape(),
         " with strides ", x.strides());
   dtype_ = x.dtype();
+  nbytes_ = x.nbytes();
 }
 
 Operand::Operand(const void* data, std::size_t nbytes, std::shared_ptr<const void> owner)

@@ -9,7 +9,6 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/hazards.h>
-#include <tessera/dist/comm/host_operand.h>
 #include <tessera/dist/comm/validate.h>
 
 namespace tessera::dist {
@@ -17,9 +16,9 @@ namespace {
 
 /// The operands of a collective that its core cannot take as given.
 struct HostOperands {
-  HostOperands(const Collective& c, const Membership& group)
-      : send(HostOperand::sent(c, group.rank, group.size())),
-        receive(HostOperand::received(c, group.rank, group.size())) {}
+  HostOperands(const Collective& c, const Membership& group, Addresses addresses)
+      : send(HostOperand::sent(c, group.rank, group.size(), addresses)),
+        receive(HostOperand::received(c, group.rank, group.size(), addresses)) {}
   HostOperand send, receive;
 };
 
@@ -35,15 +34,15 @@ void keep_for_good(Collective&& collective, std::unique_ptr<HostOperands> host) 
   kept.operands.emplace_back(std::move(collective), std::move(host));
 }
 
-/// The collective with its coroutine, which refers to it and to the core. What lies on a device, or
-/// in uneven parts, is copied first and back at the end.
+/// The collective with its coroutine, which refers to it and to the core. What the core cannot take
+/// as given is copied first and back at the end.
 class Launched final : public Operation {
  public:
   Launched(std::shared_ptr<ProgressEngine> progress, Health& health, GroupCore& core,
            Collective&& c, const Membership& group)
       : Operation(std::move(progress), health), collective_(std::move(c)) {
-    if (!takes_as_given(collective_)) [[unlikely]] {
-      host_ = std::make_unique<HostOperands>(collective_, group);
+    if (!takes_as_given(collective_, core.addresses())) [[unlikely]] {
+      host_ = std::make_unique<HostOperands>(collective_, group, core.addresses());
       collective_.send = host_->send.get();
       collective_.receive = host_->receive.get();
     }
@@ -193,17 +192,24 @@ Work GroupBase::start(Collective&& collective) {
   const std::shared_ptr<CollectiveStream>& stream = stream_of(collective);
   const Accesses accesses(collective, membership_);
   std::vector<Ticket> before = accesses.tickets();
-  collective.sequence = is_point_to_point(collective.kind) ? launched_ : ++launched_;
+  const bool counts = !is_point_to_point(collective.kind);
+  collective.sequence = launched_ + (counts ? 1 : 0);
   settle_counts(collective);
   auto operation =
       std::make_shared<Launched>(progress_, *health_, *core_, std::move(collective), membership_);
   operation->after = std::move(before);
+  launched_ += counts ? 1 : 0;
   if (tracing()) {
     operation->name = trace_name(operation->collective());
   }
-  progress_->submit(stream, operation);
-  if (accesses.any()) {
-    accesses.leave(stream->ticket_of(operation));
+  try {
+    progress_->submit(stream, operation);
+    if (accesses.any()) {
+      accesses.leave(stream->ticket_of(operation));
+    }
+  } catch (...) {  // no memory, no thread: the others count on it
+    health_->fail(std::current_exception());
+    throw;
   }
   return Work(std::move(operation));
 }

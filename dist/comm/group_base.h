@@ -8,6 +8,7 @@
 #include <tessera/dist/comm/communicator.h>
 #include <tessera/dist/comm/health.h>
 #include <tessera/dist/comm/heartbeat_table.h>
+#include <tessera/dist/comm/host_operand.h>
 #include <tessera/dist/comm/membership.h>
 #include <tessera/dist/comm/progress.h>
 
@@ -17,6 +18,8 @@ namespace tessera::dist {
 class GroupCore {
  public:
   virtual ~GroupCore() = default;
+  /// What it does with operands that are known by address alone.
+  [[nodiscard]] virtual Addresses addresses() const noexcept = 0;
   virtual Task start(const Collective&) = 0;
 };
 

@@ -15,10 +15,12 @@ std::string describe_position(const HeartbeatCell& cell) {
   if (launched == 0) {
     return "it has launched nothing yet";
   }
+  const std::uint8_t kind = cell.kind.load();
+  const std::string name = kind == HeartbeatCell::kUnknown
+                               ? ""
+                               : detail::concat(", ", to_string(static_cast<CollectiveKind>(kind)));
   const std::string label = cell.label.load();
-  return detail::concat("its last is ", launched, ", ",
-                        to_string(static_cast<CollectiveKind>(cell.kind.load())),
-                        label.empty() ? "" : " '" + label + "'");
+  return detail::concat("its last is ", launched, name, label.empty() ? "" : " '" + label + "'");
 }
 
 }  // namespace tessera::dist

@@ -59,9 +59,10 @@ struct alignas(128) HeartbeatCell {
   std::atomic<std::uint32_t> left{0};  ///< 1: the rank has let go of the group
   std::atomic<std::uint32_t> ended{
       0};  ///< 1: it is at the end of the program; the world's table says so
-  std::atomic<std::uint8_t> kind{0};
-  SharedText<7> label;     ///< of the last collective launched
-  SharedText<6> activity;  ///< what a busy rank does
+  static constexpr std::uint8_t kUnknown = 255;
+  std::atomic<std::uint8_t> kind{0};  ///< of the last collective launched, a CollectiveKind
+  SharedText<7> label;                ///< of the last collective launched
+  SharedText<6> activity;             ///< what a busy rank does
 };
 
 /// The lines of a group's ranks, as this rank sees them.

@@ -27,20 +27,21 @@ void copy_from_host(const Operand& to, std::size_t offset, const std::byte* from
   }
 }
 
-bool is_on_host(const Operand& given) noexcept {
-  return is_host_addressable(given.device());
+bool is_taken(const Operand& given, Addresses addresses) noexcept {
+  return is_host_addressable(given.device()) &&
+         (addresses == Addresses::taken || given.storage() || !given);
 }
 
 }  // namespace
 
-bool takes_as_given(const Collective& c) noexcept {
-  return c.counts.empty() && is_on_host(c.send) && is_on_host(c.receive);
+bool takes_as_given(const Collective& c, Addresses addresses) noexcept {
+  return c.counts.empty() && is_taken(c.send, addresses) && is_taken(c.receive, addresses);
 }
 
 HostOperand::HostOperand(const Collective& c, const Operand& given, const Contents& contents)
     : given_(given), host_(given) {
   const bool uneven = !c.counts.empty();
-  if (!uneven && is_on_host(given)) {
+  if (!uneven && is_taken(given, contents.addresses)) {
     return;
   }
   const std::size_t element = size_of(c.dtype);
@@ -61,14 +62,14 @@ HostOperand::HostOperand(const Collective& c, const Operand& given, const Conten
   }
 }
 
-HostOperand HostOperand::sent(const Collective& c, int rank, int size) {
+HostOperand HostOperand::sent(const Collective& c, int rank, int size, Addresses addresses) {
   const bool own_part = c.kind == CollectiveKind::all_gather;
-  return {c, c.send, {send_count(c, rank, size), own_part, rank, blocks_of(c, rank)}};
+  return {c, c.send, {send_count(c, rank, size), own_part, rank, blocks_of(c, rank), addresses}};
 }
 
-HostOperand HostOperand::received(const Collective& c, int rank, int size) {
+HostOperand HostOperand::received(const Collective& c, int rank, int size, Addresses addresses) {
   const bool own_part = c.kind == CollectiveKind::reduce_scatter;
-  return {c, c.receive, {receive_count(c, size), own_part, rank, 1}};
+  return {c, c.receive, {receive_count(c, size), own_part, rank, 1, addresses}};
 }
 
 /// Padding is zeros: it is summed.

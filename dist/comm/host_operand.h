@@ -2,22 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <tessera/dist/comm/collective.h>
 
 namespace tessera::dist {
 
-/// Whether such a transport can take the operands of `c` as they are, as it can nearly always.
-[[nodiscard]] bool takes_as_given(const Collective& c) noexcept;
+/// What a transport does with memory that is known by its address alone: whether it takes it, or
+/// must have memory that can be kept, because other ranks may still touch it when the collective
+/// has failed here.
+enum class Addresses : std::uint8_t { taken, copied };
 
-/// An operand as such a transport sees it: itself, or memory on the host in place of a device's or
-/// of uneven parts, which lie padded there.
+/// Whether such a transport can take the operands of `c` as they are, as it can nearly always.
+[[nodiscard]] bool takes_as_given(const Collective& c, Addresses addresses) noexcept;
+
+/// An operand as such a transport sees it: itself, or memory on the host in place of a device's, of
+/// what is known by address alone, or of uneven parts, which lie padded there.
 class HostOperand {
  public:
   /// What rank `rank` of `size` sends in `c`, and what it receives.
-  [[nodiscard]] static HostOperand sent(const Collective& c, int rank, int size);
-  [[nodiscard]] static HostOperand received(const Collective& c, int rank, int size);
+  [[nodiscard]] static HostOperand sent(const Collective& c, int rank, int size, Addresses);
+  [[nodiscard]] static HostOperand received(const Collective& c, int rank, int size, Addresses);
 
   [[nodiscard]] const Operand& get() const noexcept { return host_; }
   /// Copies from the memory that was given, and to it. The work on it is done.
@@ -36,6 +42,7 @@ class HostOperand {
     std::size_t elements;
     bool own_part;  ///< of uneven ones the rank's alone, not all of them `blocks` times
     int rank, blocks;
+    Addresses addresses;
   };
   HostOperand(const Collective& c, const Operand& given, const Contents& contents);
 

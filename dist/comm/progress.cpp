@@ -55,7 +55,7 @@ Task::Progress Operation::advance() {
     if (progress == Task::Progress::done) {
       end();
       finish(nullptr);
-    } else if (first) {  // what ends at once took less time than looking at the clock
+    } else if (started_ == Time{}) {  // what ends at once took less time than looking at the clock
       started_ = clock().now();
     }
     return progress;

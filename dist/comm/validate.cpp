@@ -91,8 +91,8 @@ void validate_overlap(const Collective& c, int rank, std::size_t sent, std::size
   const std::byte* send = c.send.data();
   const std::byte* receive = c.receive.data();
   const std::size_t element = size_of(c.dtype);
-  if (send == receive || sent == 0 || received == 0 || send >= receive + received * element ||
-      receive >= send + sent * element) {
+  if (send == receive || c.send.device() != c.receive.device() || sent == 0 || received == 0 ||
+      send >= receive + received * element || receive >= send + sent * element) {
     return;
   }
   const std::size_t own = before_part(c, rank) * element;

@@ -64,7 +64,10 @@ Watch::Entry Watch::announce(const Collective& c) {
 
 void Watch::withdraw(const Entry& entry) {
   if (entry.number > 0) {
-    table_->own().launched.store(entry.number - 1, std::memory_order_release);
+    HeartbeatCell& own = table_->own();
+    own.label.store("");
+    own.kind.store(HeartbeatCell::kUnknown, std::memory_order_relaxed);  // what was before is lost
+    own.launched.store(entry.number - 1, std::memory_order_release);
   }
 }
 

@@ -75,20 +75,30 @@ class WatchedCommunicator final : public CommDecorator {
   }
 
  private:
-  /// Watches a call until the scope ends.
+  /// Watches a call until the scope ends; by an exception, it was none.
   class WatchedCall {
    public:
-    WatchedCall(Watch& watch, const std::string& label) : call_(std::make_shared<Call>()) {
+    WatchedCall(Watch& watch, const std::string& label)
+        : watch_(watch), call_(std::make_shared<Call>()) {
       Watch::Entry entry = watch.announce(label);
+      announced_.number = entry.number;
       entry.work = Work(call_);
       watch.watch(std::move(entry));
     }
-    ~WatchedCall() { call_->end(); }
+    ~WatchedCall() {
+      call_->end();
+      if (std::uncaught_exceptions() > exceptions_) {
+        watch_.withdraw(announced_);
+      }
+    }
     WatchedCall(const WatchedCall&) = delete;
     WatchedCall& operator=(const WatchedCall&) = delete;
 
    private:
+    Watch& watch_;
     std::shared_ptr<Call> call_;
+    Watch::Entry announced_;
+    int exceptions_ = std::uncaught_exceptions();
   };
 
   std::shared_ptr<WatchThread> thread_;

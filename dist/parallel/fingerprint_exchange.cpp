@@ -9,14 +9,15 @@
 namespace tessera::dist {
 
 void FingerprintExchange::begin(Communicator& comm, std::uint64_t mine, std::string label) {
-  table_ = std::make_shared<std::vector<std::int64_t>>(1 + static_cast<std::size_t>(comm.size()));
-  table_->front() = std::bit_cast<std::int64_t>(mine);
-  Collective c = collective_of<std::int64_t>(CollectiveKind::all_gather, table_->data(),
-                                             table_->data() + 1, 1, std::move(label));
-  c.send = Operand(table_->data(), sizeof mine, table_);
-  c.receive =
-      Operand(table_->data() + 1, static_cast<std::size_t>(comm.size()) * sizeof mine, table_);
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  auto table = std::make_shared<std::vector<std::int64_t>>(1 + ranks);
+  table->front() = std::bit_cast<std::int64_t>(mine);
+  Collective c = collective_of<std::int64_t>(CollectiveKind::all_gather, table->data(),
+                                             table->data() + 1, 1, std::move(label));
+  c.send = Operand(table->data(), sizeof mine, table);
+  c.receive = Operand(table->data() + 1, ranks * sizeof mine, table);
   work_ = comm.launch(std::move(c));
+  table_ = std::move(table);  // a launch that was refused is none under way
 }
 
 bool FingerprintExchange::all_equal() const {

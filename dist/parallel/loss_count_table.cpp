@@ -16,11 +16,13 @@ double LossCountTable::agreed(double elements) {
     receive(comm_, std::span(&elements, 1), 0, label).wait();
     return elements;
   }
-  Told& told = told_[backward_in_pass()];
-  told.elements = elements;
-  const std::span<const double> message(&told.elements, 1);
+  const auto kept = std::make_shared<const double>(elements);  // by the sends, however this ends
+  std::vector<Work>& sent = told_[backward_in_pass()];
   for (int rank = 1; rank < comm_.size(); ++rank) {
-    told.sent.push_back(send(comm_, message, rank, label));
+    Collective c{.kind = CollectiveKind::send, .dtype = DType::f64, .count = 1, .label = label};
+    c.send = Operand(kept.get(), sizeof elements, kept);
+    c.peer = rank;
+    sent.push_back(comm_.launch(std::move(c)));
   }
   return elements;
 }
@@ -47,7 +49,7 @@ void LossCountTable::append_to(std::vector<std::int64_t>& table) const {
 GradientScale LossCountTable::take_from(std::vector<std::int64_t>& tables) {
   // All ranks have come so far. What they were told of later losses waits for them.
   if (const auto told = told_.extract(backward_in_pass()); !told.empty()) {
-    std::ranges::for_each(told.mapped().sent, [](const Work& work) { work.wait(); });
+    std::ranges::for_each(told.mapped(), [](const Work& work) { work.wait(); });
   }
   const auto own = static_cast<std::ptrdiff_t>(tables.size()) / comm_.size();
   Values all = none();

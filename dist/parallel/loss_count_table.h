@@ -35,11 +35,6 @@ class LossCountTable {
   [[nodiscard]] GradientScale latest() const { return latest_; }
 
  private:
-  /// What rank 0 sends of one n; its memory stays where it is.
-  struct Told {
-    double elements;
-    std::vector<Work> sent;
-  };
   using Values = std::vector<double>;  ///< by microbatch of the global batch, then n
   [[nodiscard]] double agreed(double elements);
   [[nodiscard]] Values none() const {
@@ -48,8 +43,8 @@ class LossCountTable {
 
   Communicator& comm_;
   std::int64_t grain_;
-  std::set<LossPlace> agreed_;        ///< where all ranks have one n
-  std::map<std::size_t, Told> told_;  ///< by number, until all ranks have it
+  std::set<LossPlace> agreed_;                     ///< where all ranks have one n
+  std::map<std::size_t, std::vector<Work>> told_;  ///< by number, rank 0's sends of n
   std::map<std::size_t, Values> step_;
   GradientScale latest_;
 };

@@ -32,8 +32,10 @@ AllReduce::AllReduce(const std::shared_ptr<Communicator>& comm) : groups_{comm} 
 }
 
 Work AllReduce::reduce(const GradientMemory& gradients, FlatRange range, std::string label) {
-  Communicator& group = *groups_[launched_++ % groups_.size()];
-  return group.launch(gradients.sum_of(range, std::move(label)));
+  Communicator& group = *groups_[launched_ % groups_.size()];
+  const Work work = group.launch(gradients.sum_of(range, std::move(label)));
+  ++launched_;  // not one that was refused: the other ranks have no such one
+  return work;
 }
 
 }  // namespace tessera::dist

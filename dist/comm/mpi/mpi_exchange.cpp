@@ -247,6 +247,8 @@ Task HostsCore::exchange_staged(Exchange& x) {
   const Collective& c = x.collective;
   const auto blocks = static_cast<std::size_t>(x.tree.max_blocks());
   const std::size_t step = kSlotBytes / (blocks * x.element());
+  check<Unsupported>(step > 0, to_string(c.kind), ": too many blocks for private buffers; got ",
+                     blocks, ", expected buffers from the communicator's allocate");
   for (int member = 0; member < block_.members(); ++member) {
     x.results.push_back(block_.slot(member, 1));
   }

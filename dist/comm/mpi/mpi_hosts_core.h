@@ -51,6 +51,7 @@ struct ByteRange {
 
 class HostsCore final : public GroupCore {
  public:
+  [[nodiscard]] Addresses addresses() const noexcept override { return Addresses::copied; }
   HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Membership membership,
             std::shared_ptr<const AddressSpace> addresses);
 

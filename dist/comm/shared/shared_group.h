@@ -32,6 +32,7 @@ struct Part {
 /// time; the returned coroutines refer to the collective and to the group.
 class SharedGroup final : public GroupCore {
  public:
+  [[nodiscard]] Addresses addresses() const noexcept override { return addresses_->addresses(); }
   /// The memory of `block` lives as long as `owner`.
   SharedGroup(ControlBlock block, Membership membership,
               std::shared_ptr<const AddressSpace> addresses, std::shared_ptr<const void> owner);

@@ -48,10 +48,12 @@ def rows(program, label, old, options):
         programs.note(f"pair {number + 1} of {options.pairs}")
         for build in there_and_back(number, list(pair)):
             runs[build].append(rows_of(pair[build]))
-    for key, (_, unit) in runs["now"][0].items():
-        if key in runs["before"][0]:
-            series = ([run[key][0] for run in runs[build]] for build in ("before", "now"))
-            yield Change(f"{label}: {key}", *series, unit)
+    every = [run for build in pair for run in runs[build]]
+    for key, (_, unit) in (every[0] | every[-1]).items():
+        if not all(key in run and run[key][0] > 0 and run[key][1] == unit for run in every):
+            raise programs.Ended(f"{key}: not in all runs of both builds, in {unit} and above 0")
+        series = ([run[key][0] for run in runs[build]] for build in ("before", "now"))
+        yield Change(f"{label}: {key}", *series, unit)
 
 
 def require_all(group):
