@@ -7,6 +7,7 @@
 #include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/rsqrt.h>
+#include <tessera/core/ops/sqrt.h>
 #include <tessera/core/ops/support/arithmetic.h>
 #include <tessera/nn/optim/option_checks.h>
 #include <tessera/nn/optim/whole_parameter.h>
@@ -29,9 +30,9 @@ double eps_of(DType dtype) {
   }
 }
 
-/// Root mean square.
-double size_of_elements(const Tensor& x) {
-  return std::sqrt(cast(mean(x * x), DType::f64).item<double>());
+/// Root mean square, in f64, where `x` is: nobody waits for it.
+Tensor size_of_elements(const Tensor& x) {
+  return sqrt(cast(mean(x * x), DType::f64));
 }
 
 /// Moves the kept means towards the squares of `gradient`; gives the mean square of each element,
@@ -51,11 +52,12 @@ void update_one(const StepTensors& p, const AdafactorOptions& o, double step, do
   const Tensor gradient = widened(p.gradient) * scale;
   const double eps1 = o.eps1 == kEpsOfDType ? eps_of(p.parameter.dtype()) : o.eps1;
   const double relative = std::min(o.lr, 1 / std::sqrt(step));
-  const double rate = std::max(o.eps2, size_of_elements(parameter)) * relative;
+  const Tensor rate = clamp(size_of_elements(parameter), o.eps2, kNoLimit) * relative;
   const Tensor squares = mean_squares(p, gradient, std::pow(step, o.beta2_decay), eps1);
   const Tensor update = rsqrt(clamp(squares, eps1 * eps1, kNoLimit)) * gradient;
-  const double excess = std::max(1.0, size_of_elements(update) / o.d);
-  put(p.parameter, parameter * (1 - o.lr * o.weight_decay) - update * (rate / excess));
+  const Tensor excess = clamp(size_of_elements(update) / o.d, 1, kNoLimit);
+  const Tensor factor = cast(rate / excess, update.dtype());
+  put(p.parameter, parameter * (1 - o.lr * o.weight_decay) - update * factor);
 }
 
 }  // namespace
