@@ -19,6 +19,10 @@
 namespace tessera::dist {
 namespace {
 
+/// The memory of all ranks of one allocation, of which each rank knows where the others' lies: it
+/// lives as long as one of them needs its own.
+using Allocation = std::vector<std::shared_ptr<const void>>;
+
 /// What the ranks of a group have in common.
 class Rendezvous {
  public:
@@ -36,19 +40,29 @@ class Rendezvous {
   /// The group of `color` in the split number `split`, made by whoever comes first.
   std::shared_ptr<Rendezvous> child(std::uint64_t split, int color, int size) {
     const std::lock_guard lock(mutex_);
-    std::weak_ptr<Rendezvous>& known = children_[{split, color}];
-    std::shared_ptr<Rendezvous> rendezvous = known.lock();
-    if (rendezvous == nullptr) {
-      known = rendezvous = std::make_shared<Rendezvous>(size);
-    }
-    return rendezvous;
+    return of_first(children_[{split, color}], size);
+  }
+  /// The allocation of this number, made likewise.
+  std::shared_ptr<Allocation> allocation(std::uint64_t number, int size) {
+    const std::lock_guard lock(mutex_);
+    return of_first(allocations_[number], static_cast<std::size_t>(size));
   }
 
  private:
+  template <class T, class Size>
+  static std::shared_ptr<T> of_first(std::weak_ptr<T>& known, Size size) {
+    std::shared_ptr<T> common = known.lock();
+    if (common == nullptr) {
+      known = common = std::make_shared<T>(size);
+    }
+    return common;
+  }
+
   CommBuffer memory_;
   ControlBlock block_;
   std::mutex mutex_;
   std::map<std::pair<std::uint64_t, int>, std::weak_ptr<Rendezvous>> children_;
+  std::map<std::uint64_t, std::weak_ptr<Allocation>> allocations_;
 };
 
 /// A world of `size` ranks.
@@ -94,10 +108,13 @@ class LoopbackCommunicator final : public GroupBase {
     if (options_.direct) {
       const auto mine = reinterpret_cast<std::int64_t>(buffer.data);
       std::vector<std::int64_t> all(static_cast<std::size_t>(size()));
+      const auto owners = rendezvous_->allocation(allocations_++, size());
+      (*owners)[static_cast<std::size_t>(rank())] = std::move(buffer.owner);
       all_gather<std::int64_t>(*this, std::span(&mine, 1), std::span(all), "allocate").wait();
       for (const std::int64_t address : all) {
         buffer.peers.push_back(reinterpret_cast<std::byte*>(address));
       }
+      buffer.owner = owners;
     }
     return buffer;
   }
@@ -120,6 +137,7 @@ class LoopbackCommunicator final : public GroupBase {
   std::shared_ptr<Rendezvous> rendezvous_;
   LoopbackOptions options_;
   std::uint64_t splits_ = 0;
+  std::uint64_t allocations_ = 0;
 };
 
 std::shared_ptr<Context> context_of(int rank, int size, std::uint64_t seed) {

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include <tessera/core/device/storage.h>
@@ -121,6 +123,20 @@ TEST(Operands, of_what_failed_under_way_are_never_free) {
   std::vector<float>& values = *memory;
   fail_with(ranks[0], std::move(memory), values);
   EXPECT_FALSE(alive.expired());
+}
+
+/// Others may be about to write to it.
+TEST(Operands, of_an_allocation_live_as_long_as_those_of_any_rank) {
+  const auto ranks = make_loopback(2);
+  std::array<CommBuffer, 2> buffers;
+  std::thread other([&] { buffers[1] = ranks[1]->allocate(1 << 20); });
+  buffers[0] = ranks[0]->allocate(1 << 20);
+  other.join();
+  std::byte* const theirs = buffers[0].peers[1];
+  EXPECT_EQ(theirs, buffers[1].data);
+  buffers[1] = {};
+  std::memset(theirs, 1, 1 << 20);
+  EXPECT_EQ(theirs[1000], std::byte{1});
 }
 
 }  // namespace
