@@ -46,8 +46,9 @@ void proceed(Call& call) {
   }
 }
 
-void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs, Outputs& outputs) {
-  Call whole{op, inputs, attrs, outputs, stages_of(inputs, outputs)};
+void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs, Outputs& outputs,
+          std::optional<BatchSum> sums) {
+  Call whole{op, inputs, attrs, outputs, sums, stages_of(inputs, outputs)};
   if (!whole.stages.empty()) {
     whole.stages &= op.stages;
     whole.stages.set(Stage::record, whole.stages.has(Stage::record) && Modes::current().record);

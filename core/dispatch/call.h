@@ -2,9 +2,11 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <span>
 
 #include <tessera/core/dispatch/op.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 
@@ -12,29 +14,35 @@ using Outputs = InlineVector<Tensor, 2>;
 
 /// Runs `op`. Outputs that are defined already are destinations: their memory is written, they must
 /// have the inferred shape and dtype, and one that is also an input makes the call in place.
-/// Throws what the op's shape rule throws, before anything is computed.
-void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs, Outputs& outputs);
+/// Throws what the op's shape rule throws, before anything is computed. `sums` says how a sum over
+/// the batch is handed over, where that is not as the circumstances of the call say.
+void call(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs, Outputs& outputs,
+          std::optional<BatchSum> sums = {});
 
 /// Runs `Op` and gives its outputs.
 template <OpStruct Op>
-Outputs call_all(std::span<const TensorRef> inputs, const typename Op::Attrs& attrs = {}) {
+Outputs call_all(std::span<const TensorRef> inputs, const typename Op::Attrs& attrs = {},
+                 std::optional<BatchSum> sums = {}) {
   Outputs outputs;
-  call(op_def<Op>(), inputs, &attrs, outputs);
+  call(op_def<Op>(), inputs, &attrs, outputs, sums);
   return outputs;
 }
 template <OpStruct Op>
-Outputs call_all(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs = {}) {
-  return call_all<Op>(std::span<const TensorRef>(inputs.begin(), inputs.size()), attrs);
+Outputs call_all(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs = {},
+                 std::optional<BatchSum> sums = {}) {
+  return call_all<Op>(std::span<const TensorRef>(inputs.begin(), inputs.size()), attrs, sums);
 }
 
 /// Runs `Op` and gives its only output.
 template <OpStruct Op>
-Tensor call(std::span<const TensorRef> inputs, const typename Op::Attrs& attrs = {}) {
-  return std::move(call_all<Op>(inputs, attrs)[0]);
+Tensor call(std::span<const TensorRef> inputs, const typename Op::Attrs& attrs = {},
+            std::optional<BatchSum> sums = {}) {
+  return std::move(call_all<Op>(inputs, attrs, sums)[0]);
 }
 template <OpStruct Op>
-Tensor call(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs = {}) {
-  return std::move(call_all<Op>(inputs, attrs)[0]);
+Tensor call(std::initializer_list<TensorRef> inputs, const typename Op::Attrs& attrs = {},
+            std::optional<BatchSum> sums = {}) {
+  return std::move(call_all<Op>(inputs, attrs, sums)[0]);
 }
 
 /// Runs `Op` with its only output written into `destination`; an undefined destination means fresh

@@ -6,6 +6,7 @@
 // stays in their own folders.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include <tessera/core/dispatch/call.h>
@@ -20,6 +21,7 @@ struct Call {
   std::span<const TensorRef> inputs;
   const void* attrs;
   Outputs& outputs;                  ///< defined ones are destinations
+  std::optional<BatchSum> sums;      ///< over the batch, where not as the circumstances say
   Stages stages;                     ///< still to go through
   const SplitPlan* split = nullptr;  ///< null: nothing holds microbatches
 };

@@ -66,21 +66,20 @@ void multiply(const C* a, const C* b, C* to, Sides size_a, Sides size_b,
   }
 }
 
-Tensor product(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b, DType dtype,
-               DType result) {
-  return call<Matmul>({a, b}, {transpose_a, transpose_b, dtype, result});
-}
+using Sums = std::optional<BatchSum>;
 
 Tensor gradient_of_a(const Tensor& gradient, const Tensor& b, const Matmul::Attrs& attrs,
-                     DType result) {
-  return attrs.transpose_a ? product(b, gradient, attrs.transpose_b, true, attrs.dtype, result)
-                           : product(gradient, b, false, !attrs.transpose_b, attrs.dtype, result);
+                     DType result, Sums sums) {
+  return attrs.transpose_a
+             ? call<Matmul>({b, gradient}, {attrs.transpose_b, true, attrs.dtype, result}, sums)
+             : call<Matmul>({gradient, b}, {false, !attrs.transpose_b, attrs.dtype, result}, sums);
 }
 
 Tensor gradient_of_b(const Tensor& gradient, const Tensor& a, const Matmul::Attrs& attrs,
-                     DType result) {
-  return attrs.transpose_b ? product(gradient, a, true, attrs.transpose_a, attrs.dtype, result)
-                           : product(a, gradient, !attrs.transpose_a, false, attrs.dtype, result);
+                     DType result, Sums sums) {
+  return attrs.transpose_b
+             ? call<Matmul>({gradient, a}, {true, attrs.transpose_a, attrs.dtype, result}, sums)
+             : call<Matmul>({a, gradient}, {!attrs.transpose_a, false, attrs.dtype, result}, sums);
 }
 
 /// Where input `i` is repeated over the batch, its gradient is summed over the batch before it is
@@ -91,13 +90,10 @@ bool is_repeated(const Vjp& v, int i) {
 
 Tensor gradient_of(const Vjp& v, int i, const Tensor& gradient, const Tensor& other,
                    const Matmul::Attrs& attrs) {
-  std::optional<SumsApart> apart;
-  if (is_repeated(v, i)) {
-    apart.emplace();
-  }
+  const Sums sums = is_repeated(v, i) ? Sums(BatchSum::per_microbatch) : std::nullopt;
   const DType result = v.input_meta(i).dtype;
-  return i == 0 ? gradient_of_a(gradient, other, attrs, result)
-                : gradient_of_b(gradient, other, attrs, result);
+  return i == 0 ? gradient_of_a(gradient, other, attrs, result, sums)
+                : gradient_of_b(gradient, other, attrs, result, sums);
 }
 
 }  // namespace
@@ -183,7 +179,7 @@ ShardRule Matmul::shard(const Infer& c, const Attrs& attrs) {
 
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
   const DType dtype = product_dtype("matmul", {{"a", a}, {"b", b}});
-  return product(a, b, transpose_a, transpose_b, dtype, dtype);
+  return call<Matmul>({a, b}, {transpose_a, transpose_b, dtype, dtype});
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b) {

@@ -9,12 +9,13 @@ namespace tessera {
 namespace {
 
 void split(Call& call) {
-  const CallContext context = CallContext::current();
+  CallContext context = CallContext::current();
+  context.batch_sum = call.sums.value_or(context.batch_sum);
   const SplitPlan plan = plan_split(call.op, call.inputs, call.attrs, context);
   if (!plan.unmarked.empty()) {
     const std::vector<Tensor> marked = marked_inputs(call.inputs, plan, context);
     tessera::call(call.op, std::vector<TensorRef>(marked.begin(), marked.end()), call.attrs,
-                  call.outputs);
+                  call.outputs, call.sums);
     return;
   }
   const Origins from(call.inputs);

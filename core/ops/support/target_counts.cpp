@@ -1,6 +1,6 @@
 #include <tessera/core/ops/support/target_counts.h>
 
-#include <tessera/core/dispatch/call_context.h>
+#include <tessera/core/dispatch/call.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/comparison.h>
 #include <tessera/core/ops/microbatches.h>
@@ -10,9 +10,8 @@
 namespace tessera {
 
 Tensor count_targets(const Tensor& targets, std::int64_t ignore_index) {
-  const SumsApart apart;
   const Tensor counts = ne(cast(targets, DType::i64), ignore_index);
-  return sum(cast(counts, DType::f64));
+  return call<Sum>({cast(counts, DType::f64)}, {}, BatchSum::per_microbatch);
 }
 
 Tensor with_target_counts(Tensor loss, const char* op, const Tensor& rows, const Tensor& targets,
