@@ -55,11 +55,9 @@ class InlineVector {
   template <class... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) [[unlikely]] {
-      grow(std::forward<Args>(args)...);
-    } else {
-      std::construct_at(data_ + size_, std::forward<Args>(args)...);
+      return grow(T(std::forward<Args>(args)...));  // made first: `args` may be part of an element
     }
-    return data_[size_++];
+    return *std::construct_at(data_ + size_++, std::forward<Args>(args)...);
   }
   void push_back(T value) { emplace_back(std::move(value)); }
   void pop_back() noexcept { std::destroy_at(data_ + --size_); }
@@ -88,18 +86,17 @@ class InlineVector {
       emplace_back(*first);
     }
   }
-  /// Makes room, with a new element behind the others, of which `args` may be part. Out of line:
-  /// inlined, its calls would take registers from every loop that fills one.
-  template <class... Args>
-  [[gnu::noinline, gnu::cold]] void grow(Args&&... args) {
+  /// Makes room, with `last` behind the others. Out of line: inlined, its calls would take
+  /// registers from every loop that fills one.
+  [[gnu::noinline, gnu::cold]] T& grow(T&& last) {
     const std::size_t capacity = capacity_ * 2;
     T* fresh = std::allocator<T>().allocate(capacity);
-    std::construct_at(fresh + size_, std::forward<Args>(args)...);
     std::uninitialized_move(begin(), end(), fresh);
     std::destroy(begin(), end());
     deallocate();
     data_ = fresh;
     capacity_ = capacity;
+    return *std::construct_at(data_ + size_++, std::move(last));
   }
   void steal(InlineVector& other) noexcept {
     if (other.on_heap()) {

@@ -13,26 +13,25 @@ class Pooled {
  public:
   static void* operator new(std::size_t size) {
     FreeList& list = free_list();
-    if (list.head != nullptr) [[likely]] {
-      void* block = list.head;
-      list.head = list.head->next;
-      --list.length;
-      return block;
+    if (list.head == nullptr) [[unlikely]] {
+      return ::operator new(size);
     }
-    empty_at_thread_end(list);
-    return ::operator new(size);
+    void* block = list.head;
+    list.head = list.head->next;
+    ++list.room;
+    return block;
   }
   static void operator delete(void* block) noexcept {
     FreeList& list = free_list();
-    if (list.length >= kMaxLength) {
-      ::operator delete(block);
-      return;
-    }
-    if (list.head == nullptr) {
-      empty_at_thread_end(list);
+    if (list.room == 0) [[unlikely]] {
+      open(list);
+      if (list.room == 0) {
+        ::operator delete(block);
+        return;
+      }
     }
     list.head = ::new (block) Link{list.head};
-    ++list.length;
+    --list.room;
   }
 
  private:
@@ -46,17 +45,17 @@ class Pooled {
   };
   struct FreeList {
     Link* head = nullptr;
-    std::size_t length = 0;
+    std::size_t room = 0;  ///< objects it still takes: none before its first and after its thread
   };
-  struct Cleanup {
-    explicit Cleanup(FreeList& list) : list_(list) {}
-    ~Cleanup() {
+  struct Opened {
+    explicit Opened(FreeList& list) : list_(list) { list.room = kMaxLength; }
+    ~Opened() {
       while (list_.head != nullptr) {
         Link* next = list_.head->next;
         ::operator delete(list_.head);
         list_.head = next;
       }
-      list_.length = kMaxLength;  // objects that outlive the thread's lists go straight to the heap
+      list_.room = 0;  // objects that outlive the thread's lists go straight to the heap
     }
     FreeList& list_;
   };
@@ -65,8 +64,9 @@ class Pooled {
     [[gnu::tls_model("initial-exec")]] static constinit thread_local FreeList list;
     return list;
   }
-  static void empty_at_thread_end(FreeList& list) {
-    thread_local const Cleanup cleanup(list);
+  /// Once a thread, and with the end of the thread in view.
+  [[gnu::noinline, gnu::cold]] static void open(FreeList& list) {
+    thread_local const Opened opened(list);
   }
 };
 
