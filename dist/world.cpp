@@ -41,7 +41,7 @@ const Setting<int> recorded{"TESSERA_COMM_RECORD", 0,
 
 constexpr std::chrono::milliseconds kStart = 5000ms;  // for MPI to start, at least
 // After a failure:
-constexpr auto kFarewell = 400ms;     // for the others to notice it and end by themselves
+constexpr auto kNotice = 400ms;       // for the others to notice it and end by themselves
 constexpr auto kPatience = 1000ms;    // for the rank that failed to end the rest
 constexpr auto kLastMoment = 1500ms;  // then a rank ends itself, whatever it is stuck in
 constexpr auto kLeaving = 600ms;      // for MPI to let go of a rank that has ended
@@ -227,16 +227,6 @@ struct World::State {
     });
   }
 
-  [[nodiscard]] bool all_left() const {
-    const auto table = comm->heartbeat_table();
-    for (int rank = 0; rank < comm->size(); ++rank) {
-      if (table->cell(rank).left == 0) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   void end(const std::exception_ptr& error, const std::string& program, int code) {
     exit_code = code;
     comm->abort(error);
@@ -249,15 +239,15 @@ struct World::State {
       log_error("the last collectives of this rank:\n", recorder->report());
     }
     table->own().left = 1;
-    const Time until = clock().now() + (first ? kFarewell : kPatience);
-    while (!all_left() && clock().now() < until) {
+    const Time until = clock().now() + (first ? kNotice : kPatience);
+    while (!table->all_left() && clock().now() < until) {
       std::this_thread::sleep_for(10ms);
     }
     if (!first) {
       say_failure(*comm, program);  // unless the rank that failed first has
     }
     // Across hosts MPI may hold messages that nobody will take any more, and would not let go.
-    if (backend != nullptr && (!all_left() || local_size < comm->size())) {
+    if (backend != nullptr && (!table->all_left() || local_size < comm->size())) {
       gone = true;
       backend->kill(code);
     }

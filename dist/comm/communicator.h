@@ -58,7 +58,8 @@ class Communicator {
   virtual Work start(Collective&&) = 0;
   /// Collective over the group: every rank asks for the same number of bytes.
   virtual CommBuffer allocate(std::size_t nbytes) = 0;
-  /// Collective over the group: ranks with equal `color` form a new group, ordered by `key`.
+  /// Collective over the group: ranks with equal `color` form a new group, ordered by `key`. Comes
+  /// after what was launched before.
   virtual std::shared_ptr<Communicator> split(int color, int key, std::string name) = 0;
   /// Fails everything under way, here and on the peers that can be told, with `cause`.
   virtual void abort(std::exception_ptr cause) noexcept = 0;

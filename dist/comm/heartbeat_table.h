@@ -82,6 +82,9 @@ class HeartbeatTable {
   /// Carries lines between hosts, where that takes messages. Called every now and then by a
   /// thread of its own; returns at once.
   virtual void exchange() {}
+  /// True while ranks of other hosts are told through this one: `exchange` is wanted until then.
+  [[nodiscard]] virtual bool carries() const { return false; }
+  [[nodiscard]] bool all_left() const;
   /// The ranks that carry the line of `rank` to this one: while one of them is silent, `rank` seems
   /// silent too.
   [[nodiscard]] virtual std::vector<int> carriers(int /*rank*/) const { return {}; }

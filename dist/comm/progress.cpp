@@ -35,24 +35,26 @@ std::chrono::nanoseconds Operation::duration() const {
   return done() ? duration_ : std::chrono::nanoseconds{0};
 }
 
-Task::Progress Operation::advance() {
+Task::Outcome Operation::advance() {
   const bool first = !std::exchange(begun_, true);
   if (first) {
     trace_ = AsyncTraceRange(name, "communication");
   }
   if (health_.failed()) {
     if (!may_be_dropped()) {
-      return Task::Progress::waiting;
+      return Task::Outcome::waiting;
     }
-    finish(health_.cause());
-    return Task::Progress::done;
+    if (!ends_all_the_same()) {
+      finish(health_.cause());
+    }
+    return Task::Outcome::done;
   }
   try {
     if (!may_begin()) {
-      return Task::Progress::waiting;
+      return Task::Outcome::waiting;
     }
-    const Task::Progress progress = task.advance();
-    if (progress == Task::Progress::done) {
+    const Task::Outcome progress = task.advance();
+    if (progress == Task::Outcome::done) {
       end();
       finish(nullptr);
     } else if (started_ == Time{}) {  // what ends at once took less time than looking at the clock
@@ -62,8 +64,30 @@ Task::Progress Operation::advance() {
   } catch (...) {
     health_.fail(std::current_exception());
     finish(health_.cause());
-    return Task::Progress::done;
+    return Task::Outcome::done;
   }
+}
+
+/// Whether it was under way and has got all that it waits for. Another rank may have seen its end
+/// before the failure and rely on it: ranks that come out of a barrier go on together.
+bool Operation::ends_all_the_same() {
+  if (started_ == Time{}) {
+    return false;
+  }
+  try {
+    Task::Outcome outcome = Task::Outcome::moved;
+    while (outcome == Task::Outcome::moved) {
+      outcome = task.advance();
+    }
+    if (outcome != Task::Outcome::done) {
+      return false;
+    }
+    end();
+  } catch (...) {
+    return false;  // the failure that came first counts
+  }
+  finish(nullptr);
+  return true;
 }
 
 namespace {
@@ -205,7 +229,7 @@ void ProgressEngine::submit(const std::shared_ptr<CollectiveStream>& stream,
     const std::lock_guard lock(runner_, std::adopt_lock);
     take_inbox();
     const bool is_first = stream->queue_.empty();
-    if (is_first && operation->advance() == Task::Progress::done) {
+    if (is_first && operation->advance() == Task::Outcome::done) {
       return;  // so nobody else has to hear of it, which would take as long as a small message
     }
     unfinished_.fetch_add(1);
@@ -291,9 +315,9 @@ void ProgressEngine::retire(CollectiveStream& stream, std::exception_ptr error) 
 bool ProgressEngine::poll_stream(CollectiveStream& stream) {
   bool moved = false;
   while (!stream.queue_.empty()) {
-    const Task::Progress progress = stream.queue_.front()->advance();
-    moved = moved || progress != Task::Progress::waiting;
-    if (progress != Task::Progress::done) {
+    const Task::Outcome progress = stream.queue_.front()->advance();
+    moved = moved || progress != Task::Outcome::waiting;
+    if (progress != Task::Outcome::done) {
       break;
     }
     retire(stream, nullptr);

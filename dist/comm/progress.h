@@ -52,7 +52,8 @@ class Operation : public WorkState {
 
  private:
   friend class ProgressEngine;
-  Task::Progress advance();
+  Task::Outcome advance();
+  bool ends_all_the_same();
   /// True once all that it comes after is reached.
   bool may_begin();
   /// Its ticket stands for what it comes after (core/device/hazards.h): memory of a device must

@@ -134,10 +134,11 @@ void require_match(const Membership& group, std::span<const RankSignature> signa
 }
 
 void require_pair(const Membership& group, const Collective& receive, const Signature& sent) {
-  check<Desync>(sent.count == receive.count && sent.dtype == receive.dtype, "desync: in group '",
-                group.name, "' rank ", group.world_rank(group.rank), " receives ", receive.count,
-                " ", receive.dtype, " '", receive.label, "' from rank ",
-                group.world_rank(receive.peer), "; got ", sent.to_string());
+  const bool same = sent.count == receive.count && sent.dtype == receive.dtype &&
+                    sent.label_hash == signature_of(receive).label_hash;
+  check<Desync>(same, "desync: in group '", group.name, "' rank ", group.world_rank(group.rank),
+                " receives ", receive.count, " ", receive.dtype, " '", receive.label,
+                "' from rank ", group.world_rank(receive.peer), "; got ", sent.to_string());
 }
 
 }  // namespace tessera::dist

@@ -12,10 +12,10 @@ namespace tessera::dist {
 /// Owner of a suspended coroutine. Starts suspended; `advance` runs it as far as it gets.
 class [[nodiscard]] Task {
  public:
-  enum class Progress { waiting, moved, done };
+  enum class Outcome { waiting, moved, done };
 
   struct promise_type {
-    Progress (*poll)(void*) = nullptr;  ///< asks what the coroutine waits for; null: nothing
+    Outcome (*poll)(void*) = nullptr;  ///< asks what the coroutine waits for; null: nothing
     void* awaited = nullptr;
     std::exception_ptr error;
 
@@ -40,23 +40,23 @@ class [[nodiscard]] Task {
   }
 
   /// Runs until the next wait that is not over yet. Rethrows what the coroutine threw.
-  Progress advance() {
+  Outcome advance() {
     promise_type& promise = handle_.promise();
     if (promise.poll != nullptr) {
-      const Progress awaited = promise.poll(promise.awaited);
-      if (awaited != Progress::done) {
+      const Outcome awaited = promise.poll(promise.awaited);
+      if (awaited != Outcome::done) {
         return awaited;
       }
       promise.poll = nullptr;
     }
     handle_.resume();
     if (!handle_.done()) {
-      return Progress::moved;
+      return Outcome::moved;
     }
     if (promise.error) {
       std::rethrow_exception(std::exchange(promise.error, nullptr));
     }
-    return Progress::done;
+    return Outcome::done;
   }
 
  private:
@@ -73,8 +73,7 @@ struct Until {
   void await_suspend(Task::Handle handle) noexcept {
     handle.promise().awaited = this;
     handle.promise().poll = [](void* self) {
-      return static_cast<Until*>(self)->condition() ? Task::Progress::done
-                                                    : Task::Progress::waiting;
+      return static_cast<Until*>(self)->condition() ? Task::Outcome::done : Task::Outcome::waiting;
     };
   }
   void await_resume() const noexcept {}
@@ -105,12 +104,12 @@ struct Finish {
   }
 
  private:
-  Task::Progress step() noexcept {
+  Task::Outcome step() noexcept {
     try {
       return task.advance();
     } catch (...) {
       error_ = std::current_exception();
-      return Task::Progress::done;
+      return Task::Outcome::done;
     }
   }
   std::exception_ptr error_ = nullptr;

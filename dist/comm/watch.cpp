@@ -14,7 +14,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLongestInterval{200};
 constexpr milliseconds kSpeaksLater{1000};
 constexpr milliseconds kGrace{2000};       // left to another group, to say what holds a rank there
 constexpr int kBusyDeadlines = 10;         // for which a busy rank is waited for
@@ -101,8 +100,13 @@ void Watch::drop_finished(Time now) {
   }
 }
 
-bool Watch::shows_life(int rank, Time now) const {
+bool Watch::is_heard(int rank, Time now) const {
   return heartbeats_.silence(rank, now) < std::min<Duration>(kSignOfLife, deadline_ / 2);
+}
+
+/// A rank that has let go of the group may still be heard, and does nothing in it.
+bool Watch::shows_life(int rank, Time now) const {
+  return is_heard(rank, now) && table_->cell(rank).left == 0;
 }
 
 /// In an earlier collective, and others keep it there.
@@ -118,14 +122,11 @@ bool Watch::waits_elsewhere(int rank, Time now) const {
   return shows_life(rank, now) && waited.count() > 0 && waited < deadline_ + kSpeaksLater + grace_;
 }
 
-/// The ranks that keep `oldest` from ending.
-std::vector<int> Watch::missing(const Entry& oldest, Time now) const {
-  if (is_point_to_point(oldest.kind)) {
-    return {oldest.peer};
-  }
+/// The ranks that have not launched collective `number`, unless others keep them from it.
+std::vector<int> Watch::late(std::uint64_t number, Time now) const {
   std::vector<int> ranks;
   for (int rank = 0; rank < table_->size(); ++rank) {
-    if (table_->cell(rank).launched.load(std::memory_order_acquire) < oldest.number) {
+    if (table_->cell(rank).launched.load(std::memory_order_acquire) < number) {
       ranks.push_back(rank);
     }
   }
@@ -139,13 +140,27 @@ std::vector<int> Watch::missing(const Entry& oldest, Time now) const {
   return ranks;
 }
 
+/// The ranks that keep `oldest` from ending: of a message its peer, or those for whom that one
+/// waits in a collective, unless this rank is the only one.
+std::vector<int> Watch::missing(const Entry& oldest, Time now) const {
+  if (!is_point_to_point(oldest.kind)) {
+    return late(oldest.number, now);
+  }
+  std::vector<int> ranks;
+  if (waits_itself(oldest.peer, now)) {
+    ranks = late(table_->cell(oldest.peer).finished.load() + 1, now);
+    std::erase(ranks, table_->rank());
+  }
+  return ranks.empty() ? std::vector{oldest.peer} : ranks;
+}
+
 /// A rank that is heard of through a silent one is not to blame, as far as anybody knows.
 std::vector<int> Watch::blamed(const std::vector<int>& ranks, Time now) const {
   std::vector<int> found;
   for (const int rank : ranks) {
     const std::vector<int> carriers = table_->carriers(rank);
     const auto silent = std::ranges::find_if_not(
-        carriers, [&](int carrier) { return carrier == rank || shows_life(carrier, now); });
+        carriers, [&](int carrier) { return carrier == rank || is_heard(carrier, now); });
     const int to_blame = silent == carriers.end() ? rank : *silent;
     if (std::ranges::find(found, to_blame) == found.end()) {
       found.push_back(to_blame);
@@ -167,9 +182,9 @@ std::string Watch::describe(const std::vector<int>& ranks, Time now) const {
         cell.elsewhere > 0 ? detail::concat(", waiting in another group for ",
                                             seconds(milliseconds(cell.elsewhere.load())), " s")
                            : std::string(),
-        shows_life(rank, now) ? ""
-                              : detail::concat(", no sign of life for ",
-                                               seconds(heartbeats_.silence(rank, now)), " s"),
+        is_heard(rank, now) ? ""
+                            : detail::concat(", no sign of life for ",
+                                             seconds(heartbeats_.silence(rank, now)), " s"),
         ")");
   }
   return text;
@@ -214,7 +229,9 @@ void Watch::excuse(const std::vector<int>& ranks, Time now, Duration since_last)
 std::vector<int> Watch::silent(Time now) const {
   std::vector<int> ranks;
   for (int rank = 0; rank < table_->size(); ++rank) {
-    if (!shows_life(rank, now)) {
+    const HeartbeatCell& cell = table_->cell(rank);
+    const bool left_early = cell.left > 0 && cell.finished < cell.launched;
+    if (!is_heard(rank, now) || left_early) {
       ranks.push_back(rank);
     }
   }
@@ -299,6 +316,31 @@ std::exception_ptr Watch::loss(const Entry& oldest, const std::vector<int>& gone
                      "; missing: ", describe(gone, now), ": all ranks take the same steps")));
 }
 
+void Watch::leave(Time now) {
+  const std::lock_guard lock(mutex_);
+  drop_finished(now);
+  HeartbeatCell& own = table_->own();
+  own.elsewhere = 0;
+  own.busy = 0;
+  own.left = 1;  // who still waits for this rank waits in vain
+}
+
+/// Ends what the group has under way. A call such as a split, which MPI may keep from hearing of
+/// the failure, is given a moment: then it ends the world.
+void Watch::heed_failure(Time now) {
+  if (told_ == Time{}) {
+    told_ = now;
+    comm_->abort(table_->failure().exception());  // its data may know nothing of it
+  }
+  const std::lock_guard lock(mutex_);
+  const auto world = world_.lock();
+  const bool stuck = std::ranges::any_of(under_way_, [](const Entry& e) { return !e.work.done(); });
+  if (stuck && now - told_ >= kGrace && world != nullptr && world != table_) {
+    const FailureRecord& cause = table_->failure();
+    world->failure().write(cause.type, comm_->world_rank(cause.rank), cause.text);
+  }
+}
+
 void Watch::look(Time now) {
   HeartbeatCell& own = table_->own();
   own.beats.fetch_add(1, std::memory_order_relaxed);
@@ -308,8 +350,8 @@ void Watch::look(Time now) {
   }
   own.busy = activity.empty() ? 0 : 1;
   table_->exchange();
-  if (table_->failure().written() && !std::exchange(told_, true)) {
-    comm_->abort(table_->failure().exception());  // its data may know nothing of it
+  if (table_->failure().written()) {
+    heed_failure(now);
   }
   heartbeats_.listen(now);
   std::unique_lock lock(mutex_);
@@ -340,53 +382,6 @@ void Watch::look(Time now) {
     ranks = silent(now);
   }
   comm_->abort(std::make_exception_ptr(Timeout(complaint(oldest, blamed(ranks, now), now))));
-}
-
-WatchThread::WatchThread(milliseconds deadline)
-    : deadline_(deadline), thread_([this, context = Context::current_shared()] {
-        const ContextScope scope(context);
-        run();
-      }) {}
-
-WatchThread::~WatchThread() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
-
-void WatchThread::add(std::shared_ptr<Watch> watch) {
-  const std::lock_guard lock(mutex_);
-  watches_.push_back(std::move(watch));
-}
-
-void WatchThread::remove(const std::shared_ptr<Watch>& watch) {
-  const std::lock_guard lock(mutex_);
-  std::erase(watches_, watch);
-}
-
-void WatchThread::look(Time now) {
-  for (const auto& watch : watches_) {
-    Duration longest{};
-    for (const auto& other : watches_) {
-      longest = other == watch ? longest : std::max(longest, other->waited(now));
-    }
-    watch->announce_wait_elsewhere(longest);
-  }
-  for (const auto& watch : watches_) {
-    watch->look(now);
-  }
-}
-
-void WatchThread::run() {
-  const Duration interval = std::min<Duration>(kLongestInterval, deadline_ / 10);
-  std::unique_lock lock(mutex_);
-  while (!stop_) {
-    look(clock().now());
-    clock().wait_until(wake_, lock, clock().now() + interval);
-  }
 }
 
 }  // namespace tessera::dist

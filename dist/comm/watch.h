@@ -1,13 +1,11 @@
-// The watchdog's inside: what is watched, and the thread that looks.
+// The watchdog's inside: what is watched of one communicator.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <tessera/core/base/clock.h>
@@ -67,12 +65,16 @@ class Watch {
   /// Shows a sign of life, looks for one of the others, and fails the communicator when the oldest
   /// collective has waited too long.
   void look(Time now);
+  /// This rank lets go of the group: says so in the table, and what it had not ended by then.
+  void leave(Time now);
 
  private:
+  [[nodiscard]] bool is_heard(int rank, Time now) const;
   [[nodiscard]] bool shows_life(int rank, Time now) const;
   [[nodiscard]] bool waits_itself(int rank, Time now) const;
   [[nodiscard]] bool waits_elsewhere(int rank, Time now) const;
   void excuse(const std::vector<int>& ranks, Time now, Duration since_last);
+  [[nodiscard]] std::vector<int> late(std::uint64_t number, Time now) const;
   [[nodiscard]] std::vector<int> missing(const Entry& oldest, Time now) const;
   [[nodiscard]] std::vector<int> blamed(const std::vector<int>& ranks, Time now) const;
   [[nodiscard]] std::string describe(const std::vector<int>& ranks, Time now) const;
@@ -87,6 +89,7 @@ class Watch {
   void remind(const Entry& oldest, const std::vector<int>& ranks, Time now);
   [[nodiscard]] bool has_the_word(const std::vector<int>& ranks, Time now) const;
   void drop_finished(Time now);
+  void heed_failure(Time now);
 
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<HeartbeatTable> table_;
@@ -95,7 +98,7 @@ class Watch {
   std::chrono::milliseconds deadline_;
   Duration grace_;     ///< for which another group has the word
   Duration patience_;  ///< the deadline, or a little more where another host speaks first
-  bool told_ = false;  ///< the group of its failure
+  Time told_{};        ///< the group of its failure; never yet at zero
   Heartbeats heartbeats_;
   std::mutex mutex_;
   std::deque<Entry> under_way_;
@@ -108,30 +111,6 @@ class Watch {
   int looks_in_vain_ = 0;     ///< at which somebody was seen never to come to that one
   Time not_before_{};         ///< this watch does not speak
   Time last_look_{};
-};
-
-/// One per rank. Looks at every watch several times within the deadline.
-class WatchThread {
- public:
-  explicit WatchThread(std::chrono::milliseconds deadline);
-  ~WatchThread();
-  WatchThread(const WatchThread&) = delete;
-  WatchThread& operator=(const WatchThread&) = delete;
-
-  [[nodiscard]] std::chrono::milliseconds deadline() const { return deadline_; }
-  void add(std::shared_ptr<Watch> watch);
-  void remove(const std::shared_ptr<Watch>& watch);
-
- private:
-  void run();
-  void look(Time now);
-
-  std::chrono::milliseconds deadline_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<std::shared_ptr<Watch>> watches_;
-  bool stop_ = false;
-  std::thread thread_;
 };
 
 }  // namespace tessera::dist

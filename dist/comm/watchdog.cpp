@@ -6,7 +6,7 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/dist/comm/decorator.h>
-#include <tessera/dist/comm/watch.h>
+#include <tessera/dist/comm/watch_thread.h>
 
 namespace tessera::dist {
 namespace {
@@ -35,8 +35,8 @@ class WatchedCommunicator final : public CommDecorator {
     thread_->add(watch_);
   }
   ~WatchedCommunicator() override {
-    heartbeat_table()->own().left = 1;  // who still waits for this rank waits in vain
-    thread_->remove(watch_);
+    watch_->leave(clock().now());
+    thread_->remove(watch_, heartbeat_table());
   }
   WatchedCommunicator(const WatchedCommunicator&) = delete;
   WatchedCommunicator& operator=(const WatchedCommunicator&) = delete;

@@ -18,7 +18,8 @@ void Work::wait(Duration timeout) const {
   if (state_ == nullptr) {
     return;
   }
-  const bool done = state_->wait_until(clock().now() + timeout);
+  const Time now = clock().now();
+  const bool done = state_->wait_until(timeout < Time::max() - now ? now + timeout : Time::max());
   check<Timeout>(done, "wait: the collective is still under way; got a deadline of ",
                  std::chrono::duration<double>(timeout).count(), " s");
   if (const std::exception_ptr error = state_->error()) {

@@ -8,6 +8,8 @@
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/world.h>
 
+#include "support/error_of.h"
+
 namespace tessera::dist {
 namespace {
 
@@ -60,7 +62,11 @@ TEST_P(Launched, OneRankIsFine) {
 }
 
 TEST(World, UnknownBackendsAreRefused) {
-  EXPECT_THROW((void)World::start({.backend = "pigeons"}), Unsupported);
+  const std::string text =
+      testing_support::error_of<Unsupported>([] { return World::start({.backend = "pigeons"}); });
+  EXPECT_TRUE(text.starts_with(
+      "world: this build has no such backend; got pigeons, expected auto or loopback"))
+      << text;
 }
 
 TEST(World, RunTurnsExceptionsIntoExitCodes) {

@@ -324,35 +324,5 @@ TEST_P(Mpi, SplitGroupsWorkAlone) {
                                   [&](std::int32_t value) { return value == 2 * part->size(); }));
 }
 
-TEST(MpiWorld, KnowsItsPlace) {
-  int rank = -1;
-  int size = -1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const World& world = test_world();
-  EXPECT_EQ(world.rank(), rank);
-  EXPECT_EQ(world.size(), size);
-  for (int peer = 0; peer < size; ++peer) {
-    const bool same_host = world.communicator()->host(peer) == world.host();
-    EXPECT_EQ(world.communicator()->transport(peer), peer == rank ? "self"
-                                                     : same_host  ? "shm"
-                                                                  : "tcp");
-  }
-}
-
-TEST(MpiWorld, DisagreementIsNamedInAGroupOfItsOwn) {
-  Communicator& world = *test_world().communicator();
-  const auto group = world.split(0, world.rank(), "quarrel");
-  std::vector<float> values(world.rank() == 1 ? 7 : 5);
-  try {
-    all_reduce<float>(*group, values, ReduceOp::sum, "weight").wait();
-    EXPECT_EQ(world.size(), 1) << "the difference went unnoticed";
-  } catch (const Desync& error) {
-    const std::string text = error.what();
-    EXPECT_NE(text.find("rank 1 launched all_reduce (sum) of 7 f32 'weight'"), text.npos) << text;
-  }
-  barrier(world).wait();  // the world is unharmed
-}
-
 }  // namespace
 }  // namespace tessera::dist

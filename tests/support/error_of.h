@@ -1,6 +1,8 @@
 // What an action says when it is refused.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 
 #include <tessera/core/base/error.h>
@@ -16,6 +18,10 @@ std::string error_of(const auto& action) {
     return error.what();
   }
   return "no error";
+}
+
+inline void expect_begins(const std::string& text, const std::string& beginning) {
+  EXPECT_EQ(text.substr(0, beginning.size()), beginning) << text;
 }
 
 }  // namespace tessera::testing_support

@@ -5,6 +5,7 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/huge_pages.h>
+#include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/mpi/mpi_heartbeat_table.h>
 #include <tessera/dist/comm/mpi/mpi_hosts_core.h>
 #include <tessera/dist/comm/shared/shared_group.h>
@@ -107,6 +108,7 @@ CommBuffer MpiCommunicator::allocate(std::size_t nbytes) {
 
 std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key, std::string name) {
   check(color >= 0, "split: color below 0; got ", color);
+  barrier(*this, "split").wait();  // unlike MPI it hears of a rank that gave up
   return make(Group::split(comm_.get(), color, key), std::move(name), world_rank(rank()), family_,
               groups_, health());
 }

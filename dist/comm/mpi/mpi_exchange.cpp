@@ -229,28 +229,28 @@ Task HostsCore::exchange_directly(Exchange& x) {
 
 void HostsCore::stage(const Exchange& x, std::size_t first, std::size_t n) const {
   const Collective& c = x.collective;
-  std::byte* slot = block_.slot(topology_.local_rank(), 0);
+  std::byte* staging = block_.staging(topology_.local_rank(), 0);
   for (std::size_t b = 0; b < static_cast<std::size_t>(blocks_of(c, topology_.rank)); ++b) {
-    copy_in_caches(slot + b * n * x.element(), c.send.data() + (b * c.count + first) * x.element(),
-                   n * x.element());
+    copy_in_caches(staging + b * n * x.element(),
+                   c.send.data() + (b * c.count + first) * x.element(), n * x.element());
   }
 }
 
 void HostsCore::collect(const Exchange& x, std::size_t first, std::size_t n) const {
   copy_in_caches(x.collective.receive.data() + first * x.element(),
-                 block_.slot(topology_.local_rank(), 1), n * x.element());
+                 block_.staging(topology_.local_rank(), 1), n * x.element());
 }
 
-/// Private buffers pass through slots, one piece at a time: slot 0 of a rank holds what it gives,
-/// slot 1 what it gets.
+/// Private buffers pass through the ranks' staging memory, one piece at a time: the first of a rank
+/// holds what it gives, the second what it gets.
 Task HostsCore::exchange_staged(Exchange& x) {
   const Collective& c = x.collective;
   const auto blocks = static_cast<std::size_t>(x.tree.max_blocks());
-  const std::size_t step = kSlotBytes / (blocks * x.element());
+  const std::size_t step = kStagingBytes / (blocks * x.element());
   check<Unsupported>(step > 0, to_string(c.kind), ": too many blocks for private buffers; got ",
                      blocks, ", expected buffers from the communicator's allocate");
   for (int member = 0; member < block_.members(); ++member) {
-    x.results.push_back(block_.slot(member, 1));
+    x.results.push_back(block_.staging(member, 1));
   }
   for (std::size_t first = 0; first < c.count; first += step) {
     const std::size_t n = std::min(step, c.count - first);
@@ -263,7 +263,7 @@ Task HostsCore::exchange_staged(Exchange& x) {
       for (const TreeLeaf& leaf : x.tree.leaves()) {
         const bool here = topology_.host_of[static_cast<std::size_t>(leaf.rank)] == x.host;
         const int member = topology_.local_rank_of[static_cast<std::size_t>(leaf.rank)];
-        x.leaves.push_back(here ? block_.slot(member, 0) +
+        x.leaves.push_back(here ? block_.staging(member, 0) +
                                       static_cast<std::size_t>(leaf.block) * n * x.element()
                                 : nullptr);
       }

@@ -49,8 +49,7 @@ MpiHeartbeatTable::MpiHeartbeatTable(MPI_Comm comm, const ControlBlock& block, T
   }
   for (const std::vector<int>& ranks : topology_.hosts) {
     if (ranks.front() != topology_.rank) {
-      mails_.emplace_back().peer = ranks.front();
-      mails_.back().in.resize(sizeof(FailureCopy) + ranks.size() * sizeof(Line));
+      mails_.emplace_back(ranks.front(), sizeof(FailureCopy) + ranks.size() * sizeof(Line));
     }
   }
   for (Mail& mail : mails_) {
@@ -58,23 +57,9 @@ MpiHeartbeatTable::MpiHeartbeatTable(MPI_Comm comm, const ControlBlock& block, T
   }
 }
 
-MpiHeartbeatTable::~MpiHeartbeatTable() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  for (Mail& mail : mails_) {
-    if (finalized == 0 && mail.received != MPI_REQUEST_NULL) {
-      MPI_Cancel(&mail.received);
-      MPI_Request_free(&mail.received);
-    }
-    if (finalized == 0 && mail.sent != MPI_REQUEST_NULL) {
-      wait(mail.sent);  // small: it only has to leave this process
-    }
-  }
-}
-
 void MpiHeartbeatTable::listen(Mail& mail) const {
-  require(MPI_Irecv(mail.in.data(), static_cast<int>(mail.in.size()), MPI_BYTE, mail.peer, 0,
-                    comm_.get(), &mail.received),
+  require(MPI_Irecv(mail.in->data(), static_cast<int>(mail.in->size()), MPI_BYTE, mail.peer, 0,
+                    comm_.get(), mail.received.handle()),
           "MPI_Irecv");
 }
 
@@ -93,16 +78,27 @@ void MpiHeartbeatTable::exchange() {
 }
 
 void MpiHeartbeatTable::carry(Mail& mail) const {
-  while (test_all({&mail.received, 1})) {
-    unpack(mail.in);
+  while (mail.received.done()) {
+    unpack(*mail.in);
     listen(mail);
   }
-  if (test_all({&mail.sent, 1})) {
-    mail.out = pack();
-    require(MPI_Isend(mail.out.data(), static_cast<int>(mail.out.size()), MPI_BYTE, mail.peer, 0,
-                      comm_.get(), &mail.sent),
+  if (mail.sent.done()) {
+    mail.told = all_left_here();  // before the packet is made, which says so then
+    *mail.out = pack();
+    require(MPI_Isend(mail.out->data(), static_cast<int>(mail.out->size()), MPI_BYTE, mail.peer, 0,
+                      comm_.get(), mail.sent.handle()),
             "MPI_Isend");
   }
+}
+
+bool MpiHeartbeatTable::all_left_here() const {
+  return std::ranges::all_of(topology_.local_ranks(),
+                             [this](int rank) { return cell(rank).left > 0; });
+}
+
+/// A host that has not told its last goes on to send, and is to be received.
+bool MpiHeartbeatTable::carries() const {
+  return !mails_.empty() && !(all_left() && std::ranges::all_of(mails_, &Mail::told));
 }
 
 std::vector<std::byte> MpiHeartbeatTable::pack() const {

@@ -2,6 +2,8 @@
 // the first rank of each host sends its host's lines to the others.
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <vector>
 
 #include <tessera/dist/comm/health.h>
@@ -16,20 +18,26 @@ class MpiHeartbeatTable final : public HeartbeatTable {
  public:
   MpiHeartbeatTable(MPI_Comm comm, const ControlBlock& block, Topology topology,
                     std::shared_ptr<const void> owner);
-  ~MpiHeartbeatTable() override;
   void exchange() override;
+  [[nodiscard]] bool carries() const override;
   [[nodiscard]] std::vector<int> carriers(int rank) const override;
   [[nodiscard]] bool speaks_first() const override { return topology_.host() == 0; }
 
  private:
   struct Line;
-  struct Mail {  ///< to and from one other host
-    int peer = 0;
-    std::vector<std::byte> out;
-    std::vector<std::byte> in;
-    MPI_Request sent = MPI_REQUEST_NULL;
-    MPI_Request received = MPI_REQUEST_NULL;
+  using Packet = std::shared_ptr<std::vector<std::byte>>;
+  /// To and from one other host. Requests go without waiting: the peer may be gone.
+  struct Mail {
+    explicit Mail(int rank, std::size_t nbytes)
+        : peer(rank), in(std::make_shared<std::vector<std::byte>>(nbytes)) {}
+    int peer;
+    Packet out = std::make_shared<std::vector<std::byte>>();
+    Packet in;
+    bool told = false;  ///< the peer, that all ranks here have left
+    Request sent{out};
+    Request received{in};
   };
+  [[nodiscard]] bool all_left_here() const;
   [[nodiscard]] std::vector<std::byte> pack() const;
   void unpack(const std::vector<std::byte>& packet) const;
   void listen(Mail& mail) const;

@@ -37,7 +37,7 @@ std::size_t ControlBlock::carve(std::byte* memory, int members, int ranks) {
   heartbeats_ = carver.take<HeartbeatCell>(static_cast<std::size_t>(ranks));
   flags_ = carver.take<Flag>(m);
   descriptors_ = carver.take<Descriptor>(m * 2);
-  staging_ = carver.take<std::byte>(m * 2 * kSlotBytes);
+  staging_ = carver.take<std::byte>(m * 2 * kStagingBytes);
   mail_ = carver.take<Mailbox>(m * m);
   return carver.offset();
 }

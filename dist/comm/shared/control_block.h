@@ -22,7 +22,7 @@ struct Reference {
 inline constexpr Reference kNothing{1, 0};
 
 inline constexpr std::size_t kInlineBytes = 4096;
-inline constexpr std::size_t kSlotBytes = 256 * 1024;
+inline constexpr std::size_t kStagingBytes = 256 * 1024;
 inline constexpr std::size_t kMailBytes = 64 * 1024;
 inline constexpr int kMailPieces = 2;
 
@@ -69,8 +69,8 @@ class ControlBlock {
   [[nodiscard]] Descriptor& post(int member, std::uint64_t sequence) const {
     return descriptors_[static_cast<std::uint64_t>(member) * 2 + sequence % 2];
   }
-  [[nodiscard]] std::byte* slot(int member, std::uint64_t parity) const {
-    return staging_ + (static_cast<std::uint64_t>(member) * 2 + parity % 2) * kSlotBytes;
+  [[nodiscard]] std::byte* staging(int member, std::uint64_t parity) const {
+    return staging_ + (static_cast<std::uint64_t>(member) * 2 + parity % 2) * kStagingBytes;
   }
   [[nodiscard]] Mailbox& mailbox(int from, int to) const { return mail_[from * members_ + to]; }
   [[nodiscard]] int members() const { return members_; }

@@ -10,7 +10,7 @@
 namespace tessera::dist {
 namespace {
 
-constexpr std::size_t kBreathBytes = 1 << 20;  // between breaths others may take over
+constexpr std::size_t kYieldBytes = 1 << 20;  // between yields others may take over
 
 bool overlaps(const std::byte* a, std::size_t a_size, const std::byte* b, std::size_t b_size) {
   return a < b + b_size && b < a + a_size;
@@ -224,7 +224,7 @@ Task SharedGroup::run_direct(const Collective& c) {
   const bool all_reduce = c.kind == CollectiveKind::all_reduce;
   const Part part = all_reduce ? part_of(c.count, size_, rank_) : Part{0, c.count};
   const std::size_t element = size_of(c.dtype);
-  const std::size_t step = kBreathBytes / element;
+  const std::size_t step = kYieldBytes / element;
 
   InlineVector<TreeSource, 16> sources;
   InlineVector<void*, 8> outs;

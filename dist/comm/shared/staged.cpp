@@ -22,7 +22,7 @@ std::size_t parts_of(const Collective& c, int size) {
 std::size_t stride_of(const Collective& c, const ReductionTree& tree, int size) {
   const int blocks = is_reduction(c.kind) ? tree.max_blocks() : 1;
   const std::size_t pieces = parts_of(c, size) * static_cast<std::size_t>(blocks);
-  const std::size_t fitting = kSlotBytes / (pieces * size_of(c.dtype));
+  const std::size_t fitting = kStagingBytes / (pieces * size_of(c.dtype));
   const std::size_t stride = fitting >= 64 ? fitting / 64 * 64 : fitting;
   check<Unsupported>(stride > 0, to_string(c.kind), ": too many parts for private buffers; got ",
                      pieces, ", expected buffers from the communicator's allocate");
@@ -47,7 +47,7 @@ void SharedGroup::stage(const Collective& c, const Staged& piece) const {
   const std::size_t element = size_of(c.dtype);
   const std::size_t parts = send_count(c, rank_, size_) / c.count;
   const auto* send = c.send.data();
-  std::byte* staging = block_.slot(rank_, piece.number);
+  std::byte* staging = block_.staging(rank_, piece.number);
   for (std::size_t p = 0; p < parts; ++p) {
     copy_in_caches(staging + p * piece.stride * element,
                    send + (p * c.count + piece.first) * element, piece.count * element);
@@ -62,7 +62,7 @@ Task SharedGroup::run_staged_pull(const Collective& c) {
   arrive();
   for (; piece.first < c.count; piece = piece.next(c.count)) {
     co_await Until{[this] { return block_.all_at(phase_); }};
-    const auto staging_of = [&](int rank) { return block_.slot(rank, piece.number); };
+    const auto staging_of = [&](int rank) { return block_.staging(rank, piece.number); };
     pull(c, window_of(piece.stride, staging_of), 0, piece.first, piece.count);
     if (const Staged next = piece.next(c.count); next.count > 0) {
       stage(c, next);
@@ -77,7 +77,7 @@ void SharedGroup::stage_for_others(const Collective& c, const Staged& piece) con
   const std::size_t element = size_of(c.dtype);
   const Part own = staged_part(piece.stride, piece.count, size_, rank_);
   const auto* send = c.send.data();
-  std::byte* staging = block_.slot(rank_, piece.number);
+  std::byte* staging = block_.staging(rank_, piece.number);
   for (std::size_t b = 0; b < static_cast<std::size_t>(blocks_of(c, rank_)); ++b) {
     std::byte* out = staging + b * piece.stride * element;
     const std::byte* from = send + (b * c.count + piece.first) * element;
@@ -100,15 +100,16 @@ void SharedGroup::reduce_staged_part(const Collective& c, const Staged& piece) c
   for (const TreeLeaf& leaf : tree_of(c).leaves()) {
     const auto block = static_cast<std::size_t>(leaf.block);
     const std::byte* data =
-        leaf.rank == rank_ ? c.send.data() + (block * c.count + piece.first) * element
-                           : block_.slot(leaf.rank, piece.number) + block * piece.stride * element;
+        leaf.rank == rank_
+            ? c.send.data() + (block * c.count + piece.first) * element
+            : block_.staging(leaf.rank, piece.number) + block * piece.stride * element;
     sources.push_back({data + own.first * element, false});
   }
   InlineVector<void*, 8> outs;
   outs.push_back(c.receive.data() + (piece.first + own.first) * element);
   for (int rank = 0; rank < size_; ++rank) {
     if (rank != rank_) {
-      outs.push_back(block_.slot(rank, piece.number) + own.first * element);
+      outs.push_back(block_.staging(rank, piece.number) + own.first * element);
     }
   }
   tree_reduce({c.reduce,
@@ -124,7 +125,7 @@ void SharedGroup::collect_staged(const Collective& c, const Staged& piece) const
   const Part own = staged_part(piece.stride, piece.count, size_, rank_);
   const std::size_t after = own.first + own.count;
   auto* receive = c.receive.data() + piece.first * element;
-  const std::byte* sums = block_.slot(rank_, piece.number);
+  const std::byte* sums = block_.staging(rank_, piece.number);
   copy_in_caches(receive, sums, own.first * element);
   copy_in_caches(receive + after * element, sums + after * element,
                  (piece.count - after) * element);

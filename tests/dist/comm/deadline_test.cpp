@@ -58,5 +58,14 @@ TEST(Deadlines, AreOfTheProcessClock) {
   });
 }
 
+TEST(Deadlines, LongerThanTheClockAreNone) {
+  run_ranks(2, [](Communicator& comm) {
+    if (comm.rank() == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_NO_THROW(barrier(comm).wait(Duration::max()));
+  });
+}
+
 }  // namespace
 }  // namespace tessera::dist

@@ -54,5 +54,23 @@ TEST(Disagreement, about_a_message_names_both_ranks_as_the_world_counts_them) {
   });
 }
 
+TEST(Disagreement, MessagesOfOtherLabelsAreNoPair) {
+  const auto cross = [](Communicator& comm) {
+    std::vector<float> a(2, 1);
+    std::vector<float> b(2, 2);
+    if (comm.rank() == 0) {
+      const Work first = send<float>(comm, a, 1, "a");
+      const Work second = send<float>(comm, b, 1, "b");
+      first.wait();
+      second.wait();
+    } else {
+      receive<float>(comm, b, 0, "b").wait();
+    }
+  };
+  EXPECT_EQ(
+      error_of<Desync>([&] { run_ranks(2, cross); }),
+      "desync: in group 'world' rank 1 receives 2 f32 'b' from rank 0; got send of 2 f32 'a'");
+}
+
 }  // namespace
 }  // namespace tessera::dist

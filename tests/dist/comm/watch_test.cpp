@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <functional>
 #include <string>
@@ -9,8 +10,9 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/log.h>
+#include <tessera/dist/comm/decorator.h>
 #include <tessera/dist/comm/loopback.h>
-#include <tessera/dist/comm/watch.h>
+#include <tessera/dist/comm/watch_thread.h>
 
 namespace tessera::dist {
 namespace {
@@ -87,6 +89,7 @@ class WatchOfFour {
     table_.cell(rank).activity.store("saves");
     table_.cell(rank).busy = 1;
   }
+  void leaves(int rank) { table_.cell(rank).left = 1; }
   /// It has ended the first collective and waits in another group, from the first look on.
   void waits_elsewhere(int rank) {
     at(rank, 1, 1);
@@ -263,6 +266,133 @@ TEST(Watch, ASilentRankIsBlamedThoughItWaitedInAnotherGroup) {
     four.waits_elsewhere(3);
     expect_missing(four.look({1, 2}), {3});
   });
+}
+
+/// A table whose lines other hosts hear of through this rank.
+class CarriedTable final : public HeartbeatTable {
+ public:
+  CarriedTable() : HeartbeatTable(cells_.data(), failure_, 0, 2, nullptr) {}
+  void exchange() override { ++exchanges; }
+  [[nodiscard]] bool carries() const override { return !all_left(); }
+  std::atomic<int> exchanges = 0;
+
+ private:
+  std::array<HeartbeatCell, 2> cells_;
+  FailureRecord failure_;
+};
+
+/// A group of whose ranks others hear through a table of the test's.
+class CarriedGroup final : public CommDecorator {
+ public:
+  CarriedGroup(std::shared_ptr<Communicator> inner, std::shared_ptr<HeartbeatTable> table)
+      : CommDecorator(std::move(inner)), table_(std::move(table)) {}
+  std::shared_ptr<HeartbeatTable> heartbeat_table() override { return table_; }
+
+ protected:
+  std::shared_ptr<Communicator> wrap(std::shared_ptr<Communicator> part) override { return part; }
+
+ private:
+  std::shared_ptr<HeartbeatTable> table_;
+};
+
+TEST(WatchThread, CarriesTheTableOfAGroupThatItsRankLeftUntilAllHaveLeft) {
+  auto table = std::make_shared<CarriedTable>();
+  const std::weak_ptr<CarriedTable> carried = table;
+  WatchThread thread(100ms);
+  auto group = std::make_shared<CarriedGroup>(make_loopback(2).front(), table);
+  auto watch = std::make_shared<Watch>(std::move(group), 100ms, table);
+  thread.add(watch);
+  table->own().left = 1;
+  thread.remove(watch, table);
+  watch.reset();
+  const int before = table->exchanges;
+  const std::uint64_t beats = table->own().beats;
+  for (int i = 0; i < 500 && table->exchanges < before + 3; ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_GE(table->exchanges, before + 3);
+  EXPECT_GT(table->own().beats, beats) << "who hears of rank 1 through it takes it for dead";
+  table->cell(1).left = 1;
+  table.reset();
+  for (int i = 0; i < 500 && !carried.expired(); ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_TRUE(carried.expired());
+}
+
+/// Entries that never end by themselves.
+Watch::Entry open_entry(Watch& watch, CollectiveKind kind, int peer) {
+  Collective c;
+  c.kind = kind;
+  c.peer = peer;
+  Watch::Entry entry = watch.announce(c);
+  entry.work = Work(std::make_shared<Told>());
+  return entry;
+}
+
+/// What rank 0 of three complains of while it waits for a message from rank 1.
+std::string complaint_of_a_receive(const std::function<void(HeartbeatTable&)>& others) {
+  std::string text;
+  const auto wait_for_a_message = [&](Communicator& comm) {
+    if (comm.rank() != 0) {
+      return;
+    }
+    HeartbeatTable& table = *comm.heartbeat_table();
+    Watch watch(std::shared_ptr<Communicator>(&comm, [](Communicator*) {}), 4s,
+                comm.heartbeat_table());
+    watch.watch(open_entry(watch, CollectiveKind::receive, 1));
+    watch.watch(open_entry(watch, CollectiveKind::barrier, -1));
+    others(table);
+    const Time start = clock().now();
+    for (auto passed = 0ms; passed <= 6s; passed += 200ms) {
+      ++table.cell(1).beats;
+      ++table.cell(2).beats;
+      watch.look(start + passed);
+    }
+    text = table.failure().written() ? table.failure().text : "";
+  };
+  run_ranks(3, wait_for_a_message, {.watched = false});
+  return text;
+}
+
+TEST(Watch, ARankThatIsToSendAndIsKeptInACollectiveIsNotBlamed) {
+  const std::string kept = complaint_of_a_receive([](HeartbeatTable& table) {
+    table.cell(1).launched = 1;  // waits in the barrier, to which rank 2 does not come
+  });
+  EXPECT_NE(kept.find("missing: rank 2 "), kept.npos) << kept;
+  EXPECT_EQ(kept.find("rank 1 (host"), kept.npos) << kept;
+  const std::string late = complaint_of_a_receive([](HeartbeatTable& table) {
+    table.cell(1).launched = table.cell(1).finished = 1;
+    table.cell(2).launched = table.cell(2).finished = 1;
+  });
+  EXPECT_NE(late.find("missing: rank 1 "), late.npos) << late;
+}
+
+TEST(Watch, ARankThatLeftInTheMiddleIsBlamedThoughItIsHeard) {
+  with_four([](WatchOfFour& four) {
+    four.at(2, 2, 1);
+    four.at(3, 2, 2);
+    four.leaves(2);
+    expect_missing(four.look({1, 2, 3}), {2});
+  });
+}
+
+TEST(Watch, ACallThatHearsOfNoFailureEndsTheWorld) {
+  const auto fail_in_a_call = [](Communicator& comm) {
+    const std::shared_ptr<Communicator> part = comm.split(0, 0, "part");
+    Watch watch(part, 10s, comm.heartbeat_table());
+    watch.watch(open_entry(watch, CollectiveKind::barrier, -1));
+    part->abort(std::make_exception_ptr(CommError("rank 0 gave up")));
+    const FailureRecord& world = comm.heartbeat_table()->failure();
+    const Time start = clock().now();
+    watch.look(start);
+    watch.look(start + 1s);
+    EXPECT_FALSE(world.written());
+    watch.look(start + 3s);
+    ASSERT_TRUE(world.written());
+    EXPECT_EQ(std::string(world.text), "rank 0 gave up");
+  };
+  run_ranks(1, fail_in_a_call, {.watched = false});
 }
 
 }  // namespace
