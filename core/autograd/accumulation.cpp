@@ -73,7 +73,7 @@ void add_to_accumulation(LeafNode& leaf, Contribution contribution) {
   OpenStep& open = step_of_pass();
   PassTree& tree = open.waiting[backward_in_pass()].sum_of(leaf);
   if (contribution.rows.defined()) {
-    tree.add_sparse(std::move(contribution.rows));
+    tree.add_sparse(kept_for_later(std::move(contribution.rows)));
   }
   if (contribution.dense.defined()) {
     const Pass& pass = Context::current().pass;

@@ -101,7 +101,7 @@ class Region : public std::enable_shared_from_this<Region> {
   struct Activation {
     Shape shape;
     bool kept = false;  ///< by the tape
-    Tensor made;        ///< by the second run, until it is read
+    SavedTensor made;   ///< by the second run, until it is read
   };
   class Packed;
   class Collector;
@@ -136,7 +136,7 @@ class Region::Collector final : public SavedTensorHooks {
           " as number ", next_, " of ", region_.saved_.size());
     Activation& saved = region_.saved_[next_++];
     if (!saved.kept) {
-      saved.made = tensor.detach();
+      saved.made = SavedTensor::as_it_is(tensor.detach());
     }
     return std::make_unique<Nothing>();
   }
@@ -180,7 +180,7 @@ Tensor Region::unpack(std::size_t number) {
   }
   check(saved.made.defined(), "checkpoint: the second run saved fewer tensors than the first; ",
         "number ", number, " of ", saved_.size(), " is missing");
-  return std::exchange(saved.made, Tensor());
+  return std::exchange(saved.made, SavedTensor()).unpack("checkpoint");
 }
 
 void Region::recompute() {

@@ -11,7 +11,8 @@ namespace tessera {
 namespace {
 
 /// Stacked gradients have a dim more than their inputs, and are not compared.
-void check_replaced(const OpNode& node, const std::vector<Tensor>& replaced) {
+void check_replaced(const OpNode& node, const std::vector<Tensor>& shown,
+                    const std::vector<Tensor>& replaced) {
   check(replaced.size() == node.edges.size(), "op hook on ", node.op->info.name,
         ": wrong number of gradients; got ", replaced.size(), ", expected ", node.edges.size());
   for (std::size_t i = 0; i < replaced.size(); ++i) {
@@ -21,6 +22,10 @@ void check_replaced(const OpNode& node, const std::vector<Tensor>& replaced) {
     check(!compared || gradient.shape() == node.input_meta(i).shape, "op hook on ",
           node.op->info.name, ": wrong shape of gradient ", i, "; got ",
           compared ? gradient.shape() : Shape(), ", expected ", node.input_meta(i).shape);
+    const DType dtype = shown[i].defined() ? shown[i].dtype() : node.input_meta(i).dtype;
+    check(!gradient.defined() || !node.edges[i].node || gradient.dtype() == dtype, "op hook on ",
+          node.op->info.name, ": wrong dtype of gradient ", i, "; got ",
+          gradient.defined() ? gradient.dtype() : dtype, ", expected ", dtype);
   }
 }
 
@@ -37,7 +42,7 @@ void run_op_hook(const OpHook& hook, const OpNode& node, std::span<Tensor> input
   for (std::size_t i = 0; i < std::min(replaced->size(), shown.size()); ++i) {
     (*replaced)[i] = lay_as((*replaced)[i], shown[i]);
   }
-  check_replaced(node, *replaced);
+  check_replaced(node, shown, *replaced);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!brings_rows(node, i)) {
       inputs[i] = (*replaced)[i];

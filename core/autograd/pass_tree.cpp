@@ -89,7 +89,8 @@ Contribution PassTree::take(std::int64_t size) {
   }
   if (std::exchange(added_, 0) < size && total.dense.defined()) {
     // Absent ones count as +0, which turns -0 into +0 as an addition of zeros would.
-    accumulate(total.dense, full(total.dense.shape(), 0, {.dtype = total.dense.dtype()}));
+    accumulate(total.dense, full(total.dense.shape(), 0,
+                                 {.dtype = total.dense.dtype(), .device = total.dense.device()}));
   }
   return total;
 }

@@ -49,7 +49,7 @@ bool goes_on_tape(const TensorImpl& y) {
 void attach(Ref<OpNode> node, TensorImpl& y, std::size_t index) {
   set_producer(y, std::move(node), static_cast<std::uint32_t>(index));
   if (y.base) {
-    y.epoch = y.base->epoch;
+    y.epoch.store(y.base->epoch, std::memory_order_release);
   }
 }
 

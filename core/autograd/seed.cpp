@@ -36,6 +36,14 @@ Tensor weighted(const Tensor& root, std::span<const double> weights, bool per_mi
   return constant_for(root, std::accumulate(weights.begin(), weights.end(), 0.0));
 }
 
+/// `seed` in the dtype of `root`, where that loses no more than a rounding.
+Tensor typed_as(const Tensor& root, const Tensor& seed) {
+  const bool fits = seed.dtype() == root.dtype() || is_floating(seed.dtype());
+  check(fits, "backward: the gradient has the wrong dtype; got ", seed.dtype(), ", expected ",
+        root.dtype());
+  return cast(seed, root.dtype());
+}
+
 /// `seed` with the borders of `root`; one of a microbatch's shape is each one's.
 Tensor laid_as(const Tensor& root, const Tensor& seed) {
   if (root.microbatches().per_microbatch && !seed.microbatches() &&
@@ -125,7 +133,7 @@ bool is_weighed(const Tensor& root, const Tensor& seed) {
 Tensor seed_for(const Tensor& root, const Tensor& seed, SeedScale scale,
                 std::span<const double> weights) {
   if (seed.defined()) {
-    const Tensor given = laid_as(root, seed);
+    const Tensor given = laid_as(root, typed_as(root, seed));
     if (scale == SeedScale::one) {
       return given;
     }

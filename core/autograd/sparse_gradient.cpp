@@ -10,9 +10,11 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/slice.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 
 namespace tessera {
 namespace {
@@ -66,6 +68,24 @@ SparseGradient fill_up(const SparseGradient& rows) {
   return assemble(ranges, rows.first, std::vector(rows.lengths.size(), longest));
 }
 
+/// Values of shape (count, width) without borders, on the tape where they are and it is wanted.
+Tensor flat_values(const SparseGradient& rows) {
+  const Shape flat{rows.count(), rows.values.shape().back()};
+  if (!grad_enabled() || !rows.values.requires_grad()) {
+    const Tensor values = contiguous(rows.values.detach());
+    values.get().set_microbatches({});
+    return reshape(values, flat);
+  }
+  if (!rows.values.microbatches()) {
+    return reshape(rows.values, flat);
+  }
+  std::vector<Tensor> pieces;
+  for (const Tensor& piece : unbind_microbatches(rows.values)) {
+    pieces.push_back(reshape(piece, {piece.numel() / flat.back(), flat.back()}));
+  }
+  return concat(std::vector<TensorRef>(pieces.begin(), pieces.end()));
+}
+
 }  // namespace
 
 std::vector<std::int64_t> SparseGradient::borders() const {
@@ -95,12 +115,15 @@ SparseGradient SparseGradient::within(std::int64_t begin, std::int64_t size) con
 SparseGradient flattened(const SparseGradient& rows) {
   SparseGradient flat = rows;
   flat.ids = contiguous(cast(rows.ids.detach(), DType::i64));
-  flat.values = contiguous(rows.values.detach());
   flat.ids.get().set_microbatches({});  // `parts` and `lengths` say where they lie
-  flat.values.get().set_microbatches({});
   flat.ids = reshape(flat.ids, {rows.count()});
-  flat.values = reshape(flat.values, {rows.count(), rows.values.shape().back()});
+  flat.values = flat_values(rows);
   return flat;
+}
+
+SparseGradient kept_for_later(SparseGradient rows) {
+  rows.ids = clone(rows.ids.detach());
+  return rows;
 }
 
 SparseGradient merge_uses(std::span<const SparseGradient> uses) {

@@ -1,5 +1,7 @@
 #include <tessera/core/autograd/views.h>
 
+#include <mutex>
+
 #include <tessera/core/autograd/record.h>
 #include <tessera/core/ops/as_strided.h>
 #include <tessera/core/ops/cast.h>
@@ -23,11 +25,19 @@ bool is_leaf_with_gradient(const TensorImpl& x) {
 }  // namespace
 
 void refresh_view(const Tensor& view) {
+  static std::mutex turn;  // a view may be read on several threads
+  const std::lock_guard lock(turn);
+  if (!is_stale(view.get())) {
+    return;
+  }
   check<RuntimeError>(!view.get().boundary, "backward hooks: an input or output of a module with ",
                       "backward hooks was changed in place after the call; got shape ",
                       view.shape(), ", expected a clone(x) to be changed");
   const StridedView attrs = geometry_of(view.get());
   const Tensor base(view.get().base);
+  check<Unsupported>(base.is_contiguous(), "views: a view of a strided tensor that was written to ",
+                     "on the tape is older than the write; got a base with strides ",
+                     base.strides(), ", expected the view to be made again");
   Outputs outputs{view};
   record(op_def<AsStrided>(), std::array{TensorRef(base)}, &attrs, outputs);
 }

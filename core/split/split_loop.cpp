@@ -46,7 +46,7 @@ Tensor view_of_all(const Tensor& shown, const Tensor& first, const Tensor& joine
   view->set_counts(from.counts());
   if (from.autograd != nullptr) {
     copy_place(from, *view);
-    view->epoch = view->base ? view->base->epoch : 0;
+    view->epoch = view->base ? view->base->epoch.load() : 0;
   }
   return Tensor(std::move(view));
 }

@@ -1,7 +1,12 @@
 #include <tessera/core/tensor/overlap.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
+#include <utility>
+#include <vector>
+
+#include <tessera/core/tensor/elements.h>
 
 namespace tessera {
 namespace {
@@ -36,13 +41,44 @@ Overlap overlap_of(const Tensor& a, const Tensor& b) {
   return x_end <= y_first || y_end <= x_first ? Overlap::none : Overlap::partial;
 }
 
-bool repeats_elements(const TensorImpl& x) {
-  for (int d = 0; d < x.shape.size() && x.numel() > 0; ++d) {
-    if (x.strides[d] == 0 && x.shape[d] > 1) {
-      return true;
+namespace {
+
+/// Strides and sizes of the dims with several elements, the smallest stride first.
+std::vector<std::pair<std::int64_t, std::int64_t>> steps_of(const TensorImpl& x) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+  for (int d = 0; d < x.shape.size(); ++d) {
+    if (x.shape[d] > 1) {
+      steps.emplace_back(std::abs(x.strides[d]), x.shape[d]);
     }
   }
-  return false;
+  std::ranges::sort(steps);
+  return steps;
+}
+
+/// Whether two elements have the same offset, by looking at all.
+bool has_equal_offsets(const TensorImpl& x) {
+  std::vector<std::int64_t> offsets;
+  for_each_element(x, [&](std::int64_t offset) { offsets.push_back(offset); });
+  std::ranges::sort(offsets);
+  return std::ranges::adjacent_find(offsets) != offsets.end();
+}
+
+}  // namespace
+
+bool repeats_elements(const TensorImpl& x) {
+  if (x.numel() == 0 || x.contiguous()) {
+    return false;
+  }
+  std::int64_t reach = 0;  // of the dims so far, from the first element to the last
+  bool apart = true;
+  for (const auto& [stride, size] : steps_of(x)) {
+    if (stride == 0) {
+      return true;
+    }
+    apart = apart && stride > reach;
+    reach += stride * (size - 1);
+  }
+  return !apart && has_equal_offsets(x);
 }
 
 OverlapFinder::OverlapFinder(std::span<const Tensor> tensors) {

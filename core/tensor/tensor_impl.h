@@ -1,6 +1,7 @@
 // What a Tensor handle points to: the face of tensors towards ops, kernels and autograd.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -41,12 +42,13 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
 
  private:
   Stages stages_;
-  bool wants_gradient_ = false;
+  std::atomic<bool> wants_gradient_ = false;
   MicrobatchLayout microbatches_;
 
  public:
   /// Recorded writes to the tensor; of a view: to its base, as far as its place on the tape knows.
-  std::uint32_t epoch = 0;
+  /// Stored last of what a view learns anew: who reads the base's sees all of it.
+  std::atomic<std::uint32_t> epoch = 0;
   Ref<TensorImpl> base;  ///< of a view: the tensor, no view itself, it shows
   std::unique_ptr<AutogradMeta, LeaveTape> autograd;  ///< its place on the tape; null for none
 
@@ -69,15 +71,21 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   void set_over(OverPass over) noexcept { microbatches_.over = over; }
 
   /// Whether gradients flow to or through the tensor, as far as a view knows of writes to its base.
-  [[nodiscard]] bool wants_gradient() const noexcept { return wants_gradient_; }
+  [[nodiscard]] bool wants_gradient() const noexcept {
+    return wants_gradient_.load(std::memory_order_relaxed);
+  }
   void set_wants_gradient(bool on) noexcept {
-    wants_gradient_ = on;
+    wants_gradient_.store(on, std::memory_order_relaxed);
     settle_stages();
   }
   /// To be called after a change of `base`, `boundary` or `untracked_gradient`: a write to such a
   /// tensor concerns the tape.
   void settle_stages() noexcept {
-    stages_.set(Stage::record, wants_gradient_ || base || boundary || untracked_gradient);
+    const bool concerned = wants_gradient() || base || boundary || untracked_gradient;
+    if (stages_.has(Stage::record) !=
+        concerned) {  // what others read is written only if it changes
+      stages_.set(Stage::record, concerned);
+    }
   }
 
   /// The counts of a loss that is a mean over counted elements; null for others.

@@ -61,7 +61,8 @@ void MicrobatchSums::add(Tensor dense) {
 }
 
 void MicrobatchSums::add(SparseGradient rows) {
-  accumulation().rows.push_back(std::move(rows));
+  const bool waits = !Context::current().pass.last;
+  accumulation().rows.push_back(waits ? kept_for_later(std::move(rows)) : std::move(rows));
 }
 
 void MicrobatchSums::settle() {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/core/autograd/boundary.h>
+#include <tessera/core/base/error.h>
 #include <tessera/core/dispatch/op.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/as_strided.h>
@@ -23,6 +24,7 @@
 #include <tessera/core/tensor/dlpack.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
+#include <utility>
 
 namespace tessera {
 namespace {
@@ -167,6 +169,36 @@ INSTANTIATE_TEST_SUITE_P(All, ChangedBases, testing::ValuesIn(ways()), [](const 
   std::ranges::replace(name, ' ', '_');
   return name;
 });
+
+TEST(ChangedBases, that_are_strided_have_no_older_views_on_the_tape) {
+  const Tensor base = transpose(zeros({2, 3}), 0, 1).detach();  // strides (1, 3), and no view
+  const Tensor older = select(base, 0, 1);
+  const Tensor p =
+      from_values<float>(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2}).set_requires_grad(true);
+  base.copy_(p);
+  EXPECT_EQ(older.to_vector<float>(), (std::vector<float>{3, 4}));
+  EXPECT_THROW(static_cast<void>(sum_to(older, {})), Unsupported);
+  sum_to(select(base, 0, 1), {}).backward();
+  EXPECT_EQ(p.grad().to_vector<float>(), (std::vector<float>{0, 0, 1, 1, 0, 0}));
+}
+
+TEST(ChangedBases, are_not_written_where_elements_share_memory) {
+  const auto strided = [](const Tensor& x, const Shape& shape, const Strides& strides) {
+    return as_strided(x, {.shape = shape, .strides = strides});
+  };
+  const Tensor x = arange(13).detach();
+  for (const auto& [shape, strides] : std::vector<std::pair<Shape, Strides>>{{{2, 2}, {1, 1}},
+                                                                             {{3, 3}, {2, 4}},
+                                                                             {{2, 3}, {4, 2}},
+                                                                             {{2, 3, 2}, {1, 1, 3}},
+                                                                             {{2, 2}, {0, 1}}}) {
+    EXPECT_THROW(add_(strided(x, shape, strides), 1), RuntimeError) << shape << strides;
+  }
+  for (const auto& [shape, strides] : std::vector<std::pair<Shape, Strides>>{
+           {{3, 2}, {2, 3}}, {{2, 3}, {1, 2}}, {{2, 2}, {5, 2}}, {{1, 3}, {0, 1}}}) {
+    EXPECT_NO_THROW(add_(strided(x, shape, strides), 1)) << shape << strides;
+  }
+}
 
 }  // namespace
 }  // namespace tessera

@@ -1,4 +1,5 @@
 #include <tessera/core/autograd/checkpoint.h>
+#include <tessera/core/base/error.h>
 
 #include <gtest/gtest.h>
 
@@ -152,6 +153,18 @@ TEST_F(Checkpoint, draws_the_same_random_tensors) {
   EXPECT_EQ(noise.to_vector<float>(), first.to_vector<float>());
   EXPECT_EQ(x.grad().to_vector<float>(), (first * 2.0).to_vector<float>());
   EXPECT_NE(randn({4}).to_vector<float>(), between.to_vector<float>());
+}
+
+TEST(CheckpointOf, what_a_region_changes_in_place_is_refused_as_without_it) {
+  const auto changed = [](const Tensor& x) {
+    const Tensor y = x * 2.0;
+    const Tensor z = y * y;
+    add_(y, 1.0);
+    return z + y;
+  };
+  const Tensor x = full({3}, 3.0).set_requires_grad(true);
+  EXPECT_THROW(sum_to(changed(x), {}).backward(), InvalidArgument);
+  EXPECT_THROW(sum_to(checkpoint(changed, x), {}).backward(), InvalidArgument);
 }
 
 }  // namespace

@@ -151,5 +151,15 @@ TEST(Embedding, sparse_gradients_are_added_last) {
   EXPECT_EQ(w.grad().to_vector<float>(), (std::vector<float>{2, 2, 0, 0, 4, 4}));
 }
 
+TEST(Engine, takes_gradients_of_the_roots_dtype_or_another_floating_one) {
+  const Tensor x = ones({3}).set_requires_grad(true);
+  const Tensor y = x * 1.0;
+  EXPECT_THROW(y.backward(ones({3}, {.dtype = DType::i64})), InvalidArgument);
+  EXPECT_THROW(y.backward(ones({3}, {.dtype = DType::c64})), InvalidArgument);
+  y.backward(full({3}, 2, {.dtype = DType::f64}));
+  EXPECT_EQ(x.grad().dtype(), DType::f32);
+  EXPECT_EQ(x.grad().to_vector<float>(), (std::vector<float>{2, 2, 2}));
+}
+
 }  // namespace
 }  // namespace tessera

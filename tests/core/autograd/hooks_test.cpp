@@ -5,10 +5,12 @@
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
+#include <optional>
 
 namespace tessera {
 namespace {
@@ -148,6 +150,18 @@ TEST(OpHook, sees_each_microbatch_alone) {
   });
   sum_to(y, {}).backward();
   EXPECT_EQ(seen, (std::vector<double>{3, 3}));  // 1/2 a microbatch, of 6 elements
+}
+
+TEST(OpHooks, give_gradients_of_the_dtype_that_they_got) {
+  const Tensor x = ones({2}).set_requires_grad(true);
+  const Tensor y = x * 2.0;
+  register_op_hook(y, [](std::vector<Tensor> inputs, const auto&) {
+    for (Tensor& g : inputs) {
+      g = g.defined() ? cast(g, DType::f64) : g;
+    }
+    return std::optional(inputs);
+  });
+  EXPECT_THROW(y.backward(ones({2})), InvalidArgument);
 }
 
 }  // namespace

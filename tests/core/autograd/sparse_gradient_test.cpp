@@ -1,6 +1,7 @@
 // Gradients kept as rows where microbatches look up different numbers of them.
 #include <gtest/gtest.h>
 
+#include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/sparse_gradient.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
@@ -8,6 +9,7 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
+#include <functional>
 
 namespace tessera {
 namespace {
@@ -132,6 +134,60 @@ TEST(SparseGradient, of_unequal_microbatches_leaves_other_rows_alone) {
   const Tensor sum = add_sparse(table, uneven, TensorMeta(table.get()));
   EXPECT_EQ(sum.to_vector<float>(), (std::vector<float>{4, 4, 0, 0, 0, 0, 0, 0}));
   EXPECT_TRUE(std::signbit(sum.to_vector<float>()[2]));
+}
+
+Tensor cubed(const Tensor& x) {
+  return sum_to(x * x * x, {});
+}
+
+Tensor ids_of(std::vector<std::int64_t> ids) {
+  return from_values<std::int64_t>(ids, {std::ssize(ids)});
+}
+
+std::vector<float> second_gradient(const std::function<Tensor(const Tensor& table)>& loss) {
+  const Tensor table = full({3, 1}, 2).set_requires_grad(true);
+  const Tensor y = loss(table);
+  const Tensor first = grad(std::span(&y, 1), std::span(&table, 1), {}, {.create_graph = true})[0];
+  const Tensor sum = sum_to(first, {});
+  return grad(std::span(&sum, 1), std::span(&table, 1), {}, {})[0].to_vector<float>();
+}
+
+TEST(SparseGradient, of_several_uses_has_a_gradient_itself) {
+  const Tensor one = ids_of({0, 1});
+  const Tensor other = ids_of({0, 2});
+  EXPECT_EQ(second_gradient([&](const Tensor& t) { return cubed(embedding(t, one)); }),
+            (std::vector<float>{12, 12, 0}));
+  EXPECT_EQ(second_gradient([&](const Tensor& t) {
+              return cubed(embedding(t, one)) + cubed(embedding(t, other));
+            }),
+            (std::vector<float>{24, 12, 12}));
+  EXPECT_EQ(second_gradient([&](const Tensor& t) {
+              return cubed(embedding(t, one)) + cubed(embedding(t, other)) + cubed(t);
+            }),
+            (std::vector<float>{36, 24, 24}));
+}
+
+TEST(SparseGradient, of_several_uses_has_a_gradient_where_a_backward_records_it) {
+  const Tensor table = full({3, 1}, 2).set_requires_grad(true);
+  const Tensor y =
+      cubed(embedding(table, ids_of({0, 1}))) + cubed(embedding(table, ids_of({0, 2})));
+  backward(std::span(&y, 1), std::vector<Tensor>(1), {.create_graph = true});
+  const Tensor sum = sum_to(table.grad(), {});
+  EXPECT_EQ(grad(std::span(&sum, 1), std::span(&table, 1), {}, {})[0].to_vector<float>(),
+            (std::vector<float>{24, 12, 12}));
+}
+
+TEST(SparseGradient, of_an_earlier_pass_does_not_see_what_its_ids_become) {
+  const ContextScope scope(std::make_shared<Context>());
+  const Tensor table = ones({3, 1}).set_requires_grad(true);
+  const Tensor ids = ids_of({0, 1});
+  for (std::int64_t m = 0; m < 2; ++m) {
+    Context::current().pass = {
+        .grain = 2, .first = m, .count = 1, .first_sample = m, .samples = 1, .last = m == 1};
+    sum_to(embedding(table, ids), {}).backward();
+    add_(ids, 1);
+  }
+  EXPECT_EQ(table.grad().to_vector<float>(), (std::vector<float>{0.5F, 1, 0.5F}));
 }
 
 }  // namespace

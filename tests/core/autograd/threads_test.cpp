@@ -14,6 +14,7 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/select.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
 
@@ -181,6 +182,22 @@ TEST(Threads, find_inputs_behind_ops_that_another_thread_recorded) {
     ASSERT_TRUE(gradient.defined());
     EXPECT_EQ(gradient.to_vector<float>()[0], t + 1);
   });
+}
+
+TEST(Threads, bring_a_view_that_all_read_up_to_date_once) {
+  std::atomic<int> wrong{0};
+  for (int round = 0; round < 20 * kRounds; ++round) {
+    const Tensor p = leaf_of(2);
+    const Tensor base = zeros({2, 3});
+    const Tensor view = select(base, 0, 0);
+    base.copy_(p);  // the view's place on the tape is an older one now
+    together([&](int) {
+      const Tensor y = sum_to(view * 3.0, {});
+      const Tensor g = y.requires_grad() ? gradient_of(y, p, {.keep_graph = true}) : Tensor();
+      wrong += g.defined() && g.to_vector<float>() == Floats{3, 3, 3} ? 0 : 1;
+    });
+  }
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace

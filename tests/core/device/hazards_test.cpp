@@ -1,5 +1,7 @@
 // Streams and hazards, on the device whose work comes late.
+#include <tessera/core/base/context.h>
 #include <tessera/core/device/hazards.h>
+#include <tessera/core/ops/sum_to.h>
 
 #include <gtest/gtest.h>
 
@@ -234,6 +236,23 @@ TEST(Hazards, whichever_wait_is_left_out_the_clocks_miss_it) {
     }
   }
   EXPECT_GE(most, 6U);
+}
+
+TEST(Hazards, a_parameter_that_a_pass_does_not_use_stays_on_its_device) {
+  GuardedRun run(1);
+  const ContextScope scope(std::make_shared<Context>());
+  Tensor a = there({3}, 1);
+  Tensor b = there({3}, 1);
+  a.set_requires_grad(true);
+  b.set_requires_grad(true);
+  for (std::int64_t m = 0; m < 2; ++m) {
+    Context::current().pass = {
+        .grain = 2, .first = m, .count = 1, .first_sample = m, .samples = 1, .last = m == 1};
+    sum_to(m == 0 ? a * b : b * 2.0, {}).backward();
+  }
+  EXPECT_EQ(a.grad().to_vector<float>(), std::vector<float>(3, 0.5F));
+  EXPECT_EQ(b.grad().to_vector<float>(), std::vector<float>(3, 1.5F));
+  EXPECT_EQ(run.reports(), Sentences{});
 }
 
 }  // namespace
