@@ -62,6 +62,7 @@ struct OpInfo {
   bool elementwise = false;        ///< output element i depends on (broadcast) input elements i
   bool in_place = false;           ///< may write into its first input
   bool view = false;               ///< the output shares the first input's storage
+  bool draws = false;              ///< attributes hold a draw: each sample's numbers are its own
   bool sums_microbatches = false;  ///< its kernels cut sums at microbatch borders themselves
   bool sees_microbatches = false;  ///< works on microbatch borders: the pipeline leaves them alone
   std::uint32_t sparse_gradients =
@@ -125,6 +126,9 @@ const typename Op::Attrs& attrs_of(const void* attrs) {
 
 template <OpStruct Op>
 OpDef make_op_def() {
+  static_assert(
+      Op::info.draws == requires(const typename Op::Attrs& a) { a.draw; },
+      "ops say whether their attributes hold a draw");
   OpDef def{.info = Op::info, .attrs = &kAttrsType<typename Op::Attrs>};
   def.stages.set(Stage::split, !Op::info.sees_microbatches);
   def.infer = [](Infer& c, const void* attrs) { Op::infer(c, attrs_of<Op>(attrs)); };

@@ -11,7 +11,8 @@ struct Dropout : Elementwise<1> {
   static constexpr OpInfo info{.name = "dropout",
                                .doc = "x with elements zeroed at random, the others scaled up",
                                .elementwise = true,
-                               .in_place = true};
+                               .in_place = true,
+                               .draws = true};
   struct Attrs {
     double p = 0;  ///< probability of an element to be zeroed
     Draw draw;

@@ -13,7 +13,8 @@ struct RandomLike : Elementwise<1> {
   static constexpr OpInfo info{.name = "random_like",
                                .doc = "random numbers, each sample's from a stream of its own",
                                .differentiable = false,
-                               .elementwise = true};
+                               .elementwise = true,
+                               .draws = true};
   enum class Distribution : std::uint8_t { uniform, normal };
   friend std::ostream& operator<<(std::ostream& out, Distribution value) {
     return out << (value == Distribution::uniform ? "uniform" : "normal");

@@ -97,16 +97,6 @@ InputSpec derived(std::function<Tensor(const std::vector<Tensor>& inputs)> deriv
   return result;
 }
 
-namespace {
-
-/// What each microbatch draws is its own.
-bool draws(const OpInfo& info) {
-  const std::string_view name = info.name;
-  return name == "dropout" || name == "random_like";
-}
-
-}  // namespace
-
 void register_op_case(OpCaseData data) {
   const auto shared = std::make_shared<const OpCaseData>(std::move(data));
   const OpInfo& info = shared->op->info;
@@ -145,11 +135,11 @@ void register_op_case(OpCaseData data) {
     add_test(shared, "takes_empty_inputs", check_empty);
     if (shared->strides) {
       add_test(shared, "keeps_microbatches_apart", check_microbatches);
-      if (!info.sees_microbatches && !draws(info)) {
+      if (!info.sees_microbatches && !info.draws) {
         add_test(shared, "takes_stacked_samples_as_samples", check_stacked_samples);
       }
     }
-    if (info.elementwise && !draws(info)) {
+    if (info.elementwise && !info.draws) {
       add_test(shared, "takes_what_exists_once_a_microbatch", check_stacked);
     }
   }
