@@ -16,7 +16,6 @@
 #include <tessera/dist/comm/share_text.h>
 #include <tessera/dist/common_numerics.h>
 #include <tessera/nn/io/state_arrays.h>
-#include <tessera/nn/io/value_bytes.h>
 #include <tessera/nn/state/overwrite.h>
 
 namespace tessera::dist {
@@ -64,11 +63,10 @@ std::string path_of(const std::string& name) {
 
 nn::OutgoingArrays arrays_of(std::int64_t step, const TrainingRun& run) {
   nn::OutgoingArrays arrays;
-  const auto slots = nn::slots_by_name(run.model);
-  for (const auto& [name, value] : run.model.state_dict()) {
-    const auto slot = slots.find(name);
-    nn::add_state(arrays, path_of(name), name, value, slot != slots.end() ? slot->second : nullptr);
-  }
+  nn::visit_state(run.model,
+                  [&](const std::string& name, const nn::Value& value, const nn::Slot* slot) {
+                    nn::add_state(arrays, path_of(name), name, value, slot);
+                  });
   for (const auto& [name, tensor] : run.optimizer.own_state().tensors) {
     arrays.add("optimizer/" + name, tensor);
   }
@@ -127,27 +125,25 @@ void TrainingCheckpoint::open(const std::string& directory, std::optional<std::i
 void TrainingCheckpoint::require_same_arrays(const nn::Module& model) const {
   const std::string error = on_rank_0(comm_, [&] {
     std::set<std::string> wanted;
-    const auto slots = nn::slots_by_name(model);
-    for (const auto& [name, value] : model.state_dict()) {
-      const std::string path = path_of(name);
-      wanted.insert(path);
-      const nn::ArrayInfo* found = reader_->find(path);
-      check(found != nullptr, file_, ": no ", path, ": the checkpoint is of another model");
-      const auto known = slots.find(name);
-      if (known == slots.end()) {
-        continue;
-      }
-      const nn::Slot* slot = known->second;
-      const Tensor saved = value.is<Tensor>() ? value.tensor() : Tensor();  // as hooks leave it
-      const Shape& shape = saved.defined() ? saved.shape() : slot->shape;
-      const DType dtype = saved.defined() ? saved.dtype() : slot->dtype;
-      check(found->shape == shape, file_, ": ", path, " is of another model; got ", found->shape,
-            ", expected ", shape);
-      check(found->dtype == dtype, file_, ": ", path, " has another dtype in the model; got ",
-            found->dtype, ", expected ", dtype);
-      const std::string why = nn::detail::why_not_written(slot->value, slot->value);
-      check(why.empty(), "restore: \"", name, "\": ", why);
-    }
+    nn::visit_state(
+        model, [&](const std::string& name, const nn::Value& value, const nn::Slot* slot) {
+          const std::string path = path_of(name);
+          wanted.insert(path);
+          const nn::ArrayInfo* found = reader_->find(path);
+          check(found != nullptr, file_, ": no ", path, ": the checkpoint is of another model");
+          if (slot == nullptr) {
+            return;
+          }
+          const Tensor saved = value.is<Tensor>() ? value.tensor() : Tensor();  // as hooks leave it
+          const Shape& shape = saved.defined() ? saved.shape() : slot->shape;
+          const DType dtype = saved.defined() ? saved.dtype() : slot->dtype;
+          check(found->shape == shape, file_, ": ", path, " is of another model; got ",
+                found->shape, ", expected ", shape);
+          check(found->dtype == dtype, file_, ": ", path, " has another dtype in the model; got ",
+                found->dtype, ", expected ", dtype);
+          const std::string why = nn::detail::why_not_written(slot->value, slot->value);
+          check(why.empty(), "restore: \"", name, "\": ", why);
+        });
     for (const nn::ArrayInfo& array : reader_->arrays()) {
       check(!array.path.starts_with("model/") || wanted.contains(array.path), file_, ": ",
             array.path, " is not in the model");
@@ -192,14 +188,8 @@ void TrainingCheckpoint::receive_model(nn::Module& model) {
   nn::StateDict state;
   state.metadata() = now.metadata();
   for (const auto& [name, value] : now) {
-    const Tensor found = receive(path_of(name));
-    if (nn::is_extra_state(name)) {
-      state.set(name, nn::value_from_bytes(
-                          {static_cast<const std::byte*>(found.raw_data()), found.nbytes()},
-                          file_ + ": " + path_of(name)));
-    } else {
-      state.set(name, found);
-    }
+    const std::string path = path_of(name);
+    state.set(name, nn::state_value(name, receive(path), file_ + ": " + path));
   }
   const BusyScope busy("restores " + file_);
   model.load_state_dict(state);

@@ -56,14 +56,9 @@ bool has_hash(File& file, const ChecksumHeader& header) {
   return hash.value() == header.block_hash;
 }
 
-/// Whether a page is that of a superblock of ours, which is followed by marks or, in older files,
-/// by nothing; other programs put the root group there.
+/// Whether a page is that of a superblock of ours, which is followed by marks; other programs put
+/// the root group there.
 bool is_superblock_page(std::span<const std::byte> page) {
-  constexpr std::size_t kSuperblock = 48;
-  const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
-  if (std::ranges::all_of(page.subspan(kSuperblock), is_zero)) {
-    return true;
-  }
   for (std::size_t at = kMarksBegin; at < page.size(); at += kMagic.size()) {
     if (std::memcmp(page.data() + at, kMagic.data(), kMagic.size()) == 0) {
       return true;

@@ -4,6 +4,7 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/transpose.h>
+#include <tessera/nn/io/value_bytes.h>
 
 namespace tessera::nn {
 namespace {
@@ -33,6 +34,16 @@ std::vector<std::pair<std::string, HasExtraState*>> named_extra_states(const Mod
   return found;
 }
 
+void visit_state(const Module& module,
+                 const std::function<void(const std::string& name, const Value& value,
+                                          const Slot* slot)>& visit) {
+  const std::map<std::string, const Slot*> slots = slots_by_name(module);
+  for (const auto& [name, value] : module.state_dict()) {
+    const auto found = slots.find(name);
+    visit(name, value, found == slots.end() ? nullptr : found->second);
+  }
+}
+
 bool add_state(OutgoingArrays& arrays, const std::string& path, const std::string& name,
                const Value& value, const Slot* slot, bool transposed) {
   if (is_extra_state(name)) {
@@ -47,18 +58,22 @@ bool add_state(OutgoingArrays& arrays, const std::string& path, const std::strin
   return false;
 }
 
+Value state_value(const std::string& name, const Tensor& array, const std::string& what) {
+  if (!is_extra_state(name) || array.dtype() != DType::u8) {
+    return array;
+  }
+  return value_from_bytes({static_cast<const std::byte*>(array.raw_data()), array.nbytes()}, what);
+}
+
 StateArrays::StateArrays(const Module& module, Format format, const NameMap& names,
                          WeightsScope scope)
     : format_(format), names_(names) {
-  const std::map<std::string, const Slot*> slots = slots_by_name(module);
-  for (const auto& [name, value] : module.state_dict()) {
-    const auto found = slots.find(name);
-    const Slot* slot = found == slots.end() ? nullptr : found->second;
+  visit_state(module, [&](const std::string& name, const Value& value, const Slot* slot) {
     const bool parameter = slot != nullptr && slot->kind == Slot::Kind::parameter;
     if (parameter || scope == WeightsScope::persistent) {
       add(name, value, slot);
     }
-  }
+  });
   if (format == Format::hdf5) {
     attribute("", kWeightsFormatAttribute, kWeightsFormat);
   } else {

@@ -1,6 +1,7 @@
 // A module's state as the contents of a file.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -32,11 +33,22 @@ inline constexpr const char* kStateVersionAttribute = "state_version";
 [[nodiscard]] std::vector<std::pair<std::string, HasExtraState*>> named_extra_states(
     const Module& module);
 
+/// Calls `visit` for all that the state dict of `module` holds, in its order: the name, the value,
+/// and the slot of that name, null for what is no slot's.
+void visit_state(const Module& module,
+                 const std::function<void(const std::string& name, const Value& value,
+                                          const Slot* slot)>& visit);
+
 /// Adds what a module's state dict holds as `name`: extra state as bytes, else a tensor, which is
 /// written once for all names of `slot`, null for one that is no slot's. True where a slot's value
 /// was written, and no name was added to it. Throws TypeError for another value.
 bool add_state(OutgoingArrays& arrays, const std::string& path, const std::string& name,
                const Value& value, const Slot* slot, bool transposed = false);
+
+/// The inverse: the value of a state dict's `name` that a file holds as `array`. Throws IoError
+/// that begins with `what` for bytes that are no extra state.
+[[nodiscard]] Value state_value(const std::string& name, const Tensor& array,
+                                const std::string& what);
 
 /// The arrays of a module's state in the order of its state dict; holds what they point to.
 class StateArrays {

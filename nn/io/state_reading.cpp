@@ -10,7 +10,6 @@
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/io/state_arrays.h>
-#include <tessera/nn/io/value_bytes.h>
 
 namespace tessera::nn {
 namespace {
@@ -94,12 +93,9 @@ class StateReading {
     if (!array.refusal.empty() && !expected_.contains(mapped.name)) {
       return {};
     }
-    const Tensor value = tensor_of(array);
-    if (is_extra_state(mapped.name) && value.dtype() == DType::u8) {
-      return value_from_bytes({static_cast<const std::byte*>(value.raw_data()), value.nbytes()},
-                              about(array));
-    }
-    return mapped.transpose ? transposed(array, value) : value;
+    const Tensor found = tensor_of(array);
+    const Value value = state_value(mapped.name, found, about(array));
+    return mapped.transpose && value.is<Tensor>() ? transposed(array, found) : value;
   }
 
   [[nodiscard]] std::string about(const ArrayInfo& array) const {
