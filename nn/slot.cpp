@@ -206,17 +206,19 @@ Tensor read_slot(const Slot& slot) {
 
 void check_assigned(const Slot& slot, const Tensor& value) {
   const bool several = in_step_of_several();
-  const bool stacked = slot.kind == Slot::Kind::buffer && value.microbatches().per_microbatch &&
-                       value.ndim() == slot.shape.size() + 1;
-  check(several ? stacked || (value.shape() == slot.shape && !value.microbatches())
+  const bool per_microbatch = slot.kind == Slot::Kind::buffer &&
+                              value.microbatches().per_microbatch &&
+                              value.ndim() == slot.shape.size() + 1;
+  check(several ? per_microbatch || (value.shape() == slot.shape && !value.microbatches())
                 : value.shape() == slot.shape,
         "assign: wrong shape for ", slot.name, "; got ", value.shape(),
         several && value.microbatches() ? " with one entry a sample" : "", ", expected ",
         slot.shape,
-        several   ? ", or one of those a microbatch"
-        : stacked ? ": one for each microbatch of a pass that trains nothing; call model->eval(), "
-                    "or use LoaderOptions::grain = 1"
-                  : "");
+        several ? ", or one of those a microbatch"
+        : per_microbatch
+            ? ": one for each microbatch of a pass that trains nothing; call model->eval(), "
+              "or use LoaderOptions::grain = 1"
+            : "");
 }
 
 void write_slot(const SlotPtr& slot, const Tensor& value) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <string>
+#include <vector>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/backend.h>
@@ -24,17 +25,6 @@ DeviceTypes& device_types() {
   return types;
 }
 
-/// "cpu, cuda or meta".
-std::string known_names() {
-  std::string text;
-  const auto& names = device_types().names;
-  const auto count = static_cast<std::size_t>(std::ranges::find(names, "") - names.begin());
-  for (std::size_t i = 0; i < count; ++i) {
-    text.append(i == 0 ? "" : i + 1 == count ? " or " : ", ").append(names[i]);
-  }
-  return text;
-}
-
 /// Null where there is none, of numbers that are no types among them.
 const DeviceBackend* find_backend(DeviceType type) {
   const auto& backends = device_types().backends;
@@ -44,6 +34,22 @@ const DeviceBackend* find_backend(DeviceType type) {
 
 bool has_one(DeviceType type) {
   return type == DeviceType::cpu || type == DeviceType::meta;
+}
+
+/// "cpu, cuda or meta": the types that have a name, or those of them that this build has.
+std::string names_of_types(bool available) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < kDeviceTypeCount && !device_types().names[i].empty(); ++i) {
+    const auto type = static_cast<DeviceType>(i);
+    if (!available || has_one(type) || find_backend(type) != nullptr) {
+      names.push_back(device_types().names[i]);
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text.append(i == 0 ? "" : i + 1 == names.size() ? " or " : ", ").append(names[i]);
+  }
+  return text;
 }
 
 }  // namespace
@@ -61,7 +67,7 @@ Device Device::parse(std::string_view text) {
     const auto [end, code] = std::from_chars(first, last, device.index);
     known = code == std::errc() && end == last && device.index >= 0;
   }
-  check(known, "device: cannot be read; got \"", text, "\", expected ", known_names(),
+  check(known, "device: cannot be read; got \"", text, "\", expected ", names_of_types(false),
         ", with or without an index as in cuda:1");
   return device;
 }
@@ -73,8 +79,8 @@ void check_available(const Device& device) {
     return;
   }
   const DeviceBackend* backend = find_backend(device.type);
-  check<NotImplementedError>(backend != nullptr, "device type \"", device.type,
-                             "\" is not available in this build");
+  check<NotImplementedError>(backend != nullptr, "device: not available in this build; got ",
+                             device.type, ", expected ", names_of_types(true));
   check<NotImplementedError>(device.index >= 0 && device.index < backend->count(),
                              "device: there are ", backend->count(), " of type ", device.type,
                              "; got ", device, ", expected an index below that");

@@ -1,9 +1,15 @@
 // Streams: queues of a device's work, in order. Tickets: points in them.
 //
-// Both are values, and a device's backend (core/device/backend.h) knows what is behind them. The
-// host's default stream runs everything at once on the caller's thread, so that nothing ever waits
-// for it; its others are polled (core/device/polled_stream.h). How work on different streams waits
-// for each other's data is in core/device/hazards.h.
+// Note [Names, not handles]. Streams and tickets are numbers, which cost nothing to copy, to
+// compare and to keep after what they name is gone: a storage keeps the tickets of its last uses,
+// and a ticket of a stream that was closed is one that was reached. An event object would need an
+// owner on every storage, a call of the driver to make and to end it, and an answer to who frees it
+// last.
+//
+// A device's backend (core/device/backend.h) knows what is behind them. The host's default stream
+// runs everything at once on the caller's thread, so that nothing ever waits for it; its others are
+// polled (core/device/polled_stream.h). How work on different streams waits for each other's data
+// is in core/device/hazards.h.
 #pragma once
 
 #include <compare>

@@ -83,10 +83,10 @@ void differentiable_vjp(Vjp& v, const LinearCrossEntropyAttrs& attrs) {
   }
 }
 
-void compute_anew(Vjp& v, const LinearCrossEntropyAttrs& attrs, bool stacked) {
+void compute_anew(Vjp& v, const LinearCrossEntropyAttrs& attrs, bool per_microbatch) {
   Outputs results;
   results.resize(2);
-  if (v.needs(1) && !stacked) {
+  if (v.needs(1) && !per_microbatch) {
     results[1] = v.destination(1);
   }
   const Tensor gradient = v.gradient();
@@ -94,7 +94,7 @@ void compute_anew(Vjp& v, const LinearCrossEntropyAttrs& attrs, bool stacked) {
   const Tensor weight = v.input(1);
   const Tensor targets = v.input(2);
   const TensorRef inputs[] = {gradient, x, weight, targets};
-  const LinearCrossEntropyBackward::Attrs backward{attrs, stacked};
+  const LinearCrossEntropyBackward::Attrs backward{attrs, per_microbatch};
   call(op_def<LinearCrossEntropyBackward>(), inputs, &backward, results);
   for (int i = 0; i < 2; ++i) {
     if (v.needs(i)) {
@@ -162,14 +162,15 @@ void LinearCrossEntropy::vjp(Vjp& v, const Attrs& attrs) {
   }
   // Only a leaf with one dense use gets a sum over microbatches; elsewhere they stay apart.
   const bool cut = v.input_meta(0).microbatches.count > 1;
-  const bool stacked = cut && v.needs(1) && v.context().batch_sum == BatchSum::per_microbatch;
+  const bool per_microbatch =
+      cut && v.needs(1) && v.context().batch_sum == BatchSum::per_microbatch;
   const double factor =
-      attrs.gradients && !stacked && v.has_output(1) && v.has_output(2)
+      attrs.gradients && !per_microbatch && v.has_output(1) && v.has_output(2)
           ? power_of_two_between(v.gradient().to_vector<double>(),
                                  expected_gradients(v.input(2), v.output_meta(0).dtype, attrs))
           : 0;
   if (factor == 0) {
-    compute_anew(v, attrs, stacked);
+    compute_anew(v, attrs, per_microbatch);
     return;
   }
   for (int i = 0; i < 2; ++i) {
@@ -209,11 +210,11 @@ void LinearCrossEntropyBackward::infer(Infer& c, const Attrs& attrs) {
         ": wrong gradient; got ", c.input(0).shape(), " ", c.input(0).dtype(), ", expected ", parts,
         " floating numbers");
   Shape shape = weight.shape();
-  if (attrs.stacked) {
+  if (attrs.per_microbatch) {
     shape.insert(0, parts);
   }
   c.add_output(x.shape(), x.dtype(), x.microbatches());
-  c.add_output(shape, weight.dtype(), attrs.stacked ? pieces(parts) : MicrobatchLayout{});
+  c.add_output(shape, weight.dtype(), attrs.per_microbatch ? pieces(parts) : MicrobatchLayout{});
 }
 
 void LinearCrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
@@ -221,7 +222,7 @@ void LinearCrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
   head.run(dense_values<double>(k.input(0)));
   store_values(k.output(0), head.to_x());
   const std::int32_t parts = head.parts();
-  store_microbatch_sums(k.output(1), std::move(head).to_weight(), parts, attrs.stacked);
+  store_microbatch_sums(k.output(1), std::move(head).to_weight(), parts, attrs.per_microbatch);
 }
 
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,

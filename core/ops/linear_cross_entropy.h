@@ -70,8 +70,8 @@ struct LinearCrossEntropyBackward {
                                .sees_microbatches = true};
   struct Attrs {
     LinearCrossEntropyAttrs head;
-    bool stacked = false;  ///< the weight's gradient is (parts, V, n), one a microbatch
-    void fields(auto&& see) const { see("head", head), see("stacked", stacked); }
+    bool per_microbatch = false;  ///< the weight's gradient is (parts, V, n), one a microbatch
+    void fields(auto&& see) const { see("head", head), see("per_microbatch", per_microbatch); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

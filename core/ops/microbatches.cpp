@@ -58,18 +58,18 @@ void JoinMicrobatches::infer(Infer& c, const Attrs& attrs) {
           "join_microbatches: wrong dtype of a microbatch; got ", c.input(i).dtype(), ", expected ",
           c.input().dtype());
   }
-  const bool stacked = attrs.dim < 0;
+  const bool per_microbatch = attrs.dim < 0;
   check(attrs.dim < shape.size(), "join_microbatches: dim out of range; got ", attrs.dim,
         ", expected less than ", shape.size(), " for shape ", shape);
-  if (stacked) {
+  if (per_microbatch) {
     shape.insert(0, parts);
   } else {
     shape[attrs.dim] *= parts;
   }
   c.add_output(shape, c.input().dtype(),
                {.count = parts,
-                .dim = static_cast<std::int8_t>(stacked ? 0 : attrs.dim),
-                .per_microbatch = stacked,
+                .dim = static_cast<std::int8_t>(per_microbatch ? 0 : attrs.dim),
+                .per_microbatch = per_microbatch,
                 .samples = attrs.samples});
 }
 

@@ -6,7 +6,7 @@ namespace {
 /// True where what `op` makes of the batch's numbers is what becomes of those that it makes of the
 /// microbatches': a mean may go together with what all share, a sum may not.
 bool is_linear(const OpDef& op, const Origins& from) {
-  const bool one = from.stacked == 1 && !from.beside;
+  const bool one = from.per_microbatch == 1 && !from.beside;
   switch (op.info.linear) {
     case LinearIn::first:
       return one && from.first;
@@ -22,7 +22,7 @@ bool is_linear(const OpDef& op, const Origins& from) {
 
 /// How numbers come together that `op` makes of numbers once a microbatch.
 OverPass kept_over(const OpDef& op, const Origins& from) {
-  if (op.info.view && from.stacked == 1) {
+  if (op.info.view && from.per_microbatch == 1) {
     return from.over;
   }
   const bool adds = from.over == OverPass::mean || from.over == OverPass::sum;
@@ -33,8 +33,8 @@ OverPass kept_over(const OpDef& op, const Origins& from) {
 /// microbatch.
 OverPass reduced_over(const OpDef& op, const Origins& from) {
   const bool means = from.alike && from.over == OverPass::mean;
-  return means && (from.stacked == 0 || is_linear(op, from)) ? op.info.over_samples
-                                                             : OverPass::none;
+  return means && (from.per_microbatch == 0 || is_linear(op, from)) ? op.info.over_samples
+                                                                    : OverPass::none;
 }
 
 }  // namespace
@@ -49,9 +49,9 @@ Origins::Origins(std::span<const TensorRef> inputs) {
     beside |= layout && !layout.per_microbatch;
     shared |= !layout;
     if (layout.per_microbatch) {
-      alike &= stacked == 0 || layout.over == over;
+      alike &= per_microbatch == 0 || layout.over == over;
       over = layout.over;
-      ++stacked;
+      ++per_microbatch;
       first |= i == 0;
     }
   }

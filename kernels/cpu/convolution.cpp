@@ -220,7 +220,7 @@ void for_groups(const ConvolutionTask& t, std::int64_t count, const Body& body) 
 void make_weight(const ConvolutionTask& t) {
   const RowBlocks blocks(t.shape.batch, t.cuts, kSamplesPerSum);
   const std::int64_t weights = t.shape.weights();
-  BlockSums sums(blocks, weights, t.stacked, reinterpret_cast<float*>(t.weight.data));
+  BlockSums sums(blocks, weights, t.per_microbatch, reinterpret_cast<float*>(t.weight.data));
   for_groups(t, blocks.count(), [&](std::int64_t block, std::int64_t group) {
     sum_weights(t, blocks.first_row(block), blocks.rows_of(block), group,
                 sums.of(block) + group * (weights / t.shape.groups));

@@ -26,9 +26,9 @@ struct ConvolutionTask {
   const double* bias_f64 = nullptr;  ///< likewise, where arrays are f64
   DType compute = DType::f32;  ///< bf16: factors are rounded to bf16, sums are f32; f64: all is
   /// For the weight, which is f32 or f64: samples are `cuts` equal parts, each summed by itself,
-  /// added along the balanced binary tree or, `stacked`, written one behind the other.
+  /// added along the balanced binary tree or, `per_microbatch`, written one behind the other.
   std::int64_t cuts = 1;
-  bool stacked = false;
+  bool per_microbatch = false;
 };
 
 /// Carries a convolution out on the thread pool: by Winograd's algorithm where it suits, else by

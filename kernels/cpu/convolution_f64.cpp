@@ -164,7 +164,7 @@ void make_weight_f64(const ConvolutionTask& t) {
   const ConvolutionGeometry& g = t.shape;
   const PaddedPlanes x = padded_x(t);
   const RowBlocks blocks(g.batch, t.cuts, std::max<std::int64_t>(1, g.batch / t.cuts));
-  BlockSumsOf<double> sums(blocks, g.weights(), t.stacked, doubles(t.weight));
+  BlockSumsOf<double> sums(blocks, g.weights(), t.per_microbatch, doubles(t.weight));
   OffsetProduct p{.m = g.group_out()};
   p.b.columns = tap_offsets(g, x);
   const std::int64_t depth = std::ssize(p.b.columns);

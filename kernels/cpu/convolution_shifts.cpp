@@ -252,7 +252,8 @@ bool shifts_suit(const ConvolutionTask& t) {
 void make_weight_by_shifts(const ConvolutionTask& t) {
   const std::int64_t samples = std::max<std::int64_t>(1, kPlacesAtOnce / Grid(t.shape).places());
   const RowBlocks blocks(t.shape.batch, t.cuts, samples);
-  BlockSums sums(blocks, t.shape.weights(), t.stacked, reinterpret_cast<float*>(t.weight.data));
+  BlockSums sums(blocks, t.shape.weights(), t.per_microbatch,
+                 reinterpret_cast<float*>(t.weight.data));
   for (std::int64_t block = 0; block < blocks.count(); ++block) {
     BlockOfSamples(t, blocks.first_row(block), blocks.rows_of(block)).sum(sums.of(block));
   }

@@ -38,7 +38,7 @@ struct Gemm {
   /// Inside a part, the sum starts anew after every `chunk` of k; pieces are added in order.
   std::int64_t chunk = 0;
   /// C is [cuts, m, n], `cut_stride` elements apart, and gets the parts unsummed.
-  bool stacked = false;
+  bool per_microbatch = false;
   std::int64_t cut_stride = 0;
 };
 

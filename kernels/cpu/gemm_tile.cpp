@@ -222,8 +222,8 @@ void TileRun<Sum>::multiply(const Segment& s, Sum* sums, TileSum sum) {
 /// A cut of one segment whose neighbour waits for it is added to that as it is formed.
 template <class Sum>
 bool TileRun<Sum>::joins_neighbour(const Segment& s, std::int64_t cut) const {
-  return kernel_.adds && block_.products == nullptr && !g_.stacked && s.starts_cut && s.ends_cut &&
-         cut % 2 == 1;
+  return kernel_.adds && block_.products == nullptr && !g_.per_microbatch && s.starts_cut &&
+         s.ends_cut && cut % 2 == 1;
 }
 
 template <class Sum>
@@ -254,7 +254,7 @@ void TileRun<Sum>::run_pieces() {
       end_cut(cut++);
     }
   }
-  if (!g_.stacked) {
+  if (!g_.per_microbatch) {
     write(buffer(0), 0);
   }
 }
@@ -268,7 +268,7 @@ void TileRun<Sum>::end_piece(bool first_of_cut) {
 
 template <class Sum>
 void TileRun<Sum>::end_cut(std::int64_t cut) {
-  if (g_.stacked) {
+  if (g_.per_microbatch) {
     write(buffer(0), cut);
     return;
   }

@@ -109,13 +109,13 @@ class Head {
 
   void zero_gradient() {
     if (wants_weight() && !h_.accumulate) {
-      std::fill_n(h_.dweight, h_.classes * h_.columns * (h_.stacked ? h_.cuts : 1), 0.0F);
+      std::fill_n(h_.dweight, h_.classes * h_.columns * (h_.per_microbatch ? h_.cuts : 1), 0.0F);
     }
   }
 
   void run_whole_cuts() {
     const std::int64_t holds = (h_.rows + hold_rows_ - 1) / hold_rows_;
-    const bool sums = wants_weight() && !h_.stacked;
+    const bool sums = wants_weight() && !h_.per_microbatch;
     WeightSums waiting(h_, sums ? holds : 1);
     for (std::int64_t row = 0; row < h_.rows; row += hold_rows_) {
       const std::int64_t rows = std::min(hold_rows_, h_.rows - row);
@@ -123,7 +123,7 @@ class Head {
       if (!wants_weight()) {
         continue;
       }
-      if (h_.stacked) {
+      if (h_.per_microbatch) {
         weight_gradient(row, 0, rows, h_.dweight + row / per_cut_ * h_.classes * h_.columns, false);
       } else if (holds == 1) {
         weight_gradient(row, 0, rows, h_.dweight, h_.accumulate);
@@ -138,11 +138,11 @@ class Head {
   }
 
   void run_parts_of_cuts() {
-    const bool sums = wants_weight() && !h_.stacked;
+    const bool sums = wants_weight() && !h_.per_microbatch;
     WeightSums waiting(h_, sums ? h_.cuts : 1);
     for (std::int64_t cut = 0; cut < h_.cuts; ++cut) {
       float* target = sums ? waiting.next() : nullptr;
-      if (wants_weight() && h_.stacked) {
+      if (wants_weight() && h_.per_microbatch) {
         target = h_.dweight + cut * h_.classes * h_.columns;
       }
       for (std::int64_t done = 0; done < per_cut_; done += hold_rows_) {
@@ -216,7 +216,7 @@ class Head {
     g.cuts = std::max<std::int64_t>(1, rows / per_cut_);
     g.chunk = kChunk;
     g.accumulate = accumulate;
-    g.stacked = h_.stacked && !accumulate && hold_rows_ >= per_cut_;
+    g.per_microbatch = h_.per_microbatch && !accumulate && hold_rows_ >= per_cut_;
     g.cut_stride = h_.classes * h_.columns;
     gemm(g);
   }

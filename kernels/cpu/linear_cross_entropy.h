@@ -27,10 +27,10 @@ struct LinearCrossEntropy {
   /// Gradient of each row's loss, known beforehand (such as 1 / rows that count). Null: no
   /// gradients, and the members below are not used.
   const float* dlosses = nullptr;
-  void* dx = nullptr;        ///< [rows, columns]; may be null
-  float* dweight = nullptr;  ///< [classes, columns]; may be null
-  bool accumulate = false;   ///< dweight += the sum
-  bool stacked = false;      ///< dweight is [cuts, classes, columns], unsummed
+  void* dx = nullptr;           ///< [rows, columns]; may be null
+  float* dweight = nullptr;     ///< [classes, columns]; may be null
+  bool accumulate = false;      ///< dweight += the sum
+  bool per_microbatch = false;  ///< dweight is [cuts, classes, columns], unsummed
 };
 void linear_cross_entropy(const LinearCrossEntropy&);
 

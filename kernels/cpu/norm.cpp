@@ -59,10 +59,10 @@ void norm_backward(const NormBackwardOf<Number>& wanted) {
         n.dshift == nullptr ? nullptr : dscale + n.columns);
   });
   if (n.dscale != nullptr) {
-    add_blocks(blocks, sums, width, n.columns, n.stacked, n.dscale);
+    add_blocks(blocks, sums, width, n.columns, n.per_microbatch, n.dscale);
   }
   if (n.dshift != nullptr) {
-    add_blocks(blocks, sums + n.columns, width, n.columns, n.stacked, n.dshift);
+    add_blocks(blocks, sums + n.columns, width, n.columns, n.per_microbatch, n.dshift);
   }
 }
 

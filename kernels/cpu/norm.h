@@ -29,7 +29,7 @@ template <class Number>
 void norm_forward(const NormForwardOf<Number>&);
 
 /// Gradients. Those of scale and shift are sums over rows, cut into `cuts` equal parts that are
-/// added along the tree, or written as [cuts, columns] when `stacked`.
+/// added along the tree, or written as [cuts, columns] when `per_microbatch`.
 template <class Number>
 struct NormBackwardOf {
   std::int64_t rows = 0, columns = 0;
@@ -45,7 +45,7 @@ struct NormBackwardOf {
   Number* dscale = nullptr;  ///< may be null
   Number* dshift = nullptr;  ///< may be null
   std::int64_t cuts = 1;
-  bool stacked = false;
+  bool per_microbatch = false;
   bool past_caches = false;  ///< set by norm_backward: dx is written past the caches
 };
 using NormBackward = NormBackwardOf<float>;

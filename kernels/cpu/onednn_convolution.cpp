@@ -164,7 +164,7 @@ void sum_samples(const ConvolutionTask& t) {
   const TilePlan plan(t);
   const RowBlocks blocks(t.shape.batch, t.cuts, plan.samples);
   const std::int64_t weights = t.shape.weights();
-  BlockSums sums(blocks, weights, t.stacked, reinterpret_cast<float*>(t.weight.data));
+  BlockSums sums(blocks, weights, t.per_microbatch, reinterpret_cast<float*>(t.weight.data));
   parallel_for(plan.parts * blocks.count(), [&](std::int64_t task) {
     const std::int64_t part = task / blocks.count(), block = task % blocks.count();
     const std::int64_t first = blocks.first_row(block);

@@ -85,7 +85,7 @@ void sum_blocks(Number (*run)(const void*, std::int64_t), DType dtype, const voi
 
 template <class Number>
 void add_blocks(const RowBlocks& blocks, Number* sums, std::int64_t stride, std::int64_t columns,
-                bool stacked, Number* out) {
+                bool per_microbatch, Number* out) {
   const Add<Number> add = IsaTable<NormTable>::get().add_of<Number>();
   const std::int64_t cut_stride = blocks.blocks_per_cut * stride;
   for_ranges(columns, kColumnsPerTask, [&](std::int64_t first, std::int64_t count) {
@@ -94,11 +94,11 @@ void add_blocks(const RowBlocks& blocks, Number* sums, std::int64_t stride, std:
       for (std::int64_t b = 1; b < blocks.blocks_per_cut; ++b) {
         add(part + cut * cut_stride, part + cut * cut_stride + b * stride, count);
       }
-      if (stacked) {
+      if (per_microbatch) {
         std::copy_n(part + cut * cut_stride, count, out + cut * columns + first);
       }
     }
-    if (!stacked) {
+    if (!per_microbatch) {
       add_tree(add, part, blocks.cuts, cut_stride, count);
       std::copy_n(part, count, out + first);
     }
@@ -120,7 +120,7 @@ void add_pieces(const Number* x, std::int64_t parts, std::int64_t columns, Numbe
 
 template <class Number>
 void sum_rows(DType dtype, const void* x, std::int64_t rows, std::int64_t columns,
-              std::int64_t cuts, bool stacked, Number* out) {
+              std::int64_t cuts, bool per_microbatch, Number* out) {
   const auto run = rows_adder(dtype, out);
   const RowBlocks blocks(rows, cuts);
   auto* sums = scratch_array<Number>(Scratch::rows, blocks.count() * columns);
@@ -129,7 +129,7 @@ void sum_rows(DType dtype, const void* x, std::int64_t rows, std::int64_t column
     run(static_cast<const char*>(x) + blocks.first_row(block) * row_bytes, blocks.rows_of(block),
         columns, sums + block * columns);
   });
-  add_blocks(blocks, sums, columns, columns, stacked, out);
+  add_blocks(blocks, sums, columns, columns, per_microbatch, out);
 }
 
 void sum_last(DType dtype, const void* x, std::int64_t rows, std::int64_t columns, double* sums) {

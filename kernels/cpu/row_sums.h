@@ -22,8 +22,8 @@ struct RowBlocks {
 
   [[nodiscard]] std::int64_t count() const { return cuts * blocks_per_cut; }
   /// True when the sums of the blocks are the result: nothing is left to add.
-  [[nodiscard]] bool are_result(bool stacked) const {
-    return blocks_per_cut == 1 && (stacked || cuts == 1);
+  [[nodiscard]] bool are_result(bool per_microbatch) const {
+    return blocks_per_cut == 1 && (per_microbatch || cuts == 1);
   }
   [[nodiscard]] std::int64_t first_row(std::int64_t block) const {
     return block / blocks_per_cut * rows_per_cut + block % blocks_per_cut * height;
@@ -35,10 +35,10 @@ struct RowBlocks {
 };
 
 /// Adds block sums[block * stride + i], i in [0, columns): into out[columns], or
-/// out[cuts, columns] when `stacked`. Destroys `sums`.
+/// out[cuts, columns] when `per_microbatch`. Destroys `sums`.
 template <class Number>
 void add_blocks(const RowBlocks&, Number* sums, std::int64_t stride, std::int64_t columns,
-                bool stacked, Number* out);
+                bool per_microbatch, Number* out);
 
 /// out[columns] = the rows of x[parts, columns], added along the balanced binary tree.
 template <class Number>
@@ -49,9 +49,13 @@ void add_pieces(const Number* x, std::int64_t parts, std::int64_t columns, Numbe
 template <class Number>
 class BlockSumsOf {
  public:
-  BlockSumsOf(const RowBlocks& blocks, std::int64_t size, bool stacked, Number* result)
-      : blocks_(blocks), size_(size), stacked_(stacked), result_(result), sums_(result) {
-    if (!blocks.are_result(stacked)) {
+  BlockSumsOf(const RowBlocks& blocks, std::int64_t size, bool per_microbatch, Number* result)
+      : blocks_(blocks),
+        size_(size),
+        per_microbatch_(per_microbatch),
+        result_(result),
+        sums_(result) {
+    if (!blocks.are_result(per_microbatch)) {
       held_ = HeldBlock(static_cast<std::size_t>(blocks.count() * size) * sizeof(Number));
       sums_ = held_.as<Number>();
     }
@@ -61,14 +65,14 @@ class BlockSumsOf {
   /// All are formed: adds them.
   void finish() {
     if (sums_ != result_) {
-      add_blocks(blocks_, sums_, size_, size_, stacked_, result_);
+      add_blocks(blocks_, sums_, size_, size_, per_microbatch_, result_);
     }
   }
 
  private:
   const RowBlocks& blocks_;
   std::int64_t size_;
-  bool stacked_;
+  bool per_microbatch_;
   Number* result_;
   HeldBlock held_;
   Number* sums_;
@@ -79,7 +83,7 @@ using BlockSums = BlockSumsOf<float>;
 /// bf16, double of f64.
 template <class Number>
 void sum_rows(DType, const void* x, std::int64_t rows, std::int64_t columns, std::int64_t cuts,
-              bool stacked, Number* out);
+              bool per_microbatch, Number* out);
 
 /// sums[r] = sum of row r of x[rows, columns] (f32, bf16 or f64). Blocks of 1024 columns are added
 /// up in f32, of f64 in f64, their sums in order in double.

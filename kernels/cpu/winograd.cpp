@@ -197,7 +197,7 @@ struct WeightPass {
 
 void make_weight_by_winograd(const ConvolutionTask& t) {
   const WeightPass pass(t);
-  BlockSums sums(pass.blocks, t.shape.weights(), t.stacked,
+  BlockSums sums(pass.blocks, t.shape.weights(), t.per_microbatch,
                  reinterpret_cast<float*>(t.weight.data));
   for (std::int64_t block = 0; block < pass.blocks.count(); ++block) {
     pass.sum(block, sums.of(block));

@@ -25,7 +25,7 @@ const ModuleOptions& options_of(const Module& module) {
 
 bool built(const Module& module) {
   return std::ranges::all_of(all_modules(module), [](const auto& below) {
-    const BuildProgress& progress = progress_of(*below.second);
+    const BuildState& progress = progress_of(*below.second);
     return progress.declared && !progress.partly;
   });
 }
@@ -53,7 +53,7 @@ std::vector<Device> devices(const Module& module) {
 }
 
 void check_state_known(const Module& module) {
-  const BuildProgress& progress = progress_of(module);
+  const BuildState& progress = progress_of(module);
   const BuildMode mode = build_mode(module);
   const bool known = progress.declared || progress.lists_state || mode == BuildMode::on_init;
   check<RuntimeError>(known, module.class_name(), ": is not built, so its state is not known; ",
@@ -82,7 +82,7 @@ bool waits_for_call(const Module& module) {
 }
 
 void mark_built(Module& module) {
-  BuildProgress& progress = progress_of(module);
+  BuildState& progress = progress_of(module);
   progress.declared = true;
   progress.partly = false;
   progress.ready = true;

@@ -78,7 +78,7 @@ std::string why_not_made(const Module& module) {
 
 /// Tells what is new in a model its key and name there, which its parameters' values follow from.
 void place(const Module& module, std::uint64_t model_key, const std::string& path) {
-  BuildProgress& progress = progress_of(module);
+  BuildState& progress = progress_of(module);
   if (progress.model_key) {
     return;  // made as a model of its own
   }
@@ -92,7 +92,7 @@ void place(const Module& module, std::uint64_t model_key, const std::string& pat
 }
 
 void declare(Module& module, const Args& args, const Kwargs& kwargs) {
-  BuildProgress& progress = progress_of(module);
+  BuildState& progress = progress_of(module);
   const Construction construction(progress.options);
   NamesGuard names(module);
   const bool whole = ModuleAccess::do_build(module, args, kwargs);
@@ -158,7 +158,7 @@ Tensor given_to(const Module& module, const std::string& name, const Slot& slot)
 Tensor new_value(const Module& module, const SlotEntry& entry) {
   const Slot& slot = *entry.slot;
   Tensor value = empty(slot.shape, {.dtype = slot.dtype, .device = module.device()});
-  const BuildProgress& progress = progress_of(module);
+  const BuildState& progress = progress_of(module);
   slot.initializer(
       value, Box::all_of(slot.shape),
       {.key = mix(progress.model_key.value_or(0), hash_name(dotted(progress.path, entry.name)))});
@@ -232,14 +232,14 @@ bool lets_go_of_given(const Module& module) {
 void settle(const Module& root) {
   std::vector<Module*> settled;
   for (const auto& [path, module] : all_modules(root)) {
-    const BuildProgress& progress = progress_of(*module);
+    const BuildState& progress = progress_of(*module);
     if (progress.declared && !progress.partly && (!options_of(*module).v || check_given(*module))) {
       settled.push_back(module);
     }
   }
   fill(root);
   for (Module* module : settled) {
-    BuildProgress& progress = progress_of(*module);
+    BuildState& progress = progress_of(*module);
     progress.ready = true;
     if (options_of(*module).v && lets_go_of_given(*module)) {
       ModuleOptions rest = options_of(*module);
@@ -314,7 +314,7 @@ void prepare_call(const Module& module, const Args& args, const Kwargs& kwargs,
                   bool given_to_call) {
   const OutsideRegionScope outside;
   const CallState& state = CallState::current();
-  BuildProgress& progress = progress_of(module);
+  BuildState& progress = progress_of(module);
   if (!progress.declared) {
     const BuildMode mode = module.build_mode();
     check<RuntimeError>(mode != BuildMode::on_init, class_name_of(module), ": ",
@@ -344,7 +344,7 @@ void prepare_call(const Module& module, const Args& args, const Kwargs& kwargs,
 }
 
 void finish_call(const Module& module) {
-  BuildProgress& progress = progress_of(module);
+  BuildState& progress = progress_of(module);
   if (progress.ready) {
     return;
   }

@@ -80,7 +80,7 @@ class TreeMaker {
     }
     check<IoError>(detail::waits_for_call(module), kOp, ": the bytes hold no module: a ",
                    module.class_name(), " does not wait");
-    detail::BuildProgress& progress = detail::progress_of(module);
+    detail::BuildState& progress = detail::progress_of(module);
     progress.path = get<std::string>(waiting, "path");
     if (!at(waiting, "dtype").empty()) {
       detail::adopt(module, {}, dtype_of(waiting));

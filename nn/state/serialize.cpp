@@ -24,7 +24,7 @@ Value waiting_value(const Module& module) {
     return {};
   }
   const std::optional<DType> dtype = detail::options_of(module).dtype;
-  const detail::BuildProgress& progress = detail::progress_of(module);
+  const detail::BuildState& progress = detail::progress_of(module);
   const std::optional<std::uint64_t>& key = progress.model_key;
   return Value::Map{{"dtype", dtype ? Value(std::string(to_string(*dtype))) : Value()},
                     {"model", key ? Value(static_cast<std::int64_t>(*key)) : Value()},

@@ -18,8 +18,9 @@ namespace tessera::nn::detail {
 
 struct ModuleAccess;  // nn/tree/module_access.h
 
-/// How far a module is built, and from what: all that a call changes in the module that it calls.
-struct BuildProgress {
+/// How far a module is built, and from what. A first call changes nothing else in a module beside
+/// the names that building declares.
+struct BuildState {
   bool ready = false;        ///< else a call builds the module, or compares it with what was given
   bool declared = false;     ///< do_build ran
   bool partly = false;       ///< and left something for the first call
@@ -37,7 +38,7 @@ struct BuildProgress {
 struct ModuleData {
   const ClassInfo* info = nullptr;
   std::unique_ptr<CallHooks> call_hooks = nullptr;  ///< null when there never were any
-  mutable BuildProgress build = {};
+  mutable BuildState build = {};
   Module* self;                    ///< the module, as whoever made it has it
   const Module* parent = nullptr;  ///< the first; when it lets go, the next
   bool training = true;

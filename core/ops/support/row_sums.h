@@ -16,14 +16,14 @@ namespace tessera {
 [[nodiscard]] std::vector<std::int32_t> microbatch_of_rows(const TensorImpl& x, std::int32_t parts);
 
 /// Writes sums that were formed once a microbatch, `pieces` [parts][count], into `out`: one by one
-/// if `stacked`, else added along the tree. Every piece is rounded once, to the dtype in which it
-/// is added: that of `out`, or f32 for 16-bit floats.
+/// if `per_microbatch`, else added along the tree. Every piece is rounded once, to the dtype in
+/// which it is added: that of `out`, or f32 for 16-bit floats.
 template <class C>
 void store_microbatch_sums(TensorImpl& out, std::vector<C> pieces, std::int32_t parts,
-                           bool stacked) {
+                           bool per_microbatch) {
   const DType adding = size_of(out.dtype) < 4 && is_floating(out.dtype) ? DType::f32 : out.dtype;
   round_values(pieces, adding);
-  if (!stacked) {
+  if (!per_microbatch) {
     const auto count = static_cast<std::int64_t>(pieces.size()) / parts;
     add_along_tree(parts, [&](std::int64_t into, std::int64_t from) {
       std::vector<C> sum(pieces.begin() + into * count, pieces.begin() + (into + 1) * count);

@@ -68,7 +68,7 @@ bool grad_weight_kernel(Kernel& k, const ConvolutionBackwardWeight::Attrs& attrs
   t.y = array_of(k.input(0)), t.x = array_of(k.input(1)),
   t.weight = {static_cast<char*>(sums.values()), sums.dtype()};
   t.compute = attrs.dtype;
-  t.cuts = k.microbatch_count(), t.stacked = k.per_microbatch();
+  t.cuts = k.microbatch_count(), t.per_microbatch = k.per_microbatch();
   convolve(t);
   sums.store();
   return true;

@@ -63,7 +63,7 @@ bool grad_weight_kernel(Kernel& k, const LinearBackwardWeight::Attrs& attrs) {
   g.b = rows_matrix(x);
   g.c = sums.values(), g.c_dtype = sums.dtype(), g.c_stride = g.n;
   g.compute = attrs.dtype;
-  g.cuts = k.microbatch_count(), g.stacked = k.per_microbatch(), g.cut_stride = g.m * g.n;
+  g.cuts = k.microbatch_count(), g.per_microbatch = k.per_microbatch(), g.cut_stride = g.m * g.n;
   gemm(g);
   sums.store();
   return true;

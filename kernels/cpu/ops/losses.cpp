@@ -215,7 +215,7 @@ bool backward_kernel(Kernel& k, const LinearCrossEntropyBackward::Attrs& attrs) 
   HeadCall call(k.input(1), k.input(2), k.input(3), attrs.head);
   const float* gradients = k.input(0).data<float>();
   call.want_gradients(k.output(0), k.output(1), [=](std::int64_t cut) { return gradients[cut]; });
-  call.head.stacked = attrs.stacked;
+  call.head.per_microbatch = attrs.per_microbatch;
   linear_cross_entropy(call.head);
   return true;
 }

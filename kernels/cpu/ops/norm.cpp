@@ -64,7 +64,7 @@ bool run_backward(Kernel& k, const NormBackwardAttrs& attrs, bool centered) {
   n.mean = centered ? vector_of<Number>(k, 4) : nullptr;
   n.dscale = attrs.weight ? k.output(1).data<Number>() : nullptr;
   n.dshift = attrs.bias ? k.output(1 + attrs.weight).data<Number>() : nullptr;
-  n.cuts = k.microbatch_count(), n.stacked = k.per_microbatch();
+  n.cuts = k.microbatch_count(), n.per_microbatch = k.per_microbatch();
   norm_backward(n);
   return true;
 }

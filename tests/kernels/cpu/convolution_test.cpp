@@ -219,7 +219,7 @@ TEST(ConvolutionKernel, a_sample_does_not_depend_on_its_place) {
 std::vector<float> convolution_weight_gradient(const Example& e, DType compute, const Tensor& y,
                                                const Tensor& x, std::int64_t first,
                                                std::int64_t count, std::int64_t cuts,
-                                               bool stacked) {
+                                               bool per_microbatch) {
   ConvolutionTask t;
   t.compute = compute;
   t.result = ConvolutionResult::weight;
@@ -227,14 +227,14 @@ std::vector<float> convolution_weight_gradient(const Example& e, DType compute, 
   some[0] = count;
   t.shape = convolution_geometry("example", some, e.weight, e.options);
   const std::int64_t weights = t.shape.weights();
-  std::vector<float> sums(static_cast<std::size_t>(stacked ? cuts * weights : weights));
+  std::vector<float> sums(static_cast<std::size_t>(per_microbatch ? cuts * weights : weights));
   const auto at = [&](const Tensor& samples) {
     return ConvolutionArray{const_cast<char*>(reinterpret_cast<const char*>(
         samples.data<float>() + first * (samples.numel() / samples.shape()[0])))};
   };
   t.x = at(x), t.y = at(y);
   t.weight = {reinterpret_cast<char*>(sums.data())};
-  t.cuts = cuts, t.stacked = stacked;
+  t.cuts = cuts, t.per_microbatch = per_microbatch;
   convolve(t);
   return sums;
 }

@@ -93,7 +93,7 @@ TEST(GemmF64, EqualsSumInLongDouble) {
 }
 
 std::vector<double> weight_gradient_f64(std::int64_t first, std::int64_t tokens, std::int64_t cuts,
-                                        bool stacked) {
+                                        bool per_microbatch) {
   constexpr std::int64_t kRows = 50, kColumns = 70, kTotal = 8 * 421;
   const auto dy = random_doubles(kTotal * kRows, 6), x = random_doubles(kTotal * kColumns, 7);
   Gemm g;
@@ -102,8 +102,8 @@ std::vector<double> weight_gradient_f64(std::int64_t first, std::int64_t tokens,
   g.b = {x.data() + first * kColumns, DType::f64, kColumns, 1};
   g.c_dtype = g.compute = DType::f64;
   g.c_stride = kColumns;
-  g.cuts = cuts, g.stacked = stacked, g.cut_stride = kRows * kColumns;
-  std::vector<double> out(static_cast<std::size_t>(kRows * kColumns * (stacked ? cuts : 1)));
+  g.cuts = cuts, g.per_microbatch = per_microbatch, g.cut_stride = kRows * kColumns;
+  std::vector<double> out(static_cast<std::size_t>(kRows * kColumns * (per_microbatch ? cuts : 1)));
   g.c = out.data();
   gemm(g);
   return out;

@@ -167,12 +167,12 @@ TEST(Gemm, ReadsAndWritesBf16) {
 }
 
 std::vector<float> weight_gradient(std::int64_t tokens, std::int64_t rows, std::int64_t columns,
-                                   std::int64_t cuts, std::int64_t chunk, bool stacked,
+                                   std::int64_t cuts, std::int64_t chunk, bool per_microbatch,
                                    DType compute, std::int64_t from = 0, std::int64_t total = 0) {
   total = total == 0 ? tokens : total;
   const auto dy = random_values(total * rows, 6);
   const auto x = random_values(total * columns, 7);
-  std::vector<float> out(static_cast<std::size_t>(rows * columns * (stacked ? cuts : 1)));
+  std::vector<float> out(static_cast<std::size_t>(rows * columns * (per_microbatch ? cuts : 1)));
   Gemm g;
   g.m = rows, g.n = columns, g.k = tokens;
   g.a = {dy.data() + from * rows, DType::f32, 1, rows};
@@ -182,7 +182,7 @@ std::vector<float> weight_gradient(std::int64_t tokens, std::int64_t rows, std::
   g.compute = compute;
   g.cuts = cuts;
   g.chunk = chunk;
-  g.stacked = stacked;
+  g.per_microbatch = per_microbatch;
   g.cut_stride = rows * columns;
   gemm(g);
   return out;

@@ -19,7 +19,7 @@ struct LossResult {
 };
 
 LossResult run_loss(std::int64_t rows, std::int64_t cuts, std::int64_t rows_held,
-                    bool stacked = false, bool accumulate = false) {
+                    bool per_microbatch = false, bool accumulate = false) {
   const auto x = random_values(rows * kHeadColumns, 1, 2.0F);
   const auto weight = random_values(kClasses * kHeadColumns, 2);
   const auto dlosses = random_values(rows, 3);
@@ -27,15 +27,16 @@ LossResult run_loss(std::int64_t rows, std::int64_t cuts, std::int64_t rows_held
   for (std::int64_t r = 0; r < rows; ++r) {
     targets.push_back(r % 13 == 5 ? -100 : r * 31 % kClasses);
   }
-  LossResult out{std::vector<float>(static_cast<std::size_t>(rows)), std::vector<float>(x.size()),
-                 std::vector<float>(weight.size() * (stacked ? static_cast<std::size_t>(cuts) : 1),
-                                    accumulate ? 0.5F : NAN)};
+  LossResult out{
+      std::vector<float>(static_cast<std::size_t>(rows)), std::vector<float>(x.size()),
+      std::vector<float>(weight.size() * (per_microbatch ? static_cast<std::size_t>(cuts) : 1),
+                         accumulate ? 0.5F : NAN)};
   LinearCrossEntropy h;
   h.rows = rows, h.columns = kHeadColumns, h.classes = kClasses, h.cuts = cuts;
   h.x = x.data(), h.weight = weight.data(), h.targets = targets.data(), h.smoothing = 0.1F;
   h.max_bytes = rows_held * kClasses * 4;
   h.losses = out.losses.data(), h.dlosses = dlosses.data(), h.dx = out.dx.data();
-  h.dweight = out.dweight.data(), h.stacked = stacked, h.accumulate = accumulate;
+  h.dweight = out.dweight.data(), h.per_microbatch = per_microbatch, h.accumulate = accumulate;
   linear_cross_entropy(h);
   return out;
 }

@@ -38,9 +38,9 @@ struct NormResult {
   std::vector<float> mean, inverse, dscale, dshift;
 };
 
-NormResult run_norm(const Data& d, std::int64_t cuts = 1, bool stacked = false) {
+NormResult run_norm(const Data& d, std::int64_t cuts = 1, bool per_microbatch = false) {
   const auto rows = static_cast<std::size_t>(d.rows);
-  const auto out = static_cast<std::size_t>(d.columns * (stacked ? cuts : 1));
+  const auto out = static_cast<std::size_t>(d.columns * (per_microbatch ? cuts : 1));
   NormResult r{test::AlignedFloats(d.x.size()), test::AlignedFloats(d.x.size()),
                std::vector<float>(rows),        std::vector<float>(rows),
                std::vector<float>(out),         std::vector<float>(out)};
@@ -54,7 +54,7 @@ NormResult run_norm(const Data& d, std::int64_t cuts = 1, bool stacked = false) 
   b.x = d.x.data(), b.dy = d.dy.data(), b.scale = d.scale.data(), b.mean = r.mean.data();
   b.inverse = r.inverse.data(), b.dx = r.dx.data(), b.dscale = r.dscale.data();
   b.dshift = d.centered ? r.dshift.data() : nullptr;
-  b.stacked = stacked;
+  b.per_microbatch = per_microbatch;
   norm_backward(b);
   return r;
 }
