@@ -8,6 +8,7 @@
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/transfer.h>
+#include <tessera/nn/state/overwrite.h>
 #include <tessera/nn/tree/module_access.h>
 
 namespace tessera::nn::detail {
@@ -115,6 +116,9 @@ Module& for_each_slot_storage(Module& module, const Conversion& f, bool recurse)
     apply(module, visit, true);
   } else {
     visit(module);
+  }
+  for (const Replacement& each : plans) {
+    detail::settle_writes(each.slot->value);
   }
   for (const auto& [slot, value, dtype] : plans) {
     if (value.defined()) {

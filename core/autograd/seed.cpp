@@ -38,7 +38,8 @@ Tensor weighted(const Tensor& root, std::span<const double> weights, bool per_mi
 
 /// `seed` in the dtype of `root`, where that loses no more than a rounding.
 Tensor typed_as(const Tensor& root, const Tensor& seed) {
-  const bool fits = seed.dtype() == root.dtype() || is_floating(seed.dtype());
+  const bool fits = seed.dtype() == root.dtype() || is_floating(seed.dtype()) ||
+                    (is_complex(seed.dtype()) && is_complex(root.dtype()));
   check(fits, "backward: the gradient has the wrong dtype; got ", seed.dtype(), ", expected ",
         root.dtype());
   return cast(seed, root.dtype());

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/ops/add_rows.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/concat.h>
@@ -81,7 +82,9 @@ Tensor flat_values(const SparseGradient& rows) {
   }
   std::vector<Tensor> pieces;
   for (const Tensor& piece : unbind_microbatches(rows.values)) {
-    pieces.push_back(reshape(piece, {piece.numel() / flat.back(), flat.back()}));
+    Shape rows_of_piece = piece.shape();
+    rows_of_piece.erase(rows_of_piece.size() - 1);
+    pieces.push_back(reshape(piece, {numel_of(rows_of_piece), flat.back()}));
   }
   return concat(std::vector<TensorRef>(pieces.begin(), pieces.end()));
 }
@@ -122,7 +125,13 @@ SparseGradient flattened(const SparseGradient& rows) {
 }
 
 SparseGradient kept_for_later(SparseGradient rows) {
-  rows.ids = clone(rows.ids.detach());
+  const auto own = [](const Tensor& x) {
+    Tensor copy = clone(x);
+    copy.get().set_microbatches(x.microbatches());
+    return copy;
+  };
+  rows.ids = own(rows.ids.detach());
+  rows.values = is_exclusive(rows.values) ? rows.values : own(rows.values);
   return rows;
 }
 

@@ -29,7 +29,8 @@ struct SparseGradient {
 /// These rows with dense `ids`, i64 of shape (count), and `values` of shape (count, width).
 [[nodiscard]] SparseGradient flattened(const SparseGradient& rows);
 
-/// These rows with ids of their own: a program may write the next pass's into those that it gave.
+/// These rows in memory of their own: a program may write the next pass's ids, or the next seed,
+/// into what it gave.
 [[nodiscard]] SparseGradient kept_for_later(SparseGradient rows);
 
 /// The rows of several uses in one pass: each microbatch holds its rows of the first use, then

@@ -64,6 +64,9 @@ class Launched final : public Operation {
       host_->receive.give_back();
     }
   }
+  [[nodiscard]] bool moves_data() const override {
+    return collective_.kind != CollectiveKind::barrier;
+  }
   void release(bool others_may_use) noexcept override {
     if (others_may_use) {
       keep_for_good(std::move(collective_), std::move(host_));

@@ -68,10 +68,11 @@ Task::Outcome Operation::advance() {
   }
 }
 
-/// Whether it was under way and has got all that it waits for. Another rank may have seen its end
-/// before the failure and rely on it: ranks that come out of a barrier go on together.
+/// Whether it is a barrier that all ranks have come to. Another rank may have seen its end before
+/// the failure and rely on it: they come out of it together. What moves data fails: a rank that
+/// heard of the failure first may be writing to its memory again.
 bool Operation::ends_all_the_same() {
-  if (started_ == Time{}) {
+  if (started_ == Time{} || moves_data()) {
     return false;
   }
   try {

@@ -73,7 +73,9 @@ void Watch::withdraw(const Entry& entry) {
 Watch::Entry Watch::announce(const std::string& label) {
   Collective c;
   c.label = label;
-  return announce(c);
+  Entry entry = announce(c);
+  entry.is_call = true;
+  return entry;
 }
 
 void Watch::watch(Entry entry) {
@@ -329,12 +331,15 @@ void Watch::leave(Time now) {
 /// the failure, is given a moment: then it ends the world.
 void Watch::heed_failure(Time now) {
   if (told_ == Time{}) {
-    told_ = now;
     comm_->abort(table_->failure().exception());  // its data may know nothing of it
   }
   const std::lock_guard lock(mutex_);
+  if (told_ == Time{} || now - last_look_ > kGrace / 2) {  // or this very process stood still
+    told_ = now;
+  }
   const auto world = world_.lock();
-  const bool stuck = std::ranges::any_of(under_way_, [](const Entry& e) { return !e.work.done(); });
+  const bool stuck =
+      std::ranges::any_of(under_way_, [](const Entry& e) { return e.is_call && !e.work.done(); });
   if (stuck && now - told_ >= kGrace && world != nullptr && world != table_) {
     const FailureRecord& cause = table_->failure();
     world->failure().write(cause.type, comm_->world_rank(cause.rank), cause.text);

@@ -38,6 +38,7 @@ class Watch {
     CollectiveKind kind = CollectiveKind::barrier;
     int peer = -1;
     std::string label;
+    bool is_call = false;  ///< no collective, but what ranks call together, such as a split
     Work work;
     std::uint64_t id = 0;  ///< of all that is watched
   };

@@ -28,7 +28,12 @@ void OverrideFrame::give(const Module& module, Slot::Kind kind, const Variables&
   check<StructureError>(difference.empty(), module.class_name(),
                         ": called with other variables than it has\n", difference);
   for (const auto& [slot, name] : names) {
-    if (const Variables* given = values.find(name); given != nullptr && given->leaf().defined()) {
+    const Variables* given = values.find(name);
+    check<StructureError>(
+        partial || given == nullptr || given->leaf().defined() || !own.find(name)->leaf().defined(),
+        module.class_name(), ": called with other variables than it has\n", "no value for \"", name,
+        '"');
+    if (given != nullptr && given->leaf().defined()) {
       values_.emplace(slot, given->leaf());
     }
   }

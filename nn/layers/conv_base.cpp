@@ -64,8 +64,9 @@ void ConvBase::infer_sizes(const Tensor& x) {
   const int dims = unstacked_ndim(x);
   const bool has_channels = dims == ndim() + 1 || dims == ndim() + 2;
   check<ValueError>(has_channels, setup_.layer, ": wrong number of dims; got ", x.shape());
-  setup_.in_channels = x.size(-ndim() - 1);
-  setup_ = checked(std::move(setup_));
+  ConvSetup known = setup_;
+  known.in_channels = x.size(-ndim() - 1);
+  setup_ = checked(std::move(known));  // nothing has changed where it throws
   weight.materialize(weight_shape(setup_));
   if (bias.defined() && !bias.slot()->initializer) {
     bias.slot()->initializer = bias_default(setup_);

@@ -35,6 +35,8 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, const Linear
 void Linear::infer_sizes(const Tensor& x) {
   check<ValueError>(x.ndim() >= 1, "Linear: needs an input of one dim or more; got ", x.shape());
   const std::int64_t in_features = x.size(-1);
+  check<ValueError>(in_features >= 1, "Linear: needs an input of one feature or more; got ",
+                    x.shape());
   weight.materialize({weight.declared_shape()[0], in_features});
   if (bias.defined() && !bias.slot()->initializer) {
     bias.slot()->initializer = bias_default(in_features);

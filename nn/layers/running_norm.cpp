@@ -63,8 +63,12 @@ void RunningNorm::take_older_state(LoadContext& context) const {
 
 /// What is loaded may tell them too.
 std::int64_t RunningNorm::num_features() const {
-  const SlotPtr& slot = detail::slot_entries(*this).front()->slot;  // weight, if there is one
-  return std::max(slot == nullptr ? num_features_ : slot->shape[0], std::int64_t{0});
+  for (const SlotEntryPtr& entry : detail::slot_entries(*this)) {  // whichever there is
+    if (entry->slot != nullptr && entry->slot->shape.size() == 1) {
+      return std::max(entry->slot->shape[0], std::int64_t{0});
+    }
+  }
+  return std::max(num_features_, std::int64_t{0});
 }
 
 void RunningNorm::track(const Tensor& mean, const Tensor& variance, double factor) const {

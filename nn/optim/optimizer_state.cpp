@@ -9,6 +9,7 @@
 #include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/optim/optimizer.h>
+#include <tessera/nn/state/overwrite.h>
 
 namespace tessera::optim {
 namespace {
@@ -184,16 +185,17 @@ void Optimizer::load_state(const OptimizerState& state) {
     throw;
   }
   const NoGradGuard no_grad;
+  std::vector<nn::detail::Write> writes;
   for (auto& [item, tensors] : found) {
     if (!tensors.empty()) {
       ensure_state(*item);
     }
     for (std::size_t i = 0; i < item->state.size(); ++i) {
       const Tensor& into = item->state[i];
-      const Tensor from = tensors.empty() ? zeros_like(into) : tensors[i];
-      static_cast<void>(call_into<Cast>(into, {on_device(from, into.device())}, {into.dtype()}));
+      writes.push_back({into, tensors.empty() ? zeros_like(into) : tensors[i]});
     }
   }
+  nn::detail::overwrite_all(std::move(writes));
 }
 
 }  // namespace tessera::optim

@@ -67,6 +67,9 @@ class Load {
     const CategoryScope category(MemoryCategory::parameter);
     const NoGradGuard no_grad;
     for (const auto& [slot, given] : plan_.copies) {
+      detail::settle_writes(slot->value);
+    }
+    for (const auto& [slot, given] : plan_.copies) {
       fill_slot(*slot, given.second);
     }
   }

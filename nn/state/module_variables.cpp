@@ -1,5 +1,7 @@
 // A module's state as a tree.
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <tessera/nn/state/overwrite.h>
 #include <tessera/nn/state/variables.h>
@@ -61,11 +63,13 @@ void detail::set_v(Module& module, const Variables& values) {
   refuse(v(module).diff(values));
   const Named<Parameter> parameters = module.named_parameters();
   refuse(misfits(parameters, values));
+  std::vector<Write> writes;
   for (const auto& [name, parameter] : parameters) {
     if (const Tensor& own = parameter.slot()->value; own.defined()) {
-      overwrite(own, values.at(name));
+      writes.push_back({own, values.at(name)});
     }
   }
+  overwrite_all(std::move(writes));
 }
 
 }  // namespace tessera::nn

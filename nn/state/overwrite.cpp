@@ -1,9 +1,11 @@
 #include <tessera/nn/state/overwrite.h>
 
 #include <cstring>
+#include <unordered_set>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/backend.h>
+#include <tessera/core/device/hazards.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/overlap.h>
@@ -42,6 +44,31 @@ void overwrite(const Tensor& into, const Tensor& from) {
   } else {
     transfer(into, cast(to_host(from), into.dtype()));
     into.get().storage->bump_version();
+  }
+}
+
+void settle_writes(const Tensor& x) {
+  if (x.defined() && x.get().storage) {
+    wait_until_readable(*x.get().storage);
+  }
+}
+
+void overwrite_all(std::vector<Write> writes) {
+  std::unordered_set<const Storage*> written;
+  for (const Write& write : writes) {
+    settle_writes(write.into);
+    if (write.into.get().storage) {
+      written.insert(write.into.get().storage.get());
+    }
+  }
+  const NoGradGuard no_grad;
+  for (auto& [into, from] : writes) {
+    if (written.contains(from.get().storage.get()) && overlap_of(into, from) != Overlap::same) {
+      from = clone(from);
+    }
+  }
+  for (const auto& [into, from] : writes) {
+    overwrite(into, from);
   }
 }
 

@@ -1,9 +1,11 @@
 // What is written to a tensor is noticed through every kind of view of it, and the other way round.
-#include <functional>
-#include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <tessera/core/autograd/boundary.h>
 #include <tessera/core/base/error.h>
@@ -24,7 +26,6 @@
 #include <tessera/core/tensor/dlpack.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
-#include <utility>
 
 namespace tessera {
 namespace {

@@ -1,9 +1,10 @@
+
+#include <array>
+
 #include <tessera/core/autograd/checkpoint.h>
 #include <tessera/core/base/error.h>
 
 #include <gtest/gtest.h>
-
-#include <array>
 
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/base/context.h>

@@ -1,6 +1,8 @@
 // Hooks on the gradients of single tensors.
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/context.h>
@@ -10,7 +12,6 @@
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
-#include <optional>
 
 namespace tessera {
 namespace {

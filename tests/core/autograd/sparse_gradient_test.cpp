@@ -1,15 +1,18 @@
 // Gradients kept as rows where microbatches look up different numbers of them.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/sparse_gradient.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/copy.h>
 #include <tessera/core/ops/embedding.h>
+#include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sum_to.h>
 #include <tessera/core/tensor/factories.h>
-#include <functional>
 
 namespace tessera {
 namespace {
@@ -188,6 +191,29 @@ TEST(SparseGradient, of_an_earlier_pass_does_not_see_what_its_ids_become) {
     add_(ids, 1);
   }
   EXPECT_EQ(table.grad().to_vector<float>(), (std::vector<float>{0.5F, 1, 0.5F}));
+}
+
+TEST(SparseGradient, of_an_earlier_pass_does_not_see_what_its_seed_becomes) {
+  const ContextScope scope(std::make_shared<Context>());
+  const Tensor table = ones({3, 1}).set_requires_grad(true);
+  const Tensor seed = ones({2, 1});
+  for (std::int64_t m = 0; m < 2; ++m) {
+    Context::current().pass = {
+        .grain = 2, .first = m, .count = 1, .first_sample = 2 * m, .samples = 2, .last = m == 1};
+    embedding(table, as_microbatches(ids_of({0, 1}), 1, 0)).backward(seed);
+    fill_(seed, 10);
+  }
+  EXPECT_EQ(table.grad().to_vector<float>(), (std::vector<float>{11, 11, 0}));
+}
+
+TEST(SparseGradient, of_several_uses_may_have_no_width) {
+  const ContextScope scope(std::make_shared<Context>());
+  Context::current().pass = {.grain = 2, .count = 2, .samples = 4, .last = true};
+  const Tensor table = ones({3, 0}).set_requires_grad(true);
+  const Tensor ids = as_microbatches(ids_of({0, 1, 2, 0}), 2, 0);
+  const Tensor y = cubed(embedding(table, ids)) + cubed(embedding(table, ids));
+  const Tensor g = grad(std::span(&y, 1), std::span(&table, 1), {}, {.create_graph = true})[0];
+  EXPECT_EQ(g.shape(), (Shape{3, 0}));
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // What holds for a device that is neither the CPU nor meta, on one that has no kernels.
+
+#include <sstream>
+
 #include <tessera/core/device/backend.h>
 
 #include <gtest/gtest.h>
-
-#include <sstream>
 
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/cast.h>

@@ -1,11 +1,12 @@
 // Streams and hazards, on the device whose work comes late.
+
+#include <stdexcept>
+
 #include <tessera/core/base/context.h>
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/ops/sum_to.h>
 
 #include <gtest/gtest.h>
-
-#include <stdexcept>
 
 #include <tessera/core/base/log.h>
 #include <tessera/core/device/stream.h>

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -36,6 +37,30 @@ TEST(Progress, carries_out_what_nobody_waits_for_however_long_it_was_idle) {
       }
     }
   });
+}
+
+/// Rank 1 has done its part, gives up and writes to its memory, before rank 0 looks again.
+TEST(Progress, WhatFailsOnOneRankAfterItsPartDoesNotEndWellOnAnother) {
+  for (int round = 0; round < 3; ++round) {
+    const auto ranks = make_loopback(2);
+    std::vector<std::vector<float>> mine(2, std::vector<float>(1 << 14, 1));
+    std::vector<std::vector<float>> all(2, std::vector<float>(2 << 14));
+    const Work late = all_gather<float>(*ranks[0], mine[0], all[0]);
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));  // its thread dozes by now
+    const Work early = all_gather<float>(*ranks[1], mine[1], all[1]);
+    ranks[1]->abort(std::make_exception_ptr(CommError("rank 1 gave up")));
+    try {
+      early.wait();
+    } catch (const CommError&) {
+      std::ranges::fill(mine[1], 1000.0F);
+    }
+    try {
+      late.wait();
+      EXPECT_EQ(std::ranges::count(all[0], 1000.0F), 0);
+    } catch (const CommError& error) {
+      EXPECT_STREQ(error.what(), "rank 1 gave up");
+    }
+  }
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-#include <tessera/kernels/cpu/linear_cross_entropy.h>
 
 #include <cmath>
 #include <string>
+
+#include <tessera/kernels/cpu/linear_cross_entropy.h>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
-#include <tessera/kernels/cpu/norm.h>
 
 #include <cmath>
 #include <string>
+
+#include <tessera/kernels/cpu/norm.h>
 
 #include <gtest/gtest.h>
 

@@ -129,5 +129,21 @@ TEST(B4, norms) {
             "track_running_stats=False)");
 }
 
+TEST(LazyLayers, that_refuse_their_first_input_are_as_before) {
+  const auto conv = make<LazyConv2d>(4, 3, ConvOptions{.padding = "same", .groups = 2});
+  EXPECT_THROW(static_cast<void>((*conv)(ones({1, 3, 5, 5}))), ValueError);
+  EXPECT_EQ((*conv)(ones({1, 4, 5, 5})).shape(), (Shape{1, 4, 5, 5}));
+  const auto linear = make<LazyLinear>(2);
+  EXPECT_THROW(static_cast<void>((*linear)(ones({2, 0}))), ValueError);
+  EXPECT_EQ((*linear)(ones({2, 3})).shape(), (Shape{2, 2}));
+}
+
+TEST(LazyLayers, norms_without_weights_learn_their_size_from_what_is_loaded) {
+  const BatchNormOptions options{.affine = false};
+  const auto norm = make<LazyBatchNorm1d>(options);
+  norm->load_state_dict(make<BatchNorm1d>(4, options)->state_dict());
+  EXPECT_EQ((*norm)(ones({2, 4})).shape(), (Shape{2, 4}));
+}
+
 }  // namespace
 }  // namespace tessera::nn::contract

@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include <tessera/core/ops/expand.h>
+#include <tessera/core/ops/transpose.h>
+#include <tessera/nn/layers/linear.h>
 
 #include "models.h"
 #include "support/error_of.h"
@@ -118,6 +122,36 @@ TEST(Overwriting, variables_are_checked_as_states_are) {
   EXPECT_THAT(error_of<StructureError>([&] { model->set_v(values); }),
               HasSubstr("\"weight\": cannot take complex numbers"));
   expect_ones(*model, " after set_v");
+}
+
+struct Pair : Module {
+  Child<Linear> a{this, "a", 3, 3};
+  Child<Linear> b{this, "b", 3, 3};
+};
+
+TEST(Overwriting, variables_of_the_module_itself_may_change_places) {
+  const auto model = make<Pair>();
+  const std::vector<float> a = model->a->weight.value().to_vector<float>();
+  const std::vector<float> b = model->b->weight.value().to_vector<float>();
+  const Variables own = model->v();
+  Variables swapped = own;
+  swapped.at("a.weight") = own.at("b.weight");
+  swapped.at("b.weight") = transpose(own.at("a.weight"), 0, 1);
+  model->set_v(swapped);
+  EXPECT_EQ(model->a->weight.value().to_vector<float>(), b);
+  EXPECT_EQ(transpose(model->b->weight.value(), 0, 1).to_vector<float>(), a);
+}
+
+TEST(Overwriting, a_call_with_variables_names_a_place_without_value) {
+  const auto model = make<Linear>(2, 3);
+  Variables values = model->v() * 0.0;
+  values.at("bias") = Tensor();
+  EXPECT_NE(testing_support::error_of<StructureError>([&] {
+              return model(ones({1, 2}), CallOptions{.v = &values});
+            }).find("no value for \"bias\""),
+            std::string::npos);
+  EXPECT_NO_THROW(
+      static_cast<void>(model(ones({1, 2}), CallOptions{.v = &values, .with_partial_v = true})));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
@@ -207,6 +208,23 @@ TEST(Passes, what_a_broken_loop_left_can_be_used) {
   };
   EXPECT_THROW(leave(), RuntimeError);
   EXPECT_NO_THROW(static_cast<void>(model->a(ones({8, 4}))));
+}
+
+TEST(Passes, what_is_refused_after_step_has_changed_nothing) {
+  const std::map<std::string, std::function<void(nn::Module&)>> writes{
+      {"set_v", [](nn::Module& m) { m.set_v(nn::make<Two>()->v()); }},
+      {"to_empty", [](nn::Module& m) { m.to_empty(Device{}); }},
+      {"load_state_dict", [](nn::Module& m) { m.load_state_dict(nn::make<Two>()->state_dict()); }}};
+  for (const auto& [name, write] : writes) {
+    run(2, [&](Two& model, SGD&, SGD& of_b, const Tensor& x) {
+      loss(*model.b, x).backward();
+      const std::vector<float> before = model.a->weight.value().to_vector<float>();
+      if (!of_b.step().ended) {
+        EXPECT_THAT(error_of<RuntimeError>([&] { write(model); }), HasSubstr("b.weight")) << name;
+        EXPECT_EQ(model.a->weight.value().to_vector<float>(), before) << name;
+      }
+    });
+  }
 }
 
 }  // namespace

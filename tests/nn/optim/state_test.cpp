@@ -2,10 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/ops/add.h>
+#include <tessera/core/ops/mul.h>
+#include <tessera/core/ops/sum.h>
+#include <tessera/core/tensor/factories.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/layers/parameter_list.h>
 #include <tessera/nn/layers/sequential.h>
@@ -206,6 +213,31 @@ TEST(OptimizerState, saves_a_momentum_that_was_just_turned_on) {
   optimizer.step();
   optimizer.set_momentum(0.5);
   EXPECT_NO_THROW(SGD(model->parameters()).load_state(optimizer.state()));
+}
+
+struct TwoLayers : nn::Module {
+  nn::Child<nn::Linear> a{this, "a", 3, 3};
+  nn::Child<nn::Linear> b{this, "b", 3, 3};
+};
+
+TEST(OptimizerState, may_be_that_of_the_optimizer_itself_in_other_places) {
+  const auto model = nn::make<TwoLayers>();
+  AdamW optimizer(model->parameters(), {.lr = 0.1});
+  sum(model->a(ones({2, 3})) * 2.0 + model->b(randn({2, 3}))).backward();
+  optimizer.step();
+  OptimizerState state = optimizer.state();
+  const auto tensor = [&](const std::string& name) -> Tensor& {
+    return std::ranges::find(state.tensors, name, [](const auto& each) { return each.first; })
+        ->second;
+  };
+  const std::vector<float> a = tensor("exp_avg/a.weight").to_vector<float>();
+  const std::vector<float> b = tensor("exp_avg/b.weight").to_vector<float>();
+  ASSERT_NE(a, b);
+  std::swap(tensor("exp_avg/a.weight"), tensor("exp_avg/b.weight"));
+  optimizer.load_state(state);
+  state = optimizer.state();
+  EXPECT_EQ(tensor("exp_avg/a.weight").to_vector<float>(), b);
+  EXPECT_EQ(tensor("exp_avg/b.weight").to_vector<float>(), a);
 }
 
 }  // namespace
