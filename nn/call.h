@@ -198,8 +198,9 @@ std::size_t undefined_argument(const A&... arguments) {
   return found;
 }
 
-/// Throws InvalidArgument naming the running module and the argument `number` of its forward, which
-/// is undefined, where that may be the cause of `error`; returns where `number` is 0.
+/// Throws MissingTensor naming the running module and the argument `number` of its forward, which
+/// is undefined, where `error` says that a tensor is missing, or the module could not be built;
+/// returns otherwise, and where `number` is 0.
 void explain_undefined(const Module& module, std::size_t number, const Error& error);
 
 template <class M, class... A>

@@ -22,6 +22,11 @@ struct InvalidArgument : Error {
   using Error::Error;
 };
 
+/// A tensor that is needed is undefined, or was not given.
+struct MissingTensor : InvalidArgument {
+  using InvalidArgument::InvalidArgument;
+};
+
 /// Legal, but nothing here can do it; the text lists what can.
 struct Unsupported : Error {
   using Error::Error;

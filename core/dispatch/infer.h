@@ -17,7 +17,7 @@ struct OutputSpec {
   MicrobatchLayout microbatches;
 };
 
-/// Throws InvalidArgument: input `i` of `op` is an undefined tensor, or not there.
+/// Throws MissingTensor: input `i` of `op` is an undefined tensor, or not there.
 [[noreturn]] void fail_missing(const char* op, int i);
 
 /// Inputs of a call and the specs of its outputs. A shape rule checks everything that can be wrong

@@ -124,7 +124,8 @@ class Tensor {
   const Tensor& copy_(const Tensor& source) const;
 
   [[nodiscard]] TensorImpl& get() const {
-    check(defined(), "tensor: it has no value; got one that was default-constructed or moved from");
+    check<MissingTensor>(
+        defined(), "tensor: it has no value; got one that was default-constructed or moved from");
     return *impl_;
   }
   [[nodiscard]] const Ref<TensorImpl>& impl() const noexcept { return impl_; }

@@ -1,5 +1,7 @@
 #include <tessera/dist/checkpoint/training_facts.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <sstream>
@@ -11,6 +13,11 @@ namespace tessera::dist {
 namespace {
 
 using Words = std::vector<std::string>;
+
+struct Escape {
+  char meant, written;
+};
+constexpr std::array<Escape, 3> kEscapes{{{'\t', 't'}, {'\n', 'n'}, {'\\', '\\'}}};
 
 template <class T>
 std::string write_number(T value) {
@@ -37,11 +44,29 @@ void each_number(F& facts, const Visit& visit) {
   visit("loader.seed", facts.loader.seed);
 }
 
+/// `word` without the characters that end words and lines: a backslash stands before what stands
+/// for one.
+std::string escaped(const std::string& word) {
+  std::string text;
+  for (const char c : word) {
+    const auto* special = std::ranges::find(kEscapes, c, &Escape::meant);
+    special == kEscapes.end() ? text += c : (text += '\\') += special->written;
+  }
+  return text;
+}
+
+/// The words of a line, which may be empty.
 Words split(const std::string& line) {
-  Words words;
-  std::istringstream in(line);
-  for (std::string word; std::getline(in, word, '\t');) {
-    words.push_back(word);
+  Words words(1);
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\t') {
+      words.emplace_back();
+    } else if (line[i] == '\\' && i + 1 < line.size()) {
+      const auto* special = std::ranges::find(kEscapes, line[++i], &Escape::written);
+      words.back() += special == kEscapes.end() ? line[i] : special->meant;
+    } else {
+      words.back() += line[i];
+    }
   }
   return words;
 }
@@ -96,32 +121,33 @@ bool read_line(const Words& words, TrainingFacts& facts,
 
 std::string to_text(const TrainingFacts& facts) {
   std::string text;
-  const auto line = [&](const std::string& key, const std::string& value) {
-    text += key + '\t' + value + '\n';
+  const auto line = [&](const std::string& key, const auto&... words) {
+    text += key;
+    ((text += '\t' + escaped(words)), ...);
+    text += '\n';
   };
   each_number(facts, [&](const char* name, auto value) { line(name, write_number(value)); });
   line("order", facts.loader.order);
   for (const auto& [name, value] : facts.loader.data) {
-    line("data", name + '\t' + write_number(value));
+    line("data", name, write_number(value));
   }
   for (const auto& [name, value] : facts.options) {
-    line("option", name + '\t' + value);
+    line("option", name, value);
   }
   for (const auto& [name, value] : facts.optimizer) {
-    line("optimizer", name + '\t' + write_number(value));
+    line("optimizer", name, write_number(value));
   }
   for (const std::string& name : facts.optimizer_tensors) {
     line("state", name);
   }
   for (const auto& [name, value] : facts.bits) {
-    line("bits", name + '\t' + value);
+    line("bits", name, value);
   }
   for (const auto& [place, value] : facts.elements) {
-    line("elements", write_number(place.source) + '\t' + write_number(place.backward) + '\t' +
-                         write_number(value));
+    line("elements", write_number(place.source), write_number(place.backward), write_number(value));
   }
   for (const auto& [name, value] : facts.random) {
-    line("random", name + '\t' + write_number(value));
+    line("random", name, write_number(value));
   }
   return text;
 }

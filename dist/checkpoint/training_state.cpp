@@ -79,12 +79,7 @@ nn::OutgoingArrays arrays_of(std::int64_t step, const TrainingRun& run) {
 std::optional<std::string> save_training(const std::string& directory, std::int64_t step,
                                          const TrainingRun& run, Communicator& comm) {
   run.optimizer.check_between_steps();
-  for (const nn::Parameter& parameter : run.model.parameters()) {
-    if (parameter.slot()->ownership != nullptr) {
-      parameter.slot()->ownership->gather_states();
-      break;
-    }
-  }
+  run.optimizer.gather_state();
   const std::string error =
       on_rank_0(comm, [&] { save_checkpoint(directory, step, arrays_of(step, run).contents()); });
   return error.empty() ? std::nullopt : std::optional(error);
@@ -216,6 +211,7 @@ void TrainingCheckpoint::compare_bits() const {
 
 void TrainingCheckpoint::restore(const TrainingRun& run) {
   require_same_arrays(run.model);
+  run.loader.check_state(facts_.loader);
   compare_bits();
   optim::OptimizerState state{.tensors = {}, .numbers = facts_.optimizer};
   for (const std::string& name : facts_.optimizer_tensors) {

@@ -149,12 +149,6 @@ void FlatOwnership::wait_for_parameters() {
       waits_.wait(work);
     }
   }
-  for_each_entry(buckets_, [this](const BucketEntry& entry) {
-    const nn::SlotPtr slot = entry.alive.lock();
-    if (slot != nullptr && keeps(*slot) && slot->value.defined() && slot->value.requires_grad()) {
-      slot->value.get().storage->bump_version();
-    }
-  });
   watched_.accept_update();
 }
 

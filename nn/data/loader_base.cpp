@@ -342,7 +342,7 @@ LoaderState LoaderBase::next_state() const {
           .data = facts()};
 }
 
-void LoaderBase::load_state(const LoaderState& saved) {
+void LoaderBase::check_state(const LoaderState& saved) const {
   const LoaderState now = next_state();
   check_same("batch size", saved.batch_size, now.batch_size);
   check_same("grain", saved.grain, now.grain);
@@ -355,6 +355,10 @@ void LoaderBase::load_state(const LoaderState& saved) {
   }
   check<RuntimeError>(next_.pass == 0 || !runs_now(),
                       "data loader: load_state inside a pass that is not the last of its step");
+}
+
+void LoaderBase::load_state(const LoaderState& saved) {
+  check_state(saved);
   drop_pending();
   next_ = {.position = saved.position, .pass = 0};
   left_ = false;

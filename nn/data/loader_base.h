@@ -86,6 +86,8 @@ class LoaderBase {
   /// Goes on where `state` was taken, on any number of ranks. Throws InvalidArgument naming both
   /// values of what differs in options or data.
   void load_state(const LoaderState& state);
+  /// Throws as `load_state` would, and changes nothing.
+  void check_state(const LoaderState& state) const;
 
  protected:
   LoaderBase(std::int64_t size, const LoaderOptions& options);

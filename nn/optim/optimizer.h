@@ -84,6 +84,9 @@ class Optimizer {
   /// Valid between steps. Throws RuntimeError where ranks share the work and this one keeps only a
   /// part: dist::save_training saves all of it.
   [[nodiscard]] OptimizerState state() const;
+  /// Brings the state of all parameters together on the first rank of each host, from where
+  /// `own_state` has all of it. Collective.
+  void gather_state() const;
   /// The state that this rank has: what other ranks keep may be zeros.
   [[nodiscard]] OptimizerState own_state() const;
   /// Throws RuntimeError naming a parameter with a gradient that no step has used, which no state

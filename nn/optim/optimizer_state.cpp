@@ -40,6 +40,10 @@ OptimizerState Optimizer::state() const {
   return own_state();
 }
 
+void Optimizer::gather_state() const {
+  std::ranges::for_each(ownerships(), &nn::Ownership::gather_states);
+}
+
 OptimizerState Optimizer::own_state() const {
   const std::vector<std::string> names = this->names();
   OptimizerState state;

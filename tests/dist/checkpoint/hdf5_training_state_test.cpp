@@ -41,7 +41,23 @@ struct Part {
   std::int64_t steps = 0;  ///< in all
   bool resume = false;
   std::string folder;
+  bool apart = false;  ///< each child of the model has a reducer of its own
 };
+
+using Reducers = std::vector<std::shared_ptr<GradientReducer>>;
+
+Reducers reducers_of(TokenModel& model, Communicator& comm, const Part& part, std::int64_t grain) {
+  const std::shared_ptr<Communicator> ranks(&comm, [](Communicator*) {});
+  Reducers reducers;
+  if (!part.apart) {
+    reducers.push_back(data_parallel(model, ranks, {.grain = grain}));
+    return reducers;
+  }
+  for (const auto& [name, child] : model.named_children()) {
+    reducers.push_back(data_parallel(*child, ranks, {.grain = grain}));
+  }
+  return reducers;
+}
 
 template <class Kind>
 Values train_part(Communicator& comm, const Part& part) {
@@ -52,8 +68,7 @@ Values train_part(Communicator& comm, const Part& part) {
   data::DataLoader loader(
       data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
       {.batch_size = 8, .shuffle = true, .join_epochs = true, .steps = part.steps, .grain = 4});
-  const auto reducer =
-      data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = loader.grain()});
+  const Reducers reducers = reducers_of(*model, comm, part, loader.grain());
   Kind optimizer(model->parameters(), {.lr = 0.1});
   const TrainingRun run{*model, optimizer, loader, {}};
   if (part.resume) {
@@ -97,6 +112,20 @@ void expect_resumes_on_any_ranks() {
 TEST(TrainingState, goes_on_with_the_same_bits_on_other_ranks) {
   expect_resumes_on_any_ranks<optim::AdamW>();
   expect_resumes_on_any_ranks<optim::Adafactor>();  // whose states are smaller than parameters
+}
+
+TEST(TrainingState, of_models_that_are_reduced_apart_is_saved_whole) {
+  const testing_support::TemporaryFolder whole;
+  const Values expected =
+      train_on<optim::AdamW>(1, {.steps = 4, .folder = whole.path(), .apart = true});
+  for (const int ranks : {2, 3}) {
+    const testing_support::TemporaryFolder folder;
+    train_on<optim::AdamW>(ranks, {.steps = 2, .folder = folder.path(), .apart = true});
+    EXPECT_EQ(train_on<optim::AdamW>(
+                  1, {.steps = 4, .resume = true, .folder = folder.path(), .apart = true}),
+              expected)
+        << ranks << " ranks";
+  }
 }
 
 /// As `train_part`, of one process whose model lies on `device`.

@@ -8,15 +8,16 @@ namespace tessera::dist {
 namespace {
 
 TEST(TrainingFacts, come_back_from_text) {
-  TrainingFacts facts{.step = 7,
-                      .options = {{"--lr", "0.1"}},
-                      .loader = {},
-                      .optimizer = {{"steps", 7.5}},
-                      .optimizer_tensors = {"first moment/a"},
-                      .seed = 3,
-                      .batches = 8,
-                      .bits = {{"instruction set", "avx2"}, {"matrix products", "own"}},
-                      .elements = {{{~std::uint64_t{0}, 0}, 384}, {{3, 2}, 0.5}}};
+  TrainingFacts facts{
+      .step = 7,
+      .options = {{"--lr", "0.1"}, {"--init", ""}, {"--note", ""}, {"--te\txt", "a\\b\tc\nd\\t"}},
+      .loader = {},
+      .optimizer = {{"steps", 7.5}},
+      .optimizer_tensors = {"first moment/a"},
+      .seed = 3,
+      .batches = 8,
+      .bits = {{"instruction set", "avx2"}, {"matrix products", "own"}},
+      .elements = {{{~std::uint64_t{0}, 0}, 384}, {{3, 2}, 0.5}}};
   facts.loader = {.batch_size = 5, .order = "shuffled", .data = {{"hash", ~std::uint64_t{0}}}};
   const TrainingFacts read = facts_from_text(to_text(facts), "file");
   EXPECT_EQ(to_text(read), to_text(facts));

@@ -14,6 +14,7 @@
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/optim/adafactor.h>
 #include <tessera/nn/optim/adamw.h>
+#include <tessera/nn/optim/sgd.h>
 
 #include "any_number_of_ranks.h"
 #include "support/toy_optimizers.h"
@@ -89,6 +90,31 @@ TEST(Optimizers, say_that_the_state_of_a_rank_is_a_part_of_it) {
       const std::string text = error.what();
       EXPECT_NE(text.find("dist::save_training saves what all ranks keep"), text.npos) << text;
     }
+  });
+}
+
+struct TwoParts : nn::Module {
+  nn::Child<nn::Linear> a{this, "a", 3, 3};
+  nn::Child<nn::Linear> first{this, "first", 3, 3};
+  nn::Child<nn::Linear> second{this, "second", 3, 3};
+};
+
+TEST(SeveralOptimizers, the_step_of_one_leaves_the_graph_of_anothers_weights_alone) {
+  run_ranks(1, [](Communicator& comm) {
+    const auto model = nn::make<TwoParts>();
+    const auto reducer =
+        data_parallel(*model, {&comm, [](Communicator*) {}}, DataParallelOptions{.grain = 1});
+    optim::SGD of_a(model->a->parameters(), {.lr = 0.1});
+    optim::SGD of_first(model->first->parameters(), {.lr = 0.1});
+    optim::SGD of_second(model->second->parameters(), {.lr = 0.1});
+    const Tensor x = ones({2, 3});
+    const Tensor loss_a = sum(model->a(x));
+    const Tensor loss_b = sum(model->second(model->first(x)));
+    loss_a.backward();
+    of_a.step();
+    EXPECT_NO_THROW(loss_b.backward());
+    of_first.step();
+    of_second.step();
   });
 }
 

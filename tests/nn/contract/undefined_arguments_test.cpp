@@ -6,6 +6,7 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/layers/batch_norm.h>
+#include <tessera/nn/layers/embedding_bag.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/layers/sequential.h>
 #include <tessera/nn/module.h>
@@ -66,6 +67,14 @@ TEST(UndefinedArgument, that_is_meant_is_none_of_an_error) {
                 make<Outer>()(ones({1, 5}));
               }),
               testing::Not(HasSubstr("undefined")));
+}
+
+TEST(UndefinedArgument, that_may_be_left_out_is_not_blamed_for_another_fault) {
+  const auto bag = make<EmbeddingBag>(4, 2);
+  const Tensor ids = full({2, 3}, 9, {.dtype = DType::i64});
+  EXPECT_THAT(error_of<InvalidArgument>([&] { bag(ids, Tensor(), Tensor()); }),
+              testing::AllOf(StartsWith("embedding_bag: id out of range"),
+                             testing::Not(HasSubstr("undefined"))));
 }
 
 TEST(Errors, inside_a_forward_name_the_module) {
