@@ -66,8 +66,10 @@ class Load {
   void fill() const {
     const CategoryScope category(MemoryCategory::parameter);
     const NoGradGuard no_grad;
-    for (const auto& [slot, given] : plan_.copies) {
-      detail::settle_writes(slot->value);
+    for (const auto& [name, slot] : root_.named_slots()) {  // in the order that all ranks have
+      if (plan_.copies.contains(slot)) {
+        detail::settle_writes(slot->value);
+      }
     }
     for (const auto& [slot, given] : plan_.copies) {
       fill_slot(*slot, given.second);
