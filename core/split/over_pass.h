@@ -11,17 +11,17 @@ namespace tessera {
 struct Origins {
   explicit Origins(std::span<const TensorRef> inputs);
 
-  bool samples = false;  ///< some input holds them
-  bool beside = false;   ///< some input that is not per_microbatch holds them
-  bool shared = false;   ///< some input is equal for all microbatches
-  bool first = false;    ///< the first input is per_microbatch
-  bool is_real = false;  ///< the first input is no integer
-  bool alike = true;     ///< the per_microbatch inputs come together in one way, `over`
-  int per_microbatch = 0;
+  bool samples = false;    ///< some input holds them
+  bool beside = false;     ///< some input with borders holds them otherwise
+  bool shared = false;     ///< some input is equal for all microbatches
+  bool first = false;      ///< the first input exists once a microbatch
+  bool is_real = false;    ///< the first input is no integer
+  bool alike = true;       ///< those inputs come together in one way, `over`
+  int per_microbatch = 0;  ///< number of inputs that exist once a microbatch
   OverPass over = OverPass::mean;
 };
 
-/// Says of the per_microbatch `outputs` of `op` how their numbers become the batch's.
+/// Says of the `outputs` of `op` that exist once a microbatch how their numbers become the batch's.
 void mark_over_pass(const OpDef& op, const Origins& from, const Outputs& outputs);
 
 /// What was written to a part of a tensor may be of another kind than the rest: says so of its

@@ -82,8 +82,7 @@ struct TensorImpl : RefCounted, Pooled<TensorImpl> {
   /// tensor concerns the tape.
   void settle_stages() noexcept {
     const bool concerned = wants_gradient() || base || boundary || untracked_gradient;
-    if (stages_.has(Stage::record) !=
-        concerned) {  // what others read is written only if it changes
+    if (stages_.has(Stage::record) != concerned) {  // other threads may read it
       stages_.set(Stage::record, concerned);
     }
   }

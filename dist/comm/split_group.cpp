@@ -40,8 +40,8 @@ void agree_on_size(Communicator& group, std::size_t nbytes) {
                           group.world_rank(static_cast<int>(other - all.begin())), ", expected ",
                           all[0], " as on rank ", group.world_rank(0));
   }
-  barrier(group, "allocate")
-      .wait();  // that all go on, or none: what comes next hears of no failure
+  // All go on, or none: what comes next hears of no failure.
+  barrier(group, "allocate").wait();
 }
 
 std::string host_name() {
