@@ -44,13 +44,14 @@ void choose_common_numerics(Communicator& comm) {
   }
 }
 
-bool choose_numerics_of_run(Communicator& comm, const std::string& name, const std::string& value) {
+std::function<void()> numerics_of_run(Communicator& comm, const std::string& name,
+                                      const std::string& value) {
   const std::vector<const NumericsFact*> facts = chosen_numerics_facts();
   const auto found =
       std::ranges::find_if(facts, [&](const NumericsFact* fact) { return fact->name() == name; });
   const bool open = found != facts.end() && !(*found)->choice().setting->is_given();
   if (std::ranges::min(of_all_ranks(comm, open ? 1 : 0)) == 0) {
-    return false;
+    return nullptr;
   }
   const std::vector<std::string> options = (*found)->choice().options();
   const bool lacks = place_of(options, value) == std::ssize(options);
@@ -60,8 +61,7 @@ bool choose_numerics_of_run(Communicator& comm, const std::string& name, const s
                      ", which the CPU of rank ", first - lacking.begin(), " lacks; ",
                      (*found)->choice().setting->name(), "=", options.back(),
                      " goes on with other bits");
-  (*found)->choice().choose(value);
-  return true;
+  return [fact = *found, value] { fact->choice().choose(value); };
 }
 
 }  // namespace tessera::dist

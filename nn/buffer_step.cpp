@@ -93,7 +93,7 @@ void store_agreed(const Table& table, void* out) {
   std::memcpy(out, table.values.data(), nbytes);
 }
 
-void store_result(Table& table) {
+Tensor result_of(const Table& table) {
   check_all_assigned(table);
   const CategoryScope category(MemoryCategory::parameter);
   const Tensor result = empty(table.slot->shape, {.dtype = table.slot->value.dtype()});
@@ -104,8 +104,11 @@ void store_result(Table& table) {
       store_mean<T>(table, result.data<T>());
     }
   });
-  table.slot->put(on_device(result, table.slot->value.device()));
+  return on_device(result, table.slot->value.device());
 }
+
+/// What buffers are to become: all of it is known before the first one changes.
+using Results = std::vector<std::pair<SlotPtr, Tensor>>;
 
 /// Where this process is one of several that train together, it has seen a part of the samples.
 void check_kept_equal(const Slot& slot) {
@@ -128,7 +131,8 @@ bool has_open(const Ownership& ownership) {
   });
 }
 
-void end_step(Ownership& ownership, const void* by) {
+/// Adds what `ownership` keeps equal to `results`.
+void end_step(Ownership& ownership, const void* by, Results& results) {
   std::vector<Table> tables;
   std::vector<std::uint8_t> assigned;
   for (const SlotPtr& slot : ownership.buffers()) {
@@ -146,7 +150,7 @@ void end_step(Ownership& ownership, const void* by) {
     flags += grain;
     if (any_assigned(table)) {
       ownership.all_reduce_bytes(table.values);
-      store_result(table);
+      results.emplace_back(table.slot, result_of(table));
     }
   }
 }
@@ -168,7 +172,7 @@ void BufferStep::assign(const Slot& slot, const Tensor& value) {
   if (passes_.enter(training_step(), nullptr) == PassSequence::Entered::first) {
     forget(slot);
   }
-  Tensor own = cast(value.detach(), slot.value.dtype());
+  Tensor own = cast(value.detach(), slot.value.dtype(), true);
   values_[context.pass.first] = {context.pass.count, own.detach(), context.pass_mark};
 }
 
@@ -215,7 +219,7 @@ bool BufferStep::ends_with(const void* by) const {
 }
 
 void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
-                      std::span<std::uint8_t> assigned) {
+                      std::span<std::uint8_t> assigned) const {
   const std::size_t nbytes = slot.value.nbytes();
   for (const auto& [first, pass] : values_) {
     const Tensor dense = to_host(contiguous(pass.value));
@@ -227,6 +231,9 @@ void BufferStep::take(const Slot& slot, std::span<std::uint8_t> values,
       assigned[at] = 1;
     }
   }
+}
+
+void BufferStep::end() {
   values_.clear();
   put_off_by_.clear();
 }
@@ -289,18 +296,25 @@ void end_step_of_buffers(const void* by) {
   if (!in_step_of_several()) {
     return;
   }
+  Results results;
   for (const std::weak_ptr<Ownership>& keeper : keepers_of_buffers()) {
     const auto ownership = keeper.lock();
     if (ownership != nullptr && (by != nullptr || has_open(*ownership))) {
-      end_step(*ownership, by);
+      end_step(*ownership, by, results);
     }
   }
   for (const std::weak_ptr<Slot>& open : open_slots()) {
     if (const SlotPtr slot = open.lock(); slot != nullptr && slot->ownership == nullptr) {
       check_kept_equal(*slot);
-      if (Table table = table_of(slot, by); any_assigned(table)) {
-        store_result(table);
+      if (const Table table = table_of(slot, by); any_assigned(table)) {
+        results.emplace_back(slot, result_of(table));
       }
+    }
+  }
+  for (auto& [slot, result] : results) {
+    slot->put(std::move(result));
+    if (slot->step != nullptr) {
+      slot->step->end();
     }
   }
   if (by != nullptr) {

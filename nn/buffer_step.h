@@ -40,8 +40,11 @@ class BufferStep {
   /// True while it holds values.
   [[nodiscard]] bool open() const { return !values_.empty(); }
   /// Writes the assigned values as bytes to `values`, one of the buffer's size for each microbatch
-  /// of the step, and 1 to their places in `assigned`. Forgets them.
-  void take(const Slot& slot, std::span<std::uint8_t> values, std::span<std::uint8_t> assigned);
+  /// of the step, and 1 to their places in `assigned`.
+  void take(const Slot& slot, std::span<std::uint8_t> values,
+            std::span<std::uint8_t> assigned) const;
+  /// Forgets them: they have become the buffer's value.
+  void end();
 
  private:
   struct PassValue {
@@ -76,7 +79,8 @@ void add_keeper_of_buffers(const std::shared_ptr<Ownership>& ownership);
 /// on all ranks that train together (collective). Optimizers call it in the last pass, and loaders,
 /// with null, when that is over, for what is left: then it is collective where some is. Throws
 /// InvalidArgument, on every rank, when the microbatches disagree on an integer or bool, and
-/// RuntimeError where some of them assigned nothing.
+/// RuntimeError where some of them assigned nothing; then no buffer is changed, and what ends the
+/// step next throws again.
 void end_step_of_buffers(const void* by);
 /// Compares what ranks assigned behind the last step of a training loop in which an optimizer
 /// stepped, and no step follows (collective). Throws Disagreement on every rank.

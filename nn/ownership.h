@@ -61,8 +61,9 @@ class Ownership {
   /// Begins to compare what the ranks are about to do, of which `fingerprint` is a hash, and
   /// returns at once.
   virtual void begin_comparison(std::uint64_t fingerprint) = 0;
-  /// Ends what `begin_comparison` began. Throws Disagreement on every rank, naming ranks and
-  /// values, when the fingerprints differ; only then `facts` is asked for what they are made of.
+  /// Ends what `begin_comparison` began, if that has not ended. Throws Disagreement on every rank,
+  /// naming ranks and values, when the fingerprints differ; only then `facts` is asked for what
+  /// they are made of.
   virtual void end_comparison(const std::function<Facts()>& facts) = 0;
   /// The buffers whose values are kept equal, in the same order on all ranks.
   [[nodiscard]] virtual std::vector<SlotPtr> buffers() const = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <unordered_map>
 
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/meta.h>
@@ -135,6 +136,9 @@ bool Slot::requires_grad() const {
 void Slot::check_can_require(bool on) const {
   check(value.is_leaf(), "requires_grad_: the value of \"", name,
         "\" was computed; only leaves are frozen and trained");
+  check(!on || !value.defined() || !value.get().inference || Modes::current().inference,
+        "requires_grad_: the value of \"", name,
+        "\" was made under InferenceGuard; expected a clone(x) made after the guard");
   check(!on || is_differentiable(dtype), "requires_grad_: \"", name, "\" has no gradients; got ",
         dtype, ", expected a floating or complex dtype");
 }
@@ -244,7 +248,23 @@ void write_slot(const SlotPtr& slot, const Tensor& value) {
     check_not_in_another_step(*slot);
   }
   check_assigned(*slot, value);
-  slot->put(cast(value.detach(), stored_value(*slot).dtype()));
+  slot->put(cast(value.detach(), stored_value(*slot).dtype(), true));
+}
+
+void check_apart(const char* what, std::span<const Slot* const> slots) {
+  std::unordered_map<const std::byte*, const Slot*> found;
+  for (const Slot* slot : slots) {
+    const TensorImpl& x = slot->value.get();
+    if (x.storage == nullptr || slot->value.numel() == 0) {
+      continue;
+    }
+    const std::byte* first =
+        x.storage->data() + x.offset * static_cast<std::int64_t>(size_of(x.dtype));
+    const auto [other, alone] = found.try_emplace(first, slot);
+    check<ValueError>(alone, what, ": the parameters ", other->second->name, " and ", slot->name,
+                      " lie in the same memory; expected one of them tied to the other by tie(), ",
+                      "or a clone(x)");
+  }
 }
 
 }  // namespace tessera::nn

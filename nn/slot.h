@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -96,8 +97,8 @@ using SlotPtr = std::shared_ptr<Slot>;
 [[nodiscard]] Tensor read_slot(const Slot& slot);
 /// Why `slot` has no value, and what gives it one.
 [[nodiscard]] const char* why_without_value(const Slot& slot);
-/// Gives `slot` a new value, through the thread's frames; without one the value is stored detached
-/// and keeps the slot's dtype. In a training step of several microbatches a buffer's value is kept
+/// Gives `slot` a new value, through the thread's frames; without one a detached copy of it is
+/// stored, in the slot's dtype. In a training step of several microbatches a buffer's value is kept
 /// until the step ends, see nn/buffer_step.h; while activation checkpointing repeats a forward,
 /// nothing is written. Throws InvalidArgument for another shape, ValueError in a pure call of a
 /// module that does not hold the slot.
@@ -105,5 +106,9 @@ void write_slot(const SlotPtr& slot, const Tensor& value);
 /// Throws InvalidArgument unless `value` has the slot's shape, or, in a step of several
 /// microbatches, holds one of those for each, stacked.
 void check_assigned(const Slot& slot, const Tensor& value);
+
+/// Throws ValueError, beginning with `what`, that names two of `slots` whose values begin in the
+/// same place, although neither is tied to the other: an update would come to them twice.
+void check_apart(const char* what, std::span<const Slot* const> slots);
 
 }  // namespace tessera::nn

@@ -18,7 +18,6 @@
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/memory_stats.h>
-#include <tessera/core/dispatch/split_plan.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/tensor/modes.h>
 
@@ -72,8 +71,8 @@ class BackwardRun {
   static BackwardRun* current() { return current_; }
   [[nodiscard]] std::uint64_t number() const { return run_; }
   [[nodiscard]] const BackwardCounts& counts() const { return counts_; }
-  std::vector<std::function<void()>> callbacks;
-  std::vector<std::function<void()>> failure_callbacks;
+  using Callbacks = std::vector<std::function<void()>>;
+  Callbacks end_callbacks, settled_callbacks, failure_callbacks;
 
  private:
   void prune();
@@ -274,7 +273,7 @@ void BackwardRun::complete(LeafRun& leaf) {
 }
 
 void BackwardRun::finish() {
-  std::ranges::for_each(callbacks, [](const auto& callback) { callback(); });
+  std::ranges::for_each(end_callbacks, [](const auto& callback) { callback(); });
   if (captures_ == nullptr && Context::current().pass.last) {
     complete_accumulations(reached_, counts_.scale_of_step());
   }
@@ -286,6 +285,7 @@ void BackwardRun::finish() {
   }
   reached_.keep();
   finished_ = true;
+  std::ranges::for_each(settled_callbacks, [](const auto& callback) { callback(); });
 }
 
 /// Backward threw: nothing of it stays in the sums over a step's passes. See also give_back.
@@ -298,21 +298,10 @@ void BackwardRun::abandon() {
   }
 }
 
-/// The roots of a backward. Beside a loss that weighs microbatches one that exists once, a penalty
-/// say, has a part in each, as it has where it is added to the loss.
-std::vector<Tensor> parts_of_sum(std::span<const Tensor> roots, std::span<const Tensor> seeds) {
-  std::vector<Tensor> all(roots.begin(), roots.end());
-  const std::int64_t parts = Context::current().pass.count;
-  const bool weighed =
-      std::ranges::any_of(all, [](const Tensor& root) { return counts_of(root) != nullptr; });
-  const ModeGuard<&Modes::record> recording(true);
-  for (std::size_t i = 0; weighed && parts > 1 && i < all.size(); ++i) {
-    if (all[i].requires_grad() && all[i].numel() == 1 && !all[i].microbatches() &&
-        is_weighed(all[i], seeds[i]) && counts_of(all[i]) == nullptr) {
-      all[i] = repeat_microbatches(all[i], static_cast<std::int32_t>(parts));
-    }
-  }
-  return all;
+BackwardRun& running_backward(const char* what) {
+  BackwardRun* run = BackwardRun::current();
+  check<InternalError>(run != nullptr, what, ": no backward pass is under way");
+  return *run;
 }
 
 void tell_listeners() {
@@ -335,7 +324,7 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> given,
   for (const Tensor& root : roots) {
     check(root.requires_grad(), "backward: the tensor requires no gradient");
   }
-  const std::vector<Tensor> parts = parts_of_sum(roots, seeds);
+  const std::vector<Tensor> parts = roots_of_pass(roots, seeds);
   run.start(parts);
   run.count(roots, seeds);
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -386,13 +375,14 @@ RemovableHandle at_begin_of_backward(std::function<void()> callback) {
   return listeners->add(std::move(callback));
 }
 
-void at_end_of_backward(std::function<void()> ended, std::function<void()> failed) {
-  BackwardRun* run = BackwardRun::current();
-  check<InternalError>(run != nullptr, "at_end_of_backward: no backward pass is under way");
-  run->callbacks.push_back(std::move(ended));
-  if (failed != nullptr) {
-    run->failure_callbacks.push_back(std::move(failed));
-  }
+void at_end_of_backward(std::function<void()> ended) {
+  running_backward("at_end_of_backward").end_callbacks.push_back(std::move(ended));
+}
+
+void when_backward_is_over(std::function<void()> settled, std::function<void()> failed) {
+  BackwardRun& run = running_backward("when_backward_is_over");
+  run.settled_callbacks.push_back(std::move(settled));
+  run.failure_callbacks.push_back(std::move(failed));
 }
 
 }  // namespace tessera

@@ -32,7 +32,8 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
 /// the outputs do not depend on has an undefined gradient. `seeds` as in `backward`, but without
 /// the factor of the grain; without any, each output is one number, or one a microbatch, and its
 /// seed is 1. Hooks on gradients run for the inputs and what lies above them, ready hooks do not.
-/// Threads share nothing but the graph, as in `backward`.
+/// Threads share nothing but the graph, as in `backward`. Gradients of several inputs may be one
+/// tensor, or one of `seeds`: clone what you write to.
 [[nodiscard]] std::vector<Tensor> grad(std::span<const Tensor> outputs,
                                        std::span<const Tensor> inputs,
                                        std::span<const Tensor> seeds = {},
@@ -46,8 +47,10 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> seeds,
 RemovableHandle at_begin_of_backward(std::function<void()> callback);
 
 /// Runs `ended` when the backward pass that is under way on this thread ends, after all gradients
-/// are complete, and `failed`, which may not throw, when it throws. Throws InternalError outside
-/// one.
-void at_end_of_backward(std::function<void()> ended, std::function<void()> failed = nullptr);
+/// are complete. Throws InternalError outside one.
+void at_end_of_backward(std::function<void()> ended);
+/// Runs `settled` when it is over and all that was to run at its end has run, or `failed` when it
+/// or something of that throws. Neither may throw. Throws InternalError outside one.
+void when_backward_is_over(std::function<void()> settled, std::function<void()> failed);
 
 }  // namespace tessera

@@ -7,7 +7,8 @@
 namespace tessera {
 
 /// Calls `hook` with the gradient of `x` each time one is computed; what it returns replaces the
-/// gradient, undefined keeps it. `x` may be a leaf or computed; hooks run in registration order.
+/// gradient, undefined keeps it; it may not write to what it is given, which may be the gradient of
+/// other tensors too. `x` may be a leaf or computed; hooks run in registration order.
 /// Those of a leaf see the training step's gradient: the mean over the global batch, in the last
 /// pass of a step of several. Of other parameters they may see what an earlier step left.
 /// Throws InvalidArgument when `x` requires no gradient.

@@ -22,7 +22,7 @@ GradChange LeafNode::add_to_grad(Contribution total, bool counted_nothing) {
   counted_nothing_ = counted_nothing && (!grad_.defined() || counted_nothing_);
   if (!grad_.defined()) {
     // It becomes `grad` itself when nobody else holds it.
-    grad_ = is_exclusive(dense) || grad_enabled() ? std::move(dense) : clone(dense);
+    grad_ = is_exclusive(dense) ? std::move(dense) : clone(dense);
   } else if (dense.dtype() == grad_.dtype()) {
     // Into the new memory: a backward that throws gives the old gradient back.
     accumulate(dense, grad_);

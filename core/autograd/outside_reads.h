@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include <tessera/core/autograd/saved_tensor.h>
 #include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/tensor.h>
 
@@ -13,7 +14,7 @@ namespace tessera {
 
 /// What the first run of a region read, in order.
 struct OutsideLog {
-  std::vector<Tensor> tensors;
+  std::vector<SavedTensor> tensors;  ///< with their versions: what is written to since is refused
   std::vector<bool> flags;
   std::vector<std::any> values;
 };
@@ -27,10 +28,11 @@ class OutsideReads {
   template <class Get>
   Tensor tensor(const Get& get) {
     if (replay_ && next_tensor_ < log_.tensors.size()) {
-      return log_.tensors[next_tensor_++];
+      return log_.tensors[next_tensor_++].unpack("checkpoint");
     }
-    log_.tensors.push_back(outer_ == nullptr ? get() : outer_->tensor(get));
-    return log_.tensors.back();
+    Tensor now = outer_ == nullptr ? get() : outer_->tensor(get);
+    log_.tensors.push_back(SavedTensor::as_it_is(now));
+    return now;
   }
   bool flag(bool now) {
     if (replay_ && next_flag_ < log_.flags.size()) {

@@ -5,6 +5,7 @@
 
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
 
@@ -62,8 +63,8 @@ void uncount_backward_in_pass() {
 bool is_exclusive(const Tensor& x) {
   // Contiguous: an expanded gradient's elements share memory.
   const Storage* memory = x.defined() ? x.get().storage.get() : nullptr;  // null on the meta device
-  return memory != nullptr && x.impl()->use_count() == 1 && memory->use_count() == 1 &&
-         x.is_contiguous();
+  return memory != nullptr && memory->owned() && x.impl()->use_count() == 1 &&
+         memory->use_count() == 1 && x.is_contiguous();
 }
 
 void accumulate(Tensor& into, const Tensor& value) {
@@ -71,7 +72,8 @@ void accumulate(Tensor& into, const Tensor& value) {
 }
 
 void PassTree::add(Tensor sum, std::int64_t first, std::int64_t count) {
-  sums_.take(first, count, std::move(sum), accumulate);
+  // It is added to, and read again in the last pass: nobody else may hold it.
+  sums_.take(first, count, is_exclusive(sum) ? std::move(sum) : clone(sum), accumulate);
   added_ += count;
 }
 

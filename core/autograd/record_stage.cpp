@@ -71,6 +71,11 @@ void write_and_record(Call& call, std::span<const OutputSpec> specs, Outputs& de
   for (const Tensor& y : destinations) {
     check_write_on_tape(call.op.info.name, y, recording);
   }
+  for (const Tensor& x : call.inputs) {
+    if (recording && x.defined()) {
+      settle_view(x);  // what cannot go on the tape is refused before anything is written
+    }
+  }
   mark_outputs(call, specs);
   if (!recording) {
     launch(call, destinations);

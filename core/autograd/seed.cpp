@@ -10,6 +10,7 @@
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/transfer.h>
 
 namespace tessera {
@@ -190,6 +191,21 @@ Tensor seed_of_item(const Tensor& loss) {
   Tensor seed = weighted(loss, weights, true);
   seed.get().set_microbatches(loss.microbatches());
   return seed;
+}
+
+std::vector<Tensor> roots_of_pass(std::span<const Tensor> roots, std::span<const Tensor> seeds) {
+  std::vector<Tensor> all(roots.begin(), roots.end());
+  const std::int64_t parts = Context::current().pass.count;
+  const bool weighed =
+      std::ranges::any_of(all, [](const Tensor& root) { return counts_of(root) != nullptr; });
+  const ModeGuard<&Modes::record> recording(true);
+  for (std::size_t i = 0; weighed && parts > 1 && i < all.size(); ++i) {
+    if (all[i].requires_grad() && all[i].numel() == 1 && !all[i].microbatches() &&
+        is_weighed(all[i], seeds[i]) && counts_of(all[i]) == nullptr) {
+      all[i] = repeat_microbatches(all[i], static_cast<std::int32_t>(parts));
+    }
+  }
+  return all;
 }
 
 }  // namespace tessera

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include <tessera/core/tensor/tensor.h>
 
@@ -28,5 +29,10 @@ enum class SeedScale : std::uint8_t {
 /// counts in that mean. Undefined for other tensors. Throws InvalidArgument for a sum of losses
 /// with different counts.
 [[nodiscard]] Tensor seed_of_item(const Tensor& loss);
+
+/// The roots of a backward with these seeds. Beside a loss that weighs microbatches one that exists
+/// once, a penalty say, has a part in each, as it has where it is added to the loss.
+[[nodiscard]] std::vector<Tensor> roots_of_pass(std::span<const Tensor> roots,
+                                                std::span<const Tensor> seeds);
 
 }  // namespace tessera

@@ -41,6 +41,12 @@ class TreeSum {
   /// The sum that came in last reaches to index `last` by now: its sibling was added to it.
   void extend(std::int64_t last) { waiting_.back().last = last; }
 
+  /// Whether the contribution of `index` alone is the sibling of the sum that came in last, to
+  /// which it can be added as it is formed: see `extend`.
+  [[nodiscard]] bool is_sibling(std::int64_t index) const {
+    return !empty() && level(waiting_.back().last, index) == 1;
+  }
+
   /// Whether the last two sums are to be added when nothing more comes before index `next`.
   [[nodiscard]] bool joins(std::int64_t next) const {
     const std::size_t n = waiting_.size();

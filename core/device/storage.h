@@ -33,6 +33,9 @@ class Storage : public RefCounted, public Pooled<Storage> {
   [[nodiscard]] std::size_t nbytes() const noexcept { return block_.nbytes; }
   [[nodiscard]] Device device() const noexcept { return home_.device; }
 
+  /// Whether the memory is this storage's alone, and neither its owner's nor a part of another one.
+  [[nodiscard]] bool owned() const noexcept { return owned_; }
+
   /// The storage whose tickets order work on this one: what it is a part of, or itself.
   [[nodiscard]] Storage& whole() noexcept { return whole_ ? *whole_ : *this; }
 

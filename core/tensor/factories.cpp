@@ -78,8 +78,12 @@ void check_one_draw_for_all(const char* name, const TensorOptions& options) {
                      "numbers drawn before the loop or in a StepDraws, or the loader's .grain = 1");
 }
 
-RandomStream next_draw(const char* name, const TensorOptions& options) {
+/// Of a tensor of `shape`: what cannot be made takes no draw.
+RandomStream next_draw(const char* name, const Shape& shape, const TensorOptions& options) {
   check_one_draw_for_all(name, options);
+  TensorOptions without_data = options;
+  without_data.device = Device{DeviceType::meta};
+  static_cast<void>(empty(shape, without_data));
   if (StepDraws::alive()) {
     return {.key = next_random_key()};
   }
@@ -165,7 +169,7 @@ Tensor from_memory(void* data, const Shape& shape, DType dtype, std::shared_ptr<
 }
 
 Tensor rand(const Shape& shape, const TensorOptions& options) {
-  const RandomStream stream = next_draw("rand", options);
+  const RandomStream stream = next_draw("rand", shape, options);
   const auto most = static_cast<float>(largest_below(1, real_of(options.dtype)));
   return generate(shape, options, [&](std::int64_t i) {
     return std::min(to_uniform(stream.word(static_cast<std::uint64_t>(i))), most);
@@ -173,7 +177,7 @@ Tensor rand(const Shape& shape, const TensorOptions& options) {
 }
 
 Tensor randn(const Shape& shape, const TensorOptions& options) {
-  const RandomStream stream = next_draw("randn", options);
+  const RandomStream stream = next_draw("randn", shape, options);
   return generate(shape, options, [&](std::int64_t i) {
     return to_normal(stream.block(static_cast<std::uint64_t>(i)));
   });

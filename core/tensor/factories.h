@@ -50,6 +50,7 @@ template <class T>
   return from_values(std::span<const float>(rounded), {static_cast<std::int64_t>(values.size())});
 }
 /// A tensor on memory of somebody else's, kept alive through `owner`; `data` is dense, row-major.
+/// Two of them on one memory are not known to share it: neither overlaps nor writes are noticed.
 [[nodiscard]] Tensor from_memory(void* data, const Shape& shape, DType dtype,
                                  std::shared_ptr<const void> owner = {});
 

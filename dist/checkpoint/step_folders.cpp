@@ -5,6 +5,7 @@
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/file.h>
+#include <tessera/core/base/log.h>
 
 namespace tessera::dist {
 namespace {
@@ -43,6 +44,15 @@ bool is_directory(const std::string& path) {
   return file_system().kind(path) == FileKind::directory;
 }
 
+/// The step is what it was to be, or an error says more; `clean_up` finds what stays.
+void remove_quietly(const std::string& path) {
+  try {
+    remove_tree(path);
+  } catch (const Error&) {
+    log_warning("checkpoint: '", path, "' could not be removed");
+  }
+}
+
 /// Undoes a replacement that was cut short, and removes what is left of others.
 void clean_up(const std::string& directory) {
   FileSystem& files = file_system();
@@ -69,7 +79,7 @@ void replace_in_two_steps(const std::string& directory, std::int64_t step) {
   files.rename(visible_folder(directory, step), old_folder);
   files.rename(hidden_folder(directory, step, kNew), visible_folder(directory, step));
   files.sync_directory(directory);
-  remove_tree(old_folder);
+  remove_quietly(old_folder);
 }
 
 void commit(const std::string& directory, std::int64_t step) {
@@ -81,16 +91,9 @@ void commit(const std::string& directory, std::int64_t step) {
     files.sync_directory(directory);
   } else if (files.exchange(fresh, folder)) {
     files.sync_directory(directory);
-    remove_tree(fresh);  // now the old one
+    remove_quietly(fresh);  // now the old one
   } else {
     replace_in_two_steps(directory, step);
-  }
-}
-
-void remove_quietly(const std::string& path) {
-  try {
-    remove_tree(path);
-  } catch (const Error&) {  // the error that led here says more
   }
 }
 

@@ -190,35 +190,41 @@ void TrainingCheckpoint::receive_model(nn::Module& model) {
   model.load_state_dict(state);
 }
 
-/// Goes on with the instruction set and the like that the run began with; says what else changes
-/// the weights' last bits from here on.
-void TrainingCheckpoint::compare_bits() const {
+/// What goes on with the instruction set and the like that the run began with; says what else
+/// changes the weights' last bits from here on.
+std::vector<std::function<void()>> TrainingCheckpoint::compare_bits() const {
+  std::vector<std::function<void()>> choices;
   const auto now = numerics_fingerprint();
   for (const auto& [name, before] : facts_.bits) {
     const auto same = [&label = name](const auto& fact) { return fact.first == label; };
     const auto found = std::ranges::find_if(now, same);
     const std::string after = found == now.end() ? std::string("none") : found->second;
-    if (after == before || choose_numerics_of_run(comm_, name, before)) {
+    if (after == before) {
       continue;
     }
-    if (comm_.rank() == 0) {
+    if (auto choice = numerics_of_run(comm_, name, before)) {
+      choices.push_back(std::move(choice));
+    } else if (comm_.rank() == 0) {
       log_warning(file_,
                   ": weights will not be those of an uninterrupted run to the last bit: ", name,
                   " was ", before, ", now ", after);
     }
   }
+  return choices;
 }
 
 void TrainingCheckpoint::restore(const TrainingRun& run) {
   require_same_arrays(run.model);
   run.loader.check_state(facts_.loader);
-  compare_bits();
   optim::OptimizerState state{.tensors = {}, .numbers = facts_.optimizer};
   for (const std::string& name : facts_.optimizer_tensors) {
     state.tensors.emplace_back(name, receive("optimizer/" + name));
   }
-  run.optimizer.load_state(state);  // first: what does not fit is refused before the model changes
-  receive_model(run.model);
+  run.optimizer.check_state(state);
+  const std::vector<std::function<void()>> numerics = compare_bits();
+  receive_model(run.model);  // whose hooks may still throw; nothing behind it refuses anything
+  run.optimizer.load_state(state);
+  std::ranges::for_each(numerics, [](const auto& go_on) { go_on(); });
   run.loader.load_state(facts_.loader);
   for (const auto& [place, elements] : facts_.elements) {
     Context::current().elements->keep(place, elements);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,13 +63,13 @@ class TrainingCheckpoint {
   [[nodiscard]] const TrainingFacts& facts() const { return facts_; }
   /// Brings all ranks' model, optimizer and loader to where the checkpoint was taken. Collective.
   /// Throws InvalidArgument naming file and tensor when the checkpoint is of another model, before
-  /// anything is changed.
+  /// anything is changed, and what the model's hooks throw, before anything else is.
   void restore(const TrainingRun& run);
 
  private:
   void open(const std::string& directory, std::optional<std::int64_t> step);
   void require_same_arrays(const nn::Module& model) const;
-  void compare_bits() const;
+  [[nodiscard]] std::vector<std::function<void()>> compare_bits() const;
   void receive(const std::string& path, const Tensor& into);
   void receive_model(nn::Module& model);
   [[nodiscard]] Tensor receive(const std::string& path);

@@ -1,5 +1,8 @@
 #include <tessera/dist/parallel/finish_gradients.h>
 
+#include <utility>
+
+#include <tessera/core/autograd/backward_counts.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/ops/add.h>
@@ -24,9 +27,22 @@ void add_before(const ReducedParameter& parameter, bool used) {
 }  // namespace
 
 void restore_gradient(ReducedParameter& parameter) {
-  if (parameter.before.defined()) {
-    add_before(parameter, false);
+  if (parameter.before.defined() || parameter.replaced) {
+    LeafNode& leaf = leaf_of(parameter.value);
+    Tensor before = std::exchange(parameter.before, Tensor());
+    if (parameter.before_given && before.defined()) {
+      leaf.give_grad(std::move(before));
+    } else {
+      leaf.set_grad(std::move(before), parameter.before_counted_nothing);
+    }
+    parameter.replaced = false;
+  }
+}
+
+void settle_gradient(ReducedParameter& parameter) {
+  if (parameter.replaced) {
     parameter.before = Tensor();
+    parameter.replaced = false;
   }
 }
 
@@ -60,16 +76,20 @@ void set_gradient(ReducedParameter& parameter, bool used, GradientScale scale) {
   }
   const bool nothing = scale.nothing && (!before || leaf.counted_nothing());
   leaf.set_grad(used || before ? parameter.gradient() : Tensor(), nothing);
-  parameter.before = Tensor();
+  parameter.replaced = true;
 }
 
 }  // namespace
 
 void keep_gradient(ReducedParameter& parameter) {
   const Tensor gradient = parameter.value.grad();
-  if (gradient.defined() && !parameter.before.defined()) {
+  if (!gradient.defined()) {
+    parameter.before = Tensor();  // of an earlier pass, dropped since
+  } else if (!parameter.before.defined()) {
     const CategoryScope category(MemoryCategory::gradient);
     parameter.before = clone(gradient);
+    parameter.before_counted_nothing = counted_nothing(parameter.value);
+    parameter.before_given = leaf_of(parameter.value).grad_is_given();
   }
 }
 
@@ -78,17 +98,10 @@ void finish_gradients(std::span<ReducedParameter> parameters, const UsedParamete
   for (ReducedParameter& parameter : parameters) {
     parameter.sums.end_backward();
   }
-  try {
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (parameters[i].trained && table.any(i, UsedParameters::used)) {
-        finish_sum(parameters[i], scale);
-      }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].trained && table.any(i, UsedParameters::used)) {
+      finish_sum(parameters[i], scale);
     }
-  } catch (...) {
-    for (ReducedParameter& parameter : parameters) {
-      restore_gradient(parameter);
-    }
-    throw;
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     set_gradient(parameters[i], table.any(i, UsedParameters::used), scale);

@@ -45,12 +45,13 @@ void FlatOwnership::lay_out(std::vector<Bucket> buckets, const Device& device) {
     const BucketEntry* known = keeps(*entry.slot) ? find(*entry.slot) : nullptr;
     entry.whole = known != nullptr && known->whole;  // one rank goes on to own all of it
   });
+  FlatMemory parameters(*comm_, device, flat_count(buckets), MemoryCategory::parameter);
+  parameters.take_pages({0, flat_count(buckets)});
   const std::vector<Bucket> before = std::exchange(buckets_, std::move(buckets));
   const std::vector<std::int64_t> borders =
       std::exchange(borders_, deal_out(buckets_, host_->size()));
   device_ = device;
-  parameters_ = FlatMemory(*comm_, device, flat_count(buckets_), MemoryCategory::parameter);
-  parameters_.take_pages({0, flat_count(buckets_)});
+  parameters_ = std::move(parameters);
   peers_ = parameters_.peers_on_host(*comm_);
   for_each_entry(buckets_, [this](const BucketEntry& entry) {
     const Tensor& value = entry.slot->value;
@@ -68,7 +69,7 @@ void FlatOwnership::lay_out(std::vector<Bucket> buckets, const Device& device) {
     if (entry == nullptr) {
       return std::nullopt;
     }
-    return FlatPlace{.offset = entry->offset, .count = entry->count, .own = own_range(*entry)};
+    return place_of(*entry);
   });
 }
 
@@ -105,6 +106,10 @@ nn::ElementRange FlatOwnership::own_range(const BucketEntry& entry) const {
   return {.first = std::min(own.first - entry.offset, entry.count), .count = own.count()};
 }
 
+FlatPlace FlatOwnership::place_of(const BucketEntry& entry) const {
+  return {.offset = entry.offset, .count = entry.count, .own = own_range(entry)};
+}
+
 nn::ElementRange FlatOwnership::own_range(const nn::Slot& slot) const {
   return own_range(entry_of(slot));
 }
@@ -122,7 +127,7 @@ void FlatOwnership::assign_owner(const nn::Slot& slot) {
 
 Tensor FlatOwnership::make_state(const nn::Slot& slot, const Shape& shape) {
   const BucketEntry& entry = entry_of(slot);
-  return states_.make(space(), entry.alive, entry.offset, shape);
+  return states_.make(space(), entry.alive, place_of(entry), shape);
 }
 
 /// Nobody reads old weights any more: all ranks have shared the norm.

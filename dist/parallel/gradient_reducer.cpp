@@ -43,7 +43,7 @@ void GradientReducer::begin_backward() {
   }
   backward_ = current_backward();
   const bool failed = !std::exchange(completed_, false);
-  at_end_of_backward([this] { completed_ = true; }, [this] { restore_gradients(); });
+  when_backward_is_over([this] { settle_gradients(); }, [this] { restore_gradients(); });
   if (passes_.enter() == PassSequence::Entered::first || failed) {
     forget_step();
   }
@@ -69,18 +69,19 @@ void GradientReducer::forget_step() {
   agreement_.forget_step();
 }
 
-/// Backward threw: gradients are what they were before, unless ranks may still be summing them.
+/// Backward threw, here or at the end of another model's part: gradients are what they were before.
 void GradientReducer::restore_gradients() noexcept {
-  const bool ended = order_.all_done();
   for (ReducedParameter& parameter : model_.parameters()) {
     try {
-      if (ended) {
-        restore_gradient(parameter);
-      }
+      restore_gradient(parameter);
     } catch (...) {  // what backward threw says more
     }
-    parameter.before = Tensor();
   }
+}
+
+void GradientReducer::settle_gradients() noexcept {
+  completed_ = true;
+  std::ranges::for_each(model_.parameters(), settle_gradient);
 }
 
 /// See Note [What may change]. Before the last pass a rank asks only where it cannot go on without
@@ -165,6 +166,9 @@ void GradientReducer::settle(ReducedParameter& parameter) {
 void GradientReducer::abandon() {
   model_.restore_agreed();
   for (ReducedParameter& parameter : model_.parameters()) {
+    if (order_.overwrites(parameter)) {
+      keep_gradient(parameter);
+    }
     parameter.reached = parameter.complete = parameter.early = false;
   }
   order_.begin();

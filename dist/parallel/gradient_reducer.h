@@ -58,6 +58,7 @@ class GradientReducer final : public std::enable_shared_from_this<GradientReduce
  private:
   void forget_step();
   void restore_gradients() noexcept;
+  void settle_gradients() noexcept;
   void agree();
   void begin_last_pass();
   void settle(ReducedParameter& parameter);

@@ -102,10 +102,6 @@ void LaunchOrder::launch_left_out(const UsedParameters& table) {
   }
 }
 
-bool LaunchOrder::all_done() const {
-  return std::ranges::all_of(launched_, &Work::done);
-}
-
 void LaunchOrder::learn(const UsedParameters& table, int ranks) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     ReducedParameter& parameter = parameters_[i];

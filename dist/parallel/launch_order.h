@@ -42,8 +42,6 @@ class LaunchOrder {
   /// What was launched, in order, since `begin` or the last `forget_launched`.
   [[nodiscard]] const std::vector<Work>& launched() const { return launched_; }
   void forget_launched() { launched_.clear(); }
-  /// Whether none of that is under way.
-  [[nodiscard]] bool all_done() const;
   /// What to expect of the next backward; `ranks` of them made the table.
   void learn(const UsedParameters& table, int ranks);
   /// Whether a backward writes to the memory of a parameter's gradient.

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/copy.h>
+#include <tessera/dist/comm/collectives.h>
 #include <tessera/nn/optim/flat_range.h>
 
 namespace tessera::dist {
@@ -47,14 +49,35 @@ const FlatMemory& OptimizerMemory::memory(const FlatSpace& space, std::size_t nu
   return memories_[number];
 }
 
-Tensor OptimizerMemory::make(const FlatSpace& space, const std::weak_ptr<nn::Slot>& slot,
-                             std::int64_t offset, const Shape& shape) {
-  const auto number = std::ranges::count_if(given_, [&](const Given& given) {
-    return !given.slot.owner_before(slot) && !slot.owner_before(given.slot);
+/// The first memory in which no state of the slot is in use. Nobody tells when an optimizer goes,
+/// and a rank may hold its state for longer than others do, so the ranks find out together; what
+/// is in use nowhere is forgotten.
+std::size_t OptimizerMemory::free_number(Communicator& comm, const std::weak_ptr<nn::Slot>& slot) {
+  const auto of_slot = std::ranges::stable_partition(given_, [&](const Given& given) {
+    return given.slot.owner_before(slot) || slot.owner_before(given.slot);
   });
-  const auto at = static_cast<std::size_t>(number);
-  given_.push_back({slot, at, memory(space, at).at(offset, shape)});
-  return given_.back().state;
+  if (of_slot.empty()) {
+    return 0;
+  }
+  std::vector<std::uint8_t> used(memories_.size() + 1);
+  for (const Given& given : of_slot) {
+    if (given.state.impl()->use_count() > 1 || given.state.get().storage->use_count() > 1) {
+      used[given.memory] = 1;
+    }
+  }
+  all_reduce<std::uint8_t>(comm, used, ReduceOp::max, kLabel).wait();
+  const auto in_use = [&](const Given& given) { return used[given.memory] != 0; };
+  given_.erase(std::stable_partition(of_slot.begin(), of_slot.end(), in_use), given_.end());
+  return static_cast<std::size_t>(std::ranges::find(used, 0) - used.begin());
+}
+
+Tensor OptimizerMemory::make(const FlatSpace& space, const std::weak_ptr<nn::Slot>& slot,
+                             const FlatPlace& place, const Shape& shape) {
+  const std::size_t number = free_number(space.comm, slot);
+  const Tensor state = memory(space, number).at(place.offset, shape);
+  fill_(own_part(state, place), 0.0);
+  given_.push_back({slot, number, state});
+  return state;
 }
 
 void OptimizerMemory::gather(const FlatSpace& space) const {

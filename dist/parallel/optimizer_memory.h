@@ -39,9 +39,10 @@ struct FlatPlace {
 /// Flat memory, laid out as the parameters are, of which every rank fills its own part.
 class OptimizerMemory {
  public:
-  /// The next state of a slot, zeroed, at `offset`. Collective.
+  /// The next state of a slot, which lies at `place`, zeroed where it is this rank's. It takes the
+  /// memory of one that no rank uses any more, as of an optimizer that is gone. Collective.
   [[nodiscard]] Tensor make(const FlatSpace& space, const std::weak_ptr<nn::Slot>& slot,
-                            std::int64_t offset, const Shape& shape);
+                            const FlatPlace& place, const Shape& shape);
   /// Brings everything to the first rank of the host. Collective.
   void gather(const FlatSpace& space) const;
   /// Brings everything to every rank of the host: who owns what may change then. Collective.
@@ -58,6 +59,7 @@ class OptimizerMemory {
     std::size_t memory = 0;
     Tensor state;
   };
+  [[nodiscard]] std::size_t free_number(Communicator& comm, const std::weak_ptr<nn::Slot>& slot);
   [[nodiscard]] const FlatMemory& memory(const FlatSpace& space, std::size_t number);
 
   std::vector<FlatMemory> memories_;

@@ -139,12 +139,20 @@ void ReducedModel::lay_out(const std::vector<nn::Parameter>& parameters) {
     }
   }
   check_one_device(parameters);
+  std::vector<const nn::Slot*> slots;
+  for (const nn::Parameter& p : parameters) {
+    slots.push_back(p.slot().get());
+  }
+  nn::check_apart("data_parallel", slots);
   const Device device = parameters.empty() ? Device{} : parameters[0].slot()->value.device();
-  ownership_.lay_out(make_buckets(parameters, options_), device);
-  const std::int64_t count = flat_count(ownership_.buckets());
-  gradients_.flat =
-      FlatMemory(comm_, device, count, MemoryCategory::gradient, count * (blocks_.most() - 1));
-  gradients_.flat.take_pages({0, count * blocks_.most()});
+  std::vector<Bucket> buckets = make_buckets(parameters, options_);
+  const std::int64_t count = flat_count(buckets);
+  // First: what there is no memory for is refused while all is as it was.
+  FlatMemory gradients(comm_, device, count, MemoryCategory::gradient,
+                       count * (blocks_.most() - 1));
+  gradients.take_pages({0, count * blocks_.most()});
+  ownership_.lay_out(std::move(buckets), device);
+  gradients_.flat = std::move(gradients);
   const std::vector<ReducedParameter> left = std::exchange(parameters_, {});
   make_parameters(ownership_.buckets());
   for (const ReducedParameter& parameter : left) {
@@ -225,8 +233,10 @@ void ReducedModel::accept_trained() {
 }
 
 void ReducedModel::restore_agreed() {
-  for (ReducedParameter& parameter : parameters_) {
-    parameter.trained = parameter.agreed;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i].trained != parameters_[i].agreed) {
+      set_trained(i, parameters_[i].agreed);
+    }
   }
 }
 

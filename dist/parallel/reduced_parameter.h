@@ -24,6 +24,9 @@ struct ReducedParameter {
   bool complete = false;  ///< and the parameter's sums are settled
   bool early = false;     ///< and were before the first bucket was launched, with rows to come
   Tensor before{};        ///< the gradient of earlier backwards of the step, which it is added to
+  bool before_counted_nothing = false;
+  bool before_given = false;  ///< by the program, and of no backward
+  bool replaced = false;      ///< the gradient is no longer that one, nor none where there was none
 
   // What the last backwards were like on all ranks (launch_order.h):
   int without_dense = 0;  ///< backwards since the last that brought a dense gradient

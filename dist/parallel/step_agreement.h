@@ -43,7 +43,10 @@ class StepAgreement {
   /// InvalidArgument.
   void check_between_steps(std::span<const ReducedParameter> parameters) const;
   /// Drops what passes of a step that never ended have told.
-  void forget_step() { trained_.clear(); }
+  void forget_step() {
+    trained_.clear();
+    step_.end();
+  }
 
  private:
   [[nodiscard]] std::uint64_t fingerprint() const;

@@ -131,6 +131,7 @@ void TileRun<Sum>::fetch_after(std::int64_t i, std::int64_t j) const {
       __builtin_prefetch(c + i * g_.c_stride + at, 1);
     }
   }
+  asm volatile("");  // else GCC may take this for a function without effect, and drop its calls
 }
 
 // The register tiles (i, ...) bring the panel of A near that comes after theirs, each its share: it
@@ -223,7 +224,7 @@ void TileRun<Sum>::multiply(const Segment& s, Sum* sums, TileSum sum) {
 template <class Sum>
 bool TileRun<Sum>::joins_neighbour(const Segment& s, std::int64_t cut) const {
   return kernel_.adds && block_.products == nullptr && !g_.per_microbatch && s.starts_cut &&
-         s.ends_cut && cut % 2 == 1;
+         s.ends_cut && cuts_.is_sibling(cut);
 }
 
 template <class Sum>

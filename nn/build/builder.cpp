@@ -288,13 +288,41 @@ void check_may_build(const Module& module) {
 
 }  // namespace
 
+namespace {
+
+/// Declares by a first call, whose inputs give the dtype that was not chosen: inputs that are
+/// refused give none.
+void declare_with_dtype_of(const Module& module, const Args& args, const Kwargs& kwargs) {
+  BuildState& progress = progress_of(module);
+  const std::shared_ptr<const ModuleOptions> chosen = progress.options;
+  if (!options_of(module).dtype) {
+    adopt(module, {}, floating_dtype(args, kwargs));
+  }
+  try {
+    declare_tree(self(module), args, kwargs, true);
+  } catch (...) {
+    if (!progress.declared) {
+      progress.options = chosen;
+    }
+    throw;
+  }
+}
+
+}  // namespace
+
 // --- the three ways in --------------------------------------------------------------------------
 
 void finish_make(Module& root) {
-  place(root, next_model_key(), "");
-  name_slots(root);
-  declare_tree(root, {}, {}, root.build_mode() == BuildMode::on_init);
-  settle(root);
+  const std::uint64_t made = Context::current().models_made;
+  try {
+    place(root, next_model_key(), "");
+    name_slots(root);
+    declare_tree(root, {}, {}, root.build_mode() == BuildMode::on_init);
+    settle(root);
+  } catch (...) {
+    Context::current().models_made = made;  // one that is refused takes no number
+    throw;
+  }
 }
 
 BuildStatus build(Module& root, const Args& args, const Kwargs& kwargs,
@@ -322,10 +350,7 @@ void prepare_call(const Module& module, const Args& args, const Kwargs& kwargs,
     check<RuntimeError>(mode != BuildMode::explicitly, module.class_name(),
                         ": is not built; call build() first (build mode \"explicit\")");
     check_may_build(module);
-    if (!options_of(module).dtype) {
-      adopt(module, {}, floating_dtype(args, kwargs));
-    }
-    declare_tree(self(module), args, kwargs, true);
+    declare_with_dtype_of(module, args, kwargs);
   }
   if (progress.partly) {
     check_may_build(module);

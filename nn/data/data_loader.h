@@ -121,7 +121,13 @@ class DataLoader final : public LoaderBase {
     batch = take();
     std::vector<Shape> sizes;
     each_tensor(batch, [&](const Tensor& tensor) { sizes.push_back(size_of_sample(tensor)); });
-    advance(std::move(sizes));
+    try {
+      advance(std::move(sizes));
+    } catch (...) {
+      drop_pending();  // the first of them is taken: what is prepared no longer begins with the
+                       // next
+      throw;
+    }
     prepare_ahead();
     return true;
   }

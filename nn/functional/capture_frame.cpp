@@ -1,6 +1,7 @@
 #include <tessera/nn/functional/capture_frame.h>
 
 #include <tessera/core/autograd/engine.h>
+#include <tessera/core/autograd/pass_tree.h>
 #include <tessera/core/autograd/seed.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
@@ -20,7 +21,7 @@ bool CaptureFrame::write(const SlotPtr& slot, const Tensor& value) {
     return false;
   }
   check_assigned(*slot, value);
-  values_[slot.get()] = cast(value, slot->dtype);
+  values_[slot.get()] = cast(value, slot->dtype, true);
   return true;
 }
 
@@ -60,6 +61,15 @@ std::optional<Tensor> LeavesFrame::read(const Slot& slot) {
   return found == leaves_.end() ? std::nullopt : std::optional(found->second.value);
 }
 
+namespace {
+
+/// `gradient` in memory of its own: those of several leaves may be one tensor.
+Tensor own(const Tensor& gradient) {
+  return is_exclusive(gradient) ? gradient.detach() : clone(gradient.detach());
+}
+
+}  // namespace
+
 Variables LeavesFrame::gradients(const Tensor& loss) const {
   std::vector<const Leaf*> order;
   std::vector<Tensor> inputs;
@@ -73,8 +83,7 @@ Variables LeavesFrame::gradients(const Tensor& loss) const {
                                             : std::vector<Tensor>(inputs.size());
   Variables result = structure_;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    result.at(order[i]->name) =
-        gradients[i].defined() ? gradients[i].detach() : zeros_like(inputs[i]);
+    result.at(order[i]->name) = gradients[i].defined() ? own(gradients[i]) : zeros_like(inputs[i]);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/base/pass_scope.h>
+#include <tessera/core/ops/cast.h>
 #include <tessera/nn/functional/function_module.h>
 
 namespace tessera::nn {
@@ -49,7 +50,7 @@ Tensor State::variable(std::string_view name, const std::function<Tensor()>& mak
   const bool keeps = again && options.mode == DeclareMode::conditional_clobber;
   if (initialised_ != nullptr && !keeps) {
     const PassScope outside(Pass{});  // what is drawn is the same for all samples
-    const Tensor value = make().detach();
+    const Tensor value = clone(make().detach());
     if (options.trainable) {
       initialised_->register_parameter(own, value);
     } else {

@@ -63,9 +63,12 @@ double OneCycleSchedule::momentum(std::int64_t step) const {
 }
 
 void OneCycleSchedule::apply(std::int64_t step, Optimizer& optimizer) const {
-  Schedule::apply(step, optimizer);
+  const std::vector<double> all = rates(step, optimizer);  // what is refused changes nothing
   if (options_.cycle_momentum) {
     optimizer.set_momentum(momentum(step));
+  }
+  for (std::size_t group = 0; group < all.size(); ++group) {
+    optimizer.set_lr(group, all[group]);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <unordered_set>
 
 #include <tessera/core/autograd/backward_counts.h>
@@ -12,25 +13,17 @@
 #include <tessera/core/base/trace.h>
 #include <tessera/core/device/allocator.h>
 #include <tessera/core/device/thread_pool.h>
-#include <tessera/core/ops/block_squares.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
-#include <tessera/core/tensor/overlap.h>
 #include <tessera/nn/behind_step.h>
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/optim/flat_range.h>
-#include <tessera/nn/optim/gradient_norm.h>
 #include <tessera/nn/optim/runs.h>
 #include <tessera/nn/optim/work.h>
 
 namespace tessera::optim {
 namespace {
-
-nn::ElementRange own_range(const nn::Slot& slot) {
-  return slot.ownership != nullptr ? slot.ownership->own_range(slot)
-                                   : nn::ElementRange{0, numel_of(slot.shape)};
-}
 
 /// The number of the step under way, counted from 1: the loader's, if there is one.
 std::uint64_t step_number(std::int64_t steps) {
@@ -41,25 +34,6 @@ std::uint64_t step_number(std::int64_t steps) {
 /// What gradients are multiplied with so that their norm is at most `limit`; as in PyTorch.
 double clip_factor(double norm, double limit) {
   return limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0;
-}
-
-/// What `slot` is to be updated with; undefined where it is frozen or no gradient was computed.
-Tensor gradient_of(const nn::Slot& slot) {
-  return slot.value.defined() && slot.requires_grad() ? slot.value.grad() : Tensor();
-}
-
-/// Throws ValueError where a kernel could not update the value in place.
-void check_gradient(const nn::Slot& slot, const Tensor& gradient) {
-  const TensorImpl& value = slot.value.get();
-  check<ValueError>(value.device.type != DeviceType::meta, "optimizer: the parameter ", slot.name,
-                    " has no data (meta); use to_empty() and load or initialise it");
-  check<ValueError>(!repeats_elements(value), "optimizer: several elements of the parameter ",
-                    slot.name, " share memory; got ", value.shape, " with strides ", value.strides,
-                    ", expected clone(x) of the expanded tensor x");
-  check<ValueError>(gradient.shape() == value.shape && gradient.dtype() == value.dtype,
-                    "optimizer: the gradient of ", slot.name, " does not fit it; got ",
-                    gradient.shape(), " ", gradient.dtype(), ", expected ", value.shape, " ",
-                    value.dtype);
 }
 
 /// `name`, or where it is taken, as by a parameter of another model, "name#2" and so on.
@@ -157,64 +131,6 @@ void Optimizer::check_known(const nn::Slot& slot) const {
   if (slot.sized()) {
     check_parameter(slot);
   }
-}
-
-/// The parameters that are trained and have a gradient, in order: the same ones on all ranks.
-std::vector<Optimizer::Work> Optimizer::collect() {
-  std::vector<Work> work;
-  work.reserve(items_.size());
-  for (Item& item : items_) {
-    const nn::Slot& slot = *item.slot;
-    Tensor gradient = gradient_of(slot);
-    if (gradient.defined()) {
-      check_known(slot);
-      check_gradient(slot, gradient);
-      work.push_back({&item,
-                      contiguous(slot.value),
-                      contiguous(std::move(gradient)),
-                      slot.ownership.get(),
-                      {}});
-    }
-  }
-  for (const Work& w : work) {
-    if (w.ownership != nullptr && !elementwise()) {
-      w.ownership->assign_owner(*w.item->slot);
-    }
-  }
-  for (Work& w : work) {  // now that the ranks know which ones they keep whole
-    w.own = own_range(*w.item->slot);
-  }
-  return work;
-}
-
-/// Sum of squares of each gradient.
-std::vector<double> Optimizer::squares_of(const std::vector<Work>& work,
-                                          std::vector<nn::Ownership*> sharing) const {
-  std::vector<double> squares(work.size(), 0.0);
-  sharing.push_back(nullptr);
-  for (nn::Ownership* ownership : sharing) {
-    std::vector<GradientPart> parts;
-    parts.reserve(work.size());
-    for (const Work& w : work) {
-      if (w.ownership == ownership) {
-        parts.push_back({w.gradient, w.own});
-      }
-    }
-    std::vector<double> blocks = sums_by_block(parts);
-    if (ownership != nullptr) {
-      ownership->end_comparison([&] { return step_facts(work); });
-      ownership->all_reduce_numbers(blocks);
-    }
-    auto block = blocks.begin();
-    for (std::size_t i = 0; i < work.size(); ++i) {
-      if (work[i].ownership == ownership) {
-        for (std::int64_t n = BlockSquares::blocks(work[i].gradient.numel()); n > 0; --n) {
-          squares[i] += *block++;
-        }
-      }
-    }
-  }
-  return squares;
 }
 
 /// Options may have changed what is kept since the last step, and casts its dtype.
@@ -318,41 +234,18 @@ void Optimizer::consume(const std::vector<nn::Ownership*>& ownerships) {
   zero_grad();
 }
 
-StepResult Optimizer::step() {
-  check_alike_in_passes();
-  if (!Context::current().pass.last) {
-    std::ranges::for_each(items_, [](const Item& item) { item.slot->put_off_update(); });
-    nn::put_off_end_of_buffers(this);
-    return {};
-  }
-  require_kept_equal();
-  const NoGradGuard no_grad;
-  const std::vector<nn::Ownership*> sharing = ownerships();
-  nn::end_step_of_buffers(this);
-  std::vector<Work> work = collect();
-  const std::uint64_t fingerprint = sharing.empty() ? 0 : step_fingerprint(work);
-  for (nn::Ownership* ownership : sharing) {
-    ownership->begin_comparison(fingerprint);
-  }
-  // Note [Norm over blocks]. The norm is a sum over elements and not over the batch: it takes no
-  // tree. Blocks of kNormBlock elements are summed by one rank each, and every rank adds the sums
-  // in the order of the parameters, so that no bit depends on how many ranks there are.
-  const std::vector<double> squares = squares_of(work, sharing);
-  double sum = 0;
-  for (const double square : squares) {
-    sum += square;
-  }
-  gradient_norm_ = std::sqrt(sum);
+/// What is to be done about gradients with these sums of squares.
+StepResult Optimizer::judge(const std::vector<Work>& work,
+                            const std::vector<double>& squares) const {
   StepResult result{.ended = true,
-                    .skipped = false,
+                    .skipped = nothing_counted(work),
                     .gradient_norm = gradient_norm_,
                     .reason = "",
                     .parameter = ""};
-  if (nothing_counted(work)) {
-    result.skipped = true;
+  if (result.skipped) {
     result.reason = tessera::detail::concat("optimizer: no element counts in the loss of step ",
                                             step_number(steps_));
-    return end_step(sharing, std::move(result));
+    return result;
   }
   // Backward came first to the last of them.
   const auto bad =
@@ -364,7 +257,34 @@ StepResult Optimizer::step() {
                                             step_number(steps_), "; first in ", result.parameter);
     check<NonFiniteGradient>(non_finite_ == NonFinite::skip, result.reason);
     result.skipped = true;
-  } else {
+  }
+  return result;
+}
+
+StepResult Optimizer::step() {
+  check_alike_in_passes();
+  if (!Context::current().pass.last) {
+    std::ranges::for_each(items_, [](const Item& item) { item.slot->put_off_update(); });
+    nn::put_off_end_of_buffers(this);
+    return {};
+  }
+  require_kept_equal();
+  const NoGradGuard no_grad;
+  const std::vector<nn::Ownership*> sharing = ownerships();
+  std::vector<Work> work = collect();
+  const std::uint64_t fingerprint = sharing.empty() ? 0 : step_fingerprint(work);
+  for (nn::Ownership* ownership : sharing) {
+    ownership->begin_comparison(fingerprint);
+  }
+  assign_owners(work, sharing);
+  // Note [Norm over blocks]. The norm is a sum over elements and not over the batch: it takes no
+  // tree. Blocks of kNormBlock elements are summed by one rank each, and every rank adds the sums
+  // in the order of the parameters, so that no bit depends on how many ranks there are.
+  const std::vector<double> squares = squares_of(work, sharing);
+  gradient_norm_ = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+  StepResult result = judge(work, squares);
+  nn::end_step_of_buffers(this);  // throws before it changes any, and nothing below is refused
+  if (!result.skipped) {
     update_all(work);
   }
   return end_step(sharing, std::move(result));

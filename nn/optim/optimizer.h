@@ -96,6 +96,8 @@ class Optimizer {
   /// missing, unknown, or of another shape, or an option that cannot be meant; nothing is changed
   /// then. What was never updated needs no tensors.
   void load_state(const OptimizerState& given);
+  /// Throws what `load_state` would, and changes nothing.
+  void check_state(const OptimizerState& given);
 
  protected:
   /// One parameter and what the optimizer knows of it.
@@ -151,6 +153,8 @@ class Optimizer {
   [[nodiscard]] std::vector<std::string> names() const;
   void check_known(const nn::Slot& slot) const;
   [[nodiscard]] std::vector<Work> collect();
+  static void keep_apart(std::vector<Work>& work);
+  void assign_owners(std::vector<Work>& work, const std::vector<nn::Ownership*>& sharing);
   [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work,
                                                std::vector<nn::Ownership*> sharing) const;
   void require_kept_equal() const;
@@ -159,6 +163,8 @@ class Optimizer {
   void check_called_in_passes(PassSequence::Entered entered);
   [[nodiscard]] std::uint64_t step_fingerprint(const std::vector<Work>& work) const;
   [[nodiscard]] nn::Facts step_facts(const std::vector<Work>& work) const;
+  [[nodiscard]] StepResult judge(const std::vector<Work>& work,
+                                 const std::vector<double>& squares) const;
   void update_all(std::vector<Work>& work);
   void update_batch(const Batch& batch, const std::vector<StepTensors>& parameters, double scale);
   [[nodiscard]] static bool nothing_counted(const std::vector<Work>& work);
@@ -168,6 +174,7 @@ class Optimizer {
   [[nodiscard]] StepTensors part_of(Work& work) const;
   using Matched = std::vector<std::pair<Item*, std::vector<Tensor>>>;
   using Numbers = std::map<std::string, double>;
+  [[nodiscard]] Matched match(const OptimizerState& state);
   [[nodiscard]] Matched match_tensors(const OptimizerState& state);
   [[nodiscard]] std::vector<std::size_t> saved_groups(Numbers& saved) const;
   void load_numbers(const OptimizerState& state);

@@ -178,16 +178,27 @@ void Optimizer::load_numbers(const OptimizerState& state) {
         saved.empty() ? "" : saved.begin()->first);
 }
 
-void Optimizer::load_state(const OptimizerState& state) {
+/// What `load_state` is to copy where. Options, on which it depends what is kept, are those of
+/// `state` afterwards, or, where it throws, what they were.
+Optimizer::Matched Optimizer::match(const OptimizerState& state) {
   const OptimizerState before{.tensors = {}, .numbers = own_state().numbers};
-  Matched found;
   try {
-    load_numbers(state);  // what is kept depends on options
-    found = match_tensors(state);
+    load_numbers(state);
+    return match_tensors(state);
   } catch (...) {
     load_numbers(before);
     throw;
   }
+}
+
+void Optimizer::check_state(const OptimizerState& state) {
+  const OptimizerState before{.tensors = {}, .numbers = own_state().numbers};
+  static_cast<void>(match(state));
+  load_numbers(before);
+}
+
+void Optimizer::load_state(const OptimizerState& state) {
+  Matched found = match(state);
   const NoGradGuard no_grad;
   std::vector<nn::detail::Write> writes;
   for (auto& [item, tensors] : found) {

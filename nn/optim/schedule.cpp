@@ -34,13 +34,21 @@ double Schedule::rate(std::int64_t step, std::size_t group) const {
   return after_warmup(step - warmup_, group);
 }
 
-void Schedule::apply(std::int64_t step, Optimizer& optimizer) const {
+std::vector<double> Schedule::rates(std::int64_t step, const Optimizer& optimizer) const {
   const bool one_for_all = group_count() == 1;
   check<ValueError>(one_for_all || group_count() == optimizer.group_count(),
                     "schedule: has another number of groups than the optimizer; got ",
                     group_count(), ", expected 1 or ", optimizer.group_count());
+  std::vector<double> found;
   for (std::size_t group = 0; group < optimizer.group_count(); ++group) {
-    optimizer.set_lr(group, rate(step, one_for_all ? 0 : group));
+    found.push_back(rate(step, one_for_all ? 0 : group));
+  }
+  return found;
+}
+
+void Schedule::apply(std::int64_t step, Optimizer& optimizer) const {
+  for (std::size_t group = 0; const double lr : rates(step, optimizer)) {
+    optimizer.set_lr(group++, lr);
   }
 }
 

@@ -54,6 +54,8 @@ class Schedule {
   virtual void load_state(const State& /*state*/) {}
 
  protected:
+  /// The rates of all groups of `optimizer`. Throws ValueError as `apply` does.
+  [[nodiscard]] std::vector<double> rates(std::int64_t step, const Optimizer& optimizer) const;
   /// The highest rate of a group.
   [[nodiscard]] double highest(std::size_t group) const { return highest_.at(group); }
   [[nodiscard]] std::size_t group_count() const { return highest_.size(); }

@@ -23,8 +23,9 @@ struct SGDOptions {
 
 /// Stochastic gradient descent, with momentum and Nesterov's look-ahead by the formulas of
 /// torch.optim.SGD (Sutskever et al., "On the importance of initialization and momentum in deep
-/// learning", ICML 2013). With momentum keeps one tensor a parameter,
-/// `momentum_buffer`.
+/// learning", ICML 2013). With momentum keeps one tensor a parameter, `momentum_buffer`. The first
+/// update of a parameter is not dampened; one of a momentum that is switched on later is, as its
+/// buffer begins with zeros.
 class SGD : public OptimizerWith<SGDOptions> {
  public:
   using OptimizerWith::OptimizerWith;

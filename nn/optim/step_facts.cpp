@@ -127,9 +127,10 @@ void Optimizer::check_alike_in_passes() {
     calls_.options.push_back(now);
   }
   check(
-      calls_.options[calls_.in_pass++] == now,
+      calls_.options[calls_.in_pass] == now,
       "optimizer: options, groups or what is frozen were changed between two passes of a training "
       "step; put the change into `if (optimizer.step().ended)`, or before step() in every pass");
+  ++calls_.in_pass;
 }
 
 /// Changes with everything that `step_facts` names.

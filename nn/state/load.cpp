@@ -72,6 +72,11 @@ class Load {
       }
     }
     for (const auto& [slot, given] : plan_.copies) {
+      if (!options_.assign) {
+        detail::settle_writes(given.second);
+      }
+    }
+    for (const auto& [slot, given] : plan_.copies) {
       fill_slot(*slot, given.second);
     }
   }

@@ -186,6 +186,10 @@ class Planner {
     if (options_.assign && slot.ownership != nullptr) {
       return text_(name) + ": is kept equal on several ranks; assign before that";
     }
+    if (options_.assign && slot.requires_grad() && given.get().inference &&
+        !Modes::current().inference) {
+      return text_(name) + ": was made under InferenceGuard; assign a clone(x) made after it";
+    }
     const bool fixed = options_.assign && slot.requires_grad() && !is_differentiable(given.dtype());
     if (loses || fixed) {
       return concat("dtype of ", text_(name), ": file ", given.dtype(), ", module ", slot.dtype);

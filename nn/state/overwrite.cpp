@@ -57,6 +57,7 @@ void overwrite_all(std::vector<Write> writes) {
   std::unordered_set<const Storage*> written;
   for (const Write& write : writes) {
     settle_writes(write.into);
+    settle_writes(write.from);
     if (write.into.get().storage) {
       written.insert(write.into.get().storage.get());
     }

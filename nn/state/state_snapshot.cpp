@@ -1,5 +1,7 @@
 #include <tessera/nn/state/state_snapshot.h>
 
+#include <ranges>
+
 #include <tessera/core/base/log.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/modes.h>
@@ -25,7 +27,8 @@ void StateSnapshot::restore() const {
     saved.slot->dtype = saved.dtype;
     saved.slot->shape = saved.shape;
   }
-  for (const auto& [module, state] : extra_) {
+  // A module with several names was kept several times, first as it was before the load.
+  for (const auto& [module, state] : extra_ | std::views::reverse) {
     try {
       module->set_extra_state(state);
     } catch (const std::exception& error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <tessera/core/autograd/meta.h>
 #include <tessera/nn/tree/lookup.h>
 #include <tessera/nn/tree/module_access.h>
 #include <tessera/nn/tree/position.h>
@@ -162,6 +163,12 @@ Parameter register_parameter(Module& module, const std::string& name, const Tens
     check(!requires_grad || is_differentiable(value.dtype()), "parameter \"", name,
           "\": has no gradient; got ", value.dtype(),
           ", expected a floating or complex dtype, or requires_grad off");
+    const LeafNode* leaf = known_leaf_of(value);
+    const auto other = leaf == nullptr ? nullptr : leaf->name.lock();
+    check<ValueError>(other == nullptr || value.requires_grad() == requires_grad, "parameter \"",
+                      name, "\": the tensor is the parameter \"", other == nullptr ? "" : *other,
+                      "\" already, and would be ", requires_grad ? "trained" : "frozen",
+                      " there too; tie the two, or register clone(x.detach())");
     auto slot = std::make_shared<Slot>();
     slot->name = full_name(module, name);
     slot->set_requires_grad(requires_grad);

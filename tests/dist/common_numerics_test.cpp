@@ -46,16 +46,19 @@ TEST(CommonNumerics, RanksUseTheBestThatAllHave) {
 
 TEST(CommonNumerics, ARunGoesOnWithWhatItBeganWith) {
   on_unlike_machines([](Communicator& comm) {
-    EXPECT_TRUE(choose_numerics_of_run(comm, "units", "slow"));
+    const std::function<void()> go_on = numerics_of_run(comm, "units", "slow");
+    ASSERT_TRUE(go_on);
+    EXPECT_EQ(units, options().back());  // until all else is known to fit
+    go_on();
     EXPECT_EQ(units, "slow");
-    EXPECT_FALSE(choose_numerics_of_run(comm, "no such fact", "slow"));
+    EXPECT_FALSE(numerics_of_run(comm, "no such fact", "slow"));
   });
 }
 
 TEST(CommonNumerics, AMachineThatLacksThemIsNamedWithTheWayOut) {
   on_unlike_machines([](Communicator& comm) {
     try {
-      static_cast<void>(choose_numerics_of_run(comm, "units", "fast"));
+      static_cast<void>(numerics_of_run(comm, "units", "fast"));
       ADD_FAILURE() << "rank 1 has no fast units";
     } catch (const Unsupported& error) {
       const std::string text = error.what();
@@ -69,7 +72,7 @@ TEST(CommonNumerics, AMachineThatLacksThemIsNamedWithTheWayOut) {
 TEST(CommonNumerics, WhatAPersonChoseStays) {
   setenv("TESSERA_TEST_UNITS", "plain", 1);
   on_unlike_machines([](Communicator& comm) {
-    EXPECT_FALSE(choose_numerics_of_run(comm, "units", "slow"));
+    EXPECT_FALSE(numerics_of_run(comm, "units", "slow"));
     EXPECT_EQ(units, options().back());
   });
   unsetenv("TESSERA_TEST_UNITS");

@@ -57,6 +57,15 @@ std::string walk(const Blocks& blocks, bool early) {
   return tree.empty() ? "" : tree.back();
 }
 
+TEST(TreeSum, knows_the_sibling_of_the_sum_that_came_in_last) {
+  TreeSum<std::string> tree;
+  EXPECT_FALSE(tree.is_sibling(0));
+  for (std::int64_t index = 0; index < 64; ++index) {
+    EXPECT_EQ(tree.is_sibling(index), index % 2 == 1) << index;
+    tree.take(index, 1, name_of(index, 1), write);
+  }
+}
+
 /// Of [0, 128): cut into aligned blocks at random, of which some are absent.
 Blocks random_blocks(std::mt19937& generator) {
   Blocks blocks;

@@ -290,6 +290,34 @@ TEST(TrainingState, extra_state_of_every_module_is_saved_and_restored_on_all_ran
   }
 }
 
+struct Refusing : TokenModel, nn::HasExtraState {
+  bool refuses = false;
+  [[nodiscard]] nn::Value get_extra_state() const override { return 1.0; }
+  void set_extra_state(const nn::Value&) override { check(!refuses, "Refusing: no"); }
+};
+
+TEST(TrainingState, leaves_optimizer_and_loader_where_a_hook_of_the_model_refuses) {
+  SimulatedFileSystem files;
+  const FileSystemScope scope(files);
+  const auto model = nn::make<Refusing>();
+  Alone run(model);
+  const Tensor ids = full({2, 6}, 1, {.dtype = DType::i64});
+  model(ids, ids).backward();
+  run.optimizer.step();
+  run.save(3);
+  model(ids, ids).backward();
+  run.optimizer.step();
+  const std::vector<float> before = run.optimizer.state().tensors.front().second.to_vector<float>();
+  model->refuses = true;
+  EXPECT_EQ(error_of<InvalidArgument>([&] { run.restore(); }), "Refusing: no");
+  EXPECT_EQ(run.optimizer.steps(), 2);
+  EXPECT_EQ(run.optimizer.state().tensors.front().second.to_vector<float>(), before);
+  model->refuses = false;
+  run.restore();
+  EXPECT_EQ(run.optimizer.steps(), 1);
+  EXPECT_NE(run.optimizer.state().tensors.front().second.to_vector<float>(), before);
+}
+
 struct OfItsOwnKind : TokenModel, nn::HasExtraState {
   [[nodiscard]] nn::Value get_extra_state() const override {
     return nn::Value::Map{{"notes", nn::Value(nn::Value::Object{7})}};

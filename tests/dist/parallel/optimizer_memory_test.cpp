@@ -36,17 +36,24 @@ Floats values_from(std::int64_t offset) {
   return values;
 }
 
+/// Six elements from `offset` on, of which this rank owns what lies in its part.
+FlatPlace place_at(const FlatSpace& space, std::int64_t offset) {
+  const FlatRange own = FlatRange{offset, offset + 6}.common_with(space.part_of(space.host.rank()));
+  return {.offset = offset,
+          .count = 6,
+          .own = {.first = own.count() > 0 ? own.first - offset : 0, .count = own.count()}};
+}
+
 /// A slot's state of six elements, of which each rank has written its own.
 Tensor filled_by_rank(OptimizerMemory& memory, const FlatSpace& space,
                       const std::shared_ptr<nn::Slot>& slot, std::int64_t offset) {
-  const Tensor state = memory.make(space, slot, offset, {2, 3});
-  EXPECT_EQ(state.to_vector<float>(), Floats(6, 0));
-  const FlatRange own = space.part_of(space.host.rank());
+  const Tensor state = memory.make(space, slot, place_at(space, offset), {2, 3});
+  const nn::ElementRange own = place_at(space, offset).own;
   const Tensor flat = reshape(state, {6});
-  for (std::int64_t i = 0; i < 6; ++i) {
-    if (offset + i >= own.first && offset + i < own.last) {
-      fill_(slice(flat, 0, i, i + 1), value_at(offset + i));
-    }
+  for (std::int64_t i = own.first; i < own.first + own.count; ++i) {
+    const Tensor element = slice(flat, 0, i, i + 1);
+    EXPECT_EQ(element.item<float>(), 0);
+    fill_(element, value_at(offset + i));
   }
   return state;
 }
@@ -70,6 +77,40 @@ TEST(OptimizerMemory, is_gathered_and_completed) {
   run_ranks(kRanks,
             [](Communicator& comm) { expect_gathered(comm, test::guarded_device(comm.rank())); });
   EXPECT_EQ(run.reports(), std::vector<std::string>{});
+}
+
+/// As by optimizers made anew for a model.
+TEST(OptimizerMemory, of_states_that_no_rank_uses_serves_the_next_ones) {
+  run_ranks(kRanks, [](Communicator& comm) {
+    const FlatSpace space{comm, comm, Device{}, 20, kBorders};
+    const auto slot = std::make_shared<nn::Slot>(), other = std::make_shared<nn::Slot>();
+    OptimizerMemory memory;
+    std::optional<Tensor> gone = filled_by_rank(memory, space, slot, 2);
+    const Tensor kept = filled_by_rank(memory, space, slot, 2);
+    const Tensor beside = filled_by_rank(memory, space, other, 12);
+    const void* const first = gone->raw_data();
+    const std::optional<Tensor> longer = comm.rank() == 1 ? gone : std::nullopt;
+    gone.reset();
+    const Tensor third = memory.make(space, slot, place_at(space, 2), {2, 3});
+    EXPECT_NE(third.raw_data(), first);  // a rank still holds it
+    if (longer) {
+      EXPECT_EQ(longer->raw_data(), first);
+    }
+    EXPECT_EQ(third.to_vector<float>(), Floats(6, 0));
+  });
+  run_ranks(kRanks, [](Communicator& comm) {
+    const FlatSpace space{comm, comm, Device{}, 20, kBorders};
+    const auto slot = std::make_shared<nn::Slot>();
+    OptimizerMemory memory;
+    const void* first = nullptr;
+    for (int phase = 0; phase < 3; ++phase) {
+      const Tensor state = filled_by_rank(memory, space, slot, 2);
+      first = first == nullptr ? state.raw_data() : first;
+      EXPECT_EQ(state.raw_data(), first) << phase;
+      memory.complete(space);
+      EXPECT_EQ(state.to_vector<float>(), values_from(2));
+    }
+  });
 }
 
 TEST(OptimizerMemory, moves_with_its_parameters_and_keeps_what_belongs_to_others) {
