@@ -165,7 +165,7 @@ auto call_watched(const Module& module, const std::string& key, const CallState&
   if (is_recomputing()) {
     return call_hooked<M>(module, state, std::forward<A>(arguments)...);
   }
-  const bool builds = !progress_of(module).ready;
+  const bool builds = !build_state_of(module).ready;
   if (builds) {
     build_for_call<M>(module, false, arguments...);
   }
@@ -206,7 +206,7 @@ void explain_undefined(const Module& module, std::size_t number, const Error& er
 template <class M, class... A>
 auto invoke_here(const Module& module, const std::string& key, A&&... arguments) {
   const CallState& state = CallState::current();
-  const bool plain = !has_hooks(module) && state.tracker == nullptr && progress_of(module).ready;
+  const bool plain = !has_hooks(module) && state.tracker == nullptr && build_state_of(module).ready;
   if (plain && Modes::current().outside_reads == nullptr) [[likely]] {
     return run_forward<M>(module, std::forward<A>(arguments)...);
   }
@@ -251,7 +251,7 @@ auto invoke_with_options(const Module& module, const std::string& key, A&&... ar
     return split_options(
         [&](const CallOptions& options, auto&&... own) {
           if constexpr (check_call<M, decltype(own)...>()) {
-            if (!progress_of(module).ready) {  // options name what building makes
+            if (!build_state_of(module).ready) {  // options name what building makes
               build_for_call<M>(module, true, own...);
             }
             OptionsScope scope(module, options);

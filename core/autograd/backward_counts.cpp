@@ -66,10 +66,10 @@ std::shared_ptr<GradientSink> tell_sinks(std::span<const LeafRun> leaves, PassCo
   }
   ElementsOfRun& run = *Context::current().elements;
   const double samples = samples_of_microbatch();
-  counts.elements = run.keep_first(place_of_loss(), counts.elements / samples) * samples;
+  counts.elements = run.keep_first(current_loss_key(), counts.elements / samples) * samples;
   for (const auto& [number, sink] : sinks) {
     counts.elements = dynamic_cast<CountedSink&>(*sink).take_counts(counts);
-    run.keep(place_of_loss(), counts.elements / samples);
+    run.keep(current_loss_key(), counts.elements / samples);
   }
   return sinks.empty() ? nullptr : sinks.begin()->second;
 }
@@ -141,7 +141,7 @@ GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale 
   return leaf.add_to_grad(std::move(total), scale.nothing);
 }
 
-LossPlace place_of_loss() {
+LossKey current_loss_key() {
   const Loop* loop = Context::current().loop.get();
   return {loop != nullptr ? loop->source : 0, backward_in_pass()};
 }

@@ -71,7 +71,7 @@ class BackwardCounts {
 GradChange add_scaled_to_grad(LeafNode& leaf, Contribution total, GradientScale scale);
 
 /// The loss at which the current backward begins, as ElementsOfRun knows it.
-[[nodiscard]] LossPlace place_of_loss();
+[[nodiscard]] LossKey current_loss_key();
 
 /// True when `parameter` has a gradient and nothing counted in any backward that brought it.
 [[nodiscard]] bool counted_nothing(const Tensor& parameter);

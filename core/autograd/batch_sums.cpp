@@ -15,7 +15,7 @@ namespace {
 using Kind = std::vector<const BatchSumUse*>;
 
 /// The shape of one microbatch of `x`.
-Shape shape_of_piece(const Tensor& x) {
+Shape shape_of_microbatch(const Tensor& x) {
   Shape shape = x.shape();
   if (x.microbatches().per_microbatch) {
     shape.erase(0);
@@ -26,8 +26,8 @@ Shape shape_of_piece(const Tensor& x) {
 }
 
 bool have_like_samples(const Tensor& x, const Tensor& y) {
-  const Shape a = shape_of_piece(x);
-  const Shape b = shape_of_piece(y);
+  const Shape a = shape_of_microbatch(x);
+  const Shape b = shape_of_microbatch(y);
   return x.dtype() == y.dtype() && a.size() == b.size() && !a.empty() &&
          std::equal(a.begin() + 1, a.end(), b.begin() + 1);
 }
@@ -48,32 +48,32 @@ std::vector<Kind> sort_by_kind(std::span<const BatchSumUse> uses) {
   return kinds;
 }
 
-std::int32_t parts_of(const Kind& kind) {
-  std::int32_t parts = 1;
+std::int32_t microbatch_count_of(const Kind& kind) {
+  std::int32_t microbatch_count = 1;
   for (const BatchSumUse* use : kind) {
     for (const Tensor& x : use->inputs) {
-      parts = std::max(parts, x.microbatches().count);
+      microbatch_count = std::max(microbatch_count, x.microbatches().count);
     }
   }
-  return parts;
+  return microbatch_count;
 }
 
 bool depends_on_samples(const BatchSumUse& use) {
   return std::ranges::any_of(use.inputs, [](const Tensor& x) { return bool{x.microbatches()}; });
 }
 
-/// Input `i` of `use` as (parts, a microbatch's shape...), without borders.
-Tensor by_microbatch(const BatchSumUse& use, std::size_t i, std::int32_t parts) {
+/// Input `i` of `use` as (microbatches, a microbatch's shape...), without borders.
+Tensor by_microbatch(const BatchSumUse& use, std::size_t i, std::int32_t microbatch_count) {
   Tensor x = use.inputs[i];
   if (!x.microbatches()) {
     // Of what no sample had a part in each microbatch has a share; the first factor takes it.
-    const bool share = i == 0 && parts > 1 && !depends_on_samples(use);
-    x = repeat_microbatches(share ? x * (1.0 / parts) : x, parts);
+    const bool share = i == 0 && microbatch_count > 1 && !depends_on_samples(use);
+    x = repeat_microbatches(share ? x * (1.0 / microbatch_count) : x, microbatch_count);
   } else if (!x.microbatches().per_microbatch && x.microbatches().dim > 0) {
     x = stack_microbatches(x);
   }
-  Shape shape = shape_of_piece(x);
-  shape.insert(0, parts);
+  Shape shape = shape_of_microbatch(x);
+  shape.insert(0, microbatch_count);
   x = x.detach();
   x.get().set_microbatches({});
   return reshape(x, shape);
@@ -81,19 +81,19 @@ Tensor by_microbatch(const BatchSumUse& use, std::size_t i, std::int32_t parts) 
 
 /// The `i`-th inputs of all uses: each microbatch holds the samples of the first use, then those of
 /// the second, and so on.
-Tensor join_samples(const Kind& kind, std::size_t i, std::int32_t parts) {
+Tensor join_samples(const Kind& kind, std::size_t i, std::int32_t microbatch_count) {
   std::vector<Tensor> pieces;
   for (const BatchSumUse* use : kind) {
-    pieces.push_back(by_microbatch(*use, i, parts));
+    pieces.push_back(by_microbatch(*use, i, microbatch_count));
   }
   const Tensor all = concat(std::vector<TensorRef>(pieces.begin(), pieces.end()), 1);
   Shape shape = all.shape();
   shape.erase(0);
-  shape[0] *= parts;
+  shape[0] *= microbatch_count;
   Tensor joined = reshape(all, shape);
-  if (parts > 1) {
+  if (microbatch_count > 1) {
     joined = joined.detach();
-    joined.get().set_microbatches({.count = parts, .dim = 0});
+    joined.get().set_microbatches({.count = microbatch_count, .dim = 0});
   }
   return joined;
 }
@@ -101,9 +101,9 @@ Tensor join_samples(const Kind& kind, std::size_t i, std::int32_t parts) {
 Tensor sum_kind(const Kind& kind, const Tensor& destination) {
   std::vector<Tensor> inputs = kind[0]->inputs;
   if (kind.size() > 1) {
-    const std::int32_t parts = parts_of(kind);
+    const std::int32_t microbatch_count = microbatch_count_of(kind);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      inputs[i] = join_samples(kind, i, parts);
+      inputs[i] = join_samples(kind, i, microbatch_count);
     }
   }
   Outputs outputs{destination};
@@ -122,7 +122,7 @@ BatchSumUse::BatchSumUse(const OpDef& sum, std::span<const TensorRef> of, const 
 bool are_summed_together(std::span<const Tensor> inputs, std::int64_t weights) {
   std::int64_t samples = 0;
   for (const Tensor& x : inputs) {
-    samples += numel_of(shape_of_piece(x));
+    samples += numel_of(shape_of_microbatch(x));
   }
   return samples <= weights;
 }

@@ -37,7 +37,7 @@ class TapeNode : public RefCounted {
  private:
   friend class RunState;
   std::uint64_t run_ = 0;                ///< of backward, that discovered it last
-  RunTarget place_;                      ///< in that run
+  RunTarget target_;                     ///< in that run
   TapeNode* released_before_ = nullptr;  ///< in the list of nodes to delete
 };
 

@@ -197,7 +197,7 @@ void OpVjp::set_sparse(int i, Tensor ids, Tensor values) {
   }
   const SparseGradient rows{.ids = ids,
                             .values = values,
-                            .parts = ids.microbatches() ? ids.microbatches().count : 1,
+                            .microbatch_count = ids.microbatches() ? ids.microbatches().count : 1,
                             .first = Context::current().pass.first};
   if (LeafRun* leaf = run_.leaf_behind(op_, index(i)); leaf != nullptr) {
     leaf->add_sparse(rows);
@@ -208,7 +208,8 @@ void OpVjp::set_sparse(int i, Tensor ids, Tensor values) {
       repeated_leaf(run_, op_, index(i)) != nullptr) [[unlikely]] {
     fail_on_microbatches(node_.op->info.name, "takes ids that exist once a microbatch");
   }
-  set(i, rows.parts > 1 ? dense_apart(rows, input_meta(i)) : add_sparse({}, rows, input_meta(i)));
+  set(i, rows.microbatch_count > 1 ? dense_apart(rows, input_meta(i))
+                                   : add_sparse({}, rows, input_meta(i)));
 }
 
 }  // namespace tessera

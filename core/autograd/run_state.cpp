@@ -89,23 +89,23 @@ RunTarget RunState::expect(const TapeEdge& edge, bool rows) {
   }
   TapeNode& node = *edge.node;
   if (node.run_ != run_) {
-    node.place_ = add(node);
+    node.target_ = add(node);
     node.run_ = run_;
   }
-  if (node.place_.is_leaf()) {
-    leaf(node.place_).expect(rows);
+  if (node.target_.is_leaf()) {
+    leaf(node.target_).expect(rows);
   } else {
-    ++op(node.place_).pending;
+    ++op(node.target_).pending;
   }
-  return node.place_;
+  return node.target_;
 }
 
-void RunState::follow_edges(std::size_t place) {
-  const OpNode& node = *ops_[place].node;
+void RunState::follow_edges(std::size_t index) {
+  const OpNode& node = *ops_[index].node;
   if (targets_.size() < inputs_) {
     targets_.resize(std::size_t{2} * inputs_);
   }
-  std::size_t next = ops_[place].targets;
+  std::size_t next = ops_[index].targets;
   for (std::size_t i = 0; i < node.edges.size(); ++i) {
     targets_[next++] = expect(node.edges[i], brings_rows(node, i));
   }

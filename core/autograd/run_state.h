@@ -50,8 +50,8 @@ class RunState {
 
   [[nodiscard]] std::vector<OpRun>& ops() { return ops_; }
   [[nodiscard]] const std::vector<LeafRun>& leaves() const { return leaves_; }
-  [[nodiscard]] OpRun& op(RunTarget target) { return ops_[target.place()]; }
-  [[nodiscard]] LeafRun& leaf(RunTarget target) { return leaves_[target.place()]; }
+  [[nodiscard]] OpRun& op(RunTarget target) { return ops_[target.index()]; }
+  [[nodiscard]] LeafRun& leaf(RunTarget target) { return leaves_[target.index()]; }
   /// Where the gradients of an op's inputs go; nowhere for those that nobody wants.
   [[nodiscard]] std::span<RunTarget> targets(const OpRun& op) {
     return {targets_.data() + op.targets, op.node->edges.size()};
@@ -71,7 +71,7 @@ class RunState {
   /// True when others read what the node saved.
   [[nodiscard]] bool take(OpNode& node) const;
   [[nodiscard]] bool is_under_way_here(std::uint64_t run) const;
-  void follow_edges(std::size_t place);
+  void follow_edges(std::size_t index);
 
   const std::uint64_t run_;
   const bool keep_;

@@ -42,7 +42,7 @@ SparseGradient assemble(const std::vector<RowRange>& ranges, std::int64_t first,
   }
   return {.ids = concat(std::vector<TensorRef>(ids.begin(), ids.end())),
           .values = concat(std::vector<TensorRef>(values.begin(), values.end())),
-          .parts = static_cast<std::int32_t>(lengths.size()),
+          .microbatch_count = static_cast<std::int32_t>(lengths.size()),
           .first = first,
           .lengths = std::move(lengths)};
 }
@@ -93,20 +93,21 @@ Tensor flat_values(const SparseGradient& rows) {
 
 std::vector<std::int64_t> SparseGradient::borders() const {
   std::vector<std::int64_t> borders{0};
-  for (std::int32_t m = 0; m < parts; ++m) {
-    borders.push_back(borders.back() +
-                      (lengths.empty() ? count() / parts : lengths[static_cast<std::size_t>(m)]));
+  for (std::int32_t m = 0; m < microbatch_count; ++m) {
+    borders.push_back(borders.back() + (lengths.empty() ? count() / microbatch_count
+                                                        : lengths[static_cast<std::size_t>(m)]));
   }
   return borders;
 }
 
 SparseGradient SparseGradient::within(std::int64_t begin, std::int64_t size) const {
-  check<InternalError>(begin <= first && first + parts <= begin + size,
-                       "rows: microbatches out of range; got ", first, " to ", first + parts,
-                       ", expected a part of ", begin, " to ", begin + size);
+  check<InternalError>(begin <= first && first + microbatch_count <= begin + size,
+                       "rows: microbatches out of range; got ", first, " to ",
+                       first + microbatch_count, ", expected a part of ", begin, " to ",
+                       begin + size);
   SparseGradient wider = *this;
   wider.first = begin;
-  wider.parts = static_cast<std::int32_t>(size);
+  wider.microbatch_count = static_cast<std::int32_t>(size);
   const std::vector<std::int64_t> known = borders();
   wider.lengths.assign(static_cast<std::size_t>(size), 0);
   for (std::size_t m = 0; m + 1 < known.size(); ++m) {
@@ -118,7 +119,7 @@ SparseGradient SparseGradient::within(std::int64_t begin, std::int64_t size) con
 SparseGradient flattened(const SparseGradient& rows) {
   SparseGradient flat = rows;
   flat.ids = contiguous(cast(rows.ids.detach(), DType::i64));
-  flat.ids.get().set_microbatches({});  // `parts` and `lengths` say where they lie
+  flat.ids.get().set_microbatches({});  // `microbatch_count` and `lengths` say where they lie
   flat.ids = reshape(flat.ids, {rows.count()});
   flat.values = flat_values(rows);
   return flat;
@@ -143,12 +144,13 @@ SparseGradient merge_uses(std::span<const SparseGradient> uses) {
     return uses[0];
   }
   const std::vector<SparseGradient> dense = dense_copies(uses);
-  const std::int32_t parts = std::ranges::max(uses, {}, &SparseGradient::parts).parts;
+  const std::int32_t microbatch_count =
+      std::ranges::max(uses, {}, &SparseGradient::microbatch_count).microbatch_count;
   std::vector<RowRange> ranges;
-  std::vector<std::int64_t> lengths(static_cast<std::size_t>(parts));
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(microbatch_count));
   for (std::size_t m = 0; m < lengths.size(); ++m) {
     for (const SparseGradient& use : dense) {
-      const std::vector<std::int64_t> borders = use.within(use.first, parts).borders();
+      const std::vector<std::int64_t> borders = use.within(use.first, microbatch_count).borders();
       ranges.push_back({&use, borders[m], borders[m + 1]});
       lengths[m] += borders[m + 1] - borders[m];
     }
@@ -172,7 +174,7 @@ SparseGradient append_passes(std::span<const SparseGradient> passes) {
     check<InternalError>(pass.first >= first + before, "rows: passes out of order; got microbatch ",
                          pass.first, ", expected one from ", first + before, " on");
     const std::int64_t gap = pass.first - first - before;
-    const SparseGradient wider = pass.within(pass.first - gap, gap + pass.parts);
+    const SparseGradient wider = pass.within(pass.first - gap, gap + pass.microbatch_count);
     lengths.insert(lengths.end(), wider.lengths.begin(), wider.lengths.end());
     ranges.push_back({&pass, 0, pass.count()});
   }
@@ -184,7 +186,7 @@ Tensor add_sparse(const Tensor& dense, const SparseGradient& rows, const TensorM
   if (!is_even(rows.lengths)) {
     return add_sparse(dense, fill_up(rows), parameter, destination);
   }
-  const AddRows::Attrs attrs{.rows = parameter.shape[0], .parts = rows.parts};
+  const AddRows::Attrs attrs{.rows = parameter.shape[0], .microbatch_count = rows.microbatch_count};
   return call_into<AddRows>(destination, {rows.values, rows.ids, dense}, attrs);
 }
 

@@ -9,11 +9,11 @@
 namespace tessera {
 
 /// The gradient of an embedding's rows, kept compact: `values`[i] belongs to row `ids`[i] of the
-/// parameter. Both hold whole microbatches in order, `parts` of them.
+/// parameter. Both hold whole microbatches in order, `microbatch_count` of them.
 struct SparseGradient {
   Tensor ids;     ///< (...) integers
   Tensor values;  ///< (..., width)
-  std::int32_t parts = 1;
+  std::int32_t microbatch_count = 1;
   std::int64_t first = 0;               ///< index in the global batch of the first microbatch
   std::vector<std::int64_t> lengths{};  ///< rows of each microbatch; empty: equally many in each
 

@@ -10,13 +10,13 @@ namespace tessera {
 class RunTarget {
  public:
   RunTarget() = default;
-  static RunTarget op(std::size_t place) { return RunTarget(static_cast<std::uint32_t>(place)); }
-  static RunTarget leaf(std::size_t place) {
-    return RunTarget(static_cast<std::uint32_t>(place) | kLeaf);
+  static RunTarget op(std::size_t index) { return RunTarget(static_cast<std::uint32_t>(index)); }
+  static RunTarget leaf(std::size_t index) {
+    return RunTarget(static_cast<std::uint32_t>(index) | kLeaf);
   }
   [[nodiscard]] bool is_nowhere() const { return bits_ == kNowhere; }
   [[nodiscard]] bool is_leaf() const { return !is_nowhere() && (bits_ & kLeaf) != 0; }
-  [[nodiscard]] std::size_t place() const { return bits_ & ~kLeaf; }
+  [[nodiscard]] std::size_t index() const { return bits_ & ~kLeaf; }
 
  private:
   explicit RunTarget(std::uint32_t bits) : bits_(bits) {}

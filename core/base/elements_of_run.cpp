@@ -2,17 +2,17 @@
 
 namespace tessera {
 
-void ElementsOfRun::keep(const LossPlace& place, double elements) {
+void ElementsOfRun::keep(const LossKey& loss, double elements) {
   const std::lock_guard lock(mutex_);
-  known_[place] = elements;
+  known_[loss] = elements;
 }
 
-double ElementsOfRun::keep_first(const LossPlace& place, double elements) {
+double ElementsOfRun::keep_first(const LossKey& loss, double elements) {
   const std::lock_guard lock(mutex_);
-  return known_.emplace(place, elements).first->second;
+  return known_.emplace(loss, elements).first->second;
 }
 
-std::map<LossPlace, double> ElementsOfRun::all() const {
+std::map<LossKey, double> ElementsOfRun::all() const {
   const std::lock_guard lock(mutex_);
   return known_;
 }

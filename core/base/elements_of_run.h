@@ -10,11 +10,11 @@
 namespace tessera {
 
 /// A loss of a run: what one backward of every step begins at.
-struct LossPlace {
+struct LossKey {
   std::uint64_t source = 0;  ///< of the loop's batches (Loop::source); 0 without a loop
   std::size_t backward = 0;  ///< its number in a pass
 
-  friend auto operator<=>(const LossPlace&, const LossPlace&) = default;
+  friend auto operator<=>(const LossKey&, const LossKey&) = default;
 };
 
 /// The n of a run's losses: how many elements a sample has by shape in the first step with such a
@@ -26,14 +26,14 @@ struct LossPlace {
 class ElementsOfRun {
  public:
   /// Keeps `elements` of a sample, in place of what was known.
-  void keep(const LossPlace& place, double elements);
+  void keep(const LossKey& loss, double elements);
   /// Keeps `elements` unless another thread was first; returns what is kept.
-  double keep_first(const LossPlace& place, double elements);
-  [[nodiscard]] std::map<LossPlace, double> all() const;
+  double keep_first(const LossKey& loss, double elements);
+  [[nodiscard]] std::map<LossKey, double> all() const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<LossPlace, double> known_;
+  std::map<LossKey, double> known_;
 };
 
 }  // namespace tessera

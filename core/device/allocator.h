@@ -33,17 +33,17 @@ void deallocate(const MemoryBlock& block) noexcept;
 std::size_t trim_memory() noexcept;
 
 /// Owns a block; for workspaces. Movable.
-class HeldBlock {
+class HeldMemory {
  public:
-  HeldBlock() = default;
-  explicit HeldBlock(std::size_t nbytes, MemoryCategory category = MemoryCategory::workspace)
+  HeldMemory() = default;
+  explicit HeldMemory(std::size_t nbytes, MemoryCategory category = MemoryCategory::workspace)
       : block_(allocate(nbytes, category)) {}
-  HeldBlock(HeldBlock&& other) noexcept : block_(std::exchange(other.block_, {})) {}
-  HeldBlock& operator=(HeldBlock&& other) noexcept {
+  HeldMemory(HeldMemory&& other) noexcept : block_(std::exchange(other.block_, {})) {}
+  HeldMemory& operator=(HeldMemory&& other) noexcept {
     std::swap(block_, other.block_);
     return *this;
   }
-  ~HeldBlock() { deallocate(block_); }
+  ~HeldMemory() { deallocate(block_); }
 
   [[nodiscard]] std::byte* data() const noexcept { return block_.data; }
   [[nodiscard]] std::size_t nbytes() const noexcept { return block_.nbytes; }

@@ -40,17 +40,17 @@ std::size_t left_on_machine() {
 }
 
 /// The files of a version of control groups.
-struct GroupFiles {
+struct CgroupFiles {
   const char* limit;
   const char* use;
   const char* inactive;  ///< in memory.stat: pages of files, which count as used and can go
   const char* active;
 };
-constexpr GroupFiles kV1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file",
-                         "total_active_file"};
-constexpr GroupFiles kV2{"/memory.max", "/memory.current", "inactive_file", "active_file"};
+constexpr CgroupFiles kV1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file",
+                          "total_active_file"};
+constexpr CgroupFiles kV2{"/memory.max", "/memory.current", "inactive_file", "active_file"};
 
-std::size_t left_in_group(const std::string& folder, const GroupFiles& files) {
+std::size_t left_in_cgroup(const std::string& folder, const CgroupFiles& files) {
   const auto limit = number_of(folder + files.limit);
   const auto used = number_of(folder + files.use);
   if (!limit || !used) {
@@ -64,17 +64,17 @@ std::size_t left_in_group(const std::string& folder, const GroupFiles& files) {
 }
 
 /// The bytes that the group and all that it is part of leave.
-std::size_t left_in_groups(const std::string& root, std::string path, const GroupFiles& files) {
-  std::size_t left = left_in_group(root, files);
+std::size_t left_in_cgroups(const std::string& root, std::string path, const CgroupFiles& files) {
+  std::size_t left = left_in_cgroup(root, files);
   while (path.size() > 1) {
-    left = std::min(left, left_in_group(root + path, files));
+    left = std::min(left, left_in_cgroup(root + path, files));
     path.erase(path.rfind('/'));
   }
   return left;
 }
 
 /// Lines of /proc/self/cgroup are "number:controllers:path"; v2 has no controllers.
-std::size_t left_in_groups() {
+std::size_t left_in_cgroups() {
   std::size_t left = kUnlimited;
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -86,9 +86,9 @@ std::size_t left_in_groups() {
     const std::string controllers = line.substr(begin, end - begin);
     const std::string path = line.substr(end + 1);
     if (controllers.empty()) {
-      left = std::min(left, left_in_groups("/sys/fs/cgroup", path, kV2));
+      left = std::min(left, left_in_cgroups("/sys/fs/cgroup", path, kV2));
     } else if (controllers == "memory") {
-      left = std::min(left, left_in_groups("/sys/fs/cgroup/memory", path, kV1));
+      left = std::min(left, left_in_cgroups("/sys/fs/cgroup/memory", path, kV1));
     }
   }
   return left;
@@ -97,7 +97,7 @@ std::size_t left_in_groups() {
 }  // namespace
 
 std::size_t available_memory() {
-  return std::min(left_on_machine(), left_in_groups());
+  return std::min(left_on_machine(), left_in_cgroups());
 }
 
 bool is_available(std::size_t nbytes) {

@@ -22,7 +22,7 @@ class KernelJob;  // core/dispatch/kernel_job.h
 
 /// Memory of a device, and the point in its home stream's queue from which on it is free of
 /// whatever held it before.
-struct DeviceBlock {
+struct DeviceMemory {
   MemoryBlock memory;
   Ticket free_from;
 };
@@ -44,7 +44,7 @@ struct DeviceBackend {
   int (*count)();
   /// Uninitialised memory for work on `home`, counted under `category`; of 0 bytes too. Throws
   /// DeviceError when there is not so much left.
-  DeviceBlock (*allocate)(const StreamId& home, std::size_t nbytes, MemoryCategory category);
+  DeviceMemory (*allocate)(const StreamId& home, std::size_t nbytes, MemoryCategory category);
   /// Takes it back once home's work so far and `others` are done. Waits for nothing itself.
   void (*deallocate)(const MemoryBlock& block, const StreamId& home,
                      std::span<const Ticket> others) noexcept;

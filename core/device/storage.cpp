@@ -28,7 +28,7 @@ Storage::Storage(std::size_t nbytes, Device device, MemoryCategory category)
     return;
   }
   check_available(device);
-  const DeviceBlock block = backend_of(device.type).allocate(home_, nbytes, category);
+  const DeviceMemory block = backend_of(device.type).allocate(home_, nbytes, category);
   block_ = block.memory;
   after_write(*this, block.free_from);
 }

@@ -206,7 +206,7 @@ void launch(const Call& call, const Outputs& destinations) {
   const std::span<TensorImpl* const> out(outputs.data(), outputs.size());
   Kernel kernel(call.op.info.name, in, out);
   if (call.split != nullptr) [[unlikely]] {
-    kernel.set_microbatches(call.split->sum_parts, call.split->per_microbatch);
+    kernel.set_microbatches(call.split->summed_microbatches, call.split->per_microbatch);
   }
   launch_kernel(call.op, kernel, in, out, call.attrs);
   for (const Tensor& y : destinations) {

@@ -52,18 +52,18 @@ struct DimLabels {
 
 /// How an op's inputs and outputs may be cut, like the letters of an einsum: cutting every dim that
 /// carries a label cuts the computation into independent pieces. If an output has the label, its
-/// pieces are concatenated there. If an output lacks it, the pieces are combined by `reduction`.
+/// pieces are concatenated there. If an output lacks it, the pieces are combined as `partial` says.
 ///
 /// matmul is {ik, kj} -> ij: i and j cut the output, k makes partial sums.
 struct ShardRule {
-  enum class Reduction : std::uint8_t {
+  enum class Partial : std::uint8_t {
     none,  ///< pieces of outputs without the label cannot be combined
     sum,   ///< they are partial sums
   };
 
   InlineVector<DimLabels, 4> inputs;
   InlineVector<DimLabels, 3> outputs;
-  Reduction reduction = Reduction::none;
+  Partial partial = Partial::none;
 };
 
 /// What cutting some inputs of an op along one axis means for the op.

@@ -11,7 +11,7 @@ namespace {
 
 /// True when an elementwise op can treat the dim of pieces as one more dim of its operands. What
 /// all pieces share is a number then: a kernel may round otherwise where an operand is repeated.
-bool broadcasts_over_pieces(std::span<const TensorRef> inputs) {
+bool broadcasts_over_microbatches(std::span<const TensorRef> inputs) {
   int stacked_ndim = -1;
   for (const Tensor& x : inputs) {
     if (x.defined() && x.microbatches().per_microbatch) {
@@ -31,19 +31,19 @@ bool broadcasts_over_pieces(std::span<const TensorRef> inputs) {
   return true;
 }
 
-std::int32_t common_parts(const char* op, std::span<const TensorRef> inputs) {
-  std::int32_t parts = 0;
+std::int32_t common_microbatch_count(const char* op, std::span<const TensorRef> inputs) {
+  std::int32_t microbatch_count = 0;
   for (const Tensor& x : inputs) {
     if (x.defined() && x.microbatches()) {
-      check(parts == 0 || parts == x.microbatches().count, op,
-            ": inputs hold different numbers of microbatches; got ", parts, " and ",
+      check(microbatch_count == 0 || microbatch_count == x.microbatches().count, op,
+            ": inputs hold different numbers of microbatches; got ", microbatch_count, " and ",
             x.microbatches().count,
             ", expected one number; what a loop keeps from one pass to another is kept for each "
             "Context::current().pass.first");
-      parts = x.microbatches().count;
+      microbatch_count = x.microbatches().count;
     }
   }
-  return parts;
+  return microbatch_count;
 }
 
 bool holds_samples(const Tensor& x) {
@@ -129,12 +129,12 @@ void fail_on_other_borders(const char* op) {
 SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs, const void* attrs,
                      const CallContext& context) {
   SplitPlan plan;
-  plan.parts = common_parts(op.info.name, inputs);
+  plan.microbatch_count = common_microbatch_count(op.info.name, inputs);
   for (const Tensor& x : inputs) {
     plan.per_microbatch_inputs |= x.defined() && x.microbatches().per_microbatch;
   }
   if (plan.per_microbatch_inputs) {
-    plan.loop = !op.info.elementwise || !broadcasts_over_pieces(inputs);
+    plan.loop = !op.info.elementwise || !broadcasts_over_microbatches(inputs);
     plan.samples = plan.loop ? std::int8_t{-1} : common_sample_dim(op, inputs);
     return plan;
   }
@@ -145,10 +145,10 @@ SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs, const v
   const bool in_runs =
       std::ranges::all_of(inputs, [](const Tensor& x) { return !x.defined() || lie_in_runs(x); });
   // Of one microbatch as well, what is no sum over samples: the gradient may mix them inside it.
-  const bool apart = plan.parts > 1 || rule.reduction == ShardRule::Reduction::none;
+  const bool apart = plan.microbatch_count > 1 || rule.partial == ShardRule::Partial::none;
   plan.loop = use.sums && apart && !(op.info.sums_microbatches && in_runs);
-  if (use.sums && plan.parts > 1 && !plan.loop) {
-    plan.sum_parts = plan.parts;
+  if (use.sums && plan.microbatch_count > 1 && !plan.loop) {
+    plan.summed_microbatches = plan.microbatch_count;
     plan.per_microbatch = context.batch_sum == BatchSum::per_microbatch;
   }
   return plan;
@@ -156,18 +156,20 @@ SplitPlan plan_split(const OpDef& op, std::span<const TensorRef> inputs, const v
 
 void SplitPlan::set_microbatches(Infer& infer) const {
   const MicrobatchLayout pieces{
-      .count = parts, .dim = 0, .per_microbatch = true, .samples = samples};
+      .count = microbatch_count, .dim = 0, .per_microbatch = true, .samples = samples};
   const std::span<OutputSpec> specs = infer.outputs();
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (per_microbatch_inputs) {
       specs[i].microbatches = pieces;
     } else if (output_dims[i] >= 0) {
-      if (specs[i].shape[output_dims[i]] % parts != 0) {  // a reshape that takes samples apart
+      if (specs[i].shape[output_dims[i]] % microbatch_count !=
+          0) {  // a reshape that takes samples apart
         fail_on_microbatches(infer.op(), "mixes samples");
       }
-      specs[i].microbatches = {.count = parts, .dim = output_dims[i], .per_microbatch = false};
+      specs[i].microbatches = {
+          .count = microbatch_count, .dim = output_dims[i], .per_microbatch = false};
     } else if (per_microbatch) {
-      specs[i].shape.insert(0, parts);
+      specs[i].shape.insert(0, microbatch_count);
       specs[i].microbatches = pieces;
     }
   }

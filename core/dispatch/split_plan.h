@@ -14,9 +14,9 @@ namespace tessera {
 struct SplitPlan {
   /// Per output: the dim that carries the cut on, or -1 when the op sums over it.
   InlineVector<std::int8_t, 3> output_dims;
-  std::int32_t parts = 1;
-  std::int32_t sum_parts = 1;   ///< what the kernel is told: pieces of its sums
-  bool per_microbatch = false;  ///< sums are wanted one a microbatch, in a new dim 0
+  std::int32_t microbatch_count = 1;
+  std::int32_t summed_microbatches = 1;  ///< what the kernel is told: pieces of its sums
+  bool per_microbatch = false;           ///< sums are wanted one a microbatch, in a new dim 0
   bool per_microbatch_inputs =
       false;                 ///< some inputs exist once a microbatch, or came of such values
   std::int8_t samples = -1;  ///< MicrobatchLayout::samples of an elementwise op's results then
@@ -27,7 +27,7 @@ struct SplitPlan {
 
   /// Sets the layouts of the outputs, and gives sums a microbatch their dim of pieces.
   void apply(Infer& infer) const {
-    if (parts > 1 || !output_dims.empty()) [[unlikely]] {
+    if (microbatch_count > 1 || !output_dims.empty()) [[unlikely]] {
       set_microbatches(infer);
     }
   }

@@ -35,7 +35,7 @@ void AddRows::reference(Kernel& k, const Attrs& attrs) {
   const TensorImpl& values = k.input(0);
   const TensorImpl& ids = k.input(1);
   const std::int64_t width = values.shape.back();
-  const std::int64_t per_part = ids.numel() / attrs.parts;
+  const std::int64_t microbatch_size = ids.numel() / attrs.microbatch_count;
   std::map<std::int64_t, std::vector<double>> sums;  // of a row: one block a microbatch
   StridedCounter<1> at_id(ids.shape, {ids.strides});
   StridedCounter<1> at_value(values.shape, {values.strides});
@@ -44,9 +44,9 @@ void AddRows::reference(Kernel& k, const Attrs& attrs) {
     check(id >= 0 && id < attrs.rows, "add_rows: id out of range; got ", id, ", expected [0, ",
           attrs.rows, ")");
     std::vector<double>& blocks = sums[id];
-    blocks.resize(static_cast<std::size_t>(attrs.parts * width));
+    blocks.resize(static_cast<std::size_t>(attrs.microbatch_count * width));
     for (std::int64_t j = 0; j < width; ++j, at_value.next()) {
-      blocks[static_cast<std::size_t>(i / per_part * width + j)] +=
+      blocks[static_cast<std::size_t>(i / microbatch_size * width + j)] +=
           load_as<double>(values, at_value.offsets[0]);
     }
   }
@@ -60,7 +60,7 @@ void AddRows::reference(Kernel& k, const Attrs& attrs) {
     store_as(out, at.offsets[0], base);
   }
   for (auto& [id, blocks] : sums) {
-    tree_sum(blocks, attrs.parts, width);
+    tree_sum(blocks, attrs.microbatch_count, width);
     for (std::int64_t j = 0; j < width; ++j) {
       const std::int64_t to = id * out.strides[0] + j * out.strides[1];
       store_as(out, to, load_as<double>(out, to) + blocks[static_cast<std::size_t>(j)]);

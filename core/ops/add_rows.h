@@ -11,9 +11,9 @@ struct AddRows {
                                .sees_microbatches = true,
                                .saved_inputs = 0b010};
   struct Attrs {
-    std::int64_t rows = 0;   ///< of the result
-    std::int32_t parts = 1;  ///< microbatches in `ids`, equal blocks in order
-    void fields(auto&& see) const { see("rows", rows), see("parts", parts); }
+    std::int64_t rows = 0;              ///< of the result
+    std::int32_t microbatch_count = 1;  ///< microbatches in `ids`, equal blocks in order
+    void fields(auto&& see) const { see("rows", rows), see("microbatch_count", microbatch_count); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };
   static void infer(Infer& c, const Attrs& attrs);

@@ -26,7 +26,7 @@ double element(const TensorImpl& weight, std::int64_t id, std::int64_t column) {
 /// What one element of a bag is, and where it comes from.
 struct Reduced {
   double value = 0;
-  std::int64_t place = -1;
+  std::int64_t index = -1;
 };
 
 Reduced reduce(const Bags& bags, std::int64_t bag, const TensorImpl& weight, std::int64_t column,
@@ -39,7 +39,7 @@ Reduced reduce(const Bags& bags, std::int64_t bag, const TensorImpl& weight, std
     const double value = element(weight, bags.id(i), column) * factors[static_cast<std::size_t>(i)];
     if (mode != BagMode::max) {
       result.value += value;
-    } else if (result.place < 0 || value > result.value) {
+    } else if (result.index < 0 || value > result.value) {
       result = {value, i - bags.begin(bag)};
     }
   }
@@ -63,25 +63,25 @@ void EmbeddingBag::reference(Kernel& k, const Attrs& attrs) {
   const Bags bags(k, 0, attrs);
   const std::vector<double> factors = factors_of(k, 3, k.input(1).numel());
   std::vector<double> values;
-  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> indices;
   for (std::int64_t bag = 0; bag < bags.count(); ++bag) {
     for (std::int64_t j = 0; j < weight.shape[1]; ++j) {
       const Reduced r = reduce(bags, bag, weight, j, factors, attrs.mode);
       values.push_back(r.value);
-      places.push_back(r.place);
+      indices.push_back(r.index);
     }
   }
   store_values(k.output(0), values);
   if (attrs.mode == BagMode::max) {
-    store_values(k.output(1), places);
+    store_values(k.output(1), indices);
   }
 }
 
 void EmbeddingBag::vjp(Vjp& v, const Attrs& attrs) {
   const auto optional = [&](int i) { return v.has_input(i) ? v.input(i) : Tensor(); };
-  const Tensor places = attrs.mode == BagMode::max ? v.output(1) : Tensor();
+  const Tensor indices = attrs.mode == BagMode::max ? v.output(1) : Tensor();
   const Outputs gradients = call_all<EmbeddingBagBackward>(
-      {v.gradient(), v.input(0), v.input(1), optional(2), optional(3), places}, attrs);
+      {v.gradient(), v.input(0), v.input(1), optional(2), optional(3), indices}, attrs);
   if (v.needs(0)) {
     v.set_sparse(0, v.input(1), gradients[0]);
   }
@@ -106,11 +106,11 @@ void EmbeddingBagBackward::infer(Infer& c, const Attrs& attrs) {
   const Shape reduced{bags, width};
   check_shape(c.op(), "gradient", c.input(0).shape(), reduced);
   check_floating(c.op(), "gradient", c.input(0).dtype());
-  check((attrs.mode == BagMode::max) == c.has_input(5), c.op(), ": places go with mode max; got ",
+  check((attrs.mode == BagMode::max) == c.has_input(5), c.op(), ": indices go with mode max; got ",
         c.has_input(5) ? "some, expected none" : "none, expected some");
   if (c.has_input(5)) {
-    check_shape(c.op(), "places", c.input(5).shape(), reduced);
-    check_i64(c.op(), "places", c.input(5).dtype());
+    check_shape(c.op(), "indices", c.input(5).shape(), reduced);
+    check_i64(c.op(), "indices", c.input(5).dtype());
   }
   Shape rows = c.input(2).shape();
   rows.push_back(width);
@@ -126,7 +126,7 @@ void EmbeddingBagBackward::reference(Kernel& k, const Attrs& attrs) {
   const auto width = static_cast<std::size_t>(weight.shape[1]);
   const std::vector<double> gradient = dense_values<double>(k.input(0));
   const std::vector<double> factors = factors_of(k, 4, k.input(2).numel());
-  const auto places =
+  const auto indices =
       k.has_input(5) ? dense_values<std::int64_t>(k.input(5)) : std::vector<std::int64_t>();
   std::vector<double> rows(factors.size() * width);
   std::vector<double> to_factors(factors.size());
@@ -136,7 +136,7 @@ void EmbeddingBagBackward::reference(Kernel& k, const Attrs& attrs) {
       for (std::size_t j = 0; bags.counts(i) && j < width; ++j) {
         const std::size_t from = static_cast<std::size_t>(bag) * width + j;
         const auto id = static_cast<std::size_t>(i);
-        const bool taken = places.empty() || places[from] == i - bags.begin(bag);
+        const bool taken = indices.empty() || indices[from] == i - bags.begin(bag);
         rows[id * width + j] = taken ? gradient[from] * factors[id] / divisor : 0;
         to_factors[id] +=
             gradient[from] * element(weight, bags.id(i), static_cast<std::int64_t>(j));

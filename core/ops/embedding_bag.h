@@ -21,7 +21,7 @@ struct BagAttrs {
 };
 
 /// Inputs: weight, ids, offsets and weights of the ids; the last two may be missing. Outputs: the
-/// bags and, for max, the place in its bag that each element comes from, -1 in empty bags.
+/// bags and, for max, the index in its bag that each element comes from, -1 in empty bags.
 struct EmbeddingBag {
   static constexpr OpInfo info{.name = "embedding_bag",
                                .doc = "bags of rows of `weight` reduced to one row each",
@@ -35,8 +35,9 @@ struct EmbeddingBag {
   static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
-/// Inputs: gradient of the bags, then those of EmbeddingBag, then the places. Outputs: the gradient
-/// of the row of every id and, when the ids have weights, of those. It has no gradient itself.
+/// Inputs: gradient of the bags, then those of EmbeddingBag, then the indices. Outputs: the
+/// gradient of the row of every id and, when the ids have weights, of those. It has no gradient
+/// itself.
 struct EmbeddingBagBackward {
   static constexpr OpInfo info{.name = "embedding_bag_backward",
                                .doc = "the gradient of embedding_bag for every id",

@@ -92,7 +92,7 @@ ShardRule Linear::shard(const Infer& c, const Attrs&) {
   const int ndim = c.input(0).ndim();
   // Partial sums would each add the bias, so with one the inner dim stays whole.
   const std::int8_t in = c.has_input(2) ? DimLabels::kWhole : kIn;
-  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  ShardRule rule{.partial = ShardRule::Partial::sum};
   rule.inputs.push_back(row_labels(ndim, in));
   rule.inputs.push_back(weight_labels(in));
   DimLabels& bias = rule.inputs.emplace_back(c.has_input(2) ? 1 : 0);
@@ -143,7 +143,7 @@ void LinearBackwardInput::vjp(Vjp& v, const Attrs& attrs) {
 
 ShardRule LinearBackwardInput::shard(const Infer& c, const Attrs&) {
   const int ndim = c.input(0).ndim();
-  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  ShardRule rule{.partial = ShardRule::Partial::sum};
   rule.inputs.push_back(row_labels(ndim, kOut));
   rule.inputs.push_back(weight_labels(kIn));
   rule.outputs.push_back(row_labels(ndim, kIn));

@@ -68,7 +68,7 @@ void LinearBackwardWeight::vjp(Vjp& v, const Attrs& attrs) {
 ShardRule LinearBackwardWeight::shard(const Infer& c, const Attrs&) {
   const int ndim = c.input(0).ndim();
   const std::int8_t labels[2] = {kMaxDims, kMaxDims + 1};
-  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  ShardRule rule{.partial = ShardRule::Partial::sum};
   DimLabels& result = rule.outputs.emplace_back(2);
   for (int i = 0; i < 2; ++i) {
     DimLabels& rows = rule.inputs.emplace_back(DimLabels::numbered(ndim));
@@ -105,7 +105,7 @@ void LinearBackwardBias::vjp(Vjp& v, const Attrs&) {
 
 ShardRule LinearBackwardBias::shard(const Infer& c, const Attrs&) {
   const int ndim = c.input().ndim();
-  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  ShardRule rule{.partial = ShardRule::Partial::sum};
   rule.inputs.push_back(DimLabels::numbered(ndim));
   rule.outputs.emplace_back(1)[0] = static_cast<std::int8_t>(ndim - 1);
   return rule;

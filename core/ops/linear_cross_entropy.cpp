@@ -25,13 +25,14 @@ const Setting<std::int64_t> head_bytes{
     "TESSERA_HEAD_BYTES", std::int64_t{256} << 20,
     "Most bytes of logits that linear_cross_entropy holds at a time (at least 256 rows)"};
 
-std::int32_t parts_of(const Tensor& x) {
+std::int32_t microbatch_count_of(const Tensor& x) {
   return x.microbatches() ? x.microbatches().count : 1;
 }
 
-MicrobatchLayout pieces(std::int32_t parts) {
-  return parts > 1 ? MicrobatchLayout{.count = parts, .dim = 0, .per_microbatch = true}
-                   : MicrobatchLayout{};
+MicrobatchLayout layout_per_microbatch(std::int32_t microbatch_count) {
+  return microbatch_count > 1
+             ? MicrobatchLayout{.count = microbatch_count, .dim = 0, .per_microbatch = true}
+             : MicrobatchLayout{};
 }
 
 /// The gradients that forward assumed, rounded as those that arrive.
@@ -131,9 +132,10 @@ void LinearCrossEntropy::infer(Infer& c, const Attrs& attrs) {
   const Tensor& weight = c.input(1);
   check_inputs(c.op(), x, weight, c.input(2));
   check_probability(c.op(), "label smoothing", attrs.label_smoothing);
-  const std::int32_t parts = parts_of(x);
+  const std::int32_t microbatch_count = microbatch_count_of(x);
   const DType dtype = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  c.add_output(parts > 1 ? Shape{parts} : Shape{}, dtype, pieces(parts));
+  c.add_output(microbatch_count > 1 ? Shape{microbatch_count} : Shape{}, dtype,
+               layout_per_microbatch(microbatch_count));
   if (attrs.gradients) {
     c.add_output(x.shape(), x.dtype(), x.microbatches());
     c.add_output(weight.shape(), weight.dtype());
@@ -205,24 +207,26 @@ void LinearCrossEntropyBackward::infer(Infer& c, const Attrs& attrs) {
   const Tensor& x = c.input(1);
   const Tensor& weight = c.input(2);
   check_inputs(c.op(), x, weight, c.input(3));
-  const std::int32_t parts = parts_of(x);
-  check(c.input(0).numel() == parts && is_floating(c.input(0).dtype()), c.op(),
-        ": wrong gradient; got ", c.input(0).shape(), " ", c.input(0).dtype(), ", expected ", parts,
-        " floating numbers");
+  const std::int32_t microbatch_count = microbatch_count_of(x);
+  check(c.input(0).numel() == microbatch_count && is_floating(c.input(0).dtype()), c.op(),
+        ": wrong gradient; got ", c.input(0).shape(), " ", c.input(0).dtype(), ", expected ",
+        microbatch_count, " floating numbers");
   Shape shape = weight.shape();
   if (attrs.per_microbatch) {
-    shape.insert(0, parts);
+    shape.insert(0, microbatch_count);
   }
   c.add_output(x.shape(), x.dtype(), x.microbatches());
-  c.add_output(shape, weight.dtype(), attrs.per_microbatch ? pieces(parts) : MicrobatchLayout{});
+  c.add_output(shape, weight.dtype(),
+               attrs.per_microbatch ? layout_per_microbatch(microbatch_count) : MicrobatchLayout{});
 }
 
 void LinearCrossEntropyBackward::reference(Kernel& k, const Attrs& attrs) {
   LossHead head(k.input(1), k.input(2), k.input(3), attrs.head);
   head.run(dense_values<double>(k.input(0)));
   store_values(k.output(0), head.to_x());
-  const std::int32_t parts = head.parts();
-  store_microbatch_sums(k.output(1), std::move(head).to_weight(), parts, attrs.per_microbatch);
+  const std::int32_t microbatch_count = head.microbatch_count();
+  store_microbatch_sums(k.output(1), std::move(head).to_weight(), microbatch_count,
+                        attrs.per_microbatch);
 }
 
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,

@@ -44,8 +44,8 @@ struct LinearCrossEntropyAttrs {
 };
 
 /// Inputs: x (..., n), weight (V, n), targets (...) of an integer dtype. Outputs: the mean loss of
-/// each microbatch, () or (parts), f32 or f64; the gradients of x and weight in their dtypes, the
-/// latter summed over the microbatches, if wanted.
+/// each microbatch, () or (microbatches), f32 or f64; the gradients of x and weight in their
+/// dtypes, the latter summed over the microbatches, if wanted.
 struct LinearCrossEntropy {
   static constexpr OpInfo info{.name = "linear_cross_entropy",
                                .doc = "mean cross entropy of the logits x weight^T",
@@ -61,8 +61,8 @@ struct LinearCrossEntropy {
   static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
-/// Inputs: the gradient of the loss, () or (parts); x, weight, targets. Outputs: the gradients of x
-/// and weight.
+/// Inputs: the gradient of the loss, () or (microbatches); x, weight, targets. Outputs: the
+/// gradients of x and weight.
 struct LinearCrossEntropyBackward {
   static constexpr OpInfo info{.name = "linear_cross_entropy_backward",
                                .doc = "the gradients of linear_cross_entropy",
@@ -70,7 +70,8 @@ struct LinearCrossEntropyBackward {
                                .sees_microbatches = true};
   struct Attrs {
     LinearCrossEntropyAttrs head;
-    bool per_microbatch = false;  ///< the weight's gradient is (parts, V, n), one a microbatch
+    bool per_microbatch =
+        false;  ///< the weight's gradient is (microbatches, V, n), one a microbatch
     void fields(auto&& see) const { see("head", head), see("per_microbatch", per_microbatch); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
   };

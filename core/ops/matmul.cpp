@@ -160,7 +160,7 @@ ShardRule Matmul::shard(const Infer& c, const Attrs& attrs) {
   const auto row = static_cast<std::int8_t>(out.size() - 2);
   const auto column = static_cast<std::int8_t>(out.size() - 1);
   const auto inner = static_cast<std::int8_t>(out.size());
-  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  ShardRule rule{.partial = ShardRule::Partial::sum};
   for (int i = 0; i < 2; ++i) {
     const Shape& shape = c.input(i).shape();
     DimLabels& labels = rule.inputs.emplace_back(shape.size());

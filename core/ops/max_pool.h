@@ -8,11 +8,11 @@
 namespace tessera {
 
 /// Input x (N, C, in...), real. Outputs (N, C, out...): the largest element of each window, the
-/// first of equal ones and the last NaN, and its place in the plane of x, counted row-major, as
-/// i64. A window that lies in the padding alone has the least number there is, and the place -1.
+/// first of equal ones and the last NaN, and its index in the plane of x, counted row-major, as
+/// i64. A window that lies in the padding alone has the least number there is, and the index -1.
 struct MaxPool {
   static constexpr OpInfo info{.name = "max_pool",
-                               .doc = "the largest elements of windows, and their places",
+                               .doc = "the largest elements of windows, and their indices",
                                .saved_outputs = 0b10};
   using Attrs = PoolOptions;
   static void infer(Infer& c, const Attrs& attrs);
@@ -21,11 +21,11 @@ struct MaxPool {
   static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 
-/// Inputs: gradient (N, C, out...), places (N, C, out...) of dtype i64. Output (N, C, size...):
-/// zeros with the gradient added at its places; -1 is none.
+/// Inputs: gradient (N, C, out...), indices (N, C, out...) of dtype i64. Output (N, C, size...):
+/// zeros with the gradient added at its indices; -1 is none.
 struct MaxPoolBackward {
   static constexpr OpInfo info{.name = "max_pool_backward",
-                               .doc = "the gradient of max_pool: elements added at their places",
+                               .doc = "the gradient of max_pool: elements added at their indices",
                                .saved_inputs = 0b10};
   struct Attrs {
     Dims size;  ///< spatial sizes of x
@@ -42,10 +42,10 @@ struct MaxPoolBackward {
 /// stride + 1, rounded down or, in ceil mode, up.
 [[nodiscard]] Tensor max_pool(const Tensor& x, const PoolOptions& options);
 
-/// The pooled values and the places of the largest elements as i64: of (n, c) counted in x[n][c].
+/// The pooled values and the indices of the largest elements as i64: of (n, c) counted in x[n][c].
 struct MaxPooled {
-  Tensor values, places;
+  Tensor values, indices;
 };
-[[nodiscard]] MaxPooled max_pool_with_places(const Tensor& x, const PoolOptions& options);
+[[nodiscard]] MaxPooled max_pool_with_indices(const Tensor& x, const PoolOptions& options);
 
 }  // namespace tessera

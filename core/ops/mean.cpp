@@ -21,7 +21,7 @@ void Mean::reference(Kernel& k, const Attrs& attrs) {
 }
 
 void Mean::vjp(Vjp& v, const Attrs& attrs) {
-  const auto count = static_cast<double>(group_size(v.input_meta(), v.output_meta()));
+  const auto count = static_cast<double>(elements_per_output(v.input_meta(), v.output_meta()));
   v.set(0, expand_reduced(v.gradient() / Number(count).tensor(), attrs, v.input_meta()));
 }
 

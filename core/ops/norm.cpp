@@ -106,7 +106,7 @@ void Norm::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Norm::shard(const Infer& c, const Attrs& attrs) {
-  return reduction_rule(c, attrs.reduce, ShardRule::Reduction::none);
+  return reduction_rule(c, attrs.reduce, ShardRule::Partial::none);
 }
 
 Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim) {

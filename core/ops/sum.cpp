@@ -29,7 +29,7 @@ void Sum::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Sum::shard(const Infer& c, const Attrs& attrs) {
-  return reduction_rule(c, attrs, ShardRule::Reduction::sum);
+  return reduction_rule(c, attrs, ShardRule::Partial::sum);
 }
 
 Tensor sum(const Tensor& x, const Dims& dims, bool keepdim) {

@@ -40,7 +40,7 @@ void SumTo::vjp(Vjp& v, const Attrs&) {
 ShardRule SumTo::shard(const Infer& c, const Attrs& attrs) {
   const Shape& from = c.input().shape();
   const int offset = from.size() - attrs.shape.size();
-  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  ShardRule rule{.partial = ShardRule::Partial::sum};
   const DimLabels& in = rule.inputs.emplace_back(DimLabels::numbered(from.size()));
   DimLabels& out = rule.outputs.emplace_back(attrs.shape.size());
   for (int d = offset; d < from.size(); ++d) {

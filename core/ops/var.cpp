@@ -34,7 +34,8 @@ void Var::reference(Kernel& k, const Attrs& attrs) {
 void Var::vjp(Vjp& v, const Attrs& attrs) {
   const Tensor x = v.input();
   const TensorMeta& meta = v.input_meta();
-  const double freedom = static_cast<double>(group_size(meta, v.output_meta())) - attrs.correction;
+  const double freedom =
+      static_cast<double>(elements_per_output(meta, v.output_meta())) - attrs.correction;
   const Tensor centered =
       x - expand_reduced(mean(x, attrs.reduce.dims, true), {attrs.reduce.dims, true}, meta);
   const Tensor weight = v.gradient() * (2 / std::max(0.0, freedom));
@@ -42,7 +43,7 @@ void Var::vjp(Vjp& v, const Attrs& attrs) {
 }
 
 ShardRule Var::shard(const Infer& c, const Attrs& attrs) {
-  return reduction_rule(c, attrs.reduce, ShardRule::Reduction::none);
+  return reduction_rule(c, attrs.reduce, ShardRule::Partial::none);
 }
 
 Tensor var(const Tensor& x, const Dims& dims, bool keepdim, double correction) {

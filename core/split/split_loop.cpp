@@ -24,12 +24,14 @@ void settle_views(std::span<const TensorRef> inputs, const CallContext& context)
 /// One for each microbatch; empty where all take the same. What all take and has a gradient is
 /// repeated, so that the gradients of the microbatches stay apart; one is not, as in a pass that
 /// does not know that it is one.
-Outputs slices_of(const Tensor& x, std::int32_t parts, const CallContext& context) {
+Outputs slices_of(const Tensor& x, std::int32_t microbatch_count, const CallContext& context) {
   if (x.defined() && x.microbatches()) {
     return unbind_microbatches(x);
   }
   const bool has_gradient = x.defined() && x.requires_grad() && context.record;
-  return has_gradient && parts > 1 ? unbind_microbatches(repeat_microbatches(x, parts)) : Outputs{};
+  return has_gradient && microbatch_count > 1
+             ? unbind_microbatches(repeat_microbatches(x, microbatch_count))
+             : Outputs{};
 }
 
 /// `joined` from what a view op gives for each microbatch of `shown`, as a view of `shown` itself;
@@ -93,12 +95,13 @@ void mark_second_gradient(const OpDef& op, const Outputs& results) {
 /// The inputs of a call for each microbatch alone.
 class Slices {
  public:
-  Slices(std::span<const TensorRef> inputs, std::int32_t parts, const CallContext& context)
+  Slices(std::span<const TensorRef> inputs, std::int32_t microbatch_count,
+         const CallContext& context)
       : inputs_(inputs), of_inputs_(inputs.size()) {
     settle_views(inputs, context);
     // The last input first: gradients of a tensor that comes twice are added in the op's order.
     for (std::size_t i = inputs.size(); i-- > 0;) {
-      of_inputs_[i] = slices_of(inputs[i], parts, context);
+      of_inputs_[i] = slices_of(inputs[i], microbatch_count, context);
     }
   }
 
@@ -119,11 +122,11 @@ class Slices {
 
 /// What `op` gives for each microbatch alone.
 std::vector<Outputs> results_by_microbatch(const OpDef& op, const Slices& slices, const void* attrs,
-                                           std::int32_t parts) {
+                                           std::int32_t microbatch_count) {
   std::vector<Outputs> results;
-  for (std::int32_t m = 0; m < parts; ++m) {
+  for (std::int32_t m = 0; m < microbatch_count; ++m) {
     tessera::call(op, slices[m], attrs, results.emplace_back());
-    if (parts > 1) {
+    if (microbatch_count > 1) {
       mark_second_gradient(op, results.back());
     }
   }
@@ -139,7 +142,7 @@ Tensor joined_output(const Call& call, std::span<const TensorRef> pieces, int di
     return op.info.view ? view_of_all(call.inputs[0], pieces[0], joined)
                         : written_to(op, destination, std::move(joined));
   }
-  if (dim < 0 && plan.parts == 1) {
+  if (dim < 0 && plan.microbatch_count == 1) {
     return written_to(op, destination, pieces[0]);
   }
   Tensor joined = join_microbatches(pieces, dim);
@@ -157,7 +160,7 @@ std::vector<Tensor> marked_inputs(std::span<const TensorRef> inputs, const Split
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = inputs[i];
     const int dim = plan.unmarked[i];
-    marked.push_back(dim < 0 ? x : as_microbatches(x, plan.parts, dim));
+    marked.push_back(dim < 0 ? x : as_microbatches(x, plan.microbatch_count, dim));
   }
   return marked;
 }
@@ -166,12 +169,12 @@ void call_by_microbatch(Call& call, const SplitPlan& plan, const CallContext& co
   const Outputs destinations = call.outputs;
   const std::vector<Tensor> kept = kept_inputs(call, context);
   const std::vector<TensorRef> read(kept.begin(), kept.end());
-  const Slices slices(read, plan.parts, context);
+  const Slices slices(read, plan.microbatch_count, context);
   const auto dims = plan.per_microbatch_inputs
                         ? sample_dims_per_microbatch(call.op, call.inputs, slices[0], call.attrs)
                         : plan.output_dims;
   const std::vector<Outputs> results =
-      results_by_microbatch(call.op, slices, call.attrs, plan.parts);
+      results_by_microbatch(call.op, slices, call.attrs, plan.microbatch_count);
   call.outputs.clear();
   for (std::size_t i = 0; i < results[0].size(); ++i) {
     std::vector<TensorRef> pieces;

@@ -78,7 +78,7 @@ void check_one_draw_for_all(const char* name, const TensorOptions& options) {
                      "numbers drawn before the loop or in a StepDraws, or the loader's .grain = 1");
 }
 
-/// Of a tensor of `shape`: what cannot be made takes no draw.
+/// The numbers of a tensor of `shape`. What cannot be made takes none.
 RandomStream next_draw(const char* name, const Shape& shape, const TensorOptions& options) {
   check_one_draw_for_all(name, options);
   TensorOptions without_data = options;

@@ -13,7 +13,7 @@ namespace tessera {
 /// computed from it. See "Means over what counts" in docs/determinism.md.
 struct LossCounts : RefCounted {
   const char* loss = "";        ///< what made it, a literal
-  Tensor values;                ///< f64: the denominator of each microbatch, () or (parts)
+  Tensor values;                ///< f64: the denominator of each microbatch, () or (microbatches)
   double elements = 0;          ///< of a microbatch, by shape
   const char* other = nullptr;  ///< a loss with other counts that was combined with it
 };

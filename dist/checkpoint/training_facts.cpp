@@ -103,10 +103,10 @@ bool read_line(const Words& words, TrainingFacts& facts,
     return true;
   }
   double value = 0;
-  LossPlace place;
-  if (words.size() == 4 && words[0] == "elements" && read_number(words[1], place.source) &&
-      read_number(words[2], place.backward) && read_number(words[3], value)) {
-    facts.elements.emplace(place, value);
+  LossKey loss;
+  if (words.size() == 4 && words[0] == "elements" && read_number(words[1], loss.source) &&
+      read_number(words[2], loss.backward) && read_number(words[3], value)) {
+    facts.elements.emplace(loss, value);
     return true;
   }
   const bool optimizer = words.size() == 3 && words[0] == "optimizer";
@@ -143,8 +143,8 @@ std::string to_text(const TrainingFacts& facts) {
   for (const auto& [name, value] : facts.bits) {
     line("bits", name, value);
   }
-  for (const auto& [place, value] : facts.elements) {
-    line("elements", write_number(place.source), write_number(place.backward), write_number(value));
+  for (const auto& [loss, value] : facts.elements) {
+    line("elements", write_number(loss.source), write_number(loss.backward), write_number(value));
   }
   for (const auto& [name, value] : facts.random) {
     line("random", name, write_number(value));

@@ -226,8 +226,8 @@ void TrainingCheckpoint::restore(const TrainingRun& run) {
   run.optimizer.load_state(state);
   std::ranges::for_each(numerics, [](const auto& go_on) { go_on(); });
   run.loader.load_state(facts_.loader);
-  for (const auto& [place, elements] : facts_.elements) {
-    Context::current().elements->keep(place, elements);
+  for (const auto& [loss, elements] : facts_.elements) {
+    Context::current().elements->keep(loss, elements);
   }
   Context::current().step = facts_.batches;
   set_random_state(facts_.random);

@@ -32,7 +32,7 @@ struct TrainingFacts {
   std::uint64_t seed = 0;
   std::uint64_t batches = 0;                              ///< Context::step: global batches begun
   std::vector<std::pair<std::string, std::string>> bits;  ///< numerics_fingerprint() of rank 0
-  std::map<LossPlace, double> elements;                   ///< of losses, see ElementsOfRun
+  std::map<LossKey, double> elements;                     ///< of losses, see ElementsOfRun
   RandomState random;
 };
 

@@ -28,14 +28,14 @@ class Rendezvous {
  public:
   explicit Rendezvous(int size)
       : memory_(anonymous_memory(ControlBlock::bytes(size, size))),
-        block_(memory_.data, size, size) {
+        control_(memory_.data, size, size) {
     if (size > 1) {  // a lone rank stages nothing, so that it takes no pages
       memory_.owner =
           counted(std::move(memory_.owner), memory_.nbytes, MemoryCategory::communication);
     }
   }
 
-  [[nodiscard]] const ControlBlock& block() const { return block_; }
+  [[nodiscard]] const ControlBlock& control() const { return control_; }
 
   /// The group of `color` in the split number `split`, made by whoever comes first.
   std::shared_ptr<Rendezvous> child(std::uint64_t split, int color, int size) {
@@ -59,7 +59,7 @@ class Rendezvous {
   }
 
   CommBuffer memory_;
-  ControlBlock block_;
+  ControlBlock control_;
   std::mutex mutex_;
   std::map<std::pair<std::uint64_t, int>, std::weak_ptr<Rendezvous>> children_;
   std::map<std::uint64_t, std::weak_ptr<Allocation>> allocations_;
@@ -85,13 +85,13 @@ class LoopbackCommunicator final : public GroupBase {
                        std::shared_ptr<Health> parent,
                        std::shared_ptr<ProgressEngine> shared_progress, LoopbackOptions options)
       : GroupBase(members,
-                  std::make_unique<SharedGroup>(rendezvous->block(), members,
+                  std::make_unique<SharedGroup>(rendezvous->control(), members,
                                                 addresses_of(options.direct), rendezvous),
-                  std::make_shared<Health>(rendezvous->block().failure(), members.rank,
+                  std::make_shared<Health>(rendezvous->control().failure(), members.rank,
                                            std::move(parent), rendezvous),
                   std::move(shared_progress)),
-        table_(std::make_shared<HeartbeatTable>(&rendezvous->block().heartbeat(0),
-                                                rendezvous->block().failure(), rank(), size(),
+        table_(std::make_shared<HeartbeatTable>(&rendezvous->control().heartbeat(0),
+                                                rendezvous->control().failure(), rank(), size(),
                                                 rendezvous)),
         rendezvous_(std::move(rendezvous)),
         options_(options) {}

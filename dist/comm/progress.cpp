@@ -53,14 +53,14 @@ Task::Outcome Operation::advance() {
     if (!may_begin()) {
       return Task::Outcome::waiting;
     }
-    const Task::Outcome progress = task.advance();
-    if (progress == Task::Outcome::done) {
+    const Task::Outcome outcome = task.advance();
+    if (outcome == Task::Outcome::done) {
       end();
       finish(nullptr);
     } else if (started_ == Time{}) {  // what ends at once took less time than looking at the clock
       started_ = clock().now();
     }
-    return progress;
+    return outcome;
   } catch (...) {
     health_.fail(std::current_exception());
     finish(health_.cause());
@@ -316,9 +316,9 @@ void ProgressEngine::retire(CollectiveStream& stream, std::exception_ptr error) 
 bool ProgressEngine::poll_stream(CollectiveStream& stream) {
   bool moved = false;
   while (!stream.queue_.empty()) {
-    const Task::Outcome progress = stream.queue_.front()->advance();
-    moved = moved || progress != Task::Outcome::waiting;
-    if (progress != Task::Outcome::done) {
+    const Task::Outcome outcome = stream.queue_.front()->advance();
+    moved = moved || outcome != Task::Outcome::waiting;
+    if (outcome != Task::Outcome::done) {
       break;
     }
     retire(stream, nullptr);

@@ -64,12 +64,12 @@ void FlatOwnership::lay_out(std::vector<Bucket> buckets, const Device& device) {
                       .device = device,
                       .count = flat_count(before),
                       .borders = borders};
-  states_.move(old, space(), [this](const nn::Slot& slot) -> std::optional<FlatPlace> {
+  states_.move(old, space(), [this](const nn::Slot& slot) -> std::optional<FlatLocation> {
     const BucketEntry* entry = find(slot);
     if (entry == nullptr) {
       return std::nullopt;
     }
-    return place_of(*entry);
+    return location_of(*entry);
   });
 }
 
@@ -106,7 +106,7 @@ nn::ElementRange FlatOwnership::own_range(const BucketEntry& entry) const {
   return {.first = std::min(own.first - entry.offset, entry.count), .count = own.count()};
 }
 
-FlatPlace FlatOwnership::place_of(const BucketEntry& entry) const {
+FlatLocation FlatOwnership::location_of(const BucketEntry& entry) const {
   return {.offset = entry.offset, .count = entry.count, .own = own_range(entry)};
 }
 
@@ -127,7 +127,7 @@ void FlatOwnership::assign_owner(const nn::Slot& slot) {
 
 Tensor FlatOwnership::make_state(const nn::Slot& slot, const Shape& shape) {
   const BucketEntry& entry = entry_of(slot);
-  return states_.make(space(), entry.alive, place_of(entry), shape);
+  return states_.make(space(), entry.alive, location_of(entry), shape);
 }
 
 /// Nobody reads old weights any more: all ranks have shared the norm.

@@ -53,7 +53,7 @@ class FlatOwnership final : public nn::Ownership {
   [[nodiscard]] const BucketEntry* find(const nn::Slot& slot) const;
   [[nodiscard]] const BucketEntry& entry_of(const nn::Slot& slot) const;
   [[nodiscard]] nn::ElementRange own_range(const BucketEntry& entry) const;
-  [[nodiscard]] FlatPlace place_of(const BucketEntry& entry) const;
+  [[nodiscard]] FlatLocation location_of(const BucketEntry& entry) const;
   [[nodiscard]] FlatSpace space() const;
 
   std::shared_ptr<Communicator> comm_;

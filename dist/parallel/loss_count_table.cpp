@@ -30,7 +30,7 @@ double LossCountTable::agreed(double elements) {
 double LossCountTable::add(const PassCounts& counts) {
   const std::size_t number = backward_in_pass();
   const double elements = has_agreed() ? counts.elements : agreed(counts.elements);
-  agreed_.insert(place_of_loss());
+  agreed_.insert(current_loss_key());
   Values& values = step_.try_emplace(number, none()).first->second;
   if (const Pass& pass = Context::current().pass; pass.grain == grain_) {  // or the reducer refuses
     std::ranges::copy(counts.values, values.begin() + pass.first);

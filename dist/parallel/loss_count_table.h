@@ -23,7 +23,7 @@ class LossCountTable {
   /// second loss before the first one's buckets, ranks of one pass after them.
   [[nodiscard]] double add(const PassCounts& counts);
   /// Whether `add` in this backward need not wait.
-  [[nodiscard]] bool has_agreed() const { return agreed_.contains(place_of_loss()); }
+  [[nodiscard]] bool has_agreed() const { return agreed_.contains(current_loss_key()); }
   /// Appends this rank's numbers for the current backward to `table`.
   void append_to(std::vector<std::int64_t>& table) const;
   /// Takes all ranks' numbers out of their parts in `tables` again; begins the current backward of
@@ -43,7 +43,7 @@ class LossCountTable {
 
   Communicator& comm_;
   std::int64_t grain_;
-  std::set<LossPlace> agreed_;                     ///< where all ranks have one n
+  std::set<LossKey> agreed_;                       ///< where all ranks have one n
   std::map<std::size_t, std::vector<Work>> told_;  ///< by number, rank 0's sends of n
   std::map<std::size_t, Values> step_;
   GradientScale latest_;

@@ -24,10 +24,10 @@ Collective collective_on(CollectiveKind kind, const FlatMemory& memory, FlatRang
 }
 
 /// What this rank updates of a state: all or nothing of one that is not of its parameter's size.
-Tensor own_part(const Tensor& state, const FlatPlace& place) {
-  const bool elementwise = state.numel() == place.count;
-  const std::int64_t all = place.own.count > 0 ? state.numel() : 0;
-  return optim::flat_range(state, elementwise ? place.own : nn::ElementRange{0, all});
+Tensor own_part(const Tensor& state, const FlatLocation& location) {
+  const bool elementwise = state.numel() == location.count;
+  const std::int64_t all = location.own.count > 0 ? state.numel() : 0;
+  return optim::flat_range(state, elementwise ? location.own : nn::ElementRange{0, all});
 }
 
 }  // namespace
@@ -72,10 +72,10 @@ std::size_t OptimizerMemory::free_number(Communicator& comm, const std::weak_ptr
 }
 
 Tensor OptimizerMemory::make(const FlatSpace& space, const std::weak_ptr<nn::Slot>& slot,
-                             const FlatPlace& place, const Shape& shape) {
+                             const FlatLocation& location, const Shape& shape) {
   const std::size_t number = free_number(space.comm, slot);
-  const Tensor state = memory(space, number).at(place.offset, shape);
-  fill_(own_part(state, place), 0.0);
+  const Tensor state = memory(space, number).at(location.offset, shape);
+  fill_(own_part(state, location), 0.0);
   given_.push_back({slot, number, state});
   return state;
 }
@@ -103,12 +103,13 @@ void OptimizerMemory::complete(const FlatSpace& space) const {
   }
 }
 
-void OptimizerMemory::move(const FlatSpace& from, const FlatSpace& to, const FindPlace& place) {
+void OptimizerMemory::move(const FlatSpace& from, const FlatSpace& to,
+                           const FindLocation& location) {
   complete(from);
   memories_.clear();
   std::erase_if(given_, [](const Given& given) { return given.slot.expired(); });
   for (Given& given : given_) {
-    const std::optional<FlatPlace> at = place(*given.slot.lock());
+    const std::optional<FlatLocation> at = location(*given.slot.lock());
     if (!at) {
       continue;
     }

@@ -30,7 +30,7 @@ struct FlatSpace {
 };
 
 /// Where a parameter lies in a flat space, and which of its elements are this rank's.
-struct FlatPlace {
+struct FlatLocation {
   std::int64_t offset = 0;
   std::int64_t count = 0;
   nn::ElementRange own;
@@ -39,19 +39,19 @@ struct FlatPlace {
 /// Flat memory, laid out as the parameters are, of which every rank fills its own part.
 class OptimizerMemory {
  public:
-  /// The next state of a slot, which lies at `place`, zeroed where it is this rank's. It takes the
-  /// memory of one that no rank uses any more, as of an optimizer that is gone. Collective.
+  /// The next state of a slot, which lies at `location`, zeroed where it is this rank's. It takes
+  /// the memory of one that no rank uses any more, as of an optimizer that is gone. Collective.
   [[nodiscard]] Tensor make(const FlatSpace& space, const std::weak_ptr<nn::Slot>& slot,
-                            const FlatPlace& place, const Shape& shape);
+                            const FlatLocation& location, const Shape& shape);
   /// Brings everything to the first rank of the host. Collective.
   void gather(const FlatSpace& space) const;
   /// Brings everything to every rank of the host: who owns what may change then. Collective.
   void complete(const FlatSpace& space) const;
-  /// Moves everything from a space to another one, in which `place` says where a slot lies, if it
-  /// does; what belongs to others stays, whole on every rank. Tensors that were given stay the
+  /// Moves everything from a space to another one, in which `location` says where a slot lies, if
+  /// it does; what belongs to others stays, whole on every rank. Tensors that were given stay the
   /// same, on other memory. Collective.
-  using FindPlace = std::function<std::optional<FlatPlace>(const nn::Slot&)>;
-  void move(const FlatSpace& from, const FlatSpace& to, const FindPlace& place);
+  using FindLocation = std::function<std::optional<FlatLocation>(const nn::Slot&)>;
+  void move(const FlatSpace& from, const FlatSpace& to, const FindLocation& location);
 
  private:
   struct Given {

@@ -201,7 +201,7 @@ void ReducedModel::keep(std::size_t index, const std::vector<nn::Parameter>& par
 
 void ReducedModel::set_trained(std::size_t index, bool trained) {
   parameters_[index].trained = trained;
-  sink_of(parameters_[index].value, reducer_)->set_place(trained ? index : ReducerSink::kNoPlace);
+  sink_of(parameters_[index].value, reducer_)->set_index(trained ? index : ReducerSink::kNoIndex);
 }
 
 bool ReducedModel::has_newcomers() const {
@@ -252,7 +252,7 @@ void ReducedModel::let_go(const ReducedParameter& parameter) {
 /// It may be what called.
 void ReducedModel::retire_sink(const Tensor& value) {
   if (ReducerSink* sink = sink_of(value, reducer_); sink != nullptr) {
-    sink->set_place(ReducerSink::kNoPlace);
+    sink->set_index(ReducerSink::kNoIndex);
     retired_.push_back(std::exchange(leaf_of(value).sink, nullptr));
   }
 }

@@ -16,26 +16,26 @@ namespace tessera::dist {
   return slot.value.defined() && slot.value.requires_grad();
 }
 
-/// The sink of one parameter's leaf. Without a place in the reducer it drops what comes: of a
+/// The sink of one parameter's leaf. Without an index in the reducer it drops what comes: of a
 /// parameter that was frozen or left the model after its forward. One that came to the model after
-/// the ranks agreed on it gets its place with the first gradient of the next backward.
+/// the ranks agreed on it gets its index with the first gradient of the next backward.
 class ReducerSink final : public GradientSink, public CountedSink {
  public:
-  static constexpr std::size_t kNoPlace = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t kNoIndex = std::numeric_limits<std::size_t>::max();
 
   explicit ReducerSink(GradientReducer& reducer) : reducer_(reducer) {}
 
   [[nodiscard]] bool belongs_to(const GradientReducer& reducer) const {
     return &reducer_ == &reducer;
   }
-  void set_place(std::size_t index) { index_ = index; }
+  void set_index(std::size_t index) { index_ = index; }
 
   Tensor destination(LeafNode&) override {
     return takes_part() ? reducer_.destination(index_) : Tensor();
   }
   /// No part of a backward, whoever calls it.
   Tensor early_destination(LeafNode&) override {
-    return index_ != kNoPlace ? reducer_.early_destination(index_) : Tensor();
+    return index_ != kNoIndex ? reducer_.early_destination(index_) : Tensor();
   }
   void take_dense(LeafNode&, Tensor dense) override {
     if (takes_part()) {
@@ -57,11 +57,11 @@ class ReducerSink final : public GradientSink, public CountedSink {
   /// With the first gradient of a step the reducer may follow changes of the model.
   bool takes_part() {
     reducer_.begin_backward();
-    return index_ != kNoPlace;
+    return index_ != kNoIndex;
   }
 
   GradientReducer& reducer_;  // takes its sinks with it
-  std::size_t index_ = kNoPlace;
+  std::size_t index_ = kNoIndex;
 };
 
 }  // namespace tessera::dist

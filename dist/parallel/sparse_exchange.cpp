@@ -33,12 +33,12 @@ Tensor gather_all(Communicator& comm, const Tensor& mine, const RowCounts& count
 }
 
 /// The rows of consecutive microbatches, of which the first one's begin at row `begin`.
-SparseGradient part_of(const SparseGradient& rows, std::int64_t begin,
-                       std::span<const std::int64_t> lengths) {
+SparseGradient rows_of_microbatches(const SparseGradient& rows, std::int64_t begin,
+                                    std::span<const std::int64_t> lengths) {
   const std::int64_t end = begin + std::reduce(lengths.begin(), lengths.end());
   return {.ids = slice(rows.ids, 0, begin, end),
           .values = slice(rows.values, 0, begin, end),
-          .parts = static_cast<std::int32_t>(lengths.size()),
+          .microbatch_count = static_cast<std::int32_t>(lengths.size()),
           .lengths = {lengths.begin(), lengths.end()}};
 }
 
@@ -50,7 +50,7 @@ SparseGradient sparse_of_rank(const SparseGradient& rows, MicrobatchRange microb
     const Device device = parameter.device();
     return {.ids = empty({0}, {.dtype = DType::i64, .device = device}),
             .values = empty({0, parameter.size(-1)}, {.device = device}),
-            .parts = static_cast<std::int32_t>(microbatches.count),
+            .microbatch_count = static_cast<std::int32_t>(microbatches.count),
             .lengths = std::vector<std::int64_t>(static_cast<std::size_t>(microbatches.count))};
   }
   SparseGradient mine = flattened(rows.within(microbatches.first, microbatches.count));
@@ -72,7 +72,7 @@ SparseGradient gather_sparse(Communicator& comm, const MicrobatchBlocks& blocks,
   all_gather<std::int64_t>(comm, mine.lengths, std::span(all.lengths), std::move(microbatches),
                            label)
       .wait();
-  all.parts = static_cast<std::int32_t>(blocks.grain());
+  all.microbatch_count = static_cast<std::int32_t>(blocks.grain());
   return all;
 }
 
@@ -91,12 +91,12 @@ Tensor reduce_sparse(Communicator& comm, const MicrobatchBlocks& blocks, const S
   std::span<const std::int64_t> lengths(mine.lengths);
   std::int64_t row = 0;
   for (std::size_t b = 0; b < blocks.own().size(); ++b) {
-    const auto parts = static_cast<std::size_t>(blocks.own()[b].size);
-    const SparseGradient part = part_of(mine, row, lengths.first(parts));
-    lengths = lengths.subspan(parts);
-    row += part.count();
-    if (const Tensor table = select(sums, 0, static_cast<std::int64_t>(b)); part.count() > 0) {
-      static_cast<void>(add_sparse(table, part, meta, table));
+    const auto microbatch_count = static_cast<std::size_t>(blocks.own()[b].size);
+    const SparseGradient block = rows_of_microbatches(mine, row, lengths.first(microbatch_count));
+    lengths = lengths.subspan(microbatch_count);
+    row += block.count();
+    if (const Tensor table = select(sums, 0, static_cast<std::int64_t>(b)); block.count() > 0) {
+      static_cast<void>(add_sparse(table, block, meta, table));
     }
   }
   Tensor total = empty({shape[0], shape.back()}, {.device = parameter.device()});

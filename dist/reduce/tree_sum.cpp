@@ -16,9 +16,9 @@ constexpr std::size_t kTile = 2048;  // elements: the tiles of a small tree stay
 
 /// Room for one tile a source, kept by the thread between calls.
 std::byte* scratch(std::size_t nbytes) {
-  thread_local HeldBlock memory;
+  thread_local HeldMemory memory;
   if (memory.nbytes() < nbytes) {
-    memory = HeldBlock(nbytes, MemoryCategory::communication);
+    memory = HeldMemory(nbytes, MemoryCategory::communication);
   }
   return memory.data();
 }
@@ -32,7 +32,7 @@ DType as_real(DType dtype) {
 /// source.
 class Reducer {
  public:
-  explicit Reducer(const TreeReduction& r)
+  explicit Reducer(const TreeReduceArgs& r)
       : r_(r),
         stored_(as_real(r.dtype)),
         held_(accumulator_of(stored_)),
@@ -136,7 +136,7 @@ class Reducer {
     return static_cast<const std::byte*>(data) + element * size_of(dtype);
   }
 
-  const TreeReduction& r_;
+  const TreeReduceArgs& r_;
   DType stored_, held_;  ///< of the blocks, of their sums
   bool widens_, rounds_;
   const ArrayLoops& loops_;
@@ -164,7 +164,7 @@ void check_reducible(ReduceOp op, DType dtype) {
         to_string(op), " of ", dtype, ", expected sum");
 }
 
-void tree_reduce(const TreeReduction& r) {
+void tree_reduce(const TreeReduceArgs& r) {
   check_reducible(r.op, r.dtype);
   Reducer(r).run(r.count * (is_complex(r.dtype) ? 2 : 1));
 }

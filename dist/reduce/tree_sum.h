@@ -20,12 +20,12 @@ struct TreeSource {
 };
 
 /// What tree_reduce does. Steps name sources by index.
-struct TreeReduction {
+struct TreeReduceArgs {
   ReduceOp op = ReduceOp::sum;
   DType dtype = DType::f32;
   std::span<const TreeStep> steps;
   std::span<const TreeSource> sources;  ///< of `count` elements each
-  std::span<void* const> destinations;  ///< likewise
+  std::span<void* const> destinations;  ///< of `count` elements each
   std::size_t count = 0;
   bool partial_result = false;  ///< destinations take `accumulator_of(dtype)`, nothing is rounded
 };
@@ -37,7 +37,7 @@ struct TreeReduction {
 /// destination may be one of the sources of its own type, and must not overlap any other way.
 /// Elements are treated alone, so how a caller cuts `count` changes no bit. Runs on the calling
 /// thread. Throws InvalidArgument for a reduction that `dtype` does not have (`check_reducible`).
-void tree_reduce(const TreeReduction&);
+void tree_reduce(const TreeReduceArgs&);
 
 /// Throws InvalidArgument for a sum of bool and for an order of complex numbers.
 void check_reducible(ReduceOp op, DType dtype);

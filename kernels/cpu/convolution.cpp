@@ -98,8 +98,8 @@ void add_columns(const ConvolutionGeometry& g, std::int64_t channels, const floa
 // Samples of which a weight's gradient is summed by one task.
 constexpr std::int64_t kSamplesPerSum = 8;
 
-HeldBlock floats_for(std::int64_t count) {
-  return HeldBlock(static_cast<std::size_t>(count) * sizeof(float));
+HeldMemory floats_for(std::int64_t count) {
+  return HeldMemory(static_cast<std::size_t>(count) * sizeof(float));
 }
 
 /// One sample's part of one group of channels: the operands of its products.
@@ -116,7 +116,7 @@ struct ChannelGroup {
   [[nodiscard]] Matrix y_matrix() const { return {y, t.y.dtype, g.out_size(), 1}; }
   [[nodiscard]] Matrix weight_matrix() const { return {weight, t.weight.dtype, depth, 1}; }
   /// The windows of x as a matrix [depth, out_size] in `memory`.
-  [[nodiscard]] Matrix columns(HeldBlock& memory) const {
+  [[nodiscard]] Matrix columns(HeldMemory& memory) const {
     memory = floats_for(depth * g.out_size());
     char* columns = reinterpret_cast<char*>(memory.data());
     take_columns(g, g.group_in(), size_of(t.x.dtype), x, columns);
@@ -145,7 +145,7 @@ void store_rows(float* sums, std::int64_t rows, std::int64_t size, const float* 
 }
 
 /// Where `count` f32 sums are formed that end as `dtype` at `to`.
-float* sums_for(DType dtype, char* to, std::int64_t count, HeldBlock& memory) {
+float* sums_for(DType dtype, char* to, std::int64_t count, HeldMemory& memory) {
   if (dtype == DType::f32) {
     return reinterpret_cast<float*>(to);
   }
@@ -155,7 +155,7 @@ float* sums_for(DType dtype, char* to, std::int64_t count, HeldBlock& memory) {
 
 void make_y(const ConvolutionTask& t, std::int64_t sample, std::int64_t group) {
   const ChannelGroup own(t, sample, group);
-  HeldBlock columns, sums;
+  HeldMemory columns, sums;
   Gemm g;
   g.m = own.g.group_out(), g.n = own.g.out_size(), g.k = own.depth;
   g.a = own.weight_matrix();
@@ -170,8 +170,8 @@ void make_y(const ConvolutionTask& t, std::int64_t sample, std::int64_t group) {
 void make_x(const ConvolutionTask& t, std::int64_t sample, std::int64_t group) {
   const ChannelGroup own(t, sample, group);
   const std::int64_t channels = own.g.group_in(), size = own.g.in_size();
-  const HeldBlock columns = floats_for(own.depth * own.g.out_size());
-  HeldBlock sums;
+  const HeldMemory columns = floats_for(own.depth * own.g.out_size());
+  HeldMemory sums;
   Gemm g;
   g.m = own.depth, g.n = own.g.out_size(), g.k = own.g.group_out();
   g.a = own.weight_matrix().transposed();
@@ -190,7 +190,7 @@ void sum_weights(const ConvolutionTask& t, std::int64_t first, std::int64_t coun
                  std::int64_t group, float* sums) {
   for (std::int64_t sample = first; sample < first + count; ++sample) {
     const ChannelGroup own(t, sample, group);
-    HeldBlock columns;
+    HeldMemory columns;
     Gemm g;
     g.m = own.g.group_out(), g.n = own.depth, g.k = own.g.out_size();
     g.a = own.y_matrix();
@@ -231,7 +231,7 @@ void make_weight(const ConvolutionTask& t) {
 /// x plus its bias, which libraries do not add; rounded once.
 void make_biased_x(const ConvolutionLibrary& library, const ConvolutionTask& t) {
   const std::int64_t channels = t.shape.in_channels, size = t.shape.in_size();
-  HeldBlock held;
+  HeldMemory held;
   float* sums = sums_for(t.x.dtype, t.x.data, t.shape.batch * channels * size, held);
   ConvolutionTask plain = t;
   plain.bias = nullptr;

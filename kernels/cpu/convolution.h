@@ -23,7 +23,7 @@ struct ConvolutionTask {
   ConvolutionGeometry shape;
   ConvolutionArray x, weight, y;
   const float* bias = nullptr;  ///< added to the result, y or x: a number for each of its channels
-  const double* bias_f64 = nullptr;  ///< likewise, where arrays are f64
+  const double* bias_f64 = nullptr;  ///< in place of `bias` where arrays are f64
   DType compute = DType::f32;  ///< bf16: factors are rounded to bf16, sums are f32; f64: all is
   /// For the weight, which is f32 or f64: samples are `cuts` equal parts, each summed by itself,
   /// added along the balanced binary tree or, `per_microbatch`, written one behind the other.

@@ -64,7 +64,7 @@ class PaddedPlanes {
   }
 
   Spatial size_;
-  HeldBlock memory_;
+  HeldMemory memory_;
 };
 
 double* doubles(const ConvolutionArray& array) {
@@ -145,11 +145,11 @@ void make_y_f64(const ConvolutionTask& t) {
 }
 
 /// y's gradient [group_out, samples and positions] of some samples, dense.
-HeldBlock rows_of_y(const ConvolutionTask& t, std::int64_t group, std::int64_t first,
-                    std::int64_t count) {
+HeldMemory rows_of_y(const ConvolutionTask& t, std::int64_t group, std::int64_t first,
+                     std::int64_t count) {
   const ConvolutionGeometry& g = t.shape;
   const std::int64_t size = g.out_size(), rows = g.group_out();
-  HeldBlock block(static_cast<std::size_t>(rows * count * size) * sizeof(double));
+  HeldMemory block(static_cast<std::size_t>(rows * count * size) * sizeof(double));
   for_ranges(rows * count, rows_per_task(size), [&](std::int64_t begin, std::int64_t n) {
     for (std::int64_t i = begin; i < begin + n; ++i) {
       const std::int64_t row = i / count, sample = first + i % count;
@@ -173,7 +173,7 @@ void make_weight_f64(const ConvolutionTask& t) {
   for (std::int64_t i = 0; i < blocks.count() * g.groups; ++i) {
     const std::int64_t block = i / g.groups, group = i % g.groups;
     const std::int64_t first = blocks.first_row(block), count = blocks.rows_of(block);
-    const HeldBlock y = rows_of_y(t, group, first, count);
+    const HeldMemory y = rows_of_y(t, group, first, count);
     p.a = {y.as<double>(), DType::f64, count * g.out_size(), 1};
     p.b.rows = window_offsets(g, x, first, count);
     p.b.data = x.data() + group * g.group_in() * x.plane();

@@ -1,8 +1,8 @@
 // The gradient of a convolution's weight as products of shifted images, for tile registers.
 //
 // x and the gradient of y are laid on one grid, with so many zeros that no row runs into the next.
-// What a tap sums is then a product of two matrices (channels, places) whose places differ by the
-// tap's shift: each image is packed once for all taps, and no windows are copied. A stride
+// What a tap sums is then a product of two matrices (channels, positions) whose positions differ by
+// the tap's shift: each image is packed once for all taps, and no windows are copied. A stride
 // splits x into phases, one for each remainder.
 #include <tessera/kernels/cpu/convolution_ways.h>
 
@@ -20,21 +20,21 @@
 namespace tessera::cpu {
 namespace {
 
-constexpr std::int64_t kPlacesAtOnce = 4096;  // of a block of samples
+constexpr std::int64_t kPositionsAtOnce = 4096;  // of a block of samples
 
-/// Where a tap reads: in which phase of x, and how far behind the place of y.
+/// Where a tap reads: in which phase of x, and how far behind the position of y.
 struct Shift {
-  std::int64_t phase, places;
+  std::int64_t phase, positions;
 };
 
-/// The places of one sample.
+/// The positions of one sample.
 struct Grid {
   explicit Grid(const ConvolutionGeometry& geometry) : g(geometry) {
     for (const std::size_t d : {1, 2}) {
       size[d] = g.out[d] + (g.kernel[d] - 1) * g.dilation[d] / g.stride[d];
     }
   }
-  [[nodiscard]] std::int64_t places() const { return size[1] * size[2]; }
+  [[nodiscard]] std::int64_t positions() const { return size[1] * size[2]; }
   [[nodiscard]] std::int64_t phases() const { return g.stride[1] * g.stride[2]; }
   [[nodiscard]] Shift shift(std::int64_t tap) const {
     const std::int64_t i = tap / g.kernel[2] * g.dilation[1];
@@ -42,29 +42,29 @@ struct Grid {
     return {i % g.stride[1] * g.stride[2] + j % g.stride[2],
             i / g.stride[1] * size[2] + j / g.stride[2]};
   }
-  [[nodiscard]] std::int64_t most_places() const { return shift(g.taps() - 1).places; }
+  [[nodiscard]] std::int64_t most_positions() const { return shift(g.taps() - 1).positions; }
 
   const ConvolutionGeometry& g;
   Spatial size{};
 };
 
-/// Images as planes (channels, places of some samples), zeros where there is nothing.
+/// Images as planes (channels, positions of some samples), zeros where there is nothing.
 struct Planes {
-  Planes(DType type, std::int64_t channels, std::int64_t places)
-      : dtype(type), length(places), element(static_cast<std::int64_t>(size_of(type))) {
-    memory = HeldBlock(static_cast<std::size_t>(channels * length * element));
+  Planes(DType type, std::int64_t channels, std::int64_t positions)
+      : dtype(type), length(positions), element(static_cast<std::int64_t>(size_of(type))) {
+    memory = HeldMemory(static_cast<std::size_t>(channels * length * element));
   }
-  [[nodiscard]] char* at(std::int64_t channel, std::int64_t place) const {
-    return reinterpret_cast<char*>(memory.data()) + (channel * length + place) * element;
+  [[nodiscard]] char* at(std::int64_t channel, std::int64_t position) const {
+    return reinterpret_cast<char*>(memory.data()) + (channel * length + position) * element;
   }
-  [[nodiscard]] PackBlock block(std::int64_t channel, std::int64_t channels, std::int64_t place,
-                                std::int64_t places) const {
-    return {at(channel, place), dtype, length, 1, channels, places};
+  [[nodiscard]] PackBlock block(std::int64_t channel, std::int64_t channels, std::int64_t position,
+                                std::int64_t positions) const {
+    return {at(channel, position), dtype, length, 1, channels, positions};
   }
 
   DType dtype;
   std::int64_t length, element;
-  HeldBlock memory;
+  HeldMemory memory;
 };
 
 /// Every `stride`th of a line, from element `first` on, which may lie before its start.
@@ -109,12 +109,12 @@ class BlockOfSamples {
         kernel_(IsaTable<ProductTable>::get().bf16),
         first_(first),
         samples_(samples),
-        places_(samples * grid_.places()),
+        positions_(samples * grid_.positions()),
         run_(kernel_.depth_per_word * kernel_.words_of_run),
-        length_(round_up(round_up(places_, run_) + grid_.most_places() + 1, run_)),
+        length_(round_up(round_up(positions_, run_) + grid_.most_positions() + 1, run_)),
         out_panels_(divide_up(g_.out_channels, kernel_.rows)),
         in_panels_(divide_up(g_.in_channels, kernel_.columns)),
-        rows_(words_for(out_panels_ * kernel_.rows * kernel_.words_of(places_))),
+        rows_(words_for(out_panels_ * kernel_.rows * kernel_.words_of(positions_))),
         columns_(words_for(2 * grid_.phases() * column_words())) {
     pack_y();
     for (std::int64_t phase = 0; phase < grid_.phases(); ++phase) {
@@ -129,10 +129,10 @@ class BlockOfSamples {
   }
 
  private:
-  static HeldBlock words_for(std::int64_t count) {
-    return HeldBlock(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+  static HeldMemory words_for(std::int64_t count) {
+    return HeldMemory(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
   }
-  /// The words of x in one phase, from an even or an odd place on.
+  /// The words of x in one phase, from an even or an odd position on.
   [[nodiscard]] std::int64_t column_words() const {
     return in_panels_ * kernel_.columns * (length_ / kernel_.depth_per_word);
   }
@@ -150,13 +150,13 @@ class BlockOfSamples {
         const std::int64_t image = (first_ + sample) * g_.out_channels + channel;
         copy_line(line, planes.element,
                   t_.y.data + (image * g_.out_size() + row * g_.out[2]) * planes.element,
-                  planes.at(channel, sample * grid_.places() + row * grid_.size[2]));
+                  planes.at(channel, sample * grid_.positions() + row * grid_.size[2]));
       }
     });
     auto* words = rows_.as<std::uint32_t>();
-    parallel_for(divide_up(places_, depth_at_once()), [&](std::int64_t segment) {
+    parallel_for(divide_up(positions_, depth_at_once()), [&](std::int64_t segment) {
       const std::int64_t begin = segment * depth_at_once();
-      const std::int64_t depth = std::min(depth_at_once(), places_ - begin);
+      const std::int64_t depth = std::min(depth_at_once(), positions_ - begin);
       kernel_.pack_rows(planes.block(0, g_.out_channels, begin, depth),
                         words + begin / kernel_.depth_per_word * out_panels_ * kernel_.rows);
     });
@@ -174,7 +174,7 @@ class BlockOfSamples {
         for (std::int64_t row = rows.begin; row < rows.end; ++row) {
           const std::int64_t from = image * g_.in_size() + rows.source(row) * g_.in[2];
           copy_line(line, planes.element, t_.x.data + from * planes.element,
-                    planes.at(channel, sample * grid_.places() + row * grid_.size[2]));
+                    planes.at(channel, sample * grid_.positions() + row * grid_.size[2]));
         }
       }
     });
@@ -198,16 +198,16 @@ class BlockOfSamples {
     const std::int64_t size = std::int64_t{kernel_.rows} * kernel_.columns;
     auto* tiles = scratch_array<float>(Scratch::tiles, g_.taps() * size);
     kernel_.begin();
-    for (std::int64_t begin = 0; begin < places_; begin += depth_at_once()) {
-      const std::int64_t words = kernel_.words_of(std::min(depth_at_once(), places_ - begin));
+    for (std::int64_t begin = 0; begin < positions_; begin += depth_at_once()) {
+      const std::int64_t words = kernel_.words_of(std::min(depth_at_once(), positions_ - begin));
       const std::int64_t word = begin / kernel_.depth_per_word;
       const std::uint32_t* rows = rows_.as<std::uint32_t>() + word * out_panels_ * kernel_.rows +
                                   out * kernel_.rows * words;
       for (std::int64_t tap = 0; tap < g_.taps(); ++tap) {
         const Shift shift = grid_.shift(tap);
-        const std::int64_t at = word + shift.places / kernel_.depth_per_word;
+        const std::int64_t at = word + shift.positions / kernel_.depth_per_word;
         kernel_.tile(kernel_.rows, words, rows,
-                     columns_at(shift.phase, shift.places % 2, in) + at * kernel_.columns,
+                     columns_at(shift.phase, shift.positions % 2, in) + at * kernel_.columns,
                      tiles + tap * size, kernel_.columns,
                      begin > 0 ? TileSum::continued : TileSum::fresh, {});
       }
@@ -232,11 +232,11 @@ class BlockOfSamples {
   const ConvolutionGeometry& g_;
   Grid grid_;
   const ProductKernel& kernel_;
-  std::int64_t first_, samples_, places_;
+  std::int64_t first_, samples_, positions_;
   std::int64_t run_;     ///< values of k that are packed together
   std::int64_t length_;  ///< of a plane, with room to shift it
   std::int64_t out_panels_, in_panels_;
-  HeldBlock rows_, columns_;
+  HeldMemory rows_, columns_;
 };
 
 }  // namespace
@@ -250,7 +250,8 @@ bool shifts_suit(const ConvolutionTask& t) {
 }
 
 void make_weight_by_shifts(const ConvolutionTask& t) {
-  const std::int64_t samples = std::max<std::int64_t>(1, kPlacesAtOnce / Grid(t.shape).places());
+  const std::int64_t samples =
+      std::max<std::int64_t>(1, kPositionsAtOnce / Grid(t.shape).positions());
   const RowBlocks blocks(t.shape.batch, t.cuts, samples);
   BlockSums sums(blocks, t.shape.weights(), t.per_microbatch,
                  reinterpret_cast<float*>(t.weight.data));

@@ -26,7 +26,7 @@ void check_ids(const char* op, const std::int64_t* ids, std::int64_t count, std:
 template <class Number>
 class IdSum {
  public:
-  using Place = const std::int64_t*;
+  using Position = const std::int64_t*;
 
   explicit IdSum(const EmbeddingGradientOf<Number>& e)
       : e_(e),
@@ -39,12 +39,12 @@ class IdSum {
   }
 
   /// [begin, end): the id's positions, ascending.
-  void run(Place begin, Place end) {
+  void run(Position begin, Position end) {
     TreeSum<Number*> tree;
     const auto add = [this](Number* into, const Number* from) { add_(into, from, e_.columns); };
-    for (Place at = begin; at != end;) {
+    for (Position at = begin; at != end;) {
       const std::int64_t cut = *at / per_cut_;
-      const Place next = std::lower_bound(at, end, (cut + 1) * per_cut_);
+      const Position next = std::lower_bound(at, end, (cut + 1) * per_cut_);
       tree.settle(cut, add);
       Number* sum = buffer(1 + static_cast<std::int64_t>(tree.size()));
       piece(at, next, sum);
@@ -58,10 +58,10 @@ class IdSum {
  private:
   Number* buffer(std::int64_t i) { return buffers_ + i * e_.columns; }
 
-  void piece(Place begin, Place end, Number* sum) {
+  void piece(Position begin, Position end, Number* sum) {
     std::fill_n(sum, e_.columns, Number(0));
-    for (Place place = begin; place != end; ++place) {
-      const std::int64_t at = *place * e_.columns;
+    for (Position position = begin; position != end; ++position) {
+      const std::int64_t at = *position * e_.columns;
       if (e_.dtype == dtype_of<Number>) {
         add_(sum, static_cast<const Number*>(e_.dy) + at, e_.columns);
       } else {
@@ -86,23 +86,23 @@ void embedding_backward(const EmbeddingGradientOf<Number>& e) {
   check(e.cuts >= 1 && e.count % e.cuts == 0,
         "embedding: tokens cannot be cut into equal parts; got ", e.count, ", cuts ", e.cuts,
         ", expected a divisor");
-  std::vector<std::int64_t> places(static_cast<std::size_t>(e.count));
-  std::iota(places.begin(), places.end(), std::int64_t{0});
-  std::stable_sort(places.begin(), places.end(),
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(e.count));
+  std::iota(positions.begin(), positions.end(), std::int64_t{0});
+  std::stable_sort(positions.begin(), positions.end(),
                    [&](std::int64_t a, std::int64_t b) { return e.ids[a] < e.ids[b]; });
   std::vector<std::size_t> starts;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (i == 0 || e.ids[places[i]] != e.ids[places[i - 1]]) {
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    if (i == 0 || e.ids[positions[i]] != e.ids[positions[i - 1]]) {
       starts.push_back(i);
     }
   }
-  starts.push_back(places.size());
+  starts.push_back(positions.size());
   constexpr std::int64_t kIdsPerTask = 16;
   for_ranges(static_cast<std::int64_t>(starts.size()) - 1, kIdsPerTask,
              [&](std::int64_t first, std::int64_t n) {
                IdSum<Number> sum(e);
                for (auto i = static_cast<std::size_t>(first); n > 0; ++i, --n) {
-                 sum.run(places.data() + starts[i], places.data() + starts[i + 1]);
+                 sum.run(positions.data() + starts[i], positions.data() + starts[i + 1]);
                }
              });
 }

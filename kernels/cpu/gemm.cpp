@@ -64,15 +64,15 @@ void pack_rows(const GemmBlock<Sum>& block, std::int64_t rows, WordOf<Sum>* pack
 
 /// Memory that lives as long as a product: it may be large, and is the tensors' again afterwards.
 template <class Word>
-HeldBlock words_for(std::int64_t count) {
-  return HeldBlock(static_cast<std::size_t>(count) * sizeof(Word));
+HeldMemory words_for(std::int64_t count) {
+  return HeldMemory(static_cast<std::size_t>(count) * sizeof(Word));
 }
 
 template <class Sum>
-HeldBlock pack_shared_columns(const Gemm& g, const GemmPlan& plan,
-                              const ProductKernelOf<Sum>& kernel) {
+HeldMemory pack_shared_columns(const Gemm& g, const GemmPlan& plan,
+                               const ProductKernelOf<Sum>& kernel) {
   using Word = WordOf<Sum>;
-  HeldBlock memory = words_for<Word>(round_up(g.n, kernel.columns) * plan.words);
+  HeldMemory memory = words_for<Word>(round_up(g.n, kernel.columns) * plan.words);
   auto* packed = memory.as<Word>();
   const std::int64_t across = divide_up(g.n, plan.tile_columns);
   parallel_for(across * static_cast<std::int64_t>(plan.segments.size()), [&](std::int64_t task) {
@@ -113,7 +113,7 @@ void run_blocks(GemmBlock<Sum>& block) {
   const Gemm& g = *block.gemm;
   const GemmPlan& plan = *block.plan;
   const bool own = block.products == nullptr;
-  HeldBlock columns, panels;
+  HeldMemory columns, panels;
   if (plan.share_columns) {
     columns = pack_shared_columns(g, plan, *block.kernel);
     block.packed_columns = columns.as<Word>();

@@ -2,7 +2,7 @@
 #include <concepts>
 
 #include <tessera/core/base/tree.h>
-#include <tessera/kernels/cpu/dense_part.h>
+#include <tessera/kernels/cpu/dense_submatrix.h>
 #include <tessera/kernels/cpu/gemm_tile.h>
 #include <tessera/kernels/cpu/isa.h>
 #include <tessera/kernels/cpu/ranges.h>
@@ -193,11 +193,11 @@ void TileRun<Sum>::multiply_in_library(const Segment& s,
     std::fill_n(sums, size_, Sum(0));
     return;
   }
-  const MatrixPart a{block_.row + area_.row, area_.rows, s.begin, s.depth};
-  const MatrixPart b{s.begin, s.depth, area_.column, area_.columns};
+  const Submatrix a{block_.row + area_.row, area_.rows, s.begin, s.depth};
+  const Submatrix b{s.begin, s.depth, area_.column, area_.columns};
   block_.products->multiply({area_.rows, area_.columns, s.depth,
-                             dense_part(g_.a, a, g_.compute, Scratch::library_rows),
-                             dense_part(g_.b, b, g_.compute, Scratch::panels), sums});
+                             dense_submatrix(g_.a, a, g_.compute, Scratch::library_rows),
+                             dense_submatrix(g_.b, b, g_.compute, Scratch::panels), sums});
 }
 
 template <class Sum>

@@ -27,7 +27,7 @@ class WeightSums {
         static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(holds)));
     const std::int64_t own = h.accumulate ? levels + 1 : levels;
     if (holds > 1 || h.accumulate) {
-      memory_ = HeldBlock(static_cast<std::size_t>(own * size_) * sizeof(float));
+      memory_ = HeldMemory(static_cast<std::size_t>(own * size_) * sizeof(float));
       buffers_ = memory_.as<float>();
     }
   }
@@ -59,7 +59,7 @@ class WeightSums {
 
   const LinearCrossEntropy& h_;
   std::int64_t size_;
-  HeldBlock memory_;
+  HeldMemory memory_;
   float* buffers_ = nullptr;
   TreeSum<float*> sums_;
   std::int64_t pushed_ = 0;
@@ -91,7 +91,7 @@ class Head {
       return;
     }
     check_targets("linear_cross_entropy", rows_from(0, h_.rows));
-    memory_ = HeldBlock(static_cast<std::size_t>(hold_rows_ * h_.classes) * sizeof(float));
+    memory_ = HeldMemory(static_cast<std::size_t>(hold_rows_ * h_.classes) * sizeof(float));
     logits_ = memory_.as<float>();
     if (hold_rows_ >= per_cut_) {
       run_whole_cuts();
@@ -223,7 +223,7 @@ class Head {
 
   const LinearCrossEntropy& h_;
   std::int64_t per_cut_, hold_rows_ = 0;
-  HeldBlock memory_;
+  HeldMemory memory_;
   float* logits_ = nullptr;
 };
 

@@ -26,18 +26,18 @@ struct Window {
   std::int64_t begin, step, first = 0, last = 0;
 };
 
-/// The largest element so far, the first of equal ones and the last NaN, and its place.
+/// The largest element so far, the first of equal ones and the last NaN, and its index.
 template <class T>
 struct Largest {
   void meet(T x, std::int64_t at) {
     const auto value = static_cast<float>(x);
-    if (place < 0 || value > most || std::isnan(value)) {
+    if (index < 0 || value > most || std::isnan(value)) {
       most = value;
-      place = at;
+      index = at;
     }
   }
   float most = -INFINITY;
-  std::int64_t place = -1;
+  std::int64_t index = -1;
 };
 
 template <class T>
@@ -56,7 +56,7 @@ Largest<T> largest_of(const PoolGeometry& g, const Window& depth, const Window& 
 }
 
 template <class T>
-void pool_plane(const PoolGeometry& g, const T* x, T* y, std::int64_t* places) {
+void pool_plane(const PoolGeometry& g, const T* x, T* y, std::int64_t* indices) {
   for (std::int64_t z = 0; z < g.out[0]; ++z) {
     const Window depth(g, 0, z);
     for (std::int64_t h = 0; h < g.out[1]; ++h) {
@@ -64,33 +64,33 @@ void pool_plane(const PoolGeometry& g, const T* x, T* y, std::int64_t* places) {
       for (std::int64_t w = 0; w < g.out[2]; ++w) {
         const Largest<T> largest = largest_of(g, depth, height, Window(g, 2, w), x);
         *y++ = T(largest.most);
-        *places++ = largest.place;
+        *indices++ = largest.index;
       }
     }
   }
 }
 
 template <class T>
-void pool(const PoolGeometry& g, const T* x, T* y, std::int64_t* places) {
+void pool(const PoolGeometry& g, const T* x, T* y, std::int64_t* indices) {
   for_ranges(g.planes(), rows_per_task(g.in_size()), [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t plane = first; plane < first + count; ++plane) {
       pool_plane(g, x + plane * g.in_size(), y + plane * g.out_size(),
-                 places + plane * g.out_size());
+                 indices + plane * g.out_size());
     }
   });
 }
 
-/// False for a place outside.
+/// False for an index outside.
 template <class T>
 bool spread_plane(std::int64_t in_size, std::int64_t out_size, const T* gradient,
-                  const std::int64_t* places, float* sums) {
+                  const std::int64_t* indices, float* sums) {
   std::fill(sums, sums + in_size, 0.0F);
   for (std::int64_t i = 0; i < out_size; ++i) {
-    if (places[i] < -1 || places[i] >= in_size) {
+    if (indices[i] < -1 || indices[i] >= in_size) {
       return false;
     }
-    if (places[i] >= 0) {  // -1: the window lay in the padding
-      sums[places[i]] += static_cast<float>(gradient[i]);
+    if (indices[i] >= 0) {  // -1: the window lay in the padding
+      sums[indices[i]] += static_cast<float>(gradient[i]);
     }
   }
   return true;
@@ -98,12 +98,12 @@ bool spread_plane(std::int64_t in_size, std::int64_t out_size, const T* gradient
 
 template <class T>
 bool spread(std::int64_t planes, std::int64_t in_size, std::int64_t out_size, const T* gradient,
-            const std::int64_t* places, T* x) {
+            const std::int64_t* indices, T* x) {
   std::atomic<bool> inside{true};
   for_ranges(planes, rows_per_task(in_size), [&](std::int64_t first, std::int64_t count) {
     std::vector<float> sums(static_cast<std::size_t>(in_size));
     for (std::int64_t plane = first; plane < first + count; ++plane) {
-      if (!spread_plane(in_size, out_size, gradient + plane * out_size, places + plane * out_size,
+      if (!spread_plane(in_size, out_size, gradient + plane * out_size, indices + plane * out_size,
                         sums.data())) {
         inside = false;
       }
@@ -115,21 +115,21 @@ bool spread(std::int64_t planes, std::int64_t in_size, std::int64_t out_size, co
 
 }  // namespace
 
-void max_pool(const PoolGeometry& g, DType dtype, const void* x, void* y, std::int64_t* places) {
+void max_pool(const PoolGeometry& g, DType dtype, const void* x, void* y, std::int64_t* indices) {
   if (dtype == DType::bf16) {
-    pool(g, static_cast<const BFloat16*>(x), static_cast<BFloat16*>(y), places);
+    pool(g, static_cast<const BFloat16*>(x), static_cast<BFloat16*>(y), indices);
   } else {
-    pool(g, static_cast<const float*>(x), static_cast<float*>(y), places);
+    pool(g, static_cast<const float*>(x), static_cast<float*>(y), indices);
   }
 }
 
 bool max_pool_backward(std::int64_t planes, std::int64_t in_size, std::int64_t out_size,
-                       DType dtype, const void* gradient, const std::int64_t* places, void* x) {
+                       DType dtype, const void* gradient, const std::int64_t* indices, void* x) {
   if (dtype == DType::bf16) {
-    return spread(planes, in_size, out_size, static_cast<const BFloat16*>(gradient), places,
+    return spread(planes, in_size, out_size, static_cast<const BFloat16*>(gradient), indices,
                   static_cast<BFloat16*>(x));
   }
-  return spread(planes, in_size, out_size, static_cast<const float*>(gradient), places,
+  return spread(planes, in_size, out_size, static_cast<const float*>(gradient), indices,
                 static_cast<float*>(x));
 }
 

@@ -108,7 +108,7 @@ class Factors {
   const OffsetProduct& p_;
   const ProductKernelOf<double>& kernel_;
   std::int64_t rows_, depth_;
-  HeldBlock packed_;
+  HeldMemory packed_;
 };
 
 }  // namespace

@@ -92,7 +92,7 @@ struct PreparedWeight {
     if (!needed) {
       return;
     }
-    memory = HeldBlock(step * static_cast<std::size_t>(plan.parts));
+    memory = HeldMemory(step * static_cast<std::size_t>(plan.parts));
     parallel_for(plan.parts, [&](std::int64_t part) {
       on_one_thread([&] {
         tile_convolution(plan.tile(plan.samples)).prepare_weight(weight_of(plan, part), at(part));
@@ -105,7 +105,7 @@ struct PreparedWeight {
 
   bool needed = false;
   std::size_t step = 0;
-  HeldBlock memory;
+  HeldMemory memory;
 };
 
 /// Runs a tile with fewer samples than its primitive has: the missing ones are zeros, and what
@@ -118,7 +118,7 @@ void run_padded(const TilePlan& plan, TileConvolution& tile, Operands operands, 
   const std::size_t y_step = static_cast<std::size_t>(y_bytes(t, t.shape.out_channels));
   const std::size_t from_step = to_y ? x_step : y_step, to_step = to_y ? y_step : x_step;
   const auto all = static_cast<std::size_t>(plan.samples), some = static_cast<std::size_t>(count);
-  const HeldBlock from(all * from_step), to(all * to_step);
+  const HeldMemory from(all * from_step), to(all * to_step);
   char* const read = operands[to_y ? 0 : 2];
   char* const written = operands[to_y ? 2 : 0];
   std::memcpy(from.data(), read, some * from_step);

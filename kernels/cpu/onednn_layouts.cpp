@@ -10,7 +10,7 @@ dnnl::memory without_data(const dnnl::memory::desc& desc) {
   return {desc, cpu_engine(), DNNL_MEMORY_NONE};
 }
 
-void ChannelBlocks::operator()(const void* from, void* to) const {
+void ChannelReorder::operator()(const void* from, void* to) const {
   const ChannelBlockTable& table = IsaTable<ChannelBlockTable>::get();
   const auto run = (to_lines ? table.to_lines : table.to_planes)[dtype == DType::bf16 ? 1 : 0];
   const auto size = static_cast<std::int64_t>(size_of(dtype));
@@ -27,7 +27,7 @@ void ChannelBlocks::operator()(const void* from, void* to) const {
   }
 }
 
-void WeightBlocks::operator()(const void* from, void* to) const {
+void WeightReorder::operator()(const void* from, void* to) const {
   const auto run = IsaTable<ChannelBlockTable>::get().weight_to_planes;
   const auto* lines = static_cast<const float*>(from);
   const std::int64_t run_of_plane = kChannelBlock * taps, step = in_blocks * run_of_plane;
@@ -94,7 +94,8 @@ std::array<memory::desc, 3> plain_layouts(const ConvolutionTile& t) {
 }
 
 /// The weight's gradient as runs of 16 channels, where that is how oneDNN forms it.
-std::optional<WeightBlocks> weight_blocks_of(const ConvolutionTile& t, const memory::desc& inner) {
+std::optional<WeightReorder> weight_reorder_of(const ConvolutionTile& t,
+                                               const memory::desc& inner) {
   using Tag = memory::format_tag;
   if (t.shape.groups > 1) {
     return std::nullopt;
@@ -106,13 +107,13 @@ std::optional<WeightBlocks> weight_blocks_of(const ConvolutionTile& t, const mem
       dims[1] % kChannelBlock != 0) {
     return std::nullopt;
   }
-  return WeightBlocks{dims[0] / kChannelBlock, dims[1] / kChannelBlock, t.shape.taps()};
+  return WeightReorder{dims[0] / kChannelBlock, dims[1] / kChannelBlock, t.shape.taps()};
 }
 
 /// x or y (operand 0 or 2) as runs of 16 channels or as lines of all, where that is what oneDNN
 /// wants of it.
-std::optional<ChannelBlocks> blocks_of(const ConvolutionTile& t, std::size_t operand,
-                                       const memory::desc& inner) {
+std::optional<ChannelReorder> channel_reorder_of(const ConvolutionTile& t, std::size_t operand,
+                                                 const memory::desc& inner) {
   using Tag = memory::format_tag;
   const memory::dims dims = dims_of(t.shape)[operand];
   const DType dtype = t.dtypes[operand];
@@ -124,13 +125,13 @@ std::optional<ChannelBlocks> blocks_of(const ConvolutionTile& t, std::size_t ope
   }
   const bool of_x = operand == 0;
   const std::int64_t positions = of_x ? t.shape.in_size() : t.shape.out_size();
-  return ChannelBlocks{.samples = dims[0],
-                       .blocks = dims[1] / kChannelBlock,
-                       .positions = positions,
-                       .step = (of_x ? t.x_channels : t.y_channels) * positions,
-                       .whole_lines = inner != lines,
-                       .dtype = dtype,
-                       .to_lines = operand != static_cast<std::size_t>(t.result)};
+  return ChannelReorder{.samples = dims[0],
+                        .blocks = dims[1] / kChannelBlock,
+                        .positions = positions,
+                        .step = (of_x ? t.x_channels : t.y_channels) * positions,
+                        .whole_lines = inner != lines,
+                        .dtype = dtype,
+                        .to_lines = operand != static_cast<std::size_t>(t.result)};
 }
 
 }  // namespace
@@ -147,11 +148,11 @@ std::array<memory::dims, 3> dims_of(const ConvolutionGeometry& g) {
 
 Reorder reorder_of(const ConvolutionTile& tile, std::size_t operand, const memory::desc& inner) {
   const bool written = operand == static_cast<std::size_t>(tile.result);
-  if (const auto blocks = blocks_of(tile, operand, inner)) {
-    return Reorder(*blocks);
+  if (const auto reorder = channel_reorder_of(tile, operand, inner)) {
+    return Reorder(*reorder);
   }
-  if (const auto blocks = weight_blocks_of(tile, inner); blocks && written && operand == 1) {
-    return Reorder(*blocks);
+  if (const auto reorder = weight_reorder_of(tile, inner); reorder && written && operand == 1) {
+    return Reorder(*reorder);
   }
   const memory::desc outer = plain_layouts(tile)[operand];
   return written ? Reorder(inner, outer) : Reorder(outer, inner);

@@ -16,7 +16,7 @@ namespace tessera::cpu::onednn {
 
 /// A copy of whole runs of 16 channels: planes, as tensors are, to lines of 16, as oneDNN's nChw16c
 /// is, or of all channels, as its nhwc, or back. Several times as fast as oneDNN's own.
-struct ChannelBlocks {
+struct ChannelReorder {
   std::int64_t samples = 0, blocks = 0, positions = 0;
   std::int64_t step = 0;  ///< elements from sample to sample of the planes
   bool whole_lines = false;
@@ -28,7 +28,7 @@ struct ChannelBlocks {
 
 /// What brings a weight's gradient in f32 from lines (taps, 16 in, 16 out), as OIhw16i16o is, to
 /// dense planes.
-struct WeightBlocks {
+struct WeightReorder {
   std::int64_t out_blocks = 0, in_blocks = 0, taps = 0;
 
   void operator()(const void* from, void* to) const;

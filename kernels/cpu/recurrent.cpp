@@ -20,8 +20,8 @@ constexpr std::int64_t kFlopsWorthTasks = std::int64_t{1} << 19;
 template <class Number>
 struct RecurrentKernels {
   const ProductKernelOf<Number>& product;
-  void (*forward)(const RecurrentForwardOf<Number>&, const RecurrentBlockOf<Number>&);
-  void (*backward)(const RecurrentBackwardOf<Number>&, const RecurrentBlockOf<Number>&, bool);
+  void (*forward)(const RecurrentForwardOf<Number>&, const RecurrentUnitsOf<Number>&);
+  void (*backward)(const RecurrentBackwardOf<Number>&, const RecurrentUnitsOf<Number>&, bool);
   void (*to_words)(const Number*, std::int64_t, WordOf<Number>*);
 };
 
@@ -71,23 +71,23 @@ class Walk {
     has_factors_ = true;
   }
 
-  /// Calls f(block) for all blocks of units of a step. A thread is likely to get the same run of
+  /// Calls f(units) for all units, by panels, of a step. A thread is likely to get the same run of
   /// panels again in the next step, which are in its own cache then.
   template <class F>
   void step(std::int64_t time, const F& f) {
     const auto run = [&](std::int64_t panel, std::int64_t next) {
-      RecurrentBlockOf<Number> block;
-      block.time = time;
-      block.first = panel * kernel_.columns;
-      block.count = std::min<std::int64_t>(kernel_.columns, call_.width - block.first);
-      block.words = words_;
-      block.panel = packed_.as<Word>() + panel * words_ * kernel_.columns;
-      block.next_panel = packed_.as<Word>() + next * words_ * kernel_.columns;
-      block.panel_step = panels_ * words_ * kernel_.columns;
-      block.factors = has_factors_ ? current() : nullptr;
-      block.next_factors = factors_.as<Word>() + (1 - turn_) * step_words_;
-      block.hidden = hidden(), block.cell = cell();
-      f(block);
+      RecurrentUnitsOf<Number> units;
+      units.time = time;
+      units.first = panel * kernel_.columns;
+      units.count = std::min<std::int64_t>(kernel_.columns, call_.width - units.first);
+      units.words = words_;
+      units.panel = packed_.as<Word>() + panel * words_ * kernel_.columns;
+      units.next_panel = packed_.as<Word>() + next * words_ * kernel_.columns;
+      units.panel_step = panels_ * words_ * kernel_.columns;
+      units.factors = has_factors_ ? current() : nullptr;
+      units.next_factors = factors_.as<Word>() + (1 - turn_) * step_words_;
+      units.hidden = hidden(), units.cell = cell();
+      f(units);
     };
     const std::int64_t parts = flops_of_step() < kFlopsWorthTasks ? 1 : num_threads();
     parallel_for(parts, [&](std::int64_t part) {
@@ -104,8 +104,8 @@ class Walk {
   }
 
  private:
-  static HeldBlock block_of(std::int64_t count) {
-    return HeldBlock(static_cast<std::size_t>(count) * sizeof(Word));
+  static HeldMemory block_of(std::int64_t count) {
+    return HeldMemory(static_cast<std::size_t>(count) * sizeof(Word));
   }
   [[nodiscard]] Word* current() const { return factors_.as<Word>() + turn_ * step_words_; }
 
@@ -132,9 +132,9 @@ class Walk {
   const RecurrentCall& call_;
   const ProductKernelOf<Number>& kernel_;
   std::int64_t words_, panels_, row_words_;
-  HeldBlock packed_;
+  HeldMemory packed_;
   std::int64_t step_words_;  ///< of the factors of all sequences
-  HeldBlock factors_, hidden_, cell_;
+  HeldMemory factors_, hidden_, cell_;
   std::int64_t turn_ = 0;
   bool has_factors_ = false;
 };
@@ -166,7 +166,7 @@ void recurrent_forward(const RecurrentForwardOf<Number>& call) {
   walk.begin_with_states();
   for (std::int64_t n = 0; n < call.steps; ++n) {
     walk.step(time_of(n, call.steps, call.reverse),
-              [&](const RecurrentBlockOf<Number>& block) { run(call, block); });
+              [&](const RecurrentUnitsOf<Number>& units) { run(call, units); });
   }
   std::copy_n(walk.hidden(), states, call.last);
   if (call.last_cell != nullptr) {
@@ -183,9 +183,9 @@ void recurrent_backward(const RecurrentBackwardOf<Number>& call) {
   copy_or_zero(call.last_cell, walk.cell(), states);
   for (std::int64_t n = call.steps; n-- > 0;) {
     walk.step(time_of(n, call.steps, call.reverse),
-              [&](const RecurrentBlockOf<Number>& block) { run(call, block, false); });
+              [&](const RecurrentUnitsOf<Number>& units) { run(call, units, false); });
   }
-  walk.step(0, [&](const RecurrentBlockOf<Number>& block) { run(call, block, true); });
+  walk.step(0, [&](const RecurrentUnitsOf<Number>& units) { run(call, units, true); });
   std::copy_n(walk.hidden(), states, call.to_start);
   if (call.to_start_cell != nullptr) {
     std::copy_n(walk.cell(), states, call.to_start_cell);

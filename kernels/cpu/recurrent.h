@@ -51,12 +51,12 @@ template <class Number>
 struct RecurrentBackwardOf : RecurrentCall {
   const void* output = nullptr;       ///< gradient [batch, steps, width]
   const Number* last = nullptr;       ///< gradient [batch, width], may be null
-  const Number* last_cell = nullptr;  ///< likewise
+  const Number* last_cell = nullptr;  ///< gradient [batch, width], may be null
   const void* before = nullptr;
   const void* kept_values = nullptr;
   const Number* cells = nullptr;
   void* to_x = nullptr;        ///< [batch, steps, gates width]
-  void* to_hidden = nullptr;   ///< the same, gru
+  void* to_hidden = nullptr;   ///< [batch, steps, gates width], gru
   Number* to_start = nullptr;  ///< [batch, width]
   Number* to_start_cell = nullptr;
 };

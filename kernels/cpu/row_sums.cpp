@@ -106,7 +106,7 @@ void add_blocks(const RowBlocks& blocks, Number* sums, std::int64_t stride, std:
 }
 
 template <class Number>
-void add_pieces(const Number* x, std::int64_t parts, std::int64_t columns, Number* out) {
+void add_microbatches(const Number* x, std::int64_t parts, std::int64_t columns, Number* out) {
   const Add<Number> add = IsaTable<NormTable>::get().add_of<Number>();
   for_ranges(columns, kColumnsPerTask, [&](std::int64_t first, std::int64_t count) {
     auto* runs = scratch_array<Number>(Scratch::rows, parts * count);
@@ -143,8 +143,8 @@ void sum_last(DType dtype, const void* x, std::int64_t rows, std::int64_t column
 
 template void add_blocks(const RowBlocks&, float*, std::int64_t, std::int64_t, bool, float*);
 template void add_blocks(const RowBlocks&, double*, std::int64_t, std::int64_t, bool, double*);
-template void add_pieces(const float*, std::int64_t, std::int64_t, float*);
-template void add_pieces(const double*, std::int64_t, std::int64_t, double*);
+template void add_microbatches(const float*, std::int64_t, std::int64_t, float*);
+template void add_microbatches(const double*, std::int64_t, std::int64_t, double*);
 template void sum_rows(DType, const void*, std::int64_t, std::int64_t, std::int64_t, bool, float*);
 template void sum_rows(DType, const void*, std::int64_t, std::int64_t, std::int64_t, bool, double*);
 

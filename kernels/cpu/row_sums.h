@@ -42,7 +42,7 @@ void add_blocks(const RowBlocks&, Number* sums, std::int64_t stride, std::int64_
 
 /// out[columns] = the rows of x[parts, columns], added along the balanced binary tree.
 template <class Number>
-void add_pieces(const Number* x, std::int64_t parts, std::int64_t columns, Number* out);
+void add_microbatches(const Number* x, std::int64_t parts, std::int64_t columns, Number* out);
 
 /// Sums that tasks form block by block, each of the size of the result: in the result itself where
 /// they are it, otherwise in memory of their own until `finish`. `result` is that of add_blocks.
@@ -56,7 +56,7 @@ class BlockSumsOf {
         result_(result),
         sums_(result) {
     if (!blocks.are_result(per_microbatch)) {
-      held_ = HeldBlock(static_cast<std::size_t>(blocks.count() * size) * sizeof(Number));
+      held_ = HeldMemory(static_cast<std::size_t>(blocks.count() * size) * sizeof(Number));
       sums_ = held_.as<Number>();
     }
   }
@@ -74,7 +74,7 @@ class BlockSumsOf {
   std::int64_t size_;
   bool per_microbatch_;
   Number* result_;
-  HeldBlock held_;
+  HeldMemory held_;
   Number* sums_;
 };
 using BlockSums = BlockSumsOf<float>;

@@ -9,12 +9,12 @@
 namespace tessera::cpu {
 namespace {
 
-class Block {
+class ScratchMemory {
  public:
-  Block() = default;
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
-  ~Block() { std::free(data_); }
+  ScratchMemory() = default;
+  ScratchMemory(const ScratchMemory&) = delete;
+  ScratchMemory& operator=(const ScratchMemory&) = delete;
+  ~ScratchMemory() { std::free(data_); }
 
   void* at_least(std::size_t bytes) {
     if (bytes > size_) {
@@ -46,7 +46,7 @@ class Block {
 }  // namespace
 
 void* scratch(Scratch purpose, std::size_t bytes) {
-  thread_local Block blocks[static_cast<std::size_t>(Scratch::count)];
+  thread_local ScratchMemory blocks[static_cast<std::size_t>(Scratch::count)];
   return blocks[static_cast<std::size_t>(purpose)].at_least(bytes);
 }
 

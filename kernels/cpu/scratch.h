@@ -1,5 +1,5 @@
 // Small working memory of kernels: one growing block per thread and purpose, kept between calls.
-// What may be large is a HeldBlock of core/device/allocator.h instead.
+// What may be large is a HeldMemory of core/device/allocator.h instead.
 #pragma once
 
 #include <cstddef>

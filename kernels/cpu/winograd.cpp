@@ -23,7 +23,7 @@ class TransformedWeight {
  public:
   TransformedWeight(const ConvolutionTask& t, std::int64_t from, std::int64_t to)
       : from_(from),
-        part_(part_of(to)),
+        part_(task_channels(to)),
         memory_(static_cast<std::size_t>(kWinogradPositions * from * to) * sizeof(float)) {
     parallel_for(to / kChannelBlock, [&](std::int64_t block) { take(t, block * kChannelBlock); });
   }
@@ -45,7 +45,7 @@ class TransformedWeight {
   }
 
   std::int64_t from_, part_;
-  HeldBlock memory_;
+  HeldMemory memory_;
 };
 
 Images images_read(const ConvolutionTask& t) {
@@ -84,7 +84,7 @@ struct ImagePass {
 
   void make_group(std::int64_t first, std::int64_t count, const TransformedTiles& tiles) const {
     reader.read(first, count, tiles);
-    const std::int64_t parts = to.channels / part_of(to.channels);
+    const std::int64_t parts = to.channels / task_channels(to.channels);
     parallel_for(parts * ((count + strips_of_task - 1) / strips_of_task), [&](std::int64_t task) {
       const std::int64_t begin = task / parts * strips_of_task;
       make_part(task % parts, first + begin, std::min(strips_of_task, count - begin),
@@ -95,7 +95,7 @@ struct ImagePass {
   /// A part of the channels of strips [first, first + count), whose tiles begin at `tiles`.
   void make_part(std::int64_t part, std::int64_t first, std::int64_t count,
                  const WinogradTiles& tiles) const {
-    const std::int64_t channels = part_of(to.channels);
+    const std::int64_t channels = task_channels(to.channels);
     const WinogradProducts products({.m = count * strips.tiles,
                                      .n = channels,
                                      .k = from.channels,
@@ -154,7 +154,7 @@ struct WeightPass {
     inputs.read(blocks.first_row(block), blocks.rows_of(block), from_x);
     gradients.read(blocks.first_row(block), blocks.rows_of(block), from_y);
     const std::int64_t tiles = blocks.rows_of(block) * strips.tiles;
-    const std::int64_t width = part_of(x.channels), parts = x.channels / width;
+    const std::int64_t width = task_channels(x.channels), parts = x.channels / width;
     parallel_for(y.channels / kWinogradChannels * parts, [&](std::int64_t task) {
       sum_part(tiles, task / parts * kWinogradChannels, task % parts * width, sums);
     });
@@ -166,7 +166,7 @@ struct WeightPass {
 
   /// Weights of some channels from `out` and from `in` on.
   void sum_part(std::int64_t tiles, std::int64_t out, std::int64_t in, float* sums) const {
-    const std::int64_t width = part_of(x.channels);
+    const std::int64_t width = task_channels(x.channels);
     const WinogradTiles a = from_y.at(0, out), b = from_x.at(0, in);
     const WinogradProducts products({.m = kWinogradChannels,
                                      .n = width,

@@ -15,7 +15,7 @@ inline constexpr std::int64_t kWinogradChannels = 32;  ///< channels come in run
 inline constexpr std::int64_t kWinogradTaps = 9;
 
 /// Channels that a task computes.
-[[nodiscard]] constexpr std::int64_t part_of(std::int64_t channels) {
+[[nodiscard]] constexpr std::int64_t task_channels(std::int64_t channels) {
   return channels % 64 == 0 ? 64 : kWinogradChannels;
 }
 
@@ -59,7 +59,7 @@ class TransformedTiles {
 
  private:
   std::int64_t channels_, step_;
-  HeldBlock memory_;
+  HeldMemory memory_;
 };
 
 /// What is transformed of images: inputs of tiles, or gradients of their outputs.

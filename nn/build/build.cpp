@@ -12,21 +12,21 @@ namespace {
 void change_options(const Module& module, const auto& change) {
   ModuleOptions options = options_of(module);
   change(options);
-  progress_of(module).options = std::make_shared<const ModuleOptions>(std::move(options));
+  build_state_of(module).options = std::make_shared<const ModuleOptions>(std::move(options));
 }
 
 }  // namespace
 
 const ModuleOptions& options_of(const Module& module) {
   static const ModuleOptions defaults;
-  const ModuleOptions* given = progress_of(module).options.get();
+  const ModuleOptions* given = build_state_of(module).options.get();
   return given == nullptr ? defaults : *given;
 }
 
 bool built(const Module& module) {
   return std::ranges::all_of(all_modules(module), [](const auto& below) {
-    const BuildState& progress = progress_of(*below.second);
-    return progress.declared && !progress.partly;
+    const BuildState& build_state = build_state_of(*below.second);
+    return build_state.declared && !build_state.partly;
   });
 }
 
@@ -53,9 +53,9 @@ std::vector<Device> devices(const Module& module) {
 }
 
 void check_state_known(const Module& module) {
-  const BuildState& progress = progress_of(module);
+  const BuildState& build_state = build_state_of(module);
   const BuildMode mode = build_mode(module);
-  const bool known = progress.declared || progress.lists_state || mode == BuildMode::on_init;
+  const bool known = build_state.declared || build_state.lists_state || mode == BuildMode::on_init;
   check<RuntimeError>(known, module.class_name(), ": is not built, so its state is not known; ",
                       mode == BuildMode::on_call ? "call it first" : "build() it first");
 }
@@ -71,21 +71,21 @@ void adopt(const Module& module, std::optional<Device> device, std::optional<DTy
 
 void adopt_below(Module& module, std::optional<Device> device, std::optional<DType> dtype) {
   for (const auto& [path, below] : all_modules(module)) {
-    if (!progress_of(*below).declared) {
+    if (!build_state_of(*below).declared) {
       adopt(*below, device, dtype);
     }
   }
 }
 
 bool waits_for_call(const Module& module) {
-  return progress_of(module).lists_state && !progress_of(module).declared;
+  return build_state_of(module).lists_state && !build_state_of(module).declared;
 }
 
 void mark_built(Module& module) {
-  BuildState& progress = progress_of(module);
-  progress.declared = true;
-  progress.partly = false;
-  progress.ready = true;
+  BuildState& build_state = build_state_of(module);
+  build_state.declared = true;
+  build_state.partly = false;
+  build_state.ready = true;
 }
 
 void build_if_loaded(Module& module) {
@@ -99,7 +99,7 @@ void build_if_loaded(Module& module) {
 }
 
 void build_on_call(Module& module) {
-  progress_of(module).lists_state = true;
+  build_state_of(module).lists_state = true;
   change_options(module, [](ModuleOptions& options) { options.build_mode = BuildMode::on_call; });
 }
 

@@ -78,12 +78,12 @@ std::string why_not_made(const Module& module) {
 
 /// Tells what is new in a model its key and name there, which its parameters' values follow from.
 void place(const Module& module, std::uint64_t model_key, const std::string& path) {
-  BuildState& progress = progress_of(module);
-  if (progress.model_key) {
+  BuildState& build_state = build_state_of(module);
+  if (build_state.model_key) {
     return;  // made as a model of its own
   }
-  progress.model_key = model_key;
-  progress.path = path;
+  build_state.model_key = model_key;
+  build_state.path = path;
   for (const ChildEntryPtr& child : child_entries(module)) {
     if (child->module != nullptr) {
       place(*child->module, model_key, dotted(path, child->name));
@@ -92,37 +92,38 @@ void place(const Module& module, std::uint64_t model_key, const std::string& pat
 }
 
 void declare(Module& module, const Args& args, const Kwargs& kwargs) {
-  BuildState& progress = progress_of(module);
-  const Construction construction(progress.options);
+  BuildState& build_state = build_state_of(module);
+  const Construction construction(build_state.options);
   NamesGuard names(module);
   const bool whole = ModuleAccess::do_build(module, args, kwargs);
   ModuleAccess::create_variables(module);
   names.keep();
-  progress.declared = true;
-  progress.partly = !whole;
+  build_state.declared = true;
+  build_state.partly = !whole;
   for (const SlotEntryPtr& entry : slot_entries(module)) {
     if (entry->slot != nullptr && !entry->slot->value.defined() && !entry->slot->own_dtype) {
       entry->slot->dtype = module.dtype();
     }
   }
   for (const ChildEntryPtr& child : child_entries(module)) {
-    if (child->module != nullptr && !progress_of(*child->module).model_key) {
+    if (child->module != nullptr && !build_state_of(*child->module).model_key) {
       train(*child->module, ModuleAccess::data(module).training);
-      place(*child->module, progress.model_key.value_or(0), dotted(progress.path, child->name));
+      place(*child->module, build_state.model_key.value_or(0),
+            dotted(build_state.path, child->name));
     }
   }
 }
 
 /// Declares `module`, if it is wanted, and what is built along with it.
 void declare_tree(Module& module, const Args& args, const Kwargs& kwargs, bool wanted) {
-  if (wanted && !progress_of(module).declared) {
+  if (wanted && !build_state_of(module).declared) {
     declare(module, args, kwargs);
   }
   for (const ChildEntryPtr& child : child_entries(module)) {
     if (child->module != nullptr) {
       const BuildMode mode = child->module->build_mode();
       const bool along = mode == BuildMode::on_init ||
-                         (mode == BuildMode::explicitly && progress_of(module).declared &&
+                         (mode == BuildMode::explicitly && build_state_of(module).declared &&
                           module.build_mode() == BuildMode::explicitly);
       declare_tree(*child->module, {}, {}, along);
     }
@@ -158,10 +159,10 @@ Tensor given_to(const Module& module, const std::string& name, const Slot& slot)
 Tensor new_value(const Module& module, const SlotEntry& entry) {
   const Slot& slot = *entry.slot;
   Tensor value = empty(slot.shape, {.dtype = slot.dtype, .device = module.device()});
-  const BuildState& progress = progress_of(module);
-  slot.initializer(
-      value, Box::all_of(slot.shape),
-      {.key = mix(progress.model_key.value_or(0), hash_name(dotted(progress.path, entry.name)))});
+  const BuildState& build_state = build_state_of(module);
+  slot.initializer(value, Box::all_of(slot.shape),
+                   {.key = mix(build_state.model_key.value_or(0),
+                               hash_name(dotted(build_state.path, entry.name)))});
   return value;
 }
 
@@ -194,7 +195,7 @@ void fill(const Module& module) {
   const ModeGuard<&Modes::autocast> full_precision(std::nullopt);
   for (const auto& [path, below] : all_modules(module)) {
     for (const SlotEntryPtr& entry : slot_entries(*below)) {
-      if (progress_of(*below).declared && entry->slot != nullptr) {
+      if (build_state_of(*below).declared && entry->slot != nullptr) {
         fill_slot(*below, *entry);
       }
     }
@@ -232,19 +233,20 @@ bool lets_go_of_given(const Module& module) {
 void settle(const Module& root) {
   std::vector<Module*> settled;
   for (const auto& [path, module] : all_modules(root)) {
-    const BuildState& progress = progress_of(*module);
-    if (progress.declared && !progress.partly && (!options_of(*module).v || check_given(*module))) {
+    const BuildState& build_state = build_state_of(*module);
+    if (build_state.declared && !build_state.partly &&
+        (!options_of(*module).v || check_given(*module))) {
       settled.push_back(module);
     }
   }
   fill(root);
   for (Module* module : settled) {
-    BuildState& progress = progress_of(*module);
-    progress.ready = true;
+    BuildState& build_state = build_state_of(*module);
+    build_state.ready = true;
     if (options_of(*module).v && lets_go_of_given(*module)) {
       ModuleOptions rest = options_of(*module);
       rest.v.reset();
-      progress.options = std::make_shared<const ModuleOptions>(std::move(rest));
+      build_state.options = std::make_shared<const ModuleOptions>(std::move(rest));
     }
   }
 }
@@ -293,16 +295,16 @@ namespace {
 /// Declares by a first call, whose inputs give the dtype that was not chosen: inputs that are
 /// refused give none.
 void declare_with_dtype_of(const Module& module, const Args& args, const Kwargs& kwargs) {
-  BuildState& progress = progress_of(module);
-  const std::shared_ptr<const ModuleOptions> chosen = progress.options;
+  BuildState& build_state = build_state_of(module);
+  const std::shared_ptr<const ModuleOptions> chosen = build_state.options;
   if (!options_of(module).dtype) {
     adopt(module, {}, floating_dtype(args, kwargs));
   }
   try {
     declare_tree(self(module), args, kwargs, true);
   } catch (...) {
-    if (!progress.declared) {
-      progress.options = chosen;
+    if (!build_state.declared) {
+      build_state.options = chosen;
     }
     throw;
   }
@@ -329,8 +331,8 @@ BuildStatus build(Module& root, const Args& args, const Kwargs& kwargs,
                   const BuildOptions& options) {
   adopt_below(root, options.device, options.dtype);
   if (root.build_mode() != BuildMode::on_call) {
-    progress_of(root).args = args;
-    progress_of(root).kwargs = kwargs;
+    build_state_of(root).args = args;
+    build_state_of(root).kwargs = kwargs;
     declare_tree(root, args, kwargs, true);
     settle(root);
   }
@@ -342,8 +344,8 @@ void prepare_call(const Module& module, const Args& args, const Kwargs& kwargs,
                   bool given_to_call) {
   const OutsideRegionScope outside;
   const CallState& state = CallState::current();
-  BuildState& progress = progress_of(module);
-  if (!progress.declared) {
+  BuildState& build_state = build_state_of(module);
+  if (!build_state.declared) {
     const BuildMode mode = module.build_mode();
     check<RuntimeError>(mode != BuildMode::on_init, class_name_of(module), ": ",
                         why_not_made(module));
@@ -352,7 +354,7 @@ void prepare_call(const Module& module, const Args& args, const Kwargs& kwargs,
     check_may_build(module);
     declare_with_dtype_of(module, args, kwargs);
   }
-  if (progress.partly) {
+  if (build_state.partly) {
     check_may_build(module);
   }
   if (state.declaring) {
@@ -360,7 +362,7 @@ void prepare_call(const Module& module, const Args& args, const Kwargs& kwargs,
   }
   const bool compared = options_of(module).v.has_value() || given_to_call;
   const bool known = compared && try_on_meta(module, args, kwargs, forward);
-  progress.partly = progress.partly && !known;
+  build_state.partly = build_state.partly && !known;
   if (compared && !known) {
     fill(module);
   } else {
@@ -369,11 +371,11 @@ void prepare_call(const Module& module, const Args& args, const Kwargs& kwargs,
 }
 
 void finish_call(const Module& module) {
-  BuildState& progress = progress_of(module);
-  if (progress.ready) {
+  BuildState& build_state = build_state_of(module);
+  if (build_state.ready) {
     return;
   }
-  progress.partly = false;
+  build_state.partly = false;
   if (!CallState::current().declaring) {
     settle(module);
   }

@@ -42,8 +42,8 @@ class Walk {
   void check_filters(hid_t properties, const std::string& name) const;
   void check_stored(hid_t id, const ArrayInfo& info) const;
   [[nodiscard]] Shape shape_of(hid_t id, const std::string& name) const;
-  [[nodiscard]] std::optional<std::uint64_t> place_of(hid_t id, const std::string& name, bool exact,
-                                                      std::size_t nbytes) const;
+  [[nodiscard]] std::optional<std::uint64_t> offset_of(hid_t id, const std::string& name,
+                                                       bool exact, std::size_t nbytes) const;
 
   std::string path_;
   std::uint64_t file_size_;
@@ -94,7 +94,7 @@ void Walk::member(hid_t group_id, const std::string& link, const std::string& na
     object(group_id, link, name, depth);
   } catch (const Foreign& error) {
     result.arrays.push_back({.path = name, .shape = {}, .target = "", .refusal = error.what()});
-    result.places.emplace_back();
+    result.offsets.emplace_back();
   }
 }
 
@@ -158,8 +158,8 @@ void Walk::check_filters(hid_t properties, const std::string& name) const {
   }
 }
 
-std::optional<std::uint64_t> Walk::place_of(hid_t id, const std::string& name, bool exact,
-                                            std::size_t nbytes) const {
+std::optional<std::uint64_t> Walk::offset_of(hid_t id, const std::string& name, bool exact,
+                                             std::size_t nbytes) const {
   const Hdf5Handle properties =
       hdf5_own(H5Dget_create_plist(id), kLoadOp, at(name) + " cannot be read");
   const H5D_layout_t layout = H5Pget_layout(properties);
@@ -168,11 +168,11 @@ std::optional<std::uint64_t> Walk::place_of(hid_t id, const std::string& name, b
   check<Foreign>(H5Pget_external_count(properties) == 0, kLoadOp, ": ", at(name),
                  " is kept in another file; expected an array kept in this one");
   check_filters(properties, name);
-  const haddr_t place = layout == H5D_CONTIGUOUS && exact ? H5Dget_offset(id) : HADDR_UNDEF;
-  if (place == HADDR_UNDEF || H5Dget_storage_size(id) != nbytes) {
+  const haddr_t offset = layout == H5D_CONTIGUOUS && exact ? H5Dget_offset(id) : HADDR_UNDEF;
+  if (offset == HADDR_UNDEF || H5Dget_storage_size(id) != nbytes) {
     return {};
   }
-  return place;
+  return offset;
 }
 
 void Walk::attributes(hid_t id, const std::string& name) {
@@ -211,9 +211,9 @@ void Walk::dataset(hid_t id, const std::string& name, haddr_t address) {
   const Hdf5TypeMatch match = type_of(id, name);
   const auto [first, fresh] = first_names_.emplace(address, name);
   ArrayInfo info{name, match.dtype, shape_of(id, name), fresh ? "" : first->second};
-  const auto place = place_of(id, name, match.exact, info.nbytes());
+  const auto offset = offset_of(id, name, match.exact, info.nbytes());
   check_stored(id, info);
-  result.places.push_back(place);
+  result.offsets.push_back(offset);
   result.arrays.push_back(std::move(info));
   if (fresh) {
     attributes(id, name);

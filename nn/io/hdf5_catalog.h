@@ -11,11 +11,11 @@
 
 namespace tessera::nn {
 
-/// Names, types and places of all arrays of an open file, and all attributes.
+/// Names, types and offsets of all arrays of an open file, and all attributes.
 struct Hdf5Catalog {
   std::vector<ArrayInfo> arrays;
   /// For each array, where its bytes lie when they can be read as they are.
-  std::vector<std::optional<std::uint64_t>> places;
+  std::vector<std::optional<std::uint64_t>> offsets;
   std::vector<ArrayAttribute> attributes;
 };
 

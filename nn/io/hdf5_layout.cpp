@@ -93,7 +93,7 @@ void Hdf5Layout::add_name(const ArraySource& alias) {
   hdf5_check(H5Lcreate_hard(file_, alias.target.c_str(), file_, alias.path.c_str(), H5P_DEFAULT,
                             H5P_DEFAULT),
              kSaveOp, "'" + path_ + "': cannot add the name '" + alias.path + "'");
-  places_.emplace_back();
+  offsets_.emplace_back();
 }
 
 void Hdf5Layout::add_array(const ArraySource& array) {
@@ -103,9 +103,9 @@ void Hdf5Layout::add_array(const ArraySource& array) {
                           H5P_DEFAULT, array_properties_, H5P_DEFAULT),
                kSaveOp, "'" + path_ + "': cannot add '" + array.path + "'");
   storage_.set_creating_array(false);
-  places_.push_back(numel_of(array.shape) == 0
-                        ? std::nullopt
-                        : std::optional<std::uint64_t>(H5Dget_offset(dataset)));
+  offsets_.push_back(numel_of(array.shape) == 0
+                         ? std::nullopt
+                         : std::optional<std::uint64_t>(H5Dget_offset(dataset)));
   write_hdf5_checksum(dataset, 0);
   if (array.dtype == DType::bf16) {
     write_hdf5_attribute(dataset, kDTypeAttribute, std::string(kBfloat16));

@@ -1,4 +1,4 @@
-// The HDF5 objects of a file to be written: groups, arrays with their places, links, attributes.
+// The HDF5 objects of a file to be written: groups, arrays with their offsets, links, attributes.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class Hdf5Layout {
 
   /// Where the bytes of each array go, in the order of the contents; none for an empty array and
   /// for one more name.
-  [[nodiscard]] const std::vector<std::optional<std::uint64_t>>& places() const noexcept {
-    return places_;
+  [[nodiscard]] const std::vector<std::optional<std::uint64_t>>& offsets() const noexcept {
+    return offsets_;
   }
   void set_checksum(const std::string& array, std::uint64_t hash);
   /// Completes the metadata in the storage.
@@ -41,7 +41,7 @@ class Hdf5Layout {
   Hdf5Handle group_properties_;
   Hdf5Handle array_properties_;
   std::vector<std::string> groups_;
-  std::vector<std::optional<std::uint64_t>> places_;
+  std::vector<std::optional<std::uint64_t>> offsets_;
 };
 
 }  // namespace tessera::nn

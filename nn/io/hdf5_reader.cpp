@@ -38,27 +38,27 @@ Hdf5Reader::Hdf5Reader(const std::string& path, std::unique_ptr<File> file)
 
 void Hdf5Reader::read(const std::string& path, std::span<std::byte> bytes) {
   const ArrayInfo& info = readable(path_, path, bytes.size());
-  const std::optional<std::uint64_t> place =
-      catalog_.places[static_cast<std::size_t>(&info - catalog_.arrays.data())];
+  const std::optional<std::uint64_t> offset =
+      catalog_.offsets[static_cast<std::size_t>(&info - catalog_.arrays.data())];
   if (bytes.empty()) {
     return;
   }
-  if (place.has_value()) {
-    read_in_place(*place, bytes, path);
+  if (offset.has_value()) {
+    read_at_offset(*offset, bytes, path);
   } else {
     read_converted(path, bytes);
   }
 }
 
 /// Reads aligned pieces, so that the transfers may go round the page cache.
-void Hdf5Reader::read_in_place(std::uint64_t place, std::span<std::byte> bytes,
-                               const std::string& array) {
-  const std::uint64_t end = place + bytes.size();
-  const std::uint64_t first = place / kPiece;
+void Hdf5Reader::read_at_offset(std::uint64_t offset, std::span<std::byte> bytes,
+                                const std::string& array) {
+  const std::uint64_t end = offset + bytes.size();
+  const std::uint64_t first = offset / kPiece;
   const auto pieces = static_cast<std::int64_t>((end - 1) / kPiece - first + 1);
   parallel_for(pieces, [&](std::int64_t i) {
     const std::uint64_t piece = (first + static_cast<std::uint64_t>(i)) * kPiece;
-    const std::uint64_t from = std::max(piece, place / kDirectAlignment * kDirectAlignment);
+    const std::uint64_t from = std::max(piece, offset / kDirectAlignment * kDirectAlignment);
     const std::uint64_t until = std::min(piece + kPiece, end);
     thread_local AlignedBuffer buffer;
     const std::uint64_t wanted = until - from;
@@ -67,8 +67,8 @@ void Hdf5Reader::read_in_place(std::uint64_t place, std::span<std::byte> bytes,
     const std::span<std::byte> held = buffer.resized(rounded);
     check<IoError>(file_->read_at(held, from) >= wanted, "load: '", path_, "' ends inside '", array,
                    "'");
-    const std::uint64_t begin = std::max(from, place);
-    std::memcpy(bytes.data() + (begin - place), held.data() + (begin - from), until - begin);
+    const std::uint64_t begin = std::max(from, offset);
+    std::memcpy(bytes.data() + (begin - offset), held.data() + (begin - from), until - begin);
   });
 }
 
@@ -85,8 +85,8 @@ std::string Hdf5Reader::arrays_in(std::uint64_t begin, std::uint64_t end) const 
   std::string names;
   for (std::size_t i = 0; i < catalog_.arrays.size(); ++i) {
     const ArrayInfo& info = catalog_.arrays[i];
-    const std::uint64_t place = catalog_.places[i].value_or(end);
-    if (place < end && place + info.nbytes() > begin) {
+    const std::uint64_t offset = catalog_.offsets[i].value_or(end);
+    if (offset < end && offset + info.nbytes() > begin) {
       names += (names.empty() ? "'" : "; '") + info.path + "'";
     }
   }

@@ -27,7 +27,7 @@ class Hdf5Reader final : public ArrayFileReader {
   [[nodiscard]] std::string arrays_in(std::uint64_t begin, std::uint64_t end) const;
 
  private:
-  void read_in_place(std::uint64_t place, std::span<std::byte> bytes, const std::string& array);
+  void read_at_offset(std::uint64_t offset, std::span<std::byte> bytes, const std::string& array);
   void read_converted(const std::string& path, std::span<std::byte> bytes);
 
   std::string path_;

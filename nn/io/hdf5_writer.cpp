@@ -63,22 +63,22 @@ std::uint64_t range_count(const ArrayFileContents& contents) {
   return count;
 }
 
-/// Streams the arrays to their places and notes their checksums, in the layout and in `ranges`.
+/// Streams the arrays to their offsets and notes their checksums, in the layout and in `ranges`.
 void write_arrays(File& file, std::uint64_t begin, Hdf5Layout& layout,
                   const ArrayFileContents& contents, std::vector<HashedRange>& ranges) {
   StagedWriter writer(file, begin);
-  std::uint64_t place = begin;
+  std::uint64_t offset = begin;
   for (std::size_t i = 0; i < contents.arrays.size(); ++i) {
     const ArraySource& array = contents.arrays[i];
     if (!array.target.empty()) {
       continue;
     }
-    check<InternalError>(layout.places()[i].value_or(place) == place, "save: '", array.path,
-                         "' has another place; got ", layout.places()[i].value_or(0), ", expected ",
-                         place);
+    check<InternalError>(layout.offsets()[i].value_or(offset) == offset, "save: '", array.path,
+                         "' has another offset; got ", layout.offsets()[i].value_or(0),
+                         ", expected ", offset);
     const std::size_t first = ranges.size();
     writer.append(bytes_of(array), ranges);
-    place += rounded_up(bytes_of(array).size(), kDirectAlignment);
+    offset += rounded_up(bytes_of(array).size(), kDirectAlignment);
     layout.set_checksum(array.path, hash_bytes(std::as_bytes(std::span(ranges).subspan(first))));
   }
   writer.finish();

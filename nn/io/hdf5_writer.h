@@ -7,8 +7,8 @@
 
 namespace tessera::nn {
 
-/// Lays the file out in memory, streams the arrays to their places by direct transfers, then writes
-/// the metadata and the checksum block, and syncs. See write_array_file.
+/// Lays the file out in memory, streams the arrays to their offsets by direct transfers, then
+/// writes the metadata and the checksum block, and syncs. See write_array_file.
 void write_hdf5_file(const std::string& path, const ArrayFileContents& contents);
 
 }  // namespace tessera::nn

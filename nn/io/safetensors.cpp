@@ -22,7 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
 
 constexpr std::uint64_t kLengthBytes = 8;
-constexpr std::uint64_t kPieceBytes = 64 << 10;
+constexpr std::uint64_t kReadBytes = 64 << 10;
 
 class SafetensorsReader final : public ArrayFileReader {
  public:
@@ -30,7 +30,7 @@ class SafetensorsReader final : public ArrayFileReader {
       : path_(path), file_(file_system().open(path, {})) {
     data_begin_ = kLengthBytes + header_length();
     const std::uint64_t data_size = file_->size() - data_begin_;
-    if (data_begin_ > kPieceBytes) {  // it takes memory only when it is known to be good
+    if (data_begin_ > kReadBytes) {  // it takes memory only when it is known to be good
       scan_safetensors_header(header_pieces(), data_size, path);
     }
     header_ = parse_safetensors_header(header_pieces(), data_size, path);
@@ -61,7 +61,7 @@ class SafetensorsReader final : public ArrayFileReader {
 
   JsonCursor::Source header_pieces() {
     return [this, at = kLengthBytes, piece = std::string()]() mutable {
-      piece.resize(std::min(kPieceBytes, data_begin_ - at));
+      piece.resize(std::min(kReadBytes, data_begin_ - at));
       piece.resize(file_->read_at(std::as_writable_bytes(std::span(piece)), at));
       at += piece.size();
       return std::string_view(piece);

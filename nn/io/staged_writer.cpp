@@ -14,7 +14,7 @@ constexpr std::size_t kStageBytes = 4 * kHashedRangeBytes;
 }  // namespace
 
 StagedWriter::StagedWriter(File& file, std::uint64_t offset) : file_(file), offset_(offset) {
-  for (Stage& stage : stages_) {
+  for (StagingBuffer& stage : stages_) {
     free_.push_back(&stage);
   }
   thread_ = std::thread([this] { run(); });
@@ -59,13 +59,13 @@ void StagedWriter::submit() {
   changed_.notify_all();
 }
 
-StagedWriter::Stage* StagedWriter::next_free() {
+StagedWriter::StagingBuffer* StagedWriter::next_free() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return error_ != nullptr || !free_.empty(); });
   if (error_ != nullptr) {
     std::rethrow_exception(error_);
   }
-  Stage* stage = free_.front();
+  StagingBuffer* stage = free_.front();
   free_.pop_front();
   return stage;
 }
@@ -77,7 +77,7 @@ void StagedWriter::run() {
     if (full_.empty() || error_ != nullptr) {
       return;
     }
-    Stage* stage = full_.front();
+    StagingBuffer* stage = full_.front();
     full_.pop_front();
     lock.unlock();
     std::exception_ptr error;

@@ -36,7 +36,7 @@ class StagedWriter {
   void finish();
 
  private:
-  struct Stage {
+  struct StagingBuffer {
     AlignedBuffer buffer;
     std::size_t size = 0;
     std::uint64_t offset = 0;
@@ -44,18 +44,18 @@ class StagedWriter {
 
   std::span<std::byte> room_for(std::size_t size);
   void submit();
-  Stage* next_free();
+  StagingBuffer* next_free();
   void run();
   void stop();
 
   File& file_;
   std::uint64_t offset_;
-  std::array<Stage, 3> stages_;
-  Stage* current_ = nullptr;
+  std::array<StagingBuffer, 3> stages_;
+  StagingBuffer* current_ = nullptr;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Stage*> free_;
-  std::deque<Stage*> full_;
+  std::deque<StagingBuffer*> free_;
+  std::deque<StagingBuffer*> full_;
   std::exception_ptr error_;
   bool stopping_ = false;
   std::thread thread_;

@@ -67,7 +67,7 @@ class AvgPoolNd : public Module {
   int ndim_;
   PerDim kernel_size_;
   AvgPoolOptions options_;
-  AvgPooling pool_;  ///< the same for each dim
+  AvgPooling pool_;  ///< what `options_` come to
 };
 
 class AvgPool1d : public AvgPoolNd {

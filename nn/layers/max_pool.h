@@ -57,7 +57,7 @@ class MaxPoolNd : public Module {
   int ndim_;
   PerDim kernel_size_;
   MaxPoolOptions options_;
-  PoolOptions pool_;  ///< the same for each dim
+  PoolOptions pool_;  ///< what `options_` come to
 };
 
 class MaxPool1d : public MaxPoolNd {

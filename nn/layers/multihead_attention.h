@@ -70,7 +70,7 @@ class MultiheadAttention : public Module {
   Parameter v_proj_weight;   ///< (embed_dim, vdim)
   Parameter in_proj_bias;    ///< (3 embed_dim); undefined without bias
   Parameter bias_k;          ///< (1, 1, embed_dim); undefined without add_bias_kv
-  Parameter bias_v;          ///< likewise
+  Parameter bias_v;          ///< (1, 1, embed_dim); undefined without add_bias_kv
   Child<NonDynamicallyQuantizableLinear> out_proj;
 
  private:

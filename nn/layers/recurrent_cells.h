@@ -34,7 +34,7 @@ class RecurrentCellBase : public Module {
   Parameter weight_ih;  ///< (gates * hidden_size, input_size)
   Parameter weight_hh;  ///< (gates * hidden_size, hidden_size)
   Parameter bias_ih;    ///< (gates * hidden_size); undefined without bias
-  Parameter bias_hh;    ///< likewise
+  Parameter bias_hh;    ///< (gates * hidden_size); undefined without bias
 
  protected:
   /// Throws ValueError for sizes that are not positive.

@@ -45,7 +45,7 @@ class RunningNorm : public Module, public ReadsOlderState {
   Parameter weight;            ///< (num_features); undefined when not affine
   Parameter bias;              ///< (num_features); undefined without bias
   Buffer running_mean;         ///< (num_features); undefined when statistics are not tracked
-  Buffer running_var;          ///< likewise
+  Buffer running_var;          ///< (num_features); undefined when statistics are not tracked
   Buffer num_batches_tracked;  ///< i64, 0-d; likewise
 
  protected:

@@ -19,8 +19,8 @@
 #include <tessera/nn/behind_step.h>
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/optim/flat_range.h>
+#include <tessera/nn/optim/parameter_update.h>
 #include <tessera/nn/optim/runs.h>
-#include <tessera/nn/optim/work.h>
 
 namespace tessera::optim {
 namespace {
@@ -153,7 +153,7 @@ void Optimizer::ensure_state(Item& item) const {
 }
 
 /// What `work` is updated by and of; takes the gradient out of it.
-StepTensors Optimizer::part_of(Work& work) const {
+StepTensors Optimizer::own_tensors(ParameterUpdate& work) const {
   const Item& item = *work.item;
   if (!elementwise()) {
     return {work.value.detach(), std::move(work.gradient), item.state};
@@ -184,22 +184,22 @@ void Optimizer::update_batch(const Batch& batch, const std::vector<StepTensors>&
   }
 }
 
-void Optimizer::update_all(std::vector<Work>& work) {
+void Optimizer::update_all(std::vector<ParameterUpdate>& work) {
   const TraceRange trace("update", "optimizer");
   std::map<Batch, std::vector<StepTensors>> batches;
-  for (Work& w : work) {
+  for (ParameterUpdate& w : work) {
     ensure_state(*w.item);
     if (w.own.count > 0) {
       std::vector<StepTensors>& batch = batches[{w.item->group, w.item->steps + 1, w.ownership}];
       batch.reserve(work.size());  // mostly all are in one
-      batch.push_back(part_of(w));
+      batch.push_back(own_tensors(w));
     }
   }
   const double scale = clip_factor(gradient_norm_, clip_);
   for (const auto& [batch, parameters] : batches) {
     update_batch(batch, parameters, scale);
   }
-  for (const Work& w : work) {
+  for (const ParameterUpdate& w : work) {
     const Tensor& value = w.item->slot->value;
     if (!w.value.is(value)) {
       value.copy_(w.value);
@@ -211,8 +211,8 @@ void Optimizer::update_all(std::vector<Work>& work) {
 }
 
 /// True when all gradients are zeros because the losses' means were over nothing.
-bool Optimizer::nothing_counted(const std::vector<Work>& work) {
-  return !work.empty() && std::ranges::all_of(work, [](const Work& w) {
+bool Optimizer::nothing_counted(const std::vector<ParameterUpdate>& work) {
+  return !work.empty() && std::ranges::all_of(work, [](const ParameterUpdate& w) {
     return tessera::counted_nothing(w.item->slot->value);
   });
 }
@@ -235,7 +235,7 @@ void Optimizer::consume(const std::vector<nn::Ownership*>& ownerships) {
 }
 
 /// What is to be done about gradients with these sums of squares.
-StepResult Optimizer::judge(const std::vector<Work>& work,
+StepResult Optimizer::judge(const std::vector<ParameterUpdate>& work,
                             const std::vector<double>& squares) const {
   StepResult result{.ended = true,
                     .skipped = nothing_counted(work),
@@ -271,7 +271,7 @@ StepResult Optimizer::step() {
   require_kept_equal();
   const NoGradGuard no_grad;
   const std::vector<nn::Ownership*> sharing = ownerships();
-  std::vector<Work> work = collect();
+  std::vector<ParameterUpdate> work = collect();
   const std::uint64_t fingerprint = sharing.empty() ? 0 : step_fingerprint(work);
   for (nn::Ownership* ownership : sharing) {
     ownership->begin_comparison(fingerprint);

@@ -137,7 +137,7 @@ class Optimizer {
   virtual void write_options(const WriteField& field) = 0;
 
  private:
-  struct Work;  // a parameter that has a gradient
+  struct ParameterUpdate;  // a parameter that has a gradient
   /// The calls of `step` in the passes of one training step.
   struct CallsInPasses {
     PassSequence passes;
@@ -152,26 +152,27 @@ class Optimizer {
   [[nodiscard]] std::vector<nn::Ownership*> ownerships() const;
   [[nodiscard]] std::vector<std::string> names() const;
   void check_known(const nn::Slot& slot) const;
-  [[nodiscard]] std::vector<Work> collect();
-  static void keep_apart(std::vector<Work>& work);
-  void assign_owners(std::vector<Work>& work, const std::vector<nn::Ownership*>& sharing);
-  [[nodiscard]] std::vector<double> squares_of(const std::vector<Work>& work,
+  [[nodiscard]] std::vector<ParameterUpdate> collect();
+  static void keep_apart(std::vector<ParameterUpdate>& work);
+  void assign_owners(std::vector<ParameterUpdate>& work,
+                     const std::vector<nn::Ownership*>& sharing);
+  [[nodiscard]] std::vector<double> squares_of(const std::vector<ParameterUpdate>& work,
                                                std::vector<nn::Ownership*> sharing) const;
   void require_kept_equal() const;
   [[nodiscard]] std::uint64_t options_hash() const;
   void check_alike_in_passes();
   void check_called_in_passes(PassSequence::Entered entered);
-  [[nodiscard]] std::uint64_t step_fingerprint(const std::vector<Work>& work) const;
-  [[nodiscard]] nn::Facts step_facts(const std::vector<Work>& work) const;
-  [[nodiscard]] StepResult judge(const std::vector<Work>& work,
+  [[nodiscard]] std::uint64_t step_fingerprint(const std::vector<ParameterUpdate>& work) const;
+  [[nodiscard]] nn::Facts step_facts(const std::vector<ParameterUpdate>& work) const;
+  [[nodiscard]] StepResult judge(const std::vector<ParameterUpdate>& work,
                                  const std::vector<double>& squares) const;
-  void update_all(std::vector<Work>& work);
+  void update_all(std::vector<ParameterUpdate>& work);
   void update_batch(const Batch& batch, const std::vector<StepTensors>& parameters, double scale);
-  [[nodiscard]] static bool nothing_counted(const std::vector<Work>& work);
+  [[nodiscard]] static bool nothing_counted(const std::vector<ParameterUpdate>& work);
   StepResult end_step(const std::vector<nn::Ownership*>& ownerships, StepResult result);
   void consume(const std::vector<nn::Ownership*>& ownerships);
   void ensure_state(Item& item) const;
-  [[nodiscard]] StepTensors part_of(Work& work) const;
+  [[nodiscard]] StepTensors own_tensors(ParameterUpdate& work) const;
   using Matched = std::vector<std::pair<Item*, std::vector<Tensor>>>;
   using Numbers = std::map<std::string, double>;
   [[nodiscard]] Matched match(const OptimizerState& state);

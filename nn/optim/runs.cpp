@@ -8,7 +8,7 @@
 namespace tessera::optim {
 namespace {
 
-StepTensors part_of(const StepTensors& whole, nn::ElementRange range) {
+StepTensors run_of(const StepTensors& whole, nn::ElementRange range) {
   return {flat_range(whole.parameter, range), flat_range(whole.gradient, range),
           mapped(whole.states, [&](const Tensor& state) { return flat_range(state, range); })};
 }
@@ -27,7 +27,7 @@ std::vector<std::vector<StepTensors>> cut_into_runs(const std::vector<StepTensor
         room = most;
       }
       const std::int64_t count = std::min(room, numel - first);
-      runs.back().push_back(part_of(p, {first, count}));
+      runs.back().push_back(run_of(p, {first, count}));
       first += count;
       room -= count;
     }

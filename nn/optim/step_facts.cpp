@@ -13,7 +13,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/behind_step.h>
-#include <tessera/nn/optim/work.h>
+#include <tessera/nn/optim/parameter_update.h>
 #include <tessera/nn/tree/class_info.h>
 
 namespace tessera::optim {
@@ -134,19 +134,19 @@ void Optimizer::check_alike_in_passes() {
 }
 
 /// Changes with everything that `step_facts` names.
-std::uint64_t Optimizer::step_fingerprint(const std::vector<Work>& work) const {
+std::uint64_t Optimizer::step_fingerprint(const std::vector<ParameterUpdate>& work) const {
   std::uint64_t hash = mix(options_hash(), static_cast<std::uint64_t>(steps_));
   for (const Item& item : items_) {
     hash = mix(hash, mix(item.group, static_cast<std::uint64_t>(item.steps)));
   }
-  for (const Work& w : work) {
+  for (const ParameterUpdate& w : work) {
     hash = mix(hash, static_cast<std::uint64_t>(w.item - items_.data()));
     hash = mix(hash, hash_of_given(w.item->slot->value, w.gradient));
   }
   return mix(hash, nn::hash_of_assigned(nn::assigned_behind_step()));
 }
 
-nn::Facts Optimizer::step_facts(const std::vector<Work>& work) const {
+nn::Facts Optimizer::step_facts(const std::vector<ParameterUpdate>& work) const {
   // The class with its template arguments, which tell Adam from AdamW.
   nn::Facts facts{{"class", nn::detail::demangle_whole(typeid(*this).name())},
                   {"clip_grad_norm", exact_text(clip_)},
@@ -158,7 +158,7 @@ nn::Facts Optimizer::step_facts(const std::vector<Work>& work) const {
     });
   }
   std::vector<std::string> gradients(items_.size(), "no gradient");
-  for (const Work& w : work) {
+  for (const ParameterUpdate& w : work) {
     const std::uint64_t given = hash_of_given(w.item->slot->value, w.gradient);
     gradients[static_cast<std::size_t>(w.item - items_.data())] =
         given == 0 ? "a gradient"

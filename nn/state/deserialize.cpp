@@ -80,14 +80,14 @@ class TreeMaker {
     }
     check<IoError>(detail::waits_for_call(module), kOp, ": the bytes hold no module: a ",
                    module.class_name(), " does not wait");
-    detail::BuildState& progress = detail::progress_of(module);
-    progress.path = get<std::string>(waiting, "path");
+    detail::BuildState& build_state = detail::build_state_of(module);
+    build_state.path = get<std::string>(waiting, "path");
     if (!at(waiting, "dtype").empty()) {
       detail::adopt(module, {}, dtype_of(waiting));
     }
-    progress.model_key.reset();
+    build_state.model_key.reset();
     if (!at(waiting, "model").empty()) {
-      progress.model_key = static_cast<std::uint64_t>(get<std::int64_t>(waiting, "model"));
+      build_state.model_key = static_cast<std::uint64_t>(get<std::int64_t>(waiting, "model"));
     }
   }
 

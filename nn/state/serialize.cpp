@@ -24,11 +24,11 @@ Value waiting_value(const Module& module) {
     return {};
   }
   const std::optional<DType> dtype = detail::options_of(module).dtype;
-  const detail::BuildState& progress = detail::progress_of(module);
-  const std::optional<std::uint64_t>& key = progress.model_key;
+  const detail::BuildState& build_state = detail::build_state_of(module);
+  const std::optional<std::uint64_t>& key = build_state.model_key;
   return Value::Map{{"dtype", dtype ? Value(std::string(to_string(*dtype))) : Value()},
                     {"model", key ? Value(static_cast<std::int64_t>(*key)) : Value()},
-                    {"path", progress.path}};
+                    {"path", build_state.path}};
 }
 
 class Tree {

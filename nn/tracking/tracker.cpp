@@ -33,7 +33,7 @@ CallTree& add_call(CallTree& above, const std::string& key, int number) {
 std::ptrdiff_t submod_number(const Module& root, const Module& module) {
   static std::mutex mutex;  // a module may be called from several threads
   const std::lock_guard lock(mutex);
-  std::vector<const Module*>& known = detail::progress_of(root).tracked[module.class_name()];
+  std::vector<const Module*>& known = detail::build_state_of(root).tracked[module.class_name()];
   auto found = std::ranges::find(known, &module);
   if (found == known.end()) {
     found = known.insert(found, &module);

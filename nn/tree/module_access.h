@@ -34,7 +34,7 @@ inline const ClassInfo& class_info(const Module& module) {
   return *ModuleAccess::data(module).info;
 }
 /// What a call may change.
-inline BuildState& progress_of(const Module& module) {
+inline BuildState& build_state_of(const Module& module) {
   return ModuleAccess::data(module).build;
 }
 /// Null when there never were any.

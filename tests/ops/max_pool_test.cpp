@@ -20,15 +20,15 @@ using testing_support::numbers;
 const PoolOptions kOptions{
     .kernel = {2, 3}, .stride = {1, 2}, .padding = {1}, .dilation = {2, 1}, .ceil_mode = true};
 
-/// The places of a pool of images (channels, height, width), as many as input 0 has samples.
+/// The indices of a pool of images (channels, height, width), as many as input 0 has samples.
 InputSpec places_of(const PoolOptions& options, const Shape& image) {
-  InputSpec places = derived([options, image](const std::vector<Tensor>& inputs) {
+  InputSpec indices = derived([options, image](const std::vector<Tensor>& inputs) {
     Shape shape = image;
     shape.insert(0, inputs[0].shape()[0]);
-    return max_pool_with_places(numbers(shape, 3), options).places;
+    return max_pool_with_indices(numbers(shape, 3), options).indices;
   });
-  places.sweeps = false;
-  return places;
+  indices.sweeps = false;
+  return indices;
 }
 
 const RegisterOpCase<MaxPool> kMaxPoolCase{{
@@ -64,9 +64,9 @@ const RegisterOpCase<MaxPoolBackward> kMaxPoolGradientCase{{
 
 TEST(MaxPool, says_where_the_largest_elements_are) {
   const Tensor x = from_values<float>({1, 5, 2, 5, 3, 0}, {1, 1, 2, 3});
-  const MaxPooled pooled = max_pool_with_places(x, {.kernel = {2}, .stride = {1}});
+  const MaxPooled pooled = max_pool_with_indices(x, {.kernel = {2}, .stride = {1}});
   EXPECT_EQ(pooled.values.to_vector<float>(), (std::vector<float>{5, 5}));
-  EXPECT_EQ(pooled.places.to_vector<int>(), (std::vector<int>{1, 1}));
+  EXPECT_EQ(pooled.indices.to_vector<int>(), (std::vector<int>{1, 1}));
 }
 
 TEST(MaxPool, keeps_what_is_no_number_and_what_is_no_larger_than_anything) {
@@ -77,10 +77,10 @@ TEST(MaxPool, keeps_what_is_no_number_and_what_is_no_larger_than_anything) {
         cast(from_values<float>({1, kNan, 3, kInfinitelySmall, kInfinitelySmall, kInfinitelySmall},
                                 {1, 1, 6}),
              dtype);
-    const MaxPooled pooled = max_pool_with_places(x, {.kernel = {3}});
+    const MaxPooled pooled = max_pool_with_indices(x, {.kernel = {3}});
     EXPECT_TRUE(std::isnan(pooled.values.to_vector<float>()[0]));
     EXPECT_EQ(pooled.values.to_vector<float>()[1], kInfinitelySmall);
-    EXPECT_EQ(pooled.places.to_vector<int>(), (std::vector<int>{1, 3}));
+    EXPECT_EQ(pooled.indices.to_vector<int>(), (std::vector<int>{1, 3}));
   }
 }
 

@@ -16,7 +16,7 @@ int count() {
   return 2;
 }
 
-DeviceBlock allocate_closed(const StreamId&, std::size_t nbytes, MemoryCategory category) {
+DeviceMemory allocate_closed(const StreamId&, std::size_t nbytes, MemoryCategory category) {
   const MappedPages pages = map_pages(nbytes);
   bytes_alive += nbytes;
   return {.memory = {.data = pages.closed, .nbytes = nbytes, .category = category}};
@@ -44,7 +44,7 @@ constexpr DeviceBackend kBare{.name = "bare",
                               .read = read_closed};
 const RegisterDevice register_bare{kBare};
 
-DeviceBlock allocate_open(const StreamId&, std::size_t nbytes, MemoryCategory category) {
+DeviceMemory allocate_open(const StreamId&, std::size_t nbytes, MemoryCategory category) {
   return {.memory = allocate(nbytes, category)};
 }
 

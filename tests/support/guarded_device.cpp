@@ -63,7 +63,7 @@ int count() {
   return 4;
 }
 
-DeviceBlock allocate_guarded(const StreamId& home, std::size_t nbytes, MemoryCategory category) {
+DeviceMemory allocate_guarded(const StreamId& home, std::size_t nbytes, MemoryCategory category) {
   Guarded& g = guarded();
   const std::lock_guard lock(g.mutex);
   const GuardedMemory::Taken taken = g.memory.take(home.device.index, nbytes);

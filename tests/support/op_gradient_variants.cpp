@@ -17,7 +17,7 @@ namespace {
 
 /// Leaves rubbish in the memory that is handed out next.
 void fill_free_memory() {
-  std::vector<HeldBlock> blocks;
+  std::vector<HeldMemory> blocks;
   for (std::size_t nbytes = 64; nbytes <= 1024; nbytes += 64) {
     for (int i = 0; i < 8; ++i) {
       blocks.emplace_back(nbytes);

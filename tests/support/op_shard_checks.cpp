@@ -108,7 +108,7 @@ std::string text_of(const WholeCall& whole, const Stretches& dealt) {
 }
 
 bool can_be_summed(const WholeCall& whole, std::size_t output) {
-  return whole.rule.reduction == ShardRule::Reduction::sum || is_mean(whole.c, output);
+  return whole.rule.partial == ShardRule::Partial::sum || is_mean(whole.c, output);
 }
 
 /// True when pieces along all of `labels` can be joined to output `output`.

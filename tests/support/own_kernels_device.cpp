@@ -62,7 +62,7 @@ int count() {
   return 1;
 }
 
-DeviceBlock allocate_own(const StreamId&, std::size_t nbytes, MemoryCategory category) {
+DeviceMemory allocate_own(const StreamId&, std::size_t nbytes, MemoryCategory category) {
   const MappedPages pages = map_pages(nbytes);
   return {.memory = {.data = pages.closed, .nbytes = nbytes, .category = category}};
 }

@@ -252,6 +252,7 @@ void SimulatedFileSystem::reboot(Survivors survivors, std::uint64_t seed) {
   const std::lock_guard lock(mutex_);
   std::mt19937_64 random(seed);
   root_->settle(survivors, random);
+  used_ = root_->bytes_held();
   crashed_ = false;
   crash_before_.reset();
   ++boots_;

@@ -88,4 +88,12 @@ void SimulatedFileSystem::Node::settle(Survivors survivors, std::mt19937_64& ran
   }
 }
 
+std::uint64_t SimulatedFileSystem::Node::bytes_held() const {
+  std::uint64_t held = bytes.size();
+  for (const auto& [name, node] : names) {
+    held += node->bytes_held();
+  }
+  return held;
+}
+
 }  // namespace tessera

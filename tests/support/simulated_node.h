@@ -31,6 +31,8 @@ struct SimulatedFileSystem::Node {
   void change_names(NameChange change);
   /// Makes what survives a crash what programs see, here and below.
   void settle(Survivors survivors, std::mt19937_64& random);
+  /// Bytes of the files here and below.
+  [[nodiscard]] std::uint64_t bytes_held() const;
 
   FileKind kind;
   std::string bytes;

@@ -97,8 +97,7 @@ void check_channel_bias(const Infer& c, int i, std::int64_t channels) {
 }
 
 ShardRule convolution_rule(const Infer& c, std::array<bool, 3> batched, bool output_batched) {
-  ShardRule rule{.reduction =
-                     output_batched ? ShardRule::Reduction::none : ShardRule::Reduction::sum};
+  ShardRule rule{.partial = output_batched ? ShardRule::Partial::none : ShardRule::Partial::sum};
   for (int i = 0; i < c.input_count(); ++i) {
     DimLabels& labels = rule.inputs.emplace_back(c.has_input(i) ? c.input(i).ndim() : 0);
     if (batched[static_cast<std::size_t>(i)]) {

@@ -36,12 +36,12 @@ Tensor for_each_drawing(const Tensor& x) {
 DrawnNumbers::DrawnNumbers(const Draw& draw, const TensorImpl& x)
     : draw_(draw),
       cut_dim_(x.microbatches().dim),
-      per_part_(x.microbatches() ? x.shape[cut_dim_] / x.microbatches().count : 0) {
+      microbatch_size_(x.microbatches() ? x.shape[cut_dim_] / x.microbatches().count : 0) {
   const Box box = draw.box_of(x);
   offset_ = box.offset;
   Shape microbatch = box.whole;
   if (cut_dim_ >= 0) {
-    microbatch[cut_dim_] = per_part_;
+    microbatch[cut_dim_] = microbatch_size_;
   }
   strides_ = contiguous_strides(microbatch);
 }
@@ -52,8 +52,8 @@ DrawnNumbers::Index DrawnNumbers::operator()(const Dims& index) const {
   for (int d = 0; d < index.size(); ++d) {
     std::int64_t i = offset_[d] + index[d];
     if (d == cut_dim_) {
-      microbatch = i / per_part_;
-      i %= per_part_;
+      microbatch = i / microbatch_size_;
+      i %= microbatch_size_;
     }
     element += i * strides_[d];
   }

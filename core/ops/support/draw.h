@@ -58,8 +58,8 @@ class DrawnNumbers {
   const Draw& draw_;
   Dims offset_;
   int cut_dim_;
-  std::int64_t per_part_;  ///< entries of a microbatch along it
-  Strides strides_;        ///< of a microbatch of the whole tensor
+  std::int64_t microbatch_size_;  ///< entries of a microbatch along it
+  Strides strides_;               ///< of a microbatch of the whole tensor
 };
 
 }  // namespace tessera

@@ -19,27 +19,27 @@ class LossHead {
   /// `gradients`: of each microbatch's loss. Empty: losses only.
   void run(const std::vector<double>& gradients);
 
-  [[nodiscard]] std::int32_t parts() const { return parts_; }
-  [[nodiscard]] const std::vector<double>& losses() const { return losses_; }  ///< [parts]
+  [[nodiscard]] std::int32_t microbatch_count() const { return microbatch_count_; }
+  [[nodiscard]] const std::vector<double>& losses() const { return losses_; }  ///< [microbatches]
   [[nodiscard]] const std::vector<double>& to_x() const { return to_x_; }
-  /// [parts][V n], each rounded to the dtype of the weight.
+  /// [microbatches][V n], each rounded to the dtype of the weight.
   [[nodiscard]] std::vector<double> to_weight() && { return std::move(to_weight_); }
 
  private:
   void logits_of(std::size_t row, std::vector<double>& logits) const;
   void add_gradients(std::size_t row, const std::vector<double>& of_logits);
-  void end_block(std::size_t part);
+  void end_block(std::size_t microbatch);
 
   LinearCrossEntropyAttrs attrs_;
   DType weight_dtype_;
-  std::int32_t parts_;
+  std::int32_t microbatch_count_;
   std::size_t width_, classes_;
   std::vector<double> x_, weight_;
   std::vector<std::int64_t> targets_;
-  std::vector<std::int32_t> part_of_row_;
+  std::vector<std::int32_t> microbatch_of_row_;
   std::vector<double> losses_, to_x_, to_weight_;
-  std::vector<double> block_;               ///< sums of the rows since the last 256th, by part
-  std::vector<std::size_t> rows_in_block_;  ///< by part
+  std::vector<double> block_;  ///< sums of the rows since the last 256th, by microbatch
+  std::vector<std::size_t> rows_in_block_;  ///< by microbatch
 };
 
 }  // namespace tessera

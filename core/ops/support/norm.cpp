@@ -185,7 +185,7 @@ void reference_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool cen
 
 ShardRule norm_backward_rule(const Infer& c) {
   const int ndim = c.input(1).ndim();
-  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  ShardRule rule{.partial = ShardRule::Partial::sum};
   for (int i = 0; i < c.input_count(); ++i) {
     rule.inputs.push_back(i == 3 ? DimLabels(c.has_input(3) ? 1 : 0)
                                  : labels_of(c.has_input(i) ? ndim : 0));

@@ -40,10 +40,10 @@ void check_not_empty(const Infer& c) {
         ", expected at least one element");
 }
 
-ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs, ShardRule::Reduction reduction) {
+ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs, ShardRule::Partial partial) {
   const int ndim = c.input().ndim();
   const DimSet reduced = reduced_dims(c.op(), attrs, ndim);
-  ShardRule rule{.reduction = reduction};
+  ShardRule rule{.partial = partial};
   const DimLabels& in = rule.inputs.emplace_back(DimLabels::numbered(ndim));
   DimLabels& out = rule.outputs.emplace_back(c.outputs()[0].shape.size());
   int next = 0;
@@ -57,7 +57,7 @@ ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs, ShardRule::Re
   return rule;
 }
 
-std::int64_t group_size(const TensorMeta& input, const TensorMeta& output) {
+std::int64_t elements_per_output(const TensorMeta& input, const TensorMeta& output) {
   return numel_of(input.shape) / std::max<std::int64_t>(numel_of(output.shape), 1);
 }
 
@@ -75,15 +75,16 @@ Tensor expand_reduced(const Tensor& reduced, const ReduceAttrs& attrs, const Ten
   return expand_like(result, input);
 }
 
-detail::Groups detail::groups_of(const char* op, const TensorImpl& x, const ReduceAttrs& attrs) {
+detail::ReduceStrides detail::reduce_strides(const char* op, const TensorImpl& x,
+                                             const ReduceAttrs& attrs) {
   const DimSet reduced = reduced_dims(op, attrs, x.shape.size());
-  Groups groups;
+  ReduceStrides strides;
   for (int d = 0; d < x.shape.size(); ++d) {
     const bool inner = reduced[static_cast<std::size_t>(d)];
-    (inner ? groups.inner_shape : groups.outer_shape).push_back(x.shape[d]);
-    (inner ? groups.inner : groups.outer).push_back(x.strides[d]);
+    (inner ? strides.inner_shape : strides.outer_shape).push_back(x.shape[d]);
+    (inner ? strides.inner : strides.outer).push_back(x.strides[d]);
   }
-  return groups;
+  return strides;
 }
 
 }  // namespace tessera

@@ -30,21 +30,21 @@ void infer_reduction(Infer& c, const ReduceAttrs& attrs, DType dtype);
 /// Throws InvalidArgument when there are outputs and each would be reduced from nothing.
 void check_not_empty(const Infer& c);
 
-/// All dims can be cut. Along reduced ones the pieces are combined by `reduction`; `none` leaves
+/// All dims can be cut. Along reduced ones the pieces are combined as `partial` says; `none` leaves
 /// them apart, which is right for microbatches only.
 [[nodiscard]] ShardRule reduction_rule(const Infer& c, const ReduceAttrs& attrs,
-                                       ShardRule::Reduction reduction);
+                                       ShardRule::Partial partial);
 
 /// What reductions share whose pieces cannot be combined; an op inherits it and adds the rest.
 struct OverDims {
   using Attrs = ReduceAttrs;
   static ShardRule shard(const Infer& c, const Attrs& attrs) {
-    return reduction_rule(c, attrs, ShardRule::Reduction::none);
+    return reduction_rule(c, attrs, ShardRule::Partial::none);
   }
 };
 
 /// How many elements of the input each one of the output is reduced from.
-[[nodiscard]] std::int64_t group_size(const TensorMeta& input, const TensorMeta& output);
+[[nodiscard]] std::int64_t elements_per_output(const TensorMeta& input, const TensorMeta& output);
 
 /// `reduced`, which has the shape of a reduction's output, repeated to the shape of its input.
 [[nodiscard]] Tensor expand_reduced(const Tensor& reduced, const ReduceAttrs& attrs,
@@ -52,24 +52,25 @@ struct OverDims {
 
 namespace detail {
 
-/// Strides for walking the groups of a reduction: over outputs, and inside a group.
-struct Groups {
+/// Strides for walking over the outputs of a reduction, and over the elements of one.
+struct ReduceStrides {
   Shape outer_shape;
   Strides outer;
   Shape inner_shape;
   Strides inner;
 };
-[[nodiscard]] Groups groups_of(const char* op, const TensorImpl& x, const ReduceAttrs& attrs);
+[[nodiscard]] ReduceStrides reduce_strides(const char* op, const TensorImpl& x,
+                                           const ReduceAttrs& attrs);
 
 template <class C, class F>
 void reduce_as(Kernel& k, const ReduceAttrs& attrs, const F& f) {
   const TensorImpl& x = k.input();
   TensorImpl& y = k.output();
-  const Groups groups = groups_of(k.op(), x, attrs);
-  std::vector<C> values(static_cast<std::size_t>(numel_of(groups.inner_shape)));
-  StridedCounter<1> group(groups.outer_shape, {groups.outer});
+  const ReduceStrides strides = reduce_strides(k.op(), x, attrs);
+  std::vector<C> values(static_cast<std::size_t>(numel_of(strides.inner_shape)));
+  StridedCounter<1> group(strides.outer_shape, {strides.outer});
   for_each_element(y, [&](std::int64_t to) {
-    StridedCounter<1> at(groups.inner_shape, {groups.inner});
+    StridedCounter<1> at(strides.inner_shape, {strides.inner});
     for (C& value : values) {
       value = load_as<C>(x, group.offsets[0] + at.offsets[0]);
       at.next();

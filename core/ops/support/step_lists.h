@@ -15,7 +15,7 @@ namespace tessera {
 /// group, the new values of all members but the gradient. Throws InvalidArgument for anything else.
 void infer_step(Infer& c, int members);
 
-/// Elements of a group are independent of each other; scalars are whole.
+/// Elements of a parameter are independent of each other; scalars are whole.
 [[nodiscard]] ShardRule step_rule(const Infer& c, int members);
 
 /// What steps share: `Op` has the number of its members by its attributes and a reference kernel.
@@ -32,31 +32,31 @@ struct ListStep {
 void call_step(const OpDef& op, std::span<const StepTensors> parameters, const StepScalars& scalars,
                const void* attrs);
 
-/// Number of groups of `members` tensors in a step's call.
-[[nodiscard]] inline int group_count(const Kernel& k, int members) {
+/// Number of parameters in a step's call, each with `members` tensors.
+[[nodiscard]] inline int step_parameter_count(const Kernel& k, int members) {
   return (k.input_count() - 1) / members;
 }
-/// Place of member `m` of group `group` among a step's inputs.
-[[nodiscard]] inline int member_at(int members, int group, int m) {
-  return 1 + group * members + m;
+/// Index of member `m` of parameter `parameter` among a step's inputs.
+[[nodiscard]] inline int member_at(int members, int parameter, int m) {
+  return 1 + parameter * members + m;
 }
 
 inline constexpr int kMostMembers = 5;
 
-/// Calls `f(old, now)` for every element of every group: `old` holds the members' values, `now`
+/// Calls `f(old, now)` for every element of every parameter: `old` holds the members' values, `now`
 /// takes those of the outputs. Everything is computed in f64 and rounded once.
 template <class F>
 void for_step_elements(Kernel& k, int members, const F& f) {
-  for (int group = 0; group < group_count(k, members); ++group) {
-    for (std::int64_t i = 0; i < k.input(member_at(members, group, 0)).numel(); ++i) {
+  for (int parameter = 0; parameter < step_parameter_count(k, members); ++parameter) {
+    for (std::int64_t i = 0; i < k.input(member_at(members, parameter, 0)).numel(); ++i) {
       double old[kMostMembers]{};
       double now[kMostMembers]{};
       for (int m = 0; m < members; ++m) {
-        old[m] = load_as<double>(k.input(member_at(members, group, m)), i);
+        old[m] = load_as<double>(k.input(member_at(members, parameter, m)), i);
       }
       f(old, now);
       for (int m = 0; m + 1 < members; ++m) {
-        store_as(k.output(group * (members - 1) + m), i, now[m]);
+        store_as(k.output(parameter * (members - 1) + m), i, now[m]);
       }
     }
   }

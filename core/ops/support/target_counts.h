@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// Targets of each microbatch that are not `ignore_index`: f64, () or (parts).
+/// Targets of each microbatch that are not `ignore_index`: f64, () or (microbatches).
 [[nodiscard]] Tensor count_targets(const Tensor& targets, std::int64_t ignore_index);
 
 /// `loss`, which `op` formed as the mean of each microbatch of `rows` (..., n) over the targets

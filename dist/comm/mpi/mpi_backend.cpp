@@ -16,7 +16,7 @@ void set_up_open_mpi() {
 #if defined(OPEN_MPI)
   // Pieces without a handshake for each, which would stand in line behind the data that already
   // waits for a slow link.
-  const std::string bytes = std::to_string(kPieceBytes + kPieceBytes / 16);
+  const std::string bytes = std::to_string(kMessageBytes + kMessageBytes / 16);
   setenv("OMPI_MCA_btl_tcp_eager_limit", bytes.c_str(), 0);
   // No dump of the stack, a screen for each rank, where FatalSignals has a sentence.
   setenv("OMPI_MCA_opal_signal", "", 0);
@@ -51,7 +51,7 @@ class MpiBackend final : public Backend {
     check<Unsupported>(provided == MPI_THREAD_MULTIPLE,
                        "mpi: the library does not let several threads call it; got level ",
                        provided, ", expected MPI_THREAD_MULTIPLE");
-    Group world = Group::duplicate(MPI_COMM_WORLD);
+    CommHandle world = CommHandle::duplicate(MPI_COMM_WORLD);
     const int rank = world.rank();
     return MpiCommunicator::make(std::move(world), "world", rank, Family{}, {}, nullptr);
   }

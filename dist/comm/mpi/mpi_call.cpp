@@ -20,18 +20,19 @@ void require(int code, const char* call) {
   fail<CommError>(call, ": ", std::string(text.data(), static_cast<std::size_t>(length)));
 }
 
-Group::Group(MPI_Comm handle) : handle_(handle) {
+CommHandle::CommHandle(MPI_Comm handle) : handle_(handle) {
   MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN);
 }
 
-Group::Group(Group&& other) noexcept : handle_(std::exchange(other.handle_, MPI_COMM_NULL)) {}
+CommHandle::CommHandle(CommHandle&& other) noexcept
+    : handle_(std::exchange(other.handle_, MPI_COMM_NULL)) {}
 
-Group& Group::operator=(Group&& other) noexcept {
+CommHandle& CommHandle::operator=(CommHandle&& other) noexcept {
   std::swap(handle_, other.handle_);
   return *this;
 }
 
-Group::~Group() {
+CommHandle::~CommHandle() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (handle_ != MPI_COMM_NULL && finalized == 0) {
@@ -40,23 +41,23 @@ Group::~Group() {
   }
 }
 
-Group Group::duplicate(MPI_Comm comm) {
+CommHandle CommHandle::duplicate(MPI_Comm comm) {
   MPI_Comm copy = MPI_COMM_NULL;
   require(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup");
-  return Group(copy);
+  return CommHandle(copy);
 }
 
-Group Group::split(MPI_Comm comm, int color, int key) {
+CommHandle CommHandle::split(MPI_Comm comm, int color, int key) {
   MPI_Comm part = MPI_COMM_NULL;
   require(MPI_Comm_split(comm, color, key, &part), "MPI_Comm_split");
-  return Group(part);
+  return CommHandle(part);
 }
 
-Group Group::split_by_host(MPI_Comm comm) {
+CommHandle CommHandle::split_by_host(MPI_Comm comm) {
   MPI_Comm part = MPI_COMM_NULL;
   require(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_in(comm), MPI_INFO_NULL, &part),
           "MPI_Comm_split_type");
-  return Group(part);
+  return CommHandle(part);
 }
 
 int rank_in(MPI_Comm comm) {

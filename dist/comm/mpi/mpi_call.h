@@ -18,18 +18,18 @@ void require(int code, const char* call);
 [[nodiscard]] int ranks_in(MPI_Comm);
 
 /// A communicator, freed on destruction when MPI is still up. Errors come back as codes.
-class Group {
+class CommHandle {
  public:
-  Group() = default;
-  explicit Group(MPI_Comm handle);
-  Group(Group&& other) noexcept;
-  Group& operator=(Group&& other) noexcept;
-  ~Group();
+  CommHandle() = default;
+  explicit CommHandle(MPI_Comm handle);
+  CommHandle(CommHandle&& other) noexcept;
+  CommHandle& operator=(CommHandle&& other) noexcept;
+  ~CommHandle();
 
-  [[nodiscard]] static Group duplicate(MPI_Comm);
-  [[nodiscard]] static Group split(MPI_Comm, int color, int key);
+  [[nodiscard]] static CommHandle duplicate(MPI_Comm);
+  [[nodiscard]] static CommHandle split(MPI_Comm, int color, int key);
   /// Ranks of the same host, in the order of `comm`.
-  [[nodiscard]] static Group split_by_host(MPI_Comm);
+  [[nodiscard]] static CommHandle split_by_host(MPI_Comm);
 
   [[nodiscard]] MPI_Comm get() const { return handle_; }
   [[nodiscard]] int rank() const { return rank_in(handle_); }

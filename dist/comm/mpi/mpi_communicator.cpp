@@ -19,7 +19,7 @@ constexpr std::size_t kSmallPage = 4096;
 }  // namespace
 
 struct MpiCommunicator::Parts {
-  Group comm;
+  CommHandle comm;
   LocalSetup setup;
   Membership membership;
   Family family;
@@ -29,8 +29,9 @@ struct MpiCommunicator::Parts {
   std::shared_ptr<Health> health;
 };
 
-std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string name, int world_rank,
-                                                       Family family, std::set<int> ancestors,
+std::shared_ptr<MpiCommunicator> MpiCommunicator::make(CommHandle comm, std::string name,
+                                                       int world_rank, Family family,
+                                                       std::set<int> ancestors,
                                                        std::shared_ptr<Health> parent) {
   Parts parts;
   parts.comm = std::move(comm);
@@ -48,13 +49,13 @@ std::shared_ptr<MpiCommunicator> MpiCommunicator::make(Group comm, std::string n
   const auto addresses = std::make_shared<SegmentSpace>(parts.family.segments, parts.groups);
   if (setup.topology.host_count() == 1) {
     parts.core =
-        std::make_unique<SharedGroup>(setup.block, parts.membership, addresses, setup.control);
+        std::make_unique<SharedGroup>(setup.control, parts.membership, addresses, setup.segment);
   } else {
-    parts.core = std::make_unique<HostsCore>(parts.comm.get(), setup.block, setup.topology,
+    parts.core = std::make_unique<HostsCore>(parts.comm.get(), setup.control, setup.topology,
                                              parts.membership, addresses);
   }
-  parts.health = std::make_shared<Health>(setup.block.failure(), setup.topology.rank,
-                                          std::move(parent), setup.control);
+  parts.health = std::make_shared<Health>(setup.control.failure(), setup.topology.rank,
+                                          std::move(parent), setup.segment);
   return std::shared_ptr<MpiCommunicator>(new MpiCommunicator(std::move(parts)));
 }
 
@@ -68,12 +69,12 @@ MpiCommunicator::MpiCommunicator(Parts parts)
       groups_(std::move(parts.groups)),
       number_(parts.number) {
   if (topology_.host_count() == 1) {
-    table_ = std::make_shared<HeartbeatTable>(&parts.setup.block.heartbeat(0),
-                                              parts.setup.block.failure(), rank(), size(),
-                                              parts.setup.control);
+    table_ = std::make_shared<HeartbeatTable>(&parts.setup.control.heartbeat(0),
+                                              parts.setup.control.failure(), rank(), size(),
+                                              parts.setup.segment);
   } else {
-    table_ = std::make_shared<MpiHeartbeatTable>(comm_.get(), parts.setup.block, topology_,
-                                                 parts.setup.control);
+    table_ = std::make_shared<MpiHeartbeatTable>(comm_.get(), parts.setup.control, topology_,
+                                                 parts.setup.segment);
   }
 }
 
@@ -109,8 +110,8 @@ CommBuffer MpiCommunicator::allocate(std::size_t nbytes) {
 std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key, std::string name) {
   check(color >= 0, "split: color below 0; got ", color);
   barrier(*this, "split").wait();  // unlike MPI it hears of a rank that gave up
-  return make(Group::split(comm_.get(), color, key), std::move(name), world_rank(rank()), family_,
-              groups_, health());
+  return make(CommHandle::split(comm_.get(), color, key), std::move(name), world_rank(rank()),
+              family_, groups_, health());
 }
 
 }  // namespace tessera::dist::mpi

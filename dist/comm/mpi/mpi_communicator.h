@@ -24,7 +24,7 @@ class MpiCommunicator final : public GroupBase {
  public:
   /// Collective over `comm`, which it takes over. `world_rank` is this process's, `ancestors`
   /// are the numbers of the groups that this one was split from.
-  static std::shared_ptr<MpiCommunicator> make(Group comm, std::string name, int world_rank,
+  static std::shared_ptr<MpiCommunicator> make(CommHandle comm, std::string name, int world_rank,
                                                Family family, std::set<int> ancestors,
                                                std::shared_ptr<Health> parent);
   ~MpiCommunicator() override;
@@ -40,8 +40,8 @@ class MpiCommunicator final : public GroupBase {
   struct Parts;
   explicit MpiCommunicator(Parts parts);
 
-  Group comm_;
-  Group local_;
+  CommHandle comm_;
+  CommHandle local_;
   Topology topology_;
   Family family_;
   std::set<int> groups_;

@@ -25,7 +25,7 @@ int bytes(std::size_t n) {
 
 /// The rank of a host that this one exchanges parts with.
 int HostsCore::peer(const Exchange& x, int host) const {
-  return topology_.hosts[static_cast<std::size_t>(host)][static_cast<std::size_t>(x.lane)];
+  return topology_.hosts[static_cast<std::size_t>(host)][static_cast<std::size_t>(x.rail)];
 }
 
 /// The element of the packed parts of a chunk at which the part of `owner` begins.
@@ -155,11 +155,11 @@ void HostsCore::deliver(const Exchange& x, const Chunk& chunk) const {
 // All-reduce across hosts: how chunks follow each other.
 
 void HostsCore::arrive() {
-  block_.flag(topology_.local_rank()).phase.store(++phase_, std::memory_order_release);
+  control_.flag(topology_.local_rank()).phase.store(++phase_, std::memory_order_release);
 }
 
 void HostsCore::post(const Collective& c) {
-  Descriptor& post = block_.post(topology_.local_rank(), ++posted_);
+  Descriptor& post = control_.post(topology_.local_rank(), ++posted_);
   const std::size_t element = size_of(c.dtype);
   post.send = addresses_->describe(
       c.send.data(),
@@ -170,16 +170,16 @@ void HostsCore::post(const Collective& c) {
 
 Task HostsCore::all_reduce(const Collective& c, bool reachable) {
   const ReductionTree& tree = c.tree == nullptr ? *default_tree_ : *c.tree;
-  const int lane = topology_.local_rank() < lanes_ ? topology_.local_rank() : -1;
+  const int rail = topology_.local_rank() < rails_ ? topology_.local_rank() : -1;
   Exchange x{c,
              tree,
              plan_for_hosts(tree, topology_.host_of, topology_.host_count()),
              topology_.host_count(),
-             lanes_,
+             rails_,
              topology_.host(),
-             lane};
+             rail};
   post(c);
-  co_await Until{[this] { return block_.all_at(phase_); }};
+  co_await Until{[this] { return control_.all_at(phase_); }};
   Task rest = reachable ? exchange_directly(x) : exchange_staged(x);
   co_await Finish(rest);
 }
@@ -188,22 +188,23 @@ Task HostsCore::all_reduce(const Collective& c, bool reachable) {
 /// added and k - 2 comes back, so that links stay busy in both directions.
 Task HostsCore::exchange_directly(Exchange& x) {
   const Collective& c = x.collective;
-  const bool alone = block_.members() == 1;
+  const bool alone = control_.members() == 1;
   for (const TreeLeaf& leaf : x.tree.leaves()) {
     const bool here = topology_.host_of[static_cast<std::size_t>(leaf.rank)] == x.host;
     const int member = topology_.local_rank_of[static_cast<std::size_t>(leaf.rank)];
     const std::byte* base = !here   ? nullptr
                             : alone ? c.send.data()
-                                    : addresses_->resolve(block_.post(member, posted_).send);
+                                    : addresses_->resolve(control_.post(member, posted_).send);
     x.leaves.push_back(here ? base + static_cast<std::size_t>(leaf.block) * c.count * x.element()
                             : nullptr);
   }
-  for (int member = 0; member < block_.members(); ++member) {
+  for (int member = 0; member < control_.members(); ++member) {
     x.results.push_back(alone ? c.receive.data()
-                              : addresses_->resolve(block_.post(member, posted_).receive));
+                              : addresses_->resolve(control_.post(member, posted_).receive));
   }
-  const std::size_t step = kPieceBytes / x.element() * static_cast<std::size_t>(x.hosts * x.lanes);
-  const std::size_t chunks = x.lane < 0 ? 0 : (c.count + step - 1) / step;
+  const std::size_t step =
+      kMessageBytes / x.element() * static_cast<std::size_t>(x.hosts * x.rails);
+  const std::size_t chunks = x.rail < 0 ? 0 : (c.count + step - 1) / step;
   std::array<Chunk, kUnderWay> ring;
   for (std::size_t t = 0; chunks > 0 && t < chunks + 2; ++t) {
     if (t < chunks) {
@@ -224,12 +225,12 @@ Task HostsCore::exchange_directly(Exchange& x) {
     }
   }
   arrive();
-  co_await Until{[this] { return block_.all_at(phase_); }};
+  co_await Until{[this] { return control_.all_at(phase_); }};
 }
 
 void HostsCore::stage(const Exchange& x, std::size_t first, std::size_t n) const {
   const Collective& c = x.collective;
-  std::byte* staging = block_.staging(topology_.local_rank(), 0);
+  std::byte* staging = control_.staging(topology_.local_rank(), 0);
   for (std::size_t b = 0; b < static_cast<std::size_t>(blocks_of(c, topology_.rank)); ++b) {
     copy_in_caches(staging + b * n * x.element(),
                    c.send.data() + (b * c.count + first) * x.element(), n * x.element());
@@ -238,7 +239,7 @@ void HostsCore::stage(const Exchange& x, std::size_t first, std::size_t n) const
 
 void HostsCore::collect(const Exchange& x, std::size_t first, std::size_t n) const {
   copy_in_caches(x.collective.receive.data() + first * x.element(),
-                 block_.staging(topology_.local_rank(), 1), n * x.element());
+                 control_.staging(topology_.local_rank(), 1), n * x.element());
 }
 
 /// Private buffers pass through the ranks' staging memory, one piece at a time: the first of a rank
@@ -249,21 +250,21 @@ Task HostsCore::exchange_staged(Exchange& x) {
   const std::size_t step = kStagingBytes / (blocks * x.element());
   check<Unsupported>(step > 0, to_string(c.kind), ": too many blocks for private buffers; got ",
                      blocks, ", expected buffers from the communicator's allocate");
-  for (int member = 0; member < block_.members(); ++member) {
-    x.results.push_back(block_.staging(member, 1));
+  for (int member = 0; member < control_.members(); ++member) {
+    x.results.push_back(control_.staging(member, 1));
   }
   for (std::size_t first = 0; first < c.count; first += step) {
     const std::size_t n = std::min(step, c.count - first);
     stage(x, first, n);
     arrive();
-    co_await Until{[this] { return block_.all_at(phase_); }};
-    if (x.lane >= 0) {
+    co_await Until{[this] { return control_.all_at(phase_); }};
+    if (x.rail >= 0) {
       x.origin = first;
       x.leaves.clear();
       for (const TreeLeaf& leaf : x.tree.leaves()) {
         const bool here = topology_.host_of[static_cast<std::size_t>(leaf.rank)] == x.host;
         const int member = topology_.local_rank_of[static_cast<std::size_t>(leaf.rank)];
-        x.leaves.push_back(here ? block_.staging(member, 0) +
+        x.leaves.push_back(here ? control_.staging(member, 0) +
                                       static_cast<std::size_t>(leaf.block) * n * x.element()
                                 : nullptr);
       }
@@ -276,7 +277,7 @@ Task HostsCore::exchange_staged(Exchange& x) {
       co_await Until{[&] { return x.turns.finished(chunk.gathered); }};
     }
     arrive();
-    co_await Until{[this] { return block_.all_at(phase_); }};
+    co_await Until{[this] { return control_.all_at(phase_); }};
     collect(x, first, n);
   }
 }

@@ -8,16 +8,16 @@
 namespace tessera::dist::mpi {
 
 /// Bytes of a piece that one host sends to another at a time.
-inline constexpr std::size_t kPieceBytes = 1 << 17;
+inline constexpr std::size_t kMessageBytes = 1 << 17;
 
 struct HostsCore::Exchange {
   const Collective& collective;
   const ReductionTree& tree;
   HostPlan plan;
   int hosts;
-  int lanes;
+  int rails;
   int host;
-  int lane;  ///< -1: this rank does not talk to other hosts
+  int rail;  ///< -1: this rank does not talk to other hosts
   /// Where elements begin in memory: of every leaf on this host, null for the others, and of every
   /// result on this host. `origin` is the element that the first byte is.
   std::vector<const std::byte*> leaves{};
@@ -36,9 +36,9 @@ struct HostsCore::Exchange {
   [[nodiscard]] std::size_t root_count(int from) const {
     return plan.roots[static_cast<std::size_t>(from)].size();
   }
-  /// The elements of a chunk that host `owner` adds and this rank's lane carries.
+  /// The elements of a chunk that host `owner` adds and this rank's rail carries.
   [[nodiscard]] Part part(const Chunk& chunk, int owner) const {
-    return part_of(chunk.count, hosts * lanes, owner * lanes + lane);
+    return part_of(chunk.count, hosts * rails, owner * rails + rail);
   }
 };
 

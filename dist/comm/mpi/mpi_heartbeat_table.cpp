@@ -38,11 +38,11 @@ void copy_text(std::array<char, N>& to, const std::string& from) {
 
 }  // namespace
 
-MpiHeartbeatTable::MpiHeartbeatTable(MPI_Comm comm, const ControlBlock& block, Topology topology,
+MpiHeartbeatTable::MpiHeartbeatTable(MPI_Comm comm, const ControlBlock& control, Topology topology,
                                      std::shared_ptr<const void> owner)
-    : HeartbeatTable(&block.heartbeat(0), block.failure(), topology.rank,
+    : HeartbeatTable(&control.heartbeat(0), control.failure(), topology.rank,
                      static_cast<int>(topology.host_of.size()), std::move(owner)),
-      comm_(Group::duplicate(comm)),
+      comm_(CommHandle::duplicate(comm)),
       topology_(std::move(topology)) {
   if (topology_.local_rank() != 0) {
     return;

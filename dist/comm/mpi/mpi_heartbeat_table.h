@@ -16,7 +16,7 @@ namespace tessera::dist::mpi {
 /// The heartbeat table of several hosts, which carries the first failure from host to host too.
 class MpiHeartbeatTable final : public HeartbeatTable {
  public:
-  MpiHeartbeatTable(MPI_Comm comm, const ControlBlock& block, Topology topology,
+  MpiHeartbeatTable(MPI_Comm comm, const ControlBlock& control, Topology topology,
                     std::shared_ptr<const void> owner);
   void exchange() override;
   [[nodiscard]] bool carries() const override;
@@ -43,7 +43,7 @@ class MpiHeartbeatTable final : public HeartbeatTable {
   void listen(Mail& mail) const;
   void carry(Mail& mail) const;
 
-  Group comm_;
+  CommHandle comm_;
   Topology topology_;
   std::vector<Mail> mails_;
 };

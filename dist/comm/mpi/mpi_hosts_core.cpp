@@ -18,9 +18,9 @@ int smallest_host(const Topology& topology) {
 
 /// How MPI counts `size` bytes of each of several parts that lie `stride` bytes apart. Calls that
 /// are under way keep what they need of it.
-class PieceOfParts {
+class StridedType {
  public:
-  PieceOfParts(std::size_t size, std::size_t stride) : count_(static_cast<int>(size)) {
+  StridedType(std::size_t size, std::size_t stride) : count_(static_cast<int>(size)) {
     if (size == stride) {
       return;  // plain bytes are faster
     }
@@ -32,13 +32,13 @@ class PieceOfParts {
     require(MPI_Type_commit(&own_), "MPI_Type_commit");
     count_ = 1;
   }
-  ~PieceOfParts() {
+  ~StridedType() {
     if (own_ != MPI_DATATYPE_NULL) {
       MPI_Type_free(&own_);
     }
   }
-  PieceOfParts(const PieceOfParts&) = delete;
-  PieceOfParts& operator=(const PieceOfParts&) = delete;
+  StridedType(const StridedType&) = delete;
+  StridedType& operator=(const StridedType&) = delete;
 
   [[nodiscard]] int count() const { return count_; }
   [[nodiscard]] MPI_Datatype type() const { return own_ == MPI_DATATYPE_NULL ? MPI_BYTE : own_; }
@@ -54,19 +54,19 @@ std::size_t part_bytes(const Collective& c) {
 
 }  // namespace
 
-HostsCore::HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Membership membership,
+HostsCore::HostsCore(MPI_Comm comm, ControlBlock control, Topology topology, Membership membership,
                      std::shared_ptr<const AddressSpace> addresses)
-    : scatter_(Group::duplicate(comm)),
-      gather_(Group::duplicate(comm)),
-      moves_(Group::duplicate(comm)),
-      pairs_(Group::duplicate(comm)),
-      block_(block),
+    : scatter_(CommHandle::duplicate(comm)),
+      gather_(CommHandle::duplicate(comm)),
+      moves_(CommHandle::duplicate(comm)),
+      pairs_(CommHandle::duplicate(comm)),
+      control_(control),
       topology_(std::move(topology)),
       membership_(std::move(membership)),
       addresses_(std::move(addresses)),
       default_tree_(std::make_shared<ReductionTree>(
           ReductionTree::over_ranks(static_cast<int>(topology_.host_of.size())))),
-      lanes_(smallest_host(topology_)) {}
+      rails_(smallest_host(topology_)) {}
 
 Task HostsCore::start(const Collective& c) {
   if (c.kind == CollectiveKind::send) {
@@ -77,7 +77,7 @@ Task HostsCore::start(const Collective& c) {
 
 Header HostsCore::header_of(const Collective& c) const {
   Header header{signature_of(c), 1};
-  if (c.kind == CollectiveKind::all_reduce && block_.members() > 1) {
+  if (c.kind == CollectiveKind::all_reduce && control_.members() > 1) {
     const std::size_t element = size_of(c.dtype);
     const std::size_t given =
         send_count(c, topology_.rank, static_cast<int>(topology_.host_of.size()));
@@ -204,16 +204,16 @@ void HostsCore::start_moving(const Moving& moving, ByteRange piece, MPI_Request*
             "MPI_Ibcast");
     return;
   }
-  const PieceOfParts part(piece.size, part_bytes(c));
+  const StridedType strided(piece.size, part_bytes(c));
   const std::byte* const from = moving.sent.data() + piece.first;
   auto* const to = c.receive.data() + piece.first;
   if (c.kind == CollectiveKind::all_gather) {
-    require(
-        MPI_Iallgather(from, size, MPI_BYTE, to, part.count(), part.type(), moves_.get(), request),
-        "MPI_Iallgather");
+    require(MPI_Iallgather(from, size, MPI_BYTE, to, strided.count(), strided.type(), moves_.get(),
+                           request),
+            "MPI_Iallgather");
   } else if (c.kind == CollectiveKind::all_to_all) {
-    require(MPI_Ialltoall(from, part.count(), part.type(), to, part.count(), part.type(),
-                          moves_.get(), request),
+    require(MPI_Ialltoall(from, strided.count(), strided.type(), to, strided.count(),
+                          strided.type(), moves_.get(), request),
             "MPI_Ialltoall");
   }
 }

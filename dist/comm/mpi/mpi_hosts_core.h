@@ -52,7 +52,7 @@ struct ByteRange {
 class HostsCore final : public GroupCore {
  public:
   [[nodiscard]] Addresses addresses() const noexcept override { return Addresses::copied; }
-  HostsCore(MPI_Comm comm, ControlBlock block, Topology topology, Membership membership,
+  HostsCore(MPI_Comm comm, ControlBlock control, Topology topology, Membership membership,
             std::shared_ptr<const AddressSpace> addresses);
 
   Task start(const Collective&) override;
@@ -86,16 +86,16 @@ class HostsCore final : public GroupCore {
   void stage(const Exchange&, std::size_t first, std::size_t n) const;
   void collect(const Exchange&, std::size_t first, std::size_t n) const;
 
-  Group scatter_;  ///< partial sums
-  Group gather_;   ///< finished sums
-  Group moves_;    ///< MPI's own collectives
-  Group pairs_;    ///< send and receive
-  ControlBlock block_;
+  CommHandle scatter_;  ///< partial sums
+  CommHandle gather_;   ///< finished sums
+  CommHandle moves_;    ///< MPI's own collectives
+  CommHandle pairs_;    ///< send and receive
+  ControlBlock control_;
   Topology topology_;
   Membership membership_;
   std::shared_ptr<const AddressSpace> addresses_;
   std::shared_ptr<const ReductionTree> default_tree_;
-  int lanes_;  ///< ranks of each host that talk to other hosts
+  int rails_;  ///< ranks of each host that talk to other hosts
   std::uint64_t phase_ = 0;
   std::uint64_t posted_ = 0;
 };

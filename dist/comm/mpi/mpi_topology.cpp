@@ -89,24 +89,24 @@ std::shared_ptr<SharedSegment> make_segment(MPI_Comm local, std::size_t nbytes) 
 
 LocalSetup set_up_local(MPI_Comm world) {
   LocalSetup setup;
-  setup.local = Group::split_by_host(world);
+  setup.local = CommHandle::split_by_host(world);
   const int ranks = ranks_in(world), rank = rank_in(world);
   const auto make_control = [&] {
-    setup.control = make_segment(setup.local.get(), ControlBlock::bytes(setup.local.size(), ranks));
+    setup.segment = make_segment(setup.local.get(), ControlBlock::bytes(setup.local.size(), ranks));
   };
   try {
     make_control();
   } catch (const DeviceError&) {  // on all its ranks alike: the host falls apart into hosts of one
-    setup.local = Group::split(setup.local.get(), rank, 0);
+    setup.local = CommHandle::split(setup.local.get(), rank, 0);
     make_control();
   }
   if (ranks > 1) {  // every process counts its share of what all of its host map
     const auto local = static_cast<std::size_t>(setup.local.size());
     const auto counting =
-        counted(setup.control, setup.control->nbytes() / local, MemoryCategory::communication);
-    setup.control = std::shared_ptr<SharedSegment>(counting, setup.control.get());
+        counted(setup.segment, setup.segment->nbytes() / local, MemoryCategory::communication);
+    setup.segment = std::shared_ptr<SharedSegment>(counting, setup.segment.get());
   }
-  setup.block = ControlBlock(setup.control->data(), setup.local.size(), ranks);
+  setup.control = ControlBlock(setup.segment->data(), setup.local.size(), ranks);
   setup.topology = survey(world, setup.local.get());
   return setup;
 }

@@ -30,9 +30,9 @@ struct Topology {
 /// A group with its local part set up: ranks that cannot map each other's memory, though MPI
 /// counts them to one host, are treated as hosts of their own.
 struct LocalSetup {
-  Group local;  ///< the ranks of this host
-  std::shared_ptr<SharedSegment> control;
-  ControlBlock block;
+  CommHandle local;  ///< the ranks of this host
+  std::shared_ptr<SharedSegment> segment;
+  ControlBlock control;
   Topology topology;
 };
 

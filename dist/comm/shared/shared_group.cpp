@@ -45,14 +45,14 @@ Part part_of(std::size_t count, int parts, int index) {
   return {at(index), at(index + 1) - at(index)};
 }
 
-SharedGroup::SharedGroup(ControlBlock block, Membership membership,
+SharedGroup::SharedGroup(ControlBlock control, Membership membership,
                          std::shared_ptr<const AddressSpace> addresses,
                          std::shared_ptr<const void> owner)
     : owner_(std::move(owner)),
-      block_(block),
+      control_(control),
       membership_(std::move(membership)),
       rank_(membership_.rank),
-      size_(block.members()),
+      size_(control.members()),
       addresses_(std::move(addresses)),
       default_tree_(std::make_shared<ReductionTree>(ReductionTree::over_ranks(size_))) {
   Backoff::expect_ranks(size_);
@@ -66,7 +66,7 @@ Task SharedGroup::start(const Collective& c) {
 }
 
 void SharedGroup::arrive() {
-  block_.flag(rank_).phase.store(++phase_, std::memory_order_release);
+  control_.flag(rank_).phase.store(++phase_, std::memory_order_release);
 }
 
 /// Peers often are as far, or nearly: a look takes less time than coming back.
@@ -94,7 +94,7 @@ Reference SharedGroup::sharable_send(const Collective& c) const {
 }
 
 void SharedGroup::post(const Collective& c, bool inlined) {
-  Descriptor& post = block_.post(rank_, ++posted_);
+  Descriptor& post = control_.post(rank_, ++posted_);
   post.signature = signature_of(c);
   post.digest = post.signature.digest();
   const std::size_t nbytes = send_count(c, rank_, size_) * size_of(c.dtype);
@@ -155,7 +155,7 @@ Task SharedGroup::run(const Collective& c) {
   co_await Until{[this] { return all_posted(); }};
   // Nobody reads this rank's other post any more: its cache line comes back while there is other
   // work, not when the next collective waits for it.
-  block_.post(rank_, posted_ + 1).digest = 0;
+  control_.post(rank_, posted_ + 1).digest = 0;
   require_agreement();
   if (inlined) {
     pull(c, window_of(c.count, [this](int rank) { return post_of(rank).data; }), 0, 0, c.count);
@@ -261,7 +261,7 @@ Task SharedGroup::run_direct(const Collective& c) {
     }
   }
   arrive();
-  co_await Until{[this] { return block_.all_at(phase_); }};
+  co_await Until{[this] { return control_.all_at(phase_); }};
 }
 
 }  // namespace tessera::dist

@@ -33,8 +33,8 @@ struct Part {
 class SharedGroup final : public GroupCore {
  public:
   [[nodiscard]] Addresses addresses() const noexcept override { return addresses_->addresses(); }
-  /// The memory of `block` lives as long as `owner`.
-  SharedGroup(ControlBlock block, Membership membership,
+  /// The memory of `control` lives as long as `owner`.
+  SharedGroup(ControlBlock control, Membership membership,
               std::shared_ptr<const AddressSpace> addresses, std::shared_ptr<const void> owner);
 
   Task start(const Collective&) override;
@@ -70,7 +70,7 @@ class SharedGroup final : public GroupCore {
   void require_agreement() const;
   [[nodiscard]] bool fits_inline(const Collective&) const;
   [[nodiscard]] bool is_direct() const;
-  [[nodiscard]] const Descriptor& post_of(int rank) const { return block_.post(rank, posted_); }
+  [[nodiscard]] const Descriptor& post_of(int rank) const { return control_.post(rank, posted_); }
   [[nodiscard]] const ReductionTree& tree_of(const Collective& c) const {
     return c.tree == nullptr ? *default_tree_ : *c.tree;
   }
@@ -100,7 +100,7 @@ class SharedGroup final : public GroupCore {
   void collect_staged(const Collective&, const Staged&) const;
 
   std::shared_ptr<const void> owner_;
-  ControlBlock block_;
+  ControlBlock control_;
   Membership membership_;
   int rank_;
   int size_;

@@ -47,7 +47,7 @@ void SharedGroup::stage(const Collective& c, const Staged& piece) const {
   const std::size_t element = size_of(c.dtype);
   const std::size_t parts = send_count(c, rank_, size_) / c.count;
   const auto* send = c.send.data();
-  std::byte* staging = block_.staging(rank_, piece.number);
+  std::byte* staging = control_.staging(rank_, piece.number);
   for (std::size_t p = 0; p < parts; ++p) {
     copy_in_caches(staging + p * piece.stride * element,
                    send + (p * c.count + piece.first) * element, piece.count * element);
@@ -61,8 +61,8 @@ Task SharedGroup::run_staged_pull(const Collective& c) {
   stage(c, piece);
   arrive();
   for (; piece.first < c.count; piece = piece.next(c.count)) {
-    co_await Until{[this] { return block_.all_at(phase_); }};
-    const auto staging_of = [&](int rank) { return block_.staging(rank, piece.number); };
+    co_await Until{[this] { return control_.all_at(phase_); }};
+    const auto staging_of = [&](int rank) { return control_.staging(rank, piece.number); };
     pull(c, window_of(piece.stride, staging_of), 0, piece.first, piece.count);
     if (const Staged next = piece.next(c.count); next.count > 0) {
       stage(c, next);
@@ -77,7 +77,7 @@ void SharedGroup::stage_for_others(const Collective& c, const Staged& piece) con
   const std::size_t element = size_of(c.dtype);
   const Part own = staged_part(piece.stride, piece.count, size_, rank_);
   const auto* send = c.send.data();
-  std::byte* staging = block_.staging(rank_, piece.number);
+  std::byte* staging = control_.staging(rank_, piece.number);
   for (std::size_t b = 0; b < static_cast<std::size_t>(blocks_of(c, rank_)); ++b) {
     std::byte* out = staging + b * piece.stride * element;
     const std::byte* from = send + (b * c.count + piece.first) * element;
@@ -102,14 +102,14 @@ void SharedGroup::reduce_staged_part(const Collective& c, const Staged& piece) c
     const std::byte* data =
         leaf.rank == rank_
             ? c.send.data() + (block * c.count + piece.first) * element
-            : block_.staging(leaf.rank, piece.number) + block * piece.stride * element;
+            : control_.staging(leaf.rank, piece.number) + block * piece.stride * element;
     sources.push_back({data + own.first * element, false});
   }
   InlineVector<void*, 8> outs;
   outs.push_back(c.receive.data() + (piece.first + own.first) * element);
   for (int rank = 0; rank < size_; ++rank) {
     if (rank != rank_) {
-      outs.push_back(block_.staging(rank, piece.number) + own.first * element);
+      outs.push_back(control_.staging(rank, piece.number) + own.first * element);
     }
   }
   tree_reduce({c.reduce,
@@ -125,7 +125,7 @@ void SharedGroup::collect_staged(const Collective& c, const Staged& piece) const
   const Part own = staged_part(piece.stride, piece.count, size_, rank_);
   const std::size_t after = own.first + own.count;
   auto* receive = c.receive.data() + piece.first * element;
-  const std::byte* sums = block_.staging(rank_, piece.number);
+  const std::byte* sums = control_.staging(rank_, piece.number);
   copy_in_caches(receive, sums, own.first * element);
   copy_in_caches(receive + after * element, sums + after * element,
                  (piece.count - after) * element);
@@ -137,14 +137,14 @@ Task SharedGroup::run_staged_all_reduce(const Collective& c) {
   Staged piece = first_staged(c);
   stage_for_others(c, piece);
   arrive();
-  co_await Until{[this] { return block_.all_at(phase_); }};
+  co_await Until{[this] { return control_.all_at(phase_); }};
   for (; piece.first < c.count; piece = piece.next(c.count)) {
     if (const Staged next = piece.next(c.count); next.count > 0) {
       stage_for_others(c, next);
     }
     reduce_staged_part(c, piece);
     arrive();
-    co_await Until{[this] { return block_.all_at(phase_); }};
+    co_await Until{[this] { return control_.all_at(phase_); }};
     collect_staged(c, piece);
   }
 }
@@ -165,7 +165,7 @@ std::size_t piece_bytes(std::size_t nbytes, std::size_t piece) {
 }  // namespace
 
 Task SharedGroup::send(const Collective& c) {
-  Mailbox& box = block_.mailbox(rank_, c.peer);
+  Mailbox& box = control_.mailbox(rank_, c.peer);
   const std::size_t nbytes = c.count * size_of(c.dtype);
   for (std::size_t piece = 0; piece < pieces_of(nbytes); ++piece) {
     const std::uint64_t number = box.written.load(std::memory_order_relaxed);
@@ -181,7 +181,7 @@ Task SharedGroup::send(const Collective& c) {
 }
 
 Task SharedGroup::receive(const Collective& c) {
-  Mailbox& box = block_.mailbox(c.peer, rank_);
+  Mailbox& box = control_.mailbox(c.peer, rank_);
   const std::size_t nbytes = c.count * size_of(c.dtype);
   for (std::size_t piece = 0; piece < pieces_of(nbytes); ++piece) {
     const std::uint64_t number = box.taken.load(std::memory_order_relaxed);

@@ -52,7 +52,7 @@ DenseOperand::DenseOperand(const TensorImpl& x, const Shape& shape) : data_(byte
     return;
   }
   const std::size_t size = size_of(x.dtype);
-  copy_ = HeldBlock(static_cast<std::size_t>(numel_of(shape)) * size);
+  copy_ = HeldMemory(static_cast<std::size_t>(numel_of(shape)) * size);
   char* to = reinterpret_cast<char*>(copy_.data());
   copy_strided(shape, size, {bytes_of(x), broadcast_strides(x, shape)},
                {to, contiguous_strides(shape)});
@@ -68,7 +68,7 @@ FloatOperand::FloatOperand(const Kernel& k, int input) {
     data_ = bytes_of(x);
     return;
   }
-  copy_ = HeldBlock(static_cast<std::size_t>(x.numel()) * sizeof(float));
+  copy_ = HeldMemory(static_cast<std::size_t>(x.numel()) * sizeof(float));
   cast(x.dtype, bytes_of(x), DType::f32, copy_.data(), x.numel());
   data_ = copy_.data();
 }

@@ -78,7 +78,7 @@ class DenseOperand {
   [[nodiscard]] const char* data() const { return data_; }
 
  private:
-  HeldBlock copy_;
+  HeldMemory copy_;
   const char* data_;
 };
 
@@ -93,7 +93,7 @@ class FloatOperand {
   [[nodiscard]] const void* values() const { return data_; }
 
  private:
-  HeldBlock copy_;
+  HeldMemory copy_;
   const void* data_ = nullptr;
 };
 

@@ -54,7 +54,7 @@ void add_rows(const Kernel& k, const AddRows::Attrs& attrs) {
   e.count = k.input(1).numel();
   e.columns = values.shape.back();
   e.table_rows = attrs.rows;
-  e.cuts = attrs.parts;
+  e.cuts = attrs.microbatch_count;
   e.gradient = k.output().data<Number>();
   embedding_backward(e);
 }

@@ -28,7 +28,7 @@ bool sum_kernel(Kernel& k, const SumMicrobatches::Attrs&) {
   const TensorImpl& x = k.input();
   const TensorImpl& y = k.output();
   if (is_f64(x) && is_f64(y)) {
-    add_pieces(x.data<double>(), x.shape[0], y.numel(), y.data<double>());
+    add_microbatches(x.data<double>(), x.shape[0], y.numel(), y.data<double>());
     return true;
   }
   if (!is_fast(x) || !is_fast(y)) {
@@ -36,7 +36,7 @@ bool sum_kernel(Kernel& k, const SumMicrobatches::Attrs&) {
   }
   const FloatOperand pieces(k, 0);
   const FloatResult sums(y, k.workspace());
-  add_pieces(pieces.data(), x.shape[0], y.numel(), sums.data());
+  add_microbatches(pieces.data(), x.shape[0], y.numel(), sums.data());
   sums.store();
   return true;
 }

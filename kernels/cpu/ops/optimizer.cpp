@@ -11,9 +11,9 @@ namespace {
 
 /// Input `m` of a group, when it is the output's memory too.
 template <class Number>
-bool lies_on_output(const Kernel& k, int members, int group, int m) {
-  const TensorImpl& old = k.input(member_at(members, group, m));
-  const TensorImpl& now = k.output(group * (members - 1) + (m == 0 ? 0 : m - 1));
+bool lies_on_output(const Kernel& k, int members, int parameter, int m) {
+  const TensorImpl& old = k.input(member_at(members, parameter, m));
+  const TensorImpl& now = k.output(parameter * (members - 1) + (m == 0 ? 0 : m - 1));
   return is_dense<Number>(now) && bytes_of(now) == bytes_of(old);
 }
 
@@ -22,17 +22,17 @@ bool lies_on_output(const Kernel& k, int members, int group, int m) {
 template <class Number>
 std::optional<std::vector<ParameterRangeOf<Number>>> ranges_in_place(const Kernel& k, int members) {
   std::vector<ParameterRangeOf<Number>> ranges;
-  ranges.reserve(static_cast<std::size_t>(group_count(k, members)));
-  for (int group = 0; group < group_count(k, members); ++group) {
+  ranges.reserve(static_cast<std::size_t>(step_parameter_count(k, members)));
+  for (int parameter = 0; parameter < step_parameter_count(k, members); ++parameter) {
     ParameterRangeOf<Number>& range = ranges.emplace_back();
     for (int m = 0; m < members; ++m) {
-      const int at = member_at(members, group, m);
+      const int at = member_at(members, parameter, m);
       if (!k.has_input(at) || !is_dense<Number>(k.input(at)) ||
-          (m != 1 && !lies_on_output<Number>(k, members, group, m))) {
+          (m != 1 && !lies_on_output<Number>(k, members, parameter, m))) {
         return std::nullopt;
       }
     }
-    const int first = member_at(members, group, 0);
+    const int first = member_at(members, parameter, 0);
     range.parameter = k.input(first).data<Number>();
     range.gradient = k.input(first + 1).data<Number>();
     for (int m = 2; m < members; ++m) {

@@ -46,9 +46,9 @@ Rows rows_to_sum(const TensorImpl& x, const DimSet& reduced, std::int64_t cuts) 
 template <class Number>
 std::vector<Number> sums_of(const TensorImpl& x, const Rows& rows, double scale) {
   const char* data = bytes_of(x);
-  HeldBlock copy;
+  HeldMemory copy;
   if (!is_contiguous(rows.shape, rows.strides)) {
-    copy = HeldBlock(static_cast<std::size_t>(x.numel()) * size_of(x.dtype));
+    copy = HeldMemory(static_cast<std::size_t>(x.numel()) * size_of(x.dtype));
     data = reinterpret_cast<const char*>(copy.data());
     copy_strided(rows.shape, size_of(x.dtype), {bytes_of(x), rows.strides},
                  {reinterpret_cast<char*>(copy.data()), contiguous_strides(rows.shape)});

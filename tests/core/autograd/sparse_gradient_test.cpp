@@ -21,10 +21,10 @@ using Lengths = std::vector<std::int64_t>;
 
 constexpr std::int64_t kRows = 4;
 
-SparseGradient rows_of(std::int64_t first, std::int32_t parts, std::int64_t count) {
+SparseGradient rows_of(std::int64_t first, std::int32_t microbatch_count, std::int64_t count) {
   return {.ids = zeros({count}, {.dtype = DType::i64}),
           .values = ones({count, 2}),
-          .parts = parts,
+          .microbatch_count = microbatch_count,
           .first = first};
 }
 
@@ -38,7 +38,7 @@ TEST(SparseGradient, of_passes_has_the_lengths_of_all_microbatches) {
   const SparseGradient all =
       append_passes(std::array{rows_of(2, 2, 6), rows_of(4, 1, 1), rows_of(6, 1, 2)});
   EXPECT_EQ(all.first, 2);
-  EXPECT_EQ(all.parts, 5);
+  EXPECT_EQ(all.microbatch_count, 5);
   EXPECT_EQ(all.lengths, (Lengths{3, 3, 1, 0, 2}));
   EXPECT_EQ(all.count(), 9);
   EXPECT_THROW(static_cast<void>(append_passes(std::array{rows_of(2, 2, 6), rows_of(3, 1, 1)})),

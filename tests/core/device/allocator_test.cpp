@@ -81,7 +81,7 @@ TEST(Allocator, MoreThanTheMachineHasThrowsBeforeAnythingIsUsed) {
   ASSERT_GT(left, std::size_t{64} << 20);
   EXPECT_THROW((void)allocate(left + left / 2), DeviceError);
   EXPECT_LE(memory_stats().reserved, reserved);
-  const HeldBlock block(std::size_t{32} << 20);
+  const HeldMemory block(std::size_t{32} << 20);
   EXPECT_NE(block.data(), nullptr);
 }
 
@@ -154,8 +154,8 @@ TEST(Allocator, PeakIsTheMostEverInUse) {
   reset_peak();
   const MemoryStats before = memory_stats();
   EXPECT_EQ(before.peak, before.current);
-  { const HeldBlock a(10 * kMiB), b(20 * kMiB); }
-  { const HeldBlock c(15 * kMiB); }
+  { const HeldMemory a(10 * kMiB), b(20 * kMiB); }
+  { const HeldMemory c(15 * kMiB); }
   const MemoryStats after = memory_stats();
   EXPECT_EQ(after.current, before.current);
   EXPECT_GE(after.peak, before.current + 30 * kMiB);
@@ -245,7 +245,7 @@ TEST(Allocator, TrimGivesBackWhatIsFreeOnly) {
   EXPECT_EQ(memory_stats().reserved, reserved - trimmed);
   EXPECT_TRUE(holds(kept, 7));
   EXPECT_EQ(trim_memory(), 0U);
-  const HeldBlock again(64 * kMiB);
+  const HeldMemory again(64 * kMiB);
   std::memset(again.data(), 9, again.nbytes());
   EXPECT_TRUE(holds(kept, 7));
   deallocate(kept);

@@ -20,7 +20,7 @@ DimLabels labels(std::initializer_list<std::int8_t> of_dims) {
 
 /// {ik, kj} -> ij, and the largest element of each row.
 ShardRule product_and_maxima() {
-  ShardRule rule{.reduction = ShardRule::Reduction::sum};
+  ShardRule rule{.partial = ShardRule::Partial::sum};
   rule.inputs.push_back(labels({kRow, kInner}));
   rule.inputs.push_back(labels({kInner, kColumn}));
   rule.outputs.push_back(labels({kRow, kColumn}));

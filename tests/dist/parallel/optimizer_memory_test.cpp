@@ -37,7 +37,7 @@ Floats values_from(std::int64_t offset) {
 }
 
 /// Six elements from `offset` on, of which this rank owns what lies in its part.
-FlatPlace place_at(const FlatSpace& space, std::int64_t offset) {
+FlatLocation location_at(const FlatSpace& space, std::int64_t offset) {
   const FlatRange own = FlatRange{offset, offset + 6}.common_with(space.part_of(space.host.rank()));
   return {.offset = offset,
           .count = 6,
@@ -47,8 +47,8 @@ FlatPlace place_at(const FlatSpace& space, std::int64_t offset) {
 /// A slot's state of six elements, of which each rank has written its own.
 Tensor filled_by_rank(OptimizerMemory& memory, const FlatSpace& space,
                       const std::shared_ptr<nn::Slot>& slot, std::int64_t offset) {
-  const Tensor state = memory.make(space, slot, place_at(space, offset), {2, 3});
-  const nn::ElementRange own = place_at(space, offset).own;
+  const Tensor state = memory.make(space, slot, location_at(space, offset), {2, 3});
+  const nn::ElementRange own = location_at(space, offset).own;
   const Tensor flat = reshape(state, {6});
   for (std::int64_t i = own.first; i < own.first + own.count; ++i) {
     const Tensor element = slice(flat, 0, i, i + 1);
@@ -91,7 +91,7 @@ TEST(OptimizerMemory, of_states_that_no_rank_uses_serves_the_next_ones) {
     const void* const first = gone->raw_data();
     const std::optional<Tensor> longer = comm.rank() == 1 ? gone : std::nullopt;
     gone.reset();
-    const Tensor third = memory.make(space, slot, place_at(space, 2), {2, 3});
+    const Tensor third = memory.make(space, slot, location_at(space, 2), {2, 3});
     EXPECT_NE(third.raw_data(), first);  // a rank still holds it
     if (longer) {
       EXPECT_EQ(longer->raw_data(), first);
@@ -125,12 +125,12 @@ TEST(OptimizerMemory, moves_with_its_parameters_and_keeps_what_belongs_to_others
     const FlatRange own = to.part_of(comm.rank());
     const auto first = std::max<std::int64_t>(own.first, 3),
                last = std::min<std::int64_t>(own.last, 9);
-    memory.move(from, to, [&](const nn::Slot& slot) -> std::optional<FlatPlace> {
+    memory.move(from, to, [&](const nn::Slot& slot) -> std::optional<FlatLocation> {
       if (&slot != stays.get()) {
         return std::nullopt;
       }
       const nn::ElementRange mine{first - 3, std::max<std::int64_t>(last - first, 0)};
-      return FlatPlace{.offset = 3, .count = 6, .own = first < last ? mine : nn::ElementRange{}};
+      return FlatLocation{.offset = 3, .count = 6, .own = first < last ? mine : nn::ElementRange{}};
     });
     EXPECT_EQ(left.to_vector<float>(), values_from(12));  // whole on every rank
     memory.complete(to);

@@ -31,7 +31,7 @@ SparseGradient rows_of(std::int64_t first, std::int64_t count, const Device& dev
   const auto n = std::ssize(ids);
   return {.ids = on_device(from_values<std::int64_t>(ids, {n}), device),
           .values = on_device(from_values<float>(values, {n, kWide}), device),
-          .parts = static_cast<std::int32_t>(count),
+          .microbatch_count = static_cast<std::int32_t>(count),
           .first = first,
           .lengths = lengths};
 }

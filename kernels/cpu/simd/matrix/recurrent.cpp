@@ -17,31 +17,31 @@ namespace {
 
 template <class T>
 void forward(const RecurrentForwardOf<NumberOf<T>>& call,
-             const RecurrentBlockOf<NumberOf<T>>& block) {
+             const RecurrentUnitsOf<NumberOf<T>>& units) {
   switch (call.cell) {
     case RecurrentCell::rnn_tanh:
-      return ForwardStep<T, RecurrentCell::rnn_tanh>(call, block).run();
+      return ForwardStep<T, RecurrentCell::rnn_tanh>(call, units).run();
     case RecurrentCell::rnn_relu:
-      return ForwardStep<T, RecurrentCell::rnn_relu>(call, block).run();
+      return ForwardStep<T, RecurrentCell::rnn_relu>(call, units).run();
     case RecurrentCell::lstm:
-      return ForwardStep<T, RecurrentCell::lstm>(call, block).run();
+      return ForwardStep<T, RecurrentCell::lstm>(call, units).run();
     case RecurrentCell::gru:
-      return ForwardStep<T, RecurrentCell::gru>(call, block).run();
+      return ForwardStep<T, RecurrentCell::gru>(call, units).run();
   }
 }
 
 template <class T>
 void backward(const RecurrentBackwardOf<NumberOf<T>>& call,
-              const RecurrentBlockOf<NumberOf<T>>& block, bool past_the_first) {
+              const RecurrentUnitsOf<NumberOf<T>>& units, bool past_the_first) {
   switch (call.cell) {
     case RecurrentCell::rnn_tanh:
-      return BackwardStep<T, RecurrentCell::rnn_tanh>(call, block).run(past_the_first);
+      return BackwardStep<T, RecurrentCell::rnn_tanh>(call, units).run(past_the_first);
     case RecurrentCell::rnn_relu:
-      return BackwardStep<T, RecurrentCell::rnn_relu>(call, block).run(past_the_first);
+      return BackwardStep<T, RecurrentCell::rnn_relu>(call, units).run(past_the_first);
     case RecurrentCell::lstm:
-      return BackwardStep<T, RecurrentCell::lstm>(call, block).run(past_the_first);
+      return BackwardStep<T, RecurrentCell::lstm>(call, units).run(past_the_first);
     case RecurrentCell::gru:
-      return BackwardStep<T, RecurrentCell::gru>(call, block).run(past_the_first);
+      return BackwardStep<T, RecurrentCell::gru>(call, units).run(past_the_first);
   }
 }
 

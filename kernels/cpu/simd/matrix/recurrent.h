@@ -11,7 +11,7 @@ namespace tessera::cpu {
 /// Units [first, first + count), at most a panel of packed weights, of one step. Factors are words
 /// as in ProductKernel: a row a sequence, `words` words a gate.
 template <class Number>
-struct RecurrentBlockOf {
+struct RecurrentUnitsOf {
   using Word = WordOf<Number>;
   std::int64_t time = 0;
   std::int64_t first = 0, count = 0;
@@ -23,17 +23,17 @@ struct RecurrentBlockOf {
   Word* next_factors = nullptr;      ///< the units' own are written
   Number* hidden =
       nullptr;             ///< [batch, width]: states or, backwards, what their gradients carry on
-  Number* cell = nullptr;  ///< likewise
+  Number* cell = nullptr;  ///< [batch, width], as `hidden`
 };
 
-using RecurrentBlock = RecurrentBlockOf<float>;
-using RecurrentBlockF64 = RecurrentBlockOf<double>;
+using RecurrentUnits = RecurrentUnitsOf<float>;
+using RecurrentUnitsF64 = RecurrentUnitsOf<double>;
 
 /// What RecurrentTable has, for f64.
 struct RecurrentTableF64 {
   ProductKernelOf<double> kernel;
-  void (*forward)(const RecurrentForwardF64&, const RecurrentBlockF64&);
-  void (*backward)(const RecurrentBackwardF64&, const RecurrentBlockF64&, bool past_the_first);
+  void (*forward)(const RecurrentForwardF64&, const RecurrentUnitsF64&);
+  void (*backward)(const RecurrentBackwardF64&, const RecurrentUnitsF64&, bool past_the_first);
   void (*to_words)(const double* factors, std::int64_t count, std::uint64_t* words);
 };
 
@@ -42,9 +42,9 @@ struct RecurrentTable {
   /// How weights are packed, as columns, and factors counted: its rows are the sequences that are
   /// taken at once, and factors are there for whole runs of them. It has no tile of its own.
   ProductKernel kernel[2];
-  void (*forward[2])(const RecurrentForward&, const RecurrentBlock&);
+  void (*forward[2])(const RecurrentForward&, const RecurrentUnits&);
   /// A step further back than the first one adds what is carried on to `hidden`, and no more.
-  void (*backward[2])(const RecurrentBackward&, const RecurrentBlock&, bool past_the_first);
+  void (*backward[2])(const RecurrentBackward&, const RecurrentUnits&, bool past_the_first);
   /// `count` factors as words.
   void (*to_words[2])(const float* factors, std::int64_t count, std::uint32_t* words);
   RecurrentTableF64 f64;

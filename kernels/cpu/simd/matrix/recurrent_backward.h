@@ -20,8 +20,8 @@ class BackwardStep {
   static constexpr bool kApart = kCell == RecurrentCell::gru;
 
  public:
-  BackwardStep(const RecurrentBackwardOf<Number>& call, const RecurrentBlockOf<Number>& block)
-      : n_(call), b_(block) {}
+  BackwardStep(const RecurrentBackwardOf<Number>& call, const RecurrentUnitsOf<Number>& units)
+      : n_(call), b_(units) {}
 
   void run(bool past_the_first) {
     each_few<kRows>(
@@ -133,7 +133,7 @@ class BackwardStep {
   }
 
   const RecurrentBackwardOf<Number>& n_;
-  const RecurrentBlockOf<Number>& b_;
+  const RecurrentUnitsOf<Number>& b_;
   bool past_ = n_.past_caches();  ///< what backward or a product reads later is written so
 };
 

@@ -138,8 +138,8 @@ void to_words(const NumberOf<T>* factors, std::int64_t count, WordOf<NumberOf<T>
 /// The panel that is multiplied after the one of `gate`.
 template <class Number>
 [[gnu::always_inline]] inline const WordOf<Number>* panel_after(
-    const RecurrentBlockOf<Number>& block, int gate, int gates) {
-  return gate + 1 < gates ? block.panel + (gate + 1) * block.panel_step : block.next_panel;
+    const RecurrentUnitsOf<Number>& units, int gate, int gates) {
+  return gate + 1 < gates ? units.panel + (gate + 1) * units.panel_step : units.next_panel;
 }
 
 /// Where a vector of units of one sequence lies in tensors [batch, steps, ...].
@@ -187,11 +187,11 @@ template <int kRows, class F>
 /// block.
 template <class Number, class F>
 [[gnu::always_inline]] inline void each_vector(const RecurrentCall& call,
-                                               const RecurrentBlockOf<Number>& block,
+                                               const RecurrentUnitsOf<Number>& units,
                                                std::int64_t row, const F& f) {
   each_column<kLanesOf<Number>>(
-      block.count, [&](std::int64_t j, std::int64_t lanes) __attribute__((always_inline)) {
-        f(UnitRange{row * call.steps + block.time, call.width, block.first + j, lanes}, j);
+      units.count, [&](std::int64_t j, std::int64_t lanes) __attribute__((always_inline)) {
+        f(UnitRange{row * call.steps + units.time, call.width, units.first + j, lanes}, j);
       });
 }
 

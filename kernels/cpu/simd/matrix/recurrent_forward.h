@@ -19,8 +19,8 @@ class ForwardStep {
   static constexpr int kRows = Factors<T>::kRows;
 
  public:
-  ForwardStep(const RecurrentForwardOf<Number>& call, const RecurrentBlockOf<Number>& block)
-      : n_(call), b_(block) {}
+  ForwardStep(const RecurrentForwardOf<Number>& call, const RecurrentUnitsOf<Number>& units)
+      : n_(call), b_(units) {}
 
   void run() {
     each_few<kRows>(
@@ -117,7 +117,7 @@ class ForwardStep {
   }
 
   const RecurrentForwardOf<Number>& n_;
-  const RecurrentBlockOf<Number>& b_;
+  const RecurrentUnitsOf<Number>& b_;
   bool past_ = n_.past_caches();  ///< what backward or a product reads later is written so
 };
 

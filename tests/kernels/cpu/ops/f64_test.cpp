@@ -136,7 +136,7 @@ TEST_P(FastF64, TablesOfRows) {
   const Tensor weight = wide({11, 7}), values = wide({2, 4, 7});
   const Tensor ids = from_values<std::int64_t>({1, 10, 3, 1, 0, 1, 3, 3}, {2, 4});
   compare_f64<Embedding>({weight, ids}, {}, 0);
-  compare_f64<AddRows>({values, ids, weight}, {.rows = 11, .parts = 4});
+  compare_f64<AddRows>({values, ids, weight}, {.rows = 11, .microbatch_count = 4});
   compare_f64<AddRows>({values, ids}, {.rows = 11});
 }
 

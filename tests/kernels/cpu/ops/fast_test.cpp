@@ -64,9 +64,9 @@ TEST(FastOps, Rows) {
   const Tensor values = randn({2, 4, 7});
   compare<Embedding>({weight, ids}, {}, 0);
   compare<Embedding>({weight, cast(ids, DType::u8)}, {}, 0);
-  compare<AddRows>({values, ids, weight}, {.rows = 11, .parts = 4});
+  compare<AddRows>({values, ids, weight}, {.rows = 11, .microbatch_count = 4});
   compare<AddRows>({values, ids}, {.rows = 11});
-  compare<AddRows>({half(values), ids, weight}, {.rows = 11, .parts = 2});
+  compare<AddRows>({half(values), ids, weight}, {.rows = 11, .microbatch_count = 2});
 }
 
 TEST(FastOps, Linear) {

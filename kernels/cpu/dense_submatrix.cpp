@@ -1,4 +1,4 @@
-#include <tessera/kernels/cpu/dense_part.h>
+#include <tessera/kernels/cpu/dense_submatrix.h>
 
 #include <cstring>
 
@@ -51,7 +51,7 @@ void copy(const Lines& lines, char* out, DType dtype, char* line) {
 
 }  // namespace
 
-Matrix dense_part(const Matrix& x, const MatrixPart& part, DType dtype, Scratch purpose) {
+Matrix dense_submatrix(const Matrix& x, const Submatrix& part, DType dtype, Scratch purpose) {
   const std::int64_t at = part.row * x.row_stride + part.column * x.column_stride;
   const char* data =
       static_cast<const char*>(x.data) + at * static_cast<std::int64_t>(size_of(x.dtype));

@@ -8,7 +8,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/overlap.h>
 #include <tessera/nn/optim/gradient_norm.h>
-#include <tessera/nn/optim/work.h>
+#include <tessera/nn/optim/parameter_update.h>
 
 namespace tessera::optim {
 namespace {
@@ -40,8 +40,8 @@ void check_gradient(const nn::Slot& slot, const Tensor& gradient) {
 }  // namespace
 
 /// The parameters that are trained and have a gradient, in order: the same ones on all ranks.
-std::vector<Optimizer::Work> Optimizer::collect() {
-  std::vector<Work> work;
+std::vector<Optimizer::ParameterUpdate> Optimizer::collect() {
+  std::vector<ParameterUpdate> work;
   work.reserve(items_.size());
   for (Item& item : items_) {
     const nn::Slot& slot = *item.slot;
@@ -61,10 +61,10 @@ std::vector<Optimizer::Work> Optimizer::collect() {
 }
 
 /// A gradient that the program gave may lie in what the step writes.
-void Optimizer::keep_apart(std::vector<Work>& work) {
+void Optimizer::keep_apart(std::vector<ParameterUpdate>& work) {
   std::vector<const nn::Slot*> slots;
   std::unordered_set<const Storage*> written;
-  for (const Work& w : work) {
+  for (const ParameterUpdate& w : work) {
     slots.push_back(w.item->slot.get());
     written.insert(w.item->slot->value.get().storage.get());
     for (const Tensor& state : w.item->state) {
@@ -72,7 +72,7 @@ void Optimizer::keep_apart(std::vector<Work>& work) {
     }
   }
   nn::check_apart("optimizer", slots);
-  for (Work& w : work) {
+  for (ParameterUpdate& w : work) {
     const LeafNode* leaf = known_leaf_of(w.item->slot->value);
     if (leaf != nullptr && leaf->grad_is_given() &&
         written.contains(w.gradient.get().storage.get())) {
@@ -83,31 +83,32 @@ void Optimizer::keep_apart(std::vector<Work>& work) {
 
 /// Finds out what this rank updates. Where parameters are dealt out whole, which moves what others
 /// keep, all ranks must be known to do so.
-void Optimizer::assign_owners(std::vector<Work>& work, const std::vector<nn::Ownership*>& sharing) {
+void Optimizer::assign_owners(std::vector<ParameterUpdate>& work,
+                              const std::vector<nn::Ownership*>& sharing) {
   if (!elementwise()) {
     for (nn::Ownership* ownership : sharing) {
       ownership->end_comparison([&] { return step_facts(work); });
     }
-    for (const Work& w : work) {
+    for (const ParameterUpdate& w : work) {
       if (w.ownership != nullptr) {
         w.ownership->assign_owner(*w.item->slot);
       }
     }
   }
-  for (Work& w : work) {  // now that the ranks know which ones they keep whole
+  for (ParameterUpdate& w : work) {  // now that the ranks know which ones they keep whole
     w.own = own_range(*w.item->slot);
   }
 }
 
 /// Sum of squares of each gradient.
-std::vector<double> Optimizer::squares_of(const std::vector<Work>& work,
+std::vector<double> Optimizer::squares_of(const std::vector<ParameterUpdate>& work,
                                           std::vector<nn::Ownership*> sharing) const {
   std::vector<double> squares(work.size(), 0.0);
   sharing.push_back(nullptr);
   for (nn::Ownership* ownership : sharing) {
     std::vector<GradientPart> parts;
     parts.reserve(work.size());
-    for (const Work& w : work) {
+    for (const ParameterUpdate& w : work) {
       if (w.ownership == ownership) {
         parts.push_back({w.gradient, w.own});
       }

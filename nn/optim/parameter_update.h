@@ -5,7 +5,7 @@
 
 namespace tessera::optim {
 
-struct Optimizer::Work {
+struct Optimizer::ParameterUpdate {
   Item* item;
   Tensor value;  ///< the parameter's or, where that is strided, a dense copy to be written back
   Tensor gradient;
