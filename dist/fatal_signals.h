@@ -8,7 +8,7 @@
 
 namespace tessera::dist {
 
-/// From the first one on, SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT print one sentence, which
+/// While one lives, SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT print one sentence, which
 /// names the rank, its host and, while the object lives, its last collective; then the signal does
 /// what it did before: the exit status and the core are the same. A signal that somebody else
 /// handles, as sanitizers do, stays theirs, and a forked child prints nothing.

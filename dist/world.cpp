@@ -136,7 +136,7 @@ struct World::State {
   /// local variable, so that a model may still hold the communicator, and nobody will use it.
   void leave(bool exits = false) {
     while (ending) {  // another thread's exception ends the process, and reads what is here
-      std::this_thread::sleep_for(10ms);
+      clock().sleep_for(10ms);
     }
     if (std::exchange(gone, true)) {
       return;
@@ -241,7 +241,7 @@ struct World::State {
     table->own().left = 1;
     const Time until = clock().now() + (first ? kNotice : kPatience);
     while (!table->all_left() && clock().now() < until) {
-      std::this_thread::sleep_for(10ms);
+      clock().sleep_for(10ms);
     }
     if (!first) {
       say_failure(*comm, program);  // unless the rank that failed first has

@@ -51,7 +51,7 @@ bool assign_behind_step(Slot& slot, const Tensor& value) {
                       " is assigned behind optimizer.step() in a pass of its training step that is "
                       "not the last; put that into `if (optimizer.step().ended)`");
   check_assigned(slot, value);
-  const Tensor own = cast(value.detach(), slot.value.dtype(), true);
+  const Tensor own = kept_copy(value.detach(), slot.value.dtype());
   behind().assigned.emplace_back("value assigned to " + slot.name,
                                  std::to_string(hash_elements(own)));
   slot.put(own);

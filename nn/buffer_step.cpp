@@ -65,22 +65,22 @@ void check_all_assigned(const Table& table) {
 template <class T>
 void store_mean(const Table& table, T* out) {
   using Sum = std::conditional_t<sizeof(T) == 2, float, T>;
-  const auto parts = static_cast<std::int64_t>(table.assigned.size());
+  const auto microbatch_count = static_cast<std::int64_t>(table.assigned.size());
   const auto* values = reinterpret_cast<const T*>(table.values.data());
   const std::int64_t count = table.slot->value.numel();
-  std::vector<Sum> sums(static_cast<std::size_t>(parts * count));
-  std::transform(values, values + parts * count, sums.begin(),
+  std::vector<Sum> sums(static_cast<std::size_t>(microbatch_count * count));
+  std::transform(values, values + microbatch_count * count, sums.begin(),
                  [](T x) { return static_cast<Sum>(x); });
-  tree_sum(sums, parts, count);
-  const auto divisor = static_cast<Sum>(static_cast<float>(parts));  // a power of two
+  tree_sum(sums, microbatch_count, count);
+  const auto divisor = static_cast<Sum>(static_cast<float>(microbatch_count));  // a power of two
   for (std::int64_t i = 0; i < count; ++i) {
     out[i] = static_cast<T>(sums[static_cast<std::size_t>(i)] / divisor);
   }
 }
 
 void check_agree(const Slot& slot, const std::uint8_t* values, std::size_t nbytes,
-                 std::size_t parts) {
-  for (std::size_t m = 1; m < parts; ++m) {
+                 std::size_t microbatch_count) {
+  for (std::size_t m = 1; m < microbatch_count; ++m) {
     check(std::memcmp(values, values + m * nbytes, nbytes) == 0,
           "assign: the microbatches of a step must agree on ", slot.name, ", which holds ",
           slot.dtype, "; got another value in microbatch ", m, " than in 0");
@@ -172,7 +172,7 @@ void BufferStep::assign(const Slot& slot, const Tensor& value) {
   if (passes_.enter(training_step(), nullptr) == PassSequence::Entered::first) {
     forget(slot);
   }
-  Tensor own = cast(value.detach(), slot.value.dtype(), true);
+  Tensor own = kept_copy(value.detach(), slot.value.dtype());
   values_[context.pass.first] = {context.pass.count, own.detach(), context.pass_mark};
 }
 
@@ -186,7 +186,7 @@ void BufferStep::forget(const Slot& slot) {
   put_off_by_.clear();
 }
 
-/// By the current pass.
+/// Whether the current pass has assigned.
 bool BufferStep::assigned() const {
   const Context& context = Context::current();
   const auto found = values_.find(context.pass.first);
@@ -242,16 +242,17 @@ Tensor mean_of_pass(const Slot& slot, const Tensor& value) {
   if (!value.microbatches().per_microbatch) {
     return value;
   }
-  const auto parts = value.microbatches().count;
+  const auto microbatch_count = value.microbatches().count;
   if (!is_differentiable(value.dtype())) {
     const Tensor dense = contiguous(value);
     check_agree(slot, static_cast<const std::uint8_t*>(to_host(dense).raw_data()),
-                dense.nbytes() / static_cast<std::size_t>(parts), static_cast<std::size_t>(parts));
+                dense.nbytes() / static_cast<std::size_t>(microbatch_count),
+                static_cast<std::size_t>(microbatch_count));
     return unbind_microbatches(dense)[0];
   }
   const bool narrow = size_of(value.dtype()) == 2;
   const Tensor wide = narrow ? cast(value, DType::f32) : value;
-  return cast(sum_microbatches(wide) / static_cast<double>(parts), value.dtype());
+  return cast(sum_microbatches(wide) / static_cast<double>(microbatch_count), value.dtype());
 }
 
 namespace {

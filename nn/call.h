@@ -27,7 +27,7 @@ namespace tessera::nn::detail {
 template <class M>
 const ClassInfo& class_info();
 
-/// For a module that neither `make` nor Child constructed: throws TypeError unless it is an M, not
+/// Throws, for a module that neither `make` nor Child constructed, TypeError unless it is an M, not
 /// of a class that derives from it, whose own forward nothing tells.
 template <class M>
 void check_is_exactly(const Module& module) {

@@ -54,13 +54,13 @@ class Child {
       Child(Module* owner, std::string_view name,  // options with their type: ConvOptions{...}
             A&&... arguments)
       : Child(owner, name, ModuleOptions{}, std::forward<A>(arguments)...) {}
-  /// Without a name: says what to write.
+  /// Says what to write where the name is missing.
   template <class... A>
   requires(!detail::kBeginsWithName<A...>) explicit Child(Module*, A&&...) {
     static_assert(detail::kNever<M, A...>,
                   "the child has no name: write `nn::Child<M> member{this, \"member\", ...}`");
   }
-  /// Without `this`: says what to write.
+  /// Says what to write where `this` is missing.
   template <class First, class... Rest>
   requires(detail::kBeginsWithName<First> || std::is_arithmetic_v<First>)  //
       explicit Child(const First&, const Rest&...) {

@@ -52,7 +52,7 @@ class Parameter : public StandsForTensor {
   /// The shape as far as it is known, with kInferred for what the first call tells.
   [[nodiscard]] const Shape& declared_shape() const { return held()->shape; }
   [[nodiscard]] bool is_uninitialized() const { return defined() && !slot()->sized(); }
-  /// For `do_build`: tells the sizes that were kInferred. Throws RuntimeError for a shape that
+  /// Tells, in `do_build`, the sizes that were kInferred. Throws RuntimeError for a shape that
   /// differs in another.
   void materialize(const Shape& shape) const;
   [[nodiscard]] bool defined() const { return entry_ != nullptr && entry_->slot != nullptr; }

@@ -12,7 +12,7 @@ struct DTypeNames {
   const char* tensor;
 };
 
-/// In the order of DType.
+/// The names of dtypes, in the order of DType.
 constexpr std::array<DTypeNames, kDTypeCount> kNames{{{"bool", "Bool"},
                                                       {"uint8", "Byte"},
                                                       {"int8", "Char"},

@@ -16,6 +16,8 @@
 #include <tessera/core/device/hazards.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/core/tensor/modes.h>
+#include <tessera/core/tensor/overlap.h>
 #include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/functional/frame.h>
@@ -38,7 +40,7 @@ Tensor stored_value(const Slot& slot) {
   return slot.value;
 }
 
-/// For a forward in a step of several microbatches: a count in place would count passes.
+/// `value` for a forward in a step of several microbatches: a count in place would count passes.
 Tensor read_only(const Tensor& value) {
   Tensor shown = value.detach();
   shown.get().read_only = true;
@@ -84,6 +86,11 @@ void check_not_in_another_step(const Slot& slot) {
                       "\" is assigned by an evaluation inside a pass of a training step that has "
                       "not ended; call model->eval(), or evaluate in "
                       "`if (optimizer.step().ended)`");
+}
+
+/// Whether dense tensors share elements; strided ones may take turns in a memory.
+bool overlaps(const Tensor& a, const Tensor& b) {
+  return a.is_contiguous() && b.is_contiguous() && overlap_of(a, b) != Overlap::none;
 }
 
 /// Ranks that evaluate see samples of their own, and nobody brings together what they assign.
@@ -205,7 +212,13 @@ void Slot::put(Tensor fresh) {
 }
 
 Tensor read_slot(const Slot& slot) {
-  return read_outside([&] { return read_now(slot); });
+  return read_outside(slot.name, [&] { return read_now(slot); });
+}
+
+Tensor kept_copy(const Tensor& value, DType dtype) {
+  const ModeGuard<&Modes::inference> inference(value.get().inference);
+  const ModeGuard<&Modes::record> record(grad_enabled() || value.requires_grad());
+  return cast(value, dtype, true);
 }
 
 void check_assigned(const Slot& slot, const Tensor& value) {
@@ -248,11 +261,12 @@ void write_slot(const SlotPtr& slot, const Tensor& value) {
     check_not_in_another_step(*slot);
   }
   check_assigned(*slot, value);
-  slot->put(cast(value.detach(), stored_value(*slot).dtype(), true));
+  slot->put(kept_copy(value.detach(), stored_value(*slot).dtype()));
 }
 
 void check_apart(const char* what, std::span<const Slot* const> slots) {
-  std::unordered_map<const std::byte*, const Slot*> found;
+  std::unordered_map<const std::byte*, const Slot*> begins;  // also of memory of somebody else's
+  std::unordered_map<const Storage*, std::vector<const Slot*>> together;
   for (const Slot* slot : slots) {
     const TensorImpl& x = slot->value.get();
     if (x.storage == nullptr || slot->value.numel() == 0) {
@@ -260,10 +274,15 @@ void check_apart(const char* what, std::span<const Slot* const> slots) {
     }
     const std::byte* first =
         x.storage->data() + x.offset * static_cast<std::int64_t>(size_of(x.dtype));
-    const auto [other, alone] = found.try_emplace(first, slot);
-    check<ValueError>(alone, what, ": the parameters ", other->second->name, " and ", slot->name,
+    const Slot* other = begins.try_emplace(first, slot).first->second;
+    std::vector<const Slot*>& beside = together[x.storage.get()];
+    const auto overlapping = std::ranges::find_if(
+        beside, [&](const Slot* known) { return overlaps(known->value, slot->value); });
+    other = overlapping != beside.end() ? *overlapping : other;
+    check<ValueError>(other == slot, what, ": the parameters ", other->name, " and ", slot->name,
                       " lie in the same memory; expected one of them tied to the other by tie(), ",
                       "or a clone(x)");
+    beside.push_back(slot);
   }
 }
 

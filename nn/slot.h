@@ -103,12 +103,15 @@ using SlotPtr = std::shared_ptr<Slot>;
 /// nothing is written. Throws InvalidArgument for another shape, ValueError in a pure call of a
 /// module that does not hold the slot.
 void write_slot(const SlotPtr& slot, const Tensor& value);
+/// A copy of `value` in `dtype` that a slot keeps: with its history, if it has one, and as free to
+/// go on a tape as `value` is, whatever guards there are.
+[[nodiscard]] Tensor kept_copy(const Tensor& value, DType dtype);
 /// Throws InvalidArgument unless `value` has the slot's shape, or, in a step of several
 /// microbatches, holds one of those for each, stacked.
 void check_assigned(const Slot& slot, const Tensor& value);
 
-/// Throws ValueError, beginning with `what`, that names two of `slots` whose values begin in the
-/// same place, although neither is tied to the other: an update would come to them twice.
+/// Throws ValueError, beginning with `what`, that names two of `slots` whose values lie in the
+/// same memory, although neither is tied to the other: an update would come to them twice.
 void check_apart(const char* what, std::span<const Slot* const> slots);
 
 }  // namespace tessera::nn

@@ -100,12 +100,13 @@ void BackwardCounts::begin(std::span<const Tensor> roots, std::span<const Tensor
   PassCounts counts = counts_of_roots(roots, seeds);
   const Pass& pass = Context::current().pass;
   const bool alone = pass.grain == 1;  // behind a loop what it left is a batch of its own
-  const std::size_t parts = alone ? counts.values.size() : static_cast<std::size_t>(pass.count);
-  const std::size_t grain = alone ? parts : static_cast<std::size_t>(pass.grain);
+  const std::size_t microbatch_count =
+      alone ? counts.values.size() : static_cast<std::size_t>(pass.count);
+  const std::size_t grain = alone ? microbatch_count : static_cast<std::size_t>(pass.grain);
   if (counts.values.size() == 1) {  // one loss for all of the pass
-    counts.values.resize(parts, counts.values[0]);
+    counts.values.resize(microbatch_count, counts.values[0]);
   }
-  if (counts.values.empty() || counts.values.size() != parts) {
+  if (counts.values.empty() || counts.values.size() != microbatch_count) {
     return;
   }
   told_ = tell_sinks(leaves, counts);

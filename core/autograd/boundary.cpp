@@ -15,7 +15,7 @@ struct Boundary {
   static constexpr OpInfo info{.name = "boundary", .doc = "a line at which gradients are seen"};
   struct Attrs {
     std::shared_ptr<const BoundaryHook> hook;
-    std::vector<std::size_t> places;  ///< of the recorded tensors among all
+    std::vector<std::size_t> indices;  ///< of the recorded tensors among all
     std::size_t count = 0;
     void fields(auto&& see) const { see("count", count); }
     friend bool operator==(const Attrs&, const Attrs&) = default;
@@ -29,7 +29,7 @@ void Boundary::vjp(Vjp& v, const Attrs& attrs) {
   std::vector<Tensor> gradients(attrs.count);
   for (int i = 0; i < v.input_count(); ++i) {
     if (v.has_gradient(i)) {
-      gradients[attrs.places[static_cast<std::size_t>(i)]] = v.gradient(i);
+      gradients[attrs.indices[static_cast<std::size_t>(i)]] = v.gradient(i);
     }
   }
   {
@@ -40,7 +40,7 @@ void Boundary::vjp(Vjp& v, const Attrs& attrs) {
   check<InternalError>(gradients.size() == attrs.count, "boundary: wrong number of gradients; got ",
                        gradients.size(), ", expected ", attrs.count);
   for (int i = 0; i < v.input_count(); ++i) {
-    v.set(i, std::move(gradients[attrs.places[static_cast<std::size_t>(i)]]));
+    v.set(i, std::move(gradients[attrs.indices[static_cast<std::size_t>(i)]]));
   }
 }
 
@@ -66,7 +66,7 @@ std::vector<Tensor> make_boundary(std::span<const Tensor> tensors, BoundaryHook 
       views[i] = view_behind_boundary(tensors[i]);
     }
     if (tensors[i].defined() && tensors[i].requires_grad() && grad_enabled()) {
-      attrs.places.push_back(i);
+      attrs.indices.push_back(i);
       inputs.emplace_back(tensors[i]);
       outputs.push_back(views[i]);
     }

@@ -10,10 +10,10 @@
 namespace tessera {
 namespace {
 
-/// What one of `parts` microbatches has of a gradient of the whole pass; a power of two, so no bits
-/// change.
-Tensor share_of_microbatch(const Tensor& whole, std::int32_t parts) {
-  return whole * (1.0 / parts);
+/// What one of `microbatch_count` microbatches has of a gradient of the whole pass; a power of two,
+/// so no bits change.
+Tensor share_of_microbatch(const Tensor& whole, std::int32_t microbatch_count) {
+  return whole * (1.0 / microbatch_count);
 }
 
 void reconcile(Tensor& into, Tensor& value, const TensorMeta& meta) {

@@ -28,9 +28,9 @@ std::vector<double> shares_of(const LossCounts& counts) {
 bool count_alike(const LossCounts& a, const LossCounts& b) {
   std::vector<double> left = shares_of(a);
   std::vector<double> right = shares_of(b);
-  const std::size_t parts = std::max(left.size(), right.size());
-  left.resize(parts, left[0]);  // one number stands for every microbatch
-  right.resize(parts, right[0]);
+  const std::size_t microbatch_count = std::max(left.size(), right.size());
+  left.resize(microbatch_count, left[0]);  // one number stands for every microbatch
+  right.resize(microbatch_count, right[0]);
   return left == right;
 }
 
@@ -99,14 +99,15 @@ Ref<const LossCounts> with_other(const LossCounts& counts, const char* other) {
   return Ref<const LossCounts>(both.get());
 }
 
-/// What counts for all microbatches alike, once for each of `parts`.
-Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts, std::int32_t parts) {
-  if (counts->values.microbatches() || parts == 1) {
+/// What counts for all microbatches alike, once for each of `microbatch_count`.
+Ref<const LossCounts> once_each(const Ref<const LossCounts>& counts,
+                                std::int32_t microbatch_count) {
+  if (counts->values.microbatches() || microbatch_count == 1) {
     return counts;
   }
   auto each = make_ref<LossCounts>();
   each->loss = counts->loss;
-  each->values = repeat_microbatches(counts->values, parts);
+  each->values = repeat_microbatches(counts->values, microbatch_count);
   each->elements = counts->elements;
   each->other = counts->other;
   return Ref<const LossCounts>(each.get());

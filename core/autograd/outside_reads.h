@@ -4,9 +4,11 @@
 #include <any>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <tessera/core/autograd/saved_tensor.h>
+#include <tessera/core/base/error.h>
 #include <tessera/core/tensor/modes.h>
 #include <tessera/core/tensor/tensor.h>
 
@@ -26,11 +28,15 @@ class OutsideReads {
       : log_(log), replay_(replay), outer_(Modes::current().outside_reads) {}
 
   template <class Get>
-  Tensor tensor(const Get& get) {
+  Tensor tensor(const std::string& name, const Get& get) {
     if (replay_ && next_tensor_ < log_.tensors.size()) {
-      return log_.tensors[next_tensor_++].unpack("checkpoint");
+      const SavedTensor& saved = log_.tensors[next_tensor_++];
+      check(saved.is_intact(), "checkpoint: \"", name,
+            "\", which the region reads again in backward, ",
+            "was changed in place since its forward");
+      return saved.unpack("checkpoint");
     }
-    Tensor now = outer_ == nullptr ? get() : outer_->tensor(get);
+    Tensor now = outer_ == nullptr ? get() : outer_->tensor(name, get);
     log_.tensors.push_back(SavedTensor::as_it_is(now));
     return now;
   }
@@ -78,10 +84,11 @@ class OutsideRegionScope {
 };
 
 /// The tensor that `get` gives; in the second run of a region the one that it gave in the first.
+/// Throws InvalidArgument naming it, by `name`, where it was written to since.
 template <class Get>
-Tensor read_outside(const Get& get) {
+Tensor read_outside(const std::string& name, const Get& get) {
   OutsideReads* reads = Modes::current().outside_reads;
-  return reads == nullptr ? get() : reads->tensor(get);
+  return reads == nullptr ? get() : reads->tensor(name, get);
 }
 
 /// A switch, as a region reads it from outside.

@@ -58,10 +58,10 @@ void write_to_sink(Call& call) {
     return;
   }
   if (const Tensor memory = leaf->sink->early_destination(*leaf); memory.defined()) {
-    const auto place = static_cast<std::size_t>(early.output);
-    call.outputs.resize(std::max(call.outputs.size(), place + 1));
+    const auto index = static_cast<std::size_t>(early.output);
+    call.outputs.resize(std::max(call.outputs.size(), index + 1));
     // A handle of its own: the sink's must not learn of the graph, which knows the sink.
-    call.outputs[place] = memory.detach();
+    call.outputs[index] = memory.detach();
   }
 }
 

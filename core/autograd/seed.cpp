@@ -24,10 +24,11 @@ Tensor constant_for(const Tensor& root, double value, const MicrobatchLayout& la
 
 /// 1/G a microbatch. A root that exists once stands for all of the pass. Behind a loop what it left
 /// is a batch of its own.
-double share_of_step(bool per_microbatch, std::int32_t parts) {
+double share_of_step(bool per_microbatch, std::int32_t microbatch_count) {
   const Pass& pass = Context::current().pass;
   const double microbatches = per_microbatch ? 1 : static_cast<double>(pass.count);
-  return microbatches / static_cast<double>(per_microbatch && pass.grain == 1 ? parts : pass.grain);
+  return microbatches /
+         static_cast<double>(per_microbatch && pass.grain == 1 ? microbatch_count : pass.grain);
 }
 
 Tensor weighted(const Tensor& root, std::span<const double> weights, bool per_microbatch) {
@@ -195,14 +196,14 @@ Tensor seed_of_item(const Tensor& loss) {
 
 std::vector<Tensor> roots_of_pass(std::span<const Tensor> roots, std::span<const Tensor> seeds) {
   std::vector<Tensor> all(roots.begin(), roots.end());
-  const std::int64_t parts = Context::current().pass.count;
+  const std::int64_t microbatch_count = Context::current().pass.count;
   const bool weighed =
       std::ranges::any_of(all, [](const Tensor& root) { return counts_of(root) != nullptr; });
   const ModeGuard<&Modes::record> recording(true);
-  for (std::size_t i = 0; weighed && parts > 1 && i < all.size(); ++i) {
+  for (std::size_t i = 0; weighed && microbatch_count > 1 && i < all.size(); ++i) {
     if (all[i].requires_grad() && all[i].numel() == 1 && !all[i].microbatches() &&
         is_weighed(all[i], seeds[i]) && counts_of(all[i]) == nullptr) {
-      all[i] = repeat_microbatches(all[i], static_cast<std::int32_t>(parts));
+      all[i] = repeat_microbatches(all[i], static_cast<std::int32_t>(microbatch_count));
     }
   }
   return all;

@@ -102,7 +102,7 @@ std::vector<std::int64_t> SparseGradient::borders() const {
 
 SparseGradient SparseGradient::within(std::int64_t begin, std::int64_t size) const {
   check<InternalError>(begin <= first && first + microbatch_count <= begin + size,
-                       "rows: microbatches out of range; got ", first, " to ",
+                       "sparse gradient: microbatches out of range; got ", first, " to ",
                        first + microbatch_count, ", expected a part of ", begin, " to ",
                        begin + size);
   SparseGradient wider = *this;
@@ -171,8 +171,9 @@ SparseGradient append_passes(std::span<const SparseGradient> passes) {
   std::vector<std::int64_t> lengths;
   for (const SparseGradient& pass : dense) {
     const auto before = static_cast<std::int64_t>(lengths.size());
-    check<InternalError>(pass.first >= first + before, "rows: passes out of order; got microbatch ",
-                         pass.first, ", expected one from ", first + before, " on");
+    check<InternalError>(pass.first >= first + before,
+                         "sparse gradient: passes out of order; got microbatch ", pass.first,
+                         ", expected one from ", first + before, " on");
     const std::int64_t gap = pass.first - first - before;
     const SparseGradient wider = pass.within(pass.first - gap, gap + pass.microbatch_count);
     lengths.insert(lengths.end(), wider.lengths.begin(), wider.lengths.end());

@@ -77,7 +77,7 @@ struct CommError : Error {
   using Error::Error;
 };
 
-/// A collective did not finish, or the other end of a socket did not answer, before the deadline.
+/// A collective did not finish, or a peer did not answer, before the deadline.
 struct Timeout : CommError {
   using CommError::CommError;
 };
@@ -102,7 +102,7 @@ struct DeviceError : Error {
   using Error::Error;
 };
 
-/// A file or socket failed or holds something unexpected.
+/// A file failed or holds something unexpected.
 struct IoError : Error {
   using Error::Error;
 };

@@ -72,7 +72,7 @@ class HookList final : public HookStore, public std::enable_shared_from_this<Hoo
     std::atomic<bool> removed = false;
   };
 
-  /// At the end, or with `prepend` before all others.
+  /// Adds a hook at the end, or with `prepend` before all others.
   RemovableHandle add(Hook hook, bool prepend = false) {
     const auto entry = std::make_shared<Entry>(next_id(), std::move(hook));
     auto changed = std::make_shared<Entries>();

@@ -16,7 +16,7 @@ struct NumericsChoice {
   std::vector<std::string> (*options)() = nullptr;
   /// Makes one of them the fact's value. No kernel may be running.
   void (*choose)(const std::string& option) = nullptr;
-  /// By which a person chooses.
+  /// What a person chooses by.
   const SettingEntry* setting = nullptr;
 };
 
@@ -31,7 +31,7 @@ class NumericsFact {
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
   [[nodiscard]] std::string value() const { return value_(); }
-  /// Without options where the machine leaves no choice.
+  /// How it can be chosen; without options where the machine leaves no choice.
   [[nodiscard]] const NumericsChoice& choice() const noexcept { return choice_; }
 
  private:

@@ -1,4 +1,4 @@
-// What the seams to files and sockets share: the operating system's calls with exceptions.
+// The calls of the operating system, with exceptions.
 #pragma once
 
 #include <unistd.h>

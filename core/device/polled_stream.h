@@ -29,7 +29,7 @@ class PolledStream {
 
 /// The stream of this name; null when it is gone.
 [[nodiscard]] std::shared_ptr<PolledStream> polled_stream(const StreamId& id);
-/// To be called once, behind its construction, by who owns it.
+/// Makes `stream` known to who waits for its tickets; its owner calls this once, behind its making.
 void make_known(const std::shared_ptr<PolledStream>& stream);
 /// Keeps a stream for as long as the program runs.
 void keep(const std::shared_ptr<PolledStream>& stream);

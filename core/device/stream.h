@@ -73,7 +73,7 @@ class Stream {
 
 /// Whether all work before `ticket` is done. Rethrows the first error of that work.
 [[nodiscard]] bool reached(const Ticket& ticket);
-/// Blocks the host until it is. Rethrows likewise.
+/// Blocks the host until it is. Rethrows the first error of that work.
 void synchronize(const Ticket& ticket);
 
 /// Makes `stream` the calling thread's current one of its device until the scope ends.

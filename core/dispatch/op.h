@@ -9,8 +9,7 @@
 //     static void reference(Kernel&, const Attrs&);       // naive kernel, any dtype
 //     static void vjp(Vjp&, const Attrs&);                // gradient, written with public ops
 //     static ShardRule shard(const Infer&, const Attrs&); // along what it can be cut
-//     static void localise(Attrs&, const Box& output);    // only if attributes name sizes or
-//     places
+//     static void localise(Attrs&, const Box& output);    // of attributes that name sizes
 //   };
 //   const Register<Relu> register_relu;
 //

@@ -12,7 +12,7 @@ namespace tessera {
 /// What happens to microbatch borders in one call. One that holds none has the plan of its
 /// defaults.
 struct SplitPlan {
-  /// Per output: the dim that carries the cut on, or -1 when the op sums over it.
+  /// Per output: the dim that carries the borders on, or -1 when the op sums over it.
   InlineVector<std::int8_t, 3> output_dims;
   std::int32_t microbatch_count = 1;
   std::int32_t summed_microbatches = 1;  ///< what the kernel is told: pieces of its sums

@@ -41,7 +41,7 @@ struct AttentionOptions {
   double dropout = 0;   ///< probability that a weight is zeroed; keyed as in dropout.h
 };
 
-/// From what a caller asks to the attributes of a call; draws a key when there is dropout. `x`
+/// The attributes of a call that does what a caller asks; draws a key when there is dropout. `x`
 /// holds the queries, samples in dim 0.
 [[nodiscard]] AttentionAttrs attention_attrs(const Tensor& x, const AttentionOptions& options);
 

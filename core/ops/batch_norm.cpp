@@ -105,12 +105,12 @@ namespace {
 
 /// A parameter as the microbatches of a pass use it, so that its gradient is formed once for each.
 /// Undefined ones stay so.
-Outputs for_each_microbatch(const Tensor& parameter, std::int32_t parts) {
+Outputs for_each_microbatch(const Tensor& parameter, std::int32_t microbatch_count) {
   if (parameter.defined()) {
-    return unbind_microbatches(repeat_microbatches(parameter, parts));
+    return unbind_microbatches(repeat_microbatches(parameter, microbatch_count));
   }
   Outputs none;
-  none.resize(static_cast<std::size_t>(parts));
+  none.resize(static_cast<std::size_t>(microbatch_count));
   return none;
 }
 

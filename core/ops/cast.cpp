@@ -26,7 +26,14 @@ void Cast::vjp(Vjp& v, const Attrs&) {
 }
 
 Tensor cast(const Tensor& x, DType dtype, bool copy) {
-  return x.dtype() == dtype && !copy ? x : call<Cast>({x}, {dtype});
+  if (x.dtype() == dtype && !copy) {
+    return x;
+  }
+  Tensor y = call<Cast>({x}, {dtype});
+  if (x.dtype() == dtype && x.microbatches().per_microbatch) {
+    y.get().set_over(x.microbatches().over);  // a copy is over the pass what it is a copy of
+  }
+  return y;
 }
 
 const Register<Cast> register_cast;

@@ -25,7 +25,7 @@ void compare(Kernel& k, const F& f) {
   });
 }
 
-/// Without complex numbers, which have no order.
+/// Calls `f` for every dtype but complex ones, which have no order.
 template <class F>
 void compare_order(Kernel& k, const F& f) {
   const DType common = promoted_dtype(k);

@@ -36,13 +36,14 @@ void LinearBackwardWeight::infer(Infer& c, const Attrs& attrs) {
 void LinearBackwardWeight::reference(Kernel& k, const Attrs& attrs) {
   const std::int64_t out = k.input(0).shape.back();
   const std::int64_t in = k.input(1).shape.back();
-  const std::vector<std::int32_t> parts = microbatch_of_rows(k.input(0), k.microbatch_count());
+  const std::vector<std::int32_t> microbatches =
+      microbatch_of_rows(k.input(0), k.microbatch_count());
   with_computing_type(attrs.dtype, [&]<class C>() {
     const std::vector<C> gradient = dense_values<C>(k.input(0), attrs.dtype);
     const std::vector<C> x = dense_values<C>(k.input(1), attrs.dtype);
     std::vector<C> sums(static_cast<std::size_t>(k.microbatch_count() * out * in), C(0));
     for (std::int64_t row = 0; row < rows_of(k.input(0)); ++row) {
-      C* to = sums.data() + parts[static_cast<std::size_t>(row)] * out * in;
+      C* to = sums.data() + microbatches[static_cast<std::size_t>(row)] * out * in;
       for (std::int64_t j = 0; j < out; ++j) {
         for (std::int64_t i = 0; i < in; ++i) {
           *to++ += gradient[static_cast<std::size_t>(row * out + j)] *
@@ -85,14 +86,15 @@ void LinearBackwardBias::infer(Infer& c, const Attrs& attrs) {
 
 void LinearBackwardBias::reference(Kernel& k, const Attrs& attrs) {
   const std::int64_t out = k.input().shape.back();
-  const std::vector<std::int32_t> parts = microbatch_of_rows(k.input(), k.microbatch_count());
+  const std::vector<std::int32_t> microbatches =
+      microbatch_of_rows(k.input(), k.microbatch_count());
   with_computing_type(attrs.result, [&]<class C>() {
     const std::vector<C> gradient = dense_values<C>(k.input());
     std::vector<C> sums(static_cast<std::size_t>(k.microbatch_count() * out), C(0));
     std::size_t next = 0;
-    for (const std::int32_t part : parts) {
+    for (const std::int32_t microbatch : microbatches) {
       for (std::int64_t j = 0; j < out; ++j) {
-        sums[static_cast<std::size_t>(part * out + j)] += gradient[next++];
+        sums[static_cast<std::size_t>(microbatch * out + j)] += gradient[next++];
       }
     }
     store_microbatch_sums(k, k.output(), std::move(sums));

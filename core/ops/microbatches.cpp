@@ -51,8 +51,8 @@ void UnbindMicrobatches::vjp(Vjp& v, const Attrs&) {
 
 void JoinMicrobatches::infer(Infer& c, const Attrs& attrs) {
   Shape shape = c.input().shape();
-  const auto parts = static_cast<std::int32_t>(c.input_count());
-  for (int i = 1; i < parts; ++i) {
+  const auto microbatch_count = static_cast<std::int32_t>(c.input_count());
+  for (int i = 1; i < microbatch_count; ++i) {
     check_shape("join_microbatches", "a microbatch", c.input(i).shape(), shape);
     check(c.input(i).dtype() == c.input().dtype(),
           "join_microbatches: wrong dtype of a microbatch; got ", c.input(i).dtype(), ", expected ",
@@ -62,12 +62,12 @@ void JoinMicrobatches::infer(Infer& c, const Attrs& attrs) {
   check(attrs.dim < shape.size(), "join_microbatches: dim out of range; got ", attrs.dim,
         ", expected less than ", shape.size(), " for shape ", shape);
   if (per_microbatch) {
-    shape.insert(0, parts);
+    shape.insert(0, microbatch_count);
   } else {
-    shape[attrs.dim] *= parts;
+    shape[attrs.dim] *= microbatch_count;
   }
   c.add_output(shape, c.input().dtype(),
-               {.count = parts,
+               {.count = microbatch_count,
                 .dim = static_cast<std::int8_t>(per_microbatch ? 0 : attrs.dim),
                 .per_microbatch = per_microbatch,
                 .samples = attrs.samples});
@@ -117,7 +117,7 @@ void SumMicrobatches::infer(Infer& c, const Attrs&) {
 
 void SumMicrobatches::reference(Kernel& k, const Attrs&) {
   const TensorImpl& x = k.input();
-  const std::int64_t parts = x.shape[0];
+  const std::int64_t microbatch_count = x.shape[0];
   visit_dtype(x.dtype, [&]<class T>() {
     using Total = decltype([] {
       if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
@@ -131,7 +131,7 @@ void SumMicrobatches::reference(Kernel& k, const Attrs&) {
     std::vector<Total> blocks;
     for_each_element(x,
                      [&](std::int64_t at) { blocks.push_back(convert<Total>(x.data<T>()[at])); });
-    tree_sum(blocks, parts, x.numel() / parts);
+    tree_sum(blocks, microbatch_count, x.numel() / microbatch_count);
     std::size_t next = 0;
     TensorImpl& out = k.output();
     for_each_element(out, [&](std::int64_t at) { out.data<T>()[at] = convert<T>(blocks[next++]); });
@@ -143,7 +143,7 @@ void SumMicrobatches::vjp(Vjp& v, const Attrs&) {
 }
 
 void RepeatMicrobatches::infer(Infer& c, const Attrs& attrs) {
-  check_at_least("repeat_microbatches", "number of parts", attrs.count, 1);
+  check_at_least("repeat_microbatches", "number of microbatches", attrs.count, 1);
   Shape shape = c.input().shape();
   shape.insert(0, attrs.count);
   c.add_output(shape, c.input().dtype(), {.count = attrs.count, .dim = 0, .per_microbatch = true});

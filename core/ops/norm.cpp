@@ -39,7 +39,7 @@ double finish(double sum, double p) {
   return p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
 }
 
-/// With 1 in place of 0, for what is left out there: a nan would live on in its own gradient.
+/// `x` with 1 in place of 0, for what is left out there: a nan would live on in its own gradient.
 Tensor without_zeros(const Tensor& x) {
   return where(eq(x, 0), 1, x);
 }

@@ -16,9 +16,9 @@ namespace tessera {
 
 namespace {
 
-/// For each element along the last dim (a power of two long) the product of the others. Products of
-/// pairs go up a tree; on the way down each node hands its own factor from outside, times its
-/// sibling, to its children. No division, so zeros do no harm.
+/// What belongs to each element along the last dim (a power of two long) the product of the others.
+/// Products of pairs go up a tree; on the way down each node hands its own factor from outside,
+/// times its sibling, to its children. No division, so zeros do no harm.
 Tensor others_along_last(const Tensor& x) {
   std::vector<Tensor> levels{x};
   while (levels.back().size(-1) > 1) {

@@ -64,9 +64,9 @@ void clean_up(const std::string& directory) {
         files.sync_directory(directory);
         continue;
       }
-      remove_tree(path);
+      remove_quietly(path);
     } else if (number_in(entry.name, kHidden, kNew) || number_in(entry.name, kHidden, kGone)) {
-      remove_tree(path);
+      remove_quietly(path);
     }
   }
 }

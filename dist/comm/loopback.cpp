@@ -42,7 +42,7 @@ class Rendezvous {
     const std::lock_guard lock(mutex_);
     return of_first(children_[{split, color}], size);
   }
-  /// The allocation of this number, made likewise.
+  /// The allocation of this number, made by whoever comes first.
   std::shared_ptr<Allocation> allocation(std::uint64_t number, int size) {
     const std::lock_guard lock(mutex_);
     return of_first(allocations_[number], static_cast<std::size_t>(size));

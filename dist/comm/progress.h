@@ -58,8 +58,9 @@ class Operation : public WorkState {
   bool ends_all_the_same();
   /// True once all that it comes after is reached.
   bool may_begin();
-  /// Its ticket stands for what it comes after (core/device/hazards.h): memory of a device must
-  /// not be taken for free before that, though nothing comes of the operation.
+  /// Whether nobody asks for it any more. Its ticket stands for what it comes after
+  /// (core/device/hazards.h): memory of a device must not be taken for free before that, though
+  /// nothing comes of the operation.
   bool may_be_dropped();
   void wait_for_devices() noexcept;
   void finish(std::exception_ptr error) noexcept;

@@ -17,7 +17,8 @@ Collective on(CollectiveKind kind, const Tensor& x, std::string label) {
   return {.kind = kind, .dtype = x.dtype(), .count = elements(x), .label = std::move(label)};
 }
 
-/// That `all` holds a part like `mine` for each rank, or one of counts[r] elements for rank r.
+/// Checks that `all` holds a part like `mine` for each rank, or one of counts[r] elements for rank
+/// r.
 void check_whole(const char* what, const Communicator& comm, const Tensor& all, const Tensor& mine,
                  const std::vector<std::size_t>& counts) {
   if (!counts.empty()) {

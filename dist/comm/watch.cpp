@@ -21,7 +21,7 @@ constexpr int kLooksInVain = 5;            // while what a rank sent before it l
 constexpr int kLooksLater = 8;             // of another host than the first, for its text to come
 constexpr milliseconds kSignOfLife{2000};  // a process without one for longer stands still
 
-/// With one digit after the point.
+/// Seconds with one digit after the point.
 double seconds(Duration d) {
   return std::round(std::chrono::duration<double>(d).count() * 10) / 10;
 }

@@ -106,7 +106,7 @@ class Watch {
   std::uint64_t watched_ = 0;
   std::uint64_t oldest_ = 0;  ///< at the last look: its id
   Time waiting_since_{};      ///< for that one
-  Time arrived_{};            ///< when that one came, whatever does not count included
+  Time arrived_{};            ///< when it became the oldest, whatever time does not count
   Duration excused_{};        ///< of that, because others were busy
   Reminder reminder_;         ///< for that one
   int looks_in_vain_ = 0;     ///< at which somebody was seen never to come to that one

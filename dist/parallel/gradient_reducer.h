@@ -46,7 +46,7 @@ class GradientReducer final : public std::enable_shared_from_this<GradientReduce
   /// The communication since the last call.
   [[nodiscard]] CommunicationTime take_time() { return waits_.take(); }
 
-  /// For a forward.
+  /// Where a forward may write the gradient of a parameter, if anywhere.
   [[nodiscard]] Tensor early_destination(std::size_t index);
   // For a backward. The first is called before each of the others.
   void begin_backward();

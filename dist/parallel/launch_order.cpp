@@ -30,14 +30,14 @@ LaunchOrder::Turn LaunchOrder::turn_of(const ReducedParameter& parameter) const 
   return parameter.without_dense >= kFew ? Turn::last : Turn::with_bucket;
 }
 
-std::size_t LaunchOrder::stage_of(const ReducedParameter& parameter) const {
+std::size_t LaunchOrder::position_of(const ReducedParameter& parameter) const {
   return turn_of(parameter) == Turn::first ? 0 : parameter.bucket + 1;
 }
 
 void LaunchOrder::begin() {
   pending_.assign(buckets_.size() + 1, 0);
   for (const ReducedParameter& parameter : parameters_) {
-    pending_[stage_of(parameter)] += parameter.trained ? 1 : 0;
+    pending_[position_of(parameter)] += parameter.trained ? 1 : 0;
   }
   next_ = 0;
   launched_.clear();
@@ -45,19 +45,19 @@ void LaunchOrder::begin() {
 
 void LaunchOrder::complete(ReducedParameter& parameter) {
   parameter.complete = true;
-  --pending_[stage_of(parameter)];
+  --pending_[position_of(parameter)];
 }
 
 void LaunchOrder::launch_ready() {
   for (; next_ < pending_.size() && pending_[next_] == 0; ++next_) {
-    launch_stage(next_);
+    launch_at(next_);
   }
 }
 
-void LaunchOrder::launch_stage(std::size_t stage) {
-  if (stage > 0) {
-    for (const FlatRange& range : ranges_of(stage - 1)) {
-      launched_.push_back(strategy_.reduce(gradients_, range, buckets_[stage - 1].label));
+void LaunchOrder::launch_at(std::size_t position) {
+  if (position > 0) {
+    for (const FlatRange& range : ranges_of(position - 1)) {
+      launched_.push_back(strategy_.reduce(gradients_, range, buckets_[position - 1].label));
     }
     return;
   }

@@ -52,9 +52,9 @@ class LaunchOrder {
  private:
   enum class Turn { first, with_bucket, last, never };
   [[nodiscard]] Turn turn_of(const ReducedParameter& parameter) const;
-  [[nodiscard]] std::size_t stage_of(const ReducedParameter& parameter) const;
+  [[nodiscard]] std::size_t position_of(const ReducedParameter& parameter) const;
   [[nodiscard]] bool has_several_blocks() const { return gradients_.tree->max_blocks() > 1; }
-  void launch_stage(std::size_t stage);
+  void launch_at(std::size_t position);
   void launch_alone(const ReducedParameter& parameter);
   [[nodiscard]] std::vector<FlatRange> ranges_of(std::size_t bucket) const;
 
@@ -63,8 +63,8 @@ class LaunchOrder {
   const GradientMemory& gradients_;
   ReductionStrategy& strategy_;
   bool spans_hosts_;
-  std::vector<std::size_t> pending_;  ///< by stage: parameters still to complete
-  std::size_t next_ = 0;              ///< stage; 0: what goes first, b + 1: bucket b
+  std::vector<std::size_t> pending_;  ///< by position: parameters still to complete
+  std::size_t next_ = 0;              ///< position; 0: what goes first, b + 1: bucket b
   std::vector<Work> launched_;
 };
 

@@ -1,6 +1,7 @@
 #include <tessera/dist/parallel/reduced_model.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <tessera/core/autograd/meta.h>
@@ -36,6 +37,26 @@ void check_kept_alone(const std::vector<nn::Parameter>& parameters, const FlatOw
           " is shared with another model to which data_parallel was applied; apply it once, to a "
           "module that holds both");
     fine = other != nullptr ? other : fine;
+  }
+}
+
+/// Parameters move to memory of the ranks': what shows theirs now would show the old values.
+void check_shown_nowhere(const nn::Module& model, const std::vector<nn::Parameter>& parameters) {
+  std::map<const Storage*, const nn::Slot*> moved;
+  for (const nn::Parameter& p : parameters) {
+    moved.try_emplace(p.slot()->value.get().storage.get(), p.slot().get());
+  }
+  for (const auto& [name, slot] : model.named_slots()) {
+    const Tensor& value = slot->value;
+    const auto found = value.defined() && value.get().storage != nullptr
+                           ? moved.find(value.get().storage.get())
+                           : moved.end();
+    const bool its_own =
+        found == moved.end() ||
+        std::ranges::any_of(parameters, [&](const auto& p) { return p.slot() == slot; });
+    check<ValueError>(its_own, "data_parallel: ", name, " lies in the memory of the parameter ",
+                      its_own ? "" : found->second->name,
+                      ", which moves to memory that the ranks share; expected a clone(x)");
   }
 }
 
@@ -106,6 +127,7 @@ void ReducedModel::follow(const nn::Module& model) {
   const std::vector<nn::Parameter> parameters = parameters_to_keep(model);
   const auto known = [this](const nn::Parameter& p) { return lies_here(*p.slot()); };
   if (!gradients_.flat || !std::ranges::all_of(parameters, known)) {
+    check_shown_nowhere(model, parameters);
     lay_out(parameters);
   }
   for (std::size_t i = 0; i < parameters_.size(); ++i) {

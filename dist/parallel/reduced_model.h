@@ -28,7 +28,7 @@ class ReducedModel {
   ReducedModel(const ReducedModel&) = delete;
   ReducedModel& operator=(const ReducedModel&) = delete;
 
-  /// In the order of buckets.
+  /// The parameters in the order of buckets.
   [[nodiscard]] std::vector<ReducedParameter>& parameters() { return parameters_; }
   [[nodiscard]] const GradientMemory& gradients() const { return gradients_; }
 

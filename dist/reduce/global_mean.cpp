@@ -13,14 +13,15 @@ namespace {
 
 /// What each microbatch of the pass weighs: 1 outside of loaders' passes.
 std::vector<double> weights_of(const Tensor& value, const Pass& pass) {
-  const auto parts = static_cast<std::size_t>(pass.count);
+  const auto microbatch_count = static_cast<std::size_t>(pass.count);
   const LossCounts* carried = counts_of(value);
   if (carried == nullptr) {
     const std::int64_t samples = pass.samples > 0 ? pass.samples : pass.count;
-    return std::vector<double>(parts, static_cast<double>(samples) / static_cast<double>(parts));
+    return std::vector<double>(
+        microbatch_count, static_cast<double>(samples) / static_cast<double>(microbatch_count));
   }
   std::vector<double> counts = read_counts("GlobalMean", *carried);
-  counts.resize(parts, counts[0]);
+  counts.resize(microbatch_count, counts[0]);
   return counts;
 }
 
@@ -42,11 +43,12 @@ void GlobalMean::add(const Tensor& value) {
         "GlobalMean: got numbers once a microbatch that are no means over samples (a sum, a ratio "
         "of sums or the root of a mean, say), expected means, or weighted_mean()");
   const std::vector<double> given = value.to_vector<double>();
-  const auto parts = static_cast<std::size_t>(pass.count);
-  check(given.size() == 1 || given.size() == parts,
-        "GlobalMean: needs one number a microbatch; got ", given.size(), ", expected 1 or ", parts);
+  const auto microbatch_count = static_cast<std::size_t>(pass.count);
+  check(given.size() == 1 || given.size() == microbatch_count,
+        "GlobalMean: needs one number a microbatch; got ", given.size(), ", expected 1 or ",
+        microbatch_count);
   const std::vector<double> weights = weights_of(value, pass);
-  for (std::size_t i = 0; i < parts; ++i) {
+  for (std::size_t i = 0; i < microbatch_count; ++i) {
     const auto at = static_cast<std::size_t>(pass.first) + i;
     sums_[at] += weights[i] * given[given.size() == 1 ? 0 : i];
     weights_[at] += weights[i];

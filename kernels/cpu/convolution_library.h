@@ -17,7 +17,7 @@ struct ConvolutionLibrary {
   std::string (*version)() = nullptr;
   /// Whether it computes such convolutions on this CPU with the active instruction set.
   bool (*supports)(const ConvolutionTask&) = nullptr;
-  /// On the thread pool, keeping what convolution.h promises of bits; never with a bias for x.
+  /// Runs on the thread pool, keeping what convolution.h promises of bits; never with a bias for x.
   void (*convolve)(const ConvolutionTask&) = nullptr;
 };
 

@@ -122,7 +122,7 @@ class BlockOfSamples {
     }
   }
 
-  /// To weight (out, in, taps) at `sums`.
+  /// Sums up to weight (out, in, taps) at `sums`.
   void sum(float* sums) const {
     parallel_for(out_panels_ * in_panels_,
                  [&](std::int64_t task) { sum_tile(task / in_panels_, task % in_panels_, sums); });

@@ -66,7 +66,7 @@ void map_planes(Binary, DType, const void* a, const void* b, void* y, std::int64
 void map_scalar(Binary, DType, const void* a, double b, void* y, std::int64_t count);
 /// y[i] = f(x[i]; p); y may be x.
 void map(Parametric, const Parameters& p, DType, const void* x, void* y, std::int64_t count);
-/// Between f32 and bf16.
+/// Converts between f32 and bf16.
 void cast(DType from, const void* x, DType to, void* y, std::int64_t count);
 
 }  // namespace tessera::cpu

@@ -8,7 +8,8 @@
 namespace tessera::cpu {
 
 /// y[i, :] = table[ids[i], :], the table of float or double converted to y's dtype: its own, or
-/// bf16 of float. Throws InvalidArgument for an id outside [0, table_rows), naming place and value.
+/// bf16 of float. Throws InvalidArgument for an id outside [0, table_rows), naming position and
+/// value.
 template <class Number>
 void embedding_forward(const Number* table, std::int64_t table_rows, std::int64_t columns,
                        const std::int64_t* ids, std::int64_t count, DType dtype, void* y);

@@ -164,8 +164,8 @@ bool is_small(const Gemm& g, const ProductKernel& kernel) {
          (g.b.column_stride == 1 || g.b.row_stride == 1);
 }
 
-/// With B as it lies where its rows are contiguous; else a panel of it at a time is packed, which
-/// stays in the first cache.
+/// Multiplies with B as it lies where its rows are contiguous; else a panel of it at a time is
+/// packed, which stays in the first cache.
 void multiply(const Gemm& g, const ProductTable& table) {
   const ProductKernel& kernel = table.f32;
   SmallProduct p{.m = g.m, .n = g.n, .k = g.k};

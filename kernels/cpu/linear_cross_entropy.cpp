@@ -204,7 +204,8 @@ class Head {
     gemm(g);
   }
 
-  /// From rows [first + skip, first + skip + rows), of which `first` is the first one held.
+  /// Sums up the weight's gradient from rows [first + skip, first + skip + rows), of which `first`
+  /// is the first one held.
   void weight_gradient(std::int64_t first, std::int64_t skip, std::int64_t rows, float* target,
                        bool accumulate) {
     Gemm g;

@@ -26,7 +26,7 @@ struct ProductLibrary {
   std::string (*version)() = nullptr;
   /// Whether it can compute products of this dtype on this CPU with the active instruction set.
   bool (*supports)(DType compute) = nullptr;
-  /// On the calling thread alone.
+  /// Multiplies on the calling thread alone.
   void (*multiply)(const LibraryProduct&) = nullptr;
 };
 
@@ -40,7 +40,7 @@ enum class ProductProvider : std::uint8_t { own, onednn };
 /// What TESSERA_MATMUL names, or `set_product_provider` gave. Throws Unsupported for onednn in a
 /// build without it.
 [[nodiscard]] ProductProvider product_provider();
-/// For tests. No kernel may be running.
+/// Replaces the provider, for tests. No kernel may be running.
 void set_product_provider(ProductProvider);
 [[nodiscard]] bool has_product_library() noexcept;
 

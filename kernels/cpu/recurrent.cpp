@@ -50,11 +50,11 @@ class Walk {
         words_(kernel_.words_of(call.width)),
         panels_(divide_up(call.width, kernel_.columns)),
         row_words_(words_ * (backwards ? call.gates() : 1)),
-        packed_(block_of(call.gates() * panels_ * words_ * kernel_.columns)),
+        packed_(memory_for(call.gates() * panels_ * words_ * kernel_.columns)),
         step_words_(round_up(call.batch, kernel_.rows) * row_words_),
-        factors_(block_of(2 * step_words_)),
-        hidden_(block_of(call.batch * call.width)),
-        cell_(block_of(call.batch * call.width)) {
+        factors_(memory_for(2 * step_words_)),
+        hidden_(memory_for(call.batch * call.width)),
+        cell_(memory_for(call.batch * call.width)) {
     pack(backwards);
     std::fill_n(factors_.as<Word>(), 2 * step_words_, Word(0));
   }
@@ -104,7 +104,7 @@ class Walk {
   }
 
  private:
-  static HeldMemory block_of(std::int64_t count) {
+  static HeldMemory memory_for(std::int64_t count) {
     return HeldMemory(static_cast<std::size_t>(count) * sizeof(Word));
   }
   [[nodiscard]] Word* current() const { return factors_.as<Word>() + turn_ * step_words_; }

@@ -106,14 +106,15 @@ void add_blocks(const RowBlocks& blocks, Number* sums, std::int64_t stride, std:
 }
 
 template <class Number>
-void add_microbatches(const Number* x, std::int64_t parts, std::int64_t columns, Number* out) {
+void add_microbatches(const Number* x, std::int64_t microbatches, std::int64_t columns,
+                      Number* out) {
   const Add<Number> add = IsaTable<NormTable>::get().add_of<Number>();
   for_ranges(columns, kColumnsPerTask, [&](std::int64_t first, std::int64_t count) {
-    auto* runs = scratch_array<Number>(Scratch::rows, parts * count);
-    for (std::int64_t part = 0; part < parts; ++part) {
-      std::copy_n(x + part * columns + first, count, runs + part * count);
+    auto* runs = scratch_array<Number>(Scratch::rows, microbatches * count);
+    for (std::int64_t m = 0; m < microbatches; ++m) {
+      std::copy_n(x + m * columns + first, count, runs + m * count);
     }
-    add_tree(add, runs, parts, count, count);
+    add_tree(add, runs, microbatches, count, count);
     std::copy_n(runs, count, out + first);
   });
 }

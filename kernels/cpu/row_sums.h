@@ -40,9 +40,10 @@ template <class Number>
 void add_blocks(const RowBlocks&, Number* sums, std::int64_t stride, std::int64_t columns,
                 bool per_microbatch, Number* out);
 
-/// out[columns] = the rows of x[parts, columns], added along the balanced binary tree.
+/// out[columns] = the rows of x[microbatches, columns], added along the balanced binary tree.
 template <class Number>
-void add_microbatches(const Number* x, std::int64_t parts, std::int64_t columns, Number* out);
+void add_microbatches(const Number* x, std::int64_t microbatches, std::int64_t columns,
+                      Number* out);
 
 /// Sums that tasks form block by block, each of the size of the result: in the result itself where
 /// they are it, otherwise in memory of their own until `finish`. `result` is that of add_blocks.

@@ -22,7 +22,7 @@ class Construction {
  public:
   /// Throws ValueError for a device that is none of `options.devices`.
   Construction(const ClassInfo& info, const ModuleOptions& options);
-  /// For what a module with these options constructs while it is built.
+  /// Lends these options to what a module constructs while it is built.
   explicit Construction(std::shared_ptr<const ModuleOptions> options);
   ~Construction();
   Construction(const Construction&) = delete;
@@ -30,7 +30,7 @@ class Construction {
   /// True for the root of what is being constructed.
   [[nodiscard]] bool outermost() const { return outer_ == nullptr; }
 
-  /// For the base class of modules: the class under construction, and its options.
+  /// What the base class of modules asks for: the class under construction, and its options.
   struct Start {
     const ClassInfo* info;
     std::shared_ptr<const ModuleOptions> options;  ///< null: the defaults

@@ -29,11 +29,11 @@ enum class BuildMode : std::uint8_t {
 /// The first argument of `make` or `Child`. Children take over `device`, `devices`, `dtype`,
 /// `build_mode` and `store_vars` from the module that constructs them, and their part of `v`.
 struct ModuleOptions {
-  /// Under which a function that calls the module holds its state.
+  /// The name under which a function that calls the module holds its state.
   std::optional<std::string> name = {};
   /// The device of new state; else the first of `devices`, else the CPU.
   std::optional<Device> device = {};
-  /// Over which state may be distributed; `device` is one of them.
+  /// The devices over which state may be distributed; `device` is one of them.
   std::vector<Device> devices = {};
   /// The dtype of new state; else that of the first floating or complex tensor of the call, where a
   /// call builds, else f32.

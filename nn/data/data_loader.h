@@ -94,7 +94,7 @@ class DataLoader final : public LoaderBase {
   /// Throws InvalidArgument for an empty data set, and as LoaderBase does.
   explicit DataLoader(D dataset, const LoaderOptions& options = {}, Collate collate = {})
       : DataLoader(std::make_shared<const D>(std::move(dataset)), options, std::move(collate)) {}
-  /// For data sets of which only the interface is known.
+  /// Takes a data set of which only the interface is known.
   explicit DataLoader(std::shared_ptr<const D> dataset, const LoaderOptions& options = {},
                       Collate collate = {})
       : LoaderBase(dataset->size(), options),

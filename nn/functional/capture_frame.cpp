@@ -21,7 +21,7 @@ bool CaptureFrame::write(const SlotPtr& slot, const Tensor& value) {
     return false;
   }
   check_assigned(*slot, value);
-  values_[slot.get()] = cast(value, slot->dtype, true);
+  values_[slot.get()] = kept_copy(value, slot->dtype);
   return true;
 }
 

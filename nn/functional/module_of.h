@@ -26,7 +26,7 @@ class ScratchFrame final : public KeepingFrame {
  public:
   bool write(const SlotPtr& slot, const Tensor& value) override {
     check_assigned(*slot, value);
-    values_[slot.get()] = value;
+    values_[slot.get()] = kept_copy(value, value.dtype());
     return true;
   }
 };

@@ -45,7 +45,7 @@ bool OverrideFrame::write(const SlotPtr& slot, const Tensor& value) {
     return false;
   }
   check_assigned(*slot, value);
-  found->second = cast(value, found->second.dtype());
+  found->second = kept_copy(value, found->second.dtype());
   return true;
 }
 

@@ -13,7 +13,8 @@ FunctionModuleBase::FunctionModuleBase(const FunctionModuleBase& other) : Module
   }
 }
 
-/// Without a name of its own to put them under, `module`'s names become this one's.
+/// Takes over state: without a name of its own to put them under, `module`'s names become this
+/// one's.
 void FunctionModuleBase::take_state_of(const Module& module) {
   const auto clash = [&](const std::string& name) {
     fail<ValueError>(class_name(), ": two of the modules that it calls have a \"", name,

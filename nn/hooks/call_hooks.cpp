@@ -1,5 +1,7 @@
 #include <tessera/nn/hooks/call_hooks.h>
 
+#include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include <tessera/core/autograd/checkpoint.h>
@@ -12,14 +14,21 @@
 namespace tessera::nn {
 namespace {
 
+/// A tensor and the version that it had.
+struct Versioned {
+  Tensor tensor;
+  std::uint32_t version;
+};
+
 /// What hooks made of a value, and the random numbers that had been drawn then.
 template <class T>
 struct Outcome {
   std::optional<T> replacement;
   RandomDraws draws;
+  std::vector<Versioned> tensors = {};  ///< of a replacement that is noted
 };
 
-/// Without the tape, which would keep the region that notes it alive.
+/// `value` without the tape, which would keep the region that notes it alive.
 Value off_tape(const Value& value) {
   return map_tensors(value, [](const Tensor& x) {
     Tensor alone = x.detach();
@@ -29,6 +38,21 @@ Value off_tape(const Value& value) {
 
 CallInputs off_tape(const CallInputs& inputs) {
   return {off_tape(Value(inputs.first)).get<Args>(), off_tape(Value(inputs.second)).get<Kwargs>()};
+}
+
+std::vector<Versioned> tensors_of(const Value& value) {
+  std::vector<Versioned> found;
+  static_cast<void>(map_tensors(value, [&](const Tensor& x) {
+    found.push_back({x, x.version()});
+    return x;
+  }));
+  return found;
+}
+
+std::vector<Versioned> tensors_of(const CallInputs& inputs) {
+  std::vector<Versioned> found = tensors_of(Value(inputs.first));
+  std::ranges::copy(tensors_of(Value(inputs.second)), std::back_inserter(found));
+  return found;
 }
 
 /// Runs `run_hooks`, which may replace `value` and tells whether it did. A recomputation gets what
@@ -46,10 +70,18 @@ void once(T& value, const F& run_hooks) {
     return Outcome<T>{replaced ? std::optional(value) : std::nullopt, Context::current().draws};
   };
   const auto keep = [](const Outcome<T>& now) {
-    return Outcome<T>{now.replacement ? std::optional(off_tape(*now.replacement)) : std::nullopt,
-                      now.draws};
+    Outcome<T> noted{.replacement = std::nullopt, .draws = now.draws};
+    if (now.replacement) {
+      noted.replacement = off_tape(*now.replacement);
+      noted.tensors = tensors_of(*noted.replacement);
+    }
+    return noted;
   };
   Outcome<T> outcome = reads->value<Outcome<T>>(run, keep);
+  check(std::ranges::all_of(outcome.tensors,
+                            [](const Versioned& x) { return x.tensor.version() == x.version; }),
+        "checkpoint: what a module's hook returned, which the region reads again in backward, was "
+        "changed in place since its forward");
   Context::current().draws = std::move(outcome.draws);
   if (outcome.replacement) {
     value = *std::move(outcome.replacement);

@@ -14,7 +14,7 @@ namespace tessera::nn {
 /// Names, types and offsets of all arrays of an open file, and all attributes.
 struct Hdf5Catalog {
   std::vector<ArrayInfo> arrays;
-  /// For each array, where its bytes lie when they can be read as they are.
+  /// Where each array's bytes lie when they can be read as they are.
   std::vector<std::optional<std::uint64_t>> offsets;
   std::vector<ArrayAttribute> attributes;
 };

@@ -10,7 +10,7 @@ namespace tessera::nn {
 struct BilinearOptions {
   bool bias = true;
   Initializer weight_init = nullptr;  ///< without one uniform in +-1 / sqrt(in1_features)
-  Initializer bias_init = nullptr;    ///< without one as weight_init
+  Initializer bias_init = nullptr;    ///< without one uniform like the weight
 
   static void each(auto& options, const auto& f) { f("bias", options.bias); }
 };

@@ -22,7 +22,7 @@ struct LayerNormOptions {
 class LayerNorm : public Module {
  public:
   explicit LayerNorm(const Shape& normalized_shape, const LayerNormOptions& options = {});
-  /// Over the last dim.
+  /// Normalises over the last dim, of size `width`.
   explicit LayerNorm(std::int64_t width, const LayerNormOptions& options = {})
       : LayerNorm(Shape{width}, options) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const;

@@ -22,7 +22,7 @@ struct RMSNormOptions {
 class RMSNorm : public Module {
  public:
   explicit RMSNorm(const Shape& normalized_shape, const RMSNormOptions& options = {});
-  /// Over the last dim.
+  /// Normalises over the last dim, of size `width`.
   explicit RMSNorm(std::int64_t width, const RMSNormOptions& options = {})
       : RMSNorm(Shape{width}, options) {}
   [[nodiscard]] Tensor forward(const Tensor& x) const;

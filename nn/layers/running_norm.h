@@ -46,7 +46,7 @@ class RunningNorm : public Module, public ReadsOlderState {
   Parameter bias;              ///< (num_features); undefined without bias
   Buffer running_mean;         ///< (num_features); undefined when statistics are not tracked
   Buffer running_var;          ///< (num_features); undefined when statistics are not tracked
-  Buffer num_batches_tracked;  ///< i64, 0-d; likewise
+  Buffer num_batches_tracked;  ///< i64, 0-d; undefined when statistics are not tracked
 
  protected:
   /// `num_features` may be kInferred. Throws ValueError unless it is positive.

@@ -27,7 +27,7 @@ class OptimizerWith : public Optimizer {
   }
   template <Number... N>
   OptimizerWith(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
-  /// Without parameters: see `add_group`.
+  /// Begins without parameters: see `add_group`.
   OptimizerWith() = default;
 
   /// Adds parameters with options of their own. Throws ValueError for one that is in a group
@@ -54,7 +54,8 @@ class OptimizerWith : public Optimizer {
  protected:
   using StateKinds = std::vector<StateKind>;
 
-  /// For constructors of optimizers with a `check_parameter`, which a base class cannot call.
+  /// Adds the first group, for constructors of optimizers with a `check_parameter`, which a base
+  /// class cannot call.
   void add_first_group(const std::vector<nn::Parameter>& parameters, const Options& options) {
     check<ValueError>(!parameters.empty(), "optimizer: got an empty list of parameters");
     add_group(parameters, options);

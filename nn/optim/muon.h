@@ -45,7 +45,7 @@ class Muon : public OptimizerWith<MuonOptions> {
   explicit Muon(const std::vector<nn::Parameter>& parameters, const MuonOptions& options = {});
   template <Number... N>
   explicit Muon(const std::vector<nn::Parameter>&, N...) = delete;  // by name: {.lr = 0.1}
-  /// Without parameters: see `add_group`.
+  /// Begins without parameters: see `add_group`.
   Muon() = default;
 
  private:

@@ -52,7 +52,8 @@ class Optimizer {
   /// `on_non_finite`, ValueError naming a parameter that cannot be updated as it is, Disagreement
   /// where ranks differ in options, parameters, updates made or gradients that `set_grad` gave, and
   /// InvalidArgument naming a parameter that nobody keeps equal on the ranks of this world, or
-  /// where options were changed between passes, all before anything is changed, and CommError.
+  /// where options were changed between passes, RuntimeError where it or `Buffer::assign` is called
+  /// in some passes only, all before a parameter, state or buffer is changed, and CommError.
   ///
   /// State is kept in the parameter's dtype: where that was changed, what is kept is converted, as
   /// torch.optim does when it loads a state. A parameter of any layout is updated where it lies.

@@ -54,7 +54,7 @@ concept HasFields = requires(T& options, const T& fixed, const AnyField& f) {
 
 template <class T>
 concept Enum = std::is_enum_v<T>;
-/// Its values have texts: `names_of(value)` is an array with one for each from 0 on.
+/// An enum whose values have texts: `names_of(value)` is an array with one for each from 0 on.
 template <class T>
 concept HasNames = Enum<T> && requires(T value) {
   std::span<const std::string_view>(names_of(value));

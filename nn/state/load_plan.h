@@ -12,7 +12,7 @@
 namespace tessera::nn {
 
 struct LoadPlan {
-  /// For each slot the first of its names, and the value that it takes.
+  /// The first name of each slot, and the value that it takes.
   std::map<SlotPtr, std::pair<std::string, Tensor>> copies;
   std::vector<std::pair<HasExtraState*, Value>> extra;
   LoadResult result;

@@ -101,7 +101,7 @@ class Variables {
     return whole.same_structure(*this, {.partial = true});
   }
 
-  /// Under dotted names, without places that have no value.
+  /// The values under dotted names, without names that have none.
   [[nodiscard]] StateDict to_state_dict() const;
   /// Throws TypeError for a value that is no tensor.
   static Variables from_state_dict(const StateDict& state);

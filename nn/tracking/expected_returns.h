@@ -19,7 +19,7 @@ struct ExpectedModule {
   std::vector<double> rtol{1e-5};
 };
 
-/// By key (nn/tracking/submod_trace.h), with or without the spaces in front.
+/// Expected values by key (nn/tracking/submod_trace.h), with or without the spaces in front.
 class ExpectedReturns {
  public:
   ExpectedReturns() = default;

@@ -102,12 +102,14 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Whether the module and all below it have what they compute with.
   [[nodiscard]] bool built() const { return detail::built(*this); }
   [[nodiscard]] BuildMode build_mode() const { return detail::build_mode(*this); }
-  /// Under which a function that calls this module holds its state; see nn/functional/state.h.
+  /// The name under which a function that calls this module holds its state; see
+  /// nn/functional/state.h.
   [[nodiscard]] const std::optional<std::string>& name() const { return detail::name(*this); }
   /// The device of new state.
   [[nodiscard]] Device device() const { return detail::device(*this); }
   [[nodiscard]] DType dtype() const { return detail::dtype(*this); }
-  /// Over which state may be distributed; the first is `device` unless another was chosen.
+  /// The devices over which state may be distributed; the first is `device` unless another was
+  /// chosen.
   [[nodiscard]] std::vector<Device> devices() const { return detail::devices(*this); }
   /// What `build` was given last.
   [[nodiscard]] const Args& build_args() const { return data_.build.args; }
@@ -218,7 +220,7 @@ class Module : public std::enable_shared_from_this<Module> {
   Module& to(Device device, std::optional<DType> dtype = {}, bool /*non_blocking*/ = false) {
     return detail::to(*this, device, dtype);
   }
-  /// To the device and dtype of `like`.
+  /// Moves it to the device and dtype of `like`.
   Module& to(const Tensor& like, bool /*non_blocking*/ = false) {
     return to(like.device(), like.dtype());
   }

@@ -165,9 +165,11 @@ Parameter register_parameter(Module& module, const std::string& name, const Tens
           ", expected a floating or complex dtype, or requires_grad off");
     const LeafNode* leaf = known_leaf_of(value);
     const auto other = leaf == nullptr ? nullptr : leaf->name.lock();
-    check<ValueError>(other == nullptr || value.requires_grad() == requires_grad, "parameter \"",
-                      name, "\": the tensor is the parameter \"", other == nullptr ? "" : *other,
-                      "\" already, and would be ", requires_grad ? "trained" : "frozen",
+    const bool itself = other != nullptr && *other == full_name(module, name);
+    check<ValueError>(other == nullptr || itself || value.requires_grad() == requires_grad,
+                      "parameter \"", name, "\": the tensor is the parameter \"",
+                      other == nullptr ? "" : *other, "\" already, and would be ",
+                      requires_grad ? "trained" : "frozen",
                       " there too; tie the two, or register clone(x.detach())");
     auto slot = std::make_shared<Slot>();
     slot->name = full_name(module, name);

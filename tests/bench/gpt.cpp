@@ -9,6 +9,8 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/device/thread_pool.h>
 #include <tessera/core/dispatch/autocast.h>
+#include <tessera/core/ops/copy.h>
+#include <tessera/core/ops/slice.h>
 #include <tessera/dist/comm/collectives.h>
 #include <tessera/dist/comm/fake.h>
 #include <tessera/dist/parallel/data_parallel.h>
@@ -28,6 +30,7 @@ namespace {
 struct BenchOptions {
   Options run;
   std::int64_t positions = 1024;
+  std::int64_t padding = 0;
   std::string comm = "real";
 };
 
@@ -56,6 +59,7 @@ BenchOptions parse(int argc, char** argv) {
   app.add_option("--lr", o.run.lr);
   app.add_flag("--untied", o.run.untied);
   app.add_option("--grain", o.run.grain);
+  app.add_option("--padding", o.padding)->check(CLI::NonNegativeNumber);
   app.add_option("--comm", o.comm)->check(CLI::IsMember({"real", "none", "only"}));
   app.add_flag("--checkpoint-activations", o.run.checkpoint_activations);
   try {
@@ -111,11 +115,17 @@ std::shared_ptr<dist::Communicator> group_of(const BenchOptions& o, const dist::
   return world.communicator();
 }
 
-/// Forward, backward and update, once a pass, until the step is whole.
+/// Forward, backward and update, once a pass, until the step is whole; the last `padding` targets
+/// of each window count nothing.
 void train(const tessera::nn::Ptr<Gpt>& model, tessera::optim::AdamW& optimizer,
-           Loader::Iterator& pass, tessera::DType dtype, dist::GlobalMean& mean) {
+           Loader::Iterator& pass, tessera::DType dtype, std::int64_t padding,
+           dist::GlobalMean& mean) {
+  constexpr int kIgnored = -100;  // the default of losses
   while (true) {
     auto& [x, y] = *pass;
+    if (padding > 0) {
+      tessera::fill_(tessera::slice(y, 1, y.size(1) - padding, y.size(1)), kIgnored);
+    }
     tessera::Tensor loss;
     {
       const tessera::AutocastScope autocast(dtype);
@@ -153,6 +163,7 @@ class Server {
                      : dist::data_parallel(*model_, group_, {.grain = loader_.grain()})),
         optimizer_(make_optimizer(*model_, o.run)),
         dtype_(tessera::parse_dtype(o.run.dtype)),
+        padding_(o.padding),
         pass_(loader_.begin()) {}
 
   void serve() {
@@ -183,7 +194,7 @@ class Server {
     if (replay_ != nullptr) {
       replay_->clear();
     }
-    train(model_, optimizer_, pass_, dtype_, mean_);
+    train(model_, optimizer_, pass_, dtype_, padding_, mean_);
     return milliseconds_since(begin);
   }
 
@@ -210,6 +221,7 @@ class Server {
   std::shared_ptr<dist::GradientReducer> reducer_;
   tessera::optim::AdamW optimizer_;
   tessera::DType dtype_;
+  std::int64_t padding_;
   dist::GlobalMean mean_;
   Loader::Iterator pass_;
   int steps_ = 0;

@@ -1,5 +1,5 @@
 // Time per op beyond its kernel: an op whose kernel does nothing, in a chain; also beside a tensor
-// that a collective wrote before.
+// that a collective wrote before, and on tensors that hold microbatches.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -89,15 +89,22 @@ void print_rows() {
     const NoGradGuard no_grad;
     static_cast<void>(chain(x, z));
   });
+  const Tensor held = ones({8});
+  held.get().set_microbatches({.count = 4, .dim = 0});
+  const double microbatches = median_ns([&] {
+    const NoGradGuard no_grad;
+    static_cast<void>(chain(held, held));
+  });
   const double recorded = median_ns([&] { static_cast<void>(chain(x, y)); });
   const double both = median_ns([&] { chain(x, y).backward(y); });
   std::printf(R"({"bench": "overhead", "rows": [)"
               R"({"name": "op_forward", "value": %.1f, "unit": "ns"}, )"
               R"({"name": "op_forward_after_collective", "value": %.1f, "unit": "ns"}, )"
+              R"({"name": "op_forward_4_microbatches", "value": %.1f, "unit": "ns"}, )"
               R"({"name": "op_forward_recorded", "value": %.1f, "unit": "ns"}, )"
               R"({"name": "op_forward_backward", "value": %.1f, "unit": "ns"}]})"
               "\n",
-              forward, after_collective, recorded, both);
+              forward, after_collective, microbatches, recorded, both);
 }
 
 }  // namespace

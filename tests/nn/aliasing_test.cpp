@@ -243,6 +243,40 @@ TEST(Aliasing, a_buffer_that_is_assigned_weights_does_not_follow_them) {
   }
 }
 
+TEST(Aliasing, a_buffer_that_a_call_was_given_keeps_what_it_is_assigned_too) {
+  struct Scribbler : nn::Module {
+    nn::Buffer last{this, "last", zeros({3})};
+    [[nodiscard]] Tensor forward(const Tensor& x) const {
+      const Tensor doubled = x * 2.0;
+      last.assign(doubled);
+      const NoGradGuard off_the_tape;
+      mul_(doubled, 10);
+      return last.value() * 1.0;
+    }
+  };
+  const auto model = nn::make<Scribbler>();
+  EXPECT_EQ(values(model(ones({3}))), Floats(3, 2));
+  nn::Variables buffers;
+  buffers.set("last", zeros({3}));
+  EXPECT_EQ(values(model(ones({3}), nn::CallOptions{.buffers = &buffers})), Floats(3, 2));
+}
+
+TEST(Aliasing, a_copy_made_under_a_guard_is_as_free_as_what_it_is_of) {
+  const auto model = nn::make<Remember>();
+  {
+    const InferenceGuard guard;
+    model->last.assign(ones({3}));
+    const Tensor before = model->last.value();
+    EXPECT_TRUE(before.get().inference);
+  }
+  const Tensor made_before = ones({3});
+  {
+    const InferenceGuard guard;
+    model->last.assign(made_before);
+  }
+  EXPECT_FALSE(model->last.value().get().inference);
+}
+
 struct Biases : nn::Module {
   Parameter a{this, "a", {3}, nn::init::constant(1)};
   Parameter b{this, "b", {3}, nn::init::constant(1)};
@@ -324,6 +358,20 @@ Floats gradient_of_passes(bool overwrite) {
 
 TEST(Aliasing, what_waits_for_the_last_pass_is_nobody_elses) {
   EXPECT_EQ(gradient_of_passes(true), gradient_of_passes(false));
+}
+
+TEST(Aliasing, what_a_hook_gave_a_checkpointed_region_is_what_it_was_or_refused) {
+  const auto model = nn::make<Remember>();
+  const Tensor mask = ones({3});
+  const auto handle = model->register_forward_hook(
+      [&](const nn::Module&, const nn::Args&, const nn::Value&) { return nn::Value(mask); });
+  const Tensor x = ones({3}).set_requires_grad(true);
+  const Tensor y = checkpoint([&](const Tensor& t) { return model(t) * t; }, x);
+  {
+    const NoGradGuard off_the_tape;
+    fill_(mask, 0);
+  }
+  EXPECT_THROW(sum(y).backward(), InvalidArgument);
 }
 
 TEST(Aliasing, what_a_checkpointed_region_reads_is_what_it_was_or_refused) {

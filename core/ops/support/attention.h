@@ -66,7 +66,7 @@ struct ScoreSum {
   static constexpr F kLarge = 128;  ///< rounding in floats of this size loses 4e-6
   F top = 0, log_sum = 0;
 
-  /// From the largest score and the log of the sum of e^(s - top).
+  /// A sum by the largest score and the log of the sum of e^(s - top).
   static ScoreSum of(F top, F log_sum) {
     const bool small = -kLarge <= top && top <= kLarge;
     return small ? ScoreSum{0, top + log_sum} : ScoreSum{top, log_sum};

@@ -32,7 +32,7 @@ class CtcLattice {
     return state >= 2 && classes_[state] != classes_[0] && classes_[state] != classes_[state - 2];
   }
   void sum_forward();
-  /// From the sums of paths that leave the states of a later frame to those of `frame`.
+  /// Turns the sums of paths that leave the states of a later frame into those of `frame`.
   void step_back(std::int64_t frame, std::vector<double>& leaving) const;
 
   const double* log_probs_;

@@ -10,15 +10,15 @@ namespace tessera {
 
 Draw new_draw(const Tensor& x) {
   const Pass& pass = *CallContext::current().pass;
-  const std::int64_t parts = x.microbatches() ? x.microbatches().count : 1;
-  const std::int64_t elements = std::max<std::int64_t>(x.numel() / parts, 1);
+  const std::int64_t microbatch_count = x.microbatches() ? x.microbatches().count : 1;
+  const std::int64_t elements = std::max<std::int64_t>(x.numel() / microbatch_count, 1);
   const std::uint64_t key = next_random_key();
   if (StepDraws::alive()) {
     return {.key = key, .first_sample = 0, .samples = 0, .per_sample = elements};
   }
   std::int64_t samples = pass.samples / pass.count;
   if (samples == 0) {  // no loader announced a pass: dim 0 holds the samples
-    samples = x.ndim() > 0 ? std::max<std::int64_t>(x.shape()[0] / parts, 1) : 1;
+    samples = x.ndim() > 0 ? std::max<std::int64_t>(x.shape()[0] / microbatch_count, 1) : 1;
   }
   const bool even = elements % samples == 0;
   return {.key = key,

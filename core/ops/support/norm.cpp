@@ -147,7 +147,8 @@ void reference_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool cen
   const std::vector<double> weight = parameter_or(k, 3, static_cast<std::int64_t>(width), 1);
   const std::vector<double> mean =
       centered ? dense_values<double>(k.input(4)) : std::vector<double>(inverse.size(), 0);
-  const std::vector<std::int32_t> parts = microbatch_of_rows(k.input(1), k.microbatch_count());
+  const std::vector<std::int32_t> microbatches =
+      microbatch_of_rows(k.input(1), k.microbatch_count());
   const std::size_t wanted = static_cast<std::size_t>(k.microbatch_count()) * width;
   std::vector<double> to_weight(attrs.weight ? wanted : 0);
   std::vector<double> to_bias(attrs.bias ? wanted : 0);
@@ -162,15 +163,15 @@ void reference_norm_backward(Kernel& k, const NormBackwardAttrs& attrs, bool cen
       along += a * h(i);
     }
     const auto n = static_cast<double>(width);
-    const std::size_t part = static_cast<std::size_t>(parts[row]) * width;
+    const std::size_t offset = static_cast<std::size_t>(microbatches[row]) * width;
     for (std::size_t i = 0; i < width; ++i) {
       const double g = gradient[row * width + i];
       to_x[row * width + i] = inverse[row] * (g * weight[i] - sum / n - h(i) * along / n);
       if (attrs.weight) {
-        to_weight[part + i] += g * h(i);
+        to_weight[offset + i] += g * h(i);
       }
       if (attrs.bias) {
-        to_bias[part + i] += g;
+        to_bias[offset + i] += g;
       }
     }
   }

@@ -68,22 +68,22 @@ void reduce_as(Kernel& k, const ReduceAttrs& attrs, const F& f) {
   TensorImpl& y = k.output();
   const ReduceStrides strides = reduce_strides(k.op(), x, attrs);
   std::vector<C> values(static_cast<std::size_t>(numel_of(strides.inner_shape)));
-  StridedCounter<1> group(strides.outer_shape, {strides.outer});
+  StridedCounter<1> output(strides.outer_shape, {strides.outer});
   for_each_element(y, [&](std::int64_t to) {
     StridedCounter<1> at(strides.inner_shape, {strides.inner});
     for (C& value : values) {
-      value = load_as<C>(x, group.offsets[0] + at.offsets[0]);
+      value = load_as<C>(x, output.offsets[0] + at.offsets[0]);
       at.next();
     }
     store_as(y, to, f(std::span<const C>(values)));
-    group.next();
+    output.next();
   });
 }
 
 }  // namespace detail
 
-/// Output element = f(the elements of its group, in row-major order). Elements come as int64_t,
-/// double or complex<double>; what `f` does not accept throws InvalidArgument.
+/// Output element = f(the elements that it is reduced from, in row-major order). Elements come as
+/// int64_t, double or complex<double>; what `f` does not accept throws InvalidArgument.
 template <class F>
 void reduce_elements(Kernel& k, const ReduceAttrs& attrs, const F& f) {
   with_computing_type(k.input().dtype, [&]<class C>() {

@@ -22,7 +22,7 @@ using Spatial = std::array<std::int64_t, 3>;
 /// names `op` unless there are 1 to 3.
 [[nodiscard]] int spatial_dims(const char* op, const Shape& x);
 
-/// Its sizes behind the first two.
+/// Sizes of `x` behind the first two.
 [[nodiscard]] Dims spatial_sizes(const Shape& x);
 
 /// A shape of two sizes and the last `ndim` of `sizes`.

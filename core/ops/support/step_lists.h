@@ -10,9 +10,10 @@
 
 namespace tessera {
 
-/// Inputs are StepScalars and behind them groups of `members` tensors (a parameter, its gradient,
-/// states...), all of one shape and floating dtype inside a group, dense. Outputs are, group by
-/// group, the new values of all members but the gradient. Throws InvalidArgument for anything else.
+/// Inputs are StepScalars and behind them `members` tensors for each parameter (its value,
+/// gradient, states...), dense and all of one shape and floating dtype. Outputs are, parameter by
+/// parameter, the new values of all members but the gradient. Throws InvalidArgument for anything
+/// else.
 void infer_step(Infer& c, int members);
 
 /// Elements of a parameter are independent of each other; scalars are whole.

@@ -159,12 +159,12 @@ void HostsCore::arrive() {
 }
 
 void HostsCore::post(const Collective& c) {
-  Descriptor& post = control_.post(topology_.local_rank(), ++posted_);
+  Descriptor& own = control_.descriptor(topology_.local_rank(), ++posted_);
   const std::size_t element = size_of(c.dtype);
-  post.send = addresses_->describe(
+  own.send = addresses_->describe(
       c.send.data(),
       send_count(c, topology_.rank, static_cast<int>(topology_.host_of.size())) * element);
-  post.receive = addresses_->describe(c.receive.data(), c.count * element);
+  own.receive = addresses_->describe(c.receive.data(), c.count * element);
   arrive();
 }
 
@@ -192,15 +192,16 @@ Task HostsCore::exchange_directly(Exchange& x) {
   for (const TreeLeaf& leaf : x.tree.leaves()) {
     const bool here = topology_.host_of[static_cast<std::size_t>(leaf.rank)] == x.host;
     const int member = topology_.local_rank_of[static_cast<std::size_t>(leaf.rank)];
-    const std::byte* base = !here   ? nullptr
-                            : alone ? c.send.data()
-                                    : addresses_->resolve(control_.post(member, posted_).send);
+    const std::byte* base = !here ? nullptr
+                            : alone
+                                ? c.send.data()
+                                : addresses_->resolve(control_.descriptor(member, posted_).send);
     x.leaves.push_back(here ? base + static_cast<std::size_t>(leaf.block) * c.count * x.element()
                             : nullptr);
   }
   for (int member = 0; member < control_.members(); ++member) {
     x.results.push_back(alone ? c.receive.data()
-                              : addresses_->resolve(control_.post(member, posted_).receive));
+                              : addresses_->resolve(control_.descriptor(member, posted_).receive));
   }
   const std::size_t step =
       kMessageBytes / x.element() * static_cast<std::size_t>(x.hosts * x.rails);

@@ -7,7 +7,7 @@
 
 namespace tessera::dist::mpi {
 
-/// Bytes of a piece that one host sends to another at a time.
+/// Bytes of a part that one host sends to another at a time.
 inline constexpr std::size_t kMessageBytes = 1 << 17;
 
 struct HostsCore::Exchange {

@@ -26,7 +26,8 @@ class MpiHeartbeatTable final : public HeartbeatTable {
  private:
   struct Line;
   using Packet = std::shared_ptr<std::vector<std::byte>>;
-  /// To and from one other host. Requests go without waiting: the peer may be gone.
+  /// What goes to one other host and comes from it. Requests go without waiting: the peer may be
+  /// gone.
   struct Mail {
     explicit Mail(int rank, std::size_t nbytes)
         : peer(rank), in(std::make_shared<std::vector<std::byte>>(nbytes)) {}

@@ -1,10 +1,10 @@
 // Collectives of a group that spans several hosts.
 //
 // All-reduce: the ranks of a host read each other's buffers, add what the tree lets them add alone,
-// and exchange those partial sums in pieces; every piece has one owner among the hosts, which adds
-// the parts in tree order and sends the sum back, and each host writes it to all of its ranks. So a
-// link carries what a ring would, and the bits are those of the tree. The other collectives move
-// bytes only and are MPI's own.
+// and exchange those partial sums in parts; every part has one owner among the hosts, which adds
+// what they have of it in tree order and sends the sum back, and each host writes it to all of its
+// ranks. So a link carries what a ring would, and the bits are those of the tree. The other
+// collectives move bytes only and are MPI's own.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ struct Header {
 /// Memory that requests of MPI's use.
 using SharedRoom = std::shared_ptr<Room<std::byte>>;
 
-/// A range of elements under way: the pieces that this rank sends, receives and adds.
+/// A range of elements under way: what of its parts this rank sends, receives and adds.
 struct Chunk {
   std::size_t first = 0;  ///< element of the collective
   std::size_t count = 0;
@@ -43,7 +43,7 @@ struct Chunk {
 /// Bytes that MPI is asked to move at once: it counts them in an int.
 inline constexpr std::size_t kMoveBytes = std::size_t{4} << 20;
 
-/// A piece of every part.
+/// A range of bytes in every part.
 struct ByteRange {
   std::size_t first = 0;
   std::size_t size = 0;

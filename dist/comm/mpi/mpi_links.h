@@ -8,7 +8,7 @@
 
 namespace tessera::dist::mpi {
 
-/// By a host's name.
+/// Addresses by the names of hosts.
 using Links = std::map<std::string, std::string>;
 
 /// "tcp" where the first ranks of this host and that one have a TCP connection, else

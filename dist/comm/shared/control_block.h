@@ -29,7 +29,7 @@ inline constexpr int kMailPieces = 2;
 /// What a rank says about the collective it launched; payloads up to kInlineBytes travel along. A
 /// small one comes to a peer with the number that the peer waits for: in one cache line.
 struct alignas(128) Descriptor {
-  std::atomic<std::uint64_t> number{0};  ///< of the post; written last
+  std::atomic<std::uint64_t> number{0};  ///< of the collective; written last
   std::uint64_t digest;                  ///< of the signature
   std::byte data[kInlineBytes];
   Signature signature;
@@ -37,7 +37,7 @@ struct alignas(128) Descriptor {
   Reference receive;
 };
 
-/// Counts a rank's steps after its posts: `phase` n means that all before step n is visible.
+/// Counts a rank's steps after its descriptors: `phase` n means that all before step n is visible.
 struct alignas(128) Flag {
   std::atomic<std::uint64_t> phase{0};
 };
@@ -64,9 +64,9 @@ class ControlBlock {
   [[nodiscard]] FailureRecord& failure() const { return *reinterpret_cast<FailureRecord*>(base_); }
   [[nodiscard]] HeartbeatCell& heartbeat(int rank) const { return heartbeats_[rank]; }
   [[nodiscard]] Flag& flag(int member) const { return flags_[member]; }
-  /// Posts alternate: a rank that posts collective n + 2 has seen every rank post n + 1, which
-  /// they do after reading the posts of n.
-  [[nodiscard]] Descriptor& post(int member, std::uint64_t sequence) const {
+  /// Two alternate: a rank that posts collective n + 2 has seen every rank post n + 1, which
+  /// they do after reading the descriptors of n.
+  [[nodiscard]] Descriptor& descriptor(int member, std::uint64_t sequence) const {
     return descriptors_[static_cast<std::uint64_t>(member) * 2 + sequence % 2];
   }
   [[nodiscard]] std::byte* staging(int member, std::uint64_t parity) const {

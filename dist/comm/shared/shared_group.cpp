@@ -73,7 +73,7 @@ void SharedGroup::arrive() {
 bool SharedGroup::all_posted() const {
   const int most = Backoff::spins() ? 20 : 0;
   for (int rank = 0, looks = 0; rank < size_; ++looks) {
-    if (post_of(rank).number.load(std::memory_order_acquire) == posted_) {
+    if (descriptor_of(rank).number.load(std::memory_order_acquire) == posted_) {
       ++rank;
     } else if (looks < most) {
       Backoff::relax();
@@ -94,36 +94,35 @@ Reference SharedGroup::sharable_send(const Collective& c) const {
 }
 
 void SharedGroup::post(const Collective& c, bool inlined) {
-  Descriptor& post = control_.post(rank_, ++posted_);
-  post.signature = signature_of(c);
-  post.digest = post.signature.digest();
+  Descriptor& own = control_.descriptor(rank_, ++posted_);
+  own.signature = signature_of(c);
+  own.digest = own.signature.digest();
   const std::size_t nbytes = send_count(c, rank_, size_) * size_of(c.dtype);
   if (inlined) {
     if (nbytes > 0) {
-      std::memcpy(post.data, c.send.data(), nbytes);
+      std::memcpy(own.data, c.send.data(), nbytes);
     }
   } else {
-    post.send = sharable_send(c);
+    own.send = sharable_send(c);
     const bool writes_to_all = c.kind == CollectiveKind::all_reduce;
-    post.receive = writes_to_all
-                       ? addresses_->describe(c.receive.data(), c.count * size_of(c.dtype))
-                       : kNothing;
+    own.receive = writes_to_all ? addresses_->describe(c.receive.data(), c.count * size_of(c.dtype))
+                                : kNothing;
   }
-  post.number.store(posted_, std::memory_order_release);
+  own.number.store(posted_, std::memory_order_release);
 }
 
 void SharedGroup::require_agreement() const {
-  const std::uint64_t own = post_of(rank_).digest;
+  const std::uint64_t own = descriptor_of(rank_).digest;
   bool equal = true;
   for (int rank = 0; rank < size_; ++rank) {
-    equal = equal && own == post_of(rank).digest;
+    equal = equal && own == descriptor_of(rank).digest;
   }
   if (equal) {
     return;
   }
   std::vector<RankSignature> signatures;
   for (int rank = 0; rank < size_; ++rank) {
-    signatures.push_back({rank, &post_of(rank).signature});
+    signatures.push_back({rank, &descriptor_of(rank).signature});
   }
   require_match(membership_, signatures);
 }
@@ -139,7 +138,7 @@ bool SharedGroup::fits_inline(const Collective& c) const {
 
 bool SharedGroup::is_direct() const {
   for (int rank = 0; rank < size_; ++rank) {
-    if (post_of(rank).send.segment == 0 || post_of(rank).receive.segment == 0) {
+    if (descriptor_of(rank).send.segment == 0 || descriptor_of(rank).receive.segment == 0) {
       return false;
     }
   }
@@ -153,12 +152,13 @@ Task SharedGroup::run(const Collective& c) {
     co_await Yield{};  // launching returns at once; the sum is for whoever polls next
   }
   co_await Until{[this] { return all_posted(); }};
-  // Nobody reads this rank's other post any more: its cache line comes back while there is other
-  // work, not when the next collective waits for it.
-  control_.post(rank_, posted_ + 1).digest = 0;
+  // Nobody reads this rank's other descriptor any more: its cache line comes back while there is
+  // other work, not when the next collective waits for it.
+  control_.descriptor(rank_, posted_ + 1).digest = 0;
   require_agreement();
   if (inlined) {
-    pull(c, window_of(c.count, [this](int rank) { return post_of(rank).data; }), 0, 0, c.count);
+    pull(c, window_of(c.count, [this](int rank) { return descriptor_of(rank).data; }), 0, 0,
+         c.count);
     co_return;
   }
   const bool all_reduce = c.kind == CollectiveKind::all_reduce;
@@ -218,7 +218,7 @@ void SharedGroup::pull_reduced(const Collective& c, const Window& window, std::s
 
 Task SharedGroup::run_direct(const Collective& c) {
   const Window window = window_of(c.count, [this](int rank) {
-    const Reference& send = post_of(rank).send;
+    const Reference& send = descriptor_of(rank).send;
     return send.segment == kNothing.segment ? nullptr : addresses_->resolve(send);
   });
   const bool all_reduce = c.kind == CollectiveKind::all_reduce;
@@ -230,7 +230,7 @@ Task SharedGroup::run_direct(const Collective& c) {
   InlineVector<void*, 8> outs;
   if (all_reduce) {
     for (int rank = 0; rank < size_; ++rank) {
-      outs.push_back(addresses_->resolve(post_of(rank).receive) + part.first * element);
+      outs.push_back(addresses_->resolve(descriptor_of(rank).receive) + part.first * element);
     }
     for (const TreeLeaf& leaf : tree_of(c).leaves()) {
       const std::size_t begin = static_cast<std::size_t>(leaf.block) * c.count + part.first;

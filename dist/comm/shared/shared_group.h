@@ -1,8 +1,8 @@
 // Collectives between ranks that share memory: threads of a process or processes of a host.
 //
-// Three ways, chosen alike on every rank. Small payloads travel inside the posts and every rank
-// computes the whole result. Buffers that all ranks can reach are read and written in place: each
-// rank reduces its part of everything and writes the sum to all. Private buffers pass through
+// Three ways, chosen alike on every rank. Small payloads travel inside the descriptors and every
+// rank computes the whole result. Buffers that all ranks can reach are read and written in place:
+// each rank reduces its part of everything and writes the sum to all. Private buffers pass through
 // staging buffers, two a rank, a piece at a time.
 #pragma once
 
@@ -70,7 +70,9 @@ class SharedGroup final : public GroupCore {
   void require_agreement() const;
   [[nodiscard]] bool fits_inline(const Collective&) const;
   [[nodiscard]] bool is_direct() const;
-  [[nodiscard]] const Descriptor& post_of(int rank) const { return control_.post(rank, posted_); }
+  [[nodiscard]] const Descriptor& descriptor_of(int rank) const {
+    return control_.descriptor(rank, posted_);
+  }
   [[nodiscard]] const ReductionTree& tree_of(const Collective& c) const {
     return c.tree == nullptr ? *default_tree_ : *c.tree;
   }

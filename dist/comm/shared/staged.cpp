@@ -69,8 +69,8 @@ Task SharedGroup::run_staged_pull(const Collective& c) {
       arrive();
     }
   }
-  // Staging buffers are written again only after the next collective's posts, which all ranks wait
-  // for.
+  // Staging buffers are written again only after the next collective's descriptors, which all ranks
+  // wait for.
 }
 
 void SharedGroup::stage_for_others(const Collective& c, const Staged& piece) const {

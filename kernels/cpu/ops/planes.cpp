@@ -24,7 +24,7 @@ bool gradient_kernel(Kernel& k, const MaxPoolBackward::Attrs&) {
     return false;
   }
   const std::int64_t planes = x.shape[0] * x.shape[1];
-  // The reference says which place lies outside.
+  // The reference says which index lies outside.
   return max_pool_backward(planes, x.numel() / planes, gradient.numel() / planes, x.dtype,
                            bytes_of(gradient), k.input(1).data<std::int64_t>(), bytes_of(x));
 }

@@ -89,7 +89,7 @@ double variance_of(const BatchNormBackwardOf<NumberOf<T>>& n, std::int64_t c) {
   return squares / static_cast<double>(n.batch * n.inner);
 }
 
-/// From the means of dy and of dy (x - mean).
+/// Gradients from the means of dy and of dy (x - mean).
 template <class T>
 Slope<NumberOf<T>> slope_of(const BatchNormBackwardOf<NumberOf<T>>& n, std::int64_t c,
                             double average, double product) {

@@ -78,7 +78,7 @@ struct WeightTransform {
   }
 };
 
-/// Its transposed: the gradients of 3 weights.
+/// The transposed of the weights' transform: the gradients of 3 weights.
 struct WeightGradientTransform {
   static constexpr int kIn = 6, kOut = 3;
   [[gnu::always_inline]] static void run(const VF* x, VF* y) {

@@ -43,7 +43,7 @@ struct WinogradTable {
   /// Lines of 4 x 4 outputs, each plus `bias` (16 numbers or null).
   void (*put_outputs[2])(const WinogradStrip&, const WinogradTiles& from, const float* bias,
                          void* lines);
-  /// To [position][channel that is summed][lane].
+  /// Transforms weights to [position][channel that is summed][lane].
   void (*take_weights[2])(const WinogradWeights&, const WinogradTiles& to);
   /// The gradients of 16 weights of 3 x 3 one behind the other, each a tile of its own lane.
   void (*put_weights)(const float* from, std::int64_t position_step, float* to);

@@ -13,7 +13,7 @@
 namespace tessera::dist {
 namespace {
 
-// Sizes on both sides of every border: nothing, inside a post, one slot, several slots.
+// Sizes on both sides of every border: nothing, inside a descriptor, one staging buffer, several.
 const std::vector<std::size_t> kSizes{0, 1, 3, 63, 64, 257, 2049, 70001, 300007};
 
 /// A value that differs by rank and place, exact in every dtype.

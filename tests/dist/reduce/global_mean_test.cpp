@@ -103,7 +103,9 @@ double mean_of_numbers(int ranks, std::int64_t at_once) {
       all.add(mean(x));
     }
     const double taken = all.take(comm);
-    result = comm.rank() == 0 ? taken : result;
+    if (comm.rank() == 0) {
+      result = taken;
+    }
   });
   return result;
 }

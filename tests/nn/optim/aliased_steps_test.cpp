@@ -8,6 +8,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/ops/cast.h>
+#include <tessera/core/ops/slice.h>
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/init/constant.h>
@@ -145,6 +146,13 @@ const std::vector<Route> kRoutes{
        model->register_parameter("b", w.detach());
        return model;
      }},
+    {"one inside the other",
+     [](const Tensor& w) -> nn::ModulePtr {
+       const auto model = nn::make<Bare>();
+       model->register_parameter("a", w);
+       model->register_parameter("b", slice(w, 0, 1).detach());
+       return model;
+     }},
     {"assigned by load_state_dict",
      [](const Tensor& w) -> nn::ModulePtr {
        const auto model = nn::make<Small>();
@@ -183,7 +191,7 @@ TEST(AliasedSteps, a_step_does_not_update_one_memory_twice) {
       const nn::ModulePtr model = route.make(w);
       optim::SGD optimizer(model->parameters(), {.lr = 0.5});
       for (const Parameter& p : model->parameters()) {
-        p.value().set_grad(ones({3}));
+        p.value().set_grad(ones(p.value().shape()));
       }
       optimizer.step();
       ADD_FAILURE() << route.name << ": trained, to " << values(w)[0];

@@ -316,7 +316,8 @@ class WeightDropout {
       : drops_(a.dropout.drops), stream_(a.dropout.stream(batch)), scale_(all<V>(stream_.scale)) {}
 
   [[nodiscard]] bool drops() const { return drops_; }
-  /// For the first `width` weights of a row; nothing where nothing is dropped.
+  /// Draws which of the first `width` weights of a row are dropped; nothing where nothing is
+  /// dropped.
   void draw(const Attention& a, const ScoreRow& row, std::int64_t width) {
     if (drops_ && width > 0) {
       kept_.draw(stream_, row.place(a), width);

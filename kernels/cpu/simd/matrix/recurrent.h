@@ -17,7 +17,7 @@ struct RecurrentUnitsOf {
   std::int64_t first = 0, count = 0;
   std::int64_t words = 0;            ///< that hold `width` factors
   const Word* panel = nullptr;       ///< of the first gate
-  const Word* next_panel = nullptr;  ///< of the first gate of the thread's next block
+  const Word* next_panel = nullptr;  ///< of the first gate of the thread's next units
   std::int64_t panel_step = 0;       ///< words from a gate's panel to the next gate's
   const Word* factors = nullptr;     ///< null: none yet, backwards
   Word* next_factors = nullptr;      ///< the units' own are written

@@ -183,8 +183,7 @@ template <int kRows, class F>
   }
 }
 
-/// Calls f(range, j) for the vectors of the block's units of sequence `row`, j counted in the
-/// block.
+/// Calls f(range, j) for the vectors of the units of sequence `row`, j counted from their first.
 template <class Number, class F>
 [[gnu::always_inline]] inline void each_vector(const RecurrentCall& call,
                                                const RecurrentUnitsOf<Number>& units,

@@ -78,7 +78,7 @@ struct PairWords {
     }
     return _mm256_maskz_loadu_epi16(first(n < 0 ? 0 : n), p);
   }
-  /// From the lower halves of all words, followed by the upper halves of all words.
+  /// Words from the lower halves of all, followed by the upper halves of all words.
   [[gnu::always_inline]] static VF interleave(__m512i halves) {
     const __m512i order =
         _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,

@@ -134,5 +134,19 @@ def grain(dtype, options):
     return [figure], ms
 
 
+def padded(options):
+    """Windows of which the last quarter of the targets counts nothing, against whole ones."""
+    commands = {kind: programs.ours("bench_gpt", *inputs.gpt2(**SHAPE, dtype="f32", padding=targets))
+                for kind, targets in (("padded", SHAPE["context"] // 4), ("whole", 0))}
+    with server.Group(commands) as group:
+        group.take_turns(options)
+        ms = group.milliseconds()
+    some, none = ms.get("padded"), ms.get("whole")
+    figure = Figure("124M step f32: padded by unpadded", paired(operator.truediv, some, none),
+                    1.02, 1.0, "x", versus(median(some), median(none), "ms"), group.lost)
+    return [figure], ms
+
+
 PARTS = {dtype: functools.partial(whole_step, dtype) for dtype in BARS}
+PARTS["padded"] = padded
 PARTS |= {f"grain-{dtype}": functools.partial(grain, dtype) for dtype in BARS}

@@ -4,7 +4,7 @@ from driver import programs, repeat
 from driver.figures import Figure, show
 
 BARS = {"op_forward": (150, 80), "op_forward_after_collective": (150, 80),
-        "op_forward_backward": (300, 150)}
+        "op_forward_4_microbatches": (200, 150), "op_forward_backward": (300, 150)}
 
 
 def run(options):
@@ -12,7 +12,7 @@ def run(options):
                              "torch": programs.rival("torch_overhead.py")}, options)
     figures = []
     for name, bars in BARS.items():
-        beside = name.replace("_after_collective", "")
+        beside = name.replace("_after_collective", "").replace("_4_microbatches", "")
         rival = show(found.value(program="torch", name=beside), "ns")
         figures.append(Figure(name, found.value(program="tessera", name=name), *bars, "ns",
                               f"PyTorch with a 1-element add: {rival}", found.lost))
