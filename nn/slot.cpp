@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <mutex>
-#include <unordered_map>
+#include <vector>
 
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/autograd/meta.h>
@@ -17,7 +18,6 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/core/tensor/modes.h>
-#include <tessera/core/tensor/overlap.h>
 #include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/buffer_step.h>
 #include <tessera/nn/functional/frame.h>
@@ -88,9 +88,24 @@ void check_not_in_another_step(const Slot& slot) {
                       "`if (optimizer.step().ended)`");
 }
 
-/// Whether dense tensors share elements; strided ones may take turns in a memory.
-bool overlaps(const Tensor& a, const Tensor& b) {
-  return a.is_contiguous() && b.is_contiguous() && overlap_of(a, b) != Overlap::none;
+/// A slot's value in memory, whoever's that is.
+struct Lying {
+  const std::byte* first;
+  const std::byte* end;
+  const Slot* slot;
+};
+
+/// One with gaps counts as its first element: others may take turns with it in a memory.
+Lying where_it_lies(const Slot& slot) {
+  const TensorImpl& x = slot.value.get();
+  const auto size = static_cast<std::int64_t>(size_of(x.dtype));
+  std::int64_t last = 0;
+  for (int d = 0; d < x.shape.size(); ++d) {
+    last += (x.shape[d] - 1) * x.strides[d];
+  }
+  const bool dense = last + 1 == slot.value.numel();
+  const std::byte* first = x.storage->data() + x.offset * size;
+  return {first, first + (dense ? last + 1 : 1) * size, &slot};
 }
 
 /// Ranks that evaluate see samples of their own, and nobody brings together what they assign.
@@ -216,8 +231,7 @@ Tensor read_slot(const Slot& slot) {
 }
 
 Tensor kept_copy(const Tensor& value, DType dtype) {
-  const ModeGuard<&Modes::inference> inference(value.get().inference);
-  const ModeGuard<&Modes::record> record(grad_enabled() || value.requires_grad());
+  const ModeGuard<&Modes::inference> inference(value.get().inference && Modes::current().inference);
   return cast(value, dtype, true);
 }
 
@@ -265,24 +279,19 @@ void write_slot(const SlotPtr& slot, const Tensor& value) {
 }
 
 void check_apart(const char* what, std::span<const Slot* const> slots) {
-  std::unordered_map<const std::byte*, const Slot*> begins;  // also of memory of somebody else's
-  std::unordered_map<const Storage*, std::vector<const Slot*>> together;
+  std::vector<Lying> all;
   for (const Slot* slot : slots) {
-    const TensorImpl& x = slot->value.get();
-    if (x.storage == nullptr || slot->value.numel() == 0) {
-      continue;
+    if (slot->value.get().storage != nullptr && slot->value.numel() > 0) {
+      all.push_back(where_it_lies(*slot));
     }
-    const std::byte* first =
-        x.storage->data() + x.offset * static_cast<std::int64_t>(size_of(x.dtype));
-    const Slot* other = begins.try_emplace(first, slot).first->second;
-    std::vector<const Slot*>& beside = together[x.storage.get()];
-    const auto overlapping = std::ranges::find_if(
-        beside, [&](const Slot* known) { return overlaps(known->value, slot->value); });
-    other = overlapping != beside.end() ? *overlapping : other;
-    check<ValueError>(other == slot, what, ": the parameters ", other->name, " and ", slot->name,
+  }
+  std::ranges::stable_sort(all, std::less<>(), &Lying::first);
+  for (std::size_t i = 0, far = 0; i < all.size(); ++i) {
+    check<ValueError>(i == 0 || all[far].end <= all[i].first, what, ": the parameters ",
+                      all[far].slot->name, " and ", all[i].slot->name,
                       " lie in the same memory; expected one of them tied to the other by tie(), ",
                       "or a clone(x)");
-    beside.push_back(slot);
+    far = all[far].end < all[i].end ? i : far;
   }
 }
 

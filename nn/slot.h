@@ -103,8 +103,8 @@ using SlotPtr = std::shared_ptr<Slot>;
 /// nothing is written. Throws InvalidArgument for another shape, ValueError in a pure call of a
 /// module that does not hold the slot.
 void write_slot(const SlotPtr& slot, const Tensor& value);
-/// A copy of `value` in `dtype` that a slot keeps: with its history, if it has one, and as free to
-/// go on a tape as `value` is, whatever guards there are.
+/// A copy of `value` in `dtype` that a slot keeps: with its history, where ops are recorded, and as
+/// free to go on a tape as `value` is, whatever InferenceGuard there is.
 [[nodiscard]] Tensor kept_copy(const Tensor& value, DType dtype);
 /// Throws InvalidArgument unless `value` has the slot's shape, or, in a step of several
 /// microbatches, holds one of those for each, stacked.

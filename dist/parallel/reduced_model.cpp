@@ -1,13 +1,13 @@
 #include <tessera/dist/parallel/reduced_model.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include <tessera/core/autograd/meta.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
 #include <tessera/core/base/log.h>
+#include <tessera/core/tensor/overlap.h>
 #include <tessera/dist/parallel/reducer_sink.h>
 #include <tessera/nn/buffer_step.h>
 
@@ -40,23 +40,24 @@ void check_kept_alone(const std::vector<nn::Parameter>& parameters, const FlatOw
   }
 }
 
-/// Parameters move to memory of the ranks': what shows theirs now would show the old values.
+/// Whether a dense `x` lies in the memory of `value`; strided ones may take turns there.
+bool shows(const Tensor& x, const Tensor& value) {
+  return x.defined() && x.get().storage != nullptr && x.get().storage == value.get().storage &&
+         x.is_contiguous() && value.is_contiguous() && overlap_of(x, value) != Overlap::none;
+}
+
+/// Parameters move to memory of the ranks': what shows theirs now would go on to show the old.
 void check_shown_nowhere(const nn::Module& model, const std::vector<nn::Parameter>& parameters) {
-  std::map<const Storage*, const nn::Slot*> moved;
-  for (const nn::Parameter& p : parameters) {
-    moved.try_emplace(p.slot()->value.get().storage.get(), p.slot().get());
-  }
   for (const auto& [name, slot] : model.named_slots()) {
-    const Tensor& value = slot->value;
-    const auto found = value.defined() && value.get().storage != nullptr
-                           ? moved.find(value.get().storage.get())
-                           : moved.end();
-    const bool its_own =
-        found == moved.end() ||
-        std::ranges::any_of(parameters, [&](const auto& p) { return p.slot() == slot; });
-    check<ValueError>(its_own, "data_parallel: ", name, " lies in the memory of the parameter ",
-                      its_own ? "" : found->second->name,
-                      ", which moves to memory that the ranks share; expected a clone(x)");
+    const auto itself = [&slot = slot](const nn::Parameter& p) { return p.slot() == slot; };
+    if (std::ranges::any_of(parameters, itself)) {
+      continue;
+    }
+    for (const nn::Parameter& p : parameters) {
+      check<ValueError>(!shows(slot->value, p.slot()->value), "data_parallel: ", name,
+                        " lies in the memory of the parameter ", p.slot()->name,
+                        ", which moves to memory that the ranks share; expected a clone(x)");
+    }
   }
 }
 

@@ -40,6 +40,10 @@ CallInputs off_tape(const CallInputs& inputs) {
   return {off_tape(Value(inputs.first)).get<Args>(), off_tape(Value(inputs.second)).get<Kwargs>()};
 }
 
+bool is_as_noted(const Versioned& x) {
+  return x.tensor.version() == x.version || x.tensor.numel() == 0;
+}
+
 std::vector<Versioned> tensors_of(const Value& value) {
   std::vector<Versioned> found;
   static_cast<void>(map_tensors(value, [&](const Tensor& x) {
@@ -66,7 +70,9 @@ void once(T& value, const F& run_hooks) {
   }
   const auto run = [&] {
     const OutsideRegionScope outside;
-    const bool replaced = run_hooks();
+    const std::vector<Versioned> before = tensors_of(value);
+    const bool returned = run_hooks();
+    const bool replaced = returned || !std::ranges::all_of(before, is_as_noted);  // or written to
     return Outcome<T>{replaced ? std::optional(value) : std::nullopt, Context::current().draws};
   };
   const auto keep = [](const Outcome<T>& now) {
@@ -78,10 +84,9 @@ void once(T& value, const F& run_hooks) {
     return noted;
   };
   Outcome<T> outcome = reads->value<Outcome<T>>(run, keep);
-  check(std::ranges::all_of(outcome.tensors,
-                            [](const Versioned& x) { return x.tensor.version() == x.version; }),
-        "checkpoint: what a module's hook returned, which the region reads again in backward, was "
-        "changed in place since its forward");
+  check(std::ranges::all_of(outcome.tensors, is_as_noted),
+        "checkpoint: what a module's hook returned or wrote, which the region reads again in "
+        "backward, was changed in place since");
   Context::current().draws = std::move(outcome.draws);
   if (outcome.replacement) {
     value = *std::move(outcome.replacement);

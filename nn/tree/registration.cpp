@@ -165,7 +165,9 @@ Parameter register_parameter(Module& module, const std::string& name, const Tens
           ", expected a floating or complex dtype, or requires_grad off");
     const LeafNode* leaf = known_leaf_of(value);
     const auto other = leaf == nullptr ? nullptr : leaf->name.lock();
-    const bool itself = other != nullptr && *other == full_name(module, name);
+    const SlotEntryPtr held = find_slot(module, name);
+    const bool itself = other != nullptr && held != nullptr && held->slot != nullptr &&
+                        other.get() == &held->slot->name;
     check<ValueError>(other == nullptr || itself || value.requires_grad() == requires_grad,
                       "parameter \"", name, "\": the tensor is the parameter \"",
                       other == nullptr ? "" : *other, "\" already, and would be ",

@@ -231,5 +231,18 @@ TEST(Checkpoint, a_part_of_the_region_on_another_thread) {
   EXPECT_EQ(run(true), run(false));
 }
 
+TEST(Checkpoint, what_a_hook_writes_in_place_stands_for_the_second_run_too) {
+  const auto run = [](bool checkpointed) {
+    const auto model = make<Scale>();
+    const auto handle = model->register_forward_hook(
+        [](const Module&, const Args&, const Value& y) { static_cast<void>(mul_(y.tensor(), 2)); });
+    const Tensor x = ones({3}).set_requires_grad(true);
+    const auto block = [&](const Tensor& t) { return model(t) * t; };
+    sum(checkpointed ? checkpoint(block, x) : block(x)).backward();
+    return values(x.grad());
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
 }  // namespace
 }  // namespace tessera::nn::contract

@@ -276,5 +276,17 @@ TEST(RefusedMidway, a_tensor_of_random_numbers_that_is_refused_takes_no_draw) {
   EXPECT_EQ(values(rand({4})), expected);
 }
 
+struct Unnamed : Module {};
+
+TEST(RefusedMidway, a_tensor_is_not_a_trained_and_a_frozen_parameter) {
+  const auto one = make<Unnamed>(), other = make<Unnamed>();
+  const Tensor w = ones({2});
+  one->register_parameter("weight", w);
+  EXPECT_THROW(other->register_parameter("weight", w, false), ValueError);
+  EXPECT_TRUE(one->get_parameter("weight").requires_grad());
+  one->register_parameter("weight", w, false);  // it is what is there
+  EXPECT_FALSE(one->get_parameter("weight").requires_grad());
+}
+
 }  // namespace
 }  // namespace tessera::nn::contract
