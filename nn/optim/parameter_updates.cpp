@@ -60,23 +60,31 @@ std::vector<Optimizer::ParameterUpdate> Optimizer::collect() {
   return work;
 }
 
-/// A gradient that the program gave may lie in what the step writes.
+/// A gradient that the program gave may lie in what the step writes; few steps have one.
 void Optimizer::keep_apart(std::vector<ParameterUpdate>& work) {
   std::vector<const nn::Slot*> slots;
+  std::vector<ParameterUpdate*> given;
+  for (ParameterUpdate& w : work) {
+    slots.push_back(w.item->slot.get());
+    const LeafNode* leaf = known_leaf_of(w.item->slot->value);
+    if (leaf != nullptr && leaf->grad_is_given()) {
+      given.push_back(&w);
+    }
+  }
+  nn::check_apart("optimizer", slots);
+  if (given.empty()) {
+    return;
+  }
   std::unordered_set<const Storage*> written;
   for (const ParameterUpdate& w : work) {
-    slots.push_back(w.item->slot.get());
     written.insert(w.item->slot->value.get().storage.get());
     for (const Tensor& state : w.item->state) {
       written.insert(state.get().storage.get());
     }
   }
-  nn::check_apart("optimizer", slots);
-  for (ParameterUpdate& w : work) {
-    const LeafNode* leaf = known_leaf_of(w.item->slot->value);
-    if (leaf != nullptr && leaf->grad_is_given() &&
-        written.contains(w.gradient.get().storage.get())) {
-      w.gradient = clone(w.gradient);
+  for (ParameterUpdate* w : given) {
+    if (written.contains(w->gradient.get().storage.get())) {
+      w->gradient = clone(w->gradient);
     }
   }
 }
