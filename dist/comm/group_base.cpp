@@ -40,7 +40,7 @@ class Launched final : public Operation {
  public:
   Launched(std::shared_ptr<ProgressEngine> progress, Health& health, GroupCore& core,
            Collective&& c, const Membership& group)
-      : Operation(std::move(progress), health), collective_(std::move(c)) {
+      : Operation(std::move(progress), health), core_(core), collective_(std::move(c)) {
     if (!takes_as_given(collective_, core.addresses())) [[unlikely]] {
       host_ = std::make_unique<HostOperands>(collective_, group, core.addresses());
       collective_.send = host_->send.get();
@@ -64,9 +64,7 @@ class Launched final : public Operation {
       host_->receive.give_back();
     }
   }
-  [[nodiscard]] bool moves_data() const override {
-    return collective_.kind != CollectiveKind::barrier;
-  }
+  [[nodiscard]] bool must_end_well() override { return core_.must_end_well(collective_); }
   void release(bool others_may_use) noexcept override {
     if (others_may_use) {
       keep_for_good(std::move(collective_), std::move(host_));
@@ -77,6 +75,7 @@ class Launched final : public Operation {
   }
 
  private:
+  GroupCore& core_;
   Collective collective_;
   std::unique_ptr<HostOperands> host_;  ///< null where the core takes the operands as given
 };

@@ -68,11 +68,9 @@ Task::Outcome Operation::advance() {
   }
 }
 
-/// Whether it is a barrier that all ranks have come to. Another rank may have seen its end before
-/// the failure and rely on it: they come out of it together. What moves data fails: a rank that
-/// heard of the failure first may be writing to its memory again.
+/// Whether it is under way, must end well where it can, and does.
 bool Operation::ends_all_the_same() {
-  if (started_ == Time{} || moves_data()) {
+  if (started_ == Time{} || !must_end_well()) {
     return false;
   }
   try {

@@ -46,8 +46,8 @@ class Operation : public WorkState {
   /// What comes before the coroutine's first step, and behind its last one.
   virtual void begin() {}
   virtual void end() {}
-  /// False for a barrier, which goes on to look at flags alone.
-  [[nodiscard]] virtual bool moves_data() const { return true; }
+  /// Whether it must end well where it can, though its group has failed: see GroupCore.
+  [[nodiscard]] virtual bool must_end_well() { return false; }
   /// Lets go of what the coroutine referred to, which is gone. `others_may_use` where it failed
   /// under way: other ranks may not know yet.
   virtual void release(bool others_may_use) noexcept = 0;

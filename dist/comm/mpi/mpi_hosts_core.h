@@ -56,6 +56,9 @@ class HostsCore final : public GroupCore {
             std::shared_ptr<const AddressSpace> addresses);
 
   Task start(const Collective&) override;
+  /// True of barriers, which end well here only if all have come already: what ranks of other hosts
+  /// have seen, and see next, it cannot know without waiting for them.
+  bool must_end_well(const Collective& c) override { return c.kind == CollectiveKind::barrier; }
 
  private:
   struct Exchange;  ///< one all-reduce under way

@@ -25,6 +25,15 @@ class Carver {
 
 }  // namespace
 
+bool BarrierEnd::decide(std::uint64_t number, bool well) {
+  std::uint64_t last = last_.load(std::memory_order_acquire);
+  while (last / 2 != number &&
+         !last_.compare_exchange_weak(last, number * 2 + (well ? 0 : 1), std::memory_order_acq_rel,
+                                      std::memory_order_acquire)) {
+  }
+  return last / 2 == number ? last % 2 == 0 : well;
+}
+
 ControlBlock::ControlBlock(std::byte* memory, int members, int ranks)
     : base_(memory), members_(members) {
   carve(memory, members, ranks);
@@ -35,6 +44,7 @@ std::size_t ControlBlock::carve(std::byte* memory, int members, int ranks) {
   Carver carver(memory);
   carver.take<FailureRecord>(1);
   heartbeats_ = carver.take<HeartbeatCell>(static_cast<std::size_t>(ranks));
+  barrier_end_ = carver.take<BarrierEnd>(1);
   flags_ = carver.take<Flag>(m);
   descriptors_ = carver.take<Descriptor>(m * 2);
   staging_ = carver.take<std::byte>(m * 2 * kStagingBytes);

@@ -42,6 +42,18 @@ struct alignas(128) Flag {
   std::atomic<std::uint64_t> phase{0};
 };
 
+/// How the last barrier ended: for all of its ranks alike, though one of them may hear of a failure
+/// while another comes to the barrier.
+class alignas(128) BarrierEnd {
+ public:
+  /// Whether barrier `number` ends well. It is what the first rank that asks says, which saw all
+  /// ranks there (`well`) or gives up.
+  bool decide(std::uint64_t number, bool well);
+
+ private:
+  std::atomic<std::uint64_t> last_{0};  ///< twice the number of a barrier; one more: given up
+};
+
 /// One direction between two ranks: a ring of two pieces.
 struct Mailbox {
   alignas(64) std::atomic<std::uint64_t> written{0};
@@ -63,6 +75,7 @@ class ControlBlock {
 
   [[nodiscard]] FailureRecord& failure() const { return *reinterpret_cast<FailureRecord*>(base_); }
   [[nodiscard]] HeartbeatCell& heartbeat(int rank) const { return heartbeats_[rank]; }
+  [[nodiscard]] BarrierEnd& barrier_end() const { return *barrier_end_; }
   [[nodiscard]] Flag& flag(int member) const { return flags_[member]; }
   /// Two alternate: a rank that posts collective n + 2 has seen every rank post n + 1, which
   /// they do after reading the descriptors of n.
@@ -82,6 +95,7 @@ class ControlBlock {
   std::byte* base_ = nullptr;
   int members_ = 0;
   HeartbeatCell* heartbeats_ = nullptr;
+  BarrierEnd* barrier_end_ = nullptr;
   Flag* flags_ = nullptr;
   Descriptor* descriptors_ = nullptr;
   std::byte* staging_ = nullptr;

@@ -84,6 +84,15 @@ bool SharedGroup::all_posted() const {
   return true;
 }
 
+/// All ranks are here, and none of them has given a barrier up: from then on its failure is seen.
+bool SharedGroup::may_end(const Collective& c) {
+  return c.kind != CollectiveKind::barrier || control_.barrier_end().decide(posted_, true);
+}
+
+bool SharedGroup::must_end_well(const Collective& c) {
+  return c.kind == CollectiveKind::barrier && control_.barrier_end().decide(posted_, false);
+}
+
 Reference SharedGroup::sharable_send(const Collective& c) const {
   const std::size_t nbytes = send_count(c, rank_, size_) * size_of(c.dtype);
   if (nbytes == 0) {
@@ -151,7 +160,7 @@ Task SharedGroup::run(const Collective& c) {
   if (!inlined) {
     co_await Yield{};  // launching returns at once; the sum is for whoever polls next
   }
-  co_await Until{[this] { return all_posted(); }};
+  co_await Until{[&] { return all_posted() && may_end(c); }};
   // Nobody reads this rank's other descriptor any more: its cache line comes back while there is
   // other work, not when the next collective waits for it.
   control_.descriptor(rank_, posted_ + 1).digest = 0;

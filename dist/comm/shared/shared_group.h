@@ -38,6 +38,7 @@ class SharedGroup final : public GroupCore {
               std::shared_ptr<const AddressSpace> addresses, std::shared_ptr<const void> owner);
 
   Task start(const Collective&) override;
+  bool must_end_well(const Collective&) override;
 
  private:
   /// Where every rank's contribution to a collective, or to a piece of it, can be read.
@@ -67,6 +68,7 @@ class SharedGroup final : public GroupCore {
   [[nodiscard]] Reference sharable_send(const Collective&) const;
   void arrive();
   [[nodiscard]] bool all_posted() const;
+  bool may_end(const Collective&);
   void require_agreement() const;
   [[nodiscard]] bool fits_inline(const Collective&) const;
   [[nodiscard]] bool is_direct() const;

@@ -37,7 +37,7 @@ using testing_support::Values;
 using testing_support::values_of;
 
 /// Where a run begins and ends.
-struct Part {
+struct Stretch {
   std::int64_t steps = 0;  ///< in all
   bool resume = false;
   std::string folder;
@@ -46,10 +46,11 @@ struct Part {
 
 using Reducers = std::vector<std::shared_ptr<GradientReducer>>;
 
-Reducers reducers_of(TokenModel& model, Communicator& comm, const Part& part, std::int64_t grain) {
+Reducers reducers_of(TokenModel& model, Communicator& comm, const Stretch& stretch,
+                     std::int64_t grain) {
   const std::shared_ptr<Communicator> ranks(&comm, [](Communicator*) {});
   Reducers reducers;
-  if (!part.apart) {
+  if (!stretch.apart) {
     reducers.push_back(data_parallel(model, ranks, {.grain = grain}));
     return reducers;
   }
@@ -60,33 +61,33 @@ Reducers reducers_of(TokenModel& model, Communicator& comm, const Part& part, st
 }
 
 template <class Kind>
-Values train_part(Communicator& comm, const Part& part) {
+Values train_stretch(Communicator& comm, const Stretch& stretch) {
   set_seed(11);
   Context::current().rank = comm.rank();
   Context::current().world_size = comm.size();
   const auto model = nn::make<TokenModel>();
   data::DataLoader loader(
       data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
-      {.batch_size = 8, .shuffle = true, .join_epochs = true, .steps = part.steps, .grain = 4});
-  const Reducers reducers = reducers_of(*model, comm, part, loader.grain());
+      {.batch_size = 8, .shuffle = true, .join_epochs = true, .steps = stretch.steps, .grain = 4});
+  const Reducers reducers = reducers_of(*model, comm, stretch, loader.grain());
   Kind optimizer(model->parameters(), {.lr = 0.1});
   const TrainingRun run{*model, optimizer, loader, {}};
-  if (part.resume) {
-    TrainingCheckpoint(part.folder, std::nullopt, comm).restore(run);
+  if (stretch.resume) {
+    TrainingCheckpoint(stretch.folder, std::nullopt, comm).restore(run);
   }
   for (auto& [x, y] : loader) {
     model(x, y).backward();
     optimizer.step();
   }
-  EXPECT_EQ(save_training(part.folder, part.steps, run, comm), std::nullopt);
+  EXPECT_EQ(save_training(stretch.folder, stretch.steps, run, comm), std::nullopt);
   return values_of(*model);
 }
 
 template <class Kind>
-Values train_on(int ranks, const Part& part) {
+Values train_on(int ranks, const Stretch& stretch) {
   Values of_last_rank;
   run_ranks(ranks, [&](Communicator& comm) {
-    const Values weights = train_part<Kind>(comm, part);
+    const Values weights = train_stretch<Kind>(comm, stretch);
     if (comm.rank() == ranks - 1) {
       of_last_rank = weights;
     }
@@ -128,25 +129,25 @@ TEST(TrainingState, of_models_that_are_reduced_apart_is_saved_whole) {
   }
 }
 
-/// As `train_part`, of one process whose model lies on `device`.
-Values train_alone(const Device& device, const Part& part) {
+/// As `train_stretch`, of one process whose model lies on `device`.
+Values train_alone(const Device& device, const Stretch& stretch) {
   const auto comm = make_loopback(1).front();
   set_seed(11);
   const auto model = nn::make<TokenModel>();
   model->to(device);
   data::DataLoader loader(
       data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
-      {.batch_size = 8, .shuffle = true, .join_epochs = true, .steps = part.steps, .grain = 4});
+      {.batch_size = 8, .shuffle = true, .join_epochs = true, .steps = stretch.steps, .grain = 4});
   optim::AdamW optimizer(model->parameters(), {.lr = 0.1});
   const TrainingRun run{*model, optimizer, loader, {}};
-  if (part.resume) {
-    TrainingCheckpoint(part.folder, std::nullopt, *comm).restore(run);
+  if (stretch.resume) {
+    TrainingCheckpoint(stretch.folder, std::nullopt, *comm).restore(run);
   }
   for (auto& [x, y] : loader) {
     model(on_device(x, device), on_device(y, device)).backward();
     optimizer.step();
   }
-  EXPECT_EQ(save_training(part.folder, part.steps, run, *comm), std::nullopt);
+  EXPECT_EQ(save_training(stretch.folder, stretch.steps, run, *comm), std::nullopt);
   return values_of(*model);
 }
 
