@@ -49,7 +49,6 @@ using test::GuardedRun;
 using Sentences = std::vector<std::string>;
 using Bits = std::vector<std::uint64_t>;
 
-constexpr std::uint64_t kOrders = 5;
 constexpr int kSteps = 3;
 
 /// GPT-2's form, in small, with a tied head.
@@ -154,7 +153,7 @@ Bits train_on(const Device& device, const Options& options, const Loss& loss) {
 
 void expect_same_everywhere(const std::function<Bits(const Device&)>& train) {
   const Bits here = train(Device{});
-  for (std::uint64_t order = 0; order < kOrders; ++order) {
+  for (const std::uint64_t order : test::orders(5, 2)) {
     GuardedRun run(order);
     {
       const StreamOfEachModule streams;

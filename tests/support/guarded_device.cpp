@@ -10,6 +10,7 @@
 
 #include "support/guarded_memory.h"
 #include "support/guarded_streams.h"
+#include "support/sweep.h"
 
 namespace tessera::test {
 namespace {
@@ -273,6 +274,11 @@ const RegisterDevice register_guarded{kGuarded};
 
 Device guarded_device(int index) {
   return {.type = register_guarded.type(), .index = static_cast<std::int8_t>(index)};
+}
+
+std::vector<std::uint64_t> orders(int all, int few, unsigned salt) {
+  const std::vector<int> drawn = sampled(all, few, salt);
+  return {drawn.begin(), drawn.end()};
 }
 
 GuardedRun::GuardedRun(std::uint64_t seed, std::optional<std::size_t> ignored) {

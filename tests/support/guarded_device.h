@@ -19,6 +19,10 @@ namespace tessera::test {
 /// One of the four devices of type "guarded".
 [[nodiscard]] Device guarded_device(int index = 0);
 
+/// Seeds of so many orders of work, or a sample of `few` of them (support/sweep.h); another salt
+/// gives others.
+[[nodiscard]] std::vector<std::uint64_t> orders(int all, int few, unsigned salt = 0);
+
 /// A run on guarded devices. One at a time in a process.
 class GuardedRun {
  public:

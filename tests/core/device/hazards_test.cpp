@@ -26,8 +26,6 @@ using test::GuardedRun;
 using Sentences = std::vector<std::string>;
 using Zeros = std::vector<float>;
 
-constexpr std::uint64_t kOrders = 20;
-
 Tensor there(const Shape& shape, double value) {
   return full(shape, value, {.device = guarded_device()});
 }
@@ -86,7 +84,7 @@ TEST(Hazards, of_all_parts_are_forgotten_where_one_is_asked_for) {
 
 /// Many dependent steps that hop between two streams, in place and out of place.
 TEST(Hazards, two_streams_on_shared_tensors_compute_what_one_does) {
-  for (std::uint64_t order = 0; order < kOrders; ++order) {
+  for (const std::uint64_t order : test::orders(20, 5)) {
     GuardedRun run(order);
     {
       const Stream a(guarded_device(), "a"), b(guarded_device(), "b");
@@ -106,7 +104,7 @@ TEST(Hazards, two_streams_on_shared_tensors_compute_what_one_does) {
 }
 
 TEST(Hazards, numbers_reach_kernels_by_value) {
-  for (std::uint64_t order = 0; order < kOrders; ++order) {
+  for (const std::uint64_t order : test::orders(20, 5)) {
     GuardedRun run(order);
     const Tensor number = full({}, 3);
     const Tensor y = there({8}, 2) * number;
@@ -117,7 +115,7 @@ TEST(Hazards, numbers_reach_kernels_by_value) {
 }
 
 TEST(Hazards, memory_is_free_when_the_streams_that_use_it_are_done) {
-  for (std::uint64_t order = 0; order < kOrders; ++order) {
+  for (const std::uint64_t order : test::orders(20, 5)) {
     GuardedRun run(order);
     {
       const Stream side(guarded_device(), "side");
@@ -135,7 +133,7 @@ TEST(Hazards, memory_is_free_when_the_streams_that_use_it_are_done) {
 }
 
 TEST(Hazards, copies_between_devices_and_zeros_are_work_of_streams) {
-  for (std::uint64_t order = 0; order < kOrders; ++order) {
+  for (const std::uint64_t order : test::orders(20, 5)) {
     GuardedRun run(order);
     {
       const Stream side(guarded_device(), "side");
@@ -187,7 +185,7 @@ TEST(Hazards, shape_errors_are_thrown_at_the_call) {
 }
 
 TEST(Hazards, backward_runs_on_the_stream_too) {
-  for (std::uint64_t order = 0; order < kOrders; ++order) {
+  for (const std::uint64_t order : test::orders(20, 5)) {
     GuardedRun run(order);
     Tensor x = there({64}, 3);
     x.set_requires_grad(true);
@@ -221,7 +219,7 @@ void wait_at_each_site(const Stream& a, const Stream& b) {
 TEST(Hazards, whichever_wait_is_left_out_the_clocks_miss_it) {
   const Stream a(guarded_device(), "a"), b(guarded_device(), "b");
   std::size_t most = 0;
-  for (std::uint64_t order = 0; order < kOrders; ++order) {
+  for (const std::uint64_t order : test::orders(20, 5)) {
     std::size_t waits = 0;
     {
       GuardedRun run(order);

@@ -47,7 +47,7 @@ TEST(OrderedCollectives, need_no_wait_on_the_host) {
 }
 
 TEST(OrderedCollectives, need_no_wait_on_a_device) {
-  for (std::uint64_t order = 0; order < 10; ++order) {
+  for (const std::uint64_t order : test::orders(10, 3)) {
     GuardedRun run(order);
     run_ranks(kRanks, [](Communicator& comm) {
       test::expect_sums_without_waiting(comm, guarded_device(comm.rank()));
@@ -85,7 +85,7 @@ std::size_t expect_every_wait_is_missed(std::uint64_t order, const Work& work) {
 
 TEST(OrderedCollectives, are_missed_by_the_clocks_whichever_wait_is_left_out) {
   std::size_t most = 0, most_of_collectives = 0;
-  for (std::uint64_t order = 0; order < 10; ++order) {
+  for (const std::uint64_t order : test::orders(10, 3)) {
     most = std::max(most, expect_every_wait_is_missed(order, [](auto& comm, const Device& device) {
                       static_cast<void>(test::sums_without_waiting(comm, device));
                     }));
@@ -215,7 +215,7 @@ TEST(OrderedCollectives, count_as_writes) {
 /// Nothing came of them, but the memory is not free before the work that they would have waited
 /// for.
 TEST(OrderedCollectives, hold_memory_for_others_where_they_never_began) {
-  for (std::uint64_t order = 0; order < 10; ++order) {
+  for (const std::uint64_t order : test::orders(10, 3)) {
     GuardedRun run(order);
     {
       const Stream side(guarded_device(), "side");

@@ -67,7 +67,7 @@ TEST(UnfinishedResults, tell_a_reader_on_the_host_who_is_missing) {
 }
 
 TEST(UnfinishedResults, tell_a_reader_on_a_device_who_is_missing) {
-  for (std::uint64_t order = 0; order < 5; ++order) {
+  for (const std::uint64_t order : test::orders(5, 2)) {
     for (const Read& read : {Read(read_on_the_host), Read(compute_from)}) {
       test::GuardedRun run(order);
       const auto body = [&](Communicator& comm) {

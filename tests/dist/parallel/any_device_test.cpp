@@ -90,18 +90,19 @@ Bits train_gpt(const Device& device, std::int64_t at_once, const Wrap& wrap) {
 template <class Optimizer>
 void expect_same_on_guarded_ranks() {
   const Bits expected = train_gpt<Optimizer>(Device{}, 0, [](nn::Module&) { return 0; });
-  for (std::uint64_t order = 0; order < 5; ++order) {
+  std::int64_t at_once = 0;  // all microbatches of a rank, or one
+  for (const std::uint64_t order : test::orders(5, 2)) {
     for (const int ranks : {2, 3}) {
       test::GuardedRun run(order);
-      const auto train = [](std::int64_t at_once, const auto& wrap) {
+      const auto train = [](std::int64_t microbatches, const auto& wrap) {
         const Device device = test::guarded_device(Context::current().rank);
-        return train_gpt<Optimizer>(device, at_once, wrap);
+        return train_gpt<Optimizer>(device, microbatches, wrap);
       };
-      const std::int64_t at_once = order % 2 == 0 ? 0 : 1;
       EXPECT_EQ(train_on_ranks(train, 4, ranks, at_once), expected)
           << ranks << " ranks, order " << order;
       EXPECT_EQ(run.reports(), Sentences{}) << ranks << " ranks, order " << order;
     }
+    at_once = 1 - at_once;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "support/command.h"
 #include "support/error_of.h"
 #include "support/simulated_file_system.h"
+#include "support/sweep.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::nn {
@@ -155,8 +156,9 @@ TEST(Hdf5File, FindsEveryFlippedByte) {
   example.contents.arrays.resize(4);
   example.contents.attributes.resize(1);
   write_array_file("a.h5", example.contents);
-  const std::uint64_t size = files.open("a.h5", {})->size();
-  for (std::uint64_t at = 0; at < size; ++at) {
+  const int size = static_cast<int>(files.open("a.h5", {})->size());
+  for (const int byte : test::sampled(size, size / 8)) {
+    const auto at = static_cast<std::uint64_t>(byte);
     const auto mask = static_cast<unsigned char>(1U << (at % 8));
     files.damage("a.h5", at, mask);
     EXPECT_THROW((void)open_array_file("a.h5"), IoError) << at;
