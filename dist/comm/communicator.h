@@ -21,8 +21,8 @@ struct CommBuffer {
   std::byte* data = nullptr;
   std::size_t nbytes = 0;
   std::shared_ptr<const void> owner;  ///< the memory lives as long as this
-  /// By rank: where that rank's memory of the same allocation lies for this process; null where it
-  /// cannot be reached. May be empty.
+  /// Where each rank's memory of the same allocation lies for this process; null where it cannot be
+  /// reached. May be empty.
   std::vector<std::byte*> peers{};
 };
 

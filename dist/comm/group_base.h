@@ -21,9 +21,10 @@ class GroupCore {
   /// What it does with operands that are known by address alone.
   [[nodiscard]] virtual Addresses addresses() const noexcept = 0;
   virtual Task start(const Collective&) = 0;
-  /// Asked by a rank that has heard of a failure and is about to give up the collective, which is
-  /// under way: whether another rank may come out of it well and rely on that all do. So it is with
-  /// barriers. What moves data fails: a rank that heard first may be writing to its memory again.
+  /// Whether another rank may come out of the collective well and rely on that all do: a rank asks
+  /// that has heard of a failure while it was under way, and gives it up where the answer is no. So
+  /// barriers end. What moves data fails: a rank that heard first may be writing to its memory
+  /// again.
   virtual bool must_end_well(const Collective&) = 0;
 };
 

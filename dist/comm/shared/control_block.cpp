@@ -27,11 +27,13 @@ class Carver {
 
 bool BarrierEnd::decide(std::uint64_t number, bool well) {
   std::uint64_t last = last_.load(std::memory_order_acquire);
-  while (last / 2 != number &&
-         !last_.compare_exchange_weak(last, number * 2 + (well ? 0 : 1), std::memory_order_acq_rel,
-                                      std::memory_order_acquire)) {
+  while (last / 2 < number) {
+    if (last_.compare_exchange_weak(last, number * 2 + (well ? 0 : 1), std::memory_order_acq_rel,
+                                    std::memory_order_acquire)) {
+      return well;
+    }
   }
-  return last / 2 == number ? last % 2 == 0 : well;
+  return last / 2 > number || last % 2 == 0;  // who gave a later one up came out of this one well
 }
 
 ControlBlock::ControlBlock(std::byte* memory, int members, int ranks)

@@ -1,7 +1,9 @@
 // A barrier ends well on all of its ranks or on none, whenever one of them hears of a failure.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -63,6 +65,21 @@ TEST(BarrierEnd, ThatOneRankSawIsThatOfWhoHearsOfAFailureFirst) {
   }
 }
 
+TEST(BarrierEnd, StaysThatOfABarrierBehindWhichTheNextOneIsGivenUp) {
+  TwoRanks ranks;
+  const Collective barrier;
+  Task first = ranks[0].start(barrier);
+  EXPECT_EQ(first.advance(), Task::Outcome::moved);
+  Task second = ranks[1].start(barrier);
+  ASSERT_EQ(second.advance(), Task::Outcome::done);
+  Task next = ranks[1].start(barrier);
+  EXPECT_EQ(next.advance(), Task::Outcome::moved);
+  EXPECT_FALSE(ranks[1].must_end_well(barrier));
+  ASSERT_TRUE(ranks[0].must_end_well(barrier));
+  EXPECT_EQ(first.advance(), Task::Outcome::done);
+  EXPECT_FALSE(ranks[1].must_end_well(barrier));
+}
+
 TEST(BarrierEnd, IsTheSameForAllWhoAskAtOnce) {
   BarrierEnd end;
   std::atomic<std::uint64_t> last{0};
@@ -84,25 +101,30 @@ TEST(BarrierEnd, IsTheSameForAllWhoAskAtOnce) {
 }
 
 TEST(BarrierEnd, IsTheSameOnAllRanksOfAGroupThatIsGivenUp) {
-  constexpr int kRanks = 4;
+  constexpr int kRanks = 4, kBarriers = 20;
   for (int round = 0; round < test::trials(2000, 200); ++round) {
     const auto world = make_loopback(kRanks);
-    std::atomic<int> well{0};
+    std::array<std::atomic<int>, kBarriers> well{};
     std::vector<std::thread> threads;
     for (int rank = 0; rank < kRanks; ++rank) {
       threads.emplace_back([&, rank] {
         try {
-          barrier(*world[static_cast<std::size_t>(rank)]).wait();
-          ++well;
+          for (int i = 0; i < kBarriers; ++i) {
+            barrier(*world[static_cast<std::size_t>(rank)]).wait();
+            ++well[i];
+          }
         } catch (const CommError&) {
         }
       });
     }
+    std::this_thread::sleep_for(std::chrono::microseconds(round % 50));
     world[0]->abort(std::make_exception_ptr(CommError("given up")));
     for (std::thread& thread : threads) {
       thread.join();
     }
-    EXPECT_TRUE(well == 0 || well == kRanks) << well << " of " << kRanks;
+    for (const std::atomic<int>& of_barrier : well) {
+      EXPECT_TRUE(of_barrier == 0 || of_barrier == kRanks) << of_barrier << " of " << kRanks;
+    }
   }
 }
 
