@@ -26,6 +26,12 @@ std::vector<std::int64_t> of_all_ranks(Communicator& comm, std::int64_t mine) {
 
 }  // namespace
 
+std::optional<int> first_rank_where(Communicator& comm, bool holds) {
+  const std::vector<std::int64_t> all = of_all_ranks(comm, holds ? 1 : 0);
+  const auto first = std::ranges::find(all, 1);
+  return first == all.end() ? std::nullopt : std::optional(static_cast<int>(first - all.begin()));
+}
+
 void choose_common_numerics(Communicator& comm) {
   for (const NumericsFact* fact : chosen_numerics_facts()) {
     const std::vector<std::string> options = fact->choice().options();
@@ -50,17 +56,16 @@ std::function<void()> numerics_of_run(Communicator& comm, const std::string& nam
   const auto found =
       std::ranges::find_if(facts, [&](const NumericsFact* fact) { return fact->name() == name; });
   const bool open = found != facts.end() && !(*found)->choice().setting->is_given();
-  if (std::ranges::min(of_all_ranks(comm, open ? 1 : 0)) == 0) {
+  if (first_rank_where(comm, !open)) {
     return nullptr;
   }
   const std::vector<std::string> options = (*found)->choice().options();
   const bool lacks = place_of(options, value) == std::ssize(options);
-  const std::vector<std::int64_t> lacking = of_all_ranks(comm, lacks ? 1 : 0);
-  const auto first = std::ranges::find(lacking, 1);
-  check<Unsupported>(first == lacking.end(), name, ": the run began with ", value,
-                     ", which the CPU of rank ", first - lacking.begin(), " lacks; ",
-                     (*found)->choice().setting->name(), "=", options.back(),
-                     " goes on with other bits");
+  if (const std::optional<int> rank = first_rank_where(comm, lacks)) {
+    fail<Unsupported>(name, ": the run began with ", value, ", which the CPU of rank ",
+                      comm.world_rank(*rank), " lacks; ", (*found)->choice().setting->name(), "=",
+                      options.back(), " goes on with other bits");
+  }
   return [fact = *found, value] { fact->choice().choose(value); };
 }
 

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <tessera/dist/comm/communicator.h>
 
 namespace tessera::dist {
+
+/// The first rank of those where `holds` is true; none where it is nowhere. Collective.
+[[nodiscard]] std::optional<int> first_rank_where(Communicator& comm, bool holds);
 
 /// Every fact that can be chosen (the instruction set) becomes the best that all ranks have; said
 /// in the log where that is less than some rank's. Collective.

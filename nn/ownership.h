@@ -42,9 +42,12 @@ class Ownership {
   [[nodiscard]] virtual ElementRange own_range(const Slot& slot) const = 0;
   /// From now on one rank owns all of `slot`, the others nothing of it. The same call on all ranks.
   virtual void assign_owner(const Slot& slot) = 0;
-  /// Memory for optimizer state of `slot`, of `shape` (of the parameter's size at most), zeroed. On
-  /// ranks that share memory it is one tensor for all of them, of which each writes its own range.
-  [[nodiscard]] virtual Tensor make_state(const Slot& slot, const Shape& shape) = 0;
+  /// Memory for optimizer state of `slot`, of `shape` (of the parameter's size at most). It begins
+  /// as `values`, which are whole on every rank, or, where they are undefined, as zeros. On ranks
+  /// that share memory it is one tensor for all of them, of which each writes its own range.
+  /// Collective.
+  [[nodiscard]] virtual Tensor make_state(const Slot& slot, const Shape& shape,
+                                          const Tensor& values) = 0;
   /// Brings optimizer state together: afterwards the first rank of each host holds all of it.
   /// Collective.
   virtual void gather_states() = 0;

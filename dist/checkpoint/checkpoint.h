@@ -19,7 +19,8 @@ inline constexpr std::int64_t kCheckpointFormat = 1;
 
 /// Makes DIR/step-N hold `contents`, durable when it returns; a step that is there is replaced, and
 /// whenever the process or the power dies the old or the new one is there. Throws IoError when the
-/// disk fails or is full: then nothing new is visible and the old step is as it was.
+/// disk fails or is full: then nothing new is visible and the old step is as it was, unless it was
+/// the directory itself that could not be written through: then either may be what is visible.
 void save_checkpoint(const std::string& directory, std::int64_t step,
                      nn::ArrayFileContents contents);
 

@@ -199,12 +199,13 @@ std::vector<std::function<void()>> TrainingCheckpoint::compare_bits() const {
     const auto same = [&label = name](const auto& fact) { return fact.first == label; };
     const auto found = std::ranges::find_if(now, same);
     const std::string after = found == now.end() ? std::string("none") : found->second;
-    if (after == before) {
+    const std::optional<int> other = first_rank_where(comm_, after != before);
+    if (!other) {
       continue;
     }
     if (auto choice = numerics_of_run(comm_, name, before)) {
       choices.push_back(std::move(choice));
-    } else if (comm_.rank() == 0) {
+    } else if (comm_.rank() == *other) {
       log_warning(file_,
                   ": weights will not be those of an uninterrupted run to the last bit: ", name,
                   " was ", before, ", now ", after);

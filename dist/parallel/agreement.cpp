@@ -77,8 +77,9 @@ void require_agreement(Communicator& comm, const std::string& what, const Facts&
   while (i < first.size() && i < second.size() && first[i] == second[i]) {
     ++i;
   }
-  fail<Disagreement>(what, ": ranks differ; rank 0 has ", describe(first, i), ", rank ",
-                     other - texts.begin(), " has ", describe(second, i));
+  fail<Disagreement>(what, ": ranks differ; rank ", comm.world_rank(0), " has ", describe(first, i),
+                     ", rank ", comm.world_rank(static_cast<int>(other - texts.begin())), " has ",
+                     describe(second, i));
 }
 
 std::uint64_t fingerprint_of(const Facts& facts) {

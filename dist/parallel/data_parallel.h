@@ -23,8 +23,10 @@ struct DataParallelOptions {
 ///
 /// Between steps parts of the model may be frozen, unfrozen, replaced and added, on every rank
 /// alike: the next backward carries it through. The parts keep what is returned; where all of them
-/// may be replaced, keep it yourself. Gradient hooks and `grad` see the mean over the
-/// global batch; `grad` lies in memory that the next step's passes write to, so copy what you keep.
+/// may be replaced, keep it yourself. A model that is data parallel already may be made so again,
+/// or as a part of another one: all ranks of before take part in it. Gradient hooks and `grad` see
+/// the mean over the global batch; `grad` lies in memory that the next step's passes write to, so
+/// copy what you keep.
 ///
 /// Throws Disagreement naming ranks and parameter when the ranks' models differ, InvalidArgument
 /// when the grain does not fit the ranks, a parameter has a gradient already or is another data

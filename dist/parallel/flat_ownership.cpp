@@ -125,9 +125,9 @@ void FlatOwnership::assign_owner(const nn::Slot& slot) {
   });
 }
 
-Tensor FlatOwnership::make_state(const nn::Slot& slot, const Shape& shape) {
+Tensor FlatOwnership::make_state(const nn::Slot& slot, const Shape& shape, const Tensor& values) {
   const BucketEntry& entry = entry_of(slot);
-  return states_.make(space(), entry.alive, location_of(entry), shape);
+  return states_.make(space(), entry.alive, location_of(entry), shape, values);
 }
 
 /// Nobody reads old weights any more: all ranks have shared the norm.

@@ -35,11 +35,15 @@ class FlatOwnership final : public nn::Ownership {
   [[nodiscard]] bool keeps(const nn::Slot& slot) const { return slot.ownership.get() == this; }
   /// Whether all that it keeps is among `parameters`.
   [[nodiscard]] bool lies_within(const std::vector<nn::Parameter>& parameters) const;
+  /// Makes the optimizer state that it keeps whole on every rank, as where another one is to keep
+  /// it. Collective.
+  void complete_states() const { states_.complete(space()); }
   void set_buffers(std::vector<std::weak_ptr<nn::Slot>> buffers) { buffers_ = std::move(buffers); }
 
   [[nodiscard]] nn::ElementRange own_range(const nn::Slot& slot) const override;
   void assign_owner(const nn::Slot& slot) override;
-  [[nodiscard]] Tensor make_state(const nn::Slot& slot, const Shape& shape) override;
+  [[nodiscard]] Tensor make_state(const nn::Slot& slot, const Shape& shape,
+                                  const Tensor& values) override;
   void gather_states() override { states_.gather(space()); }
   void all_gather_parameters(const Tensor& updated) override;
   void wait_for_parameters() override;

@@ -7,6 +7,7 @@
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/base/error.h>
+#include <tessera/core/base/loop.h>
 #include <tessera/dist/parallel/finish_gradients.h>
 #include <tessera/dist/parallel/sparse_exchange.h>
 #include <tessera/dist/parallel/used_parameters.h>
@@ -44,8 +45,15 @@ void GradientReducer::begin_backward() {
   backward_ = current_backward();
   const bool failed = !std::exchange(completed_, false);
   when_backward_is_over([this] { settle_gradients(); }, [this] { restore_gradients(); });
+  const bool evaluates = !failed && evaluates_in_step(passes_.step());
   if (passes_.enter() == PassSequence::Entered::first || failed) {
+    if (evaluates) {
+      check_drops_no_pass();
+    }
     forget_step();
+  }
+  if (Context::current().pass.training) {
+    trains_in_ = Context::current().loop;
   }
   check_no_pass_is_lost();
   agree();
@@ -57,6 +65,28 @@ void GradientReducer::begin_backward() {
   }
   if (Context::current().pass.last) {
     begin_last_pass();
+  }
+}
+
+/// Whether the backward that begins is of an evaluation in a pass of the training step that the
+/// latest ones were of.
+bool GradientReducer::evaluates_in_step(std::uint64_t step) const {
+  const Context& context = Context::current();
+  const Loop* loop = context.loop.get();
+  return !context.pass.training && loop != nullptr && loop->lies_in_outer() &&
+         !loop->is_repeated() &&  // which is refused by itself
+         loop->outer == trains_in_.lock() && loop->outer->step == step;
+}
+
+/// A step of its own begins in the midst of another one.
+void GradientReducer::check_drops_no_pass() {
+  for (const ReducedParameter& parameter : model_.parameters()) {
+    check<Unsupported>(!parameter.sums.has_any(),
+                       "data_parallel: the backward of an evaluation inside a training step would "
+                       "drop what earlier passes of the step brought to ",
+                       parameter.name,
+                       "; evaluate behind this model's backward in the step's last pass, or take "
+                       "gradients by grad()");
   }
 }
 

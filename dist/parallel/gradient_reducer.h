@@ -56,6 +56,8 @@ class GradientReducer final : public std::enable_shared_from_this<GradientReduce
   [[nodiscard]] double take_counts(const PassCounts& counts);
 
  private:
+  [[nodiscard]] bool evaluates_in_step(std::uint64_t step) const;
+  void check_drops_no_pass();
   void forget_step();
   void restore_gradients() noexcept;
   void settle_gradients() noexcept;
@@ -82,6 +84,7 @@ class GradientReducer final : public std::enable_shared_from_this<GradientReduce
   std::uint64_t backward_ = 0;
   bool completed_ = true;  ///< the latest backward did not throw
   PassSequence passes_;
+  std::weak_ptr<const Loop> trains_in_;  ///< the loop of the latest backward that trained
 };
 
 }  // namespace tessera::dist

@@ -72,10 +72,16 @@ std::size_t OptimizerMemory::free_number(Communicator& comm, const std::weak_ptr
 }
 
 Tensor OptimizerMemory::make(const FlatSpace& space, const std::weak_ptr<nn::Slot>& slot,
-                             const FlatLocation& location, const Shape& shape) {
+                             const FlatLocation& location, const Shape& shape,
+                             const Tensor& values) {
   const std::size_t number = free_number(space.comm, slot);
   const Tensor state = memory(space, number).at(location.offset, shape);
-  fill_(own_part(state, location), 0.0);
+  const Tensor own = own_part(state, location);
+  if (values.defined()) {
+    own.copy_(own_part(values, location));
+  } else {
+    fill_(own, 0.0);
+  }
   given_.push_back({slot, number, state});
   return state;
 }

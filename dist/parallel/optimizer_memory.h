@@ -39,10 +39,11 @@ struct FlatLocation {
 /// Flat memory, laid out as the parameters are, of which every rank fills its own part.
 class OptimizerMemory {
  public:
-  /// The next state of a slot, which lies at `location`, zeroed where it is this rank's. It takes
-  /// the memory of one that no rank uses any more, as of an optimizer that is gone. Collective.
+  /// The next state of a slot, which lies at `location`: where it is this rank's, `values`, or
+  /// zeros where these are undefined. It takes the memory of one that no rank uses any more, as of
+  /// an optimizer that is gone. Collective.
   [[nodiscard]] Tensor make(const FlatSpace& space, const std::weak_ptr<nn::Slot>& slot,
-                            const FlatLocation& location, const Shape& shape);
+                            const FlatLocation& location, const Shape& shape, const Tensor& values);
   /// Brings everything to the first rank of the host. Collective.
   void gather(const FlatSpace& space) const;
   /// Brings everything to every rank of the host: who owns what may change then. Collective.

@@ -40,6 +40,26 @@ void check_kept_alone(const std::vector<nn::Parameter>& parameters, const FlatOw
   }
 }
 
+/// Other reducers' optimizer state, of which this rank has its part alone, becomes whole before
+/// another one takes their place. Collective.
+void complete_states_of_others(const std::vector<nn::Parameter>& parameters,
+                               const FlatOwnership& own) {
+  const FlatOwnership* done = &own;
+  for (const nn::Parameter& p : parameters) {
+    const auto* other = dynamic_cast<const FlatOwnership*>(p.slot()->ownership.get());
+    if (other != nullptr && other != &own && other != done) {
+      other->complete_states();
+      done = other;
+    }
+  }
+}
+
+bool is_among(const ReducedParameter& parameter, const std::vector<nn::Parameter>& parameters) {
+  const nn::SlotPtr slot = parameter.entry.alive.lock();
+  return slot != nullptr &&
+         std::ranges::any_of(parameters, [&](const auto& p) { return p.slot() == slot; });
+}
+
 /// Whether a dense `x` lies in the memory of `value`; strided ones may take turns there.
 bool shows(const Tensor& x, const Tensor& value) {
   return x.defined() && x.get().storage != nullptr && x.get().storage == value.get().storage &&
@@ -127,14 +147,22 @@ void ReducedModel::follow(const nn::Module& model) {
   check_kept_alone(model.parameters(), ownership_);
   const std::vector<nn::Parameter> parameters = parameters_to_keep(model);
   const auto known = [this](const nn::Parameter& p) { return lies_here(*p.slot()); };
-  if (!gradients_.flat || !std::ranges::all_of(parameters, known)) {
+  const auto stays = [&](const ReducedParameter& p) { return is_among(p, parameters); };
+  if (!gradients_.flat || !std::ranges::all_of(parameters, known) ||
+      !std::ranges::all_of(parameters_, stays)) {
     check_shown_nowhere(model, parameters);
+    complete_states_of_others(parameters, ownership_);
     lay_out(parameters);
   }
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    keep(i, parameters);
+    keep(i);
   }
-  newcomers_.clear();
+  for (const Tensor& value : std::exchange(newcomers_, {})) {
+    const auto is_its = [&](const auto& p) { return &p.value.get() == &value.get(); };
+    if (std::ranges::none_of(parameters_, is_its)) {  // it left before its first gradient
+      retire_sink(value);
+    }
+  }
   take_buffers(model);
   limit_passes(model, comm_.rank());
   watched_.accept();
@@ -203,17 +231,10 @@ void ReducedModel::make_parameters(const std::vector<Bucket>& buckets) {
   }
 }
 
-/// What has a place takes part while it is trained and in the model.
-void ReducedModel::keep(std::size_t index, const std::vector<nn::Parameter>& parameters) {
+/// What has a place takes part while it is trained.
+void ReducedModel::keep(std::size_t index) {
   ReducedParameter& parameter = parameters_[index];
   const nn::SlotPtr slot = parameter.entry.alive.lock();
-  const bool in_model = slot != nullptr && std::ranges::any_of(parameters, [&](const auto& p) {
-                          return p.slot() == slot;
-                        });
-  if (!in_model) {
-    parameter.trained = parameter.agreed = false;
-    return let_go(parameter);
-  }
   slot->ownership = shared_ownership();
   if (sink_of(parameter.value, reducer_) == nullptr) {
     leaf_of(parameter.value).sink = std::make_shared<ReducerSink>(reducer_);

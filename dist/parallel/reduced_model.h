@@ -33,7 +33,7 @@ class ReducedModel {
   [[nodiscard]] const GradientMemory& gradients() const { return gradients_; }
 
   /// Takes the model as it is now, on which the ranks agree: lays its parameters out anew where
-  /// some are new, and keeps to those that are trained. Collective.
+  /// some are new or have left, and keeps to those that are trained. Collective.
   void follow(const nn::Module& model);
   /// When a backward begins: looks at the model, and gives parameters that came to it sinks, as
   /// their first gradients have to come here too.
@@ -54,7 +54,7 @@ class ReducedModel {
   [[nodiscard]] bool lies_here(const nn::Slot& slot) const;
   void lay_out(const std::vector<nn::Parameter>& parameters);
   void make_parameters(const std::vector<Bucket>& buckets);
-  void keep(std::size_t index, const std::vector<nn::Parameter>& parameters);
+  void keep(std::size_t index);
   void set_trained(std::size_t index, bool trained);
   void let_go(const ReducedParameter& parameter);
   void retire_sink(const Tensor& value);

@@ -16,7 +16,7 @@ struct ReducedParameter {
   std::string name;
   Tensor value;  ///< the slot's, while the ranks agree on it
   MicrobatchSums sums;
-  bool trained = true;  ///< else frozen, or out of the model: it takes no part
+  bool trained = true;  ///< else frozen: it takes no part
   bool agreed = true;   ///< `trained`, as the ranks agreed on it
 
   // Of the backward under way:

@@ -1,9 +1,6 @@
-// The order in which contributions are added: one balanced binary tree over microbatch indices.
-//
-// Floating-point addition is not associative, so "the same bits on any number of ranks" needs one
-// order that every layout can follow. The tree over [0, G), G a power of two, is it: a rank that
-// owns an aligned block sums its subtree alone, and ranks combine subtree roots as if one process
-// had summed everything.
+// How ranks share out the tree of sums over microbatches (core/base/tree.h): a rank that owns an
+// aligned block of [0, G), G a power of two, sums its subtree alone, and ranks combine the roots of
+// subtrees as if one process had summed everything.
 #pragma once
 
 #include <cstdint>

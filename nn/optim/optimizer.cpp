@@ -133,7 +133,8 @@ void Optimizer::check_known(const nn::Slot& slot) const {
   }
 }
 
-/// Options may have changed what is kept since the last step, and casts its dtype.
+/// Options may have changed what is kept since the last step, and casts its dtype. What this
+/// process makes alone it keeps alone until the ranks take it over.
 void Optimizer::ensure_state(Item& item) const {
   const CategoryScope category(MemoryCategory::optimizer);
   const nn::SlotPtr& slot = item.slot;
@@ -142,14 +143,42 @@ void Optimizer::ensure_state(Item& item) const {
   for (Tensor& state : item.state) {
     if (state.dtype() != slot->value.dtype()) {
       state = cast(state, slot->value.dtype());
+      item.state_made_by.reset();
     }
   }
-  for (std::size_t i = item.state.size(); i < kinds.size(); ++i) {
-    item.state.push_back(slot->ownership != nullptr
-                             ? slot->ownership->make_state(*slot, kinds[i].shape)
-                             : zeros(kinds[i].shape, {.dtype = slot->value.dtype(),
-                                                      .device = slot->value.device()}));
+  if (item.state.empty()) {
+    item.state_made_by = slot->ownership;
   }
+  const bool shared = slot->ownership != nullptr && is_made_by_owner(item);
+  for (std::size_t i = item.state.size(); i < kinds.size(); ++i) {
+    if (!shared) {
+      item.state_made_by.reset();
+    }
+    item.state.push_back(shared ? slot->ownership->make_state(*slot, kinds[i].shape, {})
+                                : zeros(kinds[i].shape, {.dtype = slot->value.dtype(),
+                                                         .device = slot->value.device()}));
+  }
+}
+
+/// Whether the ranks that train the parameter keep its state; true where this process is alone.
+bool Optimizer::is_made_by_owner(const Item& item) {
+  const std::shared_ptr<nn::Ownership>& owner = item.slot->ownership;
+  return !item.state_made_by.owner_before(owner) && !owner.owner_before(item.state_made_by);
+}
+
+/// Takes state into the ranks' memory that another one kept, or this process alone, as where it was
+/// loaded before the model was made data parallel. Collective.
+void Optimizer::share_state(Item& item) const {
+  ensure_state(item);
+  const nn::SlotPtr& slot = item.slot;
+  if (slot->ownership == nullptr || is_made_by_owner(item)) {
+    return;
+  }
+  const CategoryScope category(MemoryCategory::optimizer);
+  for (Tensor& state : item.state) {
+    state = slot->ownership->make_state(*slot, state.shape(), state);
+  }
+  item.state_made_by = slot->ownership;
 }
 
 /// What `work` is updated by and of; takes the gradient out of it.
@@ -188,7 +217,7 @@ void Optimizer::update_all(std::vector<ParameterUpdate>& work) {
   const TraceRange trace("update", "optimizer");
   std::map<Batch, std::vector<StepTensors>> batches;
   for (ParameterUpdate& w : work) {
-    ensure_state(*w.item);
+    share_state(*w.item);
     if (w.own.count > 0) {
       std::vector<StepTensors>& batch = batches[{w.item->group, w.item->steps + 1, w.ownership}];
       batch.reserve(work.size());  // mostly all are in one

@@ -107,6 +107,7 @@ class Optimizer {
     std::size_t group = 0;
     std::int64_t steps = 0;     ///< updates made
     std::vector<Tensor> state;  ///< one per kind, empty until the first update
+    std::weak_ptr<const nn::Ownership> state_made_by = {};  ///< empty: this process alone
   };
   /// One of the tensors that are kept for a parameter; the name is a literal.
   struct StateKind {
@@ -139,6 +140,7 @@ class Optimizer {
 
  private:
   struct ParameterUpdate;  // a parameter that has a gradient
+  struct SomeWeights;      // which of them a step compares
   /// The calls of `step` in the passes of one training step.
   struct CallsInPasses {
     PassSequence passes;
@@ -164,6 +166,7 @@ class Optimizer {
   void check_alike_in_passes();
   void check_called_in_passes(PassSequence::Entered entered);
   [[nodiscard]] std::uint64_t step_fingerprint(const std::vector<ParameterUpdate>& work) const;
+  [[nodiscard]] SomeWeights some_weights(const std::vector<ParameterUpdate>& work) const;
   [[nodiscard]] nn::Facts step_facts(const std::vector<ParameterUpdate>& work) const;
   [[nodiscard]] StepResult judge(const std::vector<ParameterUpdate>& work,
                                  const std::vector<double>& squares) const;
@@ -173,6 +176,8 @@ class Optimizer {
   StepResult end_step(const std::vector<nn::Ownership*>& ownerships, StepResult result);
   void consume(const std::vector<nn::Ownership*>& ownerships);
   void ensure_state(Item& item) const;
+  [[nodiscard]] static bool is_made_by_owner(const Item& item);
+  void share_state(Item& item) const;
   [[nodiscard]] StepTensors own_tensors(ParameterUpdate& work) const;
   using Matched = std::vector<std::pair<Item*, std::vector<Tensor>>>;
   using Numbers = std::map<std::string, double>;

@@ -203,7 +203,7 @@ void Optimizer::load_state(const OptimizerState& state) {
   std::vector<nn::detail::Write> writes;
   for (auto& [item, tensors] : found) {
     if (!tensors.empty()) {
-      ensure_state(*item);
+      share_state(*item);
     }
     for (std::size_t i = 0; i < item->state.size(); ++i) {
       const Tensor& into = item->state[i];

@@ -1,4 +1,5 @@
 // What ranks that take a step together must have in common.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -13,6 +14,7 @@
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/tensor/transfer.h>
 #include <tessera/nn/behind_step.h>
+#include <tessera/nn/optim/flat_range.h>
 #include <tessera/nn/optim/parameter_update.h>
 #include <tessera/nn/tree/class_info.h>
 
@@ -133,6 +135,33 @@ void Optimizer::check_alike_in_passes() {
   ++calls_.in_pass;
 }
 
+/// A few weights, others in each step, of the parameter that is updated `number`-th; none where no
+/// ranks, or several sets of them, train the parameters, or a device would have to be waited for.
+/// By their hash it comes out what one rank alone did to its weights or to what updates them:
+/// between hosts, each of which updates all of them, nothing would put it right.
+struct Optimizer::SomeWeights {
+  std::size_t number = 0;
+  nn::ElementRange range;
+};
+
+Optimizer::SomeWeights Optimizer::some_weights(const std::vector<ParameterUpdate>& work) const {
+  constexpr std::int64_t kCompared = 4096;  // some microseconds' work
+  if (work.empty() || ownerships().size() != 1) {
+    return {};
+  }
+  const auto parameters = static_cast<std::int64_t>(work.size());
+  const std::int64_t number = steps_ % parameters;
+  const ParameterUpdate& chosen = work[static_cast<std::size_t>(number)];
+  const std::int64_t numel = chosen.value.numel();
+  if (chosen.ownership == nullptr || !chosen.value.device().is_cpu() || numel == 0) {
+    return {};
+  }
+  const std::int64_t runs = (numel + kCompared - 1) / kCompared;
+  const std::int64_t first = steps_ / parameters % runs * kCompared;
+  return {.number = static_cast<std::size_t>(number),
+          .range = {first, std::min(kCompared, numel - first)}};
+}
+
 /// Changes with everything that `step_facts` names.
 std::uint64_t Optimizer::step_fingerprint(const std::vector<ParameterUpdate>& work) const {
   std::uint64_t hash = mix(options_hash(), static_cast<std::uint64_t>(steps_));
@@ -142,6 +171,9 @@ std::uint64_t Optimizer::step_fingerprint(const std::vector<ParameterUpdate>& wo
   for (const ParameterUpdate& w : work) {
     hash = mix(hash, static_cast<std::uint64_t>(w.item - items_.data()));
     hash = mix(hash, hash_of_given(w.item->slot->value, w.gradient));
+  }
+  if (const SomeWeights some = some_weights(work); some.range.count > 0) {
+    hash = mix(hash, hash_elements(flat_range(work[some.number].value.detach(), some.range)));
   }
   return mix(hash, nn::hash_of_assigned(nn::assigned_behind_step()));
 }
@@ -169,6 +201,13 @@ nn::Facts Optimizer::step_facts(const std::vector<ParameterUpdate>& work) const 
     facts.emplace_back(item.slot->name,
                        tessera::detail::concat("group ", item.group, ", ", item.steps, " updates, ",
                                                gradients[i]));
+  }
+  if (const SomeWeights some = some_weights(work); some.range.count > 0) {
+    const ParameterUpdate& w = work[some.number];
+    facts.emplace_back(
+        tessera::detail::concat("values of ", w.item->slot->name, " from element ",
+                                some.range.first, " on"),
+        tessera::detail::concat("hash ", hash_elements(flat_range(w.value.detach(), some.range))));
   }
   for (auto& fact : nn::assigned_behind_step()) {
     facts.push_back(std::move(fact));

@@ -34,7 +34,7 @@ TEST(MemoryOverMpi, OptimizerStateTakesTheRanksOwnPartAlone) {
   const auto model = nn::make<Wide>();
   const auto reducer = data_parallel(*model, world.communicator(), {.grain = 8});
   const nn::Slot& slot = *model->weight.slot();
-  const Tensor state = reducer->ownership().make_state(slot, slot.shape);
+  const Tensor state = reducer->ownership().make_state(slot, slot.shape, {});
   const nn::ElementRange own = reducer->ownership().own_range(slot);
   std::fill_n(state.data<float>() + own.first, own.count, 1.0F);
   const std::int64_t pages = own.count * 4 / sysconf(_SC_PAGESIZE);

@@ -41,17 +41,19 @@ struct Stretch {
   std::int64_t steps = 0;  ///< in all
   bool resume = false;
   std::string folder;
-  bool apart = false;  ///< each child of the model has a reducer of its own
+  bool apart = false;           ///< each child of the model has a reducer of its own
+  bool restored_first = false;  ///< before the model is made data parallel
+  bool again = false;           ///< made data parallel anew, with other buckets, behind each step
 };
 
 using Reducers = std::vector<std::shared_ptr<GradientReducer>>;
 
 Reducers reducers_of(TokenModel& model, Communicator& comm, const Stretch& stretch,
-                     std::int64_t grain) {
+                     std::int64_t grain, std::size_t bucket = 0) {
   const std::shared_ptr<Communicator> ranks(&comm, [](Communicator*) {});
   Reducers reducers;
   if (!stretch.apart) {
-    reducers.push_back(data_parallel(model, ranks, {.grain = grain}));
+    reducers.push_back(data_parallel(model, ranks, {.grain = grain, .buckets = {.bytes = bucket}}));
     return reducers;
   }
   for (const auto& [name, child] : model.named_children()) {
@@ -69,15 +71,24 @@ Values train_stretch(Communicator& comm, const Stretch& stretch) {
   data::DataLoader loader(
       data::TokenWindows(text(), {.context = 6, .vocab = kVocab}),
       {.batch_size = 8, .shuffle = true, .join_epochs = true, .steps = stretch.steps, .grain = 4});
-  const Reducers reducers = reducers_of(*model, comm, stretch, loader.grain());
+  Reducers reducers;
+  if (!stretch.restored_first) {
+    reducers = reducers_of(*model, comm, stretch, loader.grain());
+  }
   Kind optimizer(model->parameters(), {.lr = 0.1});
   const TrainingRun run{*model, optimizer, loader, {}};
   if (stretch.resume) {
     TrainingCheckpoint(stretch.folder, std::nullopt, comm).restore(run);
   }
+  if (stretch.restored_first) {
+    reducers = reducers_of(*model, comm, stretch, loader.grain());
+  }
   for (auto& [x, y] : loader) {
     model(x, y).backward();
-    optimizer.step();
+    if (optimizer.step().ended && stretch.again) {
+      const std::size_t bucket = std::size_t{64} << (2 * Context::current().step);
+      reducers = reducers_of(*model, comm, stretch, loader.grain(), bucket);
+    }
   }
   EXPECT_EQ(save_training(stretch.folder, stretch.steps, run, comm), std::nullopt);
   return values_of(*model);
@@ -113,6 +124,37 @@ void expect_resumes_on_any_ranks() {
 TEST(TrainingState, goes_on_with_the_same_bits_on_other_ranks) {
   expect_resumes_on_any_ranks<optim::AdamW>();
   expect_resumes_on_any_ranks<optim::Adafactor>();  // whose states are smaller than parameters
+}
+
+/// From two steps on one rank over a third one on `ranks`, where who keeps the optimizer's state
+/// changes, to the last one on one rank.
+template <class Kind>
+Values train_over(int ranks, Stretch between) {
+  const testing_support::TemporaryFolder folder;
+  static_cast<void>(train_on<Kind>(2, {.steps = 2, .folder = folder.path()}));
+  between.steps = 3;
+  between.resume = true;
+  between.folder = folder.path();
+  static_cast<void>(train_on<Kind>(ranks, between));
+  return train_on<Kind>(1, {.steps = 4, .resume = true, .folder = folder.path()});
+}
+
+template <class Kind>
+void expect_states_find_their_keepers() {
+  const testing_support::TemporaryFolder whole;
+  const Values expected = train_on<Kind>(1, {.steps = 4, .folder = whole.path()});
+  for (const int ranks : {1, 2, 3, 4}) {
+    EXPECT_EQ(train_over<Kind>(ranks, {.restored_first = true}), expected) << ranks << " ranks";
+    EXPECT_EQ(train_over<Kind>(ranks, {.again = true}), expected) << ranks << " ranks, again";
+    const testing_support::TemporaryFolder folder;
+    EXPECT_EQ(train_on<Kind>(ranks, {.steps = 4, .folder = folder.path(), .again = true}),
+              expected);
+  }
+}
+
+TEST(TrainingState, is_saved_whole_whoever_kept_it_before) {
+  expect_states_find_their_keepers<optim::AdamW>();
+  expect_states_find_their_keepers<optim::Adafactor>();
 }
 
 TEST(TrainingState, of_models_that_are_reduced_apart_is_saved_whole) {
@@ -155,7 +197,7 @@ TEST(TrainingState, goes_on_with_the_same_bits_on_another_device) {
   const testing_support::TemporaryFolder whole;
   const Device there = test::guarded_device();
   const Values expected = train_alone(Device{}, {.steps = 4, .folder = whole.path()});
-  for (std::uint64_t order = 0; order < 5; ++order) {
+  for (const std::uint64_t order : test::orders(5, 2)) {
     for (const auto& [before, after] : {std::pair{there, Device{}}, std::pair{Device{}, there}}) {
       test::GuardedRun guarded(order);
       {

@@ -117,7 +117,7 @@ TEST(AllGatherParameters, memory_of_the_ranks_is_counted) {
     const auto model = nn::make<Wide>();
     const auto reducer = data_parallel(*model, {&comm, [](Communicator*) {}}, {.grain = 8});
     const Tensor state =
-        reducer->ownership().make_state(*model->weight.slot(), model->weight.shape());
+        reducer->ownership().make_state(*model->weight.slot(), model->weight.shape(), {});
     const MemoryStats now = memory_stats();
     const auto least = static_cast<std::size_t>(model->parameter_count()) * sizeof(float);
     for (const MemoryCategory category :

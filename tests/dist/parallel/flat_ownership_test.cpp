@@ -64,7 +64,7 @@ struct Owners {
   }
   /// State of `p`, of which this rank has written its own elements.
   [[nodiscard]] Tensor make_written(const nn::Parameter& p, float begin) {
-    const Tensor state = ownership->make_state(*p.slot(), p.shape());
+    const Tensor state = ownership->make_state(*p.slot(), p.shape(), {});
     const nn::ElementRange own = range_of(p);
     if (own.count > 0) {
       const Tensor part = optim::flat_range(state, own);
@@ -182,7 +182,7 @@ TEST(FlatOwnership, moves_values_and_states_where_parameters_are_laid_out_anew) 
       const std::vector<float> values = m.wide.value().to_vector<float>();
       const Tensor wide = m.wide.value(), state = owners.make_written(m.wide, 1);
       const Tensor other = owners.make_written(m.odd, 2);
-      const Tensor small = owners.ownership->make_state(*m.last.slot(), {1});
+      const Tensor small = owners.ownership->make_state(*m.last.slot(), {1}, {});
       owners.ownership->assign_owner(*m.last.slot());
       const bool owns_last = owners.range_of(m.last).count > 0;
       if (owns_last) {

@@ -117,6 +117,43 @@ TEST(LoopsInLoops, evaluations_in_a_pass_may_not_add_to_parameters) {
   expect_same_bits_or_refusal(train, kGrain, {2, 4}, "once in each of the step's passes");
 }
 
+TEST(LoopsInLoops, evaluations_behind_one_models_step_may_not_drop_anothers_passes) {
+  const auto train = with_a_pair([](Pair& p, std::int64_t at_once) {
+    Rows loader = rows(64, at_once);
+    for (auto& [x] : loader) {
+      square(p.a(x) - x).backward();
+      if (p.of_a.step().ended) {
+        Rows inner = evaluated(at_once);
+        for (auto& [u] : inner) {
+          square(p.b->first(u)).backward();
+        }
+        p.b->zero_grad();
+      }
+      square(p.b(x) - x).backward();
+      p.of_b.step();
+    }
+  });
+  expect_same_bits_or_refusal(train, kGrain, {2, 4}, "would drop what earlier passes");
+}
+
+/// Of several passes, behind the model's own step.
+TEST(LoopsInLoops, evaluations_behind_a_step_may_run_several_backwards) {
+  const auto train = with_a_pair([](Pair& p, std::int64_t at_once) {
+    Rows loader = rows(64, at_once);
+    for (auto& [x] : loader) {
+      square(p.a(x) - x).backward();
+      if (p.of_a.step().ended) {
+        Rows inner = evaluated(1);
+        for (auto& [u] : inner) {
+          square(p.a->first(u)).backward();
+        }
+        p.a->zero_grad();
+      }
+    }
+  });
+  expect_same_bits_on_ranks(train, kGrain, {2, 4});
+}
+
 TEST(LoopsInLoops, a_loop_that_ends_behind_the_one_around_it_leaves_no_pass) {
   set_seed(7);
   Pair pair;

@@ -47,7 +47,7 @@ FlatLocation location_at(const FlatSpace& space, std::int64_t offset) {
 /// A slot's state of six elements, of which each rank has written its own.
 Tensor filled_by_rank(OptimizerMemory& memory, const FlatSpace& space,
                       const std::shared_ptr<nn::Slot>& slot, std::int64_t offset) {
-  const Tensor state = memory.make(space, slot, location_at(space, offset), {2, 3});
+  const Tensor state = memory.make(space, slot, location_at(space, offset), {2, 3}, {});
   const nn::ElementRange own = location_at(space, offset).own;
   const Tensor flat = reshape(state, {6});
   for (std::int64_t i = own.first; i < own.first + own.count; ++i) {
@@ -91,7 +91,7 @@ TEST(OptimizerMemory, of_states_that_no_rank_uses_serves_the_next_ones) {
     const void* const first = gone->raw_data();
     const std::optional<Tensor> longer = comm.rank() == 1 ? gone : std::nullopt;
     gone.reset();
-    const Tensor third = memory.make(space, slot, location_at(space, 2), {2, 3});
+    const Tensor third = memory.make(space, slot, location_at(space, 2), {2, 3}, {});
     EXPECT_NE(third.raw_data(), first);  // a rank still holds it
     if (longer) {
       EXPECT_EQ(longer->raw_data(), first);

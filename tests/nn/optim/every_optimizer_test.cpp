@@ -38,8 +38,8 @@ Result train_alone(const MakeOptimizer& make) {
   return {values_of(*model), norms};
 }
 
-/// The same on `count` ranks, whose models share their values. They publish each of the `elements`
-/// that the optimizer updates once a step.
+/// The same on `count` ranks, whose models share their values. They give each other each of the
+/// `elements` that the optimizer updates once a step.
 Result train_shared(int count, const MakeOptimizer& make, std::int64_t elements) {
   set_seed(5);
   const auto shared = nn::make<Model>();

@@ -14,6 +14,7 @@
 #include <tessera/core/base/context.h>
 #include <tessera/core/tensor/factories.h>
 #include <tessera/nn/module.h>
+#include <tessera/nn/optim/flat_range.h>
 #include <tessera/nn/ownership.h>
 
 namespace tessera::optim {
@@ -53,11 +54,14 @@ class SharedRank : public nn::Ownership {
     return {border(rank_), border(rank_ + 1) - border(rank_)};
   }
   void assign_owner(const nn::Slot& slot) override { whole_.insert(slot.name); }
-  Tensor make_state(const nn::Slot& slot, const Shape& shape) override {
+  Tensor make_state(const nn::Slot& slot, const Shape& shape, const Tensor& values) override {
     const std::lock_guard lock(ranks_.mutex);
     Tensor& state = ranks_.states[{slot.name, made_[slot.name]++}];
     if (!state.defined()) {
       state = zeros(shape, {.dtype = slot.dtype});
+    }
+    if (values.defined()) {
+      flat_range(state, own_range(slot)).copy_(flat_range(values, own_range(slot)));
     }
     return on_memory_of(state);
   }
