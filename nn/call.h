@@ -147,7 +147,8 @@ void build_for_call(const Module& module, bool given_to_call, const A&... argume
       given_to_call);
 }
 
-/// In a recomputation, as the first run was: hooks come and go meanwhile.
+/// Calls a module with its hooks; in a recomputation as the first run was, since hooks come and go
+/// meanwhile.
 template <class M, class... A>
 auto call_hooked(const Module& module, const CallState& state, A&&... arguments) {
   const bool runs_hooks = state.pure == nullptr && has_hooks(module) && !is_recomputing();

@@ -67,7 +67,7 @@ class Child {
     static_assert(detail::kNever<M, First, Rest...>,
                   "the child has no owner: write `nn::Child<M> member{this, \"member\", ...}`");
   }
-  /// On a name that is there. Throws TypeError when it holds something else than an M.
+  /// Refers to a name that is there. Throws TypeError when it holds something else than an M.
   explicit Child(ChildEntryPtr entry) : entry_(std::move(entry)) {
     entry_->declared = &detail::class_info<M>();
     check<TypeError>(entry_->module == nullptr || entry_->declared->can_hold(*entry_->module),

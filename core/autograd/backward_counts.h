@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-/// In place of a count, of a microbatch with a plain loss: all of it counts. Counts that are added
+/// Stands for the count of a microbatch with a plain loss: all of it counts. Counts that are added
 /// up of signed weights may be below 0.
 inline constexpr double kPlainLoss = -std::numeric_limits<double>::infinity();
 

@@ -33,33 +33,30 @@ struct Surroundings {
   std::optional<DType> autocast = Modes::current().autocast;
 };
 
+/// The context of a forward as it was then: a copy, since other threads may share it.
+std::shared_ptr<Context> context_of(const Surroundings& s) {
+  auto context = std::make_shared<Context>(*s.context);
+  context->pass = s.pass;
+  context->seed = s.seed;
+  context->step = s.step;
+  context->draws = s.draws;
+  return context;
+}
+
 /// Brings back the surroundings of a forward for a scope.
 class SurroundingsScope {
  public:
   explicit SurroundingsScope(const Surroundings& s)
-      : context_(s.context),
-        pass_(std::exchange(s.context->pass, s.pass)),
-        seed_(std::exchange(s.context->seed, s.seed)),
-        step_(std::exchange(s.context->step, s.step)),
-        draws_(s.draws),
+      : context_(context_of(s)),
         factory_draws_(s.factory_draws),
         step_draws_(s.step_draws),
         path_(s.path),
         autocast_(s.autocast) {}
-  ~SurroundingsScope() {
-    Context::current().pass = pass_;
-    Context::current().seed = seed_;
-    Context::current().step = step_;
-  }
   SurroundingsScope(const SurroundingsScope&) = delete;
   SurroundingsScope& operator=(const SurroundingsScope&) = delete;
 
  private:
   ContextScope context_;
-  Pass pass_;
-  std::uint64_t seed_;
-  std::uint64_t step_;
-  RandomScope draws_;
   FactoryDraws factory_draws_;
   StepDraws step_draws_;
   ModulePathOverride path_;

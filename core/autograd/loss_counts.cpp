@@ -11,6 +11,7 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/concat.h>
 #include <tessera/core/ops/microbatches.h>
+#include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/sub.h>
 
 namespace tessera {
@@ -189,8 +190,9 @@ void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs, boo
   }
 }
 
-void forget_counts(const Tensor& gradient) {
-  if (gradient.defined()) {
+void forget_counts(Tensor& gradient) {
+  if (gradient.defined() && counts_of(gradient) != nullptr) {
+    gradient = gradient.requires_grad() ? gradient * 1 : gradient.detach();
     gradient.get().set_counts({});
   }
 }

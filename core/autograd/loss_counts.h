@@ -18,9 +18,9 @@ namespace tessera {
 /// of a tensor counts as a loss with other counts.
 void carry_counts(std::span<const TensorRef> inputs, const Outputs& outputs, bool beside_plain);
 
-/// A gradient is no loss, whatever it was computed from: `gradient`, maybe undefined, carries no
-/// counts any more.
-void forget_counts(const Tensor& gradient);
+/// A gradient is no loss, whatever it was computed from: `gradient`, maybe undefined, becomes a
+/// tensor that carries no counts. One that was given, as a seed or by a hook, keeps its own.
+void forget_counts(Tensor& gradient);
 
 /// True when `op` adds to a loss that counted a part of its elements what counts nothing and was
 /// taken from the samples: a mean over all of them.

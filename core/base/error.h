@@ -62,7 +62,7 @@ struct NotImplementedError : Unsupported {
   using Unsupported::Unsupported;
 };
 
-/// Asked at a moment, or answered by a caller's function, in a way that cannot go on.
+/// A request at a wrong moment, or an answer of a caller's function, with which nothing can go on.
 struct RuntimeError : Error {
   using Error::Error;
 };

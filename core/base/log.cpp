@@ -36,19 +36,20 @@ const Setting<LogLevel> level_setting{"TESSERA_LOG", LogLevel::info,
 constexpr int kUnread = -1;
 constinit std::atomic<int> level_now = kUnread;
 
-// Keys seen by each rank. Ranks come and go, so a forgotten Context's keys go with it.
+// Keys seen by each rank, whose copies of its Context share what is kept of its losses. Ranks come
+// and go, so a forgotten one's keys go with it.
 class SeenKeys {
  public:
   bool add(std::string_view key) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(by_context_, [](const auto& entry) { return entry.first.expired(); });
-    return by_context_[Context::current_shared()].emplace(key).second;
+    std::erase_if(by_rank_, [](const auto& entry) { return entry.first.expired(); });
+    return by_rank_[Context::current().elements].emplace(key).second;
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::weak_ptr<Context>, std::set<std::string, std::less<>>, std::owner_less<>>
-      by_context_;
+  std::map<std::weak_ptr<ElementsOfRun>, std::set<std::string, std::less<>>, std::owner_less<>>
+      by_rank_;
 };
 
 struct Output {

@@ -143,6 +143,10 @@ void CtcLossBackward::reference(Kernel& k, const Attrs& attrs) {
   store_values(k.output(), gradient);
 }
 
+void CtcLossBackward::vjp(Vjp&, const Attrs&) {
+  fail<Unsupported>("ctc_loss: second derivatives are not supported");
+}
+
 ShardRule CtcLossBackward::shard(const Infer&, const Attrs&) {
   return sample_rule(true);
 }

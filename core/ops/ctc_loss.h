@@ -27,13 +27,14 @@ struct CtcLoss {
 };
 
 /// Inputs: those of CtcLoss and the gradients of the losses (N). Output: the gradient of the
-/// log-probabilities; NaN for a sample without an alignment, or 0 with `zero_infinity`.
+/// log-probabilities; NaN for a sample without an alignment, or 0 with `zero_infinity`. Its own
+/// gradient is Unsupported.
 struct CtcLossBackward {
-  static constexpr OpInfo info{
-      .name = "ctc_loss_backward", .doc = "the gradient of ctc_loss", .differentiable = false};
+  static constexpr OpInfo info{.name = "ctc_loss_backward", .doc = "the gradient of ctc_loss"};
   using Attrs = CtcLossAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs&);
 };
 

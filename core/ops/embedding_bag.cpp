@@ -149,6 +149,12 @@ void EmbeddingBagBackward::reference(Kernel& k, const Attrs& attrs) {
   }
 }
 
+void EmbeddingBagBackward::vjp(Vjp&, const Attrs&) {
+  fail<Unsupported>(
+      "embedding_bag: second derivatives are not supported; write the bags out, as embedding, mul "
+      "and sum");
+}
+
 ShardRule EmbeddingBagBackward::shard(const Infer& c, const Attrs&) {
   ShardRule rule;
   rule.inputs.push_back(bag_output_labels(c, 1));

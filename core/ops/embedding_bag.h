@@ -36,15 +36,15 @@ struct EmbeddingBag {
 };
 
 /// Inputs: gradient of the bags, then those of EmbeddingBag, then the indices. Outputs: the
-/// gradient of the row of every id and, when the ids have weights, of those. It has no gradient
-/// itself.
+/// gradient of the row of every id and, when the ids have weights, of those. Its own gradient is
+/// Unsupported.
 struct EmbeddingBagBackward {
   static constexpr OpInfo info{.name = "embedding_bag_backward",
-                               .doc = "the gradient of embedding_bag for every id",
-                               .differentiable = false};
+                               .doc = "the gradient of embedding_bag for every id"};
   using Attrs = BagAttrs;
   static void infer(Infer& c, const Attrs& attrs);
   static void reference(Kernel& k, const Attrs& attrs);
+  static void vjp(Vjp& v, const Attrs& attrs);
   static ShardRule shard(const Infer& c, const Attrs& attrs);
 };
 

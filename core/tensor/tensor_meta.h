@@ -10,7 +10,7 @@ struct TensorMeta {
   explicit TensorMeta(const TensorImpl& x)
       : shape(x.shape), dtype(x.dtype), device(x.device), microbatches(x.microbatches()) {}
 
-  /// In place of an input that was not given.
+  /// Stands for an input that was not given.
   [[nodiscard]] static TensorMeta not_given() {
     TensorMeta none;
     none.device.index = kNotGiven;

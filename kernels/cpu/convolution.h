@@ -25,8 +25,8 @@ struct ConvolutionTask {
   const float* bias = nullptr;  ///< added to the result, y or x: a number for each of its channels
   const double* bias_f64 = nullptr;  ///< in place of `bias` where arrays are f64
   DType compute = DType::f32;  ///< bf16: factors are rounded to bf16, sums are f32; f64: all is
-  /// For the weight, which is f32 or f64: samples are `cuts` equal parts, each summed by itself,
-  /// added along the balanced binary tree or, `per_microbatch`, written one behind the other.
+  /// Equal parts of the samples of which the weight, f32 or f64, is summed one by one: their sums
+  /// are added along the balanced binary tree or, `per_microbatch`, written one behind the other.
   std::int64_t cuts = 1;
   bool per_microbatch = false;
 };

@@ -11,7 +11,7 @@
 
 namespace tessera::cpu {
 
-/// In ascending order: a CPU that has one has all before it.
+/// Instruction sets in ascending order: a CPU that has one has all before it.
 enum class Isa : std::uint8_t { baseline, avx2, avx512, avx512_bf16, amx_bf16 };
 
 inline constexpr int kIsaCount = 5;

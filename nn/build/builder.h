@@ -17,14 +17,15 @@ void finish_make(Module& root);
 BuildStatus build(Module& root, const Args& args, const Kwargs& kwargs,
                   const BuildOptions& options);
 
-/// In a call, before `forward`. Where variables were given, to the module or, as `given_to_call`
-/// says, to the call, runs `forward` on tensors without elements first, so that all differences are
-/// known before anything is computed. Throws RuntimeError for a module that waits for `build`, and
-/// in a pure call.
+/// Makes a module ready for a call, before `forward`. Where variables were given, to the module or,
+/// as `given_to_call` says, to the call, runs `forward` on tensors without elements first, so that
+/// all differences are known before anything is computed. Throws RuntimeError for a module that
+/// waits for `build`, and in a pure call.
 void prepare_call(const Module& module, const Args& args, const Kwargs& kwargs,
                   const std::function<void(const Args&, const Kwargs&)>& forward,
                   bool given_to_call);
-/// After `forward` of that call: throws StructureError where only the call could tell.
+/// Ends what `prepare_call` began, after `forward`: throws StructureError where only the call could
+/// tell.
 void finish_call(const Module& module);
 
 }  // namespace tessera::nn::detail

@@ -38,8 +38,8 @@ struct ModuleOptions {
   /// The dtype of new state; else that of the first floating or complex tensor of the call, where a
   /// call builds, else f32.
   std::optional<DType> dtype = {};
-  /// In place of parameters that would be made. Shapes and dtypes must be those; so must names,
-  /// of which `with_partial_v` allows some to be missing. The tensors' memory is used.
+  /// Stand in place of parameters that would be made. Shapes and dtypes must be those; so must
+  /// names, of which `with_partial_v` allows some to be missing. The tensors' memory is used.
   std::optional<Variables> v = {};
   bool with_partial_v = false;
   std::optional<BuildMode> build_mode = {};  ///< else `on_init`

@@ -120,8 +120,11 @@ class DataLoader final : public LoaderBase {
     prepare_ahead();
     batch = take();
     std::vector<Shape> sizes;
-    each_tensor(batch, [&](const Tensor& tensor) { sizes.push_back(size_of_sample(tensor)); });
     try {
+      each_tensor(batch, [&](Tensor& tensor) {
+        set_borders(tensor);
+        sizes.push_back(size_of_sample(tensor));
+      });
       advance(std::move(sizes));
     } catch (...) {
       drop_pending();  // the first of them is taken: what is prepared no longer begins with the
@@ -168,7 +171,6 @@ class DataLoader final : public LoaderBase {
       compare_microbatches(pass, batch);
       compared_ = true;
     }
-    each_tensor(batch, [&](Tensor& tensor) { set_borders(tensor, pass); });
     return batch;
   }
 

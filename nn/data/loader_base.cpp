@@ -255,7 +255,8 @@ bool LoaderBase::stands_for_more(const PassPlan& pass) const {
          pass.samples > 1;
 }
 
-void LoaderBase::set_borders(Tensor& tensor, const PassPlan& pass) const {
+void LoaderBase::set_borders(Tensor& tensor) const {
+  const PassPlan pass = plan();
   if (pass.microbatches.count == 1 && !stands_for_more(pass)) {
     return;
   }

@@ -122,8 +122,8 @@ class LoaderBase {
   void advance(std::vector<Shape> sizes);
   /// The sample that stands at a place of the order.
   [[nodiscard]] std::int64_t sample_at(std::int64_t place) const;
-  /// Tells a tensor of the batch where its microbatches end.
-  void set_borders(Tensor& tensor, const PassPlan& pass) const;
+  /// Tells a tensor of the next pass's batch where its microbatches end.
+  void set_borders(Tensor& tensor) const;
   /// One microbatch of a pass, by itself.
   [[nodiscard]] static PassPlan microbatch_of(const PassPlan& pass, std::int64_t index);
   /// Throws InvalidArgument where microbatch `index` of a pass has other values in the pass's

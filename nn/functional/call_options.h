@@ -18,8 +18,9 @@ struct RandomKey {
 };
 
 struct CallOptions {
-  /// In place of the parameters, and of the buffers, of the module and all below it, for this call
-  /// alone. What they hold keeps its history. Without `with_partial_v` all names must be given.
+  /// Stand in place of the parameters, and of the buffers, of the module and all below it, for this
+  /// call alone. What they hold keeps its history. Without `with_partial_v` all names must be
+  /// given.
   const Variables* v = nullptr;
   const Variables* buffers = nullptr;
   bool with_partial_v = false;

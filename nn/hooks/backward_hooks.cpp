@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/core/autograd/boundary.h>
+#include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/log.h>
 #include <tessera/core/base/mapped.h>
@@ -164,7 +165,8 @@ Grads BackwardWatch::at_outputs(Grads grad_output) {
   const ModulePathOverride scope(path_);
   grad_output = run_pre_hooks(std::move(grad_output));
   if (inputs_watched_) {
-    grad_output_ = grad_output;
+    const std::lock_guard lock(mutex_);
+    grad_outputs_[std::this_thread::get_id()] = {current_backward(), grad_output};
   } else if (!full_.empty()) {
     fire_without_inputs(grad_output);
   }
@@ -186,13 +188,17 @@ void BackwardWatch::fire_without_inputs(const Grads& grad_output) const {
 
 /// A gradient that came past the outputs, as in a double backward, is none of the hooks' business.
 Grads BackwardWatch::at_inputs(Grads grad_input) {
-  if (!grad_output_) {
+  const auto grad_output = [this] {
+    const std::lock_guard lock(mutex_);
+    return grad_outputs_.extract(std::this_thread::get_id());
+  }();
+  if (grad_output.empty() || grad_output.mapped().first != current_backward()) {
     return grad_input;
   }
   const ModulePathOverride scope(path_);
-  const Grads grad_output = *std::exchange(grad_output_, std::nullopt);
   for (const BackwardHook& hook : full_) {
-    replace(grad_input, hook(*module_, grad_input, grad_output), input_shapes_, *module_);
+    replace(grad_input, hook(*module_, grad_input, grad_output.mapped().second), input_shapes_,
+            *module_);
   }
   return grad_input;
 }

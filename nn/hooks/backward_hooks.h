@@ -1,10 +1,15 @@
 // Hooks on the gradients of a module's inputs and outputs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <tessera/core/base/hook_list.h>
@@ -113,7 +118,10 @@ class BackwardWatch : public std::enable_shared_from_this<BackwardWatch> {
   std::vector<Shape> input_shapes_;
   std::vector<Shape> output_shapes_;
   bool inputs_watched_ = false;  ///< some input requires a gradient
-  std::optional<Grads> grad_output_;
+  std::mutex mutex_;
+  /// What a backward, by its number, brought to the outputs, until it reaches the inputs; the
+  /// latest of each thread: several may go through a graph that all of them keep.
+  std::map<std::thread::id, std::pair<std::uint64_t, Grads>> grad_outputs_;
 };
 
 }  // namespace tessera::nn

@@ -87,7 +87,9 @@ void once(T& value, const F& run_hooks) {
   check(std::ranges::all_of(outcome.tensors, is_as_noted),
         "checkpoint: what a module's hook returned or wrote, which the region reads again in "
         "backward, was changed in place since");
-  Context::current().draws = std::move(outcome.draws);
+  if (is_recomputing()) {
+    Context::current().draws = std::move(outcome.draws);  // of a context of its own
+  }
   if (outcome.replacement) {
     value = *std::move(outcome.replacement);
   }

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include <tessera/core/ops/avg_pool.h>
+#include <tessera/core/tensor/microbatch_shape.h>
 #include <tessera/nn/layers/per_dim.h>
 #include <tessera/nn/layers/spatial.h>
 #include <tessera/nn/module.h>
@@ -42,8 +43,9 @@ class AdaptiveAvgPoolNd : public Module {
  private:
   [[nodiscard]] Tensor pool(const Tensor& x) const {
     Dims size = size_;
+    const Shape shape = unstacked_shape(x);
     for (int d = 0; d < ndim_; ++d) {
-      size[d] = size[d] == -1 ? x.size(d + 2) : size[d];
+      size[d] = size[d] == -1 ? shape[d + 2] : size[d];
     }
     return adaptive_avg_pool(x, size);
   }

@@ -1,6 +1,7 @@
 // Normalisation of channels over the batch.
 #pragma once
 
+#include <tessera/core/tensor/microbatch_shape.h>
 #include <tessera/nn/layers/running_norm.h>
 
 namespace tessera::nn {
@@ -26,7 +27,7 @@ class BatchNorm : public RunningNorm {
       : RunningNorm(num_features, options), least_(least), most_(most) {}
   void infer_sizes(const Tensor& x) {
     check_ndim(x, least_, most_);
-    RunningNorm::infer_sizes(x.size(1));
+    RunningNorm::infer_sizes(unstacked_shape(x)[1]);
   }
 
  private:

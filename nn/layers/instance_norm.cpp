@@ -42,7 +42,7 @@ Tensor InstanceNorm::normalize(const Tensor& x) const {
 void InstanceNorm::track_samples(const Tensor& x) const {
   const NoGradGuard no_grad;
   Dims inner;
-  for (int d = 2; d < x.ndim(); ++d) {
+  for (int d = 2; d < unstacked_ndim(x); ++d) {
     inner.push_back(d);
   }
   const Tensor values = cast(x, promote(x.dtype(), DType::f32));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <tessera/core/ops/linear.h>
+#include <tessera/core/tensor/microbatch_shape.h>
 #include <tessera/nn/init/kaiming.h>
 #include <tessera/nn/init/uniform.h>
 #include <tessera/nn/python_text.h>
@@ -33,7 +34,8 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, const Linear
 }
 
 void Linear::infer_sizes(const Tensor& x) {
-  check<ValueError>(x.ndim() >= 1, "Linear: needs an input of one dim or more; got ", x.shape());
+  check<ValueError>(unstacked_ndim(x) >= 1, "Linear: needs an input of one dim or more; got ",
+                    x.shape());
   const std::int64_t in_features = x.size(-1);
   check<ValueError>(in_features >= 1, "Linear: needs an input of one feature or more; got ",
                     x.shape());

@@ -76,8 +76,8 @@ RotaryEmbedding::RotaryEmbedding(std::int64_t dim, const RotaryOptions& options)
 }
 
 Tensor RotaryEmbedding::forward(const Tensor& x, std::int64_t first) const {
-  check(x.ndim() >= 2 && x.size(-1) == dim_, "RotaryEmbedding: wrong shape; got ", x.shape(),
-        ", expected (..., T, ", dim_, ")");
+  check(unstacked_ndim(x) >= 2 && x.size(-1) == dim_, "RotaryEmbedding: wrong shape; got ",
+        x.shape(), ", expected (..., T, ", dim_, ")");
   check(first >= 0 && first + x.size(-2) <= options_.max_positions,
         "RotaryEmbedding: positions out of range; got ", first, " to ", first + x.size(-2) - 1,
         ", expected some in [0, ", options_.max_positions, ")");

@@ -61,7 +61,7 @@ const RegisterOpCase<Attention> kAttentionCase{{
     .set_dtype = set_dtype,
     .set_microbatch = [](AttentionAttrs& attrs, int index,
                          int count) { attrs.first_sample += index * 4 / count; },
-    .second_gradient = false,  // Unsupported
+    .second_gradient = SecondGradient::refused,
     .gradient_outputs = 1,
 }};
 
@@ -99,7 +99,7 @@ const RegisterOpCase<PackedAttention> kPackedAttentionCase{{
               {.inputs = {real({4, 3, 16})}, .attrs = {.heads = 3, .kv_heads = 2}}},
     .tolerance = {.of_largest = 4},
     .set_dtype = [](PackedAttentionAttrs& attrs, DType dtype) { attrs.attention.dtype = dtype; },
-    .second_gradient = false,  // Unsupported
+    .second_gradient = SecondGradient::refused,
     .gradient_outputs = 1,
 }};
 

@@ -59,7 +59,7 @@ const RegisterOpCase<BatchNormBackward> kBatchNormBackwardCase{{
               {.inputs = {real({6, 3}), real({6, 3}), real({3}), real({3}), real({6})}}},
     .tolerance = {.of_largest = 4},
     .set_dtype = set_parameters,
-    .second_gradient = false,  // third derivatives: the statistics have no gradient
+    .second_gradient = SecondGradient::unchecked,  // third derivatives: statistics have none
 }};
 
 TEST(BatchNorm, gives_channels_mean_0_and_variance_1) {

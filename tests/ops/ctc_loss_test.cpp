@@ -27,7 +27,7 @@ const RegisterOpCase<CtcLoss> kCtcLossCase{{
               {.inputs = {kLogProbs, kLabels, real({4}), kLengths}},
               {.inputs = {kLogProbs, integers({3, 2}, 1, 3), kFrames, kLengths}},
               {.inputs = {real({5, 4}), kLabels, kFrames, kLengths}}},
-    .second_gradient = false,  // its gradient has none, as in PyTorch
+    .second_gradient = SecondGradient::refused,
 }};
 
 const RegisterOpCase<CtcLossBackward> kCtcLossBackwardCase{{
@@ -35,6 +35,7 @@ const RegisterOpCase<CtcLossBackward> kCtcLossBackwardCase{{
     .wrong = {{.inputs = {kLogProbs, kLabels, kFrames, kLengths, real({3})}},
               {.inputs = {kLogProbs, kLabels, kFrames, kLengths, integers({4}, 0, 2)}},
               {.inputs = {kLogProbs, kLabels, kFrames, kLengths}}},
+    .gradient = false,  // Unsupported: second derivatives of the loss
 }};
 
 }  // namespace

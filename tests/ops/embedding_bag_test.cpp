@@ -34,7 +34,7 @@ const RegisterOpCase<EmbeddingBag> kEmbeddingBagCase{{
               {.inputs = {real({5, 4}), integers({4, 2}, 0, 5), absent(), real({4, 2})}},
               {.inputs = {real({5, 4}), real({4, 2})}},
               {.inputs = {complex({5, 4}), integers({4, 2}, 0, 5)}}},
-    .second_gradient = false,  // there is none, as in PyTorch
+    .second_gradient = SecondGradient::refused,
     .gradient_outputs = 1,
 }};
 
@@ -50,6 +50,7 @@ const RegisterOpCase<EmbeddingBagBackward> kEmbeddingBagBackwardCase{{
     .wrong = {{.inputs = {real({3, 4}), real({5, 4}), integers({4, 3}, 0, 5)}},
               {.inputs = {real({4, 4}), real({5, 4}), integers({4, 3}, 0, 5)},
                .attrs = {.mode = BagMode::max}}},
+    .gradient = false,  // Unsupported: second derivatives of the bags
 }};
 
 Tensor table() {

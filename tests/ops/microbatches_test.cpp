@@ -46,7 +46,7 @@ const RegisterOpCase<JoinMicrobatches> kJoinMicrobatchesCase{{
               {.inputs = {real({3}), integers({3}, 0, 2)}},
               {.inputs = {real({3}), real({3})}, .attrs = {.dim = 1}}},
     .dtypes = kAllDTypes,
-    .second_gradient = false,  // nor do seeds that are leaves
+    .second_gradient = SecondGradient::unchecked,  // nor do seeds that are leaves
 }};
 
 const RegisterOpCase<SumMicrobatches> kSumMicrobatchesCase{{
@@ -61,7 +61,7 @@ const RegisterOpCase<RepeatMicrobatches> kRepeatMicrobatchesCase{{
     .samples = {{.inputs = {real({4, 3})}, .attrs = {.count = 2}}},
     .wrong = {{.inputs = {real({3})}, .attrs = {.count = 0}}},
     .dtypes = kAllDTypes,
-    .second_gradient = false,
+    .second_gradient = SecondGradient::unchecked,
 }};
 
 const RegisterOpCase<AsMicrobatches> kAsMicrobatchesCase{{
@@ -70,7 +70,7 @@ const RegisterOpCase<AsMicrobatches> kAsMicrobatchesCase{{
               {.inputs = {real({4})}, .attrs = {.count = 2, .dim = 1}},
               {.inputs = {real({4, 6}).in_microbatches(2, 1)}, .attrs = {.count = 2}}},
     .dtypes = kAllDTypes,
-    .second_gradient = false,
+    .second_gradient = SecondGradient::unchecked,
 }};
 
 TEST(Microbatches, pieces_lie_where_they_were) {

@@ -61,7 +61,7 @@ const RegisterOpCase<LayerNormBackward> kLayerNormBackwardCase{{
               {.inputs = {real({4, 6}), real({4, 6}), real({4, 1}), absent(), real({4})}}},
     .tolerance = {.of_largest = 4},
     .set_dtype = set_parameters,
-    .second_gradient = false,  // third derivatives of the norm: Unsupported
+    .second_gradient = SecondGradient::unchecked,  // third derivatives of the norm: Unsupported
 }};
 
 const RegisterOpCase<RmsNorm> kRmsNormCase{{
@@ -82,7 +82,7 @@ const RegisterOpCase<RmsNormBackward> kRmsNormBackwardCase{{
     .wrong = {{.inputs = {real({4, 5}), real({4, 6}), real({4, 1}), absent(), absent()}}},
     .tolerance = {.of_largest = 4},
     .set_dtype = set_parameters,
-    .second_gradient = false,  // third derivatives of the norm: Unsupported
+    .second_gradient = SecondGradient::unchecked,  // third derivatives of the norm: Unsupported
 }};
 
 TEST(LayerNorm, gives_rows_mean_0_and_variance_1) {

@@ -61,7 +61,7 @@ OpCase<Recurrent> case_of(const char* variant, RecurrentCell cell) {
       .dtypes = kExact,
       .tolerance = {.ulps = 8, .of_largest = 8},
       .set_dtype = set_dtype,
-      .second_gradient = false,  // Unsupported
+      .second_gradient = SecondGradient::refused,
       .gradient_outputs = cell == RecurrentCell::lstm ? 3 : 2};
 }
 
@@ -102,7 +102,6 @@ OpCase<RecurrentBackward> backward_case_of(const char* variant, RecurrentCell ce
       .tolerance = {.ulps = 8, .of_largest = 8},
       .set_dtype = set_dtype,
       .gradient = false,  // Unsupported: second derivatives of the layer
-      .second_gradient = false,
       .spreads_nan = true};
 }
 

@@ -125,8 +125,10 @@ void register_op_case(OpCaseData data) {
     add_test(shared, "gradient", check_gradient);
     add_test(shared, "gradient_of_empty_inputs", check_empty_gradient);
     add_test(shared, "gradient_of_each_input", check_gradient_of_each);
-    if (shared->second_gradient) {
+    if (shared->second_gradient == SecondGradient::right) {
       add_test(shared, "second_gradient", check_second_gradient);
+    } else if (shared->second_gradient == SecondGradient::refused) {
+      add_test(shared, "refuses_second_gradients", check_refuses_second_gradient);
     }
   }
   if (shared->op->shard != nullptr) {

@@ -93,6 +93,13 @@ struct SampleData {
 
 inline constexpr int kMaxOutputs = 1000;
 
+/// What of the gradient of an op's gradient is tested.
+enum class SecondGradient : std::uint8_t {
+  right,      ///< by finite differences of the gradient
+  refused,    ///< that it is Unsupported
+  unchecked,  ///< nothing, for the reason beside it
+};
+
 /// A case with its op's type erased.
 struct OpCaseData {
   const OpDef* op = nullptr;
@@ -102,7 +109,7 @@ struct OpCaseData {
   std::vector<DType> dtypes;      ///< in which the first sample must run
   Tolerance tolerance;
   bool gradient = true;
-  bool second_gradient = true;
+  SecondGradient second_gradient = SecondGradient::right;
   int gradient_outputs = kMaxOutputs;
   std::vector<int> overwrites;
   std::vector<int> means_of_microbatches;
@@ -151,7 +158,7 @@ struct OpCase {
   /// Finite differences against the op's gradient, f64; first sample inputs only where they
   /// differentiate. Switch off, with a reason beside it, where they are no oracle.
   bool gradient = true;
-  bool second_gradient = true;
+  SecondGradient second_gradient = SecondGradient::right;
   int gradient_outputs = kMaxOutputs;  ///< so many have a gradient, the others are saved results
   /// Output i may be written over input overwrites[i]; that of ops in place is input 0.
   std::vector<int> overwrites;

@@ -40,6 +40,8 @@ void check_in_place(const OpCaseData& c);
 void check_gradient(const OpCaseData& c);
 /// Gradients of gradients against finite differences of gradients.
 void check_second_gradient(const OpCaseData& c);
+/// Expects Unsupported where the gradient of an op's gradient is asked for, or is to be recorded.
+void check_refuses_second_gradient(const OpCaseData& c);
 /// The shard rule fits the inputs' and outputs' dims.
 void check_shard_form(const OpCaseData& c);
 /// Cutting all inputs along a label, into even and uneven pieces for 2 to 4 ranks, or along two

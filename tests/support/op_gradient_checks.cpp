@@ -97,30 +97,47 @@ void check_gradient(const OpCaseData& c) {
   }
 }
 
+namespace {
+
+/// The gradient of the gradient of a call with respect to `seeds` and the call's variables.
+std::vector<Tensor> second_gradients(const Problem& p, const std::vector<Tensor>& seeds,
+                                     const std::vector<Tensor>& variables) {
+  std::vector<Tensor> roots;
+  std::vector<Tensor> root_weights;
+  for (const Tensor& g : gradients(p, seeds, true)) {
+    if (g.defined() && g.requires_grad()) {
+      roots.push_back(g);
+      root_weights.push_back(weights_for(g, 2));
+    }
+  }
+  return roots.empty() ? roots : grad(roots, variables, root_weights);
+}
+
+std::vector<Tensor> seeds_with_gradients(const Problem& p) {
+  std::vector<Tensor> seeds;
+  for (const Tensor& y : differentiable_outputs(p)) {
+    seeds.push_back(weights_for(y, 1).set_requires_grad(true));
+  }
+  return seeds;
+}
+
+std::vector<Tensor> variables_of(const Problem& p, const std::vector<Tensor>& seeds) {
+  std::vector<Tensor> variables = seeds;
+  for (const std::size_t i : p.variables) {
+    variables.push_back(p.inputs[i]);
+  }
+  return variables;
+}
+
+}  // namespace
+
 void check_second_gradient(const OpCaseData& c) {
   for (const SampleData& sample : c.samples) {
     Problem p = problem_of(c, sample);
-    std::vector<Tensor> seeds;
-    for (const Tensor& y : differentiable_outputs(p)) {
-      seeds.push_back(weights_for(y, 1).set_requires_grad(true));
-    }
-    std::vector<Tensor> roots;
-    std::vector<Tensor> root_weights;
-    for (const Tensor& g : gradients(p, seeds, true)) {
-      if (g.defined() && g.requires_grad()) {
-        roots.push_back(g);
-        root_weights.push_back(weights_for(g, 2));
-      }
-    }
-    if (roots.empty()) {
-      continue;
-    }
-    std::vector<Tensor> variables = seeds;
-    for (const std::size_t i : p.variables) {
-      variables.push_back(p.inputs[i]);
-    }
-    const std::vector<Tensor> actual = grad(roots, variables, root_weights);
-    for (std::size_t v = 0; v < variables.size(); ++v) {
+    const std::vector<Tensor> seeds = seeds_with_gradients(p);
+    const std::vector<Tensor> variables = variables_of(p, seeds);
+    const std::vector<Tensor> actual = second_gradients(p, seeds, variables);
+    for (std::size_t v = 0; v < actual.size(); ++v) {
       const auto expected = differences(p, variables[v], [&] {
         std::vector<Tensor> first = gradients(p, seeds);
         std::vector<Tensor> weights;
@@ -131,6 +148,15 @@ void check_second_gradient(const OpCaseData& c) {
       });
       expect_gradient(actual[v], expected, std::string(c.op->info.name) + " second gradient");
     }
+  }
+}
+
+void check_refuses_second_gradient(const OpCaseData& c) {
+  for (const SampleData& sample : c.samples) {
+    const Problem p = problem_of(c, sample);
+    const std::vector<Tensor> seeds = seeds_with_gradients(p);
+    EXPECT_THROW(static_cast<void>(second_gradients(p, seeds, variables_of(p, seeds))), Unsupported)
+        << c.op->info.name;
   }
 }
 

@@ -7,8 +7,7 @@
 
 namespace tessera {
 
-/// Throws InvalidArgument unless `x` is (N, C, ...), of a floating dtype, and every channel has
-/// values.
+/// Throws InvalidArgument unless `x` is (N, C, ...), of a floating dtype.
 void check_channels(const Infer& c, const Tensor& x);
 /// Throws InvalidArgument unless input `i`, if it is there, is floating and has one value for each
 /// channel of `x`.

@@ -11,8 +11,8 @@ void check_picture_size(const char* transform, PictureSize size) {
 }
 
 void check_picture(const char* transform, const Tensor& x) {
-  check(x.ndim() == 3, transform, ": no picture; got shape ", x.shape(),
-        ", expected (channels, height, width)");
+  check(x.ndim() == 3 && x.size(1) > 0 && x.size(2) > 0, transform, ": no picture; got shape ",
+        x.shape(), ", expected (channels, height, width)");
 }
 
 Tensor crop(const char* transform, const Tensor& x, std::int64_t top, std::int64_t left,

@@ -8,7 +8,7 @@
 
 namespace tessera::nn {
 
-/// In place, forward returns the tensor that it was given. That may be no leaf that requires a
+/// Returns in place, that is, the tensor that it was given. That may be no leaf that requires a
 /// gradient, nor the input of a module with backward hooks: RuntimeError.
 template <class... T>
 class InplaceActivation : public WithSettings<T...> {

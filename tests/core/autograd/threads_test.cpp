@@ -12,6 +12,7 @@
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/add.h>
+#include <tessera/core/ops/dropout.h>
 #include <tessera/core/ops/embedding.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/select.h>
@@ -78,6 +79,24 @@ TEST(Threads, share_what_a_checkpoint_computes_again) {
   const Tensor y = sum_to(checkpoint([](const Tensor& t) { return t * t * t; }, x), {});
   const auto gradient = [&](int) { return gradient_of(y, x, {.keep_graph = true}); };
   EXPECT_EQ(wrong_gradients(gradient, [](int) { return 27; }), 0);
+}
+
+TEST(Threads, draw_again_what_they_drew_in_a_checkpoint) {
+  std::atomic<int> wrong{0};
+  together([&](int) {  // threads that share a context count its draws together
+    for (int i = 0; i < kRounds; ++i) {
+      const Tensor x = leaf_of(1, {16});
+      const Tensor y = checkpoint(
+          [](const Tensor& t) {
+            const Tensor h = dropout(t, 0.5);
+            return h * h;
+          },
+          x);
+      const Floats expected = (y * 2).to_vector<float>();
+      wrong += gradient_of(sum_to(y, {}), x).to_vector<float>() != expected ? 1 : 0;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(Threads, get_their_own_gradients_through_a_shared_graph_that_is_kept) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include <tessera/core/autograd/engine.h>
 #include <tessera/core/base/context.h>
 #include <tessera/core/ops/cast.h>
 #include <tessera/core/ops/relu.h>
@@ -129,6 +130,26 @@ TEST(Threads, gradients_with_respect_to_one_module) {
   });
   EXPECT_EQ(wrong, 0);
   EXPECT_FALSE(model->factor.grad().defined());
+}
+
+TEST(Threads, backward_hooks_see_the_gradients_of_each_threads_own_backward) {
+  const auto model = make<Scale>(4);
+  model->register_full_backward_hook([](const Module&, const Grads& grad_input, const Grads&) {
+    return Grads{grad_input[0] * 10.0};
+  });
+  const Tensor x = ones({4}).set_requires_grad(true);
+  const Tensor y = model(x * 1.0);
+  const std::vector<float> expected = values(model->factor * 10.0);
+  std::atomic<int> wrong = 0;
+  at_once([&](int t) {
+    for (int i = 0; i < 50 * kCalls; ++i) {
+      const Tensor seed = full({4}, t + 1);
+      const Tensor g =
+          grad(std::span(&y, 1), std::span(&x, 1), std::span(&seed, 1), {.keep_graph = true})[0];
+      wrong += values(g * (1.0 / (t + 1))) != expected;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(Threads, dropout_of_a_key_is_that_of_the_key) {

@@ -84,6 +84,7 @@ TEST(Transforms, resize_keeps_proportions_and_rounds_bytes) {
                 return Resize(4)(zeros({2, 3}));
               }),
               HasSubstr("got shape (2, 3), expected (channels, height, width)"));
+  EXPECT_THROW(Resize(4)(zeros({3, 0, 5})), InvalidArgument);
 }
 
 TEST(Transforms, center_crop_takes_the_middle) {

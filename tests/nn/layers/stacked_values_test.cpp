@@ -10,6 +10,7 @@
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/clamp.h>
 #include <tessera/core/ops/log_softmax.h>
+#include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/microbatches.h>
 #include <tessera/core/ops/mul.h>
 #include <tessera/core/ops/reshape.h>
@@ -17,6 +18,8 @@
 #include <tessera/core/ops/sum.h>
 #include <tessera/core/ops/transpose.h>
 #include <tessera/core/tensor/factories.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/layers/adaptive_avg_pool.h>
 #include <tessera/nn/layers/avg_pool.h>
 #include <tessera/nn/layers/bilinear.h>
@@ -24,7 +27,9 @@
 #include <tessera/nn/layers/conv_transpose.h>
 #include <tessera/nn/layers/group_norm.h>
 #include <tessera/nn/layers/gru.h>
+#include <tessera/nn/layers/instance_norm.h>
 #include <tessera/nn/layers/layer_norm.h>
+#include <tessera/nn/layers/lazy.h>
 #include <tessera/nn/layers/linear.h>
 #include <tessera/nn/layers/lstm.h>
 #include <tessera/nn/layers/max_pool.h>
@@ -32,6 +37,7 @@
 #include <tessera/nn/layers/recurrent_cells.h>
 #include <tessera/nn/layers/rms_norm.h>
 #include <tessera/nn/layers/rnn.h>
+#include <tessera/nn/layers/rotary_embedding.h>
 #include <tessera/nn/layers/upsample.h>
 #include <tessera/nn/loss/bce_loss.h>
 #include <tessera/nn/loss/bce_with_logits_loss.h>
@@ -150,10 +156,39 @@ TEST(StackedValues, layers_take_them) {
   expect_layer_as_each_alone(make<MaxPool2d>(2), {2, 3, 6, 4});
   expect_layer_as_each_alone(make<AvgPool2d>(2), {2, 3, 6, 4});
   expect_layer_as_each_alone(make<AdaptiveAvgPool2d>(2), {2, 3, 6, 5});
+  expect_layer_as_each_alone(make<AdaptiveAvgPool2d>(PerDim{-1, 1}), {2, 3, 6, 5});
+  expect_layer_as_each_alone(make<RotaryEmbedding>(4), {2, 3, 4});
   for (const char* mode : {"nearest", "bilinear", "bicubic"}) {
     expect_layer_as_each_alone(make<Upsample>(UpsampleOptions{.scale_factor = 2.0, .mode = mode}),
                                {2, 3, 4, 5});
   }
+}
+
+TEST(StackedValues, are_normalized_and_tracked_one_by_one) {
+  const auto model = make<InstanceNorm1d>(3, InstanceNormOptions{.track_running_stats = true});
+  data::DataLoader loader(data::TensorDataset(rand({8, 3, 4})), {.batch_size = 8, .grain = 4});
+  for (const auto& [x] : loader) {
+    EXPECT_TRUE(model(mean(x, {0}, true)).microbatches().per_microbatch);
+  }
+}
+
+/// Random numbers of this shape, once for each of two microbatches.
+Tensor two_of(const Shape& shape) {
+  const std::vector<Tensor> values{rand(shape), rand(shape)};
+  return join_microbatches(std::vector<TensorRef>(values.begin(), values.end()), -1);
+}
+
+TEST(StackedValues, tell_lazy_layers_their_sizes) {
+  const auto model = make<LazyBatchNorm1d>();
+  const Tensor x = two_of({2, 3, 4});
+  EXPECT_THROW(static_cast<void>(model(x)), Error);  // which is not in a step
+  EXPECT_EQ(model(rand({2, 3, 4})).shape(), (Shape{2, 3, 4}));
+}
+
+TEST(StackedValues, of_too_few_dims_are_refused) {
+  EXPECT_THROW(static_cast<void>(make<RotaryEmbedding>(4)(two_of({4}))), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(make<Linear>(2, 3)(two_of({}))), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(make<LazyLinear>(3)(two_of({}))), ValueError);
 }
 
 TEST(StackedValues, recurrent_layers_take_them) {

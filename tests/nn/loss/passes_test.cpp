@@ -1,10 +1,14 @@
 // Every loss gives the same bits however many microbatches share a pass.
+#include <tessera/core/autograd/engine.h>
 #include <tessera/core/ops/linear.h>
 #include <tessera/core/ops/log_softmax.h>
+#include <tessera/core/ops/mean.h>
 #include <tessera/core/ops/permute.h>
 #include <tessera/core/ops/reshape.h>
 #include <tessera/core/ops/sigmoid.h>
 #include <tessera/core/ops/softmax.h>
+#include <tessera/nn/data/data_loader.h>
+#include <tessera/nn/data/tensor_dataset.h>
 #include <tessera/nn/loss/bce_loss.h>
 #include <tessera/nn/loss/bce_with_logits_loss.h>
 #include <tessera/nn/loss/cosine_embedding_loss.h>
@@ -147,6 +151,25 @@ TEST(LossesInPasses, ctc) {
       },
       {numbers({3, 5}, 2, DType::f32)},
       {numbers({8, 4, 5}, 1, DType::f32), targets, frames, lengths});
+}
+
+TEST(LossesInPasses, that_were_seeds_of_other_gradients_still_weigh_microbatches) {
+  const auto gradient = [](bool as_seed) {
+    const Tensor weight = numbers({6, 5}, 2, DType::f32).set_requires_grad(true);
+    data::DataLoader loader(data::TensorDataset(numbers({8, 5}, 1, DType::f32), labels()),
+                            {.batch_size = 8, .grain = 2});
+    for (const auto& [x, y] : loader) {
+      const Tensor predicted = linear(x, weight);
+      const Tensor loss = cross_entropy_loss(predicted, y), other = mean(predicted);
+      if (as_seed) {
+        static_cast<void>(grad(std::span(&other, 1), std::span(&weight, 1), std::span(&loss, 1),
+                               {.keep_graph = true}));
+      }
+      loss.backward();
+    }
+    return weight.grad().to_vector<float>();
+  };
+  EXPECT_EQ(gradient(true), gradient(false));
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // kl_div, binary_cross_entropy and binary_cross_entropy_with_logits.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <tessera/core/ops/log_softmax.h>
 #include <tessera/core/ops/sigmoid.h>
+#include <tessera/core/ops/sum.h>
 #include <tessera/nn/loss/bce_loss.h>
 #include <tessera/nn/loss/bce_with_logits_loss.h>
 #include <tessera/nn/loss/kl_div_loss.h>
@@ -38,6 +40,25 @@ TEST(KlDiv, is_that_of_pytorch) {
   expect_gradients([](const auto& in) { return kl_div(in[0], in[1]); }, {logs, target});
   expect_gradients([&](const auto& in) { return kl_div(in[0], in[1], options); },
                    {logs, log_target});
+}
+
+TEST(KlDiv, is_0_where_the_target_is_0_whatever_the_input) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const auto loss_and_gradients = [](const Tensor& logs, const Tensor& target, bool log_target) {
+    Tensor x = logs.detach().set_requires_grad(true), y = target.detach().set_requires_grad(true);
+    const Tensor losses =
+        kl_div(x, y, {.reduction = KLDivReduction::none, .log_target = log_target});
+    sum(losses).backward();
+    for (const Tensor& gradient : {x.grad(), y.grad()}) {
+      const std::vector<double> numbers = gradient.to_vector<double>();
+      EXPECT_TRUE(std::ranges::all_of(numbers, [](double g) { return std::isfinite(g); }));
+    }
+    return losses;
+  };
+  const Tensor logs = from_values<double>({-kInf, std::log(0.5), -1}, {3});
+  expect_numbers(loss_and_gradients(logs, from_values<double>({0, 0.5, 0}, {3}), false), {0, 0, 0});
+  const Tensor log_target = from_values<double>({-kInf, std::log(0.5), -kInf}, {3});
+  expect_numbers(loss_and_gradients(logs, log_target, true), {0, 0, 0});
 }
 
 TEST(BinaryCrossEntropy, refuses_weights_that_would_repeat_the_losses) {
