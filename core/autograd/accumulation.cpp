@@ -81,6 +81,12 @@ void add_to_accumulation(LeafNode& leaf, Contribution contribution) {
   }
 }
 
+bool has_accumulations() {
+  const OpenStep& open = open_step();
+  PassSequence passes = open.passes;
+  return passes.enter() != PassSequence::Entered::first && !open.waiting.empty();
+}
+
 void check_no_pass_is_lost() {
   static_cast<void>(step_of_pass());
 }

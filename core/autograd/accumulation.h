@@ -18,6 +18,9 @@ void add_to_accumulation(LeafNode& leaf, Contribution contribution);
 /// the step, that of its first.
 [[nodiscard]] double count_in_accumulation(const PassCounts& counts);
 
+/// True where leaves wait for the last pass of the step that the current pass is of.
+[[nodiscard]] bool has_accumulations();
+
 /// Throws RuntimeError as add_to_accumulation does.
 void check_no_pass_is_lost();
 

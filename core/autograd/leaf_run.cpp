@@ -71,14 +71,14 @@ void LeafRun::check_not_repeated() const {
     return;
   }
   const std::shared_ptr<const std::string> name = leaf_->name.lock();
-  check<Unsupported>(name == nullptr,
-                     "backward: an evaluation inside a training step's pass adds to the "
-                     "gradient of \"",
-                     name == nullptr ? "" : *name,
-                     "\", once in each of the step's passes; got a pass of ",
-                     loop->outer->pass.count, " of ", loop->outer->pass.grain,
-                     " microbatches: take gradients by grad(), or evaluate in "
-                     "`if (optimizer.step().ended)`");
+  check<Unsupported>(
+      name == nullptr,
+      "backward: an evaluation inside a training step's pass adds to the "
+      "gradient of \"",
+      name == nullptr ? "" : *name, "\", once in each of the step's passes; got a pass of ",
+      loop->training_around()->pass.count, " of ", loop->training_around()->pass.grain,
+      " microbatches: take gradients by grad(), or evaluate in "
+      "`if (optimizer.step().ended)`");
 }
 
 void LeafRun::complete(ReachedLeaves& reached, GradientScale scale) {

@@ -33,13 +33,26 @@ struct Loop {
   [[nodiscard]] bool lies_in_outer() const {
     return outer != nullptr && !outer->over && outer->mark == began_in.lock();
   }
+  /// The training loop in whose pass it lies, maybe inside others; null where there is none.
+  [[nodiscard]] const Loop* training_around() const {
+    const Loop* at = this;
+    while (at->lies_in_outer()) {
+      at = at->outer.get();
+      if (at->pass.training) {
+        return at;
+      }
+    }
+    return nullptr;
+  }
   /// True for an evaluation in a pass of a training step that has more: it runs in each of them.
-  /// One that goes in step with the outer loop has the same microbatches.
+  /// One that goes in step with the training has the same microbatches.
   [[nodiscard]] bool is_repeated() const {
-    const bool in_step = outer != nullptr && pass.grain == outer->pass.grain &&
-                         pass.first == outer->pass.first && pass.count == outer->pass.count;
-    return !pass.training && lies_in_outer() && outer->pass.training && !outer->whole &&
-           !outer->pass.last && !in_step;
+    const Loop* training = pass.training ? nullptr : training_around();
+    if (training == nullptr || training->whole || training->pass.last) {
+      return false;
+    }
+    const Pass& around = training->pass;
+    return pass.grain != around.grain || pass.first != around.first || pass.count != around.count;
   }
 };
 

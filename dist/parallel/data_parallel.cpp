@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include <tessera/core/autograd/accumulation.h>
 #include <tessera/core/base/numerics_fingerprint.h>
 #include <tessera/dist/parallel/agreement.h>
 #include <tessera/dist/parallel/gradient_reducer.h>
@@ -41,6 +42,9 @@ void check_grain_holds(std::int64_t grain, int ranks) {
 std::shared_ptr<GradientReducer> data_parallel(nn::Module& model,
                                                const std::shared_ptr<Communicator>& comm,
                                                const DataParallelOptions& options) {
+  check(!has_accumulations(),
+        "data_parallel: applied between two passes of a step, whose earlier gradients are this "
+        "rank's alone; apply it before the loop, or between steps");
   check_has_values(model);
   check_grain_holds(options.grain, comm->size());
   require_agreement(*comm, "data_parallel", facts_of_run(model, options));

@@ -91,13 +91,12 @@ const BucketEntry& FlatOwnership::entry_of(const nn::Slot& slot) const {
 }
 
 bool FlatOwnership::lies_within(const std::vector<nn::Parameter>& parameters) const {
-  return std::ranges::all_of(buckets_, [&](const Bucket& bucket) {
-    return std::ranges::all_of(bucket.entries, [&](const BucketEntry& entry) {
-      const nn::SlotPtr slot = entry.alive.lock();
-      return slot == nullptr || !keeps(*slot) ||
-             std::ranges::any_of(parameters, [&](const auto& p) { return p.slot() == slot; });
-    });
-  });
+  const std::shared_ptr<nn::Module> model = watched_.model();
+  const auto lies_there = [&](const nn::Parameter& own) {
+    return !keeps(*own.slot()) ||
+           std::ranges::any_of(parameters, [&](const auto& p) { return p.slot() == own.slot(); });
+  };
+  return model == nullptr || std::ranges::all_of(model->parameters(), lies_there);
 }
 
 nn::ElementRange FlatOwnership::own_range(const BucketEntry& entry) const {

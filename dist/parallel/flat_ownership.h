@@ -33,7 +33,7 @@ class FlatOwnership final : public nn::Ownership {
   [[nodiscard]] FlatRange part_of(int rank) const { return space().part_of(rank); }
   /// Whether the ranks train `slot` together.
   [[nodiscard]] bool keeps(const nn::Slot& slot) const { return slot.ownership.get() == this; }
-  /// Whether all that it keeps is among `parameters`.
+  /// Whether all that it keeps of its model is among `parameters`.
   [[nodiscard]] bool lies_within(const std::vector<nn::Parameter>& parameters) const;
   /// Makes the optimizer state that it keeps whole on every rank, as where another one is to keep
   /// it. Collective.

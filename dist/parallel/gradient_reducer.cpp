@@ -42,18 +42,23 @@ void GradientReducer::begin_backward() {
   if (backward_ == current_backward()) {
     return;
   }
-  backward_ = current_backward();
-  const bool failed = !std::exchange(completed_, false);
-  when_backward_is_over([this] { settle_gradients(); }, [this] { restore_gradients(); });
-  const bool evaluates = !failed && evaluates_in_step(passes_.step());
-  if (passes_.enter() == PassSequence::Entered::first || failed) {
-    if (evaluates) {
-      check_drops_no_pass();
-    }
-    forget_step();
+  PassSequence passes = passes_;
+  const bool first = passes.enter() == PassSequence::Entered::first;
+  if (first && completed_ && evaluates_in_step()) {
+    check_drops_no_pass();
   }
-  if (Context::current().pass.training) {
-    trains_in_ = Context::current().loop;
+  backward_ = current_backward();
+  passes_ = std::move(passes);
+  trains_in_.reset();
+  if (const Context& context = Context::current(); context.pass.training) {
+    trains_in_ = context.loop;
+  }
+  const bool failed = !std::exchange(completed_, false);
+  const auto self = shared_from_this();  // a hook may let go of it
+  when_backward_is_over([self] { self->settle_gradients(); },
+                        [self] { self->restore_gradients(); });
+  if (first || failed) {
+    forget_step();
   }
   check_no_pass_is_lost();
   agree();
@@ -68,23 +73,30 @@ void GradientReducer::begin_backward() {
   }
 }
 
+bool GradientReducer::is_in_step() {
+  PassSequence passes = passes_;
+  return passes.enter() != PassSequence::Entered::first &&
+         std::ranges::any_of(model_.parameters(), [](const auto& p) { return p.sums.has_any(); });
+}
+
 /// Whether the backward that begins is of an evaluation in a pass of the training step that the
-/// latest ones were of.
-bool GradientReducer::evaluates_in_step(std::uint64_t step) const {
+/// latest one was of.
+bool GradientReducer::evaluates_in_step() const {
   const Context& context = Context::current();
-  const Loop* loop = context.loop.get();
-  return !context.pass.training && loop != nullptr && loop->lies_in_outer() &&
-         !loop->is_repeated() &&  // which is refused by itself
-         loop->outer == trains_in_.lock() && loop->outer->step == step;
+  const Loop* training =
+      context.pass.training || context.loop == nullptr ? nullptr : context.loop->training_around();
+  return training != nullptr && training == trains_in_.lock().get() &&
+         training->step == passes_.step();
 }
 
 /// A step of its own begins in the midst of another one.
 void GradientReducer::check_drops_no_pass() {
+  const bool repeated = Context::current().loop->is_repeated();
   for (const ReducedParameter& parameter : model_.parameters()) {
     check<Unsupported>(!parameter.sums.has_any(),
-                       "data_parallel: the backward of an evaluation inside a training step would "
-                       "drop what earlier passes of the step brought to ",
-                       parameter.name,
+                       "data_parallel: the backward of an evaluation inside a training step",
+                       repeated ? ", once in each of the step's passes," : "",
+                       " would drop what earlier passes brought to ", parameter.name,
                        "; evaluate behind this model's backward in the step's last pass, or take "
                        "gradients by grad()");
   }
@@ -147,7 +159,7 @@ void GradientReducer::begin_last_pass() {
     }
   }
   order_.begin();
-  at_end_of_backward([this] { end_backward(); });
+  at_end_of_backward([self = shared_from_this()] { self->end_backward(); });
 }
 
 /// Only while no collective can be using the memory, no backward wants it, and it holds nothing.

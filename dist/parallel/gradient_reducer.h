@@ -46,6 +46,9 @@ class GradientReducer final : public std::enable_shared_from_this<GradientReduce
   /// The communication since the last call.
   [[nodiscard]] CommunicationTime take_time() { return waits_.take(); }
 
+  /// Whether earlier passes of the step that the current pass is of have brought gradients.
+  [[nodiscard]] bool is_in_step();
+
   /// Where a forward may write the gradient of a parameter, if anywhere.
   [[nodiscard]] Tensor early_destination(std::size_t index);
   // For a backward. The first is called before each of the others.
@@ -56,7 +59,7 @@ class GradientReducer final : public std::enable_shared_from_this<GradientReduce
   [[nodiscard]] double take_counts(const PassCounts& counts);
 
  private:
-  [[nodiscard]] bool evaluates_in_step(std::uint64_t step) const;
+  [[nodiscard]] bool evaluates_in_step() const;
   void check_drops_no_pass();
   void forget_step();
   void restore_gradients() noexcept;
@@ -84,7 +87,7 @@ class GradientReducer final : public std::enable_shared_from_this<GradientReduce
   std::uint64_t backward_ = 0;
   bool completed_ = true;  ///< the latest backward did not throw
   PassSequence passes_;
-  std::weak_ptr<const Loop> trains_in_;  ///< the loop of the latest backward that trained
+  std::weak_ptr<const Loop> trains_in_;  ///< the loop of the latest backward, where that trained
 };
 
 }  // namespace tessera::dist

@@ -14,6 +14,10 @@
 namespace tessera::dist {
 namespace {
 
+constexpr const char* kAppliedInStep =
+    "data_parallel: applied between two passes of a step, whose earlier gradients would be lost; "
+    "apply it between steps, as in `if (optimizer.step().ended)`";
+
 ReducerSink* sink_of(const Tensor& value, const GradientReducer& reducer) {
   const LeafNode* leaf = known_leaf_of(value);
   auto* sink = leaf != nullptr ? dynamic_cast<ReducerSink*>(leaf->sink.get()) : nullptr;
@@ -37,6 +41,17 @@ void check_kept_alone(const std::vector<nn::Parameter>& parameters, const FlatOw
           " is shared with another model to which data_parallel was applied; apply it once, to a "
           "module that holds both");
     fine = other != nullptr ? other : fine;
+  }
+}
+
+/// Throws where another reducer, whose place this one takes, has sums of a step under way.
+void check_others_between_steps(const std::vector<nn::Parameter>& parameters,
+                                const GradientReducer& own) {
+  for (const nn::Parameter& p : parameters) {
+    const LeafNode* leaf = known_leaf_of(p.slot()->value);
+    const auto* sink =
+        leaf != nullptr ? dynamic_cast<const ReducerSink*>(leaf->sink.get()) : nullptr;
+    check(sink == nullptr || sink->belongs_to(own) || !sink->is_in_step(), kAppliedInStep);
   }
 }
 
@@ -132,7 +147,11 @@ void ReducedModel::look() {
   if (watched_.change() < WatchedModel::Change::trained) {
     return;
   }
-  for (const nn::Parameter& parameter : watched_.model()->parameters()) {
+  const std::vector<nn::Parameter> parameters = watched_.model()->parameters();
+  if (is_replaced(parameters)) {
+    return;
+  }
+  for (const nn::Parameter& parameter : parameters) {
     const nn::Slot& slot = *parameter.slot();
     if (is_trained(slot) && (slot.ownership == nullptr || ownership_.keeps(slot)) &&
         leaf_of(slot.value).sink == nullptr) {
@@ -142,9 +161,17 @@ void ReducedModel::look() {
   }
 }
 
+/// Whether another reducer has taken this one's place.
+bool ReducedModel::is_replaced(const std::vector<nn::Parameter>& parameters) const {
+  const auto kept = [](const nn::Parameter& p) { return p.slot()->ownership != nullptr; };
+  const auto kept_here = [this](const nn::Parameter& p) { return ownership_.keeps(*p.slot()); };
+  return std::ranges::any_of(parameters, kept) && std::ranges::none_of(parameters, kept_here);
+}
+
 void ReducedModel::follow(const nn::Module& model) {
   const auto alive = shared_ownership();  // slots that leave let go of it
   check_kept_alone(model.parameters(), ownership_);
+  check_others_between_steps(model.parameters(), reducer_);
   const std::vector<nn::Parameter> parameters = parameters_to_keep(model);
   const auto known = [this](const nn::Parameter& p) { return lies_here(*p.slot()); };
   const auto stays = [&](const ReducedParameter& p) { return is_among(p, parameters); };
@@ -168,11 +195,11 @@ void ReducedModel::follow(const nn::Module& model) {
   watched_.accept();
 }
 
-/// Parameters that are trained, and those that were.
+/// Parameters that are trained, and those that were, here or with another reducer.
 std::vector<nn::Parameter> ReducedModel::parameters_to_keep(const nn::Module& model) const {
   std::vector<nn::Parameter> parameters = model.parameters();
   std::erase_if(parameters, [this](const nn::Parameter& p) {
-    return !is_trained(*p.slot()) && !ownership_.keeps(*p.slot());
+    return !is_trained(*p.slot()) && p.slot()->ownership == nullptr;
   });
   return parameters;
 }

@@ -51,6 +51,7 @@ class ReducedModel {
 
  private:
   [[nodiscard]] std::vector<nn::Parameter> parameters_to_keep(const nn::Module& model) const;
+  [[nodiscard]] bool is_replaced(const std::vector<nn::Parameter>& parameters) const;
   [[nodiscard]] bool lies_here(const nn::Slot& slot) const;
   void lay_out(const std::vector<nn::Parameter>& parameters);
   void make_parameters(const std::vector<Bucket>& buckets);

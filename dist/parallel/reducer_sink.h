@@ -28,6 +28,7 @@ class ReducerSink final : public GradientSink, public CountedSink {
   [[nodiscard]] bool belongs_to(const GradientReducer& reducer) const {
     return &reducer_ == &reducer;
   }
+  [[nodiscard]] bool is_in_step() const { return reducer_.is_in_step(); }
   void set_index(std::size_t index) { index_ = index; }
 
   Tensor destination(LeafNode&) override {

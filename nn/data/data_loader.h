@@ -131,7 +131,10 @@ class DataLoader final : public LoaderBase {
                        // next
       throw;
     }
-    prepare_ahead();
+    try {
+      prepare_ahead();
+    } catch (const std::exception&) {  // this batch is made: the next one tries again
+    }
     return true;
   }
 
@@ -142,10 +145,9 @@ class DataLoader final : public LoaderBase {
     }
     const std::int64_t wanted = o.prefetch > 0 ? o.prefetch : o.workers;
     for (auto n = std::ssize(pending_); n < wanted && has_pass(n); ++n) {
-      pending_.push_back(std::make_shared<Prepared<Batch>>());
-      workers_.start([this, batch = pending_.back(), pass = plan(n)] {
-        batch->make([&] { return make(pass); });
-      });
+      const auto batch = std::make_shared<Prepared<Batch>>();
+      workers_.start([this, batch, pass = plan(n)] { batch->make([&] { return make(pass); }); });
+      pending_.push_back(batch);  // last: a thread may not have started
     }
   }
 

@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kLoadOp = "load";
 constexpr int kDeepestGroup = 32;
 constexpr int kMostLinks = 10'000;  // to groups seen before: 64 links can make 2^32 paths
+constexpr std::size_t kMostArrays = 1'000'000;  // by name: few bytes can make many more
 
 /// What makes one array unreadable, and nothing else in the file.
 class Foreign final : public IoError {
@@ -90,6 +91,8 @@ void Walk::group(hid_t id, const std::string& name, int depth) {
 }
 
 void Walk::member(hid_t group_id, const std::string& link, const std::string& name, int depth) {
+  check<IoError>(result.arrays.size() < kMostArrays, kLoadOp, ": '", path_,
+                 "' has arrays of too many names; expected at most ", kMostArrays);
   try {
     object(group_id, link, name, depth);
   } catch (const Foreign& error) {
@@ -172,6 +175,9 @@ std::optional<std::uint64_t> Walk::offset_of(hid_t id, const std::string& name, 
   if (offset == HADDR_UNDEF || H5Dget_storage_size(id) != nbytes) {
     return {};
   }
+  check<Foreign>(nbytes == 0 || (offset <= file_size_ && nbytes <= file_size_ - offset), kLoadOp,
+                 ": ", at(name), " lies beyond the file's end; got ", nbytes, " bytes from ",
+                 offset, " on of ", file_size_);
   return offset;
 }
 

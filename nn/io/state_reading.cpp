@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include <tessera/core/base/error.h>
 #include <tessera/core/device/memory_stats.h>
@@ -40,30 +42,46 @@ class StateReading {
       : reader_(reader), path_(path), names_(names), expected_(names_of_state(module)) {}
 
   FileState run() {
-    const std::string prefix(prefix_of_model());
+    prefix_ = prefix_of_model();
     for (const ArrayInfo& array : reader_.arrays()) {
-      const std::string name = dotted(array.path);
-      if (name.starts_with(prefix)) {
-        add(array, name.substr(prefix.size()));
+      if (const std::optional<std::string> name = name_inside(array.path, prefix_)) {
+        add(array, *name);
       }
     }
-    add_attributes(prefix);
+    add_attributes();
     return std::move(file_);
   }
 
  private:
-  /// "model." where that is a group of the file's and none of the module's.
+  /// What a dotted name is behind `prefix`; none where it does not begin so.
+  [[nodiscard]] static std::optional<std::string> name_inside(const std::string& path,
+                                                              std::string_view prefix) {
+    const std::string name = dotted(path);
+    return name.starts_with(prefix) ? std::optional(name.substr(prefix.size())) : std::nullopt;
+  }
+
+  /// "model.", a group that checkpoints have, where more of the module's names are in there than
+  /// outside; where none are anywhere, if the module has no such part.
   [[nodiscard]] std::string_view prefix_of_model() const {
     constexpr std::string_view kModel = "model.";
-    constexpr std::string_view kModelOfModel = "model.model.";
-    const auto in_file = [&](std::string_view prefix) {
-      return std::ranges::any_of(reader_.arrays(), [&](const ArrayInfo& array) {
-        return dotted(array.path).starts_with(prefix);
+    const auto wanted = [this](std::string_view prefix) {
+      return std::ranges::count_if(reader_.arrays(), [&](const ArrayInfo& array) {
+        const std::optional<std::string> name = name_inside(array.path, prefix);
+        return name && expected_.contains(map(*name).name);
       });
     };
-    const bool own = std::ranges::any_of(
-        expected_, [&](const std::string& name) { return name.starts_with(kModel); });
-    return in_file(kModel) && (!own || in_file(kModelOfModel)) ? kModel : "";
+    const auto inside = wanted(kModel), outside = wanted("");
+    if (inside != 0 || outside != 0) {
+      return inside > outside ? kModel : "";
+    }
+    const auto in_group = [&](const ArrayInfo& x) {
+      return name_inside(x.path, kModel).has_value();
+    };
+    const auto begins_so = [&](const std::string& name) { return name.starts_with(kModel); };
+    return std::ranges::any_of(reader_.arrays(), in_group) &&
+                   std::ranges::none_of(expected_, begins_so)
+               ? kModel
+               : "";
   }
 
   [[nodiscard]] NameMap::Mapped map(const std::string& name) const {
@@ -122,12 +140,12 @@ class StateReading {
 
   /// Versions of the classes that wrote the state, and names of tensors that are there under
   /// another one.
-  void add_attributes(const std::string& prefix) {
+  void add_attributes() {
     for (const ArrayAttribute& attribute : reader_.attributes()) {
       const auto* number = std::get_if<std::int64_t>(&attribute.value);
       const auto* text = std::get_if<std::string>(&attribute.value);
       if (number != nullptr && attribute.name == kStateVersionAttribute) {
-        set_version(dotted(attribute.owner), prefix, *number);
+        set_version(dotted(attribute.owner), *number);
       } else if (number != nullptr && attribute.owner.empty()) {
         check<IoError>(attribute.name != kWeightsFormatAttribute || *number <= kWeightsFormat,
                        "load: '", path_, "' was written by a newer Tessera; got weights format ",
@@ -138,10 +156,10 @@ class StateReading {
     }
   }
 
-  void set_version(const std::string& owner, const std::string& prefix, std::int64_t version) {
+  void set_version(const std::string& owner, std::int64_t version) {
     const std::string inside = owner.empty() ? owner : owner + ".";
-    if (inside.starts_with(prefix)) {
-      const std::string rest = inside.substr(prefix.size());
+    if (inside.starts_with(prefix_)) {
+      const std::string rest = inside.substr(prefix_.size());
       file_.state.metadata().set(rest.substr(0, rest.size() - (rest.empty() ? 0 : 1)),
                                  Metadata{{"version", version}});
     }
@@ -151,8 +169,13 @@ class StateReading {
     if (array == nullptr) {
       return;
     }
-    const std::string name = map(alias).name;
-    const std::string target = map(array->path).name;
+    const std::optional<std::string> other = name_inside(alias, prefix_);
+    const std::optional<std::string> first = name_inside(array->path, prefix_);
+    if (!other || !first) {
+      return;
+    }
+    const std::string name = map(*other).name;
+    const std::string target = map(*first).name;
     if (expected_.contains(name) && !file_.state.contains(name) && file_.state.contains(target)) {
       check<IoError>(array->refusal.empty(), array->refusal);
       file_.state.set(name, file_.state.at(target));
@@ -163,6 +186,7 @@ class StateReading {
   const std::string& path_;
   const NameMap& names_;
   std::set<std::string> expected_;
+  std::string_view prefix_;  ///< of the names that are read
   std::map<std::string, Tensor> tensors_;
   FileState file_;
 };

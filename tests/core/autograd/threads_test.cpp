@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <tessera/core/autograd/engine.h>
 #include <tessera/core/autograd/hooks.h>
 #include <tessera/core/base/context.h>
+#include <tessera/core/base/random_scope.h>
 #include <tessera/core/ops/add.h>
 #include <tessera/core/ops/dropout.h>
 #include <tessera/core/ops/embedding.h>
@@ -83,7 +85,8 @@ TEST(Threads, share_what_a_checkpoint_computes_again) {
 
 TEST(Threads, draw_again_what_they_drew_in_a_checkpoint) {
   std::atomic<int> wrong{0};
-  together([&](int) {  // threads that share a context count its draws together
+  together([&](int) {
+    const ContextScope scope(std::make_shared<Context>());
     for (int i = 0; i < kRounds; ++i) {
       const Tensor x = leaf_of(1, {16});
       const Tensor y = checkpoint(
@@ -97,6 +100,29 @@ TEST(Threads, draw_again_what_they_drew_in_a_checkpoint) {
     }
   });
   EXPECT_EQ(wrong, 0);
+}
+
+/// Threads that share a context count its draws together: none is made twice.
+TEST(Threads, that_compute_again_leave_the_draws_of_others_alone) {
+  std::atomic<int> twice{0};
+  together([&](int t) {
+    std::set<std::uint64_t> keys;
+    for (int i = 0; i < 20 * kRounds; ++i) {
+      if (t == 0) {
+        const Tensor x = leaf_of(1, {16});
+        const Tensor y = checkpoint(
+            [](const Tensor& h) {
+              const Tensor dropped = dropout(h, 0.5);
+              return dropped * dropped;
+            },
+            x);
+        static_cast<void>(gradient_of(sum_to(y, {}), x));
+      } else {
+        twice += keys.insert(next_random_key()).second ? 0 : 1;
+      }
+    }
+  });
+  EXPECT_EQ(twice, 0);
 }
 
 TEST(Threads, get_their_own_gradients_through_a_shared_graph_that_is_kept) {

@@ -136,6 +136,37 @@ TEST(LoopsInLoops, evaluations_behind_one_models_step_may_not_drop_anothers_pass
   expect_same_bits_or_refusal(train, kGrain, {2, 4}, "would drop what earlier passes");
 }
 
+/// Whoever catches the refusal, of an evaluation in another one, say, loses nothing.
+TEST(LoopsInLoops, evaluations_that_were_refused_drop_nothing) {
+  for (const bool inner : {false, true}) {
+    const auto train = with_a_pair([=](Pair& p, std::int64_t at_once) {
+      const auto evaluate = [&] {
+        for (auto& [u] : evaluated(0)) {
+          try {
+            square(p.b->first(u)).backward();
+          } catch (const Unsupported&) {
+          }
+        }
+        p.b->zero_grad();
+      };
+      Rows loader = rows(64, at_once);
+      for (auto& [x] : loader) {
+        square(p.a(x) - x).backward();
+        if (p.of_a.step().ended && inner) {
+          for ([[maybe_unused]] auto& [u] : evaluated(0)) {
+            evaluate();
+          }
+        } else if (Context::current().pass.last) {
+          evaluate();
+        }
+        square(p.b(x) - x).backward();
+        p.of_b.step();
+      }
+    });
+    expect_same_bits_on_ranks(train, kGrain, {2, 4});
+  }
+}
+
 /// Of several passes, behind the model's own step.
 TEST(LoopsInLoops, evaluations_behind_a_step_may_run_several_backwards) {
   const auto train = with_a_pair([](Pair& p, std::int64_t at_once) {

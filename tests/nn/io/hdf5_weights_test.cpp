@@ -234,6 +234,65 @@ TEST(K7, a_child_called_model_is_itself) {
   EXPECT_TRUE(same_tensors(model->state_dict(), other->state_dict()));
 }
 
+struct HasModelOfModel : Module {
+  Child<HasModel> model{this, "model"};
+};
+
+/// Whatever children are called, in a file of weights and in one with more than a model.
+TEST(K7, a_child_called_model_in_another_is_itself) {
+  const TemporaryFolder folder;
+  const auto model = make<HasModelOfModel>();
+  save_weights(*model, folder / "a.h5");
+  const auto other = make<HasModelOfModel>();
+  load_weights(*other, folder / "a.h5");
+  EXPECT_TRUE(same_tensors(model->state_dict(), other->state_dict()));
+  const auto part = make<HasModel>();
+  load_weights(*part, folder / "a.h5");
+  EXPECT_TRUE(same_tensors(model->model->state_dict(), part->state_dict()));
+}
+
+TEST(K7, names_that_a_map_makes_of_a_files_group_model_are_the_modules) {
+  const TemporaryFolder folder;
+  struct Parts : Module {
+    Child<Linear> net{this, "net", 2, 3};
+    Child<Linear> head{this, "head", 2, 3};
+  };
+  struct Files : Module {
+    Child<Linear> model{this, "model", 2, 3};
+    Child<Linear> head{this, "head", 2, 3};
+  };
+  const auto files = make<Files>();
+  save_weights(*files, folder / "a.safetensors");
+  const auto parts = make<Parts>();
+  import_weights(*parts, folder / "a.safetensors", Format::safetensors,
+                 {.rules = {{"^model\\.", "net."}}});
+  EXPECT_TRUE(same_tensors(files->model->state_dict(), parts->net->state_dict()));
+  EXPECT_TRUE(same_tensors(files->head->state_dict(), parts->head->state_dict()));
+}
+
+TEST(K7, other_names_in_a_files_group_model_are_read_too) {
+  const TemporaryFolder folder;
+  struct Tied : Module {
+    Child<Linear> a{this, "a", 2, 3};
+    Child<Linear> b{this, "b", 2, 3};
+    explicit Tied(bool tied) {
+      if (tied) {
+        b->weight.tie(a->weight);
+      }
+    }
+  };
+  struct Wrapper : Module {
+    Child<Tied> model{this, "model", true};
+  };
+  const auto wrapper = make<Wrapper>();
+  for (const char* name : {"a.h5", "a.safetensors"}) {
+    save_weights(*wrapper, folder / name);
+    const auto apart = make<Tied>(false);
+    load_weights(*apart, folder / name);
+    EXPECT_TRUE(same_tensors(wrapper->model->state_dict(), apart->state_dict())) << name;
+  }
+}
+
 TEST(K7, a_name_filled_under_another_one_is_not_missing) {
   const TemporaryFolder folder;
   ASSERT_EQ(run_command(script("weights_write_foreign.py") + folder.path()).exit_code, 0);
