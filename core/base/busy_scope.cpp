@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -40,12 +39,10 @@ BusyScope::~BusyScope() {
 
 std::string activity_of(const Context& context) {
   const std::lock_guard lock(activities().mutex);
-  for (const Activity& each : activities().open | std::views::reverse) {
-    if (each.context == &context) {
-      return each.text;
-    }
-  }
-  return {};
+  const std::vector<Activity>& open = activities().open;
+  const auto latest = std::find_if(open.rbegin(), open.rend(),
+                                   [&](const Activity& each) { return each.context == &context; });
+  return latest == open.rend() ? std::string() : latest->text;
 }
 
 }  // namespace tessera
