@@ -18,10 +18,10 @@ namespace tessera {
 /// `function` must compute the same both times and reach tensors from outside only as leaves or
 /// through `inputs`; it is kept until backward ran. Modules see `is_recomputing()` and leave out
 /// hooks and assignments; what a hook returned the first time stands for it the second. Threads
-/// that draw random numbers in such regions at once need a Context each. Throws
-/// InvalidArgument in backward when the second run saves other tensors than the first, or when a
-/// parameter, a buffer or a hook's result that it reads was written to in between, and Unsupported
-/// for gradients of gradients.
+/// that draw random numbers in such regions at once need a Context each. Throws InvalidArgument in
+/// backward when the second run saves other tensors than the first, or when a parameter, a buffer
+/// or a hook's result that it reads was written to in between, and Unsupported for gradients of
+/// gradients.
 [[nodiscard]] Tensor checkpoint(std::function<Tensor(const Tensor&)> function, const Tensor& input);
 [[nodiscard]] std::vector<Tensor> checkpoint(
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& function,

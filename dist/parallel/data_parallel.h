@@ -30,11 +30,11 @@ struct DataParallelOptions {
 ///
 /// Throws Disagreement naming ranks and parameter when the ranks' models differ, InvalidArgument
 /// when the grain does not fit the ranks, a parameter has a gradient already or is another data
-/// parallel model's, too, ValueError naming two parameters on one memory, or a buffer in that of a
-/// parameter. Every rank must run backward once a pass; a backward that throws is caught on all
-/// ranks, or on none. `backward` and the optimizer's `step` throw Disagreement on every rank,
-/// naming ranks and both values, before anything is updated, when ranks differ in what they train,
-/// on which data or with which options.
+/// parallel model's, too, or between two passes of a step, ValueError naming two parameters on one
+/// memory, or a buffer in that of a parameter. Every rank must run backward once a pass; a backward
+/// that throws is caught on all ranks, or on none. `backward` and the optimizer's `step` throw
+/// Disagreement on every rank, naming ranks and both values, before anything is updated, when ranks
+/// differ in what they train, on which data or with which options.
 std::shared_ptr<class GradientReducer> data_parallel(nn::Module& model,
                                                      const std::shared_ptr<Communicator>& comm,
                                                      const DataParallelOptions& options);

@@ -198,7 +198,7 @@ void ReducedModel::follow(const nn::Module& model) {
 /// Parameters that are trained, and those that were, here or with another reducer.
 std::vector<nn::Parameter> ReducedModel::parameters_to_keep(const nn::Module& model) const {
   std::vector<nn::Parameter> parameters = model.parameters();
-  std::erase_if(parameters, [this](const nn::Parameter& p) {
+  std::erase_if(parameters, [](const nn::Parameter& p) {
     return !is_trained(*p.slot()) && p.slot()->ownership == nullptr;
   });
   return parameters;

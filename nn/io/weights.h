@@ -47,12 +47,13 @@ void save_weights(const Module& module, const std::string& path,
                   const WeightsOptions& options = {});
 
 /// Reads a file of the format that its name ends in, of this library, in HDF5 after its checksums
-/// were compared, or of another program: nested groups or dotted names; where there is a group
-/// `model` that the module does not have, what is in it. A name is not missing when its slot is in
-/// the file under another one. Otherwise as load_state_dict, whose errors it throws: an array of a
-/// type that no tensor has is an unexpected name like others. Throws IoError naming file and field
-/// for what is no such file, with the format that it looks like where that is the other one or that
-/// of torch.save, and for such an array that the module wants. Then nothing is changed.
+/// were compared, or of another program: nested groups or dotted names; where more of the module's
+/// names are in a group `model` than outside it, as in a checkpoint, what is in it. A name is not
+/// missing when its slot is in the file under another one. Otherwise as load_state_dict, whose
+/// errors it throws: an array of a type that no tensor has is an unexpected name like others.
+/// Throws IoError naming file and field for what is no such file, with the format that it looks
+/// like where that is the other one or that of torch.save, and for such an array that the module
+/// wants. Then nothing is changed.
 LoadResult load_weights(Module& module, const std::string& path, const LoadOptions& options = {});
 
 /// save_weights in any format, whatever the file's name ends in, and under other names: `names`

@@ -83,18 +83,18 @@ TEST(Threads, share_what_a_checkpoint_computes_again) {
   EXPECT_EQ(wrong_gradients(gradient, [](int) { return 27; }), 0);
 }
 
+Tensor squares_of_some(const Tensor& x) {
+  const Tensor h = dropout(x, 0.5);
+  return h * h;
+}
+
 TEST(Threads, draw_again_what_they_drew_in_a_checkpoint) {
   std::atomic<int> wrong{0};
   together([&](int) {
     const ContextScope scope(std::make_shared<Context>());
     for (int i = 0; i < kRounds; ++i) {
       const Tensor x = leaf_of(1, {16});
-      const Tensor y = checkpoint(
-          [](const Tensor& t) {
-            const Tensor h = dropout(t, 0.5);
-            return h * h;
-          },
-          x);
+      const Tensor y = checkpoint(squares_of_some, x);
       const Floats expected = (y * 2).to_vector<float>();
       wrong += gradient_of(sum_to(y, {}), x).to_vector<float>() != expected ? 1 : 0;
     }
@@ -110,12 +110,7 @@ TEST(Threads, that_compute_again_leave_the_draws_of_others_alone) {
     for (int i = 0; i < 20 * kRounds; ++i) {
       if (t == 0) {
         const Tensor x = leaf_of(1, {16});
-        const Tensor y = checkpoint(
-            [](const Tensor& h) {
-              const Tensor dropped = dropout(h, 0.5);
-              return dropped * dropped;
-            },
-            x);
+        const Tensor y = checkpoint(squares_of_some, x);
         static_cast<void>(gradient_of(sum_to(y, {}), x));
       } else {
         twice += keys.insert(next_random_key()).second ? 0 : 1;
